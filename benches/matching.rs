@@ -18,13 +18,21 @@ fn judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("judge");
     for (name, site) in common::sites() {
         let snapshot = site.snapshot();
-        let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
+        let judge = Judge::new(
+            snapshot.clone(),
+            &[common::agent()],
+            JudgeOptions::default(),
+        )
+        .expect("a judge");
         let (mut session, expected) = (judge.session(), site.allowed());
         group.throughput(Throughput::Elements(site.urls.len() as u64));
         group.bench_function(name, |b| {
             b.iter(|| {
                 let allowed = site.urls.iter().filter(|url| {
-                    session.verdict(black_box(url.as_bytes()), 0).expect("a sound snapshot") == Verdict::Allowed
+                    session
+                        .verdict(black_box(url.as_bytes()), 0)
+                        .expect("a sound snapshot")
+                        == Verdict::Allowed
                 });
                 assert_eq!(allowed.count(), expected);
             });
@@ -39,21 +47,30 @@ fn single_or_batch(c: &mut Criterion) {
     let mut group = c.benchmark_group("one URL at a time or a list");
     let (_, site) = common::sites().swap_remove(0);
     let snapshot = site.snapshot();
-    let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
+    let judge =
+        Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
     let urls: Vec<&str> = site.urls.iter().map(String::as_str).collect();
     let (urls, expected) = (urls.repeat(REPEATS), site.allowed() * REPEATS);
-    let list: Vec<u8> = urls.iter().flat_map(|url| [url.as_bytes(), b"\n"].concat()).collect();
+    let list: Vec<u8> = urls
+        .iter()
+        .flat_map(|url| [url.as_bytes(), b"\n"].concat())
+        .collect();
     group.throughput(Throughput::Elements(urls.len() as u64));
     group.bench_function("one at a time", |b| {
         b.iter(|| {
             let allowed = urls.iter().filter(|url| {
-                let verdicts = judge.judge(black_box(url.as_bytes())).expect("a sound snapshot");
+                let verdicts = judge
+                    .judge(black_box(url.as_bytes()))
+                    .expect("a sound snapshot");
                 verdicts.get(0) == Verdict::Allowed
             });
             assert_eq!(allowed.count(), expected);
         });
     });
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a thread");
     group.bench_function("a list on one thread", |b| {
         b.iter(|| {
             let input = Input::from_reader("list", Cursor::new(black_box(list.clone())));
@@ -96,19 +113,36 @@ fn match_kinds(c: &mut Criterion) {
         ("2,000 bytes more", "", &"/longer".repeat(286)),
     ];
     for (name, before, after) in kinds {
-        let urls = site.paths().into_iter().map(|path| format!("{ORIGIN}{before}{path}{after}"));
-        time_match(c, "match by kind of path", name, &Site::of(site.robots.clone(), urls.collect()));
+        let urls = site
+            .paths()
+            .into_iter()
+            .map(|path| format!("{ORIGIN}{before}{path}{after}"));
+        time_match(
+            c,
+            "match by kind of path",
+            name,
+            &Site::of(site.robots.clone(), urls.collect()),
+        );
     }
 }
 
 fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     let snapshot = site.snapshot();
-    let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
-    let found = judge.site(&Origin::of(ORIGIN.as_bytes()).expect("a URL")).expect("a sound snapshot");
+    let judge = Judge::new(
+        snapshot.clone(),
+        &[common::agent()],
+        JudgeOptions::default(),
+    )
+    .expect("a judge");
+    let found = judge
+        .site(&Origin::of(ORIGIN.as_bytes()).expect("a URL"))
+        .expect("a sound snapshot");
     let paths = site.paths();
     let session = RefCell::new(judge.session());
     let allows = |path: &str| {
-        let verdict = session.borrow_mut().path_verdict(&found, black_box(path.as_bytes()), 0);
+        let verdict = session
+            .borrow_mut()
+            .path_verdict(&found, black_box(path.as_bytes()), 0);
         verdict.expect("a sound snapshot") == Verdict::Allowed
     };
     for (path, expected) in paths.iter().zip(site.expected()) {
@@ -129,12 +163,27 @@ fn reference_judge(c: &mut Criterion) {
         b.iter(|| {
             let allowed = site.urls.iter().filter(|url| {
                 let (robots, url) = (black_box(site.robots.as_bytes()), black_box(url.as_bytes()));
-                reference::judge(robots, &common::agent(), AgentMatch::Google, Profile::Google, url).allowed
+                reference::judge(
+                    robots,
+                    &common::agent(),
+                    AgentMatch::Google,
+                    Profile::Google,
+                    url,
+                )
+                .allowed
             });
             assert_eq!(allowed.count(), site.allowed());
         });
     });
 }
 
-criterion_group!(benches, judge, single_or_batch, match_step, match_growth, match_kinds, reference_judge);
+criterion_group!(
+    benches,
+    judge,
+    single_or_batch,
+    match_step,
+    match_growth,
+    match_kinds,
+    reference_judge
+);
 criterion_main!(benches);

@@ -8,10 +8,26 @@ use std::hint::black_box;
 
 fn origins(c: &mut Criterion) {
     let kinds = [
-        ("plain", "https://www.site.example/a/path/of/some/length?and=query", "https://www.site.example"),
-        ("upper case and port", "HTTPS://WWW.Site.Example:443/a", "https://www.site.example"),
-        ("user and IDN", "http://user@www.m\u{fc}ller.example/a", "http://www.xn--mller-kva.example"),
-        ("IPv6", "http://[2001:DB8::1]:8080/a", "http://[2001:db8::1]:8080"),
+        (
+            "plain",
+            "https://www.site.example/a/path/of/some/length?and=query",
+            "https://www.site.example",
+        ),
+        (
+            "upper case and port",
+            "HTTPS://WWW.Site.Example:443/a",
+            "https://www.site.example",
+        ),
+        (
+            "user and IDN",
+            "http://user@www.m\u{fc}ller.example/a",
+            "http://www.xn--mller-kva.example",
+        ),
+        (
+            "IPv6",
+            "http://[2001:DB8::1]:8080/a",
+            "http://[2001:db8::1]:8080",
+        ),
     ];
     let mut group = c.benchmark_group("url");
     group.throughput(Throughput::Elements(1));

@@ -12,25 +12,46 @@ fn main() -> Result<()> {
         compiler.add_robots(&format!("https://site-{i}.example"), robots.as_bytes())?;
     }
     let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-    let judge = Judge::new(snapshot, &["FooBot".parse()?, "GPTBot".parse()?], JudgeOptions::default())?;
+    let judge = Judge::new(
+        snapshot,
+        &["FooBot".parse()?, "GPTBot".parse()?],
+        JudgeOptions::default(),
+    )?;
 
     // Sorted by origin, as crawl lists are: a judge remembers the last origins that it looked up.
-    let urls: Vec<String> =
-        (0..ORIGINS * 100).map(|i| format!("https://site-{}.example/{}/page.html", i / 100, i % 100)).collect();
+    let urls: Vec<String> = (0..ORIGINS * 100)
+        .map(|i| format!("https://site-{}.example/{}/page.html", i / 100, i % 100))
+        .collect();
     let verdicts: Vec<[Verdict; 2]> = urls
         .par_iter()
-        .map(|url| judge.judge(url.as_bytes()).map(|verdicts| [verdicts.get(0), verdicts.get(1)]))
+        .map(|url| {
+            judge
+                .judge(url.as_bytes())
+                .map(|verdicts| [verdicts.get(0), verdicts.get(1)])
+        })
         .collect::<Result<_>>()?;
 
     for (i, [foo_bot, gpt_bot]) in verdicts.iter().enumerate() {
         let refused = i / 100 == i % 100;
-        assert_eq!(*foo_bot, if refused { Verdict::Disallowed } else { Verdict::Allowed }, "{}", urls[i]);
+        assert_eq!(
+            *foo_bot,
+            if refused {
+                Verdict::Disallowed
+            } else {
+                Verdict::Allowed
+            },
+            "{}",
+            urls[i]
+        );
         assert_eq!(*gpt_bot, Verdict::Disallowed);
     }
     println!(
         "{} URLs, {} allowed",
         urls.len(),
-        verdicts.iter().filter(|[foo_bot, _]| *foo_bot == Verdict::Allowed).count()
+        verdicts
+            .iter()
+            .filter(|[foo_bot, _]| *foo_bot == Verdict::Allowed)
+            .count()
     );
     Ok(())
 }

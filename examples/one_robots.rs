@@ -21,9 +21,23 @@ fn main() -> Result<(), robosieve::Error> {
     assert!(robots.allows(&foo_bot, b"https://shop.example/cart/help"));
     assert!(!robots.allows(&gpt_bot, b"/shoes"));
 
-    let why: Explanation = explain(&robots, &foo_bot, AgentMatch::Extended, b"/cart/help/refunds");
+    let why: Explanation = explain(
+        &robots,
+        &foo_bot,
+        AgentMatch::Extended,
+        b"/cart/help/refunds",
+    );
     let rule = why.deciding.expect("a rule matches");
-    assert_eq!((why.verdict, rule.line, rule.text.as_str()), (Verdict::Allowed, 3, "Allow: /cart/help"));
-    println!("{}: {} by line {}: {}", why.path, why.verdict.name(), rule.line, rule.text);
+    assert_eq!(
+        (why.verdict, rule.line, rule.text.as_str()),
+        (Verdict::Allowed, 3, "Allow: /cart/help")
+    );
+    println!(
+        "{}: {} by line {}: {}",
+        why.path,
+        why.verdict.name(),
+        rule.line,
+        rule.text
+    );
     Ok(())
 }

@@ -10,9 +10,15 @@ const SMALL: [&str; 2] = ["datasets/small/robots.warc", "datasets/small/more.jso
 fn main() -> Result<()> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let out = arguments.next();
-    let archives: Vec<PathBuf> = if out.is_some() { arguments.collect() } else { SMALL.map(PathBuf::from).into() };
+    let archives: Vec<PathBuf> = if out.is_some() {
+        arguments.collect()
+    } else {
+        SMALL.map(PathBuf::from).into()
+    };
     let mut compiler = Compiler::default();
-    archives.iter().try_for_each(|archive| compiler.add_path(archive))?;
+    archives
+        .iter()
+        .try_for_each(|archive| compiler.add_path(archive))?;
     let compiled = compiler.finish()?;
     match &out {
         Some(path) => println!("a file of {} bytes", compiled.write_to(path)?.bytes_out),

@@ -30,11 +30,20 @@ impl NamedTokens {
     /// `#`, trimmed, with each run of white space as one blank. With it a site can name `MJ12bot`
     /// or `Kangaroo Bot`, which the RFC's alphabet excludes.
     pub(crate) fn from_value(value: &[u8]) -> Self {
-        let global = value.first() == Some(&b'*') && value.get(1).is_none_or(|&b| is_white_space(b.into()));
-        let end = value.iter().position(|&b| !is_token_byte(b)).unwrap_or(value.len());
-        let extended =
-            (end < value.len()).then(|| extended_token(value)).filter(|name| !name.iter().all(|&b| is_token_byte(b)));
-        Self { global, token: value[..end].to_ascii_lowercase(), extended }
+        let global =
+            value.first() == Some(&b'*') && value.get(1).is_none_or(|&b| is_white_space(b.into()));
+        let end = value
+            .iter()
+            .position(|&b| !is_token_byte(b))
+            .unwrap_or(value.len());
+        let extended = (end < value.len())
+            .then(|| extended_token(value))
+            .filter(|name| !name.iter().all(|&b| is_token_byte(b)));
+        Self {
+            global,
+            token: value[..end].to_ascii_lowercase(),
+            extended,
+        }
     }
 }
 
@@ -95,7 +104,9 @@ impl Agent {
 
     /// The names of the chain in lower case, the first choice first; none for `*`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.chain.iter().map(|name| std::str::from_utf8(&name.token).unwrap_or(""))
+        self.chain
+            .iter()
+            .map(|name| std::str::from_utf8(&name.token).unwrap_or(""))
     }
 
     /// Whether a name of the chain has a byte outside the RFC's alphabet, so that the reference
@@ -131,7 +142,10 @@ impl Agent {
 
     /// The names to look up in a robots.txt under `how`, in order.
     pub(crate) fn keys(&self, how: AgentMatch) -> impl Iterator<Item = &[u8]> {
-        let names = self.chain.iter().filter(move |name| how == AgentMatch::Extended || name.is_in_alphabet);
+        let names = self
+            .chain
+            .iter()
+            .filter(move |name| how == AgentMatch::Extended || name.is_in_alphabet);
         names.map(|name| name.token.as_slice())
     }
 }
@@ -157,9 +171,17 @@ impl std::str::FromStr for Agent {
     /// [`ErrorKind::BadAgent`] for an empty name, for a whole `User-Agent` header, and for a set
     /// (`@ai`), which [`add_agents`](crate::crawlers::add_agents) accepts.
     fn from_str(given: &str) -> Result<Self> {
-        let bad = |what: &str| Error::from(ErrorKind::BadAgent { name: given.to_owned(), what: what.to_owned() });
+        let bad = |what: &str| {
+            Error::from(ErrorKind::BadAgent {
+                name: given.to_owned(),
+                what: what.to_owned(),
+            })
+        };
         if given.trim() == "*" {
-            return Ok(Self { label: "*".to_owned(), chain: Vec::new() });
+            return Ok(Self {
+                label: "*".to_owned(),
+                chain: Vec::new(),
+            });
         }
         if given.contains(['(', ')', ';']) || given.trim_start().starts_with("Mozilla/") {
             return Err(bad(
@@ -173,14 +195,24 @@ impl std::str::FromStr for Agent {
         for part in given.split(':') {
             let token = extended_token(part.as_bytes());
             if token.starts_with(b"@") {
-                return Err(bad("a name with @ is a set of agents; a set cannot be part of a chain or a single agent"));
+                return Err(bad(
+                    "a name with @ is a set of agents; a set cannot be part of a chain or a single agent",
+                ));
             }
             if token.is_empty() {
-                return Err(bad("a name is missing; write NAME, or FIRST:SECOND for an agent that falls back"));
+                return Err(bad(
+                    "a name is missing; write NAME, or FIRST:SECOND for an agent that falls back",
+                ));
             }
-            chain.push(ChainName { token, is_in_alphabet: is_product_token(part) });
+            chain.push(ChainName {
+                token,
+                is_in_alphabet: is_product_token(part),
+            });
         }
-        Ok(Self { label: given.trim().to_owned(), chain })
+        Ok(Self {
+            label: given.trim().to_owned(),
+            chain,
+        })
     }
 }
 
@@ -192,13 +224,25 @@ mod tests {
     fn user_agent_values_yield_tokens() {
         let named = |v: &str| NamedTokens::from_value(v.as_bytes());
         let texts = |n: &NamedTokens| {
-            (String::from_utf8(n.token.clone()).unwrap(), n.extended.clone().map(|e| String::from_utf8(e).unwrap()))
+            (
+                String::from_utf8(n.token.clone()).unwrap(),
+                n.extended.clone().map(|e| String::from_utf8(e).unwrap()),
+            )
         };
         assert_eq!(texts(&named("Googlebot/1.2")), ("googlebot".into(), None));
         assert_eq!(texts(&named("googlebot*")), ("googlebot".into(), None));
-        assert_eq!(texts(&named("MJ12bot v1.4")), ("mj".into(), Some("mj12bot v1.4".into())));
-        assert_eq!(texts(&named("Kangaroo \t Bot/2")), ("kangaroo".into(), Some("kangaroo bot".into())));
-        assert_eq!(texts(&named("360Spider")), (String::new(), Some("360spider".into())));
+        assert_eq!(
+            texts(&named("MJ12bot v1.4")),
+            ("mj".into(), Some("mj12bot v1.4".into()))
+        );
+        assert_eq!(
+            texts(&named("Kangaroo \t Bot/2")),
+            ("kangaroo".into(), Some("kangaroo bot".into()))
+        );
+        assert_eq!(
+            texts(&named("360Spider")),
+            (String::new(), Some("360spider".into()))
+        );
         assert!(named("*").global && named("* foo").global && !named("*foo").global);
         assert_eq!(texts(&named("*foo")), (String::new(), None));
     }
@@ -210,16 +254,37 @@ mod tests {
         assert_eq!(agent.keys(AgentMatch::Google).count(), 0);
         // A `*` or `#` ends the token of a line. The reference compares a requested name whole, so
         // these match no line at all there.
-        for outside in ["foo*bot", "foo*", "foo#bot", "foo*/2", "f\u{f6}o", "foo bar"] {
+        for outside in [
+            "foo*bot", "foo*", "foo#bot", "foo*/2", "f\u{f6}o", "foo bar",
+        ] {
             let agent: Agent = outside.parse().unwrap();
             assert!(agent.is_unaddressable(AgentMatch::Google), "{outside}");
-            assert!(agent.is_outside_alphabet() && agent.keys(AgentMatch::Extended).count() == 1, "{outside}");
+            assert!(
+                agent.is_outside_alphabet() && agent.keys(AgentMatch::Extended).count() == 1,
+                "{outside}"
+            );
         }
         for inside in ["foo", " foo ", "foo/2*1", "foo-bot/", "foo_"] {
-            assert_eq!(inside.parse::<Agent>().unwrap().keys(AgentMatch::Google).count(), 1, "{inside}");
+            assert_eq!(
+                inside
+                    .parse::<Agent>()
+                    .unwrap()
+                    .keys(AgentMatch::Google)
+                    .count(),
+                1,
+                "{inside}"
+            );
         }
         assert_eq!("*".parse::<Agent>().unwrap().names().count(), 0);
-        for bad in ["", " ", "/2", "a::b", ":a", "Mozilla/5.0 (compatible; x)", "a\tb"] {
+        for bad in [
+            "",
+            " ",
+            "/2",
+            "a::b",
+            ":a",
+            "Mozilla/5.0 (compatible; x)",
+            "a\tb",
+        ] {
             assert!(bad.parse::<Agent>().is_err(), "{bad:?}");
         }
     }

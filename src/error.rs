@@ -136,7 +136,9 @@ pub enum ErrorKind {
     #[error("cannot be an output: {0}")]
     BadOutput(String),
     /// An output that is the same file as an input of the run.
-    #[error("would be overwritten while it is read: the output of {output} is the same file as {input}")]
+    #[error(
+        "would be overwritten while it is read: the output of {output} is the same file as {input}"
+    )]
     OverwritesInput {
         /// The caller's name of the output.
         output: String,
@@ -177,7 +179,9 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self.kind() {
             ErrorKind::NotASnapshot { .. } => Some(Remedy::CompileArchives),
-            ErrorKind::Damaged { skippable: true, .. } => Some(Remedy::SkipDamage),
+            ErrorKind::Damaged {
+                skippable: true, ..
+            } => Some(Remedy::SkipDamage),
             ErrorKind::Io(err) if is_open_file_limit(err) => Some(Remedy::UseFewerThreads),
             _ => self.0.remedy,
         }
@@ -197,7 +201,13 @@ impl Error {
 
     /// Whether reading an archive may continue after the damage.
     pub(crate) fn is_skippable(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Damaged { skippable: true, .. })
+        matches!(
+            self.kind(),
+            ErrorKind::Damaged {
+                skippable: true,
+                ..
+            }
+        )
     }
 
     /// Adds `path` to the error, unless it has a path.
@@ -248,13 +258,22 @@ impl Error {
 
     /// A damaged input at a byte offset; `skippable` if the reader can resume after it.
     pub(crate) fn damaged(offset: u64, what: impl Into<String>, skippable: bool) -> Self {
-        ErrorKind::Damaged { offset, what: what.into(), skippable }.into()
+        ErrorKind::Damaged {
+            offset,
+            what: what.into(),
+            skippable,
+        }
+        .into()
     }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { path: None, kind, remedy: None }))
+        Self(Box::new(Inner {
+            path: None,
+            kind,
+            remedy: None,
+        }))
     }
 }
 
@@ -271,7 +290,8 @@ pub(crate) fn is_open_file_limit(err: &io::Error) -> bool {
 
 /// The position in front of a message about a line.
 fn line_prefix(line: Option<u64>) -> String {
-    line.map(|line| format!("line {line}: ")).unwrap_or_default()
+    line.map(|line| format!("line {line}: "))
+        .unwrap_or_default()
 }
 
 /// Advice on an error of the operating system that its own text does not give.

@@ -108,11 +108,15 @@ impl FileFormat {
             return Some(*format);
         }
         let begins = |magic: &[u8]| start.strip_prefix(magic);
-        if begins(WARC_MAGIC).and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit) {
+        if begins(WARC_MAGIC)
+            .and_then(<[u8]>::first)
+            .is_some_and(u8::is_ascii_digit)
+        {
             return Some(Self::Warc);
         }
-        if let Some((_, format)) =
-            TEXT_MAGIC.iter().find(|(magic, _)| begins(magic).is_some_and(|rest| rest.is_empty() || !is_text(rest)))
+        if let Some((_, format)) = TEXT_MAGIC
+            .iter()
+            .find(|(magic, _)| begins(magic).is_some_and(|rest| rest.is_empty() || !is_text(rest)))
         {
             return Some(*format);
         }
@@ -125,7 +129,10 @@ impl FileFormat {
         if is_arrow_message(start) {
             return Some(Self::Arrow);
         }
-        if start.get(257..).is_some_and(|rest| rest.starts_with(b"ustar")) {
+        if start
+            .get(257..)
+            .is_some_and(|rest| rest.starts_with(b"ustar"))
+        {
             return Some(Self::Tar);
         }
         nul_bytes(start)
@@ -195,12 +202,16 @@ impl FileFormat {
             Self::Captures => "compile it first",
             Self::Warc => "compile it, or write its URLs to a list first, as annotate does",
             Self::Snapshot => "name it as the snapshot; a list holds URLs, one per line",
-            Self::Parquet if is_packed => "compressed as a whole: decompress it first, Parquet compresses inside",
+            Self::Parquet if is_packed => {
+                "compressed as a whole: decompress it first, Parquet compresses inside"
+            }
             Self::Parquet => "it is read from its end; name the file instead of piping it",
             Self::Arrow | Self::Feather | Self::Orc | Self::Avro | Self::Sqlite => {
                 "write its URLs as Parquet, CSV or text first"
             }
-            _ => format.unpack().unwrap_or("give a list of URLs, one per line, or a Parquet file"),
+            _ => format
+                .unpack()
+                .unwrap_or("give a list of URLs, one per line, or a Parquet file"),
         };
         Some(format!("{}, not a list of URLs; {remedy}", format.name()))
     }
@@ -208,12 +219,16 @@ impl FileFormat {
 
 /// Whether it begins with a skippable frame of zstd; `pzstd` writes one first.
 fn is_skippable_frame(start: &[u8]) -> bool {
-    start.first_chunk().is_some_and(|magic| (0x184d_2a50..=0x184d_2a5f).contains(&u32::from_le_bytes(*magic)))
+    start
+        .first_chunk()
+        .is_some_and(|magic| (0x184d_2a50..=0x184d_2a5f).contains(&u32::from_le_bytes(*magic)))
 }
 
 /// Whether it begins with `BZh`, a level, and the marker of a block or of the end of the stream.
 fn is_bzip2(start: &[u8]) -> bool {
-    let Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) = start.first_chunk::<10>() else { return false };
+    let Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) = start.first_chunk::<10>() else {
+        return false;
+    };
     mark == b"1AY&SY" || mark == b"\x17\x72\x45\x38\x50\x90"
 }
 
@@ -225,13 +240,22 @@ fn is_arrow_message(start: &[u8]) -> bool {
 
 /// Whether the first bytes are printable ASCII or white space.
 fn is_text(rest: &[u8]) -> bool {
-    rest.iter().take(ENOUGH).all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
+    rest.iter()
+        .take(ENOUGH)
+        .all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
 }
 
 /// Detects UTF-16 and binary data by NUL bytes among the first eight. No URL has one there.
 fn nul_bytes(start: &[u8]) -> Option<FileFormat> {
     let first = start.first_chunk::<8>()?;
-    let nul_at = |parity: usize| first.iter().skip(parity).step_by(2).filter(|b| **b == 0).count();
+    let nul_at = |parity: usize| {
+        first
+            .iter()
+            .skip(parity)
+            .step_by(2)
+            .filter(|b| **b == 0)
+            .count()
+    };
     match (nul_at(0), nul_at(1)) {
         (0, 0) => None,
         (0, 4) | (4, 0) => Some(FileFormat::Utf16),
@@ -273,7 +297,12 @@ mod tests {
             (b"MZ\x90\0\x03\0\0\0", "binary data"),
         ];
         for (start, name) in cases {
-            assert_eq!(FileFormat::of(start).map(FileFormat::name), Some(*name), "{}", start.escape_ascii());
+            assert_eq!(
+                FileFormat::of(start).map(FileFormat::name),
+                Some(*name),
+                "{}",
+                start.escape_ascii()
+            );
         }
         let tar = [b"a.txt".as_slice(), &[0; 252], b"ustar\x0000", &[0; 250]].concat();
         assert_eq!(FileFormat::of(&tar), Some(FileFormat::Tar));

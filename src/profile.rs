@@ -7,7 +7,9 @@
 /// The two differ in the normal form of percent-escapes, in the meaning of `Allow: …/index.html`,
 /// and in whether a rule can disallow `/robots.txt` itself. `docs/SEMANTICS.md` in the repository
 /// lists every difference with its source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// The verdicts of Google's open-source parser.

@@ -13,7 +13,10 @@ pub(crate) struct ReadAt {
 
 impl ReadAt {
     pub(crate) fn new(file: &Arc<File>, offset: u64) -> Self {
-        Self { file: Arc::clone(file), offset }
+        Self {
+            file: Arc::clone(file),
+            offset,
+        }
     }
 }
 

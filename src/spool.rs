@@ -22,14 +22,21 @@ pub(crate) struct SpoolOptions {
 
 impl SpoolOptions {
     pub(crate) fn new(dir: PathBuf, memory: usize) -> Self {
-        Self { dir: dir.into(), memory }
+        Self {
+            dir: dir.into(),
+            memory,
+        }
     }
 
     /// Adds the directory to an error, and the data that could not be kept.
     fn error(&self, data: &str, err: &io::Error) -> Error {
         let what = format!("temporary data ({data}): {err}{}", hint_of(err));
         let error = Error::io(&self.dir, io::Error::new(err.kind(), what));
-        if is_open_file_limit(err) { error } else { error.with_remedy(Remedy::MoveTemporaryFiles) }
+        if is_open_file_limit(err) {
+            error
+        } else {
+            error.with_remedy(Remedy::MoveTemporaryFiles)
+        }
     }
 }
 
@@ -51,7 +58,13 @@ pub(crate) struct Spool {
 impl Spool {
     /// Empty; `data` says in a few words what it will hold, for errors.
     pub(crate) fn new(options: &SpoolOptions, data: &'static str) -> Self {
-        Self { options: options.clone(), data, pieces: Vec::new(), file: None, len: 0 }
+        Self {
+            options: options.clone(),
+            data,
+            pieces: Vec::new(),
+            file: None,
+            len: 0,
+        }
     }
 
     /// The number of bytes so far.
@@ -86,7 +99,11 @@ impl Spool {
         if self.pieces.last().is_none_or(|piece| piece.len() == PIECE) {
             // The first one grows, because many spools stay small.
             let first = self.pieces.is_empty();
-            self.pieces.push(if first { Vec::new() } else { Vec::with_capacity(PIECE) });
+            self.pieces.push(if first {
+                Vec::new()
+            } else {
+                Vec::with_capacity(PIECE)
+            });
         }
         Ok(())
     }
@@ -97,7 +114,11 @@ impl Spool {
             Some(file) => Ok(file),
             None => tempfile::tempfile_in(&self.options.dir).map(|file| self.file.insert(file)),
         };
-        let written = file.and_then(|file| self.pieces.iter().try_for_each(|piece| file.write_all(piece)));
+        let written = file.and_then(|file| {
+            self.pieces
+                .iter()
+                .try_for_each(|piece| file.write_all(piece))
+        });
         written.map_err(|err| self.options.error(self.data, &err))
     }
 
@@ -109,9 +130,22 @@ impl Spool {
         if self.file.is_some() || self.len > self.options.memory as u64 {
             self.write_pieces()?;
         }
-        let Self { options, data, pieces, file, len } = self;
-        let content = file.map_or(SpooledContent::Memory(pieces), |file| SpooledContent::File(Arc::new(file)));
-        Ok(SpooledBytes { options, data, content, len })
+        let Self {
+            options,
+            data,
+            pieces,
+            file,
+            len,
+        } = self;
+        let content = file.map_or(SpooledContent::Memory(pieces), |file| {
+            SpooledContent::File(Arc::new(file))
+        });
+        Ok(SpooledBytes {
+            options,
+            data,
+            content,
+            len,
+        })
     }
 }
 
@@ -138,7 +172,9 @@ impl SpooledBytes {
 
     /// The bytes at `offset`, if they are in one piece in memory.
     pub(crate) fn in_memory(&self, offset: u64, len: usize) -> Option<&[u8]> {
-        let SpooledContent::Memory(pieces) = &self.content else { return None };
+        let SpooledContent::Memory(pieces) = &self.content else {
+            return None;
+        };
         let piece = pieces.get((offset / PIECE as u64) as usize)?;
         piece.get((offset % PIECE as u64) as usize..)?.get(..len)
     }
@@ -158,7 +194,9 @@ impl SpooledBytes {
     fn copy_from_memory(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
         while !buf.is_empty() {
             let len = buf.len().min(PIECE - (offset % PIECE as u64) as usize);
-            let part = self.in_memory(offset, len).ok_or(io::ErrorKind::UnexpectedEof)?;
+            let part = self
+                .in_memory(offset, len)
+                .ok_or(io::ErrorKind::UnexpectedEof)?;
             buf[..len].copy_from_slice(part);
             (buf, offset) = (&mut buf[len..], offset + len as u64);
         }
@@ -199,7 +237,9 @@ mod tests {
         let bytes: Vec<u8> = (0..3_000_000_u32).map(|i| (i * 7 / 5) as u8).collect();
         for memory in [0, 1 << 20, usize::MAX] {
             let mut spool = Spool::new(&SpoolOptions::new(dir.path().into(), memory), "test");
-            bytes.chunks(70_001).for_each(|part| spool.append(part).unwrap());
+            bytes
+                .chunks(70_001)
+                .for_each(|part| spool.append(part).unwrap());
             let spooled = spool.finish().unwrap();
             assert_eq!(spooled.in_memory(0, 1).is_some(), memory == usize::MAX);
             let mut part = [0; 300_000];
@@ -207,7 +247,11 @@ mod tests {
                 spooled.read_at(&mut part, start as u64).unwrap();
                 assert!(part[..] == bytes[start..][..part.len()]);
             }
-            assert!(spooled.read_at(&mut part, bytes.len() as u64 - 299_999).is_err());
+            assert!(
+                spooled
+                    .read_at(&mut part, bytes.len() as u64 - 299_999)
+                    .is_err()
+            );
             let mut all = Vec::new();
             let take = |piece: &[u8]| -> Result<()> {
                 all.extend_from_slice(piece);
@@ -225,7 +269,14 @@ mod tests {
     fn errors_name_the_directory_and_the_data() {
         let options = SpoolOptions::new("/does/not/exist".into(), 0);
         let mut spool = Spool::new(&options, "sorted captures");
-        let err = spool.append(&[0; 1 << 20]).and_then(|()| spool.finish().map(drop)).unwrap_err();
-        assert!(err.to_string().starts_with("/does/not/exist: temporary data (sorted captures): "), "{err}");
+        let err = spool
+            .append(&[0; 1 << 20])
+            .and_then(|()| spool.finish().map(drop))
+            .unwrap_err();
+        assert!(
+            err.to_string()
+                .starts_with("/does/not/exist: temporary data (sorted captures): "),
+            "{err}"
+        );
     }
 }

@@ -66,7 +66,11 @@ mod tests {
     #[test]
     fn jobs_use_at_most_max_threads() {
         for (threads, used) in [(1, 1), (3, 3), (max_threads() + 8, max_threads())] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(1 << 16).build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .stack_size(1 << 16)
+                .build()
+                .unwrap();
             assert_eq!(pool.install(workers), used);
         }
     }

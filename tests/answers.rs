@@ -15,13 +15,20 @@ fn compile(archive: &[u8]) -> Snapshot {
 }
 
 fn letter(snapshot: &Snapshot, url: &str) -> char {
-    let judge = Judge::new(snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot,
+        &["FooBot".parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
     judge.judge(url.as_bytes()).unwrap().get(0).letter()
 }
 
 fn line(object: &Value) -> String {
     let mut line = json!({"url": "https://a.example/robots.txt", "status": 200});
-    line.as_object_mut().unwrap().extend(object.as_object().unwrap().clone());
+    line.as_object_mut()
+        .unwrap()
+        .extend(object.as_object().unwrap().clone());
     line.to_string() + "\n"
 }
 
@@ -31,20 +38,32 @@ fn every_documented_body_key_is_read() {
     for key in ["body", "content", "text", "robots"] {
         let snapshot = compile(line(&json!({key: robots})).as_bytes());
         assert_eq!(
-            [letter(&snapshot, "https://a.example/x"), letter(&snapshot, "https://a.example/y")],
+            [
+                letter(&snapshot, "https://a.example/x"),
+                letter(&snapshot, "https://a.example/y")
+            ],
             ['D', 'A'],
             "{key}"
         );
     }
-    let coded =
-        compile(line(&json!({"body_base64": "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3g=", "text": "other"})).as_bytes());
+    let coded = compile(
+        line(&json!({"body_base64": "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3g=", "text": "other"}))
+            .as_bytes(),
+    );
     assert_eq!(
-        [letter(&coded, "https://a.example/x"), letter(&coded, "https://a.example/y")],
+        [
+            letter(&coded, "https://a.example/x"),
+            letter(&coded, "https://a.example/y")
+        ],
         ['D', 'A'],
         "base64 takes precedence"
     );
-    let without_status = json!({"url": "https://a.example/robots.txt", "content": robots}).to_string();
-    assert_eq!(letter(&compile(without_status.as_bytes()), "https://a.example/x"), 'D');
+    let without_status =
+        json!({"url": "https://a.example/robots.txt", "content": robots}).to_string();
+    assert_eq!(
+        letter(&compile(without_status.as_bytes()), "https://a.example/x"),
+        'D'
+    );
 }
 
 /// RFC 9110 §15.3.5: of the 2xx statuses only 204 has no body. For the others a missing body is
@@ -62,7 +81,11 @@ fn success_without_body_is_unreachable() {
         (json!({"content": ""}), 'A'),
         (json!({"status": 404}), 'A'),
     ] {
-        assert_eq!(letter(&compile(line(&object).as_bytes()), "https://a.example/x"), expected, "{object}");
+        assert_eq!(
+            letter(&compile(line(&object).as_bytes()), "https://a.example/x"),
+            expected,
+            "{object}"
+        );
     }
 }
 
@@ -77,14 +100,40 @@ fn unknown_body_keys_are_counted_in_a_warning() {
         json!({"note": "nothing", "url": "https://e.example/robots.txt"}),
         json!({"body\u{202e}": "", "url": "https://f.example/robots.txt"}),
     ];
-    std::fs::write(dir.path().join("a.jsonl"), objects.iter().map(line).collect::<String>()).unwrap();
-    let ran = robosieve(dir.path(), &["compile", "-q", "-o", "s", "--stats-json", "stats.json", "a.jsonl"]);
+    std::fs::write(
+        dir.path().join("a.jsonl"),
+        objects.iter().map(line).collect::<String>(),
+    )
+    .unwrap();
+    let ran = robosieve(
+        dir.path(),
+        &[
+            "compile",
+            "-q",
+            "-o",
+            "s",
+            "--stats-json",
+            "stats.json",
+            "a.jsonl",
+        ],
+    );
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("2 lines") && ran.stderr.contains("\"html\" looks like the body"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("2 lines") && ran.stderr.contains("\"html\" looks like the body"),
+        "{}",
+        ran.stderr
+    );
     let stats = std::fs::read_to_string(dir.path().join("stats.json")).unwrap();
-    assert!(!stats.contains('\u{202e}') && !ran.stderr.contains('\u{202e}'), "{stats}{}", ran.stderr);
+    assert!(
+        !stats.contains('\u{202e}') && !ran.stderr.contains('\u{202e}'),
+        "{stats}{}",
+        ran.stderr
+    );
     let stats: Value = serde_json::from_str(&stats).unwrap();
-    assert_eq!(stats["unread_keys"], json!({"body\u{202e}": 1, "html": 2, "x": 1}));
+    assert_eq!(
+        stats["unread_keys"],
+        json!({"body\u{202e}": 1, "html": 2, "x": 1})
+    );
 }
 
 #[test]
@@ -94,27 +143,56 @@ fn fetched_at_accepts_unix_seconds() {
         line(&json!({"body": "", "fetched_at": "2026-01-01T00:00:00Z"})),
     ];
     let snapshot = compile(lines.concat().as_bytes());
-    let entry = snapshot.origin(&Origin::of(b"https://a.example/").unwrap()).unwrap().unwrap();
+    let entry = snapshot
+        .origin(&Origin::of(b"https://a.example/").unwrap())
+        .unwrap()
+        .unwrap();
     assert_eq!(entry.outcome().fetched, Some(1_767_312_000), "2026-01-02");
-    for wrong in [json!(1_767_312_000_000i64), json!(1.5), json!(true), json!("yesterday")] {
+    for wrong in [
+        json!(1_767_312_000_000i64),
+        json!(1.5),
+        json!(true),
+        json!("yesterday"),
+    ] {
         let wrong = line(&json!({"body": "", "fetched_at": wrong}));
-        let err = Compiler::default().add_reader("a.jsonl", wrong.as_bytes()).unwrap_err().to_string();
-        assert!(err.contains("\"fetched_at\"") && err.contains("line 1"), "{err}");
+        let err = Compiler::default()
+            .add_reader("a.jsonl", wrong.as_bytes())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            err.contains("\"fetched_at\"") && err.contains("line 1"),
+            "{err}"
+        );
     }
 }
 
 #[test]
 fn broken_lines_are_numbered_once() {
     let text = line(&json!({"body": ""})) + "{\"url\": tru}\n";
-    let err = Compiler::default().add_reader("a.jsonl", text.as_bytes()).unwrap_err().to_string();
-    assert!(err.contains("line 2: expected ident at column") && !err.contains("line 1"), "{err}");
+    let err = Compiler::default()
+        .add_reader("a.jsonl", text.as_bytes())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        err.contains("line 2: expected ident at column") && !err.contains("line 1"),
+        "{err}"
+    );
 }
 
 #[test]
 fn truncation_reasons_ignore_case() {
-    for (reason, expected) in [("disconnect", 'D'), ("DISCONNECT", 'D'), ("Time", 'D'), ("length", 'A')] {
+    for (reason, expected) in [
+        ("disconnect", 'D'),
+        ("DISCONNECT", 'D'),
+        ("Time", 'D'),
+        ("length", 'A'),
+    ] {
         let object = json!({"body": "", "truncated": reason});
-        assert_eq!(letter(&compile(line(&object).as_bytes()), "https://a.example/x"), expected, "{reason}");
+        assert_eq!(
+            letter(&compile(line(&object).as_bytes()), "https://a.example/x"),
+            expected,
+            "{reason}"
+        );
     }
 }
 
@@ -136,8 +214,10 @@ fn content_codings_of_base64_bodies_are_decoded() {
     ] {
         let object = json!({"body_base64": body, "headers": {"Content-Encoding": coding}});
         let snapshot = compile(line(&object).as_bytes());
-        let found: String =
-            ["x", "y"].map(|path| letter(&snapshot, &format!("https://a.example/{path}"))).iter().collect();
+        let found: String = ["x", "y"]
+            .map(|path| letter(&snapshot, &format!("https://a.example/{path}")))
+            .iter()
+            .collect();
         assert_eq!(found, expected, "{object}");
     }
 }
@@ -153,7 +233,12 @@ fn record(kind: &str, day: u8, more: &str, block: &str) -> String {
 /// WARC/1.1 §6.7: a `revisit` record has no body: the response equals an earlier one.
 #[test]
 fn revisit_records_confirm_the_previous_copy() {
-    let copy = record("response", 1, "", "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /x\n");
+    let copy = record(
+        "response",
+        1,
+        "",
+        "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /x\n",
+    );
     let own = "WARC-Refers-To-Target-URI: <https://a.example/robots.txt>\r\n";
     let other = "WARC-Refers-To-Target-URI: https://b.example/robots.txt\r\n";
     for (more, block, expected) in [
@@ -165,14 +250,27 @@ fn revisit_records_confirm_the_previous_copy() {
         ("", "HTTP/1.1 503 x\r\n\r\n", "DD"),
     ] {
         let snapshot = compile((copy.clone() + &record("revisit", 2, more, block)).as_bytes());
-        let found: String =
-            ["x", "y"].map(|path| letter(&snapshot, &format!("https://a.example/{path}"))).iter().collect();
+        let found: String = ["x", "y"]
+            .map(|path| letter(&snapshot, &format!("https://a.example/{path}")))
+            .iter()
+            .collect();
         assert_eq!(found, expected, "{more:?} {block:?}");
-        let entry = snapshot.origin(&Origin::of(b"https://a.example/").unwrap()).unwrap().unwrap();
-        assert_eq!(entry.outcome().fetched, Some(1_767_312_000), "the time is that of the revisit record");
+        let entry = snapshot
+            .origin(&Origin::of(b"https://a.example/").unwrap())
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            entry.outcome().fetched,
+            Some(1_767_312_000),
+            "the time is that of the revisit record"
+        );
     }
     let alone = compile(record("revisit", 2, own, "HTTP/1.1 200 OK\r\n\r\n").as_bytes());
-    assert_eq!(letter(&alone, "https://a.example/x"), 'D', "a revisit record without an earlier copy is unreachable");
+    assert_eq!(
+        letter(&alone, "https://a.example/x"),
+        'D',
+        "a revisit record without an earlier copy is unreachable"
+    );
 }
 
 /// Many captures of one URL, and origins that redirect to it. Each origin gets the copy that was
@@ -192,16 +290,30 @@ fn redirects_resolve_to_the_copy_of_their_time() {
         [format!("2026-01-{day:02}T12:00:00Z"), "2026-03-20T00:00:00Z".to_owned()]
             .map(|time| json!({"url": format!("https://f{day}.example/robots.txt"), "status": 503, "fetched_at": time}))
     };
-    let followers = (1..=28).flat_map(|day| failures(day).into_iter().chain([redirect(&format!("f{day}"))]));
+    let followers = (1..=28).flat_map(|day| {
+        failures(day)
+            .into_iter()
+            .chain([redirect(&format!("f{day}"))])
+    });
     let lines: Vec<Value> = captures.chain([redirect("now")]).chain(followers).collect();
-    let snapshot = compile(lines.iter().map(|line| line.to_string() + "\n").collect::<String>().as_bytes());
+    let snapshot = compile(
+        lines
+            .iter()
+            .map(|line| line.to_string() + "\n")
+            .collect::<String>()
+            .as_bytes(),
+    );
     for day in 1..=28 {
         let refused = |host: &str| {
             (1..=28)
                 .filter(|day| letter(&snapshot, &format!("https://{host}.example/{day}")) == 'D')
                 .collect::<Vec<u8>>()
         };
-        assert_eq!(refused(&format!("f{day}")), [day], "its redirect failed from day {day} on");
+        assert_eq!(
+            refused(&format!("f{day}")),
+            [day],
+            "its redirect failed from day {day} on"
+        );
         assert_eq!(refused("now"), [28]);
     }
 }

@@ -19,7 +19,10 @@ const SMALL: [&str; 4] = ["--origins", "500", "--urls", "5k"];
 #[test]
 fn stages_are_timed() {
     let dir = tempfile::tempdir().unwrap();
-    let report = json(&bench(dir.path(), &[&SMALL[..], &["--json", "--runs", "1", "--threads", "1,2"]].concat()));
+    let report = json(&bench(
+        dir.path(),
+        &[&SMALL[..], &["--json", "--runs", "1", "--threads", "1,2"]].concat(),
+    ));
     assert_eq!(report["synthetic"]["origins"], 500);
     assert_eq!(report["agents"][0], "GPTBot");
     assert_eq!(report["counts"]["lines"], 5_000);
@@ -30,21 +33,48 @@ fn stages_are_timed() {
             assert!(number(&measured["stages"][stage]["ns_per_url"]), "{stage}");
         }
         let ceilings = &measured["ceilings"];
-        for whole in [&measured["total"], &ceilings["newline_scan"], &ceilings["memcpy"]] {
-            assert!(["ns_per_url", "urls_per_second", "gb_per_second"].iter().all(|unit| number(&whole[unit])));
+        for whole in [
+            &measured["total"],
+            &ceilings["newline_scan"],
+            &ceilings["memcpy"],
+        ] {
+            assert!(
+                ["ns_per_url", "urls_per_second", "gb_per_second"]
+                    .iter()
+                    .all(|unit| number(&whole[unit]))
+            );
         }
-        assert!(["chained", "overlapped"].iter().all(|how| number(&ceilings["random_access_ns"][how])));
+        assert!(
+            ["chained", "overlapped"]
+                .iter()
+                .all(|how| number(&ceilings["random_access_ns"][how]))
+        );
     }
     // Rules decide most lines, and the reference judged these too.
     let compared = report["reference"]["compared"].as_u64().unwrap();
-    assert!((1_000..2_000).contains(&compared) && report["reference"]["allowed"][0].as_u64().unwrap() > compared / 2);
+    assert!(
+        (1_000..2_000).contains(&compared)
+            && report["reference"]["allowed"][0].as_u64().unwrap() > compared / 2
+    );
 }
 
 #[test]
 fn order_changes_only_times() {
     let dir = tempfile::tempdir().unwrap();
     let counts = |order| {
-        let args = [&SMALL[..], &["--json", "--runs", "1", "-a", "FooBot,GPTBot", "--order", order]].concat();
+        let args = [
+            &SMALL[..],
+            &[
+                "--json",
+                "--runs",
+                "1",
+                "-a",
+                "FooBot,GPTBot",
+                "--order",
+                order,
+            ],
+        ]
+        .concat();
         json(&bench(dir.path(), &args))["counts"].clone()
     };
     assert_eq!(counts("sorted"), counts("shuffled"));
@@ -55,10 +85,29 @@ fn table_names_stages_and_ceilings() {
     let dir = tempfile::tempdir().unwrap();
     let ran = bench(dir.path(), &[&SMALL[..], &["--runs", "1"]].concat());
     let table = String::from_utf8(ran.stdout).unwrap();
-    let rows = ["1 thread", "split", "locate", "match", "write", "total", "newline scan", "memcpy", "random access"];
-    let mut lines = table.lines().skip_while(|line| !line.starts_with("1 thread"));
-    assert!(rows.iter().all(|row| lines.next().unwrap().trim_start().starts_with(row)), "{table}");
-    assert!(table.starts_with("synthetic web of 500 origins and 5,000 URLs, sorted, seed 1; GPTBot;"), "{table}");
+    let rows = [
+        "1 thread",
+        "split",
+        "locate",
+        "match",
+        "write",
+        "total",
+        "newline scan",
+        "memcpy",
+        "random access",
+    ];
+    let mut lines = table
+        .lines()
+        .skip_while(|line| !line.starts_with("1 thread"));
+    assert!(
+        rows.iter()
+            .all(|row| lines.next().unwrap().trim_start().starts_with(row)),
+        "{table}"
+    );
+    assert!(
+        table.starts_with("synthetic web of 500 origins and 5,000 URLs, sorted, seed 1; GPTBot;"),
+        "{table}"
+    );
 }
 
 /// The web that `bench` writes for other tools is the one that it times.
@@ -66,12 +115,33 @@ fn table_names_stages_and_ceilings() {
 fn written_webs_give_the_same_counts() {
     let dir = tempfile::tempdir().unwrap();
     let ran = bench(dir.path(), &[&SMALL[..], &["--write-to", "web"]].concat());
-    assert_eq!((ran.code, ran.stdout.as_slice()), (Some(0), &b""[..]), "{}", ran.stderr);
-    let compiled = robosieve(dir.path(), &["compile", "-q", "-o", "web.rsieve", "web/robots.jsonl.zst"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_slice()),
+        (Some(0), &b""[..]),
+        "{}",
+        ran.stderr
+    );
+    let compiled = robosieve(
+        dir.path(),
+        &["compile", "-q", "-o", "web.rsieve", "web/robots.jsonl.zst"],
+    );
     assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
-    let given = ["-s", "web.rsieve", "--urls", "web/urls.txt", "-a", "GPTBot", "--json", "--runs", "1"];
+    let given = [
+        "-s",
+        "web.rsieve",
+        "--urls",
+        "web/urls.txt",
+        "-a",
+        "GPTBot",
+        "--json",
+        "--runs",
+        "1",
+    ];
     let given = json(&bench(dir.path(), &given));
-    let made = json(&bench(dir.path(), &[&SMALL[..], &["--json", "--runs", "1"]].concat()));
+    let made = json(&bench(
+        dir.path(),
+        &[&SMALL[..], &["--json", "--runs", "1"]].concat(),
+    ));
     assert_eq!(given["synthetic"], Value::Null);
     for same in ["counts", "reference"] {
         assert_eq!(given[same], made[same]);
@@ -82,14 +152,30 @@ fn written_webs_give_the_same_counts() {
 fn contradictory_options_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("empty.txt"), "").unwrap();
-    fs::write(dir.path().join("robots.jsonl"), r#"{"url": "https://e.example/robots.txt", "body": ""}"#).unwrap();
-    robosieve(dir.path(), &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"]);
+    fs::write(
+        dir.path().join("robots.jsonl"),
+        r#"{"url": "https://e.example/robots.txt", "body": ""}"#,
+    )
+    .unwrap();
+    robosieve(
+        dir.path(),
+        &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"],
+    );
     for (args, says) in [
         (&["-s", "s.rsieve"][..], "-s needs --urls FILE"),
-        (&["-s", "s.rsieve", "--urls", "empty.txt"], "empty.txt: holds no lines"),
+        (
+            &["-s", "s.rsieve", "--urls", "empty.txt"],
+            "empty.txt: holds no lines",
+        ),
         (&["-s", "s.rsieve", "--urls", "missing.txt"], "missing.txt"),
-        (&["-s", "s.rsieve", "--urls", "empty.txt", "--origins", "5"], "cannot be used with"),
-        (&["--urls", "list.txt"], "--urls list.txt: without -s it is the number of URLs"),
+        (
+            &["-s", "s.rsieve", "--urls", "empty.txt", "--origins", "5"],
+            "cannot be used with",
+        ),
+        (
+            &["--urls", "list.txt"],
+            "--urls list.txt: without -s it is the number of URLs",
+        ),
         (&["--origins", "0"], "give a number like"),
         (&["--write-to", "web", "--json"], "cannot be used with"),
     ] {

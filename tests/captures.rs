@@ -46,7 +46,11 @@ impl Place {
         let ran = robosieve(self.0.path(), args);
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
         for part in expected {
-            assert!(ran.stderr.contains(part), "{args:?} should say {part:?}: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains(part),
+                "{args:?} should say {part:?}: {}",
+                ran.stderr
+            );
         }
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
     }
@@ -66,15 +70,19 @@ impl Place {
 #[test]
 fn captures_files_stand_for_their_archives() {
     let place = Place::new();
-    let [both, a] = [&["a.jsonl", "b.jsonl"][..], &["a.jsonl"]].map(|inputs| place.compiled(inputs));
+    let [both, a] =
+        [&["a.jsonl", "b.jsonl"][..], &["a.jsonl"]].map(|inputs| place.compiled(inputs));
     place.write("a.rsieve", &a);
     place.done(&["captures", "-q", "-o", "b.captures", "b.jsonl"]);
     fs::create_dir(place.path("archive")).unwrap();
     fs::rename(place.path("b.captures"), place.path("archive/b.captures")).unwrap();
     fs::copy(place.path("a.jsonl"), place.path("archive/a.jsonl")).unwrap();
-    for inputs in
-        [&["web.captures"][..], &["web.captures", "b.jsonl"], &["archive/b.captures", "a.jsonl"], &["archive"]]
-    {
+    for inputs in [
+        &["web.captures"][..],
+        &["web.captures", "b.jsonl"],
+        &["archive/b.captures", "a.jsonl"],
+        &["archive"],
+    ] {
         assert!(place.compiled(inputs) == both, "{inputs:?}");
     }
     // With every option that chooses among captures.
@@ -85,15 +93,22 @@ fn captures_files_stand_for_their_archives() {
         &["--memory", "10k", "--temp-dir", "archive"],
     ] {
         let from = |inputs: &[&str]| {
-            let snapshot = place.compiled(&[&["--stats-json", "stats.json"], options, inputs].concat());
+            let snapshot =
+                place.compiled(&[&["--stats-json", "stats.json"], options, inputs].concat());
             let mut stats: Value = serde_json::from_slice(&place.read("stats.json")).unwrap();
             for of_inputs in ["inputs", "bytes_in", "body_bytes"] {
                 stats.as_object_mut().unwrap().remove(of_inputs).unwrap();
             }
             (snapshot, stats)
         };
-        assert!(from(&["archive/b.captures"]) == from(&["b.jsonl"]), "{options:?}");
-        assert!(from(&["web.captures"]) == from(&["a.jsonl", "b.jsonl"]), "{options:?}");
+        assert!(
+            from(&["archive/b.captures"]) == from(&["b.jsonl"]),
+            "{options:?}"
+        );
+        assert!(
+            from(&["web.captures"]) == from(&["a.jsonl", "b.jsonl"]),
+            "{options:?}"
+        );
     }
 }
 
@@ -102,8 +117,27 @@ fn merged_files_are_those_of_all_captures() {
     let place = Place::new();
     let expected = place.read("web.captures");
     place.done(&["captures", "-q", "-o", "a.captures", "a.jsonl"]);
-    for inputs in [&["b.jsonl", "a.jsonl"][..], &["a.captures", "b.jsonl"], &["b.jsonl", "a.captures"]] {
-        place.done(&[&["captures", "-q", "--memory", "20k", "-j", "3", "-o", "merged.captures"], inputs].concat());
+    for inputs in [
+        &["b.jsonl", "a.jsonl"][..],
+        &["a.captures", "b.jsonl"],
+        &["b.jsonl", "a.captures"],
+    ] {
+        place.done(
+            &[
+                &[
+                    "captures",
+                    "-q",
+                    "--memory",
+                    "20k",
+                    "-j",
+                    "3",
+                    "-o",
+                    "merged.captures",
+                ],
+                inputs,
+            ]
+            .concat(),
+        );
         assert!(place.read("merged.captures") == expected, "{inputs:?}");
     }
     // The output replaces none of the inputs.
@@ -118,17 +152,38 @@ fn merged_files_are_those_of_all_captures() {
 fn inspect_describes_and_verifies() {
     let place = Place::new();
     let found = place.inspected(&["web.captures"]);
-    let texts = CapturesFile::open(place.path("web.captures")).unwrap().counts().texts;
+    let texts = CapturesFile::open(place.path("web.captures"))
+        .unwrap()
+        .counts()
+        .texts;
     assert_eq!(found["counts"]["captures"], json!(600));
-    assert_eq!([&found["verified"], &found["captures_format_version"]], [&json!("checksums"), &json!(1)]);
+    assert_eq!(
+        [&found["verified"], &found["captures_format_version"]],
+        [&json!("checksums"), &json!(1)]
+    );
     assert_eq!(found["bytes"], json!(place.read("web.captures").len()));
     assert!(texts > 10 && found["counts"]["texts"] == json!(texts));
-    assert_eq!(place.inspected(&["--verify", "-s", "web.captures"])["verified"], "structure");
-    assert_eq!(place.inspected(&["--no-verify", "web.captures"])["verified"], "nothing");
+    assert_eq!(
+        place.inspected(&["--verify", "-s", "web.captures"])["verified"],
+        "structure"
+    );
+    assert_eq!(
+        place.inspected(&["--no-verify", "web.captures"])["verified"],
+        "nothing"
+    );
     let table = String::from_utf8(place.done(&["inspect", "web.captures"]).stdout).unwrap();
-    assert!(table.contains("\ncaptures                             600\n"), "{table}");
-    place.fails(&["inspect", "web.captures", "https://h1.example"], &["web.captures", "compile it"]);
-    place.fails(&["inspect", "web.captures", "--stale-at", "now"], &["web.captures", "compile it"]);
+    assert!(
+        table.contains("\ncaptures                             600\n"),
+        "{table}"
+    );
+    place.fails(
+        &["inspect", "web.captures", "https://h1.example"],
+        &["web.captures", "compile it"],
+    );
+    place.fails(
+        &["inspect", "web.captures", "--stale-at", "now"],
+        &["web.captures", "compile it"],
+    );
 }
 
 #[test]
@@ -143,14 +198,26 @@ fn other_verbs_say_what_a_captures_file_is() {
         &["filter", "-s", "web.captures", "-a", "GPTBot", "a.jsonl"],
         &["not a robosieve snapshot", "a captures file"],
     );
-    place.fails(&["compile", "-o", "x.captures", "a.jsonl"], &["name it x.rsieve"]);
+    place.fails(
+        &["compile", "-o", "x.captures", "a.jsonl"],
+        &["name it x.rsieve"],
+    );
     fs::copy(place.path("web.captures"), place.path("archive")).unwrap();
-    place.fails(&["compile", "-o", "archive", "a.jsonl"], &["is a captures file"]);
+    place.fails(
+        &["compile", "-o", "archive", "a.jsonl"],
+        &["is a captures file"],
+    );
     for name in ["x.captures.gz", "x.jsonl"] {
-        place.fails(&["captures", "-o", name, "a.jsonl"], &["name it x.captures"]);
+        place.fails(
+            &["captures", "-o", name, "a.jsonl"],
+            &["name it x.captures"],
+        );
     }
     place.write("blank.jsonl", "\n");
-    place.fails(&["captures", "-o", "old.captures", "blank.jsonl"], &["no capture", "nothing is written"]);
+    place.fails(
+        &["captures", "-o", "old.captures", "blank.jsonl"],
+        &["no capture", "nothing is written"],
+    );
     assert!(!place.path("old.captures").exists());
 }
 
@@ -159,7 +226,10 @@ fn a_previous_snapshot_has_no_captures_to_write() {
     let place = Place::new();
     let old = robosieve::Snapshot::new(place.compiled(&["a.jsonl"])).unwrap();
     let compiler = Compiler::new(Profile::Google).previous(old).unwrap();
-    let err = compiler.write_captures(place.path("x.captures")).unwrap_err().to_string();
+    let err = compiler
+        .write_captures(place.path("x.captures"))
+        .unwrap_err()
+        .to_string();
     assert!(err.contains("a snapshot keeps none"), "{err}");
     assert!(!place.path("x.captures").exists());
 }
@@ -182,7 +252,10 @@ fn flipped_bits_and_cuts_are_errors() {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         let err = snapshot_of(&flipped, false).expect_err("a flipped bit");
-        assert!(bit < 64 || err.to_string().starts_with("web.captures: "), "bit {bit}: {err}");
+        assert!(
+            bit < 64 || err.to_string().starts_with("web.captures: "),
+            "bit {bit}: {err}"
+        );
         // Skipping damage may lose captures, but ends without an error or a panic.
         if bit > 3300 * 8 {
             snapshot_of(&flipped, true).unwrap();
@@ -190,7 +263,9 @@ fn flipped_bits_and_cuts_are_errors() {
         if bit % 7 == 0 {
             place.write("flipped", &flipped);
             assert!(
-                CapturesFile::open(place.path("flipped")).and_then(|file| file.verify_checksums()).is_err(),
+                CapturesFile::open(place.path("flipped"))
+                    .and_then(|file| file.verify_checksums())
+                    .is_err(),
                 "{bit}"
             );
         }
@@ -209,7 +284,12 @@ fn damaged_blocks_are_named_or_skipped() {
     let path = dir.path().join("web.captures");
     let mut compiler = Compiler::default();
     for site in 0..20_000 {
-        compiler.add_robots(&format!("https://site{site}.example"), b"user-agent: *\ndisallow: /x").unwrap();
+        compiler
+            .add_robots(
+                &format!("https://site{site}.example"),
+                b"user-agent: *\ndisallow: /x",
+            )
+            .unwrap();
     }
     compiler.write_captures(&path).unwrap();
     let file = CapturesFile::open(&path).unwrap();
@@ -219,14 +299,34 @@ fn damaged_blocks_are_named_or_skipped() {
     bytes[middle] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let err = snapshot_of(&bytes, false).unwrap_err().to_string();
-    assert!(err.starts_with("web.captures: damaged at byte ") && err.contains("another checksum"), "{err}");
-    let args = ["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "-o", "s", "web.captures"];
+    assert!(
+        err.starts_with("web.captures: damaged at byte ") && err.contains("another checksum"),
+        "{err}"
+    );
+    let args = [
+        "compile",
+        "-q",
+        "--skip-damaged",
+        "--stats-json",
+        "stats.json",
+        "-o",
+        "s",
+        "web.captures",
+    ];
     assert_eq!(robosieve(dir.path(), &args).code, Some(0));
-    let stats: Value = serde_json::from_slice(&fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
+    let stats: Value =
+        serde_json::from_slice(&fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
     let kept = stats["captures"].as_u64().unwrap();
-    assert!(stats["damaged"] == json!(1) && kept < 20_000 && kept > 10_000, "{kept}");
+    assert!(
+        stats["damaged"] == json!(1) && kept < 20_000 && kept > 10_000,
+        "{kept}"
+    );
     let ran = robosieve(dir.path(), &["compile", "-q", "-o", "t", "web.captures"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("--skip-damaged"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("--skip-damaged"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// Forges the only block of a captures file: changes its records, with right checksums.
@@ -275,11 +375,18 @@ fn forged_records_are_refused() {
         for value in [0, 1, 2, 0x1f, 0x23, 0x41, 0x7f, 0x80, 0xc3, 0xff] {
             match snapshot_of(&forged(&bytes, |records| records[at] = value), false) {
                 Err(err) => {
-                    assert!(err.to_string().starts_with("web.captures: damaged at byte "), "{at} {value}: {err}");
+                    assert!(
+                        err.to_string()
+                            .starts_with("web.captures: damaged at byte "),
+                        "{at} {value}: {err}"
+                    );
                     refused += 1;
                 }
                 Ok(snapshot) => {
-                    robosieve::Snapshot::new(snapshot).unwrap().verify().unwrap();
+                    robosieve::Snapshot::new(snapshot)
+                        .unwrap()
+                        .verify()
+                        .unwrap();
                     accepted += 1;
                 }
             }

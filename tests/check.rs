@@ -6,7 +6,11 @@ use std::path::Path;
 
 /// Runs `check` with a robots.txt on standard input.
 fn check(robots: &[u8], args: &[&str]) -> Ran {
-    robosieve_with(Path::new("."), &[&["check", "--robots", "-"], args].concat(), robots)
+    robosieve_with(
+        Path::new("."),
+        &[&["check", "--robots", "-"], args].concat(),
+        robots,
+    )
 }
 
 fn text(ran: &Ran) -> &str {
@@ -15,41 +19,90 @@ fn text(ran: &Ran) -> &str {
 
 /// The rows of an explanation with this name.
 fn rows<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
-    let row = |line: &'t str| line.strip_prefix("  ")?.strip_prefix(name)?.strip_prefix(' ').map(str::trim_start);
+    let row = |line: &'t str| {
+        line.strip_prefix("  ")?
+            .strip_prefix(name)?
+            .strip_prefix(' ')
+            .map(str::trim_start)
+    };
     text.lines().filter_map(row).collect()
 }
 
 fn object(ran: &Ran) -> Value {
-    serde_json::from_slice(&ran.stdout).unwrap_or_else(|err| panic!("{err}: {}{}", text(ran), ran.stderr))
+    serde_json::from_slice(&ran.stdout)
+        .unwrap_or_else(|err| panic!("{err}: {}{}", text(ran), ran.stderr))
 }
 
 #[test]
 fn unmatched_rules_are_counted_or_listed() {
     let many: String = (0..3000).map(|i| format!("Disallow: /{i}/\n")).collect();
-    let robots = format!("User-agent: *\nDisallow: /x\nDisallow: /x/y\nAllow: /x/\nDisallow:\n{many}");
+    let robots =
+        format!("User-agent: *\nDisallow: /x\nDisallow: /x/y\nAllow: /x/\nDisallow:\n{many}");
     let explained = check(robots.as_bytes(), &["-a", "MyBot", "--explain", "/x/y"]);
     assert_eq!(explained.code, Some(1));
-    assert_eq!(rows(text(&explained), "rule"), ["line 3: Disallow: /x/y (length 4)"]);
+    assert_eq!(
+        rows(text(&explained), "rule"),
+        ["line 3: Disallow: /x/y (length 4)"]
+    );
     let losers = [
         "line 2: Disallow: /x (matches, but its length 2 is less than 4)",
         "line 4: Allow: /x/ (matches, but its length 3 is less than 4)",
     ];
     assert_eq!(rows(text(&explained), "lost"), losers);
-    assert_eq!(rows(text(&explained), "others"), ["3,001 rules do not match (--explain=all lists them)"]);
+    assert_eq!(
+        rows(text(&explained), "others"),
+        ["3,001 rules do not match (--explain=all lists them)"]
+    );
     let all = check(robots.as_bytes(), &["-a", "MyBot", "--explain=all", "/x/y"]);
-    assert_eq!((all.code, rows(text(&all), "lost").len(), rows(text(&all), "others").len()), (Some(1), 3003, 0));
-    assert!(text(&all).contains("line 5: Disallow: (has no path, so it has no effect)"), "{}", text(&all));
-    let few = check(b"user-agent: *\ndisallow: /a", &["-a", "MyBot", "--explain", "/x"]);
-    assert_eq!(rows(text(&few), "others"), ["1 rule does not match (--explain=all lists them)"]);
-    assert!(rows(text(&check(b"user-agent: *", &["-a", "MyBot", "--explain", "/x"])), "others").is_empty());
+    assert_eq!(
+        (
+            all.code,
+            rows(text(&all), "lost").len(),
+            rows(text(&all), "others").len()
+        ),
+        (Some(1), 3003, 0)
+    );
+    assert!(
+        text(&all).contains("line 5: Disallow: (has no path, so it has no effect)"),
+        "{}",
+        text(&all)
+    );
+    let few = check(
+        b"user-agent: *\ndisallow: /a",
+        &["-a", "MyBot", "--explain", "/x"],
+    );
+    assert_eq!(
+        rows(text(&few), "others"),
+        ["1 rule does not match (--explain=all lists them)"]
+    );
+    assert!(
+        rows(
+            text(&check(
+                b"user-agent: *",
+                &["-a", "MyBot", "--explain", "/x"]
+            )),
+            "others"
+        )
+        .is_empty()
+    );
 }
 
 #[test]
 fn suspicious_files_are_reported() {
-    let utf16: Vec<u8> = "User-agent: *\nDisallow: /".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let long = format!("User-agent: *\n{}Disallow: /x\n", "# 89 1234\n".repeat(51_199));
+    let utf16: Vec<u8> = "User-agent: *\nDisallow: /"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let long = format!(
+        "User-agent: *\n{}Disallow: /x\n",
+        "# 89 1234\n".repeat(51_199)
+    );
     for (robots, warning, facts) in [
-        (b"<!DOCTYPE html>\n<p>Not found".as_slice(), "looks like HTML", json!(["html", 0, null])),
+        (
+            b"<!DOCTYPE html>\n<p>Not found".as_slice(),
+            "looks like HTML",
+            json!(["html", 0, null]),
+        ),
         (&utf16, "looks like UTF-16", json!(["utf-16", 0, null])),
         (
             long.as_bytes(),
@@ -60,19 +113,40 @@ fn suspicious_files_are_reported() {
     ] {
         let ran = check(robots, &["-a", "MyBot", "--explain", "/x"]);
         let found = rows(text(&ran), "file");
-        assert_eq!(found.len(), usize::from(!warning.is_empty()), "{}", text(&ran));
-        assert!(found.iter().all(|row| row.starts_with(warning)), "{found:?}");
+        assert_eq!(
+            found.len(),
+            usize::from(!warning.is_empty()),
+            "{}",
+            text(&ran)
+        );
+        assert!(
+            found.iter().all(|row| row.starts_with(warning)),
+            "{found:?}"
+        );
         let answer = &object(&check(robots, &["-a", "MyBot", "--json", "/x"]))["robots"];
-        assert_eq!(json!([answer["looks_like"], answer["ignored_bytes"], answer["ignored_from_line"]]), facts);
+        assert_eq!(
+            json!([
+                answer["looks_like"],
+                answer["ignored_bytes"],
+                answer["ignored_from_line"]
+            ]),
+            facts
+        );
     }
 }
 
 /// Compiles captures into a snapshot `s`.
 fn compiled(captures: &[Value]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let lines: String = captures.iter().map(|capture| format!("{capture}\n")).collect();
+    let lines: String = captures
+        .iter()
+        .map(|capture| format!("{capture}\n"))
+        .collect();
     std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "s"]).code, Some(0));
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "s"]).code,
+        Some(0)
+    );
     dir
 }
 
@@ -102,12 +176,17 @@ fn snapshots_store_warnings_about_files() {
         ("rules", [0, 0], [Value::Null, json!(false)]),
     ] {
         let url = format!("https://{host}.example/");
-        let run = |more: &str| robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", more, &url]);
+        let run =
+            |more: &str| robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", more, &url]);
         let explained = run("--explain");
         let found = [html, past].map(|part| text(&explained).matches(part).count());
         assert_eq!(found, expected, "{}", text(&explained));
         let robots = &object(&run("--json"))["robots"];
-        assert_eq!([&robots["looks_like"], &robots["past_limit"]], [&json[0], &json[1]], "{robots}");
+        assert_eq!(
+            [&robots["looks_like"], &robots["past_limit"]],
+            [&json[0], &json[1]],
+            "{robots}"
+        );
     }
 }
 
@@ -116,17 +195,37 @@ fn snapshots_store_warnings_about_files() {
 fn other_formats_are_refused_as_robots_txt() {
     let dir = compiled(&captures());
     let ran = robosieve(dir.path(), &["check", "--robots", "s", "-a", "MyBot", "/x"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("s: a robosieve snapshot, not a robots.txt"), "{}", ran.stderr);
-    for start in [&b"PAR1\x15\x04\x15\x10\x15\x14"[..], b"PK\x03\x04\x14\0", b"WARC/1.0\r\nWARC-Type: warcinfo\r\n"] {
+    assert!(
+        ran.code == Some(2)
+            && ran
+                .stderr
+                .contains("s: a robosieve snapshot, not a robots.txt"),
+        "{}",
+        ran.stderr
+    );
+    for start in [
+        &b"PAR1\x15\x04\x15\x10\x15\x14"[..],
+        b"PK\x03\x04\x14\0",
+        b"WARC/1.0\r\nWARC-Type: warcinfo\r\n",
+    ] {
         let ran = check(start, &["-a", "MyBot", "/x"]);
-        assert!(ran.code == Some(2) && ran.stderr.contains("not a robots.txt"), "{}", ran.stderr);
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains("not a robots.txt"),
+            "{}",
+            ran.stderr
+        );
     }
 }
 
 #[test]
 fn json_answers_include_reasons() {
     let dir = compiled(&captures());
-    let run = |args: &[&str]| robosieve(dir.path(), &[&["check", "-s", "s", "-a", "GPTBot"], args].concat());
+    let run = |args: &[&str]| {
+        robosieve(
+            dir.path(),
+            &[&["check", "-s", "s", "-a", "GPTBot"], args].concat(),
+        )
+    };
     let answer = object(&run(&["--json", "https://rules.example/a/b"]));
     let allow = json!({"line": 3, "text": "Allow: /a/b$", "kind": "allow", "pattern": "/a/b$", "length": 5});
     let lost = json!({"line": 2, "text": "Disallow: /a", "kind": "disallow", "pattern": "/a", "length": 2, "reason": "shorter"});
@@ -147,11 +246,30 @@ fn json_answers_include_reasons() {
         },
     });
     assert_eq!(answer, expected);
-    let all = object(&run(&["--json", "--explain=all", "https://rules.example/a/b"]));
-    let reasons = all["losers"].as_array().unwrap().iter().map(|rule| &rule["reason"]).collect::<Vec<_>>();
+    let all = object(&run(&[
+        "--json",
+        "--explain=all",
+        "https://rules.example/a/b",
+    ]));
+    let reasons = all["losers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| &rule["reason"])
+        .collect::<Vec<_>>();
     assert_eq!(reasons, ["shorter", "no-match"]);
-    let other =
-        object(&robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", "--json", "https://rules.example/"]));
+    let other = object(&robosieve(
+        dir.path(),
+        &[
+            "check",
+            "-s",
+            "s",
+            "-a",
+            "MyBot",
+            "--json",
+            "https://rules.example/",
+        ],
+    ));
     assert_eq!([&other["group"], &other["rule"]], [&Value::Null; 2]);
 }
 
@@ -170,22 +288,51 @@ fn json_and_text_answers_agree() {
         ("no url", "invalid", "not-a-url", 2),
     ] {
         let args = ["check", "-s", "s", "-a", "GPTBot", url];
-        let (line, json) = (robosieve(dir.path(), &args), robosieve(dir.path(), &[&args[..], &["--json"]].concat()));
-        assert_eq!((line.code, &line.stderr), (Some(status), &json.stderr), "{url}");
+        let (line, json) = (
+            robosieve(dir.path(), &args),
+            robosieve(dir.path(), &[&args[..], &["--json"]].concat()),
+        );
+        assert_eq!(
+            (line.code, &line.stderr),
+            (Some(status), &json.stderr),
+            "{url}"
+        );
         assert_eq!(json.code, line.code, "{url}");
         let answer = object(&json);
-        assert_eq!([&answer["verdict"], &answer["basis"]], [verdict, basis], "{url}");
+        assert_eq!(
+            [&answer["verdict"], &answer["basis"]],
+            [verdict, basis],
+            "{url}"
+        );
         assert!(text(&line).starts_with(verdict), "{url}");
     }
     // One object per URL and agent, in the order of the lines.
     let ran = robosieve(
         dir.path(),
-        &["check", "-s", "s", "-a", "GPTBot,MyBot", "--json", "https://rules.example/a", "https://none.example/"],
+        &[
+            "check",
+            "-s",
+            "s",
+            "-a",
+            "GPTBot,MyBot",
+            "--json",
+            "https://rules.example/a",
+            "https://none.example/",
+        ],
     );
-    let answers: Vec<Value> = text(&ran).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let found: Vec<String> =
-        answers.iter().map(|answer| format!("{} {}", answer["agent"], answer["verdict"])).collect();
-    let expected =
-        ["\"GPTBot\" \"disallowed\"", "\"MyBot\" \"allowed\"", "\"GPTBot\" \"allowed\"", "\"MyBot\" \"allowed\""];
+    let answers: Vec<Value> = text(&ran)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let found: Vec<String> = answers
+        .iter()
+        .map(|answer| format!("{} {}", answer["agent"], answer["verdict"]))
+        .collect();
+    let expected = [
+        "\"GPTBot\" \"disallowed\"",
+        "\"MyBot\" \"allowed\"",
+        "\"GPTBot\" \"allowed\"",
+        "\"MyBot\" \"allowed\"",
+    ];
     assert_eq!(found, expected);
 }

@@ -52,7 +52,11 @@ pub(crate) fn robosieve_with(dir: &Path, args: &[&str], stdin: &[u8]) -> Ran {
         scope.spawn(move || drop(input.write_all(stdin)));
         child.wait_with_output().unwrap()
     });
-    Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
+    Ran {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
 }
 
 /// A `robosieve` that signals end, even if they are ignored for the tests (in the background of a

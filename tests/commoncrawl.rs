@@ -58,9 +58,15 @@ fn deal(warc: &[u8], files: usize) -> Vec<Vec<u8>> {
 fn index(urls: &[u8]) -> Vec<u8> {
     let line = |url: &str| {
         let url = serde_json::to_string(url).unwrap();
-        format!("example,crawl)/ 20260915060000 {{\"url\": {url}, \"mime\": \"text/html\", \"status\": \"200\"}}\n")
+        format!(
+            "example,crawl)/ 20260915060000 {{\"url\": {url}, \"mime\": \"text/html\", \"status\": \"200\"}}\n"
+        )
     };
-    String::from_utf8_lossy(urls).lines().map(line).collect::<String>().into_bytes()
+    String::from_utf8_lossy(urls)
+        .lines()
+        .map(line)
+        .collect::<String>()
+        .into_bytes()
 }
 
 impl Server {
@@ -70,12 +76,19 @@ impl Server {
         let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
         let mut files = BTreeMap::new();
         let mut list = String::new();
-        for (i, bytes) in deal(&std::fs::read(small.join("robots.warc")).unwrap(), 4).into_iter().enumerate() {
-            let path = format!("crawl-data/{CRAWL}/segments/17.{i}/robotstxt/{CRAWL}-{i:05}.warc.gz");
+        for (i, bytes) in deal(&std::fs::read(small.join("robots.warc")).unwrap(), 4)
+            .into_iter()
+            .enumerate()
+        {
+            let path =
+                format!("crawl-data/{CRAWL}/segments/17.{i}/robotstxt/{CRAWL}-{i:05}.warc.gz");
             list += &format!("{path}\n");
             files.insert(path, bytes);
         }
-        files.insert(format!("crawl-data/{CRAWL}/robotstxt.paths.gz"), gzip(list.as_bytes()));
+        files.insert(
+            format!("crawl-data/{CRAWL}/robotstxt.paths.gz"),
+            gzip(list.as_bytes()),
+        );
         let mut list = format!("cc-index/collections/{CRAWL}/metadata.yaml\n");
         let urls = std::fs::read(small.join("urls.txt")).unwrap();
         for i in 0..2 {
@@ -84,10 +97,19 @@ impl Server {
             files.insert(path, gzip(&index(&urls)));
         }
         list += &format!("cc-index/collections/{CRAWL}/indexes/cluster.idx\n");
-        files.insert(format!("crawl-data/{CRAWL}/cc-index.paths.gz"), gzip(list.as_bytes()));
+        files.insert(
+            format!("crawl-data/{CRAWL}/cc-index.paths.gz"),
+            gzip(list.as_bytes()),
+        );
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let server = Self { address, state: Arc::new(Mutex::new(State { files, ..State::default() })) };
+        let server = Self {
+            address,
+            state: Arc::new(Mutex::new(State {
+                files,
+                ..State::default()
+            })),
+        };
         let serving = server.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -117,13 +139,17 @@ impl Server {
             (state.files.get(&path).cloned(), state.mishaps.remove(&path))
         };
         let Some(mut bytes) = bytes else {
-            return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            return stream.write_all(
+                b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            );
         };
         let total = bytes.len();
         let mut sent = total - start;
         match mishap {
             Some(Mishap::Busy) => {
-                return stream.write_all(b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+                return stream.write_all(
+                    b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                );
             }
             Some(Mishap::BreakOff(len)) => sent = len,
             Some(Mishap::Damage) => bytes[total / 2] ^= 1,
@@ -131,36 +157,57 @@ impl Server {
         }
         let (status, range) = match start {
             0 => ("200 OK", String::new()),
-            _ => ("206 Partial Content", format!("Content-Range: bytes {start}-{}/{total}\r\n", total - 1)),
+            _ => (
+                "206 Partial Content",
+                format!("Content-Range: bytes {start}-{}/{total}\r\n", total - 1),
+            ),
         };
         let length = total - start;
-        write!(stream, "HTTP/1.1 {status}\r\n{range}Content-Length: {length}\r\nConnection: close\r\n\r\n")?;
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\n{range}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        )?;
         stream.write_all(&bytes[start..start + sent])
     }
 
     fn mishap(&self, path: &str, mishap: Mishap) {
         let mut state = self.state.lock().unwrap();
-        let path = state.files.keys().find(|known| known.contains(path)).unwrap().clone();
+        let path = state
+            .files
+            .keys()
+            .find(|known| known.contains(path))
+            .unwrap()
+            .clone();
         state.mishaps.insert(path, mishap);
     }
 
     /// The requests since the last call, for files whose path contains this text.
     fn requests(&self, path: &str) -> Vec<usize> {
         let requests = std::mem::take(&mut self.state.lock().unwrap().requests);
-        requests.into_iter().filter(|(requested, _)| requested.contains(path)).map(|(_, start)| start).collect()
+        requests
+            .into_iter()
+            .filter(|(requested, _)| requested.contains(path))
+            .map(|(_, start)| start)
+            .collect()
     }
 
     fn fetch(&self, dir: &Path, args: &[&str]) -> Output {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/commoncrawl");
         let mut command = Command::new(script);
-        command.args(args).current_dir(dir).env("COMMONCRAWL", &self.address).env("COMMONCRAWL_DELAY", "0");
+        command
+            .args(args)
+            .current_dir(dir)
+            .env("COMMONCRAWL", &self.address)
+            .env("COMMONCRAWL_DELAY", "0");
         command.output().unwrap()
     }
 }
 
 fn names(dir: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -183,36 +230,82 @@ fn downloads_survive_failures() {
     server.mishap("00002.warc", Mishap::Damage);
     server.mishap("robotstxt.paths", Mishap::Busy);
     let dir = tempfile::tempdir().unwrap();
-    let args = [CRAWL, "cc", "--robots", "2", "--index", "1", "--parallel", "3"];
+    let args = [
+        CRAWL,
+        "cc",
+        "--robots",
+        "2",
+        "--index",
+        "1",
+        "--parallel",
+        "3",
+    ];
     let ran = server.fetch(dir.path(), &args);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     let cc = dir.path().join("cc");
     // Two of the four archives, evenly spread, and no partial file.
-    assert_eq!(names(&cc.join("robotstxt")), [format!("{CRAWL}-00000.warc.gz"), format!("{CRAWL}-00002.warc.gz")]);
+    assert_eq!(
+        names(&cc.join("robotstxt")),
+        [
+            format!("{CRAWL}-00000.warc.gz"),
+            format!("{CRAWL}-00002.warc.gz")
+        ]
+    );
     assert_eq!(names(&cc.join("index")), ["cdx-00000.gz"]);
     {
         let state = server.state.lock().unwrap();
-        for (path, bytes) in
-            state.files.iter().filter(|(path, _)| path.ends_with("00002.warc.gz") || path.ends_with("00000.warc.gz"))
+        for (path, bytes) in state
+            .files
+            .iter()
+            .filter(|(path, _)| path.ends_with("00002.warc.gz") || path.ends_with("00000.warc.gz"))
         {
             let file = cc.join("robotstxt").join(path.rsplit('/').next().unwrap());
             assert!(std::fs::read(file).unwrap() == *bytes, "{path}");
         }
         assert!(state.mishaps.is_empty());
     }
-    assert_eq!(server.requests("00000.warc"), [0, 100], "a broken transfer is resumed");
+    assert_eq!(
+        server.requests("00000.warc"),
+        [0, 100],
+        "a broken transfer is resumed"
+    );
     // Everything is present: nothing is requested again, and the checksums match.
     let ran = server.fetch(dir.path(), &args);
     assert!(ran.status.success() && server.requests("").is_empty());
-    assert!(server.fetch(dir.path(), &["--verify", "cc"]).status.success());
+    assert!(
+        server
+            .fetch(dir.path(), &["--verify", "cc"])
+            .status
+            .success()
+    );
     // Download more of the same crawl.
-    let ran = server.fetch(dir.path(), &[CRAWL, "cc", "--robots", "all", "--index", "0"]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!((names(&cc.join("robotstxt")).len(), server.requests("warc.gz").len()), (4, 2));
+    let ran = server.fetch(
+        dir.path(),
+        &[CRAWL, "cc", "--robots", "all", "--index", "0"],
+    );
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    assert_eq!(
+        (
+            names(&cc.join("robotstxt")).len(),
+            server.requests("warc.gz").len()
+        ),
+        (4, 2)
+    );
     std::fs::write(cc.join("index/cdx-00000.gz"), "other").unwrap();
     let ran = server.fetch(dir.path(), &["--verify", "cc"]);
     assert_eq!(ran.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&ran.stdout).contains("index/cdx-00000.gz: FAILED"), "{ran:?}");
+    assert!(
+        String::from_utf8_lossy(&ran.stdout).contains("index/cdx-00000.gz: FAILED"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -225,8 +318,14 @@ fn failed_downloads_are_reported() {
     server.state.lock().unwrap().files.remove(&missing);
     let dir = tempfile::tempdir().unwrap();
     for (args, expected) in [
-        (&["CC-MAIN-2026-39", "cc"][..], "CC-MAIN-2026-39/robotstxt.paths.gz: curl: (22)"),
-        (&[CRAWL, "cc", "--robots", "all"], "17.1/robotstxt/CC-MAIN-2026-38-00001.warc.gz: curl: (22)"),
+        (
+            &["CC-MAIN-2026-39", "cc"][..],
+            "CC-MAIN-2026-39/robotstxt.paths.gz: curl: (22)",
+        ),
+        (
+            &[CRAWL, "cc", "--robots", "all"],
+            "17.1/robotstxt/CC-MAIN-2026-38-00001.warc.gz: curl: (22)",
+        ),
         (&["2026-38", "cc"], "not a crawl's name"),
         (&[CRAWL, "cc", "--robots", "0"], "nothing is wanted"),
         (&[CRAWL, "cc", "--robots", "many"], "give a number, or all"),
@@ -237,7 +336,14 @@ fn failed_downloads_are_reported() {
     ] {
         let ran = server.fetch(dir.path(), args);
         let stderr = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.code() == Some(2) && stderr.contains(expected), "{args:?}: {stderr}");
+        assert!(
+            ran.status.code() == Some(2) && stderr.contains(expected),
+            "{args:?}: {stderr}"
+        );
     }
-    assert_eq!(names(&dir.path().join("cc/robotstxt")).len(), 3, "complete files are kept");
+    assert_eq!(
+        names(&dir.path().join("cc/robotstxt")).len(),
+        3,
+        "complete files are kept"
+    );
 }

@@ -5,7 +5,9 @@ use base64::Engine;
 use robosieve::filter::{Filter, Input};
 use robosieve::judge::explain;
 use robosieve::robots::reference;
-use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict};
+use robosieve::{
+    Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict,
+};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -16,31 +18,41 @@ fn notice(text: &str) {
 
 /// The path of a corpus file. Prints a notice and returns `None` if it is absent.
 fn corpus(file: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus").join(file);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/corpus")
+        .join(file);
     if path.exists() {
         return Some(path);
     }
-    notice(&format!("SKIPPED: the corpus is not present ({file}), so its verdicts were not checked"));
+    notice(&format!(
+        "SKIPPED: the corpus is not present ({file}), so its verdicts were not checked"
+    ));
     None
 }
 
 #[test]
 fn conformance_cases_pass() {
-    let Some(path) = corpus("cases.jsonl") else { return };
+    let Some(path) = corpus("cases.jsonl") else {
+        return;
+    };
     let text = std::fs::read_to_string(path).unwrap();
     let (mut cases, mut right) = (0, 0);
     for line in text.lines() {
         let case: serde_json::Value = serde_json::from_str(line).unwrap();
         let robots = match case["robots"].as_str() {
             Some(text) => text.as_bytes().to_vec(),
-            None => base64::engine::general_purpose::STANDARD.decode(case["robots_b64"].as_str().unwrap()).unwrap(),
+            None => base64::engine::general_purpose::STANDARD
+                .decode(case["robots_b64"].as_str().unwrap())
+                .unwrap(),
         };
         let agent: Agent = case["agent"].as_str().unwrap().parse().unwrap();
         let url = case["url"].as_str().unwrap().as_bytes();
         let expected = case["google"].as_bool().unwrap();
-        let slow = reference::judge(&robots, &agent, AgentMatch::Google, Profile::Google, url).allowed;
+        let slow =
+            reference::judge(&robots, &agent, AgentMatch::Google, Profile::Google, url).allowed;
         let parsed = Robots::parse(&robots, Profile::Google);
-        let explained = explain(&parsed, &agent, AgentMatch::Google, url).verdict == Verdict::Allowed;
+        let explained =
+            explain(&parsed, &agent, AgentMatch::Google, url).verdict == Verdict::Allowed;
         cases += 1;
         if slow == expected
             && explained == expected
@@ -48,10 +60,15 @@ fn conformance_cases_pass() {
         {
             right += 1;
         } else {
-            println!("{}: {url:?} expected {expected}, slow {slow}, explained {explained}", case["name"]);
+            println!(
+                "{}: {url:?} expected {expected}, slow {slow}, explained {explained}",
+                case["name"]
+            );
         }
     }
-    notice(&format!("cases.jsonl: {right} of {cases} equal the reference"));
+    notice(&format!(
+        "cases.jsonl: {right} of {cases} equal the reference"
+    ));
     assert_eq!(right, cases);
 }
 
@@ -61,13 +78,20 @@ fn through_snapshot(robots: &[u8], agent: &Agent, url: &[u8]) -> Option<bool> {
     let mut compiler = Compiler::default();
     compiler.add_robots(origin.as_str(), robots).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(snapshot.clone(), std::slice::from_ref(agent), JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot.clone(),
+        std::slice::from_ref(agent),
+        JudgeOptions::default(),
+    )
+    .unwrap();
     Some(judge.judge(url).unwrap().get(0) == Verdict::Allowed)
 }
 
 #[test]
 fn archive_urls_have_expected_verdicts() {
-    let (Some(warc), Some(urls)) = (corpus("robots.warc.gz"), corpus("urls.tsv")) else { return };
+    let (Some(warc), Some(urls)) = (corpus("robots.warc.gz"), corpus("urls.tsv")) else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("corpus.rsieve");
     let mut compiler = Compiler::default();
@@ -75,8 +99,10 @@ fn archive_urls_have_expected_verdicts() {
     compiler.finish().unwrap().write_to(&path).unwrap();
     let snapshot = Snapshot::open(&path).unwrap();
     snapshot.verify().unwrap();
-    let agents: Vec<Agent> =
-        ["FooBot", "Googlebot", "GPTBot", "CCBot", "Bingbot"].iter().map(|name| name.parse().unwrap()).collect();
+    let agents: Vec<Agent> = ["FooBot", "Googlebot", "GPTBot", "CCBot", "Bingbot"]
+        .iter()
+        .map(|name| name.parse().unwrap())
+        .collect();
     let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
     let expected = std::fs::read(urls).unwrap();
     let lines: Vec<&[u8]> = expected.split_inclusive(|&b| b == b'\n').collect();

@@ -7,7 +7,8 @@ use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::report::Reporter;
 use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
 use robosieve::{
-    Agent, AgentMatch, Compiler, Error, ErrorKind, Judge, JudgeOptions, Origin, Result, Snapshot, Verdict,
+    Agent, AgentMatch, Compiler, Error, ErrorKind, Judge, JudgeOptions, Origin, Result, Snapshot,
+    Verdict,
 };
 use std::fmt::Debug;
 use std::io::{Cursor, Write};
@@ -82,13 +83,23 @@ pub(crate) const URLS: [&str; 23] = [
     "not a URL",
 ];
 
-pub(crate) const AGENTS: [&str; 6] = ["FooBot", "Kangaroo Bot", "Absent:BarBot:FooBot", "am", "an", "*"];
+pub(crate) const AGENTS: [&str; 6] = [
+    "FooBot",
+    "Kangaroo Bot",
+    "Absent:BarBot:FooBot",
+    "am",
+    "an",
+    "*",
+];
 
 /// A robots.txt whose groups overlap so much that merging them for every name would multiply its
 /// size. So the last names get a union of rule sets. Equal rules keep the snapshot small.
 pub(crate) fn overlapping() -> String {
     let names: Vec<String> = ('a'..='n').map(|letter| format!("a{letter}")).collect();
-    let mut text: String = names.iter().map(|name| format!("user-agent: {name}\n")).collect();
+    let mut text: String = names
+        .iter()
+        .map(|name| format!("user-agent: {name}\n"))
+        .collect();
     text.push_str(&"disallow: /a\n".repeat(600));
     let own = |name: &String| format!("user-agent: {name}\nallow: /a/b{}\n", &name[1..]);
     text.extend(names.iter().map(own));
@@ -101,10 +112,14 @@ pub(crate) fn intact() -> &'static [u8] {
     BYTES.get_or_init(|| {
         let mut archive = tempfile::NamedTempFile::new().unwrap();
         let rules = serde_json::to_string(RULES).unwrap();
-        archive.write_all(ARCHIVE.replace("RULES", &rules).as_bytes()).unwrap();
+        archive
+            .write_all(ARCHIVE.replace("RULES", &rules).as_bytes())
+            .unwrap();
         let mut compiler = Compiler::default();
         compiler.add_path(archive.path()).unwrap();
-        compiler.add_robots("http://union.example", overlapping().as_bytes()).unwrap();
+        compiler
+            .add_robots("http://union.example", overlapping().as_bytes())
+            .unwrap();
         compiler.finish().unwrap().to_vec().unwrap()
     })
 }
@@ -130,12 +145,18 @@ pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
 /// is in the place of theirs.
 pub(crate) fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
     let extents = extents(bytes).into_iter().take(CHECKSUMS);
-    extents.chain(std::iter::once(24..32)).map(|extent| bytes[extent].to_vec()).collect()
+    extents
+        .chain(std::iter::once(24..32))
+        .map(|extent| bytes[extent].to_vec())
+        .collect()
 }
 
 /// The checksums of the blocks of a section.
 fn checksums(section: &[u8]) -> Vec<u8> {
-    section.chunks(BLOCK).flat_map(|block| xxh3_64(block).to_le_bytes()).collect()
+    section
+        .chunks(BLOCK)
+        .flat_map(|block| xxh3_64(block).to_le_bytes())
+        .collect()
 }
 
 /// Writes a valid checksum into the header, as a forger would.
@@ -147,22 +168,43 @@ fn seal_head(bytes: &mut [u8]) {
 
 /// Assembles a snapshot of these sections with valid checksums.
 pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
-    let mut out =
-        [b"RSIEVE\x1a\n".as_slice(), &FORMAT_VERSION.to_le_bytes(), &(SECTIONS as u32).to_le_bytes()].concat();
+    let mut out = [
+        b"RSIEVE\x1a\n".as_slice(),
+        &FORMAT_VERSION.to_le_bytes(),
+        &(SECTIONS as u32).to_le_bytes(),
+    ]
+    .concat();
     out.resize(HEAD, 0);
     let (seed, sections) = sections.split_last().unwrap();
-    let all_checksums = sections.iter().flat_map(|section| checksums(section)).collect::<Vec<u8>>();
+    let all_checksums = sections
+        .iter()
+        .flat_map(|section| checksums(section))
+        .collect::<Vec<u8>>();
     for (i, section) in sections.iter().chain([&all_checksums]).enumerate() {
         out.resize(out.len().next_multiple_of(ALIGN), 0);
-        let checksum = if i == CHECKSUMS { 0 } else { xxh3_64(&checksums(section)) };
-        let row = [i as u64 + 1, out.len() as u64, section.len() as u64, checksum];
+        let checksum = if i == CHECKSUMS {
+            0
+        } else {
+            xxh3_64(&checksums(section))
+        };
+        let row = [
+            i as u64 + 1,
+            out.len() as u64,
+            section.len() as u64,
+            checksum,
+        ];
         let at = HEADER + i * ROW;
-        row.iter().enumerate().for_each(|(field, value)| put_u64(&mut out, at + field * 8, *value));
+        row.iter()
+            .enumerate()
+            .for_each(|(field, value)| put_u64(&mut out, at + field * 8, *value));
         out.extend_from_slice(section);
     }
     let len = out.len() as u64;
     put_u64(&mut out, 16, len);
-    seed.iter().take(8).enumerate().for_each(|(i, byte)| out[24 + i] = *byte);
+    seed.iter()
+        .take(8)
+        .enumerate()
+        .for_each(|(i, byte)| out[24 + i] = *byte);
     seal_head(&mut out);
     out
 }
@@ -195,7 +237,8 @@ fn all_options() -> [JudgeOptions; 4] {
         base,
         base.status_policy(StatusPolicy::Rfc9309).any_scheme(true),
         base.status_policy(StatusPolicy::Strict),
-        base.agent_match(AgentMatch::Google).unknown(UnknownOrigin::Allow),
+        base.agent_match(AgentMatch::Google)
+            .unknown(UnknownOrigin::Allow),
     ]
 }
 
@@ -205,10 +248,21 @@ fn is_corrupt(err: &Error) -> bool {
 
 /// Calls the rest of the public interface. Each call must return, with any result.
 fn ask(snapshot: &Snapshot) {
-    let _ = (snapshot.metadata(), snapshot.profile(), snapshot.outcome_counts(), snapshot.byte_len());
+    let _ = (
+        snapshot.metadata(),
+        snapshot.profile(),
+        snapshot.outcome_counts(),
+        snapshot.byte_len(),
+    );
     assert_eq!(snapshot.sections().count(), SECTIONS);
     for entry in snapshot.origins().flatten() {
-        let _ = (entry.origin(), entry.outcome(), entry.source(), entry.detail(), entry.has_last_good());
+        let _ = (
+            entry.origin(),
+            entry.outcome(),
+            entry.source(),
+            entry.detail(),
+            entry.has_last_good(),
+        );
         let _ = snapshot.robots_text(&entry);
     }
     for url in URLS {
@@ -216,17 +270,29 @@ fn ask(snapshot: &Snapshot) {
     }
     let agents = [AGENTS[0].parse().unwrap(), AGENTS[4].parse().unwrap()];
     if let Ok(judge) = Judge::new(snapshot, &agents, JudgeOptions::default()) {
-        let explained = [(1, 0), (14, 0), (19, 1)].map(|(url, agent)| judge.explain(URLS[url].as_bytes(), agent));
-        explained.iter().flatten().for_each(|why| drop(format!("{why:?}")));
+        let explained = [(1, 0), (14, 0), (19, 1)]
+            .map(|(url, agent)| judge.explain(URLS[url].as_bytes(), agent));
+        explained
+            .iter()
+            .flatten()
+            .for_each(|why| drop(format!("{why:?}")));
         let reporter = Reporter::new(&judge);
         drop(reporter.of_snapshot());
-        drop(reporter.of_lists(vec![Input::from_reader("list", Cursor::new(URLS.join("\n")))]));
+        drop(reporter.of_lists(vec![Input::from_reader(
+            "list",
+            Cursor::new(URLS.join("\n")),
+        )]));
     }
-    let _ = snapshot.census().map(|census| drop((census.top(5), census.named("a"), census.global())));
+    let _ = snapshot
+        .census()
+        .map(|census| drop((census.top(5), census.named("a"), census.global())));
     let other = Snapshot::new(intact()).unwrap();
     for agents in [Vec::new(), agents.to_vec()] {
         let options = DiffOptions::default().agents(agents);
-        let _ = (Diff::of(snapshot, &other, &options), Diff::of(&other, snapshot, &options));
+        let _ = (
+            Diff::of(snapshot, &other, &options),
+            Diff::of(&other, snapshot, &options),
+        );
     }
 }
 
@@ -248,7 +314,10 @@ fn sweep<C: Copy + Debug + Send + 'static>(cases: Vec<C>, run: impl Fn(C) + Send
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    assert!(worker.join().is_ok(), "{last:?} panics or fails; see its message above");
+    assert!(
+        worker.join().is_ok(),
+        "{last:?} panics or fails; see its message above"
+    );
 }
 
 /// Uses a forged snapshot. It may give an error or any verdict, but no panic and no hang.
@@ -274,10 +343,17 @@ fn compile_over(bytes: &[u8], is_verified: bool) {
         Ok(compiler) => compiler,
         Err(err) => return assert!(expected(&err), "{err}"),
     };
-    compiler.add_reader("archive", ARCHIVE.replace("RULES", "\"user-agent: new\"").as_bytes()).unwrap();
+    compiler
+        .add_reader(
+            "archive",
+            ARCHIVE.replace("RULES", "\"user-agent: new\"").as_bytes(),
+        )
+        .unwrap();
     let compiled = compiler.finish().and_then(|compiled| compiled.to_vec());
     assert!(
-        compiled.as_ref().is_ok_and(|bytes| Snapshot::new(bytes.clone()).is_ok())
+        compiled
+            .as_ref()
+            .is_ok_and(|bytes| Snapshot::new(bytes.clone()).is_ok())
             || compiled.is_err_and(|err| expected(&err))
     );
 }
@@ -298,10 +374,23 @@ fn garbage(random: &mut Random, len: u64) -> Vec<u8> {
 fn test_snapshot_is_rich() {
     let snapshot = Snapshot::new(intact()).unwrap();
     snapshot.verify().unwrap();
-    assert!(snapshot.outcome_counts().unwrap().iter().all(|(_, count)| *count > 0));
+    assert!(
+        snapshot
+            .outcome_counts()
+            .unwrap()
+            .iter()
+            .all(|(_, count)| *count > 0)
+    );
     let origins: Vec<_> = snapshot.origins().map(Result::unwrap).collect();
-    assert!(origins.iter().any(OriginEntry::has_last_good) && origins.iter().any(|entry| entry.outcome().cut_short));
-    assert!(origins.iter().any(|entry| entry.source().is_some() && entry.detail().is_none()));
+    assert!(
+        origins.iter().any(OriginEntry::has_last_good)
+            && origins.iter().any(|entry| entry.outcome().cut_short)
+    );
+    assert!(
+        origins
+            .iter()
+            .any(|entry| entry.source().is_some() && entry.detail().is_none())
+    );
     assert!(origins.iter().any(|entry| entry.detail().is_some()));
     let sections = sections(intact());
     assert!(sections.iter().all(|section| !section.is_empty()));
@@ -320,7 +409,8 @@ fn unions(sets: &[u8]) -> usize {
         at += if first == UNION {
             8 + (second as usize * 4).next_multiple_of(8)
         } else {
-            let (prefixes, buckets, wildcards) = (first as usize, second as usize, word(at + 8) as usize);
+            let (prefixes, buckets, wildcards) =
+                (first as usize, second as usize, word(at + 8) as usize);
             let patterns = word(at + 12) as usize & 0xff_ffff;
             32 + 24 * prefixes + 16 * buckets + 24 * wildcards + patterns.next_multiple_of(8)
         };
@@ -369,17 +459,25 @@ fn only_padding_lacks_a_checksum() {
     let expected = verdicts(&Snapshot::new(intact()).unwrap());
     let mut covered = vec![false; intact().len()];
     covered[..HEAD].fill(true);
-    extents(intact()).into_iter().for_each(|extent| covered[extent].fill(true));
+    extents(intact())
+        .into_iter()
+        .for_each(|extent| covered[extent].fill(true));
     let padding: Vec<usize> = (0..covered.len()).filter(|&at| !covered[at]).collect();
     for gap in padding.chunk_by(|a, b| a + 1 == *b) {
-        assert!(gap.len() < ALIGN && (gap[gap.len() - 1] + 1).is_multiple_of(ALIGN), "{gap:?} is not padding");
+        assert!(
+            gap.len() < ALIGN && (gap[gap.len() - 1] + 1).is_multiple_of(ALIGN),
+            "{gap:?} is not padding"
+        );
     }
     for at in padding {
         assert_eq!(intact()[at], 0);
         let mut bytes = intact().to_vec();
         bytes[at] = 0xff;
         let snapshot = Snapshot::new(bytes.clone()).unwrap();
-        assert!(is_corrupt(&snapshot.verify().unwrap_err()) && verdicts(&snapshot) == expected, "byte {at}");
+        assert!(
+            is_corrupt(&snapshot.verify().unwrap_err()) && verdicts(&snapshot) == expected,
+            "byte {at}"
+        );
     }
 }
 
@@ -387,7 +485,11 @@ fn only_padding_lacks_a_checksum() {
 fn wrong_lengths_are_refused() {
     for len in 0..intact().len() {
         let err = Snapshot::new(&intact()[..len]).unwrap_err();
-        let fits = if len < 8 { matches!(err.kind(), ErrorKind::NotASnapshot { .. }) } else { is_corrupt(&err) };
+        let fits = if len < 8 {
+            matches!(err.kind(), ErrorKind::NotASnapshot { .. })
+        } else {
+            is_corrupt(&err)
+        };
         assert!(fits, "{len} bytes: {err}");
     }
     for more in [1, ALIGN, 1 << 16] {
@@ -399,21 +501,51 @@ fn wrong_lengths_are_refused() {
 #[test]
 fn magic_and_version_are_checked_first() {
     let garbage = garbage(&mut Random(1), 1000);
-    for version in [0, FORMAT_VERSION - 1, FORMAT_VERSION + 1, 0x0100_0000, u32::MAX] {
+    for version in [
+        0,
+        FORMAT_VERSION - 1,
+        FORMAT_VERSION + 1,
+        0x0100_0000,
+        u32::MAX,
+    ] {
         for len in [0, 4, 20, HEAD, garbage.len()] {
-            let bytes = [b"RSIEVE\x1a\n".as_slice(), &version.to_le_bytes(), &garbage[..len]].concat();
+            let bytes = [
+                b"RSIEVE\x1a\n".as_slice(),
+                &version.to_le_bytes(),
+                &garbage[..len],
+            ]
+            .concat();
             let err = Snapshot::new(bytes).unwrap_err();
-            let ErrorKind::UnsupportedVersion { found, supported } = err.kind() else { panic!("{err}") };
+            let ErrorKind::UnsupportedVersion { found, supported } = err.kind() else {
+                panic!("{err}")
+            };
             assert_eq!((*found, *supported), (version, FORMAT_VERSION));
         }
     }
     // A transfer in text mode, other formats, an empty file.
-    for start in [&b"RSIEVE\x1a\r\n"[..], b"RSIEVE\n", b"\x1f\x8b", b"WARC/1.0\r\n", b"{\"url\"", b"", b"rsieve\x1a\n"]
-    {
+    for start in [
+        &b"RSIEVE\x1a\r\n"[..],
+        b"RSIEVE\n",
+        b"\x1f\x8b",
+        b"WARC/1.0\r\n",
+        b"{\"url\"",
+        b"",
+        b"rsieve\x1a\n",
+    ] {
         let bytes = [start, &intact()[start.len()..]].concat();
-        for bytes in [start, if start.is_empty() { b"" } else { bytes.as_slice() }] {
+        for bytes in [
+            start,
+            if start.is_empty() {
+                b""
+            } else {
+                bytes.as_slice()
+            },
+        ] {
             assert!(
-                matches!(Snapshot::new(bytes.to_vec()).unwrap_err().kind(), ErrorKind::NotASnapshot { .. }),
+                matches!(
+                    Snapshot::new(bytes.to_vec()).unwrap_err().kind(),
+                    ErrorKind::NotASnapshot { .. }
+                ),
                 "{start:?}"
             );
         }
@@ -437,20 +569,42 @@ fn damaged_files_are_refused_by_name() {
     for (name, content, len) in cases {
         let path = dir.path().join(name);
         std::fs::write(&path, content).unwrap();
-        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len).unwrap();
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(len)
+            .unwrap();
         let err = Snapshot::open(&path).unwrap_err();
         let is_empty = content.is_empty();
-        assert_eq!(matches!(err.kind(), ErrorKind::NotASnapshot { .. }), is_empty, "{err}");
+        assert_eq!(
+            matches!(err.kind(), ErrorKind::NotASnapshot { .. }),
+            is_empty,
+            "{err}"
+        );
         assert!(is_empty || is_corrupt(&err), "{err}");
         assert_eq!(err.path(), Some(path.as_path()));
     }
-    assert!(Snapshot::open(dir.path()).is_err() && Snapshot::open(dir.path().join("absent")).is_err());
+    assert!(
+        Snapshot::open(dir.path()).is_err() && Snapshot::open(dir.path().join("absent")).is_err()
+    );
 }
 
 #[test]
 fn forged_tables_are_survived() {
     let len = intact().len() as u64;
-    let values = [0, 1, HEAD as u64 - 1, HEAD as u64, len - 1, len, len + 1, 1 << 32, u64::MAX - 1, u64::MAX];
+    let values = [
+        0,
+        1,
+        HEAD as u64 - 1,
+        HEAD as u64,
+        len - 1,
+        len,
+        len + 1,
+        1 << 32,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
     let mut cases = Vec::new();
     for at in (HEADER..HEAD).step_by(8) {
         cases.extend(values.map(|value| (at, value)));
@@ -465,7 +619,10 @@ fn forged_tables_are_survived() {
 
 #[test]
 fn swapped_sections_are_survived() {
-    let pairs = (0..SECTIONS).flat_map(|a| (0..SECTIONS).map(move |b| (a, b))).filter(|(a, b)| a != b).collect();
+    let pairs = (0..SECTIONS)
+        .flat_map(|a| (0..SECTIONS).map(move |b| (a, b)))
+        .filter(|(a, b)| a != b)
+        .collect();
     sweep(pairs, |(a, b): (usize, usize)| {
         let mut sections = sections(intact());
         sections[a] = sections[b].clone();
@@ -478,8 +635,22 @@ fn forged_numbers_are_survived() {
     let mut cases = Vec::new();
     for (section, bytes) in sections(intact()).iter().enumerate() {
         if ![METADATA, TEXTS, DICTIONARY].contains(&section) {
-            for (word, old) in bytes.as_chunks().0.iter().map(|old| u32::from_le_bytes(*old)).enumerate() {
-                let values = [0, 1, old.wrapping_add(1), old.wrapping_sub(1), i32::MAX as u32, u32::MAX - 1, u32::MAX];
+            for (word, old) in bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|old| u32::from_le_bytes(*old))
+                .enumerate()
+            {
+                let values = [
+                    0,
+                    1,
+                    old.wrapping_add(1),
+                    old.wrapping_sub(1),
+                    i32::MAX as u32,
+                    u32::MAX - 1,
+                    u32::MAX,
+                ];
                 cases.extend(values.map(|value| (section, word * 4, value)));
             }
         }
@@ -494,8 +665,20 @@ fn forged_numbers_are_survived() {
 #[test]
 fn truncated_sections_are_survived() {
     let lens: Vec<usize> = sections(intact()).iter().map(Vec::len).collect();
-    let cuts = |len: usize| [0, 1, 7, 8, len / 2, len.saturating_sub(8), len.saturating_sub(1)];
-    let cases = (0..SECTIONS).flat_map(|section| cuts(lens[section]).map(move |len| (section, len))).collect();
+    let cuts = |len: usize| {
+        [
+            0,
+            1,
+            7,
+            8,
+            len / 2,
+            len.saturating_sub(8),
+            len.saturating_sub(1),
+        ]
+    };
+    let cases = (0..SECTIONS)
+        .flat_map(|section| cuts(lens[section]).map(move |len| (section, len)))
+        .collect();
     sweep(cases, |(section, len): (usize, usize)| {
         let mut sections = sections(intact());
         sections[section].truncate(len);
@@ -511,7 +694,10 @@ fn forged_metadata_is_survived() {
         good.replace("google", "rfc9309"),
         good.replace("google", "nobody"),
         good.replace(":1", ":18446744073709551615"),
-        good.replace("\"captured\":[", "\"captured\":[-9223372036854775808,9223372036854775807],\"x\":["),
+        good.replace(
+            "\"captured\":[",
+            "\"captured\":[-9223372036854775808,9223372036854775807],\"x\":[",
+        ),
         good.replace("\"tool\"", &format!("\"x\":{deep},\"tool\"")),
         deep,
         String::new(),
@@ -548,9 +734,16 @@ fn damaged_rules_end_a_list() {
     sections[FILES].fill(0xfe);
     let bytes = assemble(&sections);
     let snapshot = Snapshot::new(bytes.clone()).unwrap();
-    let judge = Judge::new(snapshot.clone(), &[AGENTS[0].parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot.clone(),
+        &[AGENTS[0].parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
     let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
     let mut out = Vec::new();
-    let err = Filter::new(&judge).annotate(vec![list], &mut out).unwrap_err();
+    let err = Filter::new(&judge)
+        .annotate(vec![list], &mut out)
+        .unwrap_err();
     assert!(is_corrupt(&err), "{err}");
 }

@@ -17,7 +17,8 @@ type Snap = Snapshot;
 type Site<'a> = (&'a str, u16, String);
 
 fn line((origin, status, body): &Site<'_>) -> String {
-    json!({"url": format!("{origin}/robots.txt"), "status": status, "body": body}).to_string() + "\n"
+    json!({"url": format!("{origin}/robots.txt"), "status": status, "body": body}).to_string()
+        + "\n"
 }
 
 fn compile(sites: &[Site<'_>]) -> Snap {
@@ -30,7 +31,10 @@ fn compile(sites: &[Site<'_>]) -> Snap {
 /// A generated web, and the same web later. Some sites are gone, new, failing or without a
 /// robots.txt. Some have other rules for all or for one agent, some only another comment.
 fn webs() -> [Vec<(String, u16, String)>; 2] {
-    let web = Web::new(WebOptions { origins: 260, ..WebOptions::default() });
+    let web = Web::new(WebOptions {
+        origins: 260,
+        ..WebOptions::default()
+    });
     let mut compiler = Compiler::default();
     compiler.add_reader("web", web.archive()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
@@ -56,9 +60,18 @@ fn webs() -> [Vec<(String, u16, String)>; 2] {
             0 => continue,
             1 => site(503, String::new()),
             2 => site(404, String::new()),
-            3 => site(200, format!("{text}\nuser-agent: GPTBot\nuser-agent: MJ12bot\ndisallow: /\n")),
-            4 => site(200, "user-agent: *\ndisallow: /\nuser-agent: Googlebot\ndisallow: /x".to_owned()),
-            5 => site(status, format!("# another comment\n{text}\nsitemap: https://e.example/{i}\n")),
+            3 => site(
+                200,
+                format!("{text}\nuser-agent: GPTBot\nuser-agent: MJ12bot\ndisallow: /\n"),
+            ),
+            4 => site(
+                200,
+                "user-agent: *\ndisallow: /\nuser-agent: Googlebot\ndisallow: /x".to_owned(),
+            ),
+            5 => site(
+                status,
+                format!("# another comment\n{text}\nsitemap: https://e.example/{i}\n"),
+            ),
             6 => site(200, "user-agent: GPTBot\nallow: /".to_owned()),
             _ => site(status, text),
         });
@@ -77,7 +90,10 @@ fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)>
         };
         (entry.origin(), (class, text))
     };
-    snapshot.origins().map(|entry| answer(entry.unwrap())).collect()
+    snapshot
+        .origins()
+        .map(|entry| answer(entry.unwrap()))
+        .collect()
 }
 
 /// The coverage of a robots.txt, computed once per text.
@@ -89,7 +105,8 @@ impl CoverageCache {
     fn of(&mut self, text: &[u8], name: &str) -> (Coverage, bool) {
         let by_name = self.0.entry(text.to_vec()).or_insert_with(|| {
             let ask = |name: String| (name.clone(), reach_by_asking(text, &name));
-            let mut by_name: BTreeMap<String, Coverage> = names_in(text).into_iter().map(ask).collect();
+            let mut by_name: BTreeMap<String, Coverage> =
+                names_in(text).into_iter().map(ask).collect();
             by_name.insert("*".to_owned(), reach_by_asking(text, "*"));
             by_name
         });
@@ -109,11 +126,16 @@ fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
     let mut cache = CoverageCache::default();
     let mut counts = vec![Counts::default(); chains.len()];
     for (origin, (_, text)) in &before {
-        let (Some(text), Some((_, Some(later)))) = (text, after.get(origin)) else { continue };
+        let (Some(text), Some((_, Some(later)))) = (text, after.get(origin)) else {
+            continue;
+        };
         for (chain, counts) in chains.iter().zip(&mut counts) {
             // The first name of a chain that is named decides.
             let mut of = |text: &[u8]| {
-                let named = chain.iter().map(|name| cache.of(text, name)).find(|(_, named)| *named);
+                let named = chain
+                    .iter()
+                    .map(|name| cache.of(text, name))
+                    .find(|(_, named)| *named);
                 named.unwrap_or_else(|| cache.of(text, "*"))
             };
             let (first, second) = (of(text), of(later));
@@ -134,16 +156,27 @@ fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
 }
 
 fn counts_of(row: &robosieve::diff::AgentChange) -> Counts {
-    [&row.refused, &row.allowed, &row.newly_partly, &row.no_longer_partly].map(|transition| {
-        assert_eq!(transition.origins, transition.by_name + transition.by_global);
+    [
+        &row.refused,
+        &row.allowed,
+        &row.newly_partly,
+        &row.no_longer_partly,
+    ]
+    .map(|transition| {
+        assert_eq!(
+            transition.origins,
+            transition.by_name + transition.by_global
+        );
         [transition.by_name, transition.by_global, transition.named]
     })
 }
 
 fn compiled_webs() -> [Snap; 2] {
     webs().map(|sites| {
-        let sites: Vec<Site<'_>> =
-            sites.iter().map(|(origin, status, body)| (&**origin, *status, body.clone())).collect();
+        let sites: Vec<Site<'_>> = sites
+            .iter()
+            .map(|(origin, status, body)| (&**origin, *status, body.clone()))
+            .collect();
         compile(&sites)
     })
 }
@@ -152,37 +185,79 @@ fn compiled_webs() -> [Snap; 2] {
 fn name_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
     let diff = Diff::of(&old, &new, &DiffOptions::default().top(usize::MAX)).unwrap();
-    let texts = [&old, &new].map(|snapshot| answers(snapshot).into_values().filter_map(|(_, text)| text));
-    let names: BTreeSet<String> = texts.into_iter().flatten().flat_map(|text| names_in(&text)).collect();
+    let texts =
+        [&old, &new].map(|snapshot| answers(snapshot).into_values().filter_map(|(_, text)| text));
+    let names: BTreeSet<String> = texts
+        .into_iter()
+        .flatten()
+        .flat_map(|text| names_in(&text))
+        .collect();
     assert!(names.contains("mj12bot") && !names.contains("mj"));
     let names: Vec<String> = names.into_iter().filter(|name| name != "*").collect();
     let chains: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
-    let slow: BTreeMap<&String, Counts> = names.iter().zip(slow_counts(&old, &new, &chains)).collect();
-    let expected: BTreeMap<&String, Counts> =
-        slow.into_iter().filter(|(_, counts)| counts.iter().any(|kind| kind[2] > 0)).collect();
+    let slow: BTreeMap<&String, Counts> =
+        names.iter().zip(slow_counts(&old, &new, &chains)).collect();
+    let expected: BTreeMap<&String, Counts> = slow
+        .into_iter()
+        .filter(|(_, counts)| counts.iter().any(|kind| kind[2] > 0))
+        .collect();
     assert!(expected.len() > 5, "{expected:?}");
-    assert_eq!(diff.agents.iter().map(|row| (&row.name, counts_of(row))).collect::<BTreeMap<_, _>>(), expected);
+    assert_eq!(
+        diff.agents
+            .iter()
+            .map(|row| (&row.name, counts_of(row)))
+            .collect::<BTreeMap<_, _>>(),
+        expected
+    );
     assert_eq!(diff.agents_changed, expected.len() as u64);
-    assert_eq!(counts_of(&diff.others), slow_counts(&old, &new, &[vec!["*".to_owned()]])[0]);
+    assert_eq!(
+        counts_of(&diff.others),
+        slow_counts(&old, &new, &[vec!["*".to_owned()]])[0]
+    );
     assert!(diff.others.refused.origins > 0 && diff.others.allowed.origins > 0);
     for kind in 0..4 {
-        assert!(expected.values().any(|counts| counts[kind] != [0; 3]), "kind {kind}: {expected:?}");
+        assert!(
+            expected.values().any(|counts| counts[kind] != [0; 3]),
+            "kind {kind}: {expected:?}"
+        );
     }
-    assert!(diff.agents.is_sorted_by_key(|row| std::cmp::Reverse((row.refused.by_name, row.refused.by_global))));
+    assert!(
+        diff.agents.is_sorted_by_key(|row| std::cmp::Reverse((
+            row.refused.by_name,
+            row.refused.by_global
+        )))
+    );
 }
 
 #[test]
 fn agent_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
-    let given = ["FooBot", "MJ12bot", "GPTBot:CCBot", "Googlebot-Image:Googlebot", "*", "mj"];
+    let given = [
+        "FooBot",
+        "MJ12bot",
+        "GPTBot:CCBot",
+        "Googlebot-Image:Googlebot",
+        "*",
+        "mj",
+    ];
     let agents: Vec<Agent> = given.iter().map(|name| name.parse().unwrap()).collect();
     let diff = Diff::of(&old, &new, &DiffOptions::default().agents(agents.clone())).unwrap();
     // `mj` obeys the groups for `mj12bot`: the RFC truncates that name (SEMANTICS.md, "Groups and
     // agents").
-    let names =
-        |agent: &Agent| agent.names().map(|name| name.replace("mj12bot", "mj").replace("mj", "mj12bot")).collect();
+    let names = |agent: &Agent| {
+        agent
+            .names()
+            .map(|name| name.replace("mj12bot", "mj").replace("mj", "mj12bot"))
+            .collect()
+    };
     let slow = slow_counts(&old, &new, &agents.iter().map(names).collect::<Vec<_>>());
-    assert_eq!(diff.agents.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), given);
+    assert_eq!(
+        diff.agents
+            .iter()
+            .map(|row| row.name.as_str())
+            .collect::<Vec<_>>(),
+        given
+    );
     assert_eq!(diff.agents.iter().map(counts_of).collect::<Vec<_>>(), slow);
     assert_eq!(counts_of(&diff.agents[4]), counts_of(&diff.others));
 }
@@ -192,23 +267,49 @@ fn origin_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
     let diff = Diff::of(&old, &new, &DiffOptions::default()).unwrap();
     let (before, after) = (answers(&old), answers(&new));
-    let common: Vec<_> = before.iter().filter_map(|(origin, old)| Some((old, after.get(origin)?))).collect();
-    assert_eq!((diff.old, diff.new, diff.common), (before.len() as u64, after.len() as u64, common.len() as u64));
+    let common: Vec<_> = before
+        .iter()
+        .filter_map(|(origin, old)| Some((old, after.get(origin)?)))
+        .collect();
+    assert_eq!(
+        (diff.old, diff.new, diff.common),
+        (before.len() as u64, after.len() as u64, common.len() as u64)
+    );
     let only = |some: &BTreeMap<String, _>, others: &BTreeMap<String, _>| {
-        some.keys().filter(|origin| !others.contains_key(*origin)).cloned().collect::<Vec<_>>()
+        some.keys()
+            .filter(|origin| !others.contains_key(*origin))
+            .cloned()
+            .collect::<Vec<_>>()
     };
-    for (found, expected) in [(&diff.gone, only(&before, &after)), (&diff.added, only(&after, &before))] {
+    for (found, expected) in [
+        (&diff.gone, only(&before, &after)),
+        (&diff.added, only(&after, &before)),
+    ] {
         assert!(expected.len() > 10);
-        assert_eq!((found.origins, &found.examples[..]), (expected.len() as u64, &expected[..3]));
+        assert_eq!(
+            (found.origins, &found.examples[..]),
+            (expected.len() as u64, &expected[..3])
+        );
     }
     let changed = common.iter().filter(|(old, new)| old.0 != new.0).count() as u64;
     assert_eq!(diff.outcome_changed.origins, changed);
-    assert_eq!(diff.outcomes.iter().map(|change| change.origins).sum::<u64>(), changed);
+    assert_eq!(
+        diff.outcomes
+            .iter()
+            .map(|change| change.origins)
+            .sum::<u64>(),
+        changed
+    );
     for change in &diff.outcomes {
-        let same = common.iter().filter(|(old, new)| (old.0, new.0) == (change.from, change.to));
+        let same = common
+            .iter()
+            .filter(|(old, new)| (old.0, new.0) == (change.from, change.to));
         assert_eq!(change.origins, same.count() as u64, "{change:?}");
     }
-    let answered = common.iter().filter(|(old, new)| old.1.is_some() && new.1.is_some()).count();
+    let answered = common
+        .iter()
+        .filter(|(old, new)| old.1.is_some() && new.1.is_some())
+        .count();
     assert_eq!(diff.answered, answered as u64);
 }
 
@@ -216,33 +317,84 @@ fn origin_changes_equal_a_slow_count() {
 fn snapshots_equal_themselves() {
     let [old, _] = compiled_webs();
     let diff = Diff::of(&old, &old, &DiffOptions::default()).unwrap();
-    assert!(diff.is_empty() && diff.agents.is_empty() && diff.agents_changed == 0 && diff.outcomes.is_empty());
-    assert_eq!((diff.common, counts_of(&diff.others)), (diff.old, Counts::default()));
+    assert!(
+        diff.is_empty()
+            && diff.agents.is_empty()
+            && diff.agents_changed == 0
+            && diff.outcomes.is_empty()
+    );
+    assert_eq!(
+        (diff.common, counts_of(&diff.others)),
+        (diff.old, Counts::default())
+    );
 }
 
 /// Two robots.txt files, and whether any agent gets other rules.
 const RULES: &[(&str, &str, bool)] = &[
-    ("user-agent: a\ndisallow: /x", "user-agent: a\n\n# moved\ndisallow: /x\nsitemap: /s", false),
-    ("user-agent: a\ndisallow: /x\ndisallow: /y", "user-agent: A\ndisallow: /y\ndisallow: /x\ndisallow: /x/z", false),
-    ("user-agent: a\ndisallow: /x", "user-agent: a\ndisallow: /y", true),
-    ("user-agent: a\ndisallow: /a/long/path/1", "user-agent: a\ndisallow: /a/long/path/2", true),
-    ("user-agent: a\ndisallow: /*.php$", "user-agent: a\ndisallow: /*.asp$", true),
-    ("user-agent: a\ndisallow: /x", "user-agent: b\ndisallow: /x", true),
-    ("user-agent: a\ndisallow: /x", "user-agent: a\nuser-agent: b\ndisallow: /x", true),
-    ("user-agent: a\ndisallow: /x", "user-agent: a\ndisallow: /x\nuser-agent: *\ndisallow: /x", true),
-    ("user-agent: *\ndisallow: /x", "user-agent: *\nallow: /x", true),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: a\n\n# moved\ndisallow: /x\nsitemap: /s",
+        false,
+    ),
+    (
+        "user-agent: a\ndisallow: /x\ndisallow: /y",
+        "user-agent: A\ndisallow: /y\ndisallow: /x\ndisallow: /x/z",
+        false,
+    ),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: a\ndisallow: /y",
+        true,
+    ),
+    (
+        "user-agent: a\ndisallow: /a/long/path/1",
+        "user-agent: a\ndisallow: /a/long/path/2",
+        true,
+    ),
+    (
+        "user-agent: a\ndisallow: /*.php$",
+        "user-agent: a\ndisallow: /*.asp$",
+        true,
+    ),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: b\ndisallow: /x",
+        true,
+    ),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: a\nuser-agent: b\ndisallow: /x",
+        true,
+    ),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: a\ndisallow: /x\nuser-agent: *\ndisallow: /x",
+        true,
+    ),
+    (
+        "user-agent: *\ndisallow: /x",
+        "user-agent: *\nallow: /x",
+        true,
+    ),
 ];
 
 #[test]
 fn rules_change_if_any_agent_is_affected() {
     for (before, after, changed) in RULES {
         // Other sites precede it, so that patterns and names are stored elsewhere.
-        let other =
-            ("https://a.example", 200, "user-agent: 0\nuser-agent: aa\ndisallow: /another/long/one/*x".to_owned());
+        let other = (
+            "https://a.example",
+            200,
+            "user-agent: 0\nuser-agent: aa\ndisallow: /another/long/one/*x".to_owned(),
+        );
         let old = compile(&[("https://b.example", 200, (*before).to_owned())]);
         let new = compile(&[other, ("https://b.example", 200, (*after).to_owned())]);
         let diff = Diff::of(&old, &new, &DiffOptions::default()).unwrap();
-        assert_eq!(diff.rules_changed.origins, u64::from(*changed), "{before:?} {after:?}");
+        assert_eq!(
+            diff.rules_changed.origins,
+            u64::from(*changed),
+            "{before:?} {after:?}"
+        );
     }
 }
 
@@ -265,26 +417,41 @@ fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let site = |origin: &str, body: &str| line(&(origin, 200, body.to_owned()));
     let old = [
-        site("https://a.example", "user-agent: *\ndisallow: /admin\ndisallow: /tmp"),
+        site(
+            "https://a.example",
+            "user-agent: *\ndisallow: /admin\ndisallow: /tmp",
+        ),
         site("https://b.example", "user-agent: *\ndisallow: /admin"),
-        site("https://c.example", "user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /x"),
+        site(
+            "https://c.example",
+            "user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /x",
+        ),
         site("https://d.example", "user-agent: *\ndisallow: /"),
         site("https://gone.example", ""),
     ];
     let evil = "user-agent: <b>\u{1b}[2J&\ndisallow: /";
     let new = [
-        site("https://a.example", "user-agent: *\ndisallow: /admin\nuser-agent: GPTBot\ndisallow: /"),
+        site(
+            "https://a.example",
+            "user-agent: *\ndisallow: /admin\nuser-agent: GPTBot\ndisallow: /",
+        ),
         site(
             "https://b.example",
             "user-agent: *\ndisallow: /admin\nuser-agent: GPTBot\nuser-agent: CCBot\ndisallow: /",
         ),
-        site("https://c.example", &format!("user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /\n{evil}")),
+        site(
+            "https://c.example",
+            &format!("user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /\n{evil}"),
+        ),
         site("https://d.example", "user-agent: *\ndisallow:"),
         site("https://new.example", ""),
     ];
     for (name, lines) in [("old", old), ("new", new)] {
         std::fs::write(dir.path().join("a.jsonl"), lines.concat()).unwrap();
-        assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", name]).code, Some(0));
+        assert_eq!(
+            robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", name]).code,
+            Some(0)
+        );
     }
     dir
 }
@@ -299,7 +466,10 @@ fn diff_prints_a_table() {
     let ran = diff(&dir, &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     let text = String::from_utf8(ran.stdout).unwrap();
-    let has = |words: &str| text.lines().any(|line| line.split_whitespace().eq(words.split(' ')));
+    let has = |words: &str| {
+        text.lines()
+            .any(|line| line.split_whitespace().eq(words.split(' ')))
+    };
     for words in [
         "origins in both 4",
         "new 1",
@@ -319,24 +489,58 @@ fn diff_prints_a_table() {
     ] {
         assert!(has(words), "{words}: {text}");
     }
-    assert!(!text.contains('\u{1b}') && text.contains("<b>\\u{1b}[2j&"), "{text}");
-    let gpt = text.lines().position(|line| line.starts_with("GPTBot ")).unwrap();
-    let cc = text.lines().position(|line| line.starts_with("CCBot ")).unwrap();
+    assert!(
+        !text.contains('\u{1b}') && text.contains("<b>\\u{1b}[2j&"),
+        "{text}"
+    );
+    let gpt = text
+        .lines()
+        .position(|line| line.starts_with("GPTBot "))
+        .unwrap();
+    let cc = text
+        .lines()
+        .position(|line| line.starts_with("CCBot "))
+        .unwrap();
     assert!(gpt < cc);
     let none = String::from_utf8(diff(&dir, &["--examples", "0", "--top", "1"]).stdout).unwrap();
-    assert!(!none.contains("for example") && !none.contains("CCBot") && none.contains("and 2 more names"), "{none}");
+    assert!(
+        !none.contains("for example")
+            && !none.contains("CCBot")
+            && none.contains("and 2 more names"),
+        "{none}"
+    );
 }
 
 #[test]
 fn diff_prints_json() {
     let dir = place();
-    let ran = diff(&dir, &["--json", "-a", "@ai-train,FooBot", "--examples", "1"]);
+    let ran = diff(
+        &dir,
+        &["--json", "-a", "@ai-train,FooBot", "--examples", "1"],
+    );
     let value: Value = serde_json::from_slice(&ran.stdout).unwrap();
-    assert_eq!(value["old"], json!({"snapshot": "old", "newest_capture": null, "origins": 5}));
-    assert_eq!(value["gone"], json!({"origins": 1, "examples": ["https://gone.example"]}));
-    let of = |name: &str| value["agents"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    assert_eq!(
+        value["old"],
+        json!({"snapshot": "old", "newest_capture": null, "origins": 5})
+    );
+    assert_eq!(
+        value["gone"],
+        json!({"origins": 1, "examples": ["https://gone.example"]})
+    );
+    let of = |name: &str| {
+        value["agents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["name"] == name)
+            .unwrap()
+            .clone()
+    };
     assert_eq!(of("FooBot")["refused"]["origins"], 1);
-    assert_eq!(of("FooBot")["refused"]["examples"][0]["origin"], "https://c.example");
+    assert_eq!(
+        of("FooBot")["refused"]["examples"][0]["origin"],
+        "https://c.example"
+    );
     let example = json!({
         "origin": "https://a.example", "old_group": "*", "new_group": "gptbot",
         "removed": ["disallow: /admin", "disallow: /tmp"], "removed_more": 0, "added": ["disallow: /"], "added_more": 0,
@@ -351,46 +555,148 @@ fn diff_prints_json() {
 /// it is by name and named.
 const TRANSITIONS: &[(&str, &str, &str, bool, bool)] = &[
     ("", "user-agent: a\ndisallow: /", "refused", true, true),
-    ("user-agent: *\ndisallow: /x", "user-agent: a\ndisallow: /", "refused", true, true),
-    ("user-agent: a\ndisallow: /x", "user-agent: *\ndisallow: /", "refused", false, true),
-    ("user-agent: *\ndisallow: /x", "user-agent: *\ndisallow: /", "refused", false, false),
-    ("user-agent: a\ndisallow: /", "user-agent: *\ndisallow: /x", "allowed", true, true),
-    ("user-agent: *\ndisallow: /", "user-agent: a\nallow: /", "allowed", false, true),
+    (
+        "user-agent: *\ndisallow: /x",
+        "user-agent: a\ndisallow: /",
+        "refused",
+        true,
+        true,
+    ),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: *\ndisallow: /",
+        "refused",
+        false,
+        true,
+    ),
+    (
+        "user-agent: *\ndisallow: /x",
+        "user-agent: *\ndisallow: /",
+        "refused",
+        false,
+        false,
+    ),
+    (
+        "user-agent: a\ndisallow: /",
+        "user-agent: *\ndisallow: /x",
+        "allowed",
+        true,
+        true,
+    ),
+    (
+        "user-agent: *\ndisallow: /",
+        "user-agent: a\nallow: /",
+        "allowed",
+        false,
+        true,
+    ),
     ("user-agent: *\ndisallow: /", "", "allowed", false, false),
-    ("user-agent: *\nallow: /", "user-agent: a\ndisallow: /x", "newly_partly", true, true),
-    ("user-agent: a\nallow: /", "user-agent: *\ndisallow: /x", "newly_partly", false, true),
-    ("", "user-agent: *\ndisallow: /x", "newly_partly", false, false),
-    ("user-agent: a\ndisallow: /x", "user-agent: *\nallow: /", "no_longer_partly", true, true),
-    ("user-agent: *\ndisallow: /x", "user-agent: a\nallow: /", "no_longer_partly", false, true),
-    ("user-agent: *\ndisallow: /x", "", "no_longer_partly", false, false),
-    ("user-agent: *\ndisallow: /", "user-agent: a\ndisallow: /", "", false, false),
-    ("user-agent: a\ndisallow: /x", "user-agent: a\ndisallow: /y", "", false, false),
-    ("user-agent: b\ndisallow: /", "user-agent: b\nallow: /", "", false, false),
+    (
+        "user-agent: *\nallow: /",
+        "user-agent: a\ndisallow: /x",
+        "newly_partly",
+        true,
+        true,
+    ),
+    (
+        "user-agent: a\nallow: /",
+        "user-agent: *\ndisallow: /x",
+        "newly_partly",
+        false,
+        true,
+    ),
+    (
+        "",
+        "user-agent: *\ndisallow: /x",
+        "newly_partly",
+        false,
+        false,
+    ),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: *\nallow: /",
+        "no_longer_partly",
+        true,
+        true,
+    ),
+    (
+        "user-agent: *\ndisallow: /x",
+        "user-agent: a\nallow: /",
+        "no_longer_partly",
+        false,
+        true,
+    ),
+    (
+        "user-agent: *\ndisallow: /x",
+        "",
+        "no_longer_partly",
+        false,
+        false,
+    ),
+    (
+        "user-agent: *\ndisallow: /",
+        "user-agent: a\ndisallow: /",
+        "",
+        false,
+        false,
+    ),
+    (
+        "user-agent: a\ndisallow: /x",
+        "user-agent: a\ndisallow: /y",
+        "",
+        false,
+        false,
+    ),
+    (
+        "user-agent: b\ndisallow: /",
+        "user-agent: b\nallow: /",
+        "",
+        false,
+        false,
+    ),
 ];
 
 #[test]
 fn transitions_are_told_apart_by_name_and_by_star() {
-    let origins: Vec<String> = (0..TRANSITIONS.len()).map(|i| format!("https://{i}.example")).collect();
+    let origins: Vec<String> = (0..TRANSITIONS.len())
+        .map(|i| format!("https://{i}.example"))
+        .collect();
     let site = |text: fn(&(&str, &str, &str, bool, bool)) -> String| -> Vec<(&str, u16, String)> {
-        origins.iter().zip(TRANSITIONS).map(|(origin, row)| (&**origin, 200, text(row))).collect()
+        origins
+            .iter()
+            .zip(TRANSITIONS)
+            .map(|(origin, row)| (&**origin, 200, text(row)))
+            .collect()
     };
     let old = compile(&site(|row| row.0.to_owned()));
     let new = compile(&site(|row| row.1.to_owned()));
     let requested = DiffOptions::default().agents(vec!["a".parse().unwrap()]);
     for options in [requested, DiffOptions::default()] {
         let diff = Diff::of(&old, &new, &options).unwrap();
-        let row = serde_json::to_value(diff.agents.iter().find(|row| row.name == "a").unwrap()).unwrap();
-        for (kind, origins, by_name, named) in
-            [("refused", 4, 2, 3), ("allowed", 3, 1, 2), ("newly_partly", 3, 1, 2), ("no_longer_partly", 3, 1, 2)]
-        {
+        let row =
+            serde_json::to_value(diff.agents.iter().find(|row| row.name == "a").unwrap()).unwrap();
+        for (kind, origins, by_name, named) in [
+            ("refused", 4, 2, 3),
+            ("allowed", 3, 1, 2),
+            ("newly_partly", 3, 1, 2),
+            ("no_longer_partly", 3, 1, 2),
+        ] {
             let of_kind = || TRANSITIONS.iter().filter(|row| row.2 == kind);
             assert_eq!(of_kind().count(), origins);
             assert_eq!(
-                [of_kind().filter(|row| row.3).count(), of_kind().filter(|row| row.4).count()],
+                [
+                    of_kind().filter(|row| row.3).count(),
+                    of_kind().filter(|row| row.4).count()
+                ],
                 [by_name, named]
             );
-            let found = ["origins", "by_name", "by_global", "named"].map(|key| row[kind][key].as_u64().unwrap());
-            assert_eq!(found, [origins, by_name, origins - by_name, named].map(|count| count as u64), "{kind}: {row}");
+            let found = ["origins", "by_name", "by_global", "named"]
+                .map(|key| row[kind][key].as_u64().unwrap());
+            assert_eq!(
+                found,
+                [origins, by_name, origins - by_name, named].map(|count| count as u64),
+                "{kind}: {row}"
+            );
         }
     }
 }
@@ -400,32 +706,78 @@ fn diff_draws_svg() {
     let dir = place();
     assert_eq!(diff(&dir, &["--svg", "out.svg"]).code, Some(0));
     let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
-    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.ends_with("</svg>\n"));
-    assert!(svg.contains(">GPTBot</text>") && svg.contains("&lt;b&gt;\\u{1b}[2j&amp;</text>"), "{svg}");
+    assert!(
+        svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.ends_with("</svg>\n")
+    );
+    assert!(
+        svg.contains(">GPTBot</text>") && svg.contains("&lt;b&gt;\\u{1b}[2j&amp;</text>"),
+        "{svg}"
+    );
     // Site text is escaped, and the picture loads no resource.
     let tags = svg.matches('<').count();
-    let known =
-        ["<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ", "<text ", "</text>"];
-    assert_eq!(known.iter().map(|tag| svg.matches(tag).count()).sum::<usize>(), tags, "{svg}");
+    let known = [
+        "<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ",
+        "<text ", "</text>",
+    ];
+    assert_eq!(
+        known
+            .iter()
+            .map(|tag| svg.matches(tag).count())
+            .sum::<usize>(),
+        tags,
+        "{svg}"
+    );
     assert!(!svg.contains("href") && !svg.contains("url("));
     // GPTBot: two by name, one by `*`; one was refused by `*`.
-    assert!(svg.contains(">2 · 1 · 0</text>") && svg.contains(">0 · 1 · 0</text>"), "{svg}");
+    assert!(
+        svg.contains(">2 · 1 · 0</text>") && svg.contains(">0 · 1 · 0</text>"),
+        "{svg}"
+    );
     for class in ["t", "r0", "r1", "a1"] {
-        assert!(svg.contains(&format!("<rect class=\"{class}\" ")), "{class}: {svg}");
+        assert!(
+            svg.contains(&format!("<rect class=\"{class}\" ")),
+            "{class}: {svg}"
+        );
     }
     let ran = diff(&dir, &["--svg", "nowhere/out.svg"]);
-    assert!(ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("nowhere"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("nowhere"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn exit_status_reports_differences_on_request() {
     let dir = place();
     assert_eq!(diff(&dir, &["--exit-code"]).code, Some(1));
-    assert_eq!(robosieve(dir.path(), &["diff", "old", "old", "--exit-code"]).code, Some(0));
-    assert_eq!(robosieve(dir.path(), &["diff", "old", "nowhere"]).code, Some(2));
-    std::fs::write(dir.path().join("a.jsonl"), line(&("https://a.example", 200, String::new()))).unwrap();
-    let args = ["compile", "-q", "a.jsonl", "-o", "rfc", "--profile", "rfc9309"];
+    assert_eq!(
+        robosieve(dir.path(), &["diff", "old", "old", "--exit-code"]).code,
+        Some(0)
+    );
+    assert_eq!(
+        robosieve(dir.path(), &["diff", "old", "nowhere"]).code,
+        Some(2)
+    );
+    std::fs::write(
+        dir.path().join("a.jsonl"),
+        line(&("https://a.example", 200, String::new())),
+    )
+    .unwrap();
+    let args = [
+        "compile",
+        "-q",
+        "a.jsonl",
+        "-o",
+        "rfc",
+        "--profile",
+        "rfc9309",
+    ];
     assert_eq!(robosieve(dir.path(), &args).code, Some(0));
     let ran = robosieve(dir.path(), &["diff", "old", "rfc"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("old and rfc: cannot be compared"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("old and rfc: cannot be compared"),
+        "{}",
+        ran.stderr
+    );
 }

@@ -18,7 +18,10 @@ impl Place {
     /// A folder with the snapshot `s.rsieve` of these captures.
     fn new(captures: &[Value]) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
-        let lines: String = captures.iter().map(|capture| format!("{capture}\n")).collect();
+        let lines: String = captures
+            .iter()
+            .map(|capture| format!("{capture}\n"))
+            .collect();
         fs::write(place.path("a.jsonl"), lines).unwrap();
         place.succeed("compile -q -o s.rsieve a.jsonl");
         place
@@ -28,8 +31,12 @@ impl Place {
     fn small() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
-        let [warc, jsonl] = ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
-        let ran = robosieve(place.0.path(), &["compile", "-q", "-o", "s.rsieve", &warc, &jsonl]);
+        let [warc, jsonl] =
+            ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
+        let ran = robosieve(
+            place.0.path(),
+            &["compile", "-q", "-o", "s.rsieve", &warc, &jsonl],
+        );
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         place
     }
@@ -51,13 +58,19 @@ impl Place {
     /// The rows of an export as JSON.
     fn rows(&self, args: &str) -> Vec<Row> {
         let out = self.succeed(&format!("export -q -s s.rsieve --format jsonl {args}"));
-        String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        String::from_utf8(out)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 }
 
 /// The row of an origin.
 fn of<'r>(rows: &'r [Row], origin: &str) -> &'r Row {
-    rows.iter().find(|row| row["origin"] == origin).unwrap_or_else(|| panic!("no row of {origin}"))
+    rows.iter()
+        .find(|row| row["origin"] == origin)
+        .unwrap_or_else(|| panic!("no row of {origin}"))
 }
 
 /// Checks some values of a row.
@@ -137,8 +150,14 @@ fn rows_equal_look_ups() {
         let entry = entry.unwrap();
         assert_eq!(row["origin"], entry.origin());
         let origin = Origin::of(entry.origin().as_bytes()).unwrap();
-        let delay = snapshot.crawl_delay(&origin, &"GPTBot".parse().unwrap(), AgentMatch::Extended).unwrap();
-        assert_eq!(row["GPTBot.crawl_delay"].as_f64(), delay.map(|delay| delay.as_secs_f64()), "{origin}");
+        let delay = snapshot
+            .crawl_delay(&origin, &"GPTBot".parse().unwrap(), AgentMatch::Extended)
+            .unwrap();
+        assert_eq!(
+            row["GPTBot.crawl_delay"].as_f64(),
+            delay.map(|delay| delay.as_secs_f64()),
+            "{origin}"
+        );
         delays += usize::from(delay.is_some());
         let found = snapshot.sitemaps(&origin).unwrap();
         let exported: Vec<&str> = sitemaps
@@ -146,8 +165,17 @@ fn rows_equal_look_ups() {
             .filter(|row| row["origin"] == entry.origin())
             .map(|row| row["sitemap"].as_str().unwrap())
             .collect();
-        assert_eq!(exported, found.iter().map(|value| std::str::from_utf8(value).unwrap()).collect::<Vec<_>>());
-        assert_eq!(row["sitemaps"].as_u64().unwrap_or_default(), found.len() as u64);
+        assert_eq!(
+            exported,
+            found
+                .iter()
+                .map(|value| std::str::from_utf8(value).unwrap())
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            row["sitemaps"].as_u64().unwrap_or_default(),
+            found.len() as u64
+        );
     }
     assert!(delays > 1, "{delays} delays");
 }
@@ -156,28 +184,56 @@ fn rows_equal_look_ups() {
 fn sitemaps_are_resolved_against_the_answer() {
     let capture = |host: &str, more: Value| {
         let mut capture = json!({"url": format!("https://{host}/robots.txt"), "status": 200});
-        capture.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        capture
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         capture
     };
-    let body =
-        "Sitemap: /a.xml\nSitemap: b.xml\n\nSitemap: https://c.example/c.xml\nSitemap: /a.xml\nSitemap: http://[";
+    let body = "Sitemap: /a.xml\nSitemap: b.xml\n\nSitemap: https://c.example/c.xml\nSitemap: /a.xml\nSitemap: http://[";
     let place = Place::new(&[
         capture("e.example", json!({"body": body})),
-        capture("f.example", json!({"status": 301, "headers": {"location": "https://g.example/x/robots.txt"}})),
+        capture(
+            "f.example",
+            json!({"status": 301, "headers": {"location": "https://g.example/x/robots.txt"}}),
+        ),
         json!({"url": "https://g.example/x/robots.txt", "status": 200, "body": "sitemap: b.xml"}),
         capture("h.example", json!({"body": "user-agent: *"})),
     ]);
     let row = |origin: &str, sitemap: &str, url: Option<&str>, line: u32| {
-        json!({"origin": origin, "sitemap": sitemap, "url": url, "line": line}).as_object().unwrap().clone()
+        json!({"origin": origin, "sitemap": sitemap, "url": url, "line": line})
+            .as_object()
+            .unwrap()
+            .clone()
     };
     assert_eq!(
         place.rows("--sitemaps"),
         [
-            row("https://e.example", "/a.xml", Some("https://e.example/a.xml"), 1),
-            row("https://e.example", "b.xml", Some("https://e.example/b.xml"), 2),
-            row("https://e.example", "https://c.example/c.xml", Some("https://c.example/c.xml"), 4),
+            row(
+                "https://e.example",
+                "/a.xml",
+                Some("https://e.example/a.xml"),
+                1
+            ),
+            row(
+                "https://e.example",
+                "b.xml",
+                Some("https://e.example/b.xml"),
+                2
+            ),
+            row(
+                "https://e.example",
+                "https://c.example/c.xml",
+                Some("https://c.example/c.xml"),
+                4
+            ),
             row("https://e.example", "http://[", None, 6),
-            row("https://f.example", "b.xml", Some("https://g.example/x/b.xml"), 1),
+            row(
+                "https://f.example",
+                "b.xml",
+                Some("https://g.example/x/b.xml"),
+                1
+            ),
         ]
     );
 }
@@ -186,11 +242,11 @@ fn sitemaps_are_resolved_against_the_answer() {
 fn rules_have_a_row_for_each_agent() {
     let body = "Disallow: /early\nUser-agent: FooBot/1.0\nUser-agent: MJ12bot\nDisallow: /%7Ea*$ # x\nAllow:\n\n\
                 User-agent: *\nDisallow: /x\nUser-agent: foobot\nDisallow: /y";
-    let place = Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
+    let place =
+        Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
     let row = |group: u32, agent: &str, kind: &str, pattern: &str, line: u32| {
         let origin = "https://e.example";
-        let row =
-            json!({"origin": origin, "group": group, "agent": agent, "kind": kind, "pattern": pattern, "line": line});
+        let row = json!({"origin": origin, "group": group, "agent": agent, "kind": kind, "pattern": pattern, "line": line});
         row.as_object().unwrap().clone()
     };
     let all = [
@@ -215,13 +271,21 @@ fn rules_have_a_row_for_each_agent() {
 /// A robots.txt of 500 KiB can combine 10,000 agents with 10,000 rules.
 #[test]
 fn large_groups_have_one_row_per_rule() {
-    let agents: String = (0..10_000).map(|number| format!("user-agent: a{number}\n")).collect();
-    let rules: String = (0..10_000).map(|number| format!("disallow: /{number}\n")).collect();
+    let agents: String = (0..10_000)
+        .map(|number| format!("user-agent: a{number}\n"))
+        .collect();
+    let rules: String = (0..10_000)
+        .map(|number| format!("disallow: /{number}\n"))
+        .collect();
     let body = format!("user-agent: a\ndisallow: /first\n{agents}{rules}");
-    let place = Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
+    let place =
+        Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
     let rows = place.rows("--rules");
     assert_eq!(rows.len(), 10_001);
-    assert_eq!((&rows[0]["agent"], &rows[1]["agent"], &rows[1]["line"]), (&json!("a"), &Value::Null, &json!(10_003)));
+    assert_eq!(
+        (&rows[0]["agent"], &rows[1]["agent"], &rows[1]["line"]),
+        (&json!("a"), &Value::Null, &json!(10_003))
+    );
     assert_eq!(place.rows("--rules -a a7").len(), 10_000);
 }
 
@@ -231,7 +295,9 @@ fn rows_and_columns_are_selected() {
     let origins = |args: &str| -> Vec<String> {
         let rows = place.rows(&format!("--columns origin {args}"));
         assert!(rows.iter().all(|row| row.len() == 1));
-        rows.iter().map(|row| row["origin"].as_str().unwrap().to_owned()).collect()
+        rows.iter()
+            .map(|row| row["origin"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(origins("--outcome unreachable").len(), 4);
     assert_eq!(origins("--outcome unreachable,server-error").len(), 8);
@@ -240,16 +306,25 @@ fn rows_and_columns_are_selected() {
         let stale = origins(&format!("--stale-at {at}"));
         let listed = place.succeed(&format!("inspect s.rsieve --stale-at {at}"));
         let listed = String::from_utf8(listed).unwrap();
-        let listed: Vec<&str> = listed.lines().map(|url| url.strip_suffix("/robots.txt").unwrap()).collect();
+        let listed: Vec<&str> = listed
+            .lines()
+            .map(|url| url.strip_suffix("/robots.txt").unwrap())
+            .collect();
         assert_eq!(stale, listed, "{at}");
         assert!(!stale.is_empty() && stale.len() <= 48);
     }
-    assert_eq!(origins("--stale-at 2026-09-20").len(), 47, "all but the one with a max-age of a week");
+    assert_eq!(
+        origins("--stale-at 2026-09-20").len(),
+        47,
+        "all but the one with a max-age of a week"
+    );
     let tsv =
         place.succeed("export -q -s s.rsieve -a GPTBot --columns status,gptbot.ACCESS,origin --outcome unreachable");
     let tsv = String::from_utf8(tsv).unwrap();
     assert!(
-        tsv.starts_with("status\tGPTBot.access\torigin\n\tallowed\thttps://mourned.example\n\tblocked\thttps://"),
+        tsv.starts_with(
+            "status\tGPTBot.access\torigin\n\tallowed\thttps://mourned.example\n\tblocked\thttps://"
+        ),
         "{tsv}"
     );
     let ages = place.rows("--at 2026-09-15T07:00:16Z --columns origin,age");
@@ -260,7 +335,9 @@ fn rows_and_columns_are_selected() {
 fn status_policies_decide_access() {
     let place = Place::small();
     let access = |policy: &str, origin: &str| {
-        let rows = place.rows(&format!("-a FooBot --status-policy {policy} --columns origin,FooBot.access"));
+        let rows = place.rows(&format!(
+            "-a FooBot --status-policy {policy} --columns origin,FooBot.access"
+        ));
         of(&rows, origin)["FooBot.access"].clone()
     };
     for (policy, origin, expected) in [
@@ -277,7 +354,10 @@ fn status_policies_decide_access() {
 fn wrong_options_are_refused() {
     let place = Place::small();
     for (args, cause) in [
-        ("--columns nothing", "there is no such column; the columns are origin, outcome, status,"),
+        (
+            "--columns nothing",
+            "there is no such column; the columns are origin, outcome, status,",
+        ),
         ("--columns origin,Origin", "the column origin appears twice"),
         ("-a GPTBot,gptbot", "appears twice"),
         ("-o s.rsieve", "would be overwritten"),
@@ -290,7 +370,11 @@ fn wrong_options_are_refused() {
     ] {
         let ran = place.run(&format!("export -q -s s.rsieve {args}"));
         assert_eq!(ran.code, Some(2), "{args}: {}", ran.stderr);
-        assert!(ran.stderr.contains(cause) && ran.stdout.is_empty(), "{args}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains(cause) && ran.stdout.is_empty(),
+            "{args}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -301,7 +385,9 @@ fn hostile() -> Place {
         format!(
             "user-agent: *\ndisallow: /{odd}\nhost: ={odd}\ncontent-signal: {odd}\nlicense: {odd}\nsitemap: /{odd}"
         ),
-        format!("host: '{odd}\nhost: +1\ncontent-usage: @x,\"y\"\nlicense: \"\nlicense:\nuser-agent:\ndisallow: {odd}"),
+        format!(
+            "host: '{odd}\nhost: +1\ncontent-usage: @x,\"y\"\nlicense: \"\nlicense:\nuser-agent:\ndisallow: {odd}"
+        ),
         "host: \u{feff}\u{2028}\\\nuser-agent: x\\y\ndisallow: \\".to_owned(),
     ];
     let mut captures: Vec<Value> = bodies
@@ -317,7 +403,10 @@ fn hostile() -> Place {
 /// The text of a field of TSV or CSV: without the apostrophe that protects spreadsheets, and without
 /// escapes.
 fn unescape(field: &str) -> String {
-    assert!(!field.starts_with(['=', '+', '-', '@']), "a spreadsheet reads {field} as a formula");
+    assert!(
+        !field.starts_with(['=', '+', '-', '@']),
+        "a spreadsheet reads {field} as a formula"
+    );
     let (mut out, mut rest) = (String::new(), field.strip_prefix('\'').unwrap_or(field));
     while let Some(at) = rest.find('\\') {
         out += &rest[..at];
@@ -329,7 +418,10 @@ fn unescape(field: &str) -> String {
             '\\' => ('\\', 1),
             'u' => {
                 let end = escape.find('}').unwrap();
-                (char::from_u32(u32::from_str_radix(&escape[2..end], 16).unwrap()).unwrap(), end + 1)
+                (
+                    char::from_u32(u32::from_str_radix(&escape[2..end], 16).unwrap()).unwrap(),
+                    end + 1,
+                )
             }
             c => panic!("an unknown escape \\{c} in {field}"),
         };
@@ -346,7 +438,9 @@ fn csv_fields(line: &str) -> Vec<String> {
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '"' if is_quoted && chars.peek() == Some(&'"') => fields.last_mut().unwrap().push(chars.next().unwrap()),
+            '"' if is_quoted && chars.peek() == Some(&'"') => {
+                fields.last_mut().unwrap().push(chars.next().unwrap())
+            }
             '"' => is_quoted = !is_quoted,
             ',' if !is_quoted => fields.push(String::new()),
             c => fields.last_mut().unwrap().push(c),
@@ -369,7 +463,9 @@ fn parquet_text(field: &Field) -> String {
     match field {
         Field::Null => String::new(),
         Field::Str(text) => text.clone(),
-        Field::TimestampMicros(micros) => jiff::Timestamp::from_second(micros / 1_000_000).unwrap().to_string(),
+        Field::TimestampMicros(micros) => jiff::Timestamp::from_second(micros / 1_000_000)
+            .unwrap()
+            .to_string(),
         Field::Double(number) => number.to_string(),
         Field::Long(number) => number.to_string(),
         Field::Bool(flag) => flag.to_string(),
@@ -392,9 +488,13 @@ fn assert_formats_agree(place: &Place, args: &str) {
     let mut lines = tsv.lines();
     let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
     assert!(rows.iter().all(|row| row.len() == names.len()));
-    let expected: Vec<Vec<String>> =
-        rows.iter().map(|row| names.iter().map(|name| as_text(&row[*name])).collect()).collect();
-    let found: Vec<Vec<String>> = lines.map(|line| line.split('\t').map(unescape).collect()).collect();
+    let expected: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| names.iter().map(|name| as_text(&row[*name])).collect())
+        .collect();
+    let found: Vec<Vec<String>> = lines
+        .map(|line| line.split('\t').map(unescape).collect())
+        .collect();
     assert_eq!(found, expected, "TSV of {args:?}");
 
     let csv = fs::read_to_string(place.path("t.csv")).unwrap();
@@ -404,17 +504,38 @@ fn assert_formats_agree(place: &Place, args: &str) {
     assert_eq!(found, expected, "CSV of {args:?}");
 
     let file = SerializedFileReader::new(fs::File::open(place.path("t.parquet")).unwrap()).unwrap();
-    let parquet: Vec<_> = file.get_row_iter(None).unwrap().map(Result::unwrap).collect();
-    let found: Vec<Vec<String>> =
-        parquet.iter().map(|row| row.get_column_iter().map(|(_, field)| parquet_text(field)).collect()).collect();
+    let parquet: Vec<_> = file
+        .get_row_iter(None)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let found: Vec<Vec<String>> = parquet
+        .iter()
+        .map(|row| {
+            row.get_column_iter()
+                .map(|(_, field)| parquet_text(field))
+                .collect()
+        })
+        .collect();
     assert_eq!(found, expected, "Parquet of {args:?}");
-    assert_eq!(parquet[0].get_column_iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), names);
+    assert_eq!(
+        parquet[0]
+            .get_column_iter()
+            .map(|(name, _)| name.as_str())
+            .collect::<Vec<_>>(),
+        names
+    );
 }
 
 #[test]
 fn formats_have_the_same_values() {
     for place in [Place::small(), hostile()] {
-        for args in ["-a GPTBot,Googlebot-Image:Googlebot", "--sitemaps", "--rules", "--rules -a GPTBot"] {
+        for args in [
+            "-a GPTBot,Googlebot-Image:Googlebot",
+            "--sitemaps",
+            "--rules",
+            "--rules -a GPTBot",
+        ] {
             assert_formats_agree(&place, args);
         }
     }
@@ -427,14 +548,27 @@ fn hostile_texts_are_escaped() {
         for table in ["-a GPTBot", "--sitemaps", "--rules"] {
             let out = place.succeed(&format!("export -q -s s.rsieve {table} --format {format}"));
             let text = String::from_utf8(out).unwrap();
-            let is_hostile = |c: char| c.is_control() && !"\n\t".contains(c) || "\u{202e}\u{feff}\u{2028}".contains(c);
+            let is_hostile = |c: char| {
+                c.is_control() && !"\n\t".contains(c) || "\u{202e}\u{feff}\u{2028}".contains(c)
+            };
             assert!(!text.contains(is_hostile), "{format} {table}: {text:?}");
             let separators = text.lines().map(|line| line.matches('\t').count());
-            assert_eq!(separators.collect::<std::collections::BTreeSet<_>>().len(), 1, "{format} {table}");
+            assert_eq!(
+                separators.collect::<std::collections::BTreeSet<_>>().len(),
+                1,
+                "{format} {table}"
+            );
         }
     }
-    let csv = String::from_utf8(place.succeed("export -q -s s.rsieve --format csv --columns host_field")).unwrap();
-    assert!(csv.lines().skip(1).all(|line| !line.trim_start_matches('"').starts_with(['=', '+', '-', '@'])), "{csv}");
+    let csv =
+        String::from_utf8(place.succeed("export -q -s s.rsieve --format csv --columns host_field"))
+            .unwrap();
+    assert!(
+        csv.lines().skip(1).all(|line| !line
+            .trim_start_matches('"')
+            .starts_with(['=', '+', '-', '@'])),
+        "{csv}"
+    );
 }
 
 /// A snapshot with several blocks gives the same bytes with any number of threads.
@@ -447,27 +581,47 @@ fn bytes_do_not_depend_on_threads() {
         })
         .collect();
     let place = Place::new(&captures);
-    for (args, extension) in
-        [("-a FooBot,BarBot", "tsv"), ("--rules", "csv"), ("-a FooBot", "parquet"), ("--rules", "parquet")]
-    {
+    for (args, extension) in [
+        ("-a FooBot,BarBot", "tsv"),
+        ("--rules", "csv"),
+        ("-a FooBot", "parquet"),
+        ("--rules", "parquet"),
+    ] {
         let written = ["1", "2", "5"].map(|threads| {
             let name = format!("{threads}.{extension}");
-            place.succeed(&format!("export -q -j {threads} -s s.rsieve {args} -o {name}"));
+            place.succeed(&format!(
+                "export -q -j {threads} -s s.rsieve {args} -o {name}"
+            ));
             fs::read(place.path(&name)).unwrap()
         });
         assert!(written[0].len() > 10_000);
-        assert!(written.iter().all(|bytes| *bytes == written[0]), "{args} {extension}");
+        assert!(
+            written.iter().all(|bytes| *bytes == written[0]),
+            "{args} {extension}"
+        );
     }
     let file = SerializedFileReader::new(fs::File::open(place.path("5.parquet")).unwrap()).unwrap();
-    assert_eq!(file.metadata().file_metadata().num_rows() as usize, place.rows("--rules").len());
+    assert_eq!(
+        file.metadata().file_metadata().num_rows() as usize,
+        place.rows("--rules").len()
+    );
 }
 
 #[test]
 fn empty_tables_have_a_header() {
     let place = Place::small();
     let at = "--stale-at 1990-01-01";
-    assert_eq!(place.succeed(&format!("export -q -s s.rsieve --sitemaps {at}")), b"origin\tsitemap\turl\tline\n");
+    assert_eq!(
+        place.succeed(&format!("export -q -s s.rsieve --sitemaps {at}")),
+        b"origin\tsitemap\turl\tline\n"
+    );
     place.succeed(&format!("export -q -s s.rsieve {at} -o x.parquet"));
     let file = SerializedFileReader::new(fs::File::open(place.path("x.parquet")).unwrap()).unwrap();
-    assert_eq!((file.num_row_groups(), file.metadata().file_metadata().schema().get_fields().len()), (0, 22));
+    assert_eq!(
+        (
+            file.num_row_groups(),
+            file.metadata().file_metadata().schema().get_fields().len()
+        ),
+        (0, 22)
+    );
 }

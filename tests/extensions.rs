@@ -39,15 +39,27 @@ struct Found {
 
 fn by_robots(text: &[u8], profile: Profile, agent: &Agent, how: AgentMatch) -> Found {
     let robots = Robots::parse(text, profile);
-    let sitemaps = robots.sitemaps().map(|field| String::from_utf8_lossy(field.value()).into_owned()).collect();
-    Found { crawl_delay: robots.crawl_delay(agent, how), sitemaps }
+    let sitemaps = robots
+        .sitemaps()
+        .map(|field| String::from_utf8_lossy(field.value()).into_owned())
+        .collect();
+    Found {
+        crawl_delay: robots.crawl_delay(agent, how),
+        sitemaps,
+    }
 }
 
 fn by_snapshot(snapshot: &Snapshot, origin: &str, agent: &Agent, how: AgentMatch) -> Found {
     let origin = Origin::of(origin.as_bytes()).unwrap();
     let sitemaps = snapshot.sitemaps(&origin).unwrap();
-    let sitemaps = sitemaps.into_iter().map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
-    Found { crawl_delay: snapshot.crawl_delay(&origin, agent, how).unwrap(), sitemaps }
+    let sitemaps = sitemaps
+        .into_iter()
+        .map(|text| String::from_utf8_lossy(&text).into_owned())
+        .collect();
+    Found {
+        crawl_delay: snapshot.crawl_delay(&origin, agent, how).unwrap(),
+        sitemaps,
+    }
 }
 
 fn snapshot(text: &[u8], profile: Profile) -> Snapshot {
@@ -60,7 +72,11 @@ fn snapshot(text: &[u8], profile: Profile) -> Snapshot {
 fn cases_pass() {
     let (mut failures, mut names) = (Failures::default(), HashSet::new());
     for case in load::<Case>(&cases_dir().join("extensions")) {
-        assert!(!case.clause.is_empty() && names.insert(case.name.clone()), "{}", case.name);
+        assert!(
+            !case.clause.is_empty() && names.insert(case.name.clone()),
+            "{}",
+            case.name
+        );
         let how = match case.agent_match.as_deref() {
             None | Some("extended") => AgentMatch::Extended,
             Some("google") => AgentMatch::Google,
@@ -69,11 +85,18 @@ fn cases_pass() {
         let (agent, text) = (case.agent.parse().unwrap(), case.robots.as_bytes());
         let crawl_delay = case.crawl_delay.map(Duration::from_secs_f64);
         for profile in [Profile::Google, Profile::Rfc9309] {
-            let expected = || Found { crawl_delay, sitemaps: case.sitemaps.clone() };
+            let expected = || Found {
+                crawl_delay,
+                sitemaps: case.sitemaps.clone(),
+            };
             let what = || format!("{} [{}] {profile:?}", case.name, case.clause);
             failures.check(what, by_robots(text, profile, &agent, how), expected());
             let snapshot = snapshot(text, profile);
-            failures.check(what, by_snapshot(&snapshot, ORIGIN, &agent, how), expected());
+            failures.check(
+                what,
+                by_snapshot(&snapshot, ORIGIN, &agent, how),
+                expected(),
+            );
         }
     }
     failures.finish("crawl-delay and sitemaps");
@@ -101,10 +124,24 @@ impl Line {
 }
 
 fn lines() -> impl Strategy<Value = Vec<Line>> {
-    let delays =
-        [("1", Some(1000)), ("0.25", Some(250)), ("30", Some(30_000)), ("0", Some(0)), ("x", None), ("", None)];
-    let others =
-        ["sitemap: /a", "Sitemap: https://e.example/b", "sitemap: /a # c", "sitemap:", "# c", "", "noise", "host: h"];
+    let delays = [
+        ("1", Some(1000)),
+        ("0.25", Some(250)),
+        ("30", Some(30_000)),
+        ("0", Some(0)),
+        ("x", None),
+        ("", None),
+    ];
+    let others = [
+        "sitemap: /a",
+        "Sitemap: https://e.example/b",
+        "sitemap: /a # c",
+        "sitemap:",
+        "# c",
+        "",
+        "noise",
+        "host: h",
+    ];
     let line = prop_oneof![
         4 => select(vec!["a", "b", "*", "A/2", "c"]).prop_map(Line::Agent),
         2 => select(vec!["disallow: /x", "allow: /", "disallow:"]).prop_map(Line::Rule),
@@ -121,7 +158,11 @@ fn text_of(lines: &[Line], end: &str) -> String {
 /// The delay for an agent with these names, in plain loops.
 fn slow_delay(lines: &[Line], names: &[&str]) -> Option<Duration> {
     let token = |name: &str| name.split('/').next().unwrap().to_ascii_lowercase();
-    let is_named = |name: &&&str| lines.iter().any(|line| matches!(line, Line::Agent(other) if token(other) == **name));
+    let is_named = |name: &&&str| {
+        lines
+            .iter()
+            .any(|line| matches!(line, Line::Agent(other) if token(other) == **name))
+    };
     let key = *names.iter().find(is_named).unwrap_or(&"*");
     let (mut run, mut is_open, mut longest) = (Vec::new(), false, None);
     for line in lines {
@@ -146,8 +187,13 @@ fn slow_delay(lines: &[Line], names: &[&str]) -> Option<Duration> {
     longest
 }
 
-const CHAINS: &[(&str, &[&str])] =
-    &[("a", &["a"]), ("b:a", &["b", "a"]), ("d", &["d"]), ("d:c", &["d", "c"]), ("*", &[])];
+const CHAINS: &[(&str, &[&str])] = &[
+    ("a", &["a"]),
+    ("b:a", &["b", "a"]),
+    ("d", &["d"]),
+    ("d:c", &["d", "c"]),
+    ("*", &[]),
+];
 
 proptest! {
     #![proptest_config(config(512))]
@@ -212,7 +258,14 @@ fn the_text_is_that_of_the_rules() {
         ("https://other.example", None, &[]),
     ] {
         let crawl_delay = seconds.map(Duration::from_secs);
-        let expected = Found { crawl_delay, sitemaps: sitemaps.iter().map(|&text| text.to_owned()).collect() };
-        assert_eq!(by_snapshot(&snapshot, origin, &agent, AgentMatch::Extended), expected, "{origin}");
+        let expected = Found {
+            crawl_delay,
+            sitemaps: sitemaps.iter().map(|&text| text.to_owned()).collect(),
+        };
+        assert_eq!(
+            by_snapshot(&snapshot, origin, &agent, AgentMatch::Extended),
+            expected,
+            "{origin}"
+        );
     }
 }

@@ -26,7 +26,11 @@ impl RandomWeb {
         let mut random = Random(seed);
         let hosts = [3, 40, 400][random.below(3) as usize];
         let times = [2, 50, 100_000][random.below(3) as usize];
-        Self { random, hosts, times }
+        Self {
+            random,
+            hosts,
+            times,
+        }
     }
 
     fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
@@ -35,11 +39,22 @@ impl RandomWeb {
 
     fn url(&mut self) -> String {
         // One host of five draws is a hub.
-        let host = if self.random.below(5) == 0 { 0 } else { self.random.below(self.hosts) };
+        let host = if self.random.below(5) == 0 {
+            0
+        } else {
+            self.random.below(self.hosts)
+        };
         let scheme = self.pick(&["http", "https", "https"]);
         let www = self.pick(&["", "", "www."]);
         let port = self.pick(&["", "", "", "", ":8080", ":81"]);
-        let path = self.pick(&["/robots.txt", "/robots.txt", "/robots.txt", "/robots.txt", "/r", "/en/robots.txt?a=1"]);
+        let path = self.pick(&[
+            "/robots.txt",
+            "/robots.txt",
+            "/robots.txt",
+            "/robots.txt",
+            "/r",
+            "/en/robots.txt?a=1",
+        ]);
         format!("{scheme}://{www}h{host}.example{port}{path}")
     }
 
@@ -52,7 +67,8 @@ impl RandomWeb {
         match self.random.below(20) {
             0..=7 => capture["body"] = json!(robots(self.random.below(90))),
             8..=12 => {
-                capture["status"] = json!(self.pick(&["301", "302", "308"]).parse::<u16>().unwrap());
+                capture["status"] =
+                    json!(self.pick(&["301", "302", "308"]).parse::<u16>().unwrap());
                 let target = match self.random.below(9) {
                     0 => "/robots.txt".to_owned(),
                     1 => "en/robots.txt?a=1".to_owned(),
@@ -63,13 +79,21 @@ impl RandomWeb {
                 capture["headers"] = json!({ "Location": target });
             }
             13 => capture["status"] = json!(304),
-            14 | 15 => capture["status"] = json!(self.pick(&["404", "403", "410"]).parse::<u16>().unwrap()),
-            16..=18 => capture["status"] = json!(self.pick(&["500", "503", "429"]).parse::<u16>().unwrap()),
+            14 | 15 => {
+                capture["status"] = json!(self.pick(&["404", "403", "410"]).parse::<u16>().unwrap())
+            }
+            16..=18 => {
+                capture["status"] = json!(self.pick(&["500", "503", "429"]).parse::<u16>().unwrap())
+            }
             _ => capture["error"] = json!(self.pick(&["dns", "timeout"])),
         }
         if capture.get("error").is_none() && self.random.below(8) == 0 {
             let max_age = format!("max-age={}", self.random.below(1000));
-            let headers = capture.as_object_mut().unwrap().entry("headers").or_insert_with(|| json!({}));
+            let headers = capture
+                .as_object_mut()
+                .unwrap()
+                .entry("headers")
+                .or_insert_with(|| json!({}));
             headers["Cache-Control"] = Value::String(max_age);
         }
         capture.to_string() + "\n"
@@ -98,11 +122,22 @@ struct Compilation {
 }
 
 impl Compilation {
-    const IN_MEMORY: Self = Self { memory: None, threads: 1, inputs: 1, order: 0, captures_files: 0, as_of: None };
+    const IN_MEMORY: Self = Self {
+        memory: None,
+        threads: 1,
+        inputs: 1,
+        order: 0,
+        captures_files: 0,
+        as_of: None,
+    };
 
     fn compiler(&self, dir: &Path) -> Compiler {
         let compiler = Compiler::new(Profile::Google).temp_dir(dir);
-        if let Some(memory) = self.memory { compiler.memory(memory) } else { compiler }
+        if let Some(memory) = self.memory {
+            compiler.memory(memory)
+        } else {
+            compiler
+        }
     }
 
     /// A compiler with these captures.
@@ -110,7 +145,10 @@ impl Compilation {
         let mut lines = lines.to_vec();
         Random(self.order).shuffle(&mut lines);
         let mut compiler = self.compiler(dir);
-        for (number, part) in lines.chunks(lines.len().div_ceil(self.inputs).max(1)).enumerate() {
+        for (number, part) in lines
+            .chunks(lines.len().div_ceil(self.inputs).max(1))
+            .enumerate()
+        {
             let mut input = part.concat().into_bytes();
             if self.captures_files >> number & 1 == 1 {
                 let mut of_part = self.compiler(dir);
@@ -123,14 +161,20 @@ impl Compilation {
     }
 
     fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap().install(work)
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads)
+            .build()
+            .unwrap()
+            .install(work)
     }
 
     fn compile(&self, dir: &Path, lines: &[String], previous: Option<&[u8]>) -> Vec<u8> {
         self.run(|| {
             let mut compiler = self.filled(dir, lines).as_of(self.as_of);
             if let Some(previous) = previous {
-                compiler = compiler.previous(Snapshot::new(previous.to_vec()).unwrap()).unwrap();
+                compiler = compiler
+                    .previous(Snapshot::new(previous.to_vec()).unwrap())
+                    .unwrap();
             }
             compiler.finish().unwrap().to_vec().unwrap()
         })
@@ -156,7 +200,13 @@ fn written(compiler: Compiler) -> Vec<u8> {
 /// An eighth of the memory makes a run. A capture of these webs has some 70 to 130 bytes: runs of
 /// one capture, of about three, of about 64, and all of them.
 fn budgets() -> impl Strategy<Value = Option<u64>> {
-    prop::sample::select(vec![Some(0), Some(8 * 250), Some(8 * 6000), Some(1 << 30), None])
+    prop::sample::select(vec![
+        Some(0),
+        Some(8 * 250),
+        Some(8 * 6000),
+        Some(1 << 30),
+        None,
+    ])
 }
 
 proptest! {
@@ -220,9 +270,17 @@ fn hubs_do_not_depend_on_memory() {
     let lines: Vec<String> = (0..4000).map(capture).collect();
     let expected = Compilation::IN_MEMORY.compile(dir.path(), &lines, None);
     for memory in [0, 8 * 6000] {
-        let compilation =
-            Compilation { memory: Some(memory), threads: 2, inputs: 3, order: 5, ..Compilation::IN_MEMORY };
-        assert!(compilation.compile(dir.path(), &lines, None) == expected, "{memory} bytes");
+        let compilation = Compilation {
+            memory: Some(memory),
+            threads: 2,
+            inputs: 3,
+            order: 5,
+            ..Compilation::IN_MEMORY
+        };
+        assert!(
+            compilation.compile(dir.path(), &lines, None) == expected,
+            "{memory} bytes"
+        );
     }
     let metadata = String::from_utf8(sections(&expected)[METADATA].clone()).unwrap();
     assert!(metadata.contains("\"redirected\":2000"), "{metadata}");
@@ -235,8 +293,14 @@ fn unusable_directories_are_errors() {
     let mut compiler = Compiler::default().memory(0).temp_dir(&missing);
     let lines = web(1, 100).concat();
     let added = compiler.add_reader("web", lines.as_bytes());
-    let err = added.and_then(|()| compiler.finish().map(drop)).unwrap_err().to_string();
-    assert!(err.starts_with(&missing.display().to_string()) && err.contains("temporary data ("), "{err}");
+    let err = added
+        .and_then(|()| compiler.finish().map(drop))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        err.starts_with(&missing.display().to_string()) && err.contains("temporary data ("),
+        "{err}"
+    );
 }
 
 /// A killed process cannot clean up, so temporary files have no names; an output is whole or absent.
@@ -249,19 +313,43 @@ fn killed_runs_leave_no_temporary_files() {
     let mut finished = 0;
     for moment in 0..40 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
-        let args = ["compile", "-q", "--memory", "64K", "--temp-dir", "temporary", "-o", "web.rsieve", "web.jsonl"];
+        let args = [
+            "compile",
+            "-q",
+            "--memory",
+            "64K",
+            "--temp-dir",
+            "temporary",
+            "-o",
+            "web.rsieve",
+            "web.jsonl",
+        ];
         let mut child = command.args(args).current_dir(dir.path()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(moment * moment / 4));
         child.kill().unwrap();
         let is_finished = child.wait().unwrap().success();
         finished += u32::from(is_finished);
-        assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "after {moment}² / 4 ms");
-        let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        let hidden: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with('.')).collect();
-        assert!(!cfg!(target_os = "linux") || hidden.is_empty(), "after {moment}² / 4 ms: {hidden:?}");
+        assert_eq!(
+            std::fs::read_dir(&temporary).unwrap().count(),
+            0,
+            "after {moment}² / 4 ms"
+        );
+        let names = std::fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        let hidden: Vec<_> = names
+            .filter(|name| name.to_string_lossy().starts_with('.'))
+            .collect();
+        assert!(
+            !cfg!(target_os = "linux") || hidden.is_empty(),
+            "after {moment}² / 4 ms: {hidden:?}"
+        );
         let output = dir.path().join("web.rsieve");
         if output.exists() {
-            Snapshot::new(std::fs::read(&output).unwrap()).unwrap().verify().unwrap();
+            Snapshot::new(std::fs::read(&output).unwrap())
+                .unwrap()
+                .verify()
+                .unwrap();
             std::fs::remove_file(&output).unwrap();
         } else {
             assert!(!is_finished);

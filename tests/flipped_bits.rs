@@ -20,7 +20,13 @@ fn flipped(bit: usize) -> Vec<u8> {
 }
 
 fn run(dir: &Path, args: &str, more: &[&str]) -> Ran {
-    robosieve(dir, &args.split(' ').chain(more.iter().copied()).collect::<Vec<_>>())
+    robosieve(
+        dir,
+        &args
+            .split(' ')
+            .chain(more.iter().copied())
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Runs `work` on four threads. Each thread has its own directory with the list of URLs and the
@@ -44,7 +50,13 @@ fn bit_flips_change_no_annotated_list() {
     assert!((0..4).map(|part| bits(part).count()).sum::<usize>() > 400);
     on_four_threads(|dir, part| {
         let agents = AGENTS.join(",");
-        let annotate = |name| run(dir, "annotate -j1 -q urls --preferences -a", &[&agents, "-s", name]);
+        let annotate = |name| {
+            run(
+                dir,
+                "annotate -j1 -q urls --preferences -a",
+                &[&agents, "-s", name],
+            )
+        };
         let wanted = annotate("intact");
         assert_eq!(wanted.code, Some(0), "{}", wanted.stderr);
         let mut found = 0;
@@ -70,11 +82,17 @@ fn bit_flips_change_no_check() {
         for (number, bit) in bits(part).enumerate() {
             std::fs::write(dir.join("s"), flipped(bit)).unwrap();
             // The last URL has no verdict: it is invalid.
-            let (url, agent) = (URLS[number % (URLS.len() - 1)], AGENTS[number % AGENTS.len()]);
+            let (url, agent) = (
+                URLS[number % (URLS.len() - 1)],
+                AGENTS[number % AGENTS.len()],
+            );
             let check = |name| run(dir, "check --unknown allow -s", &[name, "-a", agent, url]);
             let (ran, wanted) = (check("s"), check("intact"));
             assert!(wanted.code < Some(2), "{wanted:?}");
-            assert!(ran.code == Some(2) || ran == wanted, "bit {bit}: {ran:?} instead of {wanted:?}");
+            assert!(
+                ran.code == Some(2) || ran == wanted,
+                "bit {bit}: {ran:?} instead of {wanted:?}"
+            );
         }
     });
 }
@@ -90,9 +108,14 @@ fn large() -> Vec<u8> {
     let mut random = Random(1);
     for site in 0..LARGE {
         // The last rule has no common pattern, so each site has a rule set and a text of its own.
-        let path: String = (0..40).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
-        let robots = format!("user-agent: gptbot\ndisallow: /x\nuser-agent: *\ndisallow: /{path}\n");
-        compiler.add_robots(&format!("https://site{site}.example"), robots.as_bytes()).unwrap();
+        let path: String = (0..40)
+            .map(|_| char::from(b'a' + random.below(26) as u8))
+            .collect();
+        let robots =
+            format!("user-agent: gptbot\ndisallow: /x\nuser-agent: *\ndisallow: /{path}\n");
+        compiler
+            .add_robots(&format!("https://site{site}.example"), robots.as_bytes())
+            .unwrap();
     }
     compiler.finish().unwrap().to_vec().unwrap()
 }
@@ -105,19 +128,37 @@ fn bits_of_large(bytes: &[u8]) -> Vec<(usize, bool)> {
     // The entry of the origin has its file, its row of origin metadata, and its key
     // (docs/FORMAT.md).
     let key = b"https://site3000.example";
-    let key_at = extents[2].clone().find(|&at| bytes[at..].starts_with(key)).unwrap();
+    let key_at = extents[2]
+        .clone()
+        .find(|&at| bytes[at..].starts_with(key))
+        .unwrap();
     let entry = key_at - 12;
-    let [file, metadata] = [extents[5].start + 16 * u32_at(entry), extents[3].start + 16 * u32_at(entry + 4)];
+    let [file, metadata] = [
+        extents[5].start + 16 * u32_at(entry),
+        extents[3].start + 16 * u32_at(entry + 4),
+    ];
     let named = extents[6].start + 8 * u32_at(file + 4);
     let rules = extents[7].start + 8 * u32_at(named + 4);
     let text = extents[9].start + u32_at(file + 8);
-    let records = [(entry, 12 + key.len()), (metadata, 16), (file, 32), (named, 8), (rules, 56), (text, 32)];
-    let of_records = records.into_iter().flat_map(|(start, len)| (start * 8..(start + len) * 8).step_by(11));
+    let records = [
+        (entry, 12 + key.len()),
+        (metadata, 16),
+        (file, 32),
+        (named, 8),
+        (rules, 56),
+        (text, 32),
+    ];
+    let of_records = records
+        .into_iter()
+        .flat_map(|(start, len)| (start * 8..(start + len) * 8).step_by(11));
     let of_sections = extents.iter().flat_map(|extent| {
         let step = (extent.len() * 8 / 9) | 1;
         (extent.start * 8..extent.end * 8).step_by(step)
     });
-    of_records.map(|bit| (bit, true)).chain(of_sections.map(|bit| (bit, false))).collect()
+    of_records
+        .map(|bit| (bit, true))
+        .chain(of_sections.map(|bit| (bit, false)))
+        .collect()
 }
 
 /// `check` and `inspect` of one origin verify the blocks that they read. A flipped bit in a record
@@ -132,7 +173,10 @@ fn bit_flips_of_large_snapshots_are_detected() {
     let commands: [(&str, &[&str]); 6] = [
         ("check -a GPTBot -s s", &[REFUSED]),
         ("check -a GPTBot --explain --json -s s", &[REFUSED]),
-        ("check -a GPTBot --unknown allow -s s", &["https://unknown.example/"]),
+        (
+            "check -a GPTBot --unknown allow -s s",
+            &["https://unknown.example/"],
+        ),
         ("inspect s", &[]),
         ("inspect s", &[REFUSED]),
         ("inspect s --stale-at", &["now"]),
@@ -141,16 +185,23 @@ fn bit_flips_of_large_snapshots_are_detected() {
         std::fs::write(dir.join("s"), &bytes).unwrap();
         let wanted = commands.map(|(args, more)| run(dir, args, more));
         for ((args, more), ran) in commands.iter().zip(&wanted) {
-            assert_eq!(ran.code, Some(i32::from(*more == [REFUSED] && args.starts_with("check"))), "{args}: {ran:?}");
+            assert_eq!(
+                ran.code,
+                Some(i32::from(*more == [REFUSED] && args.starts_with("check"))),
+                "{args}: {ran:?}"
+            );
         }
-        for (number, (bit, is_of_record)) in bits.iter().copied().enumerate().skip(part).step_by(4) {
+        for (number, (bit, is_of_record)) in bits.iter().copied().enumerate().skip(part).step_by(4)
+        {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(dir.join("s"), &bytes).unwrap();
             let command = number / 4 % commands.len();
             let (args, more) = commands[command];
             let ran = run(dir, args, more);
-            let is_detected = ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("damaged snapshot");
+            let is_detected = ran.code == Some(2)
+                && ran.stdout.is_empty()
+                && ran.stderr.contains("damaged snapshot");
             let reads_all = more != [REFUSED] && args.starts_with("inspect");
             let reads_record = is_of_record && more == [REFUSED] && args.starts_with("check");
             let may_be_missed = !reads_all && !reads_record && ran == wanted[command];
@@ -170,7 +221,13 @@ fn unverified_damage_changes_verdicts() {
         let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).ok()?;
         let mut letters = String::new();
         for url in URLS {
-            letters.extend(judge.judge(url.as_bytes()).ok()?.iter().map(Verdict::letter));
+            letters.extend(
+                judge
+                    .judge(url.as_bytes())
+                    .ok()?
+                    .iter()
+                    .map(Verdict::letter),
+            );
         }
         Some(letters)
     };
@@ -178,26 +235,51 @@ fn unverified_damage_changes_verdicts() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("urls"), URLS.join("\n") + "\n").unwrap();
     let agents = AGENTS.join(",");
-    for (section, name) in [(1, "index"), (2, "origins"), (5, "files"), (6, "named"), (7, "rule sets"), (8, "tokens")] {
+    for (section, name) in [
+        (1, "index"),
+        (2, "origins"),
+        (5, "files"),
+        (6, "named"),
+        (7, "rule sets"),
+        (8, "tokens"),
+    ] {
         let extent = extents(intact())[section].clone();
         let silent = (extent.start * 8..extent.end * 8)
             .map(flipped)
             .find(|bytes| letters(bytes).is_some_and(|new| new != wanted));
-        std::fs::write(dir.path().join("s"), silent.unwrap_or_else(|| panic!("no bit of {name} changes a verdict")))
-            .unwrap();
+        std::fs::write(
+            dir.path().join("s"),
+            silent.unwrap_or_else(|| panic!("no bit of {name} changes a verdict")),
+        )
+        .unwrap();
         for verb in ["filter -q", "annotate -q", "report -q --json -"] {
             let ran = run(dir.path(), verb, &["-s", "s", "-a", &agents, "urls"]);
-            let expected = format!("s: damaged snapshot: the section \"{name}\" has another checksum");
-            assert!(ran.code == Some(2) && ran.stderr.contains(&expected) && ran.stdout.is_empty(), "{verb}: {ran:?}");
+            let expected =
+                format!("s: damaged snapshot: the section \"{name}\" has another checksum");
+            assert!(
+                ran.code == Some(2) && ran.stderr.contains(&expected) && ran.stdout.is_empty(),
+                "{verb}: {ran:?}"
+            );
         }
-        let ran = run(dir.path(), "annotate -q --no-verify", &["-s", "s", "-a", &agents, "urls"]);
+        let ran = run(
+            dir.path(),
+            "annotate -q --no-verify",
+            &["-s", "s", "-a", &agents, "urls"],
+        );
         // The spelling check of agents reads names too, and may fail on them.
         let is_name = name == "tokens" && ran.stderr.contains("damaged snapshot");
         assert!(ran.code == Some(0) || is_name, "{name}: {}", ran.stderr);
         let bench = ["-s", "s", "-a", &agents, "--urls", "urls", "--runs", "1"];
-        for args in [("bench -q", &bench[..]), ("diff", &["s", "s"]), ("agents", &["s"])] {
+        for args in [
+            ("bench -q", &bench[..]),
+            ("diff", &["s", "s"]),
+            ("agents", &["s"]),
+        ] {
             let ran = run(dir.path(), args.0, args.1);
-            assert!(ran.code == Some(2) && ran.stderr.contains("has another checksum"), "{args:?}: {ran:?}");
+            assert!(
+                ran.code == Some(2) && ran.stderr.contains("has another checksum"),
+                "{args:?}: {ran:?}"
+            );
         }
     }
 }
@@ -211,7 +293,11 @@ fn damaged_dictionaries_fail_explanations() {
     for bit in (dictionary.start * 8..dictionary.end * 8).step_by(37) {
         let bytes = flipped(bit);
         let snapshot = Snapshot::new(bytes.clone()).unwrap();
-        let entry = snapshot.origins().map(Result::unwrap).find(|entry| entry.outcome().status == 200).unwrap();
+        let entry = snapshot
+            .origins()
+            .map(Result::unwrap)
+            .find(|entry| entry.outcome().status == 200)
+            .unwrap();
         assert!(snapshot.robots_text(&entry).is_err(), "bit {bit}");
         let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
         assert!(judge.explain(URLS[0].as_bytes(), 0).is_err(), "bit {bit}");
@@ -224,7 +310,12 @@ fn damaged_dictionaries_fail_explanations() {
 fn explanations_verify_what_they_read() {
     let agents = [AGENTS[0].parse().unwrap()];
     let judge = |snapshot: &Snapshot| Judge::new(snapshot, &agents, JudgeOptions::default());
-    let explain = |judge: &Judge, url: &str| judge.explain(url.as_bytes(), 0).ok().map(|why| format!("{why:?}"));
+    let explain = |judge: &Judge, url: &str| {
+        judge
+            .explain(url.as_bytes(), 0)
+            .ok()
+            .map(|why| format!("{why:?}"))
+    };
     let intact_snapshot = Snapshot::new(intact()).unwrap();
     let urls = [URLS[0], URLS[8], URLS[14], URLS[21]];
     let wanted = urls.map(|url| explain(&judge(&intact_snapshot).unwrap(), url).unwrap());
@@ -233,15 +324,23 @@ fn explanations_verify_what_they_read() {
         let snapshot = Snapshot::new(flipped(bit)).unwrap();
         for (url, wanted) in urls.iter().zip(&wanted) {
             let found = judge(&snapshot).ok().and_then(|judge| explain(&judge, url));
-            assert!(found.as_ref().is_none_or(|found| found == wanted), "bit {bit}: {url}");
+            assert!(
+                found.as_ref().is_none_or(|found| found == wanted),
+                "bit {bit}: {url}"
+            );
             detected += usize::from(found.is_none());
         }
         let snapshot = Snapshot::new(flipped(bit)).unwrap();
         snapshot.assume_verified();
-        let found = judge(&snapshot).ok().and_then(|judge| explain(&judge, urls[0]));
+        let found = judge(&snapshot)
+            .ok()
+            .and_then(|judge| explain(&judge, urls[0]));
         silent += usize::from(found.is_some_and(|found| found != wanted[0]));
     }
-    assert!(detected > 1000 && silent > 10, "{detected} detected, {silent} silent without verification");
+    assert!(
+        detected > 1000 && silent > 10,
+        "{detected} detected, {silent} silent without verification"
+    );
 }
 
 /// Before a single verdict, [`Judge::verify_url`] verifies what the verdict reads.
@@ -250,17 +349,32 @@ fn single_verdicts_verify_what_they_read() {
     let agents: Vec<_> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
     let letters = |judge: &Judge, url: &str| -> Option<String> {
         judge.verify_url(url.as_bytes()).ok()?;
-        Some(judge.judge(url.as_bytes()).ok()?.iter().map(Verdict::letter).collect())
+        Some(
+            judge
+                .judge(url.as_bytes())
+                .ok()?
+                .iter()
+                .map(Verdict::letter)
+                .collect(),
+        )
     };
-    for options in [JudgeOptions::default(), JudgeOptions::default().any_scheme(true)] {
+    for options in [
+        JudgeOptions::default(),
+        JudgeOptions::default().any_scheme(true),
+    ] {
         let judge = |snapshot: Snapshot| Judge::new(snapshot, &agents, options).ok();
         let intact_judge = judge(Snapshot::new(intact()).unwrap()).unwrap();
         let wanted = URLS.map(|url| letters(&intact_judge, url).unwrap());
         for bit in (0..intact().len() * 8).step_by(173) {
-            let Some(judge) = Snapshot::new(flipped(bit)).ok().and_then(judge) else { continue };
+            let Some(judge) = Snapshot::new(flipped(bit)).ok().and_then(judge) else {
+                continue;
+            };
             for (url, wanted) in URLS.iter().zip(&wanted) {
                 let found = letters(&judge, url);
-                assert!(found.as_ref().is_none_or(|found| found == wanted), "bit {bit}: {url}: {found:?}");
+                assert!(
+                    found.as_ref().is_none_or(|found| found == wanted),
+                    "bit {bit}: {url}: {found:?}"
+                );
             }
         }
     }
@@ -273,12 +387,19 @@ fn look_ups_read_few_blocks() {
     let extents = extents(&bytes);
     let agents = ["GPTBot".parse().unwrap()];
     let needed = |bytes: &[u8]| {
-        let judge = Judge::new(Snapshot::new(bytes.to_vec()).unwrap(), &agents, JudgeOptions::default())?;
+        let judge = Judge::new(
+            Snapshot::new(bytes.to_vec()).unwrap(),
+            &agents,
+            JudgeOptions::default(),
+        )?;
         judge.explain(REFUSED.as_bytes(), 0).map(|why| why.verdict)
     };
     assert_eq!(needed(&bytes).unwrap(), Verdict::Disallowed);
     // Damages one block after the other, and mends those that are needed.
-    let blocks = extents[..12].iter().flat_map(|extent| extent.clone().step_by(64 << 10)).collect::<Vec<_>>();
+    let blocks = extents[..12]
+        .iter()
+        .flat_map(|extent| extent.clone().step_by(64 << 10))
+        .collect::<Vec<_>>();
     let mut read = 0;
     for &block in &blocks {
         bytes[block] ^= 1;
@@ -287,6 +408,10 @@ fn look_ups_read_few_blocks() {
             read += 1;
         }
     }
-    assert!(read <= 12 && blocks.len() > 25, "{read} of {} blocks", blocks.len());
+    assert!(
+        read <= 12 && blocks.len() > 25,
+        "{read} of {} blocks",
+        blocks.len()
+    );
     assert_eq!(needed(&bytes).unwrap(), Verdict::Disallowed);
 }

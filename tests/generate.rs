@@ -50,12 +50,18 @@ const SEGMENTS: &[&str] = &[
 /// The configuration of a property that runs `cases` times. No failure is written to disk: proptest
 /// prints the shrunk input, which becomes a test of its own.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 /// Some of the given texts, concatenated.
 pub(crate) fn concat(texts: &'static [&'static str], count: Range<usize>) -> BoxedStrategy<String> {
-    vec(select(texts), count).prop_map(|texts| texts.concat()).boxed()
+    vec(select(texts), count)
+        .prop_map(|texts| texts.concat())
+        .boxed()
 }
 
 /// A text of a path: segments, as many as `count` allows.
@@ -66,33 +72,75 @@ pub(crate) fn text(count: Range<usize>) -> BoxedStrategy<String> {
 /// The path of a rule: with and without a first `/`, stars alone, `$` alone, escapes, many stars at
 /// the end.
 pub(crate) fn rule_path() -> BoxedStrategy<String> {
-    let starts = select(vec!["/", "/", "/", "/", "/*", "/*", "*", "**", "", "$", "a", "%2A", "/%2f"]);
-    let ends = select(vec!["", "", "", "", "$", "*", "*$", "**", "**$", "****************", "****************$"]);
-    (starts, text(0..6), ends).prop_map(|(start, middle, end)| format!("{start}{middle}{end}")).boxed()
+    let starts = select(vec![
+        "/", "/", "/", "/", "/*", "/*", "*", "**", "", "$", "a", "%2A", "/%2f",
+    ]);
+    let ends = select(vec![
+        "",
+        "",
+        "",
+        "",
+        "$",
+        "*",
+        "*$",
+        "**",
+        "**$",
+        "****************",
+        "****************$",
+    ]);
+    (starts, text(0..6), ends)
+        .prop_map(|(start, middle, end)| format!("{start}{middle}{end}"))
+        .boxed()
 }
 
 /// A URL on [`ORIGIN`].
 pub(crate) fn url() -> BoxedStrategy<String> {
     let start = select(vec!["", "/", "/", "/", "/", "?", ";"]);
-    let url = (start, text(0..6), select(vec!["", "", "", "#f", "#/x"])).prop_map(|(start, path, fragment)| {
-        let path = if start.is_empty() { "" } else { &path };
-        format!("{ORIGIN}{start}{path}{fragment}")
-    });
+    let url = (start, text(0..6), select(vec!["", "", "", "#f", "#/x"])).prop_map(
+        |(start, path, fragment)| {
+            let path = if start.is_empty() { "" } else { &path };
+            format!("{ORIGIN}{start}{path}{fragment}")
+        },
+    );
     url.boxed()
 }
 
 /// The value of a `user-agent` line; most of them name one of [`AGENTS`].
 pub(crate) fn agent_value() -> BoxedStrategy<&'static str> {
-    select(vec!["a", "A/2", "ab", "*", "* x", "*x", "mj12bot", "MJ12bot/1", "b  c", "b", "", "zzz"]).boxed()
+    select(vec![
+        "a",
+        "A/2",
+        "ab",
+        "*",
+        "* x",
+        "*x",
+        "mj12bot",
+        "MJ12bot/1",
+        "b  c",
+        "b",
+        "",
+        "zzz",
+    ])
+    .boxed()
 }
 
 /// A line of a robots.txt, without its end.
 fn robots_line() -> BoxedStrategy<String> {
     let colon = select(vec![": ", ":", " : ", " ", "\t"]);
     let field = |keys: &[&'static str], value: BoxedStrategy<String>| {
-        (select(keys.to_vec()), colon.clone(), value).prop_map(|(key, colon, value)| format!("{key}{colon}{value}"))
+        (select(keys.to_vec()), colon.clone(), value)
+            .prop_map(|(key, colon, value)| format!("{key}{colon}{value}"))
     };
-    let other = ["sitemap: /s", "crawl-delay: 1", "# c", "", "noise", "x: y", "allow: /a # c", "\0disallow: /"];
+    let other = [
+        "sitemap: /s",
+        "crawl-delay: 1",
+        "# c",
+        "",
+        "noise",
+        "x: y",
+        "allow: /a # c",
+        "\0disallow: /",
+    ];
     let line = prop_oneof![
         3 => field(&["user-agent", "User-Agent", "useragent"], agent_value().prop_map(str::to_owned).boxed()),
         4 => field(&["allow", "Allow", "allowed"], rule_path()),
@@ -105,8 +153,15 @@ fn robots_line() -> BoxedStrategy<String> {
 /// A robots.txt with every kind of line end, some with a byte order mark.
 pub(crate) fn robots_txt() -> BoxedStrategy<String> {
     let end = select(vec!["\n", "\n", "\n", "\r\n", "\r", "\n\r", "\r\r\n"]);
-    (select(vec!["", "", "", "\u{feff}"]), vec((robots_line(), end), 0..24))
-        .prop_map(|(mark, lines)| lines.into_iter().fold(mark.to_owned(), |text, (line, end)| text + &line + end))
+    (
+        select(vec!["", "", "", "\u{feff}"]),
+        vec((robots_line(), end), 0..24),
+    )
+        .prop_map(|(mark, lines)| {
+            lines
+                .into_iter()
+                .fold(mark.to_owned(), |text, (line, end)| text + &line + end)
+        })
         .boxed()
 }
 

@@ -11,7 +11,9 @@ fn help(args: &[&str]) -> String {
 
 /// The headings of a help text, in order.
 fn headings(text: &str) -> Vec<&str> {
-    text.lines().filter_map(|line| line.strip_suffix(':').filter(|line| !line.starts_with(' '))).collect()
+    text.lines()
+        .filter_map(|line| line.strip_suffix(':').filter(|line| !line.starts_with(' ')))
+        .collect()
 }
 
 #[test]
@@ -21,17 +23,28 @@ fn short_help_fits_a_screen() {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.len() <= 40, "{verb:?}: {} lines", lines.len());
         // The usage of clap and the examples do not wrap.
-        let is_prose = |line: &&&str| !line.starts_with("Usage: ") && !line.starts_with("  robosieve ");
-        let long: Vec<&&str> = lines.iter().filter(is_prose).filter(|line| line.chars().count() > 100).collect();
+        let is_prose =
+            |line: &&&str| !line.starts_with("Usage: ") && !line.starts_with("  robosieve ");
+        let long: Vec<&&str> = lines
+            .iter()
+            .filter(is_prose)
+            .filter(|line| line.chars().count() > 100)
+            .collect();
         assert!(long.is_empty(), "{verb:?}: {long:?}");
     }
 }
 
 #[test]
 fn short_help_points_to_the_whole_help() {
-    for verb in VERBS.iter().filter(|verb| !["completions", "man"].contains(verb)) {
+    for verb in VERBS
+        .iter()
+        .filter(|verb| !["completions", "man"].contains(verb))
+    {
         let (short, whole) = (help(&[verb, "-h"]), help(&[verb, "--help"]));
-        assert!(short.contains(&format!("`robosieve {verb} --help` shows ")), "{short}");
+        assert!(
+            short.contains(&format!("`robosieve {verb} --help` shows ")),
+            "{short}"
+        );
         assert!(whole.lines().count() > short.lines().count(), "{verb}");
         assert_eq!(whole, help(&["help", verb]));
     }
@@ -39,24 +52,69 @@ fn short_help_points_to_the_whole_help() {
 
 #[test]
 fn inputs_come_first_and_options_are_grouped() {
-    let groups = |verb| headings(&help(&[verb, "--help"])).into_iter().map(str::to_owned).collect::<Vec<_>>();
-    let lists = ["Arguments", "Common", "Policy", "Input", "Many files", "Examples"];
+    let groups = |verb| {
+        headings(&help(&[verb, "--help"]))
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let lists = [
+        "Arguments",
+        "Common",
+        "Policy",
+        "Input",
+        "Many files",
+        "Examples",
+    ];
     assert_eq!(groups("filter")[..6], lists);
     assert_eq!(groups("annotate")[..6], lists);
-    let report = ["Arguments", "Common", "Policy", "Units", "Input", "Output", "Many files", "Examples"];
+    let report = [
+        "Arguments",
+        "Common",
+        "Policy",
+        "Units",
+        "Input",
+        "Output",
+        "Many files",
+        "Examples",
+    ];
     assert_eq!(groups("report")[..8], report);
-    let compile = ["Arguments", "Common", "Policy", "Input", "Output", "Memory and temporary files", "Examples"];
+    let compile = [
+        "Arguments",
+        "Common",
+        "Policy",
+        "Input",
+        "Output",
+        "Memory and temporary files",
+        "Examples",
+    ];
     assert_eq!(groups("compile")[..7], compile);
-    assert_eq!(groups("check")[..5], ["Arguments", "Common", "Policy", "Output", "Examples"]);
-    assert_eq!(groups("bench")[..5], ["Common", "Synthetic web", "Policy", "Measurement", "Examples"]);
+    assert_eq!(
+        groups("check")[..5],
+        ["Arguments", "Common", "Policy", "Output", "Examples"]
+    );
+    assert_eq!(
+        groups("bench")[..5],
+        [
+            "Common",
+            "Synthetic web",
+            "Policy",
+            "Measurement",
+            "Examples"
+        ]
+    );
 }
 
 #[test]
 fn every_verb_names_the_snapshot_with_the_same_option() {
-    for verb in
-        ["filter", "annotate", "report", "audit", "check", "inspect", "export", "lint", "agents", "diff", "bench"]
-    {
-        assert!(help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "), "{verb}");
+    for verb in [
+        "filter", "annotate", "report", "audit", "check", "inspect", "export", "lint", "agents",
+        "diff", "bench",
+    ] {
+        assert!(
+            help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "),
+            "{verb}"
+        );
     }
 }
 
@@ -74,13 +132,18 @@ fn the_library_names_no_options() {
     let mut found = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for path in std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             if path.is_dir() {
                 folders.extend((!path.ends_with("src/cli")).then_some(path));
             } else {
                 let text = std::fs::read_to_string(&path).unwrap_or_default();
                 let text = text.split("#[cfg(all(test").next().unwrap();
-                let named = text.lines().filter(|line| names_option(line) || line.contains("robosieve compile -"));
+                let named = text
+                    .lines()
+                    .filter(|line| names_option(line) || line.contains("robosieve compile -"));
                 found.extend(named.map(|line| format!("{}: {line}", path.display())));
             }
         }

@@ -16,9 +16,14 @@ fn is_hostile(c: char) -> bool {
 }
 
 fn assert_harmless(text: &[u8], what: &dyn std::fmt::Debug) {
-    let text = std::str::from_utf8(text).unwrap_or_else(|err| panic!("{what:?} is not UTF-8: {err}"));
+    let text =
+        std::str::from_utf8(text).unwrap_or_else(|err| panic!("{what:?} is not UTF-8: {err}"));
     let found: Vec<char> = text.chars().filter(|c| is_hostile(*c)).collect();
-    assert!(found.is_empty(), "{what:?} has {found:?}:\n{}", text.escape_debug());
+    assert!(
+        found.is_empty(),
+        "{what:?} has {found:?}:\n{}",
+        text.escape_debug()
+    );
 }
 
 fn robots() -> Vec<u8> {
@@ -53,20 +58,43 @@ impl Place {
             json!({"url": "https://h.example/robots.txt", "status": 301, "headers": place(&format!("https://{EVIL}/"))}),
             json!({"url": "https://i.example/robots.txt", "status": 404}),
         ];
-        let lines: String = captures.iter().map(|capture| format!("{capture}\n")).collect();
+        let lines: String = captures
+            .iter()
+            .map(|capture| format!("{capture}\n"))
+            .collect();
         fs::write(dir.path().join("a.jsonl"), lines).unwrap();
-        let place = Self { dir, snapshot: format!("s{EVIL}.rsieve"), list: format!("l{EVIL}.txt") };
-        assert_eq!(place.run(&["compile", "-q", "a.jsonl", "-o", &place.snapshot]).code, Some(0));
+        let place = Self {
+            dir,
+            snapshot: format!("s{EVIL}.rsieve"),
+            list: format!("l{EVIL}.txt"),
+        };
+        assert_eq!(
+            place
+                .run(&["compile", "-q", "a.jsonl", "-o", &place.snapshot])
+                .code,
+            Some(0)
+        );
         fs::copy(place.path(&place.snapshot), place.path("s.rsieve")).unwrap();
         let refused = "user-agent: *\\ndisallow: /";
-        let old = format!("{{\"url\": \"https://e.example/robots.txt\", \"status\": 200, \"body\": \"{refused}\"}}\n");
+        let old = format!(
+            "{{\"url\": \"https://e.example/robots.txt\", \"status\": 200, \"body\": \"{refused}\"}}\n"
+        );
         fs::write(place.path("old.jsonl"), old).unwrap();
-        assert_eq!(place.run(&["compile", "-q", "old.jsonl", "-o", "old.rsieve"]).code, Some(0));
-        fs::write(place.path(&place.list), format!("https://e.example/x{EVIL}\nhttps://e.example/a{EVIL}\n{EVIL}\n"))
-            .unwrap();
+        assert_eq!(
+            place
+                .run(&["compile", "-q", "old.jsonl", "-o", "old.rsieve"])
+                .code,
+            Some(0)
+        );
+        fs::write(
+            place.path(&place.list),
+            format!("https://e.example/x{EVIL}\nhttps://e.example/a{EVIL}\n{EVIL}\n"),
+        )
+        .unwrap();
         fs::write(place.path("robots.txt"), robots()).unwrap();
-        let record =
-            format!("WARC/1.0\r\nWARC-Type: {EVIL}\r\nWARC-Target-URI: {EVIL}\r\nContent-Length: {EVIL}\r\n\r\n");
+        let record = format!(
+            "WARC/1.0\r\nWARC-Type: {EVIL}\r\nWARC-Target-URI: {EVIL}\r\nContent-Length: {EVIL}\r\n\r\n"
+        );
         fs::write(place.path("odd.warc"), record).unwrap();
         fs::write(
             place.path("odd.jsonl"),
@@ -74,7 +102,11 @@ impl Place {
         )
         .unwrap();
         fs::write(place.path("odd.txt"), format!("(;{EVIL}\n")).unwrap();
-        fs::write(place.path("odd.tsv"), format!("a{EVIL}\tb\nhttps://e.example/\tx\n")).unwrap();
+        fs::write(
+            place.path("odd.tsv"),
+            format!("a{EVIL}\tb\nhttps://e.example/\tx\n"),
+        )
+        .unwrap();
         fs::write(place.path("odd.parquet"), format!("PAR1{EVIL}PAR1")).unwrap();
         place
     }
@@ -97,7 +129,16 @@ fn no_verb_prints_hostile_text() {
     let (who, odd) = (["-a", agent.as_str()], format!("no{EVIL}"));
     let missing = odd.as_str();
     let runs: &[&[&str]] = &[
-        &["check", "-s", s, "--explain", "-a", "EvilCrawler", &url, "https://e.example/a"],
+        &[
+            "check",
+            "-s",
+            s,
+            "--explain",
+            "-a",
+            "EvilCrawler",
+            &url,
+            "https://e.example/a",
+        ],
         &[
             "check",
             "-s",
@@ -111,11 +152,33 @@ fn no_verb_prints_hostile_text() {
         ],
         &["check", "-s", s, who[0], who[1], &url],
         &["check", "-s", s, "-a", "MyBot", missing],
-        &["check", "-s", s, "-a", "MyBot", &format!("https://{EVIL}.example/")],
+        &[
+            "check",
+            "-s",
+            s,
+            "-a",
+            "MyBot",
+            &format!("https://{EVIL}.example/"),
+        ],
         &["check", "-s", missing, "-a", "MyBot", &url],
-        &["check", "--robots", "robots.txt", "--explain", "-a", "MyBot", &url],
+        &[
+            "check",
+            "--robots",
+            "robots.txt",
+            "--explain",
+            "-a",
+            "MyBot",
+            &url,
+        ],
         &["check", "--robots", missing, "-a", "MyBot", &url],
-        &["check", "--robots", "robots.txt", "-a", &format!("{agent}\n"), "/x"],
+        &[
+            "check",
+            "--robots",
+            "robots.txt",
+            "-a",
+            &format!("{agent}\n"),
+            "/x",
+        ],
         &["lint", "robots.txt"],
         &["lint", "--json", "robots.txt"],
         &["lint", "--sarif", "robots.txt", list],
@@ -159,18 +222,104 @@ fn no_verb_prints_hostile_text() {
         &["filter", "-s", s, "-a", "EvilCrawlre", list, "-o", EVIL],
         &["filter", "-s", s, "-a", "MyBot", missing],
         &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out", list],
-        &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out", "--resume", list],
-        &["filter", "-s", s, "-a", "GPTBot", "--out-dir", "out", "--resume", list],
-        &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out2", "--disallowed-to", "out", list, missing],
+        &[
+            "filter",
+            "-s",
+            s,
+            "-a",
+            "MyBot",
+            "--out-dir",
+            "out",
+            "--resume",
+            list,
+        ],
+        &[
+            "filter",
+            "-s",
+            s,
+            "-a",
+            "GPTBot",
+            "--out-dir",
+            "out",
+            "--resume",
+            list,
+        ],
+        &[
+            "filter",
+            "-s",
+            s,
+            "-a",
+            "MyBot",
+            "--out-dir",
+            "out2",
+            "--disallowed-to",
+            "out",
+            list,
+            missing,
+        ],
         &["filter", "-s", s, "-a", "MyBot", ".", "-o", "kept"],
-        &["filter", "-s", s, "-a", "MyBot", &format!("{EVIL}*.nothing")],
+        &[
+            "filter",
+            "-s",
+            s,
+            "-a",
+            "MyBot",
+            &format!("{EVIL}*.nothing"),
+        ],
         &["filter", "-s", s, "-a", "MyBot", &format!("--{EVIL}")],
-        &["annotate", "-s", s, "-a", "MyBot,EvilCrawler", list, "-o", "annotated"],
-        &["annotate", "-s", s, "-a", &format!("MyBot,{agent}"), list, "-o", "annotated"],
+        &[
+            "annotate",
+            "-s",
+            s,
+            "-a",
+            "MyBot,EvilCrawler",
+            list,
+            "-o",
+            "annotated",
+        ],
+        &[
+            "annotate",
+            "-s",
+            s,
+            "-a",
+            &format!("MyBot,{agent}"),
+            list,
+            "-o",
+            "annotated",
+        ],
         &["annotate", "-s", s, "--agents-from", missing, list],
-        &["bench", "-s", s, "--urls", list, "--runs", "1", "--threads", "1"],
-        &["bench", "-s", s, "--urls", list, "--runs", "1", "--threads", "1", "--json"],
-        &["bench", "--origins", "10", "--urls", "10", "--write-to", &format!("made{EVIL}")],
+        &[
+            "bench",
+            "-s",
+            s,
+            "--urls",
+            list,
+            "--runs",
+            "1",
+            "--threads",
+            "1",
+        ],
+        &[
+            "bench",
+            "-s",
+            s,
+            "--urls",
+            list,
+            "--runs",
+            "1",
+            "--threads",
+            "1",
+            "--json",
+        ],
+        &[
+            "bench",
+            "--origins",
+            "10",
+            "--urls",
+            "10",
+            "--write-to",
+            &format!("made{EVIL}"),
+        ],
         &["compile", missing, "-o", "new.rsieve"],
         &["compile", list, "-o", "new.rsieve"],
         &["compile", "--previous", missing, "-o", "new.rsieve"],
@@ -178,12 +327,45 @@ fn no_verb_prints_hostile_text() {
         &["compile", "odd.jsonl", "-o", "new.rsieve"],
         &["compile", "odd.txt", "-o", "new.rsieve"],
         &["compile", "--previous", "odd.txt", "-o", "new.rsieve"],
-        &["filter", "-s", s, "-a", "MyBot", "--field", EVIL, "odd.tsv", "-o", "kept"],
-        &["filter", "-s", s, "-a", "MyBot", "--host", EVIL, list, "-o", "kept"],
-        &["filter", "-s", s, "-a", "MyBot", "--json-key", EVIL, "odd.jsonl", "-o", "kept"],
-        &["report", "-s", s, "-a", "MyBot", "--column", EVIL, "odd.parquet"],
+        &[
+            "filter", "-s", s, "-a", "MyBot", "--field", EVIL, "odd.tsv", "-o", "kept",
+        ],
+        &[
+            "filter", "-s", s, "-a", "MyBot", "--host", EVIL, list, "-o", "kept",
+        ],
+        &[
+            "filter",
+            "-s",
+            s,
+            "-a",
+            "MyBot",
+            "--json-key",
+            EVIL,
+            "odd.jsonl",
+            "-o",
+            "kept",
+        ],
+        &[
+            "report",
+            "-s",
+            s,
+            "-a",
+            "MyBot",
+            "--column",
+            EVIL,
+            "odd.parquet",
+        ],
         &["check", "-s", s, "-a", &format!("Mozilla/{EVIL}"), &url],
-        &["check", "-s", s, "-a", "GPTBot", "--status-policy", EVIL, &url],
+        &[
+            "check",
+            "-s",
+            s,
+            "-a",
+            "GPTBot",
+            "--status-policy",
+            EVIL,
+            &url,
+        ],
         &["check", "-s", s, "--agents-from", "odd.txt", &url],
         &["man", EVIL],
         &[EVIL],
@@ -191,13 +373,19 @@ fn no_verb_prints_hostile_text() {
     for args in runs {
         let ran = place.run(args);
         assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
-        assert!(!ran.stdout.is_empty() || !ran.stderr.is_empty() || ran.code == Some(0), "{args:?}");
+        assert!(
+            !ran.stdout.is_empty() || !ran.stderr.is_empty() || ran.code == Some(0),
+            "{args:?}"
+        );
         assert_harmless(&ran.stdout, args);
         assert_harmless(ran.stderr.as_bytes(), args);
     }
     assert_harmless(&fs::read(place.path("svg")).unwrap(), &"svg");
     let kept = fs::read(place.path("annotated")).unwrap();
-    assert!(kept.ends_with(format!("\t{EVIL}\n").as_bytes()), "data keep their bytes");
+    assert!(
+        kept.ends_with(format!("\t{EVIL}\n").as_bytes()),
+        "data keep their bytes"
+    );
 }
 
 #[test]
@@ -206,19 +394,55 @@ fn hostile_text_is_escaped() {
     let shown = "\\u{1b}]0;x\\u{7}\\u{7f}\\u{9b}31m\\u{202e}\\u{2066}\\u{200e}\\u{200f}\\u{61c}";
     let print = |args: &[&str]| String::from_utf8(place.run(args).stdout).unwrap();
     let inspected = print(&["inspect", "s.rsieve", "https://e.example"]);
-    assert!(inspected.contains(&format!("User-agent: Evil{shown}Crawler\nDisallow: /a{shown}\n")), "{inspected}");
-    assert!(inspected.contains("Disallow: /raw\u{fffd}31m\u{fffd}\n"), "{inspected}");
+    assert!(
+        inspected.contains(&format!(
+            "User-agent: Evil{shown}Crawler\nDisallow: /a{shown}\n"
+        )),
+        "{inspected}"
+    );
+    assert!(
+        inspected.contains("Disallow: /raw\u{fffd}31m\u{fffd}\n"),
+        "{inspected}"
+    );
     let failed = print(&["inspect", "s.rsieve", "https://f.example"]);
-    assert_eq!(failed, format!("# https://f.example: unreachable, dns\\n{shown}\n"));
-    let checked = print(&["check", "-s", "s.rsieve", "-a", "MyBot", &format!("https://e.example/x{EVIL}")]);
-    assert!(checked.starts_with(&format!("disallowed\tMyBot\thttps://e.example/x{shown}\t")), "{checked}");
+    assert_eq!(
+        failed,
+        format!("# https://f.example: unreachable, dns\\n{shown}\n")
+    );
+    let checked = print(&[
+        "check",
+        "-s",
+        "s.rsieve",
+        "-a",
+        "MyBot",
+        &format!("https://e.example/x{EVIL}"),
+    ]);
+    assert!(
+        checked.starts_with(&format!("disallowed\tMyBot\thttps://e.example/x{shown}\t")),
+        "{checked}"
+    );
     let json = |args: &[&str]| serde_json::from_str::<Value>(&print(args)).unwrap();
     let origin = json(&["inspect", "s.rsieve", "https://e.example", "--json"]);
-    assert!(origin["robots_txt"].as_str().unwrap().contains(&format!("Disallow: /a{EVIL}\n")));
-    assert_eq!(json(&["inspect", "s.rsieve", "https://f.example", "--json"])["detail"], format!("dns\n{EVIL}"));
+    assert!(
+        origin["robots_txt"]
+            .as_str()
+            .unwrap()
+            .contains(&format!("Disallow: /a{EVIL}\n"))
+    );
+    assert_eq!(
+        json(&["inspect", "s.rsieve", "https://f.example", "--json"])["detail"],
+        format!("dns\n{EVIL}")
+    );
     let names = json(&["agents", "s.rsieve", "--json"]);
     let expected = format!("evil{}crawler", EVIL.to_ascii_lowercase());
-    assert!(names["agents"].as_array().unwrap().iter().any(|agent| agent["name"] == expected), "{names}");
+    assert!(
+        names["agents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|agent| agent["name"] == expected),
+        "{names}"
+    );
 }
 
 #[test]
@@ -226,7 +450,10 @@ fn csv_text_is_no_formula() {
     let dir = tempfile::tempdir().unwrap();
     let run = |args: &[&str], stdin: &[u8]| robosieve_with(Path::new(dir.path()), args, stdin);
     let line = r#"{"url": "https://e.example/robots.txt", "status": 200, "body": "User-agent: *\nContent-Signal: =1+1=yes,search=yes\nDisallow: /"}"#;
-    assert_eq!(run(&["compile", "-q", "-", "-o", "s"], line.as_bytes()).code, Some(0));
+    assert_eq!(
+        run(&["compile", "-q", "-", "-o", "s"], line.as_bytes()).code,
+        Some(0)
+    );
     for agent in ["=1+1", "+a", "-a", "@a"] {
         let name = format!("-a={agent}");
         let ran = run(&["report", "-s", "s", &name, "--csv", "-"], b"");
@@ -235,6 +462,10 @@ fn csv_text_is_no_formula() {
             assert_eq!(ran.code, Some(2), "an unknown set");
             continue;
         }
-        assert!(csv.contains(&format!("agents,,'{agent},origins_wholly,1\n")), "{csv}{}", ran.stderr);
+        assert!(
+            csv.contains(&format!("agents,,'{agent},origins_wholly,1\n")),
+            "{csv}{}",
+            ran.stderr
+        );
     }
 }

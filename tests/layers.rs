@@ -37,14 +37,43 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crawlers", &["error", "agent"]),
     ("simd", &["bytes"]),
     ("url", &["profile", "bytes", "simd"]),
-    ("robots", &["profile", "file_format", "bytes", "agent", "url"]),
+    (
+        "robots",
+        &["profile", "file_format", "bytes", "agent", "url"],
+    ),
     ("matcher", &["error", "profile", "bytes", "simd", "robots"]),
-    ("preferences", &["profile", "bytes", "agent", "url", "robots", "matcher"]),
+    (
+        "preferences",
+        &["profile", "bytes", "agent", "url", "robots", "matcher"],
+    ),
     (
         "snapshot",
-        &["error", "profile", "digest", "spool", "file_format", "agent", "bytes", "simd", "url", "robots", "matcher"],
+        &[
+            "error",
+            "profile",
+            "digest",
+            "spool",
+            "file_format",
+            "agent",
+            "bytes",
+            "simd",
+            "url",
+            "robots",
+            "matcher",
+        ],
     ),
-    ("archive", &["error", "digest", "file_format", "bytes", "decode", "url", "robots"]),
+    (
+        "archive",
+        &[
+            "error",
+            "digest",
+            "file_format",
+            "bytes",
+            "decode",
+            "url",
+            "robots",
+        ],
+    ),
     (
         "compile",
         &[
@@ -81,13 +110,60 @@ const LAYERS: &[(&str, &[&str])] = &[
             "records",
         ],
     ),
-    ("pipeline", &["error", "threads", "read_at", "file_format", "decode", "judge", "records"]),
-    ("filter", &["error", "file_format", "agent", "preferences", "judge", "records", "pipeline"]),
+    (
+        "pipeline",
+        &[
+            "error",
+            "threads",
+            "read_at",
+            "file_format",
+            "decode",
+            "judge",
+            "records",
+        ],
+    ),
+    (
+        "filter",
+        &[
+            "error",
+            "file_format",
+            "agent",
+            "preferences",
+            "judge",
+            "records",
+            "pipeline",
+        ],
+    ),
     (
         "parquet",
-        &["error", "threads", "read_at", "file_format", "atomic", "agent", "judge", "records", "pipeline", "filter"],
+        &[
+            "error",
+            "threads",
+            "read_at",
+            "file_format",
+            "atomic",
+            "agent",
+            "judge",
+            "records",
+            "pipeline",
+            "filter",
+        ],
     ),
-    ("warc", &["error", "file_format", "bytes", "decode", "url", "archive", "judge", "records", "pipeline", "filter"]),
+    (
+        "warc",
+        &[
+            "error",
+            "file_format",
+            "bytes",
+            "decode",
+            "url",
+            "archive",
+            "judge",
+            "records",
+            "pipeline",
+            "filter",
+        ],
+    ),
     (
         "analysis",
         &[
@@ -143,7 +219,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("synthetic", &[]),
-    ("capi", &["error", "agent", "crawlers", "compile", "snapshot", "judge"]),
+    (
+        "capi",
+        &["error", "agent", "crawlers", "compile", "snapshot", "judge"],
+    ),
 ];
 
 /// The exceptions to rule 2: a module, and the items of its `mod.rs` that its children import
@@ -151,13 +230,38 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// re-export them from `mod.rs`. The test fails if an exception is no longer needed.
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     // Options and results: `mod.rs` is the entry point, the children are its steps.
-    ("analysis::diff", &["AgentChange", "Diff", "DiffOptions", "Origins", "OutcomeChange", "RuleChange", "Transition"]),
+    (
+        "analysis::diff",
+        &[
+            "AgentChange",
+            "Diff",
+            "DiffOptions",
+            "Origins",
+            "OutcomeChange",
+            "RuleChange",
+            "Transition",
+        ],
+    ),
     ("filter", &["AnnotateForm", "Keep", "Require"]),
-    ("parquet", &["ParquetFilter", "ParquetOutputs", "same_schema"]),
+    (
+        "parquet",
+        &["ParquetFilter", "ParquetOutputs", "same_schema"],
+    ),
     ("preferences", &["Preference"]),
     ("synthetic", &["Order", "Web"]),
     // Types of the vector operations; `mod.rs` has one method that dispatches to a backend.
-    ("simd", &["BucketMatches", "Characters", "Fingerprints", "Lanes", "Nibbles", "PairTables", "TAGS_LEN"]),
+    (
+        "simd",
+        &[
+            "BucketMatches",
+            "Characters",
+            "Fingerprints",
+            "Lanes",
+            "Nibbles",
+            "PairTables",
+            "TAGS_LEN",
+        ],
+    ),
     // Arguments and results of a verb, which its output formats read.
     ("cli::agents", &["AgentsArgs"]),
     ("cli::bench", &["BenchArgs", "BenchReport"]),
@@ -191,7 +295,10 @@ fn rust_files(dir: &Path) -> Vec<PathBuf> {
 fn code_of(file: &Path) -> String {
     let text = std::fs::read_to_string(file).unwrap();
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-    code.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect()
+    code.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect()
 }
 
 fn is_word(c: char) -> bool {
@@ -212,28 +319,45 @@ fn crate_modules(code: &str) -> BTreeSet<&str> {
 fn modules_import_one_way() {
     let mut violations = Vec::new();
     for file in rust_files(&src()) {
-        let name = file.strip_prefix(src()).unwrap().with_extension("").display().to_string();
+        let name = file
+            .strip_prefix(src())
+            .unwrap()
+            .with_extension("")
+            .display()
+            .to_string();
         let module = name.split('/').next().unwrap();
         if matches!(module, "lib" | "main") {
             continue;
         }
         let text = std::fs::read_to_string(&file).unwrap();
-        let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code: String = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
         if module == "cli" {
             // The binary uses only the public interface of the library; `crate::` there means the
             // binary itself.
-            violations.extend(crate_modules(&code).into_iter().map(|used| format!("{name} uses crate::{used}")));
+            violations.extend(
+                crate_modules(&code)
+                    .into_iter()
+                    .map(|used| format!("{name} uses crate::{used}")),
+            );
             continue;
         }
         let row = LAYERS.iter().find(|(layer, _)| *layer == module);
-        let (_, allowed) = row.unwrap_or_else(|| panic!("{name}: add a row for its module to LAYERS"));
+        let (_, allowed) =
+            row.unwrap_or_else(|| panic!("{name}: add a row for its module to LAYERS"));
         for used in crate_modules(&code) {
             if used != module && !allowed.contains(&used) {
                 violations.push(format!("{name} uses {used}"));
             }
         }
     }
-    assert!(violations.is_empty(), "LAYERS does not allow:\n{}", violations.join("\n"));
+    assert!(
+        violations.is_empty(),
+        "LAYERS does not allow:\n{}",
+        violations.join("\n")
+    );
 }
 
 #[test]
@@ -241,7 +365,10 @@ fn layers_have_no_cycle() {
     for (row, (module, allowed)) in LAYERS.iter().enumerate() {
         for used in *allowed {
             let used_row = LAYERS.iter().position(|(layer, _)| layer == used);
-            assert!(used_row.is_some_and(|used| used < row), "{module} may use {used}, which is not an earlier row");
+            assert!(
+                used_row.is_some_and(|used| used < row),
+                "{module} may use {used}, which is not an earlier row"
+            );
         }
     }
 }
@@ -275,7 +402,9 @@ fn parse_tree(text: &str, prefix: &[String], leaves: &mut Vec<(Vec<String>, Stri
         if word != "self" {
             segments.push(word.to_owned());
         }
-        let Some(rest) = text[at..].strip_prefix("::") else { break };
+        let Some(rest) = text[at..].strip_prefix("::") else {
+            break;
+        };
         at = text.len() - rest.len();
     }
     let mut name = segments.last().cloned().unwrap_or_default();
@@ -304,13 +433,26 @@ type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 impl Sources {
     fn read() -> Self {
-        let files = rust_files(&src()).into_iter().map(|file| (module_path(&file), file));
-        let files: BTreeMap<_, _> = files.filter(|(module, _)| module[0] != "lib" && module[0] != "main").collect();
+        let files = rust_files(&src())
+            .into_iter()
+            .map(|file| (module_path(&file), file));
+        let files: BTreeMap<_, _> = files
+            .filter(|(module, _)| module[0] != "lib" && module[0] != "main")
+            .collect();
         let children = |module: &[String]| {
-            let below = files.keys().filter(|other| other.len() == module.len() + 1 && other.starts_with(module));
-            below.map(|child| child[module.len()].clone()).collect::<Vec<_>>()
+            let below = files
+                .keys()
+                .filter(|other| other.len() == module.len() + 1 && other.starts_with(module));
+            below
+                .map(|child| child[module.len()].clone())
+                .collect::<Vec<_>>()
         };
-        Self(files.iter().map(|(module, file)| (module.clone(), node(module, &children(module), file))).collect())
+        Self(
+            files
+                .iter()
+                .map(|(module, file)| (module.clone(), node(module, &children(module), file)))
+                .collect(),
+        )
     }
 
     /// The module whose file defines the item at a path, and the item. Follows re-exports. `None`
@@ -348,14 +490,21 @@ impl Sources {
 
 fn module_path(file: &Path) -> Vec<String> {
     let inside = file.strip_prefix(src()).unwrap().with_extension("");
-    let mut module: Vec<String> = inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+    let mut module: Vec<String> = inside
+        .iter()
+        .map(|part| part.to_str().unwrap().to_owned())
+        .collect();
     module.pop_if(|last| last == "mod");
     module
 }
 
 /// Whether the end of a formatted text is inside an inline module, in which `super` means the file.
 fn is_in_inline_module(code: &str) -> bool {
-    let item = code.lines().rev().find(|line| line.starts_with(is_word)).unwrap_or_default();
+    let item = code
+        .lines()
+        .rev()
+        .find(|line| line.starts_with(is_word))
+        .unwrap_or_default();
     item.ends_with('{') && item.split(' ').any(|word| word == "mod")
 }
 
@@ -365,7 +514,9 @@ fn node(module: &[String], children: &[String], file: &Path) -> Node {
     let mut node = Node::default();
     let mut at = 0;
     while let Some(colons) = code[at..].find("::").map(|found| at + found) {
-        let start = code[..colons].rfind(|c| !is_word(c)).map_or(0, |before| before + 1);
+        let start = code[..colons]
+            .rfind(|c| !is_word(c))
+            .map_or(0, |before| before + 1);
         at = colons + 2;
         // Only the start of a path counts. The path of `pub(in crate::judge)` is no import.
         if code[..start].ends_with("::") || code[..start].ends_with("(in ") {
@@ -376,7 +527,9 @@ fn node(module: &[String], children: &[String], file: &Path) -> Node {
             "super" if is_in_inline_module(&code[..start]) => module.to_vec(),
             "super" => module[..module.len() - 1].to_vec(),
             "self" => module.to_vec(),
-            child if children.iter().any(|name| name == child) => [module, &[child.to_owned()]].concat(),
+            child if children.iter().any(|name| name == child) => {
+                [module, &[child.to_owned()]].concat()
+            }
             _ => continue,
         };
         while let Some(rest) = code[at..].strip_prefix("super::") {
@@ -417,8 +570,13 @@ fn reaches(imports: &Imports, from: &str, to: &str) -> bool {
 
 /// Whether an exception allows a child to import an item of its own module's `mod.rs`.
 fn is_exception(child: &str, module: &str, item: &str) -> bool {
-    let is_below = child.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"));
-    is_below && EXCEPTIONS.iter().any(|(excepted, items)| *excepted == module && items.contains(&item))
+    let is_below = child
+        .strip_prefix(module)
+        .is_some_and(|rest| rest.starts_with("::"));
+    is_below
+        && EXCEPTIONS
+            .iter()
+            .any(|(excepted, items)| *excepted == module && items.contains(&item))
 }
 
 #[test]
@@ -428,22 +586,33 @@ fn files_import_one_way() {
     assert!(count > 500, "the test sees only {count} imports");
     let mut strict = all.clone();
     for (file, used) in &mut strict {
-        used.iter_mut().for_each(|(module, items)| items.retain(|item| !is_exception(file, module, item)));
+        used.iter_mut()
+            .for_each(|(module, items)| items.retain(|item| !is_exception(file, module, item)));
         used.retain(|_, items| !items.is_empty());
     }
     let mut cycles = Vec::new();
     for (file, used) in &strict {
-        let cyclic = used.iter().filter(|(other, _)| reaches(&strict, other, file));
+        let cyclic = used
+            .iter()
+            .filter(|(other, _)| reaches(&strict, other, file));
         cycles.extend(cyclic.map(|(other, items)| format!("{file} imports {items:?} of {other}")));
     }
-    assert!(cycles.is_empty(), "imports that take part in a cycle:\n{}", cycles.join("\n"));
+    assert!(
+        cycles.is_empty(),
+        "imports that take part in a cycle:\n{}",
+        cycles.join("\n")
+    );
     for (module, items) in EXCEPTIONS {
         for item in *items {
             let importers = all.iter().filter(|(file, used)| {
-                used.get(*module).is_some_and(|items| items.contains(*item)) && is_exception(file, module, item)
+                used.get(*module).is_some_and(|items| items.contains(*item))
+                    && is_exception(file, module, item)
             });
             let mut completes_cycle = importers.map(|(file, _)| reaches(&strict, module, file));
-            assert!(completes_cycle.any(|cycle| cycle), "remove the exception of {module}::{item}: it is not needed");
+            assert!(
+                completes_cycle.any(|cycle| cycle),
+                "remove the exception of {module}::{item}: it is not needed"
+            );
         }
     }
 }
@@ -490,15 +659,29 @@ fn source_files_in_the_documentation_exist() {
         "benches/README.md",
         "tests/cases/README.md",
     ];
-    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let docs = std::fs::read_dir(root.join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let mut named = 0;
-    for page in
-        pages.iter().map(|page| root.join(page)).chain(docs).filter(|page| page.extension() == Some("md".as_ref()))
+    for page in pages
+        .iter()
+        .map(|page| root.join(page))
+        .chain(docs)
+        .filter(|page| page.extension() == Some("md".as_ref()))
     {
         let text = std::fs::read_to_string(&page).unwrap();
-        for name in text.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs") && !name.contains("VERB")) {
+        for name in text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|name| name.ends_with(".rs") && !name.contains("VERB"))
+        {
             named += 1;
-            assert!(files.iter().any(|file| file.ends_with(name)), "{}: there is no {name}", page.display());
+            assert!(
+                files.iter().any(|file| file.ends_with(name)),
+                "{}: there is no {name}",
+                page.display()
+            );
         }
     }
     assert!(named > 50, "{named} names of files found");

@@ -40,17 +40,26 @@ struct Repeat {
 impl LintCase {
     fn robots(&self) -> Vec<u8> {
         if let Some(parts) = &self.robots_repeat {
-            return parts.iter().map(|part| part.text.repeat(part.times)).collect::<String>().into_bytes();
+            return parts
+                .iter()
+                .map(|part| part.text.repeat(part.times))
+                .collect::<String>()
+                .into_bytes();
         }
         match (&self.robots, &self.robots_base64) {
             (Some(text), _) => text.clone().into_bytes(),
-            (None, coded) => base64::engine::general_purpose::STANDARD.decode(coded.as_ref().unwrap()).unwrap(),
+            (None, coded) => base64::engine::general_purpose::STANDARD
+                .decode(coded.as_ref().unwrap())
+                .unwrap(),
         }
     }
 }
 
 fn places(body: &[u8]) -> Vec<String> {
-    lint(body).iter().map(|finding| format!("{}:{}", finding.line, finding.code)).collect()
+    lint(body)
+        .iter()
+        .map(|finding| format!("{}:{}", finding.line, finding.code))
+        .collect()
 }
 
 #[test]
@@ -60,13 +69,23 @@ fn cases_have_the_expected_findings() {
     assert_eq!(names.len(), cases.len(), "case names are unique");
     let mut wrong = String::new();
     for case in &cases {
-        assert!(!case.clause.is_empty() && (case.findings.is_some() != case.count.is_some()), "{}", case.name);
+        assert!(
+            !case.clause.is_empty() && (case.findings.is_some() != case.count.is_some()),
+            "{}",
+            case.name
+        );
         let found = places(&case.robots());
-        if case.findings.as_ref().is_some_and(|expected| found != *expected)
+        if case
+            .findings
+            .as_ref()
+            .is_some_and(|expected| found != *expected)
             || case.count.is_some_and(|count| found.len() != count)
         {
             let found = &found[..found.len().min(20)];
-            wrong += &format!("{} ({}): expected {:?}, found {found:?}\n", case.name, case.clause, case.findings);
+            wrong += &format!(
+                "{} ({}): expected {:?}, found {found:?}\n",
+                case.name, case.clause, case.findings
+            );
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -75,7 +94,8 @@ fn cases_have_the_expected_findings() {
 /// The examples of `docs/LINT.md`: a code, whether the example is bad, and its file. A block `sh` is
 /// a command that prints the file.
 fn examples() -> Vec<(String, bool, Vec<u8>)> {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/LINT.md")).unwrap();
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/LINT.md")).unwrap();
     let (mut code, mut examples) = (String::new(), Vec::new());
     let mut block: Option<(&str, String)> = None;
     for line in page.lines() {
@@ -85,7 +105,14 @@ fn examples() -> Vec<(String, bool, Vec<u8>)> {
             (Some((info, text)), Some(_)) => {
                 let (language, kind) = info.split_once(' ').unwrap_or((info, ""));
                 let body = match language {
-                    "sh" => Command::new("bash").args(["-c", text]).stderr(Stdio::inherit()).output().unwrap().stdout,
+                    "sh" => {
+                        Command::new("bash")
+                            .args(["-c", text])
+                            .stderr(Stdio::inherit())
+                            .output()
+                            .unwrap()
+                            .stdout
+                    }
                     _ => text.clone().into_bytes(),
                 };
                 if matches!(kind, "bad" | "good") {
@@ -109,14 +136,23 @@ fn examples_of_the_documentation_have_their_code_alone() {
     let examples = examples();
     let mut wrong = String::new();
     for code in Code::ALL {
-        let of_code =
-            |bad: bool| examples.iter().filter(move |(name, is_bad, _)| name == code.name() && *is_bad == bad);
-        assert!(of_code(true).count() > 0 && of_code(false).count() > 0, "docs/LINT.md lacks an example of {code}");
+        let of_code = |bad: bool| {
+            examples
+                .iter()
+                .filter(move |(name, is_bad, _)| name == code.name() && *is_bad == bad)
+        };
+        assert!(
+            of_code(true).count() > 0 && of_code(false).count() > 0,
+            "docs/LINT.md lacks an example of {code}"
+        );
         for (_, is_bad, body) in of_code(true).chain(of_code(false)) {
             let found: HashSet<Code> = lint(body).iter().map(|finding| finding.code).collect();
             let expected: HashSet<Code> = is_bad.then_some(*code).into_iter().collect();
             if found != expected {
-                wrong += &format!("{code}, {}: {found:?}\n", if *is_bad { "bad" } else { "good" });
+                wrong += &format!(
+                    "{code}, {}: {found:?}\n",
+                    if *is_bad { "bad" } else { "good" }
+                );
             }
         }
     }
@@ -125,13 +161,25 @@ fn examples_of_the_documentation_have_their_code_alone() {
 
 #[test]
 fn the_documentation_lists_all_codes_in_order() {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/LINT.md")).unwrap();
-    let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/LINT.md")).unwrap();
+    let headings: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .collect();
     let names: Vec<&str> = Code::ALL.iter().map(|code| code.name()).collect();
     assert_eq!(headings, names);
     for code in Code::ALL {
-        let row = format!("| [{0}](#{0}) | {1} | {2} |", code.name(), code.severity(), code.in_snapshot().name());
-        assert!(page.lines().any(|line| line.starts_with(&row)), "docs/LINT.md lacks the row {row}");
+        let row = format!(
+            "| [{0}](#{0}) | {1} | {2} |",
+            code.name(),
+            code.severity(),
+            code.in_snapshot().name()
+        );
+        assert!(
+            page.lines().any(|line| line.starts_with(&row)),
+            "docs/LINT.md lacks the row {row}"
+        );
     }
 }
 
@@ -147,28 +195,81 @@ fn messages_name_the_remedy() {
     for (robots, expected) in [
         (
             "User-agent: openai\nDisallow: /",
-            &["for OpenAI it has", "`GPTBot`", "`ChatGPT-User`", "`OAI-SearchBot`"][..],
+            &[
+                "for OpenAI it has",
+                "`GPTBot`",
+                "`ChatGPT-User`",
+                "`OAI-SearchBot`",
+            ][..],
         ),
-        ("User-agent: chatgpt\nDisallow: /", &["`ChatGPT-User`, ", "`GPTBot`"]),
-        ("User-agent: GPTBt\nDisallow: /", &["`GPTBot` (OpenAI)", "| write `User-agent: GPTBot`"]),
-        ("User-agent: baiduspider+\nDisallow: /", &["read it as `baiduspider`", "| write `User-agent: Baiduspider`"]),
-        ("User-agent: MJ12bt\nDisallow: /", &["read it as `MJ`", "| write `User-agent: MJ12bot`"]),
+        (
+            "User-agent: chatgpt\nDisallow: /",
+            &["`ChatGPT-User`, ", "`GPTBot`"],
+        ),
+        (
+            "User-agent: GPTBt\nDisallow: /",
+            &["`GPTBot` (OpenAI)", "| write `User-agent: GPTBot`"],
+        ),
+        (
+            "User-agent: baiduspider+\nDisallow: /",
+            &[
+                "read it as `baiduspider`",
+                "| write `User-agent: Baiduspider`",
+            ],
+        ),
+        (
+            "User-agent: MJ12bt\nDisallow: /",
+            &["read it as `MJ`", "| write `User-agent: MJ12bot`"],
+        ),
         (
             "User-agent: FooBot\nUser-agent: b\nDisallow: /",
             &["no crawlers with 2 names of this file: `FooBot` and `b` |"],
         ),
         (
             "User-agent-purpose: x\nDisallow: /",
-            &["reads it as `User-agent`", "| remove the line, or write `User-agent:` if"],
+            &[
+                "reads it as `User-agent`",
+                "| remove the line, or write `User-agent:` if",
+            ],
         ),
-        ("LLM-Policy: /llms.txt", &["only programs that know it read the line"]),
-        ("Content-Usage: Train-AI=n", &["not a dictionary of RFC 9651", "| write `Content-Usage: train-ai=n`"]),
-        ("Content-Usage: /a Train-AI=no", &["| write `Content-Usage: /a train-ai=n`"]),
-        ("Content-Usage: train-ai=no", &["neither `y` nor `n`", "| write `train-ai=n` to object"]),
-        ("Content-Usage: ai-train=no", &["`ai-train` is a key of `content-signal`; here write `train-ai` or `search`"]),
-        ("Content-Signal: ai_train=no", &["`content-signal` has no key `ai_train`", "| write `ai-train`"]),
-        ("Content-Signal: search=yes ai-train=no", &["| separate the members with commas"]),
-        ("Content-Signal: use=all", &["is not `immediate`, `reference` or `full`"]),
+        (
+            "LLM-Policy: /llms.txt",
+            &["only programs that know it read the line"],
+        ),
+        (
+            "Content-Usage: Train-AI=n",
+            &[
+                "not a dictionary of RFC 9651",
+                "| write `Content-Usage: train-ai=n`",
+            ],
+        ),
+        (
+            "Content-Usage: /a Train-AI=no",
+            &["| write `Content-Usage: /a train-ai=n`"],
+        ),
+        (
+            "Content-Usage: train-ai=no",
+            &["neither `y` nor `n`", "| write `train-ai=n` to object"],
+        ),
+        (
+            "Content-Usage: ai-train=no",
+            &["`ai-train` is a key of `content-signal`; here write `train-ai` or `search`"],
+        ),
+        (
+            "Content-Signal: ai_train=no",
+            &[
+                "`content-signal` has no key `ai_train`",
+                "| write `ai-train`",
+            ],
+        ),
+        (
+            "Content-Signal: search=yes ai-train=no",
+            &["| separate the members with commas"],
+        ),
+        (
+            "Content-Signal: use=all",
+            &["is not `immediate`, `reference` or `full`"],
+        ),
         (
             "User-agent: GPTBot\nDisallow: /a\nUser-agent: CCBot\nDisallow: /\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /a",
             &[
@@ -177,7 +278,9 @@ fn messages_name_the_remedy() {
         ),
         (
             "User-agent: *\nDisallow: /a\nUser-agent: GPTBot\nDisallow: /b",
-            &["`GPTBot` obeys the groups that name it and none of `*`, so `Disallow: /a` on line 2 does not"],
+            &[
+                "`GPTBot` obeys the groups that name it and none of `*`, so `Disallow: /a` on line 2 does not",
+            ],
         ),
     ] {
         let found = all(robots);
@@ -189,17 +292,27 @@ fn messages_name_the_remedy() {
 
 /// The number of lines as parsers count them: CR, LF and CRLF end a line.
 fn line_count(body: &[u8]) -> u32 {
-    let ends = (0..body.len()).filter(|&i| body[i] == b'\r' || (body[i] == b'\n' && (i == 0 || body[i - 1] != b'\r')));
+    let ends = (0..body.len())
+        .filter(|&i| body[i] == b'\r' || (body[i] == b'\n' && (i == 0 || body[i - 1] != b'\r')));
     ends.count() as u32 + 1
 }
 
 /// The lines of a file, without their ends.
 fn split_lines(body: &str) -> Vec<String> {
-    body.replace("\r\n", "\n").split(['\n', '\r']).map(str::to_owned).collect()
+    body.replace("\r\n", "\n")
+        .split(['\n', '\r'])
+        .map(str::to_owned)
+        .collect()
 }
 
 fn allowed(body: &str, agent: &Agent, profile: Profile, url: &str) -> reference::Answer {
-    reference::judge(body.as_bytes(), agent, AgentMatch::Extended, profile, url.as_bytes())
+    reference::judge(
+        body.as_bytes(),
+        agent,
+        AgentMatch::Extended,
+        profile,
+        url.as_bytes(),
+    )
 }
 
 /// The lines of a file that findings call without effect.
@@ -215,17 +328,23 @@ struct LinesWithoutEffect {
 fn lines_without_effect(finding: &Finding, robots: &Robots<'_>) -> LinesWithoutEffect {
     let mut lines = LinesWithoutEffect::default();
     match finding.code {
-        Code::NeverDecides | Code::RedundantRule | Code::DuplicateRule => drop(lines.removable.insert(finding.line)),
+        Code::NeverDecides | Code::RedundantRule | Code::DuplicateRule => {
+            lines.removable.insert(finding.line);
+        }
         Code::NoLeadingSlash | Code::FullUrl | Code::OutsideGroup | Code::UnknownField => {
             lines.removable.insert(finding.line);
         }
         Code::EmptyRule if finding.message.ends_with("so it has no effect") => {
             lines.removable.insert(finding.line);
         }
-        Code::RepeatedAgent if finding.help == "remove this line" => drop(lines.removable.insert(finding.line)),
+        Code::RepeatedAgent if finding.help == "remove this line" => {
+            lines.removable.insert(finding.line);
+        }
         Code::EmptyGroup if finding.help == "remove the group" => {
             let group = robots.groups().last().unwrap();
-            lines.removable.extend(group.agents().iter().map(|agent| agent.line()));
+            lines
+                .removable
+                .extend(group.agents().iter().map(|agent| agent.line()));
         }
         Code::EmptyAgent => drop(lines.nameless.insert(finding.line)),
         _ => {}
@@ -237,11 +356,20 @@ fn lines_without_effect(finding: &Finding, robots: &Robots<'_>) -> LinesWithoutE
 /// group.
 fn without(body: &str, robots: &Robots<'_>, lines: &LinesWithoutEffect) -> String {
     let mut texts: Vec<Option<String>> = split_lines(body).into_iter().map(Some).collect();
-    lines.removable.iter().for_each(|line| texts[*line as usize - 1] = None);
-    lines.nameless.iter().for_each(|line| texts[*line as usize - 1] = Some("user-agent: nobody".to_owned()));
+    lines
+        .removable
+        .iter()
+        .for_each(|line| texts[*line as usize - 1] = None);
+    lines
+        .nameless
+        .iter()
+        .for_each(|line| texts[*line as usize - 1] = Some("user-agent: nobody".to_owned()));
     for group in robots.groups() {
         if let Some(first) = group.rules().first()
-            && group.rules().iter().all(|rule| lines.removable.contains(&rule.line()))
+            && group
+                .rules()
+                .iter()
+                .all(|rule| lines.removable.contains(&rule.line()))
         {
             texts[first.line() as usize - 1] = Some("disallow:".to_owned());
         }
@@ -271,16 +399,24 @@ fn superfluous_lines_change_nothing(
     if let Some((code, _)) = shortened.first() {
         shortened.push((*code, without(body, &robots, &all)));
     }
-    let overridden: HashSet<u32> =
-        findings.iter().filter(|finding| finding.code == Code::NeverDecides).map(|finding| finding.line).collect();
+    let overridden: HashSet<u32> = findings
+        .iter()
+        .filter(|finding| finding.code == Code::NeverDecides)
+        .map(|finding| finding.line)
+        .collect();
     for agent in agents.iter().map(|name| name.parse::<Agent>().unwrap()) {
         for profile in [Profile::Google, Profile::Rfc9309] {
             for url in urls {
                 let whole = allowed(body, &agent, profile, url);
-                prop_assert!(!overridden.contains(&whole.line), "line {} decides on {url}", whole.line);
+                prop_assert!(
+                    !overridden.contains(&whole.line),
+                    "line {} decides on {url}",
+                    whole.line
+                );
                 for (code, shorter) in &shortened {
                     let answer = allowed(shorter, &agent, profile, url);
-                    let context = format!("{code} {agent} {profile:?} {url}\n{body}\n--\n{shorter}");
+                    let context =
+                        format!("{code} {agent} {profile:?} {url}\n{body}\n--\n{shorter}");
                     prop_assert_eq!(answer.allowed, whole.allowed, "{}", context);
                 }
             }
@@ -293,7 +429,19 @@ fn superfluous_lines_change_nothing(
 const SHARED_NAMES: &[&str] = &["a", "A/2", "b", "b c", "MJ12bot", "mj", "*", "*", "c", ""];
 
 /// The agents that obey groups with these names, chains among them.
-const SHARED_AGENTS: &[&str] = &["a", "b", "b c", "MJ12bot", "mj", "c", "x:a", "MJ12bot:b", "b:a", "*", "zz"];
+const SHARED_AGENTS: &[&str] = &[
+    "a",
+    "b",
+    "b c",
+    "MJ12bot",
+    "mj",
+    "c",
+    "x:a",
+    "MJ12bot:b",
+    "b:a",
+    "*",
+    "zz",
+];
 
 /// Paths that often cover each other.
 const NESTED_PATHS: &[&str] = &[
@@ -339,13 +487,33 @@ fn file_of_shared_groups(random: &mut Random) -> String {
 /// Whether a line belongs to a group of which some agents obey other groups too, and some do not.
 fn is_partly_shared(robots: &Robots<'_>, line: u32) -> bool {
     let groups_of = |agent: &AgentLine<'_>| {
-        let name = agent.text().rsplit(|b| *b == b':').next().unwrap().to_ascii_lowercase();
-        let names =
-            |other: &&AgentLine<'_>| other.text().rsplit(|b| *b == b':').next().unwrap().eq_ignore_ascii_case(&name);
-        robots.groups().iter().filter(|group| group.agents().iter().any(|other| names(&other))).count()
+        let name = agent
+            .text()
+            .rsplit(|b| *b == b':')
+            .next()
+            .unwrap()
+            .to_ascii_lowercase();
+        let names = |other: &&AgentLine<'_>| {
+            other
+                .text()
+                .rsplit(|b| *b == b':')
+                .next()
+                .unwrap()
+                .eq_ignore_ascii_case(&name)
+        };
+        robots
+            .groups()
+            .iter()
+            .filter(|group| group.agents().iter().any(|other| names(&other)))
+            .count()
     };
-    let group = robots.groups().iter().find(|group| group.rules().iter().any(|rule| rule.line() == line));
-    let counts: HashSet<usize> = group.map(|group| group.agents().iter().map(groups_of).collect()).unwrap_or_default();
+    let group = robots
+        .groups()
+        .iter()
+        .find(|group| group.rules().iter().any(|rule| rule.line() == line));
+    let counts: HashSet<usize> = group
+        .map(|group| group.agents().iter().map(groups_of).collect())
+        .unwrap_or_default();
     counts.contains(&1) && counts.len() > 1
 }
 
@@ -354,9 +522,19 @@ fn is_partly_shared(robots: &Robots<'_>, line: u32) -> bool {
 #[test]
 fn superfluous_lines_of_shared_groups_change_nothing() {
     let mut random = Random(7);
-    let urls: Vec<String> = ["", "/a", "/a/", "/a/b", "/ab", "/a/b/c", "/b", "/a/index.html", "/A/b"]
-        .map(|path| format!("{ORIGIN}{path}"))
-        .to_vec();
+    let urls: Vec<String> = [
+        "",
+        "/a",
+        "/a/",
+        "/a/b",
+        "/ab",
+        "/a/b/c",
+        "/b",
+        "/a/index.html",
+        "/A/b",
+    ]
+    .map(|path| format!("{ORIGIN}{path}"))
+    .to_vec();
     let (mut counts, mut partly_shared) = (HashMap::new(), HashMap::new());
     for _ in 0..1500 {
         let body = file_of_shared_groups(&mut random);
@@ -382,10 +560,16 @@ fn superfluous_lines_of_shared_groups_change_nothing() {
         Code::EmptyGroup,
         Code::EmptyAgent,
     ] {
-        assert!(counts.get(&code).is_some_and(|count| *count >= 25), "{code}: {counts:?}");
+        assert!(
+            counts.get(&code).is_some_and(|count| *count >= 25),
+            "{code}: {counts:?}"
+        );
     }
     for code in [Code::DuplicateRule, Code::NeverDecides, Code::RedundantRule] {
-        assert!(partly_shared.get(&code).is_some_and(|count| *count >= 10), "{code}: {partly_shared:?}");
+        assert!(
+            partly_shared.get(&code).is_some_and(|count| *count >= 10),
+            "{code}: {partly_shared:?}"
+        );
     }
 }
 
@@ -394,25 +578,51 @@ fn superfluous_lines_of_shared_groups_change_nothing() {
 #[test]
 fn groups_replace_rules_of_the_global_group() {
     let mut random = Random(8);
-    let paths: Vec<String> = NESTED_PATHS.iter().map(|path| path.replace(['*'], "~").replace('$', "")).collect();
-    let urls: Vec<String> = paths.iter().filter(|path| path.starts_with('/')).map(|p| format!("{ORIGIN}{p}")).collect();
+    let paths: Vec<String> = NESTED_PATHS
+        .iter()
+        .map(|path| path.replace(['*'], "~").replace('$', ""))
+        .collect();
+    let urls: Vec<String> = paths
+        .iter()
+        .filter(|path| path.starts_with('/'))
+        .map(|p| format!("{ORIGIN}{p}"))
+        .collect();
     let mut count = 0;
     for _ in 0..2000 {
         let body = file_of_shared_groups(&mut random);
         let lines = split_lines(&body);
-        for finding in lint(body.as_bytes()).iter().filter(|finding| finding.code == Code::GroupReplacesGlobal) {
+        for finding in lint(body.as_bytes())
+            .iter()
+            .filter(|finding| finding.code == Code::GroupReplacesGlobal)
+        {
             count += 1;
-            let name = lines[finding.line as usize - 1].strip_prefix("user-agent: ").unwrap();
-            let names: Vec<&str> = if name == "MJ12bot" { vec![name, "mj"] } else { vec![name] };
+            let name = lines[finding.line as usize - 1]
+                .strip_prefix("user-agent: ")
+                .unwrap();
+            let names: Vec<&str> = if name == "MJ12bot" {
+                vec![name, "mj"]
+            } else {
+                vec![name]
+            };
             // The reference names an empty rule, although it decides nothing.
-            let is_without_rule = |line: u32| line == 0 || lines[line as usize - 1].trim_end().ends_with(':');
+            let is_without_rule =
+                |line: u32| line == 0 || lines[line as usize - 1].trim_end().ends_with(':');
             let is_shown = |profile, url: &String| {
                 let global = allowed(&body, &"zz".parse().unwrap(), profile, url);
-                let own = names.iter().map(|name| allowed(&body, &name.parse().unwrap(), profile, url));
-                !global.allowed && own.into_iter().any(|own| own.allowed && is_without_rule(own.line))
+                let own = names
+                    .iter()
+                    .map(|name| allowed(&body, &name.parse().unwrap(), profile, url));
+                !global.allowed
+                    && own
+                        .into_iter()
+                        .any(|own| own.allowed && is_without_rule(own.line))
             };
             for profile in [Profile::Google, Profile::Rfc9309] {
-                assert!(urls.iter().any(|url| is_shown(profile, url)), "{}\n{body}", finding.message);
+                assert!(
+                    urls.iter().any(|url| is_shown(profile, url)),
+                    "{}\n{body}",
+                    finding.message
+                );
             }
         }
     }
@@ -454,8 +664,17 @@ proptest! {
 #[test]
 fn hostile_files_are_checked() {
     // Letters only, as in product tokens.
-    let name = |i: usize| i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect::<String>();
-    let rules = |count: usize| (0..count).map(|i| format!("disallow: /{i}*a\n")).collect::<String>();
+    let name = |i: usize| {
+        i.to_string()
+            .bytes()
+            .map(|b| char::from(b - b'0' + b'a'))
+            .collect::<String>()
+    };
+    let rules = |count: usize| {
+        (0..count)
+            .map(|i| format!("disallow: /{i}*a\n"))
+            .collect::<String>()
+    };
     let bodies: Vec<Vec<u8>> = vec![
         vec![0; 600_000],
         b"\r".repeat(600_000),
@@ -470,28 +689,53 @@ fn hostile_files_are_checked() {
         // Names in overlapping groups, each with all rules of a large group.
         [
             "user-agent: shared\n".to_owned(),
-            (0..9000).map(|i| format!("user-agent: {}\n", name(i))).collect::<String>(),
-            (0..8000).map(|i| format!("disallow: /{i}\n")).collect::<String>(),
-            (0..9000).map(|i| format!("user-agent: {}\nallow:/\n", name(i))).collect::<String>(),
+            (0..9000)
+                .map(|i| format!("user-agent: {}\n", name(i)))
+                .collect::<String>(),
+            (0..8000)
+                .map(|i| format!("disallow: /{i}\n"))
+                .collect::<String>(),
+            (0..9000)
+                .map(|i| format!("user-agent: {}\nallow:/\n", name(i)))
+                .collect::<String>(),
         ]
         .concat()
         .into_bytes(),
         b"user-agent: openai\n".repeat(27_000),
-        (0..20_000).map(|i| format!("user-agent: {}zqbot\n", name(i))).collect::<String>().into_bytes(),
+        (0..20_000)
+            .map(|i| format!("user-agent: {}zqbot\n", name(i)))
+            .collect::<String>()
+            .into_bytes(),
         [
-            (0..5000).map(|i| format!("user-agent: {}\n", name(i))).collect::<String>(),
-            (0..4000).map(|i| format!("content-usage: /{i} train-ai=y\ndisallow: /{i}\n")).collect::<String>(),
-            (0..5000).map(|i| format!("user-agent: {}\nallow:/\n", name(i))).collect::<String>(),
+            (0..5000)
+                .map(|i| format!("user-agent: {}\n", name(i)))
+                .collect::<String>(),
+            (0..4000)
+                .map(|i| format!("content-usage: /{i} train-ai=y\ndisallow: /{i}\n"))
+                .collect::<String>(),
+            (0..5000)
+                .map(|i| format!("user-agent: {}\nallow:/\n", name(i)))
+                .collect::<String>(),
         ]
         .concat()
         .into_bytes(),
-        format!("content-usage: {}\n", "a=,".repeat(5000)).repeat(33).into_bytes(),
-        format!("content-signal: {}\n", "a=,".repeat(5000)).repeat(33).into_bytes(),
+        format!("content-usage: {}\n", "a=,".repeat(5000))
+            .repeat(33)
+            .into_bytes(),
+        format!("content-signal: {}\n", "a=,".repeat(5000))
+            .repeat(33)
+            .into_bytes(),
         b"sitemap:\nsitemap: \xff\nuser-agent: \xff\ndisallow: \xff%".to_vec(),
     ];
     for body in bodies {
         let (findings, lines) = (lint(&body), line_count(&body));
-        assert!(findings.iter().all(|finding| (1..=lines).contains(&finding.line)), "{:?}", findings.last());
+        assert!(
+            findings
+                .iter()
+                .all(|finding| (1..=lines).contains(&finding.line)),
+            "{:?}",
+            findings.last()
+        );
         assert!(findings.len() <= Code::ALL.len() * 1001);
     }
 }
@@ -501,7 +745,8 @@ fn run(dir: &Path, args: &[&str]) -> Ran {
 }
 
 fn json_of(ran: &Ran) -> Value {
-    serde_json::from_slice(&ran.stdout).unwrap_or_else(|err| panic!("{err}: {}", String::from_utf8_lossy(&ran.stdout)))
+    serde_json::from_slice(&ran.stdout)
+        .unwrap_or_else(|err| panic!("{err}: {}", String::from_utf8_lossy(&ran.stdout)))
 }
 
 #[test]
@@ -521,14 +766,33 @@ fn exit_statuses_follow_the_denied_severity() {
         (Some("warning"), [0, 0, 1, 1]),
         (Some("note"), [0, 1, 1, 1]),
     ] {
-        for (file, status) in ["clean", "note", "warning", "error"].into_iter().zip(statuses) {
+        for (file, status) in ["clean", "note", "warning", "error"]
+            .into_iter()
+            .zip(statuses)
+        {
             let deny = deny.map_or(vec![], |deny| vec!["--deny", deny]);
-            assert_eq!(run(dir.path(), &[&deny[..], &[file]].concat()).code, Some(status), "{deny:?} {file}");
+            assert_eq!(
+                run(dir.path(), &[&deny[..], &[file]].concat()).code,
+                Some(status),
+                "{deny:?} {file}"
+            );
         }
     }
-    assert_eq!(run(dir.path(), &["--allow", "outside-group,empty-rule", "error"]).code, Some(0));
+    assert_eq!(
+        run(
+            dir.path(),
+            &["--allow", "outside-group,empty-rule", "error"]
+        )
+        .code,
+        Some(0)
+    );
     assert_eq!(run(dir.path(), &["-", "-"]).code, Some(2));
-    for args in [&["missing"][..], &[], &["--allow", "no-such-code", "clean"], &["--sarif", "--json", "clean"]] {
+    for args in [
+        &["missing"][..],
+        &[],
+        &["--allow", "no-such-code", "clean"],
+        &["--sarif", "--json", "clean"],
+    ] {
         assert_eq!(run(dir.path(), args).code, Some(2), "{args:?}");
     }
 }
@@ -536,24 +800,59 @@ fn exit_statuses_follow_the_denied_severity() {
 #[test]
 fn text_and_json_have_all_parts() {
     let dir = tempfile::tempdir().unwrap();
-    let ran = robosieve_with(dir.path(), &["lint", "-"], b"User-agent: *\nDisallow: cart\n");
+    let ran = robosieve_with(
+        dir.path(),
+        &["lint", "-"],
+        b"User-agent: *\nDisallow: cart\n",
+    );
     let expected = "standard input:2: error[no-leading-slash]: the path `cart` begins with neither / nor *, so it \
                     matches nothing\n  help: write `/cart`\n";
     assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
-    assert_eq!(ran.stderr, "files 1  clean 0  errors 1  warnings 0  notes 0\n");
-    fs::write(dir.path().join("a.example"), "User-agent: *\nDisallow: cart\u{1b}\n").unwrap();
+    assert_eq!(
+        ran.stderr,
+        "files 1  clean 0  errors 1  warnings 0  notes 0\n"
+    );
+    fs::write(
+        dir.path().join("a.example"),
+        "User-agent: *\nDisallow: cart\u{1b}\n",
+    )
+    .unwrap();
     fs::write(dir.path().join("b.example"), "User-agent: *\nDisallow: /\n").unwrap();
     fs::write(dir.path().join("notes.csv"), "x").unwrap();
     let json = json_of(&run(dir.path(), &["-q", "--json", "."]));
-    let found: Vec<_> =
-        json.as_array().unwrap().iter().map(|finding| (&finding["file"], &finding["line"], &finding["code"])).collect();
+    let found: Vec<_> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (&finding["file"], &finding["line"], &finding["code"]))
+        .collect();
     assert_eq!(found.len(), 2, "{json}");
-    assert_eq!((found[0].0, found[0].1, found[0].2), (&"./a.example".into(), &2.into(), &"control-character".into()));
+    assert_eq!(
+        (found[0].0, found[0].1, found[0].2),
+        (
+            &"./a.example".into(),
+            &2.into(),
+            &"control-character".into()
+        )
+    );
     let keys: Vec<&String> = json[1].as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["code", "file", "help", "line", "message", "severity"]);
-    assert_eq!(json_of(&run(dir.path(), &["-q", "--json", "b.example"])), Value::Array(vec![]));
-    fs::write(dir.path().join("robots.txt"), "User-agent: *\nDisallow: /\n").unwrap();
-    assert_eq!(run(dir.path(), &["."]).stderr, "files 1  clean 1  errors 0  warnings 0  notes 0\n");
+    assert_eq!(
+        keys,
+        ["code", "file", "help", "line", "message", "severity"]
+    );
+    assert_eq!(
+        json_of(&run(dir.path(), &["-q", "--json", "b.example"])),
+        Value::Array(vec![])
+    );
+    fs::write(
+        dir.path().join("robots.txt"),
+        "User-agent: *\nDisallow: /\n",
+    )
+    .unwrap();
+    assert_eq!(
+        run(dir.path(), &["."]).stderr,
+        "files 1  clean 1  errors 0  warnings 0  notes 0\n"
+    );
 }
 
 #[test]
@@ -562,27 +861,52 @@ fn unreadable_files_do_not_stop_the_others() {
     fs::write(dir.path().join("bad.gz"), b"\x1f\x8bxxx").unwrap();
     fs::write(dir.path().join("error"), "User-agent: *\nDisallow: a\n").unwrap();
     let ran = run(dir.path(), &["--json", "bad.gz", "missing", "error"]);
-    assert_eq!((ran.code, json_of(&ran).as_array().unwrap().len()), (Some(2), 1));
+    assert_eq!(
+        (ran.code, json_of(&ran).as_array().unwrap().len()),
+        (Some(2), 1)
+    );
     let lines: Vec<&str> = ran.stderr.lines().collect();
-    assert!(lines[0].starts_with("robosieve: bad.gz: damaged") && !lines[0].contains("--skip-damaged"), "{}", lines[0]);
+    assert!(
+        lines[0].starts_with("robosieve: bad.gz: damaged") && !lines[0].contains("--skip-damaged"),
+        "{}",
+        lines[0]
+    );
     assert!(lines[1].starts_with("robosieve: missing: "), "{}", lines[1]);
-    assert_eq!(lines[2], "files 1  clean 0  errors 1  warnings 0  notes 0  unreadable 2");
+    assert_eq!(
+        lines[2],
+        "files 1  clean 0  errors 1  warnings 0  notes 0  unreadable 2"
+    );
 }
 
 /// The properties that SARIF 2.1.0 requires (§3.13, §3.14, §3.18, §3.19, §3.27, §3.28).
 #[test]
 fn sarif_has_the_required_structure() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("a b.txt"), "Disallow: /\nUser-agent: GPTBot/1\nDisallow: b\n").unwrap();
+    fs::write(
+        dir.path().join("a b.txt"),
+        "Disallow: /\nUser-agent: GPTBot/1\nDisallow: b\n",
+    )
+    .unwrap();
     for (file, count) in [("a b.txt", 3), ("-", 0)] {
         let sarif = json_of(&run(dir.path(), &["-q", "--sarif", file]));
-        assert_eq!((&sarif["version"], sarif["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));
-        assert!(sarif["$schema"].as_str().unwrap().ends_with("/sarif-schema-2.1.0.json"));
+        assert_eq!(
+            (&sarif["version"], sarif["runs"].as_array().unwrap().len()),
+            (&"2.1.0".into(), 1)
+        );
+        assert!(
+            sarif["$schema"]
+                .as_str()
+                .unwrap()
+                .ends_with("/sarif-schema-2.1.0.json")
+        );
         let driver = &sarif["runs"][0]["tool"]["driver"];
         assert_eq!(driver["name"], "robosieve");
         let rules = driver["rules"].as_array().unwrap();
         assert_eq!(rules.len(), Code::ALL.len());
-        let ids: HashSet<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+        let ids: HashSet<&str> = rules
+            .iter()
+            .map(|rule| rule["id"].as_str().unwrap())
+            .collect();
         assert_eq!(ids.len(), rules.len());
         let results = sarif["runs"][0]["results"].as_array().unwrap();
         assert_eq!(results.len(), count, "{sarif}");
@@ -591,9 +915,17 @@ fn sarif_has_the_required_structure() {
             assert_eq!(result["ruleId"], rule["id"]);
             assert_eq!(result["level"], rule["defaultConfiguration"]["level"]);
             for text in ["shortDescription", "fullDescription", "help"] {
-                assert!(rule[text]["text"].as_str().is_some_and(|text| text.ends_with('.')), "{rule}");
+                assert!(
+                    rule[text]["text"]
+                        .as_str()
+                        .is_some_and(|text| text.ends_with('.')),
+                    "{rule}"
+                );
             }
-            assert!(matches!(result["level"].as_str().unwrap(), "note" | "warning" | "error"));
+            assert!(matches!(
+                result["level"].as_str().unwrap(),
+                "note" | "warning" | "error"
+            ));
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
             let place = &result["locations"][0]["physicalLocation"];
             assert_eq!(place["artifactLocation"]["uri"], "a%20b.txt");
@@ -609,7 +941,10 @@ fn codes_are_listed() {
     assert_eq!(text.lines().count(), Code::ALL.len() + 1);
     let json = json_of(&run(dir.path(), &["--codes", "--json"]));
     for (row, code) in json.as_array().unwrap().iter().zip(Code::ALL) {
-        assert_eq!((&row["code"], &row["severity"]), (&code.name().into(), &code.severity().name().into()));
+        assert_eq!(
+            (&row["code"], &row["severity"]),
+            (&code.name().into(), &code.severity().name().into())
+        );
         assert_eq!(Code::find(code.name()), Some(*code));
     }
 }
@@ -621,38 +956,83 @@ fn surveys_count_files_and_origins() {
     let mut compiler = Compiler::default();
     for host in ["b", "a", "c"] {
         let robots = b"Disallow: /x\nUser-agent: *\nDisallow: y\nNoindex: /\n# a\nFoo: bar\n";
-        compiler.add_robots(&format!("https://{host}.example"), robots).unwrap();
+        compiler
+            .add_robots(&format!("https://{host}.example"), robots)
+            .unwrap();
     }
-    compiler.add_robots("https://d.example", b"User-agent: *\nDisallow: /\n").unwrap();
-    compiler.add_robots("https://e.example", b"<html>\n").unwrap();
+    compiler
+        .add_robots("https://d.example", b"User-agent: *\nDisallow: /\n")
+        .unwrap();
+    compiler
+        .add_robots("https://e.example", b"<html>\n")
+        .unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let counted = survey(&snapshot, &[], |_| ()).unwrap();
-    assert_eq!((counted.origins, counted.files, counted.clean_origins, counted.clean_files), (5, 3, 2, 2));
+    assert_eq!(
+        (
+            counted.origins,
+            counted.files,
+            counted.clean_origins,
+            counted.clean_files
+        ),
+        (5, 3, 2, 2)
+    );
     for row in &counted.codes {
         assert_ne!(row.code.in_snapshot(), InSnapshot::No);
         let expected = match row.code {
-            Code::OutsideGroup | Code::NoLeadingSlash | Code::UnknownField => (1, 3, Some("https://a.example")),
+            Code::OutsideGroup | Code::NoLeadingSlash | Code::UnknownField => {
+                (1, 3, Some("https://a.example"))
+            }
             _ => (0, 0, None),
         };
-        assert_eq!((row.files, row.origins, row.example.as_deref()), expected, "{}", row.code);
+        assert_eq!(
+            (row.files, row.origins, row.example.as_deref()),
+            expected,
+            "{}",
+            row.code
+        );
     }
     let allowed = [Code::OutsideGroup, Code::NoLeadingSlash, Code::UnknownField];
-    assert_eq!(survey(&snapshot, &allowed, |_| ()).unwrap().clean_origins, 5);
+    assert_eq!(
+        survey(&snapshot, &allowed, |_| ()).unwrap().clean_origins,
+        5
+    );
 
     fs::write(dir.path().join("s.rsieve"), b"User-agent: *\n").unwrap();
     let mut compiler = Compiler::default();
-    compiler.add_robots("https://a.example", b"User-agent: *\nDisallow: y\n").unwrap();
-    fs::write(dir.path().join("s.rsieve"), compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    compiler
+        .add_robots("https://a.example", b"User-agent: *\nDisallow: y\n")
+        .unwrap();
+    fs::write(
+        dir.path().join("s.rsieve"),
+        compiler.finish().unwrap().to_vec().unwrap(),
+    )
+    .unwrap();
     for args in [&["-q", "s.rsieve"][..], &["-q", "-s", "s.rsieve"]] {
         let ran = run(dir.path(), args);
         let text = String::from_utf8(ran.stdout).unwrap();
-        assert_eq!((ran.code, text.lines().count()), (Some(0), 3), "{text}{}", ran.stderr);
+        assert_eq!(
+            (ran.code, text.lines().count()),
+            (Some(0), 3),
+            "{text}{}",
+            ran.stderr
+        );
         let row: Vec<&str> = text.lines().last().unwrap().split_whitespace().collect();
-        assert_eq!(row, ["no-leading-slash", "error", "1", "1", "https://a.example"]);
+        assert_eq!(
+            row,
+            ["no-leading-slash", "error", "1", "1", "https://a.example"]
+        );
     }
     let json = json_of(&run(dir.path(), &["-q", "--json", "s.rsieve"]));
-    assert_eq!((&json[0]["origins"], &json[0]["clean_files"]), (&1.into(), &0.into()));
-    for refused in [&["--sarif", "s.rsieve"][..], &["--deny", "note", "s.rsieve"], &["s.rsieve", "-"]] {
+    assert_eq!(
+        (&json[0]["origins"], &json[0]["clean_files"]),
+        (&1.into(), &0.into())
+    );
+    for refused in [
+        &["--sarif", "s.rsieve"][..],
+        &["--deny", "note", "s.rsieve"],
+        &["s.rsieve", "-"],
+    ] {
         assert_eq!(run(dir.path(), refused).code, Some(2), "{refused:?}");
     }
 }

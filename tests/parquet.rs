@@ -30,7 +30,9 @@ fn url(row: usize) -> Option<Vec<u8>> {
         3 => Some(format!("https://unknown.example/{row}").into_bytes()),
         5 => Some(b"no URL".to_vec()),
         7 => Some(format!("https://a.example/{row}\nhttps://a.example/x").into_bytes()),
-        9 if row % 1200 == 9 => Some(format!("https://a.example/{}{row}", "y/".repeat(10_000)).into_bytes()),
+        9 if row % 1200 == 9 => {
+            Some(format!("https://a.example/{}{row}", "y/".repeat(10_000)).into_bytes())
+        }
         k if k % 2 == 0 => Some(format!("https://a.example/x{}/{row}", k).into_bytes()),
         _ => Some(format!("https://a.example/ok/{row}").into_bytes()),
     }
@@ -39,37 +41,66 @@ fn url(row: usize) -> Option<Vec<u8>> {
 /// A file whose row groups have these numbers of rows.
 fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Vec<u8> {
     let entry = KeyValue::new("kept".to_owned(), "value".to_owned());
-    let properties = properties.set_key_value_metadata(Some(vec![entry])).set_created_by("someone".to_owned()).build();
-    let mut file =
-        SerializedFileWriter::new(Vec::new(), Arc::new(parse_message_type(SCHEMA).unwrap()), Arc::new(properties))
-            .unwrap();
+    let properties = properties
+        .set_key_value_metadata(Some(vec![entry]))
+        .set_created_by("someone".to_owned())
+        .build();
+    let mut file = SerializedFileWriter::new(
+        Vec::new(),
+        Arc::new(parse_message_type(SCHEMA).unwrap()),
+        Arc::new(properties),
+    )
+    .unwrap();
     let mut first = 0;
     for &rows in groups {
         let rows = first..first + rows;
         first = rows.end;
         let mut group = file.next_row_group().unwrap();
         let urls: Vec<ByteArray> = rows.clone().filter_map(url).map(ByteArray::from).collect();
-        let levels: Vec<i16> = rows.clone().map(|row| i16::from(url(row).is_some())).collect();
+        let levels: Vec<i16> = rows
+            .clone()
+            .map(|row| i16::from(url(row).is_some()))
+            .collect();
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<ByteArrayType>().write_batch(&urls, Some(&levels), None).unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&urls, Some(&levels), None)
+            .unwrap();
         column.close().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let numbers: Vec<i64> = rows.clone().map(|row| row as i64).collect();
-        column.typed::<Int64Type>().write_batch(&numbers, None, None).unwrap();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&numbers, None, None)
+            .unwrap();
         column.close().unwrap();
         // In turn: a null list, an empty list, one element, and two elements, one of them null.
         let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows.clone() {
-            let levels: &[(i16, i16)] = [&[(0, 0)][..], &[(1, 0)], &[(3, 0)], &[(2, 0), (3, 1)]][row % 4];
-            values.extend(levels.iter().filter(|(defined, _)| *defined == 3).map(|_| row as i32));
-            levels.iter().for_each(|(d, r)| (defined.push(*d), repeated.push(*r)).0);
+            let levels: &[(i16, i16)] =
+                [&[(0, 0)][..], &[(1, 0)], &[(3, 0)], &[(2, 0), (3, 1)]][row % 4];
+            values.extend(
+                levels
+                    .iter()
+                    .filter(|(defined, _)| *defined == 3)
+                    .map(|_| row as i32),
+            );
+            levels
+                .iter()
+                .for_each(|(d, r)| (defined.push(*d), repeated.push(*r)).0);
         }
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<Int32Type>().write_batch(&values, Some(&defined), Some(&repeated)).unwrap();
+        column
+            .typed::<Int32Type>()
+            .write_batch(&values, Some(&defined), Some(&repeated))
+            .unwrap();
         column.close().unwrap();
         let levels: Vec<i16> = levels.iter().map(|level| level * 2).collect();
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<ByteArrayType>().write_batch(&urls, Some(&levels), None).unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&urls, Some(&levels), None)
+            .unwrap();
         column.close().unwrap();
         group.close().unwrap();
     }
@@ -98,7 +129,11 @@ impl Place {
     }
 
     fn rows(&self, name: &str) -> Vec<Row> {
-        self.open(name).get_row_iter(None).unwrap().map(Result::unwrap).collect()
+        self.open(name)
+            .get_row_iter(None)
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
     }
 
     fn run(&self, args: &str) -> Ran {
@@ -112,8 +147,10 @@ impl Place {
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(self.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -136,7 +173,13 @@ fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
         [verdicts.get(0), verdicts.get(1)]
     };
     let line = |url: &Vec<u8>| !url.contains(&b'\n');
-    (0..rows).map(|row| url(row).filter(line).map_or([Verdict::Invalid; 2], |url| of(&url))).collect()
+    (0..rows)
+        .map(|row| {
+            url(row)
+                .filter(line)
+                .map_or([Verdict::Invalid; 2], |url| of(&url))
+        })
+        .collect()
 }
 
 /// Encodings, page versions and codecs, each with the row counts of the row groups.
@@ -144,13 +187,45 @@ fn kinds() -> Vec<(&'static str, WriterPropertiesBuilder, Vec<usize>)> {
     let plain = || WriterProperties::builder().set_dictionary_enabled(false);
     let second = || WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
     vec![
-        ("dictionaries", WriterProperties::builder().set_compression(Compression::SNAPPY), vec![20_000, 3, 5000]),
-        ("short pages", plain().set_data_page_row_count_limit(100).set_write_batch_size(10), vec![10_000]),
-        ("pages of version 2", second().set_compression(Compression::ZSTD(Default::default())), vec![1000; 5]),
-        ("deltas", plain().set_column_encoding("url".into(), Encoding::DELTA_BYTE_ARRAY), vec![2000, 1]),
-        ("lengths", plain().set_column_encoding("url".into(), Encoding::DELTA_LENGTH_BYTE_ARRAY), vec![3000]),
-        ("gzip", plain().set_compression(Compression::GZIP(Default::default())), vec![700]),
-        ("lz4", second().set_compression(Compression::LZ4_RAW).set_bloom_filter_enabled(true), vec![12, 1300]),
+        (
+            "dictionaries",
+            WriterProperties::builder().set_compression(Compression::SNAPPY),
+            vec![20_000, 3, 5000],
+        ),
+        (
+            "short pages",
+            plain()
+                .set_data_page_row_count_limit(100)
+                .set_write_batch_size(10),
+            vec![10_000],
+        ),
+        (
+            "pages of version 2",
+            second().set_compression(Compression::ZSTD(Default::default())),
+            vec![1000; 5],
+        ),
+        (
+            "deltas",
+            plain().set_column_encoding("url".into(), Encoding::DELTA_BYTE_ARRAY),
+            vec![2000, 1],
+        ),
+        (
+            "lengths",
+            plain().set_column_encoding("url".into(), Encoding::DELTA_LENGTH_BYTE_ARRAY),
+            vec![3000],
+        ),
+        (
+            "gzip",
+            plain().set_compression(Compression::GZIP(Default::default())),
+            vec![700],
+        ),
+        (
+            "lz4",
+            second()
+                .set_compression(Compression::LZ4_RAW)
+                .set_bloom_filter_enabled(true),
+            vec![12, 1300],
+        ),
         ("no rows", plain(), vec![0]),
         ("no row groups", plain(), vec![]),
     ]
@@ -166,16 +241,30 @@ fn assert_copied(kind: &str, (old, new): (&Bytes, &Bytes)) {
     for (before, after) in before.row_groups().iter().zip(after.row_groups()) {
         assert_eq!(before.num_rows(), after.num_rows(), "{kind}");
         for (before, after) in before.columns().iter().zip(after.columns()) {
-            let bytes = |file: &Bytes, (start, len): (u64, u64)| file.slice(start as usize..(start + len) as usize);
+            let bytes = |file: &Bytes, (start, len): (u64, u64)| {
+                file.slice(start as usize..(start + len) as usize)
+            };
             assert!(
                 bytes(old, before.byte_range()) == bytes(new, after.byte_range()),
                 "{kind}: {}",
                 before.column_path()
             );
             assert_eq!(before.statistics(), after.statistics(), "{kind}");
-            assert_eq!(before.bloom_filter_length(), after.bloom_filter_length(), "{kind}");
-            assert_eq!(before.column_index_length(), after.column_index_length(), "{kind}");
-            assert_eq!(before.offset_index_offset().is_some(), after.offset_index_offset().is_some(), "{kind}");
+            assert_eq!(
+                before.bloom_filter_length(),
+                after.bloom_filter_length(),
+                "{kind}"
+            );
+            assert_eq!(
+                before.column_index_length(),
+                after.column_index_length(),
+                "{kind}"
+            );
+            assert_eq!(
+                before.offset_index_offset().is_some(),
+                after.offset_index_offset().is_some(),
+                "{kind}"
+            );
         }
     }
 }
@@ -195,11 +284,22 @@ fn annotate_adds_verdicts_and_copies_the_rest() {
             Verdict::Invalid => 3,
         };
         for (column, two) in [("url", ""), ("page.link", " --as int8 --as-name may_")] {
-            place.done(&format!("annotate -s s -a one,two in.parquet -o out.parquet --column {column}{two}"));
+            place.done(&format!(
+                "annotate -s s -a one,two in.parquet -o out.parquet --column {column}{two}"
+            ));
             let new = Bytes::from(fs::read(place.path().join("out.parquet")).unwrap());
             assert_copied(kind, (&old, &new));
-            let entries = place.open("out.parquet").metadata().file_metadata().key_value_metadata().unwrap().clone();
-            assert_eq!(entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["kept", "robosieve.agents"]);
+            let entries = place
+                .open("out.parquet")
+                .metadata()
+                .file_metadata()
+                .key_value_metadata()
+                .unwrap()
+                .clone();
+            assert_eq!(
+                entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(),
+                ["kept", "robosieve.agents"]
+            );
             let rows = place.rows("out.parquet");
             assert_eq!(rows.len(), verdicts.len(), "{kind}");
             for (number, (row, verdicts)) in rows.iter().zip(&verdicts).enumerate() {
@@ -229,22 +329,47 @@ fn filter_writes_each_row_to_one_output_in_order() {
         place.write("in.parquet", &table(properties, &groups));
         place.done("filter -s s -a one,two in.parquet -o A --disallowed-to D --unknown-to U --invalid-to I");
         let rows = place.rows("in.parquet");
-        for (name, verdict) in
-            [("U", Verdict::Unknown), ("I", Verdict::Invalid), ("A", Verdict::Allowed), ("D", Verdict::Disallowed)]
-        {
-            let of_row = |row: &[Verdict; 2]| if row[0] == row[1] { row[0] } else { Verdict::Disallowed };
+        for (name, verdict) in [
+            ("U", Verdict::Unknown),
+            ("I", Verdict::Invalid),
+            ("A", Verdict::Allowed),
+            ("D", Verdict::Disallowed),
+        ] {
+            let of_row = |row: &[Verdict; 2]| {
+                if row[0] == row[1] {
+                    row[0]
+                } else {
+                    Verdict::Disallowed
+                }
+            };
             let verdicts = verdicts(rows.len());
-            let wanted = rows.iter().zip(&verdicts).filter(|(_, row)| of_row(row) == verdict).map(|(row, _)| row);
+            let wanted = rows
+                .iter()
+                .zip(&verdicts)
+                .filter(|(_, row)| of_row(row) == verdict)
+                .map(|(row, _)| row);
             assert!(place.rows(name).iter().eq(wanted), "{kind}: {name}");
-            let chunks =
-                |name| place.open(name).metadata().row_groups().first().map(|group| group.column(0).compression());
-            assert!(chunks(name).is_none() || chunks(name) == chunks("in.parquet"), "{kind}");
+            let chunks = |name| {
+                place
+                    .open(name)
+                    .metadata()
+                    .row_groups()
+                    .first()
+                    .map(|group| group.column(0).compression())
+            };
+            assert!(
+                chunks(name).is_none() || chunks(name) == chunks("in.parquet"),
+                "{kind}"
+            );
         }
         // If one output gets all rows of a row group, the group is copied.
         place.done("filter -s s -a one --unknown allow --keep allowed A -o again");
         assert_copied(
             kind,
-            (&fs::read(place.path().join("A")).unwrap().into(), &fs::read(place.path().join("again")).unwrap().into()),
+            (
+                &fs::read(place.path().join("A")).unwrap().into(),
+                &fs::read(place.path().join("again")).unwrap().into(),
+            ),
         );
     }
 }
@@ -266,23 +391,45 @@ fn report_counts_every_row() {
                 ("invalid", Verdict::Invalid),
             ] {
                 let count = verdicts.iter().filter(|row| row[agent] == verdict).count();
-                assert_eq!(report["agents"][agent]["urls"][name], count, "{kind}: {agent} {name}");
+                assert_eq!(
+                    report["agents"][agent]["urls"][name], count,
+                    "{kind}: {agent} {name}"
+                );
             }
         }
-        let of_bases: u64 = report["bases"].as_array().unwrap().iter().map(|of| of["urls"].as_u64().unwrap()).sum();
+        let of_bases: u64 = report["bases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| of["urls"].as_u64().unwrap())
+            .sum();
         assert_eq!(of_bases, verdicts.len() as u64, "{kind}");
     }
     let refused = place.run("report -q -s s -a one in.parquet --field 2");
-    assert!(refused.stderr.contains("have names; give one"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("have names; give one"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
 fn files_of_one_schema_are_concatenated() {
     let place = Place::new();
     place.write("a.parquet", &table(WriterProperties::builder(), &[5, 6]));
-    place.write("b", &table(WriterProperties::builder().set_dictionary_enabled(false), &[7]));
+    place.write(
+        "b",
+        &table(
+            WriterProperties::builder().set_dictionary_enabled(false),
+            &[7],
+        ),
+    );
     let ran = place.done("annotate -s s -a one a.parquet b -o out");
-    assert!(ran.stderr.starts_with("lines 18  allowed "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("lines 18  allowed "),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(place.open("out").metadata().num_row_groups(), 3);
 }
 
@@ -297,17 +444,32 @@ fn files_and_lists_share_an_output_directory() {
     let run = "annotate -s s -a one --out-dir out a.parquet b.parquet c.txt";
     let ran = place.done(run);
     assert!(ran.stderr.contains("lines 181  allowed "), "{}", ran.stderr);
-    assert_eq!(fs::read(place.path().join("out/a.parquet")).unwrap(), fs::read(place.path().join("alone")).unwrap());
+    assert_eq!(
+        fs::read(place.path().join("out/a.parquet")).unwrap(),
+        fs::read(place.path().join("alone")).unwrap()
+    );
     let again = place.done(&format!("{run} --resume"));
-    assert!(again.stderr.contains("3 of 3 files are complete"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("3 of 3 files are complete"),
+        "{}",
+        again.stderr
+    );
     place.write("b.parquet", &table(WriterProperties::builder(), &[71]));
     let again = place.done(&format!("{run} --resume"));
-    assert!(again.stderr.contains("2 of 3 files are complete"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("2 of 3 files are complete"),
+        "{}",
+        again.stderr
+    );
     assert_eq!(place.rows("out/b.parquet").len(), 71);
     // A failing file is reported, and its old output is kept.
     place.write("b.parquet", b"PAR1 damaged");
     let ran = place.run(&format!("{run} --resume"));
-    assert!(ran.code == Some(2) && ran.stderr.contains("b.parquet: Parquet: damaged"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("b.parquet: Parquet: damaged"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(place.rows("out/b.parquet").len(), 71);
 }
 
@@ -317,9 +479,19 @@ fn column_of(values: &[Option<&str>]) -> Vec<u8> {
     let mut file = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
     let mut group = file.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-    let values: Vec<ByteArray> = values.iter().flatten().map(|value| ByteArray::from(*value)).collect();
-    column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+    let levels: Vec<i16> = values
+        .iter()
+        .map(|value| i16::from(value.is_some()))
+        .collect();
+    let values: Vec<ByteArray> = values
+        .iter()
+        .flatten()
+        .map(|value| ByteArray::from(*value))
+        .collect();
+    column
+        .typed::<ByteArrayType>()
+        .write_batch(&values, Some(&levels), None)
+        .unwrap();
     column.close().unwrap();
     group.close().unwrap();
     file.into_inner().unwrap()
@@ -330,7 +502,10 @@ fn columns_without_urls_are_refused() {
     let place = Place::new();
     let long = "x".repeat(20_000);
     place.write("out.parquet", b"from before");
-    let runs = ["filter -q -s s -a one in.parquet -o", "annotate -q -s s -a one in.parquet -o"];
+    let runs = [
+        "filter -q -s s -a one in.parquet -o",
+        "annotate -q -s s -a one in.parquet -o",
+    ];
     for (values, is_error) in [
         (&[Some("title"), None][..], true),
         (&[Some(&long), None], true),
@@ -341,19 +516,31 @@ fn columns_without_urls_are_refused() {
         let names = place.names();
         for run in runs {
             let ran = place.run(&format!("{run} out.parquet"));
-            assert_eq!(ran.code, Some(if is_error { 2 } else { 0 }), "{run}: {}", ran.stderr);
             assert_eq!(
-                ran.stderr.contains("in.parquet: Parquet: none of the 2 rows has a URL"),
+                ran.code,
+                Some(if is_error { 2 } else { 0 }),
+                "{run}: {}",
+                ran.stderr
+            );
+            assert_eq!(
+                ran.stderr
+                    .contains("in.parquet: Parquet: none of the 2 rows has a URL"),
                 is_error,
                 "{}",
                 ran.stderr
             );
-            let is_kept = std::fs::read(place.path().join("out.parquet")).unwrap() == b"from before";
+            let is_kept =
+                std::fs::read(place.path().join("out.parquet")).unwrap() == b"from before";
             assert_eq!((is_kept, place.names()), (is_error, names.clone()), "{run}");
             place.write("out.parquet", b"from before");
         }
         let report = place.run("report -q -s s -a one in.parquet");
-        assert_eq!(report.code, Some(if is_error { 2 } else { 0 }), "{}", report.stderr);
+        assert_eq!(
+            report.code,
+            Some(if is_error { 2 } else { 0 }),
+            "{}",
+            report.stderr
+        );
     }
 }
 
@@ -362,23 +549,46 @@ fn columns_without_urls_are_refused() {
 fn incomplete_urls_are_completed() {
     let place = Place::new();
     let long = format!("a.example/{}", "y/".repeat(10_000));
-    let urls = ["/x", "/ok", "a.example/x", "//a.example/ok", "https://a.example/x", "?", "b.example/", &long];
+    let urls = [
+        "/x",
+        "/ok",
+        "a.example/x",
+        "//a.example/ok",
+        "https://a.example/x",
+        "?",
+        "b.example/",
+        &long,
+    ];
     let schema = Arc::new(parse_message_type("message m { required binary url; }").unwrap());
     let mut file = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
     let mut group = file.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<ByteArrayType>().write_batch(&urls.map(ByteArray::from), None, None).unwrap();
+    column
+        .typed::<ByteArrayType>()
+        .write_batch(&urls.map(ByteArray::from), None, None)
+        .unwrap();
     column.close().unwrap();
     group.close().unwrap();
     place.write("in.parquet", &file.into_inner().unwrap());
     place.write("list", (urls.join("\n") + "\n").as_bytes());
-    for options in ["--host a.example", "--default-scheme https", "--host a.example --default-scheme http", ""] {
+    for options in [
+        "--host a.example",
+        "--default-scheme https",
+        "--host a.example --default-scheme http",
+        "",
+    ] {
         let args = format!("-q -s s -a one {options}");
         let letters = place.done(&format!("annotate {args} list")).stdout;
-        let letters: Vec<u8> = letters.split(|b| *b == b'\n').filter_map(|line| line.first().copied()).collect();
+        let letters: Vec<u8> = letters
+            .split(|b| *b == b'\n')
+            .filter_map(|line| line.first().copied())
+            .collect();
         place.done(&format!("annotate {args} in.parquet -o out.parquet"));
-        let masks: Vec<String> =
-            place.rows("out.parquet").iter().map(|row| row.get_column_iter().nth(1).unwrap().1.to_string()).collect();
+        let masks: Vec<String> = place
+            .rows("out.parquet")
+            .iter()
+            .map(|row| row.get_column_iter().nth(1).unwrap().1.to_string())
+            .collect();
         let wanted: Vec<&str> = letters
             .iter()
             .map(|letter| match letter {
@@ -407,31 +617,91 @@ fn impossible_runs_are_explained_and_write_nothing() {
     for (args, expected) in [
         ("annotate -s s -a one in.parquet", "-o out.parquet"),
         ("filter -s s -a one in.parquet -o -", "needs a file"),
-        ("annotate -s s -a one in.parquet -o new.parquet.gz", "not compressed"),
-        ("annotate -s s -a one in.parquet --column link -o new", "has no column \"link\", only url, n, tags."),
-        ("annotate -s s -a one in.parquet --column n -o new", "column \"n\" holds INT64"),
-        ("filter -s s -a one in.parquet --column tags.list.element -o new", "repeated"),
+        (
+            "annotate -s s -a one in.parquet -o new.parquet.gz",
+            "not compressed",
+        ),
+        (
+            "annotate -s s -a one in.parquet --column link -o new",
+            "has no column \"link\", only url, n, tags.",
+        ),
+        (
+            "annotate -s s -a one in.parquet --column n -o new",
+            "column \"n\" holds INT64",
+        ),
+        (
+            "filter -s s -a one in.parquet --column tags.list.element -o new",
+            "repeated",
+        ),
         ("annotate -s s -a one other.parquet -o new", "--as-name"),
-        ("annotate -s s -a one,One --as int8 in.parquet -o new", "--as-name"),
-        ("annotate -s s -a one in.parquet other.parquet -o new", "its columns differ from those of in.parquet"),
-        ("annotate -s s -a one in.parquet list -o new", "some inputs are Parquet"),
-        ("annotate -s s -a one cut.parquet -o new", "cut.parquet: Parquet: damaged"),
-        ("annotate -s s -a one empty.parquet -o new", "empty.parquet: Parquet"),
-        ("annotate -s s -a one text.parquet -o new", "text.parquet: Parquet"),
-        ("annotate -s s -a one missing.parquet -o new", "missing.parquet: No such file"),
+        (
+            "annotate -s s -a one,One --as int8 in.parquet -o new",
+            "--as-name",
+        ),
+        (
+            "annotate -s s -a one in.parquet other.parquet -o new",
+            "its columns differ from those of in.parquet",
+        ),
+        (
+            "annotate -s s -a one in.parquet list -o new",
+            "some inputs are Parquet",
+        ),
+        (
+            "annotate -s s -a one cut.parquet -o new",
+            "cut.parquet: Parquet: damaged",
+        ),
+        (
+            "annotate -s s -a one empty.parquet -o new",
+            "empty.parquet: Parquet",
+        ),
+        (
+            "annotate -s s -a one text.parquet -o new",
+            "text.parquet: Parquet",
+        ),
+        (
+            "annotate -s s -a one missing.parquet -o new",
+            "missing.parquet: No such file",
+        ),
         (&many, "a mask of bits holds 63"),
-        ("annotate -s s -a one --as mask in.parquet -o new", "a Parquet file takes bits or int8"),
-        ("annotate -s s -a one --as bits list -o new", "a list takes letters, jsonl or mask"),
-        ("annotate -s s -a one --field 1 in.parquet -o new", "have names"),
-        ("filter -s s -a one --json-key page in.parquet -o new", "--field names the column"),
-        ("annotate -s s -a one --as-name x list -o new", "a list has none"),
+        (
+            "annotate -s s -a one --as mask in.parquet -o new",
+            "a Parquet file takes bits or int8",
+        ),
+        (
+            "annotate -s s -a one --as bits list -o new",
+            "a list takes letters, jsonl or mask",
+        ),
+        (
+            "annotate -s s -a one --field 1 in.parquet -o new",
+            "have names",
+        ),
+        (
+            "filter -s s -a one --json-key page in.parquet -o new",
+            "--field names the column",
+        ),
+        (
+            "annotate -s s -a one --as-name x list -o new",
+            "a list has none",
+        ),
     ] {
         let ran = place.run(args);
-        assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{args}: {}", ran.stderr);
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(expected),
+            "{args}: {}",
+            ran.stderr
+        );
         assert!(ran.stdout.is_empty() && place.names() == names, "{args}");
     }
-    let piped = robosieve_with(place.path(), &["annotate", "-s", "s", "-a", "one", "-o", "new"], &good);
-    assert!(piped.code == Some(2) && piped.stderr.contains("name the file instead of piping it"), "{}", piped.stderr);
+    let piped = robosieve_with(
+        place.path(),
+        &["annotate", "-s", "s", "-a", "one", "-o", "new"],
+        &good,
+    );
+    assert!(
+        piped.code == Some(2) && piped.stderr.contains("name the file instead of piping it"),
+        "{}",
+        piped.stderr
+    );
 }
 
 /// A damaged file gives an error, or as many rows as its footer declares. It causes no panic, no
@@ -439,18 +709,29 @@ fn impossible_runs_are_explained_and_write_nothing() {
 #[test]
 fn damaged_files_fail_or_keep_all_rows() {
     let snapshot = Snapshot::new(snapshot()).unwrap();
-    let judge = Judge::new(snapshot.clone(), &["one".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot.clone(),
+        &["one".parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
     let dir = tempfile::tempdir().unwrap();
     let (path, out) = (dir.path().join("in"), dir.path().join("out"));
     let (mut errors, mut done) = (0, 0);
-    for properties in [WriterProperties::builder(), WriterProperties::builder().set_dictionary_enabled(false)] {
+    for properties in [
+        WriterProperties::builder(),
+        WriterProperties::builder().set_dictionary_enabled(false),
+    ] {
         let good = table(properties.set_compression(Compression::SNAPPY), &[8, 40]);
         for place in (0..good.len()).step_by(13) {
             let mut bad = good.clone();
             bad[place] ^= 1 << (place % 8);
             fs::write(&path, &bad).unwrap();
             let filter = robosieve::parquet::ParquetFilter::new(&judge);
-            let outputs = robosieve::parquet::ParquetOutputs { kept: Some(&out), ..Default::default() };
+            let outputs = robosieve::parquet::ParquetOutputs {
+                kept: Some(&out),
+                ..Default::default()
+            };
             let ran = robosieve::parquet::ParquetInput::open(&path, "url").and_then(|input| {
                 let inputs = [input];
                 let stats = filter.annotate(&inputs, &out)?;

@@ -20,22 +20,32 @@ const EMPTY_DICTIONARY: &[u8] = b"\x15\x04\x15\x00\x15\x00\x4c\x15\x00\x15\x00\x
 /// empty row group has a dictionary page but no data page, and its data page offset is 0.
 fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
     let schema = parse_message_type(schema).unwrap();
-    let mut file = SerializedFileWriter::new(Vec::new(), schema.into(), Default::default()).unwrap();
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), schema.into(), Default::default()).unwrap();
     for &rows in groups {
         let mut group = file.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
-        let urls: Vec<ByteArray> =
-            (0..rows).map(|row| ["https://a.example/x", "https://a.example/"][row % 2].into()).collect();
-        column.typed::<ByteArrayType>().write_batch(&urls, None, None).unwrap();
+        let urls: Vec<ByteArray> = (0..rows)
+            .map(|row| ["https://a.example/x", "https://a.example/"][row % 2].into())
+            .collect();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&urls, None, None)
+            .unwrap();
         column.close().unwrap();
         while let Some(mut column) = group.next_column().unwrap() {
-            column.typed::<Int64Type>().write_batch(&vec![7; rows], None, None).unwrap();
+            column
+                .typed::<Int64Type>()
+                .write_batch(&vec![7; rows], None, None)
+                .unwrap();
             column.close().unwrap();
         }
         group.close().unwrap();
     }
     let mut bytes = file.into_inner().unwrap();
-    let meta = ParquetMetaDataReader::new().parse_and_finish(&Bytes::from(bytes.clone())).unwrap();
+    let meta = ParquetMetaDataReader::new()
+        .parse_and_finish(&Bytes::from(bytes.clone()))
+        .unwrap();
     let footer = u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().unwrap()) as usize;
     bytes.truncate(bytes.len() - 8 - footer);
     let groups = meta.row_groups().iter().cloned().map(|group| {
@@ -44,17 +54,28 @@ fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
             let dictionary = bytes.len() as i64;
             bytes.extend_from_slice(EMPTY_DICTIONARY);
             let builder = column.clone().into_builder();
-            let builder = builder.set_dictionary_page_offset(Some(dictionary)).set_data_page_offset(0);
+            let builder = builder
+                .set_dictionary_page_offset(Some(dictionary))
+                .set_data_page_offset(0);
             let builder = builder.set_total_compressed_size(EMPTY_DICTIONARY.len() as i64);
-            *column = builder.set_total_uncompressed_size(EMPTY_DICTIONARY.len() as i64).build().unwrap();
+            *column = builder
+                .set_total_uncompressed_size(EMPTY_DICTIONARY.len() as i64)
+                .build()
+                .unwrap();
         }
-        group.into_builder().set_column_metadata(columns).build().unwrap()
+        group
+            .into_builder()
+            .set_column_metadata(columns)
+            .build()
+            .unwrap()
     });
     let groups = groups.collect();
     let meta = meta.into_builder().set_row_groups(groups).build();
     let mut out = TrackedWrite::new(Vec::new());
     out.write_all(&bytes).unwrap();
-    ParquetMetaDataWriter::new_with_tracked(TrackedWrite::new(&mut out), &meta).finish().unwrap();
+    ParquetMetaDataWriter::new_with_tracked(TrackedWrite::new(&mut out), &meta)
+        .finish()
+        .unwrap();
     out.into_inner().unwrap()
 }
 
@@ -64,8 +85,14 @@ impl Place {
     fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         let mut compiler = Compiler::default();
-        compiler.add_robots("https://a.example", b"user-agent: *\ndisallow: /x").unwrap();
-        compiler.finish().unwrap().write_to(place.path().join("s")).unwrap();
+        compiler
+            .add_robots("https://a.example", b"user-agent: *\ndisallow: /x")
+            .unwrap();
+        compiler
+            .finish()
+            .unwrap()
+            .write_to(place.path().join("s"))
+            .unwrap();
         place
     }
 
@@ -79,10 +106,22 @@ impl Place {
 
     /// Reads a whole file: its column names and its rows.
     fn read(&self, name: &str) -> (Vec<String>, Vec<String>) {
-        let file = SerializedFileReader::new(Bytes::from(fs::read(self.path().join(name)).unwrap())).unwrap();
+        let file =
+            SerializedFileReader::new(Bytes::from(fs::read(self.path().join(name)).unwrap()))
+                .unwrap();
         let schema = file.metadata().file_metadata().schema_descr();
-        let columns = schema.columns().iter().map(|column| column.name().to_owned()).collect();
-        (columns, file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect())
+        let columns = schema
+            .columns()
+            .iter()
+            .map(|column| column.name().to_owned())
+            .collect();
+        (
+            columns,
+            file.get_row_iter(None)
+                .unwrap()
+                .map(|row| row.unwrap().to_string())
+                .collect(),
+        )
     }
 }
 
@@ -90,7 +129,10 @@ impl Place {
 fn empty_row_groups_are_valid() {
     let place = Place::new();
     for groups in [&[0][..], &[0, 0], &[2, 0, 4], &[0, 2], &[3, 0]] {
-        let table = as_by_pyarrow("message m { required binary url (STRING); required int64 n; }", groups);
+        let table = as_by_pyarrow(
+            "message m { required binary url (STRING); required int64 n; }",
+            groups,
+        );
         fs::write(place.path().join("in.parquet"), table).unwrap();
         let rows: usize = groups.iter().sum();
         for args in [
@@ -106,7 +148,10 @@ fn empty_row_groups_are_valid() {
             assert_eq!(ran.code, Some(0), "{groups:?}: {args}: {}", ran.stderr);
             if args.starts_with("annotate") && args.ends_with("-o A") {
                 let (columns, read) = place.read("A");
-                assert!(columns.len() > 2 && read.len() == rows, "{groups:?}: {args}: {columns:?}");
+                assert!(
+                    columns.len() > 2 && read.len() == rows,
+                    "{groups:?}: {args}: {columns:?}"
+                );
             }
         }
         assert_eq!(place.read("B").0, ["url", "n", "again"], "{groups:?}");
@@ -120,23 +165,46 @@ fn column_names_ignore_case_if_unambiguous() {
         (("URL", "n"), "", None),
         (("Url", "n"), "--field uRL", None),
         (("url", "Url"), "", None),
-        (("Url", "url"), "--field url", Some("column \"url\" holds INT64")),
+        (
+            ("Url", "url"),
+            "--field url",
+            Some("column \"url\" holds INT64"),
+        ),
         (
             ("URL", "Url"),
             "",
-            Some("several that differ in case only: URL, Url; name the column of the URLs with --field"),
+            Some(
+                "several that differ in case only: URL, Url; name the column of the URLs with --field",
+            ),
         ),
-        (("link", "n"), "", Some("has no column \"url\", only link, n; name the column of the URLs with --field")),
+        (
+            ("link", "n"),
+            "",
+            Some("has no column \"url\", only link, n; name the column of the URLs with --field"),
+        ),
     ] {
-        let schema = format!("message m {{ required binary {first} (STRING); required int64 {second}; }}");
-        fs::write(place.path().join("in.parquet"), as_by_pyarrow(&schema, &[2])).unwrap();
+        let schema =
+            format!("message m {{ required binary {first} (STRING); required int64 {second}; }}");
+        fs::write(
+            place.path().join("in.parquet"),
+            as_by_pyarrow(&schema, &[2]),
+        )
+        .unwrap();
         let ran = place.run(&format!("annotate -s s -a one {args} in.parquet -o out"));
         match expected {
-            Some(error) => assert!(ran.code == Some(2) && ran.stderr.contains(error), "{first}: {}", ran.stderr),
+            Some(error) => assert!(
+                ran.code == Some(2) && ran.stderr.contains(error),
+                "{first}: {}",
+                ran.stderr
+            ),
             None => {
                 assert_eq!(ran.code, Some(0), "{first}: {}", ran.stderr);
                 let (_, rows) = place.read("out");
-                assert!(rows[0].ends_with("robots_allowed: 0}") && rows[1].ends_with("robots_allowed: 1}"), "{rows:?}");
+                assert!(
+                    rows[0].ends_with("robots_allowed: 0}")
+                        && rows[1].ends_with("robots_allowed: 1}"),
+                    "{rows:?}"
+                );
             }
         }
     }

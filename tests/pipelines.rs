@@ -19,19 +19,32 @@ use std::time::Duration;
 const THREADS: [usize; 3] = [1, 2, 5];
 
 /// The outcome of `work` on a pool of `threads` threads: `Err` for a panic. Fails if `work` hangs.
-fn outcome<T: Send + 'static>(threads: usize, work: impl FnOnce() -> T + Send + 'static) -> thread::Result<T> {
+fn outcome<T: Send + 'static>(
+    threads: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> thread::Result<T> {
     let (alive, ended) = mpsc::channel::<()>();
     let thread = thread::spawn(move || {
         let _alive = alive;
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap()
+            .install(work)
     });
-    assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Err(RecvTimeoutError::Disconnected), "{threads}: hangs");
+    assert_eq!(
+        ended.recv_timeout(Duration::from_secs(60)),
+        Err(RecvTimeoutError::Disconnected),
+        "{threads}: hangs"
+    );
     thread.join()
 }
 
 fn snapshot() -> Snapshot {
     let mut compiler = Compiler::default();
-    compiler.add_robots("https://a.example", b"user-agent: *\ndisallow: /x").unwrap();
+    compiler
+        .add_robots("https://a.example", b"user-agent: *\ndisallow: /x")
+        .unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
@@ -51,7 +64,9 @@ impl Read for PanicsAfter {
 }
 
 fn lines(count: usize) -> Vec<u8> {
-    (0..count).flat_map(|n| format!("https://a.example/{n}\n").into_bytes()).collect()
+    (0..count)
+        .flat_map(|n| format!("https://a.example/{n}\n").into_bytes())
+        .collect()
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
@@ -73,7 +88,9 @@ fn reader_panics_end_a_filter() {
                 let mut inputs = vec![Input::from_reader("first", Cursor::new(lines(100_000)))];
                 inputs.push(Input::from_reader(name, PanicsAfter(Cursor::new(text))));
                 inputs.push(Input::from_reader("last", Cursor::new(lines(100_000))));
-                Filter::new(&judge(&snapshot)).run(inputs, Outputs::default()).map(drop)
+                Filter::new(&judge(&snapshot))
+                    .run(inputs, Outputs::default())
+                    .map(drop)
             });
             assert!(ran.is_err(), "{threads}, {name}: the panic is lost");
         }
@@ -88,8 +105,14 @@ struct EndsAfter {
 
 impl Write for EndsAfter {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        assert!(!self.by_panic || self.left >= buf.len(), "this writer panics");
-        self.left = self.left.checked_sub(buf.len()).ok_or(io::ErrorKind::StorageFull)?;
+        assert!(
+            !self.by_panic || self.left >= buf.len(),
+            "this writer panics"
+        );
+        self.left = self
+            .left
+            .checked_sub(buf.len())
+            .ok_or(io::ErrorKind::StorageFull)?;
         Ok(buf.len())
     }
 
@@ -104,19 +127,31 @@ fn failing_writers_end_a_filter() {
         for by_panic in [false, true] {
             let ran = outcome(threads, move || {
                 let snapshot = snapshot();
-                let inputs = (0..9).map(|_| Input::from_reader("list", Cursor::new(gzip(&lines(50_000))))).collect();
-                let mut out = EndsAfter { left: 1 << 20, by_panic };
-                Filter::new(&judge(&snapshot)).annotate(inputs, &mut out).map(drop)
+                let inputs = (0..9)
+                    .map(|_| Input::from_reader("list", Cursor::new(gzip(&lines(50_000)))))
+                    .collect();
+                let mut out = EndsAfter {
+                    left: 1 << 20,
+                    by_panic,
+                };
+                Filter::new(&judge(&snapshot))
+                    .annotate(inputs, &mut out)
+                    .map(drop)
             });
             assert_eq!(ran.is_err(), by_panic, "{threads}");
-            assert!(ran.map_or(true, |result| result.is_err()), "{threads}: the error is lost");
+            assert!(
+                ran.map_or(true, |result| result.is_err()),
+                "{threads}: the error is lost"
+            );
         }
     }
 }
 
 #[test]
 fn reader_panics_end_a_compilation() {
-    let line = |n: usize| format!("{{\"url\":\"https://a{n}.example/robots.txt\",\"body\":\"user-agent: *\"}}\n");
+    let line = |n: usize| {
+        format!("{{\"url\":\"https://a{n}.example/robots.txt\",\"body\":\"user-agent: *\"}}\n")
+    };
     for threads in THREADS {
         for origins in [1, 20_000] {
             let text: String = (0..origins).map(line).collect();
@@ -132,30 +167,52 @@ fn reader_panics_end_a_compilation() {
 /// Row groups of two rows, each column with a Bloom filter; that of column `n` in the first row
 /// group is damaged.
 fn with_damaged_copy(groups: usize) -> Vec<u8> {
-    let schema = parse_message_type("message m { required binary url (STRING); required int64 n; }").unwrap();
-    let properties = WriterProperties::builder().set_bloom_filter_enabled(true).build();
-    let mut file = SerializedFileWriter::new(Vec::new(), schema.into(), Arc::new(properties)).unwrap();
+    let schema =
+        parse_message_type("message m { required binary url (STRING); required int64 n; }")
+            .unwrap();
+    let properties = WriterProperties::builder()
+        .set_bloom_filter_enabled(true)
+        .build();
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), schema.into(), Arc::new(properties)).unwrap();
     for _ in 0..groups {
         let mut group = file.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let urls = ["https://a.example/x", "https://a.example/"].map(ByteArray::from);
-        column.typed::<ByteArrayType>().write_batch(&urls, None, None).unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&urls, None, None)
+            .unwrap();
         column.close().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<Int64Type>().write_batch(&[1, 2], None, None).unwrap();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&[1, 2], None, None)
+            .unwrap();
         column.close().unwrap();
         group.close().unwrap();
     }
     let mut bytes = file.into_inner().unwrap();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
-    let start = reader.metadata().row_group(0).column(1).bloom_filter_offset().unwrap() as usize;
+    let start = reader
+        .metadata()
+        .row_group(0)
+        .column(1)
+        .bloom_filter_offset()
+        .unwrap() as usize;
     bytes[start..start + 16].fill(0xff);
     bytes
 }
 
-fn annotate(table: &Path, out: &Path, progress: &(dyn Fn(FilterProgress) + Sync)) -> Result<FilterStats> {
+fn annotate(
+    table: &Path,
+    out: &Path,
+    progress: &(dyn Fn(FilterProgress) + Sync),
+) -> Result<FilterStats> {
     let snapshot = snapshot();
-    ParquetFilter::new(&judge(&snapshot)).progress(progress).annotate(&[ParquetInput::open(table, "url")?], out)
+    ParquetFilter::new(&judge(&snapshot))
+        .progress(progress)
+        .annotate(&[ParquetInput::open(table, "url")?], out)
 }
 
 #[test]
@@ -163,12 +220,21 @@ fn uncopyable_columns_end_annotating() {
     for threads in THREADS {
         for groups in [1, 4, 5, 40] {
             let dir = tempfile::tempdir().unwrap();
-            let (table, out) = (dir.path().join("in.parquet"), dir.path().join("out.parquet"));
+            let (table, out) = (
+                dir.path().join("in.parquet"),
+                dir.path().join("out.parquet"),
+            );
             std::fs::write(&table, with_damaged_copy(groups)).unwrap();
             let ran = outcome(threads, move || annotate(&table, &out, &|_| {}).map(drop)).unwrap();
             let err = ran.unwrap_err();
-            assert!(matches!(err.kind(), ErrorKind::BadTable(_)), "{groups}: {err}");
-            assert!(err.path().is_some_and(|path| path.ends_with("in.parquet")), "{groups}: {err}");
+            assert!(
+                matches!(err.kind(), ErrorKind::BadTable(_)),
+                "{groups}: {err}"
+            );
+            assert!(
+                err.path().is_some_and(|path| path.ends_with("in.parquet")),
+                "{groups}: {err}"
+            );
         }
     }
 }
@@ -177,16 +243,31 @@ fn uncopyable_columns_end_annotating() {
 fn caller_panics_end_annotating() {
     for threads in THREADS {
         let dir = tempfile::tempdir().unwrap();
-        let (table, out) = (dir.path().join("in.parquet"), dir.path().join("out.parquet"));
+        let (table, out) = (
+            dir.path().join("in.parquet"),
+            dir.path().join("out.parquet"),
+        );
         let mut bytes = with_damaged_copy(40);
         // Without damage: the Bloom filter of another row group has the same content.
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
-        let filter = |group| reader.metadata().row_group(group).column(1).bloom_filter_offset().unwrap() as usize;
+        let filter = |group| {
+            reader
+                .metadata()
+                .row_group(group)
+                .column(1)
+                .bloom_filter_offset()
+                .unwrap() as usize
+        };
         bytes.copy_within(filter(1)..filter(1) + 16, filter(0));
         std::fs::write(&table, bytes).unwrap();
         let ran = outcome(threads, move || {
             let calls = AtomicUsize::new(0);
-            let progress = |_| assert!(calls.fetch_add(1, Ordering::Relaxed) < 20, "this caller panics");
+            let progress = |_| {
+                assert!(
+                    calls.fetch_add(1, Ordering::Relaxed) < 20,
+                    "this caller panics"
+                )
+            };
             annotate(&table, &out, &progress).map(drop)
         });
         assert!(ran.is_err(), "{threads}: the panic is lost");

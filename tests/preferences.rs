@@ -9,7 +9,9 @@ use proptest::sample::select;
 use robosieve::compile::Compiled;
 use robosieve::filter::{AnnotateForm, Filter, Input};
 use robosieve::judge::{PreferenceJudge, StatusPolicy, UnknownOrigin};
-use robosieve::preferences::{Preference, Preferences, explain_preferences, reference as preferences_reference};
+use robosieve::preferences::{
+    Preference, Preferences, explain_preferences, reference as preferences_reference,
+};
 use robosieve::records::{InputFormat, RecordOptions};
 use robosieve::robots::reference as robots_reference;
 use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, Robots, Snapshot};
@@ -56,13 +58,26 @@ fn nothing() -> String {
 
 /// Preferences as a case writes them.
 fn shown(found: &Preferences) -> (String, String) {
-    ([found.train_ai.letter(), found.search.letter()].iter().collect(), found.signals.to_string())
+    (
+        [found.train_ai.letter(), found.search.letter()]
+            .iter()
+            .collect(),
+        found.signals.to_string(),
+    )
 }
 
 impl Case {
     fn robots(&self) -> Vec<u8> {
-        let repeated = |parts: &Vec<Repeat>| parts.iter().map(|part| part.text.repeat(part.times)).collect();
-        self.robots.clone().unwrap_or_else(|| self.robots_repeat.as_ref().map(repeated).unwrap()).into_bytes()
+        let repeated = |parts: &Vec<Repeat>| {
+            parts
+                .iter()
+                .map(|part| part.text.repeat(part.times))
+                .collect()
+        };
+        self.robots
+            .clone()
+            .unwrap_or_else(|| self.robots_repeat.as_ref().map(repeated).unwrap())
+            .into_bytes()
     }
 
     fn agent_match(&self) -> AgentMatch {
@@ -100,11 +115,29 @@ fn applied(
 fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, String)) {
     let mut failures = Failures::default();
     for case in load::<Case>(&cases_dir().join("preferences")) {
-        assert!(!case.clause.is_empty() && !case.expect.is_empty(), "{}", case.name);
-        for profile in case.profile.map_or(vec![Profile::Google, Profile::Rfc9309], |profile| vec![profile]) {
-            for Expectation { url, usage, signals } in &case.expect {
+        assert!(
+            !case.clause.is_empty() && !case.expect.is_empty(),
+            "{}",
+            case.name
+        );
+        for profile in case
+            .profile
+            .map_or(vec![Profile::Google, Profile::Rfc9309], |profile| {
+                vec![profile]
+            })
+        {
+            for Expectation {
+                url,
+                usage,
+                signals,
+            } in &case.expect
+            {
                 let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
-                failures.check(what, ask(&case, profile, url), (usage.clone(), signals.clone()));
+                failures.check(
+                    what,
+                    ask(&case, profile, url),
+                    (usage.clone(), signals.clone()),
+                );
             }
         }
     }
@@ -114,8 +147,13 @@ fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, 
 #[test]
 fn reference_passes_the_cases() {
     every_case("preferences by the reference", |case, profile, url| {
-        let (robots, agent, how) = (case.robots(), case.agent.parse().unwrap(), case.agent_match());
-        let stated = preferences_reference::preferences(&robots, &agent, how, profile, url.as_bytes());
+        let (robots, agent, how) = (
+            case.robots(),
+            case.agent.parse().unwrap(),
+            case.agent_match(),
+        );
+        let stated =
+            preferences_reference::preferences(&robots, &agent, how, profile, url.as_bytes());
         shown(&applied(stated, &robots, &agent, how, profile, url))
     });
 }
@@ -123,9 +161,25 @@ fn reference_passes_the_cases() {
 #[test]
 fn explanation_passes_the_cases() {
     every_case("preferences by the text", |case, profile, url| {
-        let (robots, agent, how) = (case.robots(), case.agent.parse().unwrap(), case.agent_match());
-        let stated = explain_preferences(&Robots::parse(&robots, profile), &agent, how, url.as_bytes());
-        shown(&applied(stated.preferences, &robots, &agent, how, profile, url))
+        let (robots, agent, how) = (
+            case.robots(),
+            case.agent.parse().unwrap(),
+            case.agent_match(),
+        );
+        let stated = explain_preferences(
+            &Robots::parse(&robots, profile),
+            &agent,
+            how,
+            url.as_bytes(),
+        );
+        shown(&applied(
+            stated.preferences,
+            &robots,
+            &agent,
+            how,
+            profile,
+            url,
+        ))
     });
 }
 
@@ -135,7 +189,12 @@ fn by_snapshot(case: &Case, snapshot: &Snapshot, url: &str) -> (String, String) 
     let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
     let preferences = PreferenceJudge::new(&judge);
     let found = preferences.of(url.as_bytes()).unwrap().to_vec();
-    assert_eq!(preferences.of(url.as_bytes()).unwrap(), found, "{}: second lookup", case.name);
+    assert_eq!(
+        preferences.of(url.as_bytes()).unwrap(),
+        found,
+        "{}: second lookup",
+        case.name
+    );
     let explained = judge.explain(url.as_bytes(), 0).unwrap().preferences;
     assert_eq!([explained.preferences], *found, "{}: explained", case.name);
     shown(&found[0])
@@ -143,25 +202,40 @@ fn by_snapshot(case: &Case, snapshot: &Snapshot, url: &str) -> (String, String) 
 
 #[test]
 fn snapshot_in_memory_passes_the_cases() {
-    every_case("preferences by a snapshot in memory", |case, profile, url| {
-        by_snapshot(case, &Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap(), url)
-    });
+    every_case(
+        "preferences by a snapshot in memory",
+        |case, profile, url| {
+            by_snapshot(
+                case,
+                &Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap(),
+                url,
+            )
+        },
+    );
 }
 
 #[test]
 fn reopened_snapshot_passes_the_cases() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("case.rsieve");
-    every_case("preferences by a snapshot written and reopened", |case, profile, url| {
-        case.compiled(profile).write_to(&path).unwrap();
-        by_snapshot(case, &Snapshot::open(&path).unwrap(), url)
-    });
+    every_case(
+        "preferences by a snapshot written and reopened",
+        |case, profile, url| {
+            case.compiled(profile).write_to(&path).unwrap();
+            by_snapshot(case, &Snapshot::open(&path).unwrap(), url)
+        },
+    );
 }
 
 fn annotated(judge: &Judge, form: AnnotateForm, records: RecordOptions, list: &str) -> String {
     let mut out = Vec::new();
     let input = Input::from_reader("list", Cursor::new(list.to_owned()));
-    Filter::new(judge).form(form).records(records).preferences(true).annotate(vec![input], &mut out).unwrap();
+    Filter::new(judge)
+        .form(form)
+        .records(records)
+        .preferences(true)
+        .annotate(vec![input], &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -171,18 +245,34 @@ fn pipeline_passes_the_cases() {
         let snapshot = Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap();
         let options = JudgeOptions::default().agent_match(case.agent_match());
         let judge = Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
-        let line = annotated(&judge, AnnotateForm::Letters, RecordOptions::default(), &format!("{url}\n"));
+        let line = annotated(
+            &judge,
+            AnnotateForm::Letters,
+            RecordOptions::default(),
+            &format!("{url}\n"),
+        );
         let fields: Vec<&str> = line.trim_end().split('\t').collect();
-        let [_, usage, signals, rest] = fields[..] else { panic!("{line:?}") };
+        let [_, usage, signals, rest] = fields[..] else {
+            panic!("{line:?}")
+        };
         assert_eq!(rest, url);
-        (usage.to_owned(), if signals == "-" { String::new() } else { signals.to_owned() })
+        (
+            usage.to_owned(),
+            if signals == "-" {
+                String::new()
+            } else {
+                signals.to_owned()
+            },
+        )
     });
 }
 
 /// Compiles captures in JSONL.
 fn snapshot_of(captures: &str) -> Snapshot {
     let mut compiler = Compiler::default();
-    compiler.add_reader("captures", captures.as_bytes()).unwrap();
+    compiler
+        .add_reader("captures", captures.as_bytes())
+        .unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
@@ -196,7 +286,12 @@ const SITES: &str = r#"
 "#;
 
 fn judge_of(snapshot: &Snapshot, options: JudgeOptions) -> Judge {
-    Judge::new(snapshot, &["a".parse().unwrap(), "b".parse().unwrap()], options).unwrap()
+    Judge::new(
+        snapshot,
+        &["a".parse().unwrap(), "b".parse().unwrap()],
+        options,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -214,18 +309,33 @@ fn letters_gain_two_columns() {
         AA\t-y;--\t-;search=yes,ai-train=no\thttps://moved.example/o";
     // Without an explicit format the tab makes this a list of columns.
     let text = RecordOptions::default().format(InputFormat::Text);
-    assert_eq!(annotated(&judge, AnnotateForm::Letters, text, list), expected);
+    assert_eq!(
+        annotated(&judge, AnnotateForm::Letters, text, list),
+        expected
+    );
 }
 
 #[test]
 fn json_has_one_object_per_agent() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
-    let urls = ["https://a.example/x", "https://plain.example/", "https://plain.example/x", "https://other.example/"];
-    let list: String = urls.iter().map(|url| format!("{{\"url\": \"{url}\"}}\n")).collect();
+    let urls = [
+        "https://a.example/x",
+        "https://plain.example/",
+        "https://plain.example/x",
+        "https://other.example/",
+    ];
+    let list: String = urls
+        .iter()
+        .map(|url| format!("{{\"url\": \"{url}\"}}\n"))
+        .collect();
     let found = annotated(&judge, AnnotateForm::Jsonl, RecordOptions::default(), &list);
-    let lines: Vec<serde_json::Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let none = serde_json::json!({"train-ai": "unknown", "search": "unknown", "content-signal": {}});
+    let lines: Vec<serde_json::Value> = found
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let none =
+        serde_json::json!({"train-ai": "unknown", "search": "unknown", "content-signal": {}});
     assert_eq!(
         lines[0],
         serde_json::json!({
@@ -238,7 +348,10 @@ fn json_has_one_object_per_agent() {
     );
     let refused = serde_json::json!({"train-ai": null, "search": null, "content-signal": {}});
     for (line, expected) in lines[1..].iter().zip([&none, &refused, &none]) {
-        assert_eq!(line["robots_preferences"], serde_json::json!({"a": expected, "b": expected}));
+        assert_eq!(
+            line["robots_preferences"],
+            serde_json::json!({"a": expected, "b": expected})
+        );
     }
 }
 
@@ -252,7 +365,10 @@ fn csv_headers_gain_two_columns() {
         AA\t-y;--\t-;search=yes,ai-train=no\t1,https://a.example/o\n\
         AA\tn-;--\t-;search=yes,ai-train=no\t2,\"https://a.example/p\"\n\
         II\t--;--\t-;-\t3,\n";
-    assert_eq!(annotated(&judge, AnnotateForm::Letters, csv, list), expected);
+    assert_eq!(
+        annotated(&judge, AnnotateForm::Letters, csv, list),
+        expected
+    );
 }
 
 #[test]
@@ -262,32 +378,70 @@ fn preferences_follow_the_status_policy() {
         let judge = judge_of(&snapshot, options);
         let preferences = PreferenceJudge::new(&judge);
         let found = preferences.of(url.as_bytes()).unwrap()[0];
-        assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().preferences.preferences, found, "{url}");
+        assert_eq!(
+            judge
+                .explain(url.as_bytes(), 0)
+                .unwrap()
+                .preferences
+                .preferences,
+            found,
+            "{url}"
+        );
         found.train_ai
     };
     let plain = JudgeOptions::default();
     assert_eq!(of(plain, "https://moved.example/"), Preference::No);
     assert_eq!(of(plain, "https://gone.example/"), Preference::Unknown);
-    assert_eq!(of(plain, "https://fails.example/"), Preference::NotApplicable, "refused, by no rule");
+    assert_eq!(
+        of(plain, "https://fails.example/"),
+        Preference::NotApplicable,
+        "refused, by no rule"
+    );
     let late = plain.at(1_800_000_000);
-    assert_eq!(of(late, "https://fails.example/"), Preference::No, "the last good copy");
+    assert_eq!(
+        of(late, "https://fails.example/"),
+        Preference::No,
+        "the last good copy"
+    );
     let rfc = late.status_policy(StatusPolicy::Rfc9309);
-    assert_eq!(of(rfc, "https://fails.example/"), Preference::Unknown, "allowed, by no rule");
+    assert_eq!(
+        of(rfc, "https://fails.example/"),
+        Preference::Unknown,
+        "allowed, by no rule"
+    );
     assert_eq!(of(plain, "http://a.example/"), Preference::Unknown);
-    assert_eq!(of(plain.any_scheme(true), "http://a.example/"), Preference::No);
-    assert_eq!(of(plain.unknown(UnknownOrigin::Allow), "http://b.example/"), Preference::Unknown);
+    assert_eq!(
+        of(plain.any_scheme(true), "http://a.example/"),
+        Preference::No
+    );
+    assert_eq!(
+        of(plain.unknown(UnknownOrigin::Allow), "http://b.example/"),
+        Preference::Unknown
+    );
 }
 
 #[test]
 fn judges_do_not_share_caches() {
     let snapshot = snapshot_of(SITES);
-    let judges = [&["a"], &["b"]]
-        .map(|[name]| Judge::new(snapshot.clone(), &[name.parse().unwrap()], JudgeOptions::default()).unwrap());
+    let judges = [&["a"], &["b"]].map(|[name]| {
+        Judge::new(
+            snapshot.clone(),
+            &[name.parse().unwrap()],
+            JudgeOptions::default(),
+        )
+        .unwrap()
+    });
     let preferences = judges.each_ref().map(PreferenceJudge::new);
     for _ in 0..2 {
         for (of, expected) in preferences.iter().zip(["", "search=yes,ai-train=no"]) {
             let found = of.of(b"https://a.example/").unwrap();
-            assert_eq!(found.iter().map(|preferences| preferences.signals.to_string()).collect::<Vec<_>>(), [expected]);
+            assert_eq!(
+                found
+                    .iter()
+                    .map(|preferences| preferences.signals.to_string())
+                    .collect::<Vec<_>>(),
+                [expected]
+            );
         }
     }
 }
@@ -297,21 +451,39 @@ fn masks_and_parquet_refuse_preferences() {
     let dir = tempfile::tempdir().unwrap();
     let mut compiler = Compiler::default();
     compiler.add_reader("captures", SITES.as_bytes()).unwrap();
-    compiler.finish().unwrap().write_to(dir.path().join("s")).unwrap();
+    compiler
+        .finish()
+        .unwrap()
+        .write_to(dir.path().join("s"))
+        .unwrap();
     std::fs::write(dir.path().join("t.parquet"), b"PAR1....PAR1").unwrap();
     std::fs::write(dir.path().join("urls"), "https://a.example/\n").unwrap();
     let run = |more: &[&str]| {
-        robosieve(dir.path(), &[&["annotate", "-q", "-s", "s", "-a", "a", "--preferences"], more].concat())
+        robosieve(
+            dir.path(),
+            &[
+                &["annotate", "-q", "-s", "s", "-a", "a", "--preferences"],
+                more,
+            ]
+            .concat(),
+        )
     };
     for (more, expected) in [
-        (["--as", "mask", "urls"].as_slice(), "--as mask cannot hold --preferences; use --as letters or jsonl"),
+        (
+            ["--as", "mask", "urls"].as_slice(),
+            "--as mask cannot hold --preferences; use --as letters or jsonl",
+        ),
         (
             ["-o", "out.parquet", "t.parquet"].as_slice(),
             "--preferences is for lists; a Parquet file takes verdicts only",
         ),
     ] {
         let ran = run(more);
-        assert_eq!((ran.code, ran.stdout.as_slice()), (Some(2), b"".as_slice()), "{more:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_slice()),
+            (Some(2), b"".as_slice()),
+            "{more:?}"
+        );
         assert!(ran.stderr.contains(expected), "{more:?}: {}", ran.stderr);
     }
     assert_eq!(run(&["urls"]).stdout, b"A\tn-\t-\thttps://a.example/\n");
@@ -322,8 +494,14 @@ fn check_prints_preferences_and_their_lines() {
     let dir = tempfile::tempdir().unwrap();
     let robots = "content-signal: search=yes\nuser-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /a search=y, train-ai=n\n";
     std::fs::write(dir.path().join("r.txt"), robots).unwrap();
-    let run = |more: &[&str]| robosieve(dir.path(), &[&["check", "--robots", "r.txt", "-a", "FooBot"], more].concat());
-    let headline = "allowed\tFooBot\t/a\tcontent-usage: train-ai=n,search=y\tcontent-signal: search=yes\n";
+    let run = |more: &[&str]| {
+        robosieve(
+            dir.path(),
+            &[&["check", "--robots", "r.txt", "-a", "FooBot"], more].concat(),
+        )
+    };
+    let headline =
+        "allowed\tFooBot\t/a\tcontent-usage: train-ai=n,search=y\tcontent-signal: search=yes\n";
     assert_eq!(String::from_utf8(run(&["/a"]).stdout).unwrap(), headline);
     let explained = String::from_utf8(run(&["--explain", "/a"]).stdout).unwrap();
     assert!(explained.starts_with(headline), "{explained}");
@@ -331,13 +509,26 @@ fn check_prints_preferences_and_their_lines() {
         signal      search=yes\n              line 1: content-signal: search=yes\n";
     assert!(explained.ends_with(expected), "{explained}");
     // Of a URL that may not be fetched, only the signals are left.
-    std::fs::write(dir.path().join("r.txt"), robots.to_owned() + "disallow: /a\n").unwrap();
+    std::fs::write(
+        dir.path().join("r.txt"),
+        robots.to_owned() + "disallow: /a\n",
+    )
+    .unwrap();
     let refused = "disallowed\tFooBot\t/a\tcontent-signal: search=yes\n";
     let explained = String::from_utf8(run(&["--explain", "/a"]).stdout).unwrap();
     assert!(explained.starts_with(refused), "{explained}");
-    assert!(explained.contains("\n  usage       does not apply: the agent may not fetch the URL\n"), "{explained}");
+    assert!(
+        explained.contains("\n  usage       does not apply: the agent may not fetch the URL\n"),
+        "{explained}"
+    );
     let json: serde_json::Value = serde_json::from_slice(&run(&["--json", "/a"]).stdout).unwrap();
-    assert_eq!((&json["preferences"]["train-ai"], &json["preferences"]["search"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (
+            &json["preferences"]["train-ai"],
+            &json["preferences"]["search"]
+        ),
+        (&Value::Null, &Value::Null)
+    );
     std::fs::write(dir.path().join("r.txt"), "user-agent: *\ndisallow: /x").unwrap();
     assert_eq!(run(&["/a"]).stdout, b"allowed\tFooBot\t/a\n");
 }
@@ -353,14 +544,29 @@ fn evicted_preferences_are_reloaded() {
     };
     let mut compiler = Compiler::default();
     for n in 0..40 {
-        compiler.add_robots(&format!("https://h{n}.example"), body(n).as_bytes()).unwrap();
+        compiler
+            .add_robots(&format!("https://h{n}.example"), body(n).as_bytes())
+            .unwrap();
     }
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let judge = judge_of(&snapshot, JudgeOptions::default());
     // Each file twice at its own path and once at another.
-    let path = |i: usize| if i < 80 { (i % 40).to_string() } else { "other".to_owned() };
-    let list: String = (0..120).map(|i| format!("https://h{}.example/{}\n", i % 40, path(i))).collect();
-    let found = annotated(&judge, AnnotateForm::Letters, RecordOptions::default(), &list);
+    let path = |i: usize| {
+        if i < 80 {
+            (i % 40).to_string()
+        } else {
+            "other".to_owned()
+        }
+    };
+    let list: String = (0..120)
+        .map(|i| format!("https://h{}.example/{}\n", i % 40, path(i)))
+        .collect();
+    let found = annotated(
+        &judge,
+        AnnotateForm::Letters,
+        RecordOptions::default(),
+        &list,
+    );
     assert_eq!(found.lines().count(), 120);
     for (i, line) in found.lines().enumerate() {
         let expected = if i < 80 { "n-;n-" } else { "--;--" };
@@ -412,12 +618,18 @@ fn preference_line() -> impl Strategy<Value = String> {
         "\\",
     ]);
     let comma = select(vec![",", ", ", "\t, ", " ,"]);
-    let usage = (path, vec((member, comma), 0..4), select(vec!["", "train-ai=n", "search=y", "train-ai=y "])).prop_map(
-        |(path, members, last)| {
-            let members: String = members.into_iter().map(|(member, comma)| format!("{member}{comma}")).collect();
+    let usage = (
+        path,
+        vec((member, comma), 0..4),
+        select(vec!["", "train-ai=n", "search=y", "train-ai=y "]),
+    )
+        .prop_map(|(path, members, last)| {
+            let members: String = members
+                .into_iter()
+                .map(|(member, comma)| format!("{member}{comma}"))
+                .collect();
             format!("{path}{members}{last}")
-        },
-    );
+        });
     let member = select(vec![
         "search=yes",
         "search=no",
@@ -508,20 +720,53 @@ proptest! {
 fn hostile_files_take_linear_time() {
     let long_path = format!("{ORIGIN}/{}", "ab".repeat(1000));
     let files = [
-        ("a million lines for one path", format!("user-agent: *\n{}", "content-usage: train-ai=n\n".repeat(1_000_000))),
+        (
+            "a million lines for one path",
+            format!(
+                "user-agent: *\n{}",
+                "content-usage: train-ai=n\n".repeat(1_000_000)
+            ),
+        ),
         (
             "different paths",
-            (0..40_000)
-                .fold("user-agent: *\n".to_owned(), |text, n| text + &format!("content-usage:/{n} train-ai=n\n")),
+            (0..40_000).fold("user-agent: *\n".to_owned(), |text, n| {
+                text + &format!("content-usage:/{n} train-ai=n\n")
+            }),
         ),
         (
             "wildcards",
-            (0..40_000).fold("user-agent: *\n".to_owned(), |text, n| text + &format!("content-usage:/*a*b*{n}\n")),
+            (0..40_000).fold("user-agent: *\n".to_owned(), |text, n| {
+                text + &format!("content-usage:/*a*b*{n}\n")
+            }),
         ),
-        ("stars", format!("user-agent: *\ncontent-usage: /{}b\n", "*a".repeat(8000)).repeat(30)),
-        ("members", format!("user-agent: *\ncontent-usage: {}train-ai=n\n", "train-ai=y,".repeat(1400)).repeat(30)),
-        ("parameters", format!("user-agent: *\ncontent-usage: train-ai=n{}\n", ";a=\"x\"".repeat(2500)).repeat(30)),
-        ("signals", format!("user-agent: *\ncontent-signal: {}\n", "search=no,".repeat(1600)).repeat(30)),
+        (
+            "stars",
+            format!("user-agent: *\ncontent-usage: /{}b\n", "*a".repeat(8000)).repeat(30),
+        ),
+        (
+            "members",
+            format!(
+                "user-agent: *\ncontent-usage: {}train-ai=n\n",
+                "train-ai=y,".repeat(1400)
+            )
+            .repeat(30),
+        ),
+        (
+            "parameters",
+            format!(
+                "user-agent: *\ncontent-usage: train-ai=n{}\n",
+                ";a=\"x\"".repeat(2500)
+            )
+            .repeat(30),
+        ),
+        (
+            "signals",
+            format!(
+                "user-agent: *\ncontent-signal: {}\n",
+                "search=no,".repeat(1600)
+            )
+            .repeat(30),
+        ),
         (
             "groups that overlap",
             (0..6_000).fold(String::new(), |text, n| {
@@ -532,7 +777,9 @@ fn hostile_files_take_linear_time() {
             }),
         ),
     ];
-    let agents: Vec<Agent> = (0..200).map(|n| format!("a{}", "b".repeat(n)).parse().unwrap()).collect();
+    let agents: Vec<Agent> = (0..200)
+        .map(|n| format!("a{}", "b".repeat(n)).parse().unwrap())
+        .collect();
     for (what, body) in files {
         let mut compiler = Compiler::default();
         compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
@@ -547,6 +794,9 @@ fn hostile_files_take_linear_time() {
         }
         let ten = start.elapsed() - first;
         println!("{what}: first {first:?}, then {:?} per URL", ten / 10);
-        assert!(first < Duration::from_secs(5) && ten < Duration::from_secs(20), "{what}: {first:?}, {ten:?}");
+        assert!(
+            first < Duration::from_secs(5) && ten < Duration::from_secs(20),
+            "{what}: {first:?}, {ten:?}"
+        );
     }
 }

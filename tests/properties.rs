@@ -8,14 +8,18 @@ use proptest::sample::select;
 use robosieve::filter::{Filter, Input};
 use robosieve::judge::explain;
 use robosieve::robots::reference;
-use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, Robots, Snapshot, Verdict};
+use robosieve::{
+    Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, Robots, Snapshot,
+    Verdict,
+};
 use std::io::Cursor;
 
 /// An origin whose host is longer than a vector of 32 bytes.
 const LONG_ORIGIN: &str = "https://a-host-with-a-name-that-no-vector-holds.of.32.bytes.example";
 
 /// The same with another last label; no robots.txt is stored for it.
-const LONG_UNKNOWN_ORIGIN: &str = "https://a-host-with-a-name-that-no-vector-holds.of.32.bytes.unknown";
+const LONG_UNKNOWN_ORIGIN: &str =
+    "https://a-host-with-a-name-that-no-vector-holds.of.32.bytes.unknown";
 
 /// Starts of lines: known and unknown origins, short and long, plain and odd, and texts that are no
 /// origin.
@@ -35,7 +39,9 @@ const STARTS: &[&str] = &[
     "",
 ];
 
-const TAILS: &[&str] = &["", "/", "/x", "/xy#z", "/a b", "/x \t", "/x\r", "\r", "\rx", "?q", ";/x"];
+const TAILS: &[&str] = &[
+    "", "/", "/x", "/xy#z", "/a b", "/x \t", "/x\r", "\r", "\rx", "?q", ";/x",
+];
 
 fn snapshot_of(body: &[u8], profile: Profile) -> Snapshot {
     let mut compiler = Compiler::new(profile);
@@ -68,12 +74,33 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
                 );
                 let in_session = session.judge(url.as_bytes()).unwrap();
                 let path_in_session = session.judge_path(&site, path.as_bytes()).unwrap();
-                prop_assert!(in_session.iter().eq(verdicts.iter()), "session: {:?} {}", profile, url);
-                prop_assert!(path_in_session.iter().eq(verdicts.iter()), "path: {:?} {}", profile, url);
+                prop_assert!(
+                    in_session.iter().eq(verdicts.iter()),
+                    "session: {:?} {}",
+                    profile,
+                    url
+                );
+                prop_assert!(
+                    path_in_session.iter().eq(verdicts.iter()),
+                    "path: {:?} {}",
+                    profile,
+                    url
+                );
                 for (i, agent) in agents.iter().enumerate() {
                     let slow = reference::judge(body, agent, how, profile, url.as_bytes());
-                    let expected = if slow.allowed { Verdict::Allowed } else { Verdict::Disallowed };
-                    prop_assert_eq!(verdicts.get(i), expected, "snapshot: {} {:?} {}", agent, profile, url);
+                    let expected = if slow.allowed {
+                        Verdict::Allowed
+                    } else {
+                        Verdict::Disallowed
+                    };
+                    prop_assert_eq!(
+                        verdicts.get(i),
+                        expected,
+                        "snapshot: {} {:?} {}",
+                        agent,
+                        profile,
+                        url
+                    );
                     if how == AgentMatch::Extended {
                         prop_assert_eq!(
                             parsed.allows(agent, url),
@@ -85,9 +112,23 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
                         );
                     }
                     let why = explain(&parsed, agent, how, url.as_bytes());
-                    prop_assert_eq!(why.verdict, expected, "explanation: {} {:?} {}", agent, profile, url);
+                    prop_assert_eq!(
+                        why.verdict,
+                        expected,
+                        "explanation: {} {:?} {}",
+                        agent,
+                        profile,
+                        url
+                    );
                     if let (false, Some(rule)) = (slow.allowed, why.deciding) {
-                        prop_assert_eq!(rule.line, slow.line, "line: {} {:?} {}", agent, profile, url);
+                        prop_assert_eq!(
+                            rule.line,
+                            slow.line,
+                            "line: {} {:?} {}",
+                            agent,
+                            profile,
+                            url
+                        );
                     }
                 }
             }
@@ -99,18 +140,28 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
 fn judges_lines_independently(list: String) -> Result<(), TestCaseError> {
     let mut compiler = Compiler::default();
     for origin in [ORIGIN, "https://h.example", LONG_ORIGIN] {
-        compiler.add_robots(origin, b"user-agent: *\ndisallow: /x").unwrap();
+        compiler
+            .add_robots(origin, b"user-agent: *\ndisallow: /x")
+            .unwrap();
     }
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
     let annotated = |line: &str| {
         let url = line.strip_suffix('\n').unwrap_or(line);
         let url = url.strip_suffix('\r').unwrap_or(url);
-        format!("{}\t{line}", judge.judge(url.as_bytes()).unwrap().get(0).letter())
+        format!(
+            "{}\t{line}",
+            judge.judge(url.as_bytes()).unwrap().get(0).letter()
+        )
     };
     let alone: String = list.split_inclusive('\n').map(annotated).collect();
     let mut out = Vec::new();
-    Filter::new(&judge).annotate(vec![Input::from_reader("list", Cursor::new(list))], &mut out).unwrap();
+    Filter::new(&judge)
+        .annotate(
+            vec![Input::from_reader("list", Cursor::new(list))],
+            &mut out,
+        )
+        .unwrap();
     prop_assert_eq!(String::from_utf8(out).unwrap(), alone);
     Ok(())
 }
@@ -198,16 +249,37 @@ proptest! {
 /// thousands of URLs a thread promotes the rules of a site to its cache, with the same verdicts.
 #[test]
 fn star_rules_survive_promotion() {
-    let literal = |kind: &str| (0..128).map(|number| format!("{kind}: /other/{number}/\n")).collect::<String>();
+    let literal = |kind: &str| {
+        (0..128)
+            .map(|number| format!("{kind}: /other/{number}/\n"))
+            .collect::<String>()
+    };
     for stars in ["*", "**", "*$", "****************", "****************$"] {
         for (rules, expected) in [
-            (format!("disallow: {stars}\n{}", literal("allow")), Verdict::Disallowed),
-            (format!("disallow: /\nallow: {stars}\n{}", literal("disallow")), Verdict::Allowed),
+            (
+                format!("disallow: {stars}\n{}", literal("allow")),
+                Verdict::Disallowed,
+            ),
+            (
+                format!("disallow: /\nallow: {stars}\n{}", literal("disallow")),
+                Verdict::Allowed,
+            ),
         ] {
-            let snapshot = snapshot_of(format!("user-agent: *\n{rules}").as_bytes(), Profile::Google);
-            let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+            let snapshot = snapshot_of(
+                format!("user-agent: *\n{rules}").as_bytes(),
+                Profile::Google,
+            );
+            let judge = Judge::new(
+                snapshot.clone(),
+                &["a".parse().unwrap()],
+                JudgeOptions::default(),
+            )
+            .unwrap();
             for number in 0..5_000 {
-                let verdict = judge.judge(format!("{ORIGIN}/x/{number}").as_bytes()).unwrap().get(0);
+                let verdict = judge
+                    .judge(format!("{ORIGIN}/x/{number}").as_bytes())
+                    .unwrap()
+                    .get(0);
                 assert_eq!(verdict, expected, "URL {number} by {stars}");
             }
         }
@@ -219,7 +291,17 @@ fn star_rules_survive_promotion() {
 /// (`http:///a`), and does not start the path at `;`.
 fn origin_url() -> impl Strategy<Value = String> {
     let scheme = select(vec!["http", "https", "HTTP", "hTTps", "ftp"]);
-    let user = select(vec!["", "", "", "u@", "u:p@", "@", "u@v@", "a%40b@", "h.example:80@"]);
+    let user = select(vec![
+        "",
+        "",
+        "",
+        "u@",
+        "u:p@",
+        "@",
+        "u@v@",
+        "a%40b@",
+        "h.example:80@",
+    ]);
     let host = prop_oneof![
         select(vec![
             "h.example",
@@ -262,9 +344,13 @@ fn origin_url() -> impl Strategy<Value = String> {
         "[a-z0-9.-]{1,12}",
         "[a-zA-Z0-9._~!$&'()*+,=%é-]{1,8}",
     ];
-    let port =
-        select(vec!["", "", "", ":80", ":443", ":21", ":8080", ":0", ":", ":65535", ":65536", ":080", ":x", ":-1"]);
-    let rest = select(vec!["", "/", "/a/b", "?q", "#f", "/@x", "?@x", "/a:80@b", "#@"]);
+    let port = select(vec![
+        "", "", "", ":80", ":443", ":21", ":8080", ":0", ":", ":65535", ":65536", ":080", ":x",
+        ":-1",
+    ]);
+    let rest = select(vec![
+        "", "/", "/a/b", "?q", "#f", "/@x", "?@x", "/a:80@b", "#@",
+    ]);
     (scheme, user, host, port, rest)
         .prop_map(|(scheme, user, host, port, rest)| format!("{scheme}://{user}{host}{port}{rest}"))
         .prop_filter("an authority", |url| !url.contains(":///"))

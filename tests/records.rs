@@ -17,7 +17,11 @@ const AGENTS: [&str; 2] = ["GPTBot", "FooBot"];
 static SNAPSHOT: LazyLock<Snapshot> = LazyLock::new(|| {
     let mut compiler = Compiler::default();
     let rules = b"user-agent: GPTBot\ndisallow: /\nuser-agent: *\ndisallow: /x\n";
-    for origin in ["https://e.example", "http://e.example", "https://f.example:8443"] {
+    for origin in [
+        "https://e.example",
+        "http://e.example",
+        "https://f.example:8443",
+    ] {
         compiler.add_robots(origin, rules).unwrap();
     }
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
@@ -28,7 +32,12 @@ fn judge() -> Judge {
     Judge::new(&*SNAPSHOT, &agents, JudgeOptions::default()).unwrap()
 }
 
-fn annotate(name: &str, text: &[u8], options: &RecordOptions, form: AnnotateForm) -> (Vec<u8>, FilterStats) {
+fn annotate(
+    name: &str,
+    text: &[u8],
+    options: &RecordOptions,
+    form: AnnotateForm,
+) -> (Vec<u8>, FilterStats) {
     let mut out = Vec::new();
     let input = Input::from_reader(name, Cursor::new(text.to_vec()));
     let judge = judge();
@@ -41,11 +50,18 @@ fn annotate(name: &str, text: &[u8], options: &RecordOptions, form: AnnotateForm
 fn letters(name: &str, text: &str, options: &RecordOptions) -> String {
     let (out, stats) = annotate(name, text.as_bytes(), options, AnnotateForm::Letters);
     let (mask, _) = annotate(name, text.as_bytes(), options, AnnotateForm::Mask);
-    assert_eq!(stats.lines, mask.iter().filter(|&&b| b == b'\n').count() as u64, "a line of the mask for each record");
+    assert_eq!(
+        stats.lines,
+        mask.iter().filter(|&&b| b == b'\n').count() as u64,
+        "a line of the mask for each record"
+    );
     let out = String::from_utf8(out).unwrap();
     // In the cases below, a line starts with two letters or is a header.
     let heads = out.split('\n').filter_map(|line| line.split_once('\t'));
-    let heads: Vec<&str> = heads.map(|(head, _)| head).filter(|head| head.len() == 2).collect();
+    let heads: Vec<&str> = heads
+        .map(|(head, _)| head)
+        .filter(|head| head.len() == 2)
+        .collect();
     heads.join(" ")
 }
 
@@ -58,25 +74,80 @@ fn urls_are_found_in_every_format() {
     let key = RecordOptions::default().json_key("m.url".to_owned());
     let host = RecordOptions::default().host("http://e.example".to_owned());
     let cases: &[(&str, &str, &RecordOptions, &str)] = &[
-        ("list", "https://e.example/\nhttps://e.example/x\n\nhttps://u.example/", &plain, "DA DD II UU"),
-        ("a.csv", "n,url\r\n1,https://e.example/\r\n2,https://e.example/x", &plain, "DA DD"),
+        (
+            "list",
+            "https://e.example/\nhttps://e.example/x\n\nhttps://u.example/",
+            &plain,
+            "DA DD II UU",
+        ),
+        (
+            "a.csv",
+            "n,url\r\n1,https://e.example/\r\n2,https://e.example/x",
+            &plain,
+            "DA DD",
+        ),
         (
             "a.csv",
             "\"n\",\"URL\"\n\"a\nb\",\"https://e.example/\"\n,https://e.example/x,more\nshort\n",
             &plain,
             "DA DD II",
         ),
-        ("a.csv", "https://e.example/\nhttps://e.example/x\n", &plain, "DA DD"),
-        ("a.csv", "\u{feff}url,n\nhttps://e.example/,1\n", &plain, "DA"),
-        ("a.csv", "1;\"https://e.example/\"\n", &named("2").delimiter(b';'), "DA"),
-        ("a.tsv.gz", "url\tn\nhttps://e.example/\t1\n\thttps://e.example/\n", &plain, "DA II"),
+        (
+            "a.csv",
+            "https://e.example/\nhttps://e.example/x\n",
+            &plain,
+            "DA DD",
+        ),
+        (
+            "a.csv",
+            "\u{feff}url,n\nhttps://e.example/,1\n",
+            &plain,
+            "DA",
+        ),
+        (
+            "a.csv",
+            "1;\"https://e.example/\"\n",
+            &named("2").delimiter(b';'),
+            "DA",
+        ),
+        (
+            "a.tsv.gz",
+            "url\tn\nhttps://e.example/\t1\n\thttps://e.example/\n",
+            &plain,
+            "DA II",
+        ),
         ("list", "1\thttps://e.example/x\t\"\n", &named("2"), "DD"),
         ("list.txt", "1\thttps://e.example/x\n", &named("2"), "DD"),
-        ("list", "a https://e.example/ b\n", &named("2").delimiter(b' '), "DA"),
-        ("list", "n url\n1 https://e.example/\n", &named("url").delimiter(b' '), "DA"),
-        ("list", "what\twhere\n1\thttps://e.example/\n", &named("2").header(true), "DA"),
-        ("list", "{\"url\":\"https:\\/\\/e.example/\",\"n\":[1]}\n{\"n\":2}\n[]\n", &plain, "DA II II"),
-        ("a.jsonl", "{\"url\":\"https://e.example/\\n\"}\n", &plain, "II"),
+        (
+            "list",
+            "a https://e.example/ b\n",
+            &named("2").delimiter(b' '),
+            "DA",
+        ),
+        (
+            "list",
+            "n url\n1 https://e.example/\n",
+            &named("url").delimiter(b' '),
+            "DA",
+        ),
+        (
+            "list",
+            "what\twhere\n1\thttps://e.example/\n",
+            &named("2").header(true),
+            "DA",
+        ),
+        (
+            "list",
+            "{\"url\":\"https:\\/\\/e.example/\",\"n\":[1]}\n{\"n\":2}\n[]\n",
+            &plain,
+            "DA II II",
+        ),
+        (
+            "a.jsonl",
+            "{\"url\":\"https://e.example/\\n\"}\n",
+            &plain,
+            "II",
+        ),
         (
             "list",
             "{\"page\":\"https://e.example/\",\"url\":\"https://u.example/\"}\n",
@@ -90,32 +161,117 @@ fn urls_are_found_in_every_format() {
             "DA",
         ),
         ("a.cdxj", "broken\n", &plain, "II"),
-        ("list", " CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n", &plain, "DA"),
-        ("a.cdx", "example,e)/ 20260101000000 https://e.example/ text/html\n", &plain, "DA"),
-        ("list", "e.example/x\n//e.example/\nhttp://u.example/\n \n", &scheme, "DD DA UU II"),
+        (
+            "list",
+            " CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",
+            &plain,
+            "DA",
+        ),
+        (
+            "a.cdx",
+            "example,e)/ 20260101000000 https://e.example/ text/html\n",
+            &plain,
+            "DA",
+        ),
+        (
+            "list",
+            "e.example/x\n//e.example/\nhttp://u.example/\n \n",
+            &scheme,
+            "DD DA UU II",
+        ),
         ("list", "/x\n//x\nhttps://e.example/x\n", &host, "DD DA DD"),
-        ("a.csv", "https://e.example/,1\n", &form(InputFormat::Text), "DA"),
-        ("a.txt", "\u{feff}https://e.example/\nhttps://e.example/x\n", &plain, "DA DD"),
+        (
+            "a.csv",
+            "https://e.example/,1\n",
+            &form(InputFormat::Text),
+            "DA",
+        ),
+        (
+            "a.txt",
+            "\u{feff}https://e.example/\nhttps://e.example/x\n",
+            &plain,
+            "DA DD",
+        ),
         ("a.txt", "\u{feff}https://e.example/", &plain, "DA"),
-        ("a.txt", "https://e.example/\n\u{feff}https://e.example/\n", &plain, "DA II"),
-        ("list", "\u{feff}e.example/\ne.example/x\n", &scheme, "DA DD"),
+        (
+            "a.txt",
+            "https://e.example/\n\u{feff}https://e.example/\n",
+            &plain,
+            "DA II",
+        ),
+        (
+            "list",
+            "\u{feff}e.example/\ne.example/x\n",
+            &scheme,
+            "DA DD",
+        ),
         ("list", "\u{feff}/x\n/\n", &host, "DD DA"),
-        ("list", "\u{feff}https://e.example/\tn\nhttps://e.example/x\tn\n", &named("1"), "DA DD"),
-        ("a.tsv", "\u{feff}url\tn\nhttps://e.example/\t1\n", &plain, "DA"),
-        ("list", "\u{feff}n\twhere\n1\thttps://e.example/\n", &named("2").header(true), "DA"),
-        ("a.csv", "\u{feff}\"u\nrl\",\"url\"\n1,https://e.example/\n", &plain, "DA"),
-        ("a.csv", "\u{feff}\"https://e.example/\",\"a\nb\"\n\"https://e.example/x\"\n", &named("1"), "DA DD"),
-        ("list", "\u{feff}{\"url\":\"https://e.example/\"}\n{\"n\":2}\n", &plain, "DA II"),
-        ("list", "\u{feff}example,e)/ 20260101000000 {\"url\":\"https://e.example/\"}\n", &plain, "DA"),
-        ("list", "\u{feff} CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n", &plain, "DA"),
+        (
+            "list",
+            "\u{feff}https://e.example/\tn\nhttps://e.example/x\tn\n",
+            &named("1"),
+            "DA DD",
+        ),
+        (
+            "a.tsv",
+            "\u{feff}url\tn\nhttps://e.example/\t1\n",
+            &plain,
+            "DA",
+        ),
+        (
+            "list",
+            "\u{feff}n\twhere\n1\thttps://e.example/\n",
+            &named("2").header(true),
+            "DA",
+        ),
+        (
+            "a.csv",
+            "\u{feff}\"u\nrl\",\"url\"\n1,https://e.example/\n",
+            &plain,
+            "DA",
+        ),
+        (
+            "a.csv",
+            "\u{feff}\"https://e.example/\",\"a\nb\"\n\"https://e.example/x\"\n",
+            &named("1"),
+            "DA DD",
+        ),
+        (
+            "list",
+            "\u{feff}{\"url\":\"https://e.example/\"}\n{\"n\":2}\n",
+            &plain,
+            "DA II",
+        ),
+        (
+            "list",
+            "\u{feff}example,e)/ 20260101000000 {\"url\":\"https://e.example/\"}\n",
+            &plain,
+            "DA",
+        ),
+        (
+            "list",
+            "\u{feff} CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",
+            &plain,
+            "DA",
+        ),
         (
             "list",
             "{\"m\":{\"url\":\"https://e.example/\"}}\n{\"m\":[{\"url\":\"https://e.example/\"}]}\n",
             &key,
             "DA II",
         ),
-        ("list", "{\"m.url\":\"https://e.example/\",\"m\":{\"url\":\"https://e.example/x\"}}\n", &key, "DA"),
-        ("a.cdxj", "k 20260101000000 {\"m\": {\"url\": \"https://e.example/x\"}}\n", &key, "DD"),
+        (
+            "list",
+            "{\"m.url\":\"https://e.example/\",\"m\":{\"url\":\"https://e.example/x\"}}\n",
+            &key,
+            "DA",
+        ),
+        (
+            "a.cdxj",
+            "k 20260101000000 {\"m\": {\"url\": \"https://e.example/x\"}}\n",
+            &key,
+            "DD",
+        ),
         (
             "list",
             "mailto:bob@e.example\nhttps:/e.example/x\nhttp:e.example\njavascript:x()\ne.example:443/x\ntel:112\n",
@@ -134,7 +290,12 @@ fn urls_are_found_in_every_format() {
 #[test]
 fn json_lines_gain_a_key() {
     let text = "{\"url\":\"https://e.example/x\",\"n\":1} \r\n{}\n{\"url\":1}\n{\"url\":\"https://e.example/\",\nno\n";
-    let (out, _) = annotate("a.jsonl", text.as_bytes(), &RecordOptions::default(), AnnotateForm::Jsonl);
+    let (out, _) = annotate(
+        "a.jsonl",
+        text.as_bytes(),
+        &RecordOptions::default(),
+        AnnotateForm::Jsonl,
+    );
     let expected = [
         r#"{"url":"https://e.example/x","n":1,"robots":{"GPTBot":"disallowed","FooBot":"disallowed"}}"#,
         r#"{"robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
@@ -142,8 +303,16 @@ fn json_lines_gain_a_key() {
         r#"{"line":"{\"url\":\"https://e.example/\",","robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
         r#"{"line":"no","robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
     ];
-    assert_eq!(String::from_utf8(out).unwrap().lines().collect::<Vec<_>>(), expected);
-    let (out, _) = annotate("list", b"https://e.example/\xff\"\r\n", &RecordOptions::default(), AnnotateForm::Jsonl);
+    assert_eq!(
+        String::from_utf8(out).unwrap().lines().collect::<Vec<_>>(),
+        expected
+    );
+    let (out, _) = annotate(
+        "list",
+        b"https://e.example/\xff\"\r\n",
+        &RecordOptions::default(),
+        AnnotateForm::Jsonl,
+    );
     let object: serde_json::Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(
         (&object["url"], &object["robots"]["FooBot"]),
@@ -153,30 +322,77 @@ fn json_lines_gain_a_key() {
 
 #[test]
 fn kept_lines_keep_their_byte_order_mark() {
-    let texts =
-        [("a.txt", "\u{feff}https://e.example/\n\u{feff}x\n"), ("a.csv", "\u{feff}url,n\nhttps://e.example/,1\n")];
+    let texts = [
+        ("a.txt", "\u{feff}https://e.example/\n\u{feff}x\n"),
+        ("a.csv", "\u{feff}url,n\nhttps://e.example/,1\n"),
+    ];
     for (name, text) in texts {
         let (mut kept, mut invalid) = (Vec::new(), Vec::new());
         let judge = judge();
         let filter = Filter::new(&judge).keep(Keep::Allowed, Require::Any);
-        let outputs = Outputs { kept: Some(&mut kept), invalid: Some(&mut invalid), ..Outputs::default() };
-        filter.run(vec![Input::from_reader(name, Cursor::new(text.as_bytes().to_vec()))], outputs).unwrap();
-        assert!(String::from_utf8(kept).unwrap().starts_with(text.split_inclusive('\n').next().unwrap()), "{name}");
+        let outputs = Outputs {
+            kept: Some(&mut kept),
+            invalid: Some(&mut invalid),
+            ..Outputs::default()
+        };
+        filter
+            .run(
+                vec![Input::from_reader(
+                    name,
+                    Cursor::new(text.as_bytes().to_vec()),
+                )],
+                outputs,
+            )
+            .unwrap();
+        assert!(
+            String::from_utf8(kept)
+                .unwrap()
+                .starts_with(text.split_inclusive('\n').next().unwrap()),
+            "{name}"
+        );
     }
-    let (out, _) = annotate("a.txt", texts[0].1.as_bytes(), &RecordOptions::default(), AnnotateForm::Jsonl);
-    assert!(out.starts_with(b"{\"url\":\"https://e.example/\","), "{}", out.escape_ascii());
-    let (out, _) = annotate("a.jsonl", b"\xef\xbb\xbf{\"n\":1}\n", &RecordOptions::default(), AnnotateForm::Jsonl);
-    assert!(out.starts_with(b"\xef\xbb\xbf{\"n\":1,\"robots\":"), "{}", out.escape_ascii());
+    let (out, _) = annotate(
+        "a.txt",
+        texts[0].1.as_bytes(),
+        &RecordOptions::default(),
+        AnnotateForm::Jsonl,
+    );
+    assert!(
+        out.starts_with(b"{\"url\":\"https://e.example/\","),
+        "{}",
+        out.escape_ascii()
+    );
+    let (out, _) = annotate(
+        "a.jsonl",
+        b"\xef\xbb\xbf{\"n\":1}\n",
+        &RecordOptions::default(),
+        AnnotateForm::Jsonl,
+    );
+    assert!(
+        out.starts_with(b"\xef\xbb\xbf{\"n\":1,\"robots\":"),
+        "{}",
+        out.escape_ascii()
+    );
 }
 
 /// URLs of some blocks in every format, each among text that is hard to parse.
 #[test]
 fn all_formats_give_the_same_verdicts() {
-    let web = Web::new(WebOptions { origins: 300, urls: 12_000, order: Order::Shuffled, ..WebOptions::default() });
+    let web = Web::new(WebOptions {
+        origins: 300,
+        urls: 12_000,
+        order: Order::Shuffled,
+        ..WebOptions::default()
+    });
     let mut compiler = Compiler::default();
     compiler.add_reader("robots.jsonl", web.archive()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(snapshot.clone(), &["GPTBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot.clone(),
+        &["GPTBot".parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
     let mut list = String::new();
     web.urls().read_to_string(&mut list).unwrap();
     let pad = "x".repeat(60);
@@ -184,42 +400,94 @@ fn all_formats_give_the_same_verdicts() {
     let quoted = |url: &str| format!("\"a\r\n\"\"{pad},\",\"{url}\"\r\n");
     let forms = [
         ("urls.txt", list.clone()),
-        ("urls.tsv", format!("n\turl\n{}", with(&|url| format!("\"{pad}\t{url}\t\n")))),
+        (
+            "urls.tsv",
+            format!("n\turl\n{}", with(&|url| format!("\"{pad}\t{url}\t\n"))),
+        ),
         ("urls.csv", format!("n,url\r\n{}", with(&quoted))),
-        ("urls.jsonl", with(&|url| format!("{{\"n\":\"{pad}}}\",\"url\":{}}}\n", serde_json::Value::from(url)))),
-        ("urls.cdxj", with(&|url| format!("k)/ 20260101000000 {{\"url\":{}}}\n", serde_json::Value::from(url)))),
-        ("urls.cdx", format!(" CDX N b a m\n{}", with(&|url| format!("k)/ 20260101000000 {url} {pad}\n")))),
+        (
+            "urls.jsonl",
+            with(&|url| {
+                format!(
+                    "{{\"n\":\"{pad}}}\",\"url\":{}}}\n",
+                    serde_json::Value::from(url)
+                )
+            }),
+        ),
+        (
+            "urls.cdxj",
+            with(&|url| {
+                format!(
+                    "k)/ 20260101000000 {{\"url\":{}}}\n",
+                    serde_json::Value::from(url)
+                )
+            }),
+        ),
+        (
+            "urls.cdx",
+            format!(
+                " CDX N b a m\n{}",
+                with(&|url| format!("k)/ 20260101000000 {url} {pad}\n"))
+            ),
+        ),
     ];
     let mut expected = None;
     for (name, text) in forms {
-        let input = || vec![Input::from_reader(name, Cursor::new(text.clone().into_bytes()))];
+        let input = || {
+            vec![Input::from_reader(
+                name,
+                Cursor::new(text.clone().into_bytes()),
+            )]
+        };
         let mut mask = Vec::new();
-        let stats = Filter::new(&judge).form(AnnotateForm::Mask).annotate(input(), &mut mask).unwrap();
+        let stats = Filter::new(&judge)
+            .form(AnnotateForm::Mask)
+            .annotate(input(), &mut mask)
+            .unwrap();
         assert_eq!(mask.len(), 2 * 12_000, "{name}");
         let expected = expected.get_or_insert_with(|| (mask.clone(), stats.allowed));
-        assert!((mask, stats.allowed) == *expected, "{name}: the verdicts differ");
+        assert!(
+            (mask, stats.allowed) == *expected,
+            "{name}: the verdicts differ"
+        );
 
-        let (mut kept, mut other, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut kept, mut other, mut unknown, mut invalid) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let outputs = Outputs {
             kept: Some(&mut kept),
             other: Some(&mut other),
             unknown: Some(&mut unknown),
             invalid: Some(&mut invalid),
         };
-        Filter::new(&judge).keep(Keep::Allowed, Require::All).run(input(), outputs).unwrap();
+        Filter::new(&judge)
+            .keep(Keep::Allowed, Require::All)
+            .run(input(), outputs)
+            .unwrap();
         assert!(!other.is_empty() && !unknown.is_empty());
-        assert_eq!(pieces(name, &[kept, other, unknown, invalid]), pieces(name, &[text.into_bytes()]), "{name}");
+        assert_eq!(
+            pieces(name, &[kept, other, unknown, invalid]),
+            pieces(name, &[text.into_bytes()]),
+            "{name}"
+        );
     }
 }
 
 /// The records of some files, sorted, without the header that they share.
 fn pieces(name: &str, files: &[Vec<u8>]) -> Vec<String> {
-    let end = if name.ends_with(".csv") { "\"\r\n" } else { "\n" };
+    let end = if name.ends_with(".csv") {
+        "\"\r\n"
+    } else {
+        "\n"
+    };
     let mut all = Vec::new();
     let mut header = None;
     for file in files {
         let mut text = std::str::from_utf8(file).unwrap();
-        if [".csv", ".tsv", ".cdx"].iter().any(|ending| name.ends_with(ending)) && !text.is_empty() {
+        if [".csv", ".tsv", ".cdx"]
+            .iter()
+            .any(|ending| name.ends_with(ending))
+            && !text.is_empty()
+        {
             let (first, rest) = text.split_once('\n').unwrap();
             assert_eq!(*header.get_or_insert(first), first);
             text = rest;
@@ -235,18 +503,31 @@ fn headers_are_written_once() {
     let dir = TempDir::new().unwrap();
     let snapshot = dir.path().join("s.rsieve");
     small_snapshot(&snapshot);
-    for (name, text) in
-        [("a.csv", "url\nhttps://e.example/\n"), ("b.csv", "url\r\nhttps://e.example/y"), ("c.csv", "link,url\n1,x")]
-    {
+    for (name, text) in [
+        ("a.csv", "url\nhttps://e.example/\n"),
+        ("b.csv", "url\r\nhttps://e.example/y"),
+        ("c.csv", "link,url\n1,x"),
+    ] {
         std::fs::write(dir.path().join(name), text).unwrap();
     }
-    let run =
-        |args: &[&str]| robosieve(dir.path(), &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], args].concat());
+    let run = |args: &[&str]| {
+        robosieve(
+            dir.path(),
+            &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], args].concat(),
+        )
+    };
     let ran = run(&["a.csv", "b.csv"]);
-    assert_eq!(ran.stdout.escape_ascii().to_string(), r"url\nhttps://e.example/\nhttps://e.example/y");
+    assert_eq!(
+        ran.stdout.escape_ascii().to_string(),
+        r"url\nhttps://e.example/\nhttps://e.example/y"
+    );
     let ran = run(&["a.csv", "c.csv"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("c.csv: its header differs"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("c.csv: its header differs"),
+        "{}",
+        ran.stderr
+    );
 }
 
 fn small_snapshot(path: &Path) {
@@ -255,7 +536,9 @@ fn small_snapshot(path: &Path) {
 
 static SNAPSHOT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut compiler = Compiler::default();
-    compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x\n").unwrap();
+    compiler
+        .add_robots("https://e.example", b"user-agent: *\ndisallow: /x\n")
+        .unwrap();
     compiler.finish().unwrap().to_vec().unwrap()
 });
 
@@ -266,9 +549,15 @@ fn errors_suggest_a_fix() {
     let files = [
         ("two.csv", "id,link\n1,x\n".to_owned()),
         ("open.csv", "n,url\n1,a\n2,\"b\n3,c\n".to_owned()),
-        ("long.csv", format!("n,url\n1,a\n2,\"{}\"\n", "b\n".repeat(1_500_000))),
+        (
+            "long.csv",
+            format!("n,url\n1,a\n2,\"{}\"\n", "b\n".repeat(1_500_000)),
+        ),
         ("no.cdx", " CDX N b\n".to_owned()),
-        ("objects.jsonl", "{\"url\":\"https://e.example/\"}\n{}\n".to_owned()),
+        (
+            "objects.jsonl",
+            "{\"url\":\"https://e.example/\"}\n{}\n".to_owned(),
+        ),
     ];
     for (name, text) in &files {
         std::fs::write(dir.path().join(name), text).unwrap();
@@ -278,22 +567,42 @@ fn errors_suggest_a_fix() {
             &["two.csv"],
             "two.csv: no column \"url\": the first line has \"id\", \"link\"; name the column of the URLs with --field",
         ),
-        (&["two.csv", "--field", "page"], "two.csv: no column \"page\": the first line has \"id\", \"link\""),
+        (
+            &["two.csv", "--field", "page"],
+            "two.csv: no column \"page\": the first line has \"id\", \"link\"",
+        ),
         (&["open.csv"], "open.csv: line 3: a quote is opened here"),
         (&["long.csv"], "long.csv: line 3: a quote is opened here"),
         (&["no.cdx"], "no.cdx: the CDX header names no field \"a\""),
-        (&["--delimiter", ",,", "two.csv"], "give one ASCII character"),
+        (
+            &["--delimiter", ",,", "two.csv"],
+            "give one ASCII character",
+        ),
         (&["--host", "e.example/x", "two.csv"], "give a host"),
         (&["--default-scheme", "ht tp", "two.csv"], "give a scheme"),
     ];
     for (args, expected) in cases {
-        let ran = robosieve(dir.path(), &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], *args].concat());
+        let ran = robosieve(
+            dir.path(),
+            &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], *args].concat(),
+        );
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
     // A key that is in no line.
-    let ran =
-        robosieve(dir.path(), &["filter", "-s", "s.rsieve", "-a", "FooBot", "--json-key", "page", "objects.jsonl"]);
+    let ran = robosieve(
+        dir.path(),
+        &[
+            "filter",
+            "-s",
+            "s.rsieve",
+            "-a",
+            "FooBot",
+            "--json-key",
+            "page",
+            "objects.jsonl",
+        ],
+    );
     assert_eq!(ran.code, Some(2));
     assert!(
         ran.stderr.contains("none of the 2 lines") && ran.stderr.contains("--field or --json-key"),
@@ -301,7 +610,11 @@ fn errors_suggest_a_fix() {
         ran.stderr
     );
     // A format without quotes reads an open quote as text.
-    std::fs::write(dir.path().join("open.csv"), "n,url\n1,a\n2,\"b\n3,https://e.example/\n").unwrap();
+    std::fs::write(
+        dir.path().join("open.csv"),
+        "n,url\n1,a\n2,\"b\n3,https://e.example/\n",
+    )
+    .unwrap();
     let args = [
         "annotate",
         "-q",
@@ -317,7 +630,14 @@ fn errors_suggest_a_fix() {
         "mask",
     ];
     let ran = robosieve(dir.path(), &[&args[..], &["open.csv"]].concat());
-    assert_eq!(ran, Ran { code: Some(0), stdout: b"0\n0\n1\n".to_vec(), stderr: String::new() });
+    assert_eq!(
+        ran,
+        Ran {
+            code: Some(0),
+            stdout: b"0\n0\n1\n".to_vec(),
+            stderr: String::new()
+        }
+    );
 }
 
 #[test]
@@ -339,8 +659,15 @@ fn access_logs_of_one_site_are_filtered() {
         "--host",
         "e.example",
     ];
-    let ran = robosieve_with(dir.path(), &[&args[..], &["--keep", "disallowed"]].concat(), log.as_bytes());
-    assert_eq!(String::from_utf8(ran.stdout).unwrap(), format!("{}\n", log.lines().next().unwrap()));
+    let ran = robosieve_with(
+        dir.path(),
+        &[&args[..], &["--keep", "disallowed"]].concat(),
+        log.as_bytes(),
+    );
+    assert_eq!(
+        String::from_utf8(ran.stdout).unwrap(),
+        format!("{}\n", log.lines().next().unwrap())
+    );
 }
 
 proptest! {

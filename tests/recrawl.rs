@@ -41,9 +41,14 @@ struct Facts {
 
 impl Facts {
     fn of(snapshot: &Snapshot, origin: &str) -> Self {
-        let entry = snapshot.origin(&Origin::of(origin.as_bytes()).unwrap()).unwrap().unwrap();
+        let entry = snapshot
+            .origin(&Origin::of(origin.as_bytes()).unwrap())
+            .unwrap()
+            .unwrap();
         let outcome = entry.outcome();
-        let time = |time: Option<i64>| time.map(|time| jiff::Timestamp::from_second(time).unwrap().to_string());
+        let time = |time: Option<i64>| {
+            time.map(|time| jiff::Timestamp::from_second(time).unwrap().to_string())
+        };
         Self {
             origin: entry.origin(),
             outcome: outcome.class.name().to_owned(),
@@ -59,7 +64,10 @@ impl Facts {
 
 /// Captures as a JSONL archive.
 fn archive<T: serde::Serialize>(captures: &[T]) -> String {
-    captures.iter().map(|capture| serde_json::to_string(capture).unwrap() + "\n").collect()
+    captures
+        .iter()
+        .map(|capture| serde_json::to_string(capture).unwrap() + "\n")
+        .collect()
 }
 
 /// Compiles an archive over a snapshot.
@@ -76,7 +84,12 @@ pub(crate) fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str
 
 /// Compiles each archive over the snapshot of the preceding ones.
 pub(crate) fn compile_all(profile: Profile, archives: impl IntoIterator<Item = String>) -> Vec<u8> {
-    archives.into_iter().fold(None, |previous, archive| Some(compile(profile, previous, &archive))).unwrap()
+    archives
+        .into_iter()
+        .fold(None, |previous, archive| {
+            Some(compile(profile, previous, &archive))
+        })
+        .unwrap()
 }
 
 fn reversed(captures: &[toml::Value]) -> Vec<&toml::Value> {
@@ -93,10 +106,25 @@ fn recrawl_cases_pass_under_every_policy() {
         let what = |part: &str| format!("{} [{}] {part}", case.name, case.clause);
         for profile in [Profile::Google, Profile::Rfc9309] {
             let bytes = compile_all(profile, case.crawls.iter().map(|crawl| archive(crawl)));
-            let other = compile_all(profile, case.crawls.iter().map(|crawl| archive(&reversed(crawl))));
+            let other = compile_all(
+                profile,
+                case.crawls.iter().map(|crawl| archive(&reversed(crawl))),
+            );
             failures.check(|| what("inputs reversed"), bytes == other, true);
-            let all = compile(profile, None, &case.crawls.iter().map(|crawl| archive(crawl)).collect::<String>());
-            failures.check(|| what("as one compilation"), bytes == all, case.alone.is_none());
+            let all = compile(
+                profile,
+                None,
+                &case
+                    .crawls
+                    .iter()
+                    .map(|crawl| archive(crawl))
+                    .collect::<String>(),
+            );
+            failures.check(
+                || what("as one compilation"),
+                bytes == all,
+                case.alone.is_none(),
+            );
             check(&case, &Snapshot::new(bytes.clone()).unwrap(), &mut failures);
         }
     }
@@ -105,15 +133,22 @@ fn recrawl_cases_pass_under_every_policy() {
 
 fn check(case: &Case, snapshot: &Snapshot, failures: &mut Failures) {
     let what = |part: &str| format!("{} [{}] {part}", case.name, case.clause);
-    for (name, policy) in
-        [("google", StatusPolicy::Google), ("rfc9309", StatusPolicy::Rfc9309), ("strict", StatusPolicy::Strict)]
-    {
+    for (name, policy) in [
+        ("google", StatusPolicy::Google),
+        ("rfc9309", StatusPolicy::Rfc9309),
+        ("strict", StatusPolicy::Strict),
+    ] {
         let options = JudgeOptions::default().status_policy(policy);
         let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
         for expected in &case.expect {
-            let letter = [expected.google, expected.rfc9309, expected.strict][policy as usize].unwrap();
+            let letter =
+                [expected.google, expected.rfc9309, expected.strict][policy as usize].unwrap();
             let found = annotate(&judge, &expected.url).chars().next();
-            failures.check(|| what(&format!("{name} {}", expected.url)), found, Some(letter));
+            failures.check(
+                || what(&format!("{name} {}", expected.url)),
+                found,
+                Some(letter),
+            );
             let why = judge.explain(expected.url.as_bytes(), 0).unwrap();
             failures.check(|| what("explained"), why.verdict.letter(), letter);
         }
@@ -127,7 +162,8 @@ fn check(case: &Case, snapshot: &Snapshot, failures: &mut Failures) {
 /// patterns.
 fn rich_archive() -> String {
     let body = |host: &str, body: &str| {
-        json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string() + "\n"
+        json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string()
+            + "\n"
     };
     let stars = "user-agent: *\nallow: /a*\ndisallow: /a\ndisallow: /a**$\ndisallow: /b*c***\n";
     determinism::archive().concat() + &body("union", &overlapping()) + &body("stars", stars)
@@ -137,13 +173,17 @@ fn rich_archive() -> String {
 fn empty_crawls_give_the_same_bytes() {
     for profile in [Profile::Google, Profile::Rfc9309] {
         let old = compile(profile, None, &rich_archive());
-        assert!(compile(profile, Some(old.clone()), "") == old, "{profile:?}");
+        assert!(
+            compile(profile, Some(old.clone()), "") == old,
+            "{profile:?}"
+        );
     }
 }
 
 #[test]
 fn changed_profiles_recompile_stored_texts() {
-    let [google, rfc9309] = [Profile::Google, Profile::Rfc9309].map(|profile| compile(profile, None, &rich_archive()));
+    let [google, rfc9309] =
+        [Profile::Google, Profile::Rfc9309].map(|profile| compile(profile, None, &rich_archive()));
     assert!(google != rfc9309);
     assert!(compile(Profile::Rfc9309, Some(google.clone()), "") == rfc9309);
     assert!(compile(Profile::Google, Some(rfc9309), "") == google);
@@ -154,23 +194,35 @@ fn other_versions_are_recompiled_from_stored_texts() {
     let old = compile(Profile::Google, None, &rich_archive());
     let mut sections = sections(&old);
     let metadata = String::from_utf8(sections[METADATA].clone()).unwrap();
-    sections[METADATA] = metadata.replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1).into_bytes();
+    sections[METADATA] = metadata
+        .replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1)
+        .into_bytes();
     let other = assemble(&sections);
     assert!(other != old);
     assert!(compile(Profile::Google, Some(other.clone()), "") == old);
     let crawl = archive(&crawls(7)[1]);
-    assert!(compile(Profile::Google, Some(other), &crawl) == compile(Profile::Google, Some(old), &crawl));
+    assert!(
+        compile(Profile::Google, Some(other), &crawl)
+            == compile(Profile::Google, Some(old), &crawl)
+    );
 }
 
 #[test]
 fn stored_data_is_not_duplicated() {
     let body = |host: &str, end: &str| {
         let body = overlapping() + "user-agent: *\nallow: /a*b\ndisallow: /a*\n" + end;
-        json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string() + "\n"
+        json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string()
+            + "\n"
     };
     // Equal texts, equal rules in different texts, and different rules with equal unions.
-    let crawls = [body("a", ""), body("a2", "") + &body("b", "\n\nsitemap: /s") + &body("c", "disallow: /c")];
-    assert!(compile_all(Profile::Google, crawls.clone()) == compile(Profile::Google, None, &crawls.concat()));
+    let crawls = [
+        body("a", ""),
+        body("a2", "") + &body("b", "\n\nsitemap: /s") + &body("c", "disallow: /c"),
+    ];
+    assert!(
+        compile_all(Profile::Google, crawls.clone())
+            == compile(Profile::Google, None, &crawls.concat())
+    );
 }
 
 /// Two crawls of the same hosts, the second later than the first. An `http` origin may redirect to
@@ -188,14 +240,19 @@ fn crawled(random: &mut Random, month: u64) -> serde_json::Value {
     let mut object = json!({"url": format!("{scheme}://{host}/robots.txt")});
     if month > 1 || random.below(9) > 0 {
         let day = random.below(56);
-        object["fetched_at"] = json!(format!("2026-0{}-{:02}T00:00:00Z", month + day / 28, 1 + day % 28));
+        object["fetched_at"] = json!(format!(
+            "2026-0{}-{:02}T00:00:00Z",
+            month + day / 28,
+            1 + day % 28
+        ));
     }
     match random.below(9) {
         8 if secure => {
             // A snapshot stores neither the max-age of a last good copy nor the redirect to it. So
             // the 304 has its own max-age, and its URL never redirects.
             object["status"] = json!(304);
-            object["headers"] = json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
+            object["headers"] =
+                json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
         }
         0 => object["error"] = json!(["timeout", "refused"][random.below(2) as usize]),
         1 | 2 => object["status"] = json!([503, 500, 429][random.below(3) as usize]),
@@ -206,7 +263,8 @@ fn crawled(random: &mut Random, month: u64) -> serde_json::Value {
         }
         _ => {
             object["body"] = json!(robots(random.below(60)));
-            object["headers"] = json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
+            object["headers"] =
+                json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
         }
     }
     object
@@ -219,7 +277,10 @@ fn successive_crawls_equal_one_compilation() {
         let all = compile(Profile::Google, None, &[first.as_str(), &second].concat());
         let over = compile_all(Profile::Google, [first, second.clone()]);
         assert!(over == all, "seed {seed}");
-        assert!(compile(Profile::Google, Some(over.clone()), &second) == over, "seed {seed}: the second crawl again");
+        assert!(
+            compile(Profile::Google, Some(over.clone()), &second) == over,
+            "seed {seed}: the second crawl again"
+        );
     }
 }
 
@@ -234,9 +295,22 @@ fn recrawls_ignore_order_and_thread_count() {
     let mut first = None;
     for (seed, threads) in [(1, "1"), (2, "2"), (3, "7")] {
         std::fs::write(dir.path().join("new.jsonl"), lines.concat()).unwrap();
-        run(&["compile", "-q", "-j", threads, "--previous", "old.rsieve", "new.jsonl", "-o", "new.rsieve"]);
+        run(&[
+            "compile",
+            "-q",
+            "-j",
+            threads,
+            "--previous",
+            "old.rsieve",
+            "new.jsonl",
+            "-o",
+            "new.rsieve",
+        ]);
         let bytes = std::fs::read(dir.path().join("new.rsieve")).unwrap();
-        assert!(*first.get_or_insert_with(|| bytes.clone()) == bytes, "{threads} threads");
+        assert!(
+            *first.get_or_insert_with(|| bytes.clone()) == bytes,
+            "{threads} threads"
+        );
         Random(seed).shuffle(&mut lines);
     }
 }

@@ -17,7 +17,9 @@ fn judge(body: &[u8]) -> Judge {
         compiler.add_robots(origin, body).unwrap();
     }
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let agents: Vec<Agent> = ["FooBot", "BarBot"].map(|name| name.parse().unwrap()).to_vec();
+    let agents: Vec<Agent> = ["FooBot", "BarBot"]
+        .map(|name| name.parse().unwrap())
+        .to_vec();
     Judge::new(snapshot, &agents, JudgeOptions::default()).unwrap()
 }
 
@@ -44,7 +46,11 @@ struct Column {
 
 impl Column {
     fn new(rows: &[Vec<u8>]) -> Self {
-        let mut column = Self { data: Vec::new(), offsets: vec![0], views: Vec::new() };
+        let mut column = Self {
+            data: Vec::new(),
+            offsets: vec![0],
+            views: Vec::new(),
+        };
         for row in rows {
             let mut view = [0; 16];
             view[..4].copy_from_slice(&(row.len() as u32).to_le_bytes());
@@ -66,10 +72,25 @@ impl Column {
 /// Rows whose ends matter: origins without a path, which the next row would continue, texts that are
 /// no URL, blanks at both ends, and whole URLs.
 fn row() -> impl Strategy<Value = Vec<u8>> {
-    let starts = vec![ORIGIN, "https://h.example", "https://h.exam", "http://unknown.example", LONG_ORIGIN, "", " "];
-    let tails = vec!["", "/", "/x", "ple/x", "/x ", ".", ":80/x", "\n", "\r\n", "/%78", "?x"];
-    let odd = (select(starts), select(tails)).prop_map(|(start, tail)| format!("{start}{tail}").into_bytes());
-    prop_oneof![url().prop_map(String::into_bytes), odd, vec(any::<u8>(), 0..40)]
+    let starts = vec![
+        ORIGIN,
+        "https://h.example",
+        "https://h.exam",
+        "http://unknown.example",
+        LONG_ORIGIN,
+        "",
+        " ",
+    ];
+    let tails = vec![
+        "", "/", "/x", "ple/x", "/x ", ".", ":80/x", "\n", "\r\n", "/%78", "?x",
+    ];
+    let odd = (select(starts), select(tails))
+        .prop_map(|(start, tail)| format!("{start}{tail}").into_bytes());
+    prop_oneof![
+        url().prop_map(String::into_bytes),
+        odd,
+        vec(any::<u8>(), 0..40)
+    ]
 }
 
 proptest! {
@@ -98,9 +119,18 @@ proptest! {
 fn empty_columns_have_no_rows() {
     let judge = judge(b"");
     for rows in [
-        Rows::Offsets32 { data: b"", offsets: &[] },
-        Rows::Offsets64 { data: b"x", offsets: &[1] },
-        Rows::Views { views: &[], buffers: &[] },
+        Rows::Offsets32 {
+            data: b"",
+            offsets: &[],
+        },
+        Rows::Offsets64 {
+            data: b"x",
+            offsets: &[1],
+        },
+        Rows::Views {
+            views: &[],
+            buffers: &[],
+        },
         Rows::Slices(&[]),
     ] {
         assert!(rows.is_empty() && letters(&judge, rows).is_empty());
@@ -118,14 +148,55 @@ fn wrong_offsets_are_errors() {
     };
     let buffers: &[&[u8]] = &[b"https://e.example/"];
     for (rows, what) in [
-        (Rows::Offsets32 { data: b"ab", offsets: &[0, 2, 1] }, "the offsets descend"),
-        (Rows::Offsets32 { data: b"ab", offsets: &[-1, 2] }, "an offset of -1 in 2 bytes of data"),
-        (Rows::Offsets64 { data: b"ab", offsets: &[0, 3] }, "an offset of 3 in 2 bytes of data"),
-        (Rows::Views { views: &[view(18, 0, 1)], buffers }, "the view of row 0 exceeds its buffer"),
-        (Rows::Views { views: &[view(2, 0, 0), view(18, 1, 0)], buffers }, "the view of row 1 exceeds its buffer"),
-        (Rows::Views { views: &[view(u32::MAX, 0, 0)], buffers }, "the view of row 0 exceeds its buffer"),
+        (
+            Rows::Offsets32 {
+                data: b"ab",
+                offsets: &[0, 2, 1],
+            },
+            "the offsets descend",
+        ),
+        (
+            Rows::Offsets32 {
+                data: b"ab",
+                offsets: &[-1, 2],
+            },
+            "an offset of -1 in 2 bytes of data",
+        ),
+        (
+            Rows::Offsets64 {
+                data: b"ab",
+                offsets: &[0, 3],
+            },
+            "an offset of 3 in 2 bytes of data",
+        ),
+        (
+            Rows::Views {
+                views: &[view(18, 0, 1)],
+                buffers,
+            },
+            "the view of row 0 exceeds its buffer",
+        ),
+        (
+            Rows::Views {
+                views: &[view(2, 0, 0), view(18, 1, 0)],
+                buffers,
+            },
+            "the view of row 1 exceeds its buffer",
+        ),
+        (
+            Rows::Views {
+                views: &[view(u32::MAX, 0, 0)],
+                buffers,
+            },
+            "the view of row 0 exceeds its buffer",
+        ),
     ] {
-        let err = judge.judge_rows(rows, |_, _| panic!("a row is judged")).unwrap_err();
-        assert!(matches!(err.kind(), ErrorKind::BadColumn(found) if found == what), "{err}");
+        let err = judge
+            .judge_rows(rows, |_, _| panic!("a row is judged"))
+            .unwrap_err();
+        assert!(
+            matches!(err.kind(), ErrorKind::BadColumn(found) if found == what),
+            "{err}"
+        );
     }
 }

@@ -19,7 +19,8 @@ fn read_by(program: &str, args: &[&str], text: &str) -> Option<(String, String)>
         eprintln!("skipped: {program} is not installed");
         return None;
     };
-    let [stdout, stderr] = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let [stdout, stderr] =
+        [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(out.status.success(), "{program}: {stderr}");
     Some((stdout, stderr))
 }
@@ -50,7 +51,10 @@ fn bash_completes(script: &str, line: &str) -> Vec<String> {
          registered=$(complete -p robosieve); registered=${{registered#*-F }}\n\
          ${{registered%% *}} robosieve '{}' '{previous}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
         line.len(),
-        words.iter().map(|word| format!("'{word}' ")).collect::<String>(),
+        words
+            .iter()
+            .map(|word| format!("'{word}' "))
+            .collect::<String>(),
         words.len() - 1,
         replaced_part(line),
     );
@@ -90,7 +94,9 @@ fn bash_completes_agents_and_sets_in_comma_lists() {
     }
     let all = bash_completes(&script, "robosieve filter -a ");
     assert!(
-        ["@ai", "GPTBot", "CCBot", "Googlebot"].iter().all(|name| all.iter().any(|found| found == name)),
+        ["@ai", "GPTBot", "CCBot", "Googlebot"]
+            .iter()
+            .all(|name| all.iter().any(|found| found == name)),
         "{all:?}"
     );
 }
@@ -102,16 +108,25 @@ fn scripts_of_other_shells_are_valid() {
         assert!(VERBS.iter().all(|verb| script.contains(verb)), "{shell}");
         read_by(shell, args, &script);
     }
-    assert_eq!(robosieve(Path::new("."), &["completions", "cmd"]).code, Some(2));
+    assert_eq!(
+        robosieve(Path::new("."), &["completions", "cmd"]).code,
+        Some(2)
+    );
 }
 
 #[test]
 fn zsh_and_fish_complete_agents_in_comma_lists() {
-    for (shell, function) in [("zsh", ":AGENT:_sequence compadd - @ai "), ("fish", "(__fish_append , @ai ")] {
+    for (shell, function) in [
+        ("zsh", ":AGENT:_sequence compadd - @ai "),
+        ("fish", "(__fish_append , @ai "),
+    ] {
         let script = printed(&["completions", shell]);
         let lists: Vec<&str> = script.split(function).skip(1).collect();
         assert!(lists.len() >= 7, "{shell}: {} lists", lists.len());
-        assert!(lists.iter().all(|list| list.contains(" GPTBot ")), "{shell}");
+        assert!(
+            lists.iter().all(|list| list.contains(" GPTBot ")),
+            "{shell}"
+        );
     }
     let Some((found, _)) = read_by(
         "fish",
@@ -131,23 +146,39 @@ fn every_verb_has_a_man_page() {
     let dir = tempfile::tempdir().unwrap();
     let ran = robosieve(dir.path(), &["man", "--out-dir", "man/man1"]);
     assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
-    assert_eq!(std::fs::read_dir(dir.path().join("man/man1")).unwrap().count(), VERBS.len() + 1);
+    assert_eq!(
+        std::fs::read_dir(dir.path().join("man/man1"))
+            .unwrap()
+            .count(),
+        VERBS.len() + 1
+    );
     let whole = printed(&["man"]);
-    assert!(VERBS.iter().all(|verb| whole.contains(&format!("robosieve\\-{verb}(1)"))), "{whole}");
+    assert!(
+        VERBS
+            .iter()
+            .all(|verb| whole.contains(&format!("robosieve\\-{verb}(1)"))),
+        "{whole}"
+    );
     for verb in VERBS {
-        let page = std::fs::read_to_string(dir.path().join(format!("man/man1/robosieve-{verb}.1"))).unwrap();
+        let page = std::fs::read_to_string(dir.path().join(format!("man/man1/robosieve-{verb}.1")))
+            .unwrap();
         assert_eq!(page, printed(&["man", verb]));
         assert!(page.contains("\n.SH EXAMPLES\n"), "{verb}");
-        if let Some((text, warnings)) =
-            read_by("groff", &["-man", "-Kutf8", "-Tutf8", "-P-c", "-ww", "-rLL=200n"], &page)
-        {
+        if let Some((text, warnings)) = read_by(
+            "groff",
+            &["-man", "-Kutf8", "-Tutf8", "-P-c", "-ww", "-rLL=200n"],
+            &page,
+        ) {
             assert_eq!(warnings, "", "{verb}");
             assert!(text.contains(&format!("  robosieve {verb}")), "{text}");
         }
     }
     let ran = robosieve(dir.path(), &["man", "sieve"]);
     assert!(
-        ran.code == Some(2) && ran.stderr.contains("there are pages on compile, captures, filter"),
+        ran.code == Some(2)
+            && ran
+                .stderr
+                .contains("there are pages on compile, captures, filter"),
         "{}",
         ran.stderr
     );

@@ -13,30 +13,47 @@ const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
 /// The temporary files with a name.
 fn temporary_files(dir: &Path) -> usize {
-    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.ends_with(".tmp")).count()
 }
 
 /// The temporary files without a name that a process has open; only Linux has them.
 fn unnamed_files(process: u32, dir: &Path) -> usize {
-    let handles = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let handles = fs::read_dir(format!("/proc/{process}/fd"))
+        .into_iter()
+        .flatten()
+        .flatten();
     let files = handles.filter_map(|handle| fs::read_link(handle.path()).ok());
-    files.filter(|file| file.starts_with(dir) && file.to_string_lossy().ends_with(" (deleted)")).count()
+    files
+        .filter(|file| file.starts_with(dir) && file.to_string_lossy().ends_with(" (deleted)"))
+        .count()
 }
 
 /// A run that has opened its outputs and waits for its input.
 pub(crate) fn begun(mut command: Command, dir: &Path, outputs: usize) -> Child {
-    let command = command.current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let command = command
+        .current_dir(dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     while temporary_files(dir) + unnamed_files(child.id(), dir) < outputs {
-        assert!(child.try_wait().unwrap().is_none(), "the run ended before its first write");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the run ended before its first write"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
     child
 }
 
 fn send(signal: &str, child: &Child) {
-    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill")
+        .args([&format!("-{signal}"), &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(sent.success());
 }
 
@@ -47,7 +64,12 @@ fn ended(mut child: Child) -> (ExitStatus, String) {
     let status = child.wait().unwrap();
     drop(input);
     let mut stderr = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut stderr)
+        .unwrap();
     (status, stderr)
 }
 
@@ -67,10 +89,22 @@ fn signals_end_runs_without_temporary_files() {
             let child = begun(command, dir, outputs);
             send(name, &child);
             let (status, stderr) = ended(child);
-            assert_eq!(status.signal(), Some(number), "{name}, {args}: {status}, {stderr}");
-            assert_eq!(stderr, format!("robosieve: interrupted by SIG{name}: no output file was written or changed\n"));
+            assert_eq!(
+                status.signal(),
+                Some(number),
+                "{name}, {args}: {status}, {stderr}"
+            );
+            assert_eq!(
+                stderr,
+                format!(
+                    "robosieve: interrupted by SIG{name}: no output file was written or changed\n"
+                )
+            );
             assert_eq!(temporary_files(dir), 0, "{name}, {args}");
-            assert!(!dir.join("new").exists() && fs::read(dir.join("old")).unwrap() == b"as it was", "{name}, {args}");
+            assert!(
+                !dir.join("new").exists() && fs::read(dir.join("old")).unwrap() == b"as it was",
+                "{name}, {args}"
+            );
         }
     }
 }
@@ -85,10 +119,22 @@ fn shells_see_the_usual_status() {
                       kill -$1 $!; wait $!; echo $?";
         let script = format!("exec 3<&0; {script}");
         let mut shell = Command::new("bash");
-        let shell = shell.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve"), name]).current_dir(place.path());
-        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let shell = shell
+            .args(["-c", &script, env!("CARGO_BIN_EXE_robosieve"), name])
+            .current_dir(place.path());
+        let mut child = shell
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut status = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut status).unwrap();
+        child
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut status)
+            .unwrap();
         child.wait().unwrap();
         assert_eq!(status.trim(), (128 + number).to_string(), "{name}");
     }
@@ -106,10 +152,19 @@ fn ignored_signals_stay_ignored() {
         let mut child = begun(command, dir, 1);
         send(name, &child);
         // More than a pipe holds: the signal has arrived before all is written.
-        child.stdin.take().unwrap().write_all(&fs::read(dir.join("list.txt")).unwrap()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(&fs::read(dir.join("list.txt")).unwrap())
+            .unwrap();
         let (status, stderr) = ended(child);
         assert!(status.success(), "{name}: {status}, {stderr}");
-        assert_eq!(fs::read_to_string(dir.join("new")).unwrap().lines().count(), 40_000, "{name}");
+        assert_eq!(
+            fs::read_to_string(dir.join("new")).unwrap().lines().count(),
+            40_000,
+            "{name}"
+        );
         fs::remove_file(dir.join("new")).unwrap();
     }
 }
@@ -117,13 +172,25 @@ fn ignored_signals_stay_ignored() {
 #[test]
 fn file_size_limits_are_write_errors() {
     let place = place();
-    for args in ["filter -s s -a FooBot list.txt -o new", "annotate -s s -a FooBot list.txt -o new"] {
+    for args in [
+        "filter -s s -a FooBot list.txt -o new",
+        "annotate -s s -a FooBot list.txt -o new",
+    ] {
         let script = format!("ulimit -f 100; exec \"$0\" {args}");
         let mut command = Command::new("bash");
-        let run = command.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve")]).current_dir(place.path());
+        let run = command
+            .args(["-c", &script, env!("CARGO_BIN_EXE_robosieve")])
+            .current_dir(place.path());
         let ran = run.output().unwrap();
         let stderr = String::from_utf8(ran.stderr).unwrap();
-        assert!(ran.status.code() == Some(2) && stderr.contains("robosieve: new: "), "{}: {stderr}", ran.status);
-        assert!(temporary_files(place.path()) == 0 && !place.path().join("new").exists(), "{args}");
+        assert!(
+            ran.status.code() == Some(2) && stderr.contains("robosieve: new: "),
+            "{}: {stderr}",
+            ran.status
+        );
+        assert!(
+            temporary_files(place.path()) == 0 && !place.path().join("new").exists(),
+            "{args}"
+        );
     }
 }

@@ -7,7 +7,12 @@ const ORIGIN: &str = "https://e.example";
 
 fn snapshot() -> Snapshot {
     let mut compiler = Compiler::default();
-    compiler.add_robots(ORIGIN, b"user-agent: *\ndisallow: /x\ndisallow: /*a$\ndisallow: /?").unwrap();
+    compiler
+        .add_robots(
+            ORIGIN,
+            b"user-agent: *\ndisallow: /x\ndisallow: /*a$\ndisallow: /?",
+        )
+        .unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
@@ -18,7 +23,11 @@ fn verdict(origin: &str, path: &str, options: JudgeOptions) -> (Verdict, bool) {
     let site = judge.site(&Origin::of(origin.as_bytes()).unwrap()).unwrap();
     let verdicts = site.judge(path.as_bytes()).unwrap();
     let joined = [origin, path].concat();
-    assert_eq!(judge.judge(joined.as_bytes()).unwrap().get(0), verdicts.get(0), "{joined}");
+    assert_eq!(
+        judge.judge(joined.as_bytes()).unwrap().get(0),
+        verdicts.get(0),
+        "{joined}"
+    );
     (verdicts.get(0), verdicts.via_other_scheme())
 }
 
@@ -36,7 +45,12 @@ fn paths_follow_the_origin() {
 #[test]
 fn missing_slashes_are_added() {
     let snapshot = snapshot();
-    let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot.clone(),
+        &["a".parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
     let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
     assert_eq!(site.judge(b"x").unwrap().get(0), Verdict::Disallowed);
 }
@@ -47,22 +61,41 @@ fn unknown_origins_follow_the_options() {
     let plain = JudgeOptions::default();
     assert_eq!(verdict(unknown, "/x", plain), (Verdict::Unknown, false));
     let refused = plain.unknown(UnknownOrigin::Disallow);
-    assert_eq!(verdict(unknown, "/x", refused), (Verdict::Disallowed, false));
-    assert_eq!(verdict("http://e.example", "/x", plain), (Verdict::Unknown, false));
+    assert_eq!(
+        verdict(unknown, "/x", refused),
+        (Verdict::Disallowed, false)
+    );
+    assert_eq!(
+        verdict("http://e.example", "/x", plain),
+        (Verdict::Unknown, false)
+    );
     let any_scheme = plain.any_scheme(true);
-    assert_eq!(verdict("http://e.example", "/x", any_scheme), (Verdict::Disallowed, true));
+    assert_eq!(
+        verdict("http://e.example", "/x", any_scheme),
+        (Verdict::Disallowed, true)
+    );
 }
 
 #[test]
 fn sites_do_not_affect_the_judge() {
     let snapshot = snapshot();
-    let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot.clone(),
+        &["a".parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
     let known = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
-    let unknown = judge.site(&Origin::of(b"https://other.example").unwrap()).unwrap();
+    let unknown = judge
+        .site(&Origin::of(b"https://other.example").unwrap())
+        .unwrap();
     for _ in 0..2 {
         assert_eq!(known.judge(b"/x").unwrap().get(0), Verdict::Disallowed);
         assert_eq!(unknown.judge(b"/x").unwrap().get(0), Verdict::Unknown);
-        assert_eq!(judge.judge(b"https://e.example/y").unwrap().get(0), Verdict::Allowed);
+        assert_eq!(
+            judge.judge(b"https://e.example/y").unwrap().get(0),
+            Verdict::Allowed
+        );
     }
 }
 
@@ -72,7 +105,12 @@ fn sites_do_not_affect_the_judge() {
 fn sessions_judge_sites_of_other_judges() {
     let of = |rule: &str| {
         let mut compiler = Compiler::default();
-        compiler.add_robots(ORIGIN, format!("user-agent: *\ndisallow: /*{rule}").as_bytes()).unwrap();
+        compiler
+            .add_robots(
+                ORIGIN,
+                format!("user-agent: *\ndisallow: /*{rule}").as_bytes(),
+            )
+            .unwrap();
         let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
         Judge::new(snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap()
     };
@@ -82,14 +120,29 @@ fn sessions_judge_sites_of_other_judges() {
     let mut session = own.session();
     // Enough lookups to promote the rules.
     for _ in 0..5000 {
-        assert_eq!(session.path_verdict(&own_site, b"/x", 0).unwrap(), Verdict::Disallowed);
+        assert_eq!(
+            session.path_verdict(&own_site, b"/x", 0).unwrap(),
+            Verdict::Disallowed
+        );
     }
     for _ in 0..3 {
         for (site, refused, allowed) in [(&own_site, "/x", "/y"), (&other_site, "/y", "/x")] {
-            assert_eq!(session.path_verdict(site, refused.as_bytes(), 0).unwrap(), Verdict::Disallowed);
-            assert_eq!(session.path_verdict(site, allowed.as_bytes(), 0).unwrap(), Verdict::Allowed);
+            assert_eq!(
+                session.path_verdict(site, refused.as_bytes(), 0).unwrap(),
+                Verdict::Disallowed
+            );
+            assert_eq!(
+                session.path_verdict(site, allowed.as_bytes(), 0).unwrap(),
+                Verdict::Allowed
+            );
         }
-        assert_eq!(session.verdict(b"https://e.example/x", 0).unwrap(), Verdict::Disallowed);
-        assert_eq!(session.verdict(b"https://e.example/y", 0).unwrap(), Verdict::Allowed);
+        assert_eq!(
+            session.verdict(b"https://e.example/x", 0).unwrap(),
+            Verdict::Disallowed
+        );
+        assert_eq!(
+            session.verdict(b"https://e.example/y", 0).unwrap(),
+            Verdict::Allowed
+        );
     }
 }

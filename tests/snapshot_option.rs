@@ -13,10 +13,14 @@ fn run(dir: &TempDir, line: &str) -> Ran {
 fn snapshots() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (name, rule) in [("old", "disallow: /a"), ("new", "disallow: /")] {
-        let robots =
-            format!("{{\"url\": \"https://e.example/robots.txt\", \"body\": \"user-agent: GPTBot\\n{rule}\"}}\n");
+        let robots = format!(
+            "{{\"url\": \"https://e.example/robots.txt\", \"body\": \"user-agent: GPTBot\\n{rule}\"}}\n"
+        );
         std::fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
-        assert_eq!(run(&dir, &format!("compile -q -o {name} robots.jsonl")).code, Some(0));
+        assert_eq!(
+            run(&dir, &format!("compile -q -o {name} robots.jsonl")).code,
+            Some(0)
+        );
     }
     dir
 }
@@ -28,15 +32,31 @@ fn option_and_argument_give_the_same_output() {
         ("inspect old", "inspect -s old"),
         ("inspect old --json", "inspect --json --snapshot old"),
         ("inspect old e.example", "inspect -s old e.example"),
-        ("inspect old https://e.example/x", "inspect https://e.example/x -s old"),
-        ("inspect old --stale-at 2026-01-31", "inspect -s old --stale-at 2026-01-31"),
+        (
+            "inspect old https://e.example/x",
+            "inspect https://e.example/x -s old",
+        ),
+        (
+            "inspect old --stale-at 2026-01-31",
+            "inspect -s old --stale-at 2026-01-31",
+        ),
         ("agents old", "agents -s old"),
-        ("agents old -a GPTBot --top 1", "agents --top 1 -a GPTBot -s old"),
+        (
+            "agents old -a GPTBot --top 1",
+            "agents --top 1 -a GPTBot -s old",
+        ),
         ("diff old new", "diff -s old -s new"),
-        ("diff new old -a GPTBot --json", "diff -s new --json -a GPTBot --snapshot old"),
+        (
+            "diff new old -a GPTBot --json",
+            "diff -s new --json -a GPTBot --snapshot old",
+        ),
     ] {
         let (by_argument, by_option) = (run(&dir, argument), run(&dir, option));
-        assert_eq!((by_argument.code, &by_argument.stderr[..]), (Some(0), ""), "{argument}");
+        assert_eq!(
+            (by_argument.code, &by_argument.stderr[..]),
+            (Some(0), ""),
+            "{argument}"
+        );
         assert_eq!(by_argument, by_option, "{option}");
     }
 }
@@ -45,16 +65,40 @@ fn option_and_argument_give_the_same_output() {
 fn missing_and_repeated_snapshots_are_errors_with_advice() {
     let dir = snapshots();
     for (line, message) in [
-        ("inspect", "no snapshot is named; give it as SNAP or as -s SNAP"),
-        ("inspect old e.example -s new", "the snapshot is named twice, as old and as -s new; name it once"),
-        ("inspect old -s new", "the snapshot is named twice, as old and as -s new; name it once"),
-        ("inspect -s old e.example --stale-at 2026-01-31", "leave ORIGIN out"),
+        (
+            "inspect",
+            "no snapshot is named; give it as SNAP or as -s SNAP",
+        ),
+        (
+            "inspect old e.example -s new",
+            "the snapshot is named twice, as old and as -s new; name it once",
+        ),
+        (
+            "inspect old -s new",
+            "the snapshot is named twice, as old and as -s new; name it once",
+        ),
+        (
+            "inspect -s old e.example --stale-at 2026-01-31",
+            "leave ORIGIN out",
+        ),
         ("inspect https://e.example/", "local files only"),
         ("inspect -s https://e.example/", "local files only"),
-        ("agents old -s new", "the snapshot is named twice, as old and as -s new; name it once"),
-        ("agents --top 3", "--top ranks the names in a snapshot, and none is named"),
-        ("diff", "diff compares two snapshots, and none is named; give OLD NEW, or -s OLD -s NEW"),
-        ("diff old", "and only one is named; give OLD NEW, or -s OLD -s NEW"),
+        (
+            "agents old -s new",
+            "the snapshot is named twice, as old and as -s new; name it once",
+        ),
+        (
+            "agents --top 3",
+            "--top ranks the names in a snapshot, and none is named",
+        ),
+        (
+            "diff",
+            "diff compares two snapshots, and none is named; give OLD NEW, or -s OLD -s NEW",
+        ),
+        (
+            "diff old",
+            "and only one is named; give OLD NEW, or -s OLD -s NEW",
+        ),
         ("diff -s old", "and only one is named"),
         ("diff -s old new", "and these are named in both ways"),
         ("diff -s old -s new -s old", "and -s names 3"),

@@ -6,7 +6,9 @@ use robosieve::compile::Compiled;
 use robosieve::filter::{Filter, Input};
 use robosieve::judge::{StatusPolicy, explain};
 use robosieve::robots::reference;
-use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict};
+use robosieve::{
+    AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict,
+};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::io::Cursor;
@@ -17,7 +19,10 @@ pub(crate) fn cases_dir() -> PathBuf {
 }
 
 fn toml_files(dir: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
     assert!(!files.is_empty());
@@ -31,7 +36,9 @@ pub(crate) fn load<T: for<'de> Deserialize<'de>>(dir: &Path) -> Vec<T> {
     }
     let parse = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
-        toml::from_str::<Cases<T>>(&text).unwrap_or_else(|err| panic!("{}: {err}", path.display())).case
+        toml::from_str::<Cases<T>>(&text)
+            .unwrap_or_else(|err| panic!("{}: {err}", path.display()))
+            .case
     };
     toml_files(dir).iter().flat_map(parse).collect()
 }
@@ -65,22 +72,35 @@ impl RulesCase {
         let cases: Vec<Self> = load(&cases_dir());
         let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len(), "case names are unique");
-        assert!(cases.iter().all(|case| !case.clause.is_empty() && case.urls().count() > 0));
+        assert!(
+            cases
+                .iter()
+                .all(|case| !case.clause.is_empty() && case.urls().count() > 0)
+        );
         cases
     }
 
     pub(crate) fn robots(&self) -> Vec<u8> {
         if let Some(parts) = &self.robots_repeat {
-            return parts.iter().map(|part| part.text.repeat(part.times)).collect::<String>().into_bytes();
+            return parts
+                .iter()
+                .map(|part| part.text.repeat(part.times))
+                .collect::<String>()
+                .into_bytes();
         }
         match (&self.robots, &self.robots_base64) {
             (Some(text), _) => text.clone().into_bytes(),
-            (None, coded) => base64::engine::general_purpose::STANDARD.decode(coded.as_ref().unwrap()).unwrap(),
+            (None, coded) => base64::engine::general_purpose::STANDARD
+                .decode(coded.as_ref().unwrap())
+                .unwrap(),
         }
     }
 
     pub(crate) fn profiles(&self) -> Vec<Profile> {
-        self.profile.map_or(vec![Profile::Google, Profile::Rfc9309], |profile| vec![profile])
+        self.profile
+            .map_or(vec![Profile::Google, Profile::Rfc9309], |profile| {
+                vec![profile]
+            })
     }
 
     pub(crate) fn agent_match(&self) -> AgentMatch {
@@ -114,13 +134,24 @@ impl Failures {
     ) {
         self.checked += 1;
         if found != expected {
-            self.failed.push(format!("{}: found {found:?}, expected {expected:?}", what()));
+            self.failed.push(format!(
+                "{}: found {found:?}, expected {expected:?}",
+                what()
+            ));
         }
     }
 
     pub(crate) fn finish(self, name: &str) {
-        println!("{name}: {} of {} as expected", self.checked - self.failed.len(), self.checked);
-        assert!(self.checked > 0 && self.failed.is_empty(), "{}", self.failed.join("\n"));
+        println!(
+            "{name}: {} of {} as expected",
+            self.checked - self.failed.len(),
+            self.checked
+        );
+        assert!(
+            self.checked > 0 && self.failed.is_empty(),
+            "{}",
+            self.failed.join("\n")
+        );
     }
 }
 
@@ -132,7 +163,8 @@ fn reference_passes_the_cases() {
         for profile in case.profiles() {
             for (url, allowed) in case.urls() {
                 let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
-                let answer = reference::judge(&robots, &agent, case.agent_match(), profile, url.as_bytes());
+                let answer =
+                    reference::judge(&robots, &agent, case.agent_match(), profile, url.as_bytes());
                 failures.check(what, answer.allowed, allowed);
                 if let Some(line) = case.line {
                     failures.check(what, answer.line, line);
@@ -165,7 +197,9 @@ fn explanation_passes_the_cases() {
 
 fn compile(case: &RulesCase, profile: Profile) -> Compiled {
     let mut compiler = Compiler::new(profile);
-    compiler.add_robots("http://example.com", &case.robots()).unwrap();
+    compiler
+        .add_robots("http://example.com", &case.robots())
+        .unwrap();
     compiler.finish().unwrap()
 }
 
@@ -176,7 +210,15 @@ fn judge_all(case: &RulesCase, snapshot: &Snapshot, failures: &mut Failures) {
     for (url, allowed) in case.urls() {
         let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
         let verdict = judge.judge(url.as_bytes()).unwrap().get(0);
-        failures.check(what, verdict, if allowed { Verdict::Allowed } else { Verdict::Disallowed });
+        failures.check(
+            what,
+            verdict,
+            if allowed {
+                Verdict::Allowed
+            } else {
+                Verdict::Disallowed
+            },
+        );
         // `explain` fails if the stored text gives another verdict.
         let why = judge.explain(url.as_bytes(), 0).unwrap();
         failures.check(what, why.verdict, verdict);
@@ -220,10 +262,13 @@ fn pipeline_passes_the_cases() {
         for profile in case.profiles() {
             let snapshot = Snapshot::new(compile(&case, profile).to_vec().unwrap()).unwrap();
             let options = JudgeOptions::default().agent_match(case.agent_match());
-            let judge = Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
+            let judge =
+                Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
             let list: String = case.urls().map(|(url, _)| format!("{url}\n")).collect();
-            let expected: String =
-                case.urls().map(|(url, allowed)| format!("{}\t{url}\n", if allowed { 'A' } else { 'D' })).collect();
+            let expected: String = case
+                .urls()
+                .map(|(url, allowed)| format!("{}\t{url}\n", if allowed { 'A' } else { 'D' }))
+                .collect();
             let what = || format!("{} [{}] {profile:?}", case.name, case.clause);
             failures.check(what, annotate(&judge, &list), expected);
         }
@@ -261,8 +306,11 @@ pub(crate) struct Expectation {
 impl FetchCase {
     /// The captures as a JSONL archive, in the given order.
     fn archive(&self, reversed: bool) -> String {
-        let mut lines: Vec<String> =
-            self.captures.iter().map(|capture| serde_json::to_string(capture).unwrap() + "\n").collect();
+        let mut lines: Vec<String> = self
+            .captures
+            .iter()
+            .map(|capture| serde_json::to_string(capture).unwrap() + "\n")
+            .collect();
         if reversed {
             lines.reverse();
         }
@@ -285,7 +333,11 @@ fn fetch_cases_pass_under_every_policy() {
                 compiler.finish().unwrap().to_vec().unwrap()
             })
             .collect();
-        failures.check(|| format!("{}: inputs reversed", case.name), snapshots[0] == snapshots[1], true);
+        failures.check(
+            || format!("{}: inputs reversed", case.name),
+            snapshots[0] == snapshots[1],
+            true,
+        );
         let snapshot = Snapshot::new(snapshots[0].clone()).unwrap();
         snapshot.verify().unwrap();
         let policy = |policy| JudgeOptions::default().status_policy(policy);
@@ -296,7 +348,8 @@ fn fetch_cases_pass_under_every_policy() {
             ("scheme_any", policy(StatusPolicy::Google).any_scheme(true)),
         ]);
         for (name, options) in runs {
-            let judge = Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
+            let judge =
+                Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
             for expected in &case.expect {
                 let letter = match name {
                     "google" => expected.google,
@@ -308,7 +361,15 @@ fn fetch_cases_pass_under_every_policy() {
                 let what = || format!("{} [{}] {name} {}", case.name, case.clause, expected.url);
                 let found = annotate(&judge, &expected.url).chars().next();
                 failures.check(what, found, Some(letter));
-                failures.check(what, judge.explain(expected.url.as_bytes(), 0).unwrap().verdict.letter(), letter);
+                failures.check(
+                    what,
+                    judge
+                        .explain(expected.url.as_bytes(), 0)
+                        .unwrap()
+                        .verdict
+                        .letter(),
+                    letter,
+                );
             }
         }
     }
@@ -318,12 +379,27 @@ fn fetch_cases_pass_under_every_policy() {
 /// Whether `path` is the path of `url`: a robots.txt that refuses only this path refuses the URL.
 fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> bool {
     let mut compiler = Compiler::new(profile);
-    compiler.add_robots(origin, format!("user-agent: *\ndisallow: {path}$").as_bytes()).unwrap();
+    compiler
+        .add_robots(
+            origin,
+            format!("user-agent: *\ndisallow: {path}$").as_bytes(),
+        )
+        .unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(snapshot.clone(), &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(
+        snapshot.clone(),
+        &["FooBot".parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
     let robots = format!("user-agent: *\ndisallow: {path}$");
     let robots = Robots::parse(robots.as_bytes(), profile);
-    let explained = explain(&robots, &"FooBot".parse().unwrap(), AgentMatch::Extended, url.trim().as_bytes());
+    let explained = explain(
+        &robots,
+        &"FooBot".parse().unwrap(),
+        AgentMatch::Extended,
+        url.trim().as_bytes(),
+    );
     let judged = judge.judge(url.as_bytes()).unwrap().get(0);
     judged == Verdict::Disallowed && explained.verdict == judged
 }
@@ -332,16 +408,28 @@ fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> boo
 fn origins_and_paths_are_as_listed() {
     let text = std::fs::read_to_string(cases_dir().join("origins.tsv")).unwrap();
     let mut failures = Failures::default();
-    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+    for line in text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+    {
         let fields: Vec<&str> = line.split('\t').collect();
-        let ([url, origin, path, ..], rfc_path) = (&fields[..], fields.get(3)) else { panic!("{line:?}") };
+        let ([url, origin, path, ..], rfc_path) = (&fields[..], fields.get(3)) else {
+            panic!("{line:?}")
+        };
         let found = Origin::of(url.as_bytes()).map_or("-".to_owned(), |origin| origin.to_string());
         failures.check(|| format!("{url:?}"), found, (*origin).to_owned());
-        for (profile, path) in [(Profile::Google, path), (Profile::Rfc9309, rfc_path.unwrap_or(path))] {
+        for (profile, path) in [
+            (Profile::Google, path),
+            (Profile::Rfc9309, rfc_path.unwrap_or(path)),
+        ] {
             // RFC 9309 §2.2.2: no rule refuses /robots.txt.
             if *origin != "-" && (profile == Profile::Google || *path != "/robots.txt") {
                 let refused = refuses_exactly(profile, origin, path, url);
-                failures.check(|| format!("path of {url:?}: {path:?} {profile:?}"), refused, true);
+                failures.check(
+                    || format!("path of {url:?}: {path:?} {profile:?}"),
+                    refused,
+                    true,
+                );
             }
         }
     }
@@ -353,12 +441,24 @@ fn origins_and_paths_are_as_listed() {
 fn readme_examples_are_cases() {
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
     let directories = ["", "fetch", "preferences", "extensions"].map(|name| cases_dir().join(name));
-    let cases: String = directories.iter().flat_map(|dir| toml_files(dir)).map(read).collect();
+    let cases: String = directories
+        .iter()
+        .flat_map(|dir| toml_files(dir))
+        .map(read)
+        .collect();
     let readme = read(cases_dir().join("README.md"));
-    let examples = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    let examples: Vec<&str> = examples.filter(|example| example.starts_with("[[case]]")).collect();
+    let examples = readme
+        .split("```toml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap());
+    let examples: Vec<&str> = examples
+        .filter(|example| example.starts_with("[[case]]"))
+        .collect();
     assert_eq!(examples.len(), 4);
     for example in examples {
-        assert!(cases.contains(example), "no case of tests/cases is:\n{example}");
+        assert!(
+            cases.contains(example),
+            "no case of tests/cases is:\n{example}"
+        );
     }
 }

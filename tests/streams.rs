@@ -10,11 +10,24 @@ use tempfile::TempDir;
 /// holds.
 pub(crate) fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let robots = r#"{"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /x"}"#;
+    let robots =
+        r#"{"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /x"}"#;
     fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
-    let line = |i: u32| format!("https://e.example/{}/{i}\n", if i.is_multiple_of(3) { "x" } else { "a" });
-    fs::write(dir.path().join("list.txt"), (0..60_000).map(line).collect::<String>()).unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "-o", "s", "robots.jsonl"]).code, Some(0));
+    let line = |i: u32| {
+        format!(
+            "https://e.example/{}/{i}\n",
+            if i.is_multiple_of(3) { "x" } else { "a" }
+        )
+    };
+    fs::write(
+        dir.path().join("list.txt"),
+        (0..60_000).map(line).collect::<String>(),
+    )
+    .unwrap();
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "-o", "s", "robots.jsonl"]).code,
+        Some(0)
+    );
     dir
 }
 
@@ -27,26 +40,49 @@ fn closed() -> Stdio {
 
 /// A device that is always full, if the system has one.
 fn full() -> Option<Stdio> {
-    File::options().write(true).open("/dev/full").ok().map(Stdio::from)
+    File::options()
+        .write(true)
+        .open("/dev/full")
+        .ok()
+        .map(Stdio::from)
 }
 
 fn command(dir: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
-    command.args(args.split(' ')).current_dir(dir).env("SOURCE_DATE_EPOCH", "0").stdin(Stdio::null());
+    command
+        .args(args.split(' '))
+        .current_dir(dir)
+        .env("SOURCE_DATE_EPOCH", "0")
+        .stdin(Stdio::null());
     command
 }
 
 fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap();
-    Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
+    Ran {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
 }
 
 /// The files of a directory, without those of every run.
 fn made(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.file_name().is_some_and(|name| name.to_str().is_some_and(|name| name.starts_with("new"))));
+    let mut files: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.retain(|path| {
+        path.file_name()
+            .is_some_and(|name| name.to_str().is_some_and(|name| name.starts_with("new")))
+    });
     files.sort();
-    let read = |path: PathBuf| (PathBuf::from(path.file_name().unwrap()), fs::read(path).unwrap_or_default());
+    let read = |path: PathBuf| {
+        (
+            PathBuf::from(path.file_name().unwrap()),
+            fs::read(path).unwrap_or_default(),
+        )
+    };
     files.into_iter().map(read).collect()
 }
 
@@ -59,7 +95,10 @@ fn failing_stderr_changes_no_result() {
         ("filter -s s -a FooBot list.txt --unknown-to new", 0),
         ("filter -s s -a FooBot missing.txt -o new", 2),
         ("annotate -s s -a FooBot,MJ12bot list.txt -o new", 0),
-        ("annotate -s s -a FooBot --out-dir new.d --resume list.txt", 0),
+        (
+            "annotate -s s -a FooBot --out-dir new.d --resume list.txt",
+            0,
+        ),
         ("compile robots.jsonl -o new", 0),
         ("compile list.txt -o new", 2),
         ("report -s s -a FooBot list.txt --csv new", 0),
@@ -74,19 +113,29 @@ fn failing_stderr_changes_no_result() {
         let fresh = || {
             made(dir).iter().for_each(|(name, _)| {
                 let path = dir.join(name);
-                let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+                let _ = if path.is_dir() {
+                    fs::remove_dir_all(path)
+                } else {
+                    fs::remove_file(path)
+                };
             });
         };
         let expected = ran(&mut command(dir, args));
         assert_eq!(expected.code, Some(code), "{args}: {}", expected.stderr);
-        assert!(!expected.stderr.is_empty(), "{args} writes nothing to stderr");
+        assert!(
+            !expected.stderr.is_empty(),
+            "{args} writes nothing to stderr"
+        );
         let files = made(dir);
         for (stderr, how) in [(Some(closed()), "closed"), (full(), "full")] {
             fresh();
             let Some(stderr) = stderr else { continue };
             let found = ran(command(dir, args).stderr(stderr));
             assert_eq!(found.code, expected.code, "{args}: stderr is {how}");
-            assert!(found.stdout == expected.stdout && made(dir) == files, "{args}: stderr is {how}");
+            assert!(
+                found.stdout == expected.stdout && made(dir) == files,
+                "{args}: stderr is {how}"
+            );
         }
         fresh();
     }
@@ -114,10 +163,17 @@ fn closed_stdout_ends_runs_quietly() {
     ] {
         let found = ran(command(dir, args).stdout(closed()));
         assert_eq!(found.code, Some(code), "{args}: {}", found.stderr);
-        let messages: Vec<&str> = found.stderr.lines().filter(|line| line.starts_with("robosieve: ")).collect();
+        let messages: Vec<&str> = found
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("robosieve: "))
+            .collect();
         match code {
             0 => assert!(messages.is_empty(), "{args}: {messages:?}"),
-            _ => assert!(messages.len() == 1 && messages[0].contains("its reader closed it"), "{args}: {messages:?}"),
+            _ => assert!(
+                messages.len() == 1 && messages[0].contains("its reader closed it"),
+                "{args}: {messages:?}"
+            ),
         }
     }
 }
@@ -135,15 +191,27 @@ fn closed_stdout_completes_files() {
         "diff s s --svg new.1",
         "compile robots.jsonl -o new.1 --stats-json -",
     ] {
-        let clear = || made(dir).iter().for_each(|(name, _)| fs::remove_file(dir.join(name)).unwrap());
+        let clear = || {
+            made(dir)
+                .iter()
+                .for_each(|(name, _)| fs::remove_file(dir.join(name)).unwrap())
+        };
         let calm = ran(&mut command(dir, args));
-        assert!(calm.code == Some(0) && !calm.stdout.is_empty(), "{args}: {}", calm.stderr);
+        assert!(
+            calm.code == Some(0) && !calm.stdout.is_empty(),
+            "{args}: {}",
+            calm.stderr
+        );
         let files = made(dir);
         assert!(!files.is_empty(), "{args}");
         clear();
         let found = ran(command(dir, args).stdout(closed()));
         assert_eq!(found.code, Some(0), "{args}: {}", found.stderr);
-        assert!(made(dir) == files, "{args}: {:?}", made(dir).iter().map(|(name, _)| name).collect::<Vec<_>>());
+        assert!(
+            made(dir) == files,
+            "{args}: {:?}",
+            made(dir).iter().map(|(name, _)| name).collect::<Vec<_>>()
+        );
         clear();
     }
 }
@@ -154,9 +222,12 @@ fn closed_stdout_completes_files() {
 #[test]
 fn closed_output_pipes_are_errors() {
     let place = place();
-    let script = "exec 3> >(exec true); wait $!; exec \"$0\" filter -q -s s -a FooBot list.txt -o /dev/fd/3";
+    let script =
+        "exec 3> >(exec true); wait $!; exec \"$0\" filter -q -s s -a FooBot list.txt -o /dev/fd/3";
     let mut bash = Command::new("bash");
-    let found = ran(bash.args(["-c", script, env!("CARGO_BIN_EXE_robosieve")]).current_dir(place.path()));
+    let found = ran(bash
+        .args(["-c", script, env!("CARGO_BIN_EXE_robosieve")])
+        .current_dir(place.path()));
     assert_eq!(found.code, Some(2), "{}", found.stderr);
     assert!(found.stderr.contains("/dev/fd/3"), "{}", found.stderr);
 }
@@ -175,7 +246,11 @@ fn full_stdout_is_an_error() {
     ] {
         let found = ran(command(place.path(), args).stdout(full().unwrap()));
         assert_eq!(found.code, Some(2), "{args}: {}", found.stderr);
-        assert!(found.stderr.contains("standard output: "), "{args}: {}", found.stderr);
+        assert!(
+            found.stderr.contains("standard output: "),
+            "{args}: {}",
+            found.stderr
+        );
         assert_eq!(made(place.path()), [], "{args}");
     }
 }
@@ -187,14 +262,20 @@ fn panicking_print_macros_are_unused() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let mut files = 0;
     while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for path in fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             if path.is_dir() {
                 folders.push(path);
                 continue;
             }
             let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-            let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            let code: Vec<&str> = code
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+                .collect();
             for name in ["print!(", "println!(", "dbg!("] {
                 let found = code.iter().find(|line| line.contains(name));
                 assert!(found.is_none(), "{}: {}", path.display(), found.unwrap());

@@ -34,8 +34,23 @@ enum Stance {
 use Stance::*;
 
 /// The stances of a site until it adopts rules for GPTBot, and from then on.
-const BEFORE: [Stance; 8] = [Open, Open, Open, RefusesPart, RefusesPart, RefusesAll, NoFile, Fails];
-const AFTER: [Stance; 5] = [RefusesGptBot, RefusesGptBot, RefusesGptBot, RefusesPartToGptBot, SparesGptBot];
+const BEFORE: [Stance; 8] = [
+    Open,
+    Open,
+    Open,
+    RefusesPart,
+    RefusesPart,
+    RefusesAll,
+    NoFile,
+    Fails,
+];
+const AFTER: [Stance; 5] = [
+    RefusesGptBot,
+    RefusesGptBot,
+    RefusesGptBot,
+    RefusesPartToGptBot,
+    SparesGptBot,
+];
 
 impl Stance {
     /// The stance of a domain; `None` if the crawl of the month misses it. A domain adopts rules in
@@ -46,15 +61,28 @@ impl Stance {
         }
         let hash = xxh3_64(domain.as_bytes());
         let (adoption, rest) = (1 + hash % (2 * MONTHS), (hash / (2 * MONTHS)) as usize);
-        Some(if month < adoption { BEFORE[rest % BEFORE.len()] } else { AFTER[rest % AFTER.len()] })
+        Some(if month < adoption {
+            BEFORE[rest % BEFORE.len()]
+        } else {
+            AFTER[rest % AFTER.len()]
+        })
     }
 
     /// The status of the answer, and the groups that decide on the agents.
     fn answer(self) -> (u16, &'static str) {
         match self {
-            RefusesGptBot => (200, "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n"),
-            RefusesPartToGptBot => (200, "User-agent: GPTBot\nDisallow: /articles/\n\nUser-agent: *\nDisallow: /\n"),
-            SparesGptBot => (200, "User-agent: GPTBot\nDisallow:\n\nUser-agent: *\nDisallow: /\n"),
+            RefusesGptBot => (
+                200,
+                "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n",
+            ),
+            RefusesPartToGptBot => (
+                200,
+                "User-agent: GPTBot\nDisallow: /articles/\n\nUser-agent: *\nDisallow: /\n",
+            ),
+            SparesGptBot => (
+                200,
+                "User-agent: GPTBot\nDisallow:\n\nUser-agent: *\nDisallow: /\n",
+            ),
             RefusesAll => (200, "User-agent: *\nDisallow: /\n"),
             RefusesPart => (200, "User-agent: *\nDisallow: /private/\n"),
             Open => (200, "User-agent: *\nAllow: /\n"),
@@ -86,14 +114,22 @@ struct Site {
 
 impl Site {
     fn host(&self) -> &str {
-        self.origin.split("://").nth(1).unwrap().split(':').next().unwrap()
+        self.origin
+            .split("://")
+            .nth(1)
+            .unwrap()
+            .split(':')
+            .next()
+            .unwrap()
     }
 
     /// The last two labels of the host. All origins of a domain have one stance, so the counts by
     /// origin, host and domain are all known.
     fn domain(&self) -> &str {
         let host = self.host();
-        host.rmatch_indices('.').nth(1).map_or(host, |(dot, _)| &host[dot + 1..])
+        host.rmatch_indices('.')
+            .nth(1)
+            .map_or(host, |(dot, _)| &host[dot + 1..])
     }
 
     /// The name of the unit, one of [`UNITS`], that the origin belongs to.
@@ -107,7 +143,11 @@ impl Site {
 
     fn capture(&self, month: u64, stance: Stance) -> Value {
         let (status, groups) = stance.answer();
-        let body = if status == 200 { format!("{}\n{groups}", self.unrelated) } else { String::new() };
+        let body = if status == 200 {
+            format!("{}\n{groups}", self.unrelated)
+        } else {
+            String::new()
+        };
         let fetched_at = format!("2025-{month:02}-15T00:00:00Z");
         json!({ "url": format!("{}/robots.txt", self.origin), "status": status, "body": body, "fetched_at": fetched_at })
     }
@@ -115,15 +155,34 @@ impl Site {
 
 /// The origins of a synthetic web with the rules of their robots.txt files.
 fn sites() -> Vec<Site> {
-    let web = Web::new(WebOptions { seed: 11, origins: 800, urls: 0, order: Order::Sorted });
+    let web = Web::new(WebOptions {
+        seed: 11,
+        origins: 800,
+        urls: 0,
+        order: Order::Sorted,
+    });
     let archive = std::io::read_to_string(web.archive()).unwrap();
     let site = |line: &str| {
         let capture: Value = serde_json::from_str(line).unwrap();
-        let body = capture["body"].as_str().unwrap_or_default().trim_start_matches('\u{feff}');
+        let body = capture["body"]
+            .as_str()
+            .unwrap_or_default()
+            .trim_start_matches('\u{feff}');
         let is_agent = |line: &str| line.to_ascii_lowercase().starts_with("user-agent");
-        let lines = body.lines().map(|line| if is_agent(line) { "User-agent: OtherBot" } else { line });
+        let lines = body.lines().map(|line| {
+            if is_agent(line) {
+                "User-agent: OtherBot"
+            } else {
+                line
+            }
+        });
         Site {
-            origin: capture["url"].as_str().unwrap().strip_suffix("/robots.txt").unwrap().to_owned(),
+            origin: capture["url"]
+                .as_str()
+                .unwrap()
+                .strip_suffix("/robots.txt")
+                .unwrap()
+                .to_owned(),
             unrelated: lines.collect::<Vec<_>>().join("\n"),
         }
     };
@@ -140,11 +199,14 @@ struct Truth {
 impl Truth {
     /// Counts the units of a month; with `is_common`, those that all crawls have.
     fn of(sites: &[Site], month: u64, unit: &str, is_common: bool) -> Self {
-        let in_all = |site: &Site| (1..=MONTHS).all(|month| Stance::of(site.domain(), month).is_some());
+        let in_all =
+            |site: &Site| (1..=MONTHS).all(|month| Stance::of(site.domain(), month).is_some());
         let mut truth = Self::default();
         let mut seen = BTreeSet::new();
         for site in sites.iter().filter(|site| !is_common || in_all(site)) {
-            let Some(stance) = Stance::of(site.domain(), month) else { continue };
+            let Some(stance) = Stance::of(site.domain(), month) else {
+                continue;
+            };
             if !seen.insert(site.unit(unit)) {
                 continue;
             }
@@ -160,12 +222,23 @@ impl Truth {
     fn assert_equal(&self, agent: usize, counts: &Value, context: &str) {
         let truth = |figure: &str| self.agents[agent].get(figure).copied().unwrap_or_default();
         let sum = |figures: &[&str]| figures.iter().map(|figure| truth(figure)).sum::<u64>();
-        let (wholly, partly) =
-            (["wholly_by_name", "wholly_by_global", "wholly_by_status"], ["partly_by_name", "partly_by_global"]);
+        let (wholly, partly) = (
+            ["wholly_by_name", "wholly_by_global", "wholly_by_status"],
+            ["partly_by_name", "partly_by_global"],
+        );
         for figure in wholly.iter().chain(&partly).chain(&["not"]) {
-            assert_eq!(counts[figure], truth(figure), "{} {figure} {context}: {counts}", AGENTS[agent]);
+            assert_eq!(
+                counts[figure],
+                truth(figure),
+                "{} {figure} {context}: {counts}",
+                AGENTS[agent]
+            );
         }
-        assert_eq!((&counts["wholly"], &counts["partly"]), (&sum(&wholly).into(), &sum(&partly).into()), "{context}");
+        assert_eq!(
+            (&counts["wholly"], &counts["partly"]),
+            (&sum(&wholly).into(), &sum(&partly).into()),
+            "{context}"
+        );
     }
 }
 
@@ -179,25 +252,45 @@ impl Study {
     fn new() -> Self {
         let (dir, sites) = (tempfile::tempdir().unwrap(), sites());
         for month in 1..=MONTHS {
-            let captures = sites.iter().filter_map(|site| Some(site.capture(month, Stance::of(site.domain(), month)?)));
-            let archive = captures.map(|capture| format!("{capture}\n")).collect::<String>();
+            let captures = sites
+                .iter()
+                .filter_map(|site| Some(site.capture(month, Stance::of(site.domain(), month)?)));
+            let archive = captures
+                .map(|capture| format!("{capture}\n"))
+                .collect::<String>();
             fs::write(dir.path().join("archive.jsonl"), archive).unwrap();
             let snapshot = format!("2025-{month:02}.rsieve");
-            done(robosieve(dir.path(), &["compile", "-q", "-o", &snapshot, "archive.jsonl"]));
+            done(robosieve(
+                dir.path(),
+                &["compile", "-q", "-o", &snapshot, "archive.jsonl"],
+            ));
         }
         Self { dir, sites }
     }
 
     /// The arguments of a report on all months.
     fn arguments(unit: &str) -> Vec<String> {
-        let fixed = ["report", "-q", "-a", &AGENTS.join(","), "--by", unit, "--series"].map(str::to_owned);
+        let fixed = [
+            "report",
+            "-q",
+            "-a",
+            &AGENTS.join(","),
+            "--by",
+            unit,
+            "--series",
+        ]
+        .map(str::to_owned);
         let snapshots = (1..=MONTHS).map(|month| format!("2025-{month:02}=2025-{month:02}.rsieve"));
         fixed.into_iter().chain(snapshots).collect()
     }
 
     fn report(&self, unit: &str, options: &[&str]) {
         let arguments = Self::arguments(unit);
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(options.iter().copied()).collect();
+        let arguments: Vec<&str> = arguments
+            .iter()
+            .map(String::as_str)
+            .chain(options.iter().copied())
+            .collect();
         done(robosieve(self.dir.path(), &arguments));
     }
 
@@ -214,11 +307,16 @@ impl Study {
     /// The series of all months, as JSON and as the lines of the CSV by column.
     fn series(&self, unit: &str, is_common: bool) -> (Value, Vec<BTreeMap<String, String>>) {
         let common: &[&str] = if is_common { &["--common"] } else { &[] };
-        self.report(unit, &[&["--json", "s.json", "--csv", "s.csv"], common].concat());
+        self.report(
+            unit,
+            &[&["--json", "s.json", "--csv", "s.csv"], common].concat(),
+        );
         let (json, csv) = (self.read("s.json"), self.read("s.csv"));
         let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
         let header: Vec<String> = lines.next().unwrap().collect();
-        let lines = lines.map(|line| header.iter().cloned().zip(line).collect()).collect();
+        let lines = lines
+            .map(|line| header.iter().cloned().zip(line).collect())
+            .collect();
         (serde_json::from_str(&json).unwrap(), lines)
     }
 }
@@ -230,7 +328,18 @@ fn reports_of_each_month_equal_the_truth() {
     for month in 1..=MONTHS {
         let snapshot = format!("2025-{month:02}.rsieve");
         let truth = Truth::of(&sites, month, "origin", false);
-        let args = ["report", "-q", "-s", &snapshot, "-a", &AGENTS.join(","), "--by", "origin", "--json", "-"];
+        let args = [
+            "report",
+            "-q",
+            "-s",
+            &snapshot,
+            "-a",
+            &AGENTS.join(","),
+            "--by",
+            "origin",
+            "--json",
+            "-",
+        ];
         let report: Value = serde_json::from_str(&done(robosieve(dir.path(), &args))).unwrap();
         for agent in 0..AGENTS.len() {
             truth.assert_equal(agent, &report["agents"][agent]["origins"], &snapshot);
@@ -239,7 +348,10 @@ fn reports_of_each_month_equal_the_truth() {
         assert!((500..800).contains(&truth.units), "{}", truth.units);
         assert!(truth.agents[0].len() >= 5, "all figures occur: {truth:?}");
     }
-    assert!(by_name.is_sorted() && by_name[11] > 5 * by_name[0], "more sites refuse GPTBot each month: {by_name:?}");
+    assert!(
+        by_name.is_sorted() && by_name[11] > 5 * by_name[0],
+        "more sites refuse GPTBot each month: {by_name:?}"
+    );
 }
 
 /// The chart's numbers: `--series` by origin, host and domain, as JSON and CSV.
@@ -248,24 +360,42 @@ fn series_by_each_unit_equal_the_truth() {
     let study = Study::new();
     for unit in UNITS {
         for is_common in [false, true] {
-            let truths: Vec<Truth> =
-                (1..=MONTHS).map(|month| Truth::of(&study.sites, month, unit, is_common)).collect();
+            let truths: Vec<Truth> = (1..=MONTHS)
+                .map(|month| Truth::of(&study.sites, month, unit, is_common))
+                .collect();
             let (json, csv) = study.series(unit, is_common);
             for (month, truth) in (1..).zip(&truths) {
                 let (point, label) = (&json["points"][month - 1], format!("2025-{month:02}"));
-                assert_eq!((&point["label"], &point["units"]), (&label.clone().into(), &truth.units.into()), "{unit}");
+                assert_eq!(
+                    (&point["label"], &point["units"]),
+                    (&label.clone().into(), &truth.units.into()),
+                    "{unit}"
+                );
                 for agent in 0..AGENTS.len() {
-                    truth.assert_equal(agent, &point["agents"][agent]["origins"], &format!("{unit} {label}"));
+                    truth.assert_equal(
+                        agent,
+                        &point["agents"][agent]["origins"],
+                        &format!("{unit} {label}"),
+                    );
                 }
             }
             assert_eq!(csv.len(), truths.len() * AGENTS.len());
             for (row, line) in csv.iter().enumerate() {
                 let (month, agent) = (row / AGENTS.len(), row % AGENTS.len());
-                let counts: Value = line.iter().map(|(name, value)| (name.clone(), number(value))).collect();
+                let counts: Value = line
+                    .iter()
+                    .map(|(name, value)| (name.clone(), number(value)))
+                    .collect();
                 truths[month].assert_equal(agent, &counts, &format!("{unit}, line {row}"));
-                assert_eq!((&*line["label"], &*line["agent"]), (&*format!("2025-{:02}", month + 1), AGENTS[agent]));
+                assert_eq!(
+                    (&*line["label"], &*line["agent"]),
+                    (&*format!("2025-{:02}", month + 1), AGENTS[agent])
+                );
                 let share = counts["wholly"].as_f64().unwrap() / truths[month].units as f64;
-                assert!((line["share_wholly"].parse::<f64>().unwrap() - share).abs() < 1e-6, "{line:?}");
+                assert!(
+                    (line["share_wholly"].parse::<f64>().unwrap() - share).abs() < 1e-6,
+                    "{line:?}"
+                );
             }
         }
     }
@@ -288,13 +418,19 @@ struct Chart {
 
 /// The text between two others, the first after the start.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
-    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}"));
+    let (_, rest) = text
+        .split_once(start)
+        .unwrap_or_else(|| panic!("no {start} in {text}"));
     rest.split_once(end).unwrap().0
 }
 
 /// A number of per cent, such as `20.9 %`.
 fn percent(text: &str) -> f64 {
-    text.split_whitespace().next().unwrap().parse().unwrap_or_else(|err| panic!("{text}: {err}"))
+    text.split_whitespace()
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap_or_else(|err| panic!("{text}: {err}"))
 }
 
 /// The upper and the lower edge of the lines of a chart.
@@ -308,16 +444,28 @@ fn charts(page: &str) -> Vec<Chart> {
         let (line, value) = rest.split_once(':').unwrap();
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
         let y = between(circle, "cy=\"", "\"").parse().unwrap();
-        ChartPoint { label: label.to_owned(), line, percent: percent(value), y }
+        ChartPoint {
+            label: label.to_owned(),
+            line,
+            percent: percent(value),
+            y,
+        }
     };
     let chart = |svg: &str| {
         let svg = svg.split("</svg>").next().unwrap();
         let agent = between(svg, "aria-label=\"", ":").to_owned();
         // The text of the upper grid line is four units below it.
         let top = percent(between(svg, "y=\"14\">", "<"));
-        Chart { agent, top, points: svg.split("<circle ").skip(1).map(point).collect() }
+        Chart {
+            agent,
+            top,
+            points: svg.split("<circle ").skip(1).map(point).collect(),
+        }
     };
-    page.split("<svg class=\"chart\"").skip(1).map(chart).collect()
+    page.split("<svg class=\"chart\"")
+        .skip(1)
+        .map(chart)
+        .collect()
 }
 
 /// The drawn lines and their titles, for each agent: one chart of refusals as a whole, and one of
@@ -325,15 +473,27 @@ fn charts(page: &str) -> Vec<Chart> {
 #[test]
 fn charts_of_the_series_equal_the_truth() {
     let study = Study::new();
-    let truths: Vec<Truth> = (1..=MONTHS).map(|month| Truth::of(&study.sites, month, "domain", false)).collect();
+    let truths: Vec<Truth> = (1..=MONTHS)
+        .map(|month| Truth::of(&study.sites, month, "domain", false))
+        .collect();
     let charts = charts(&study.page("domain"));
     let (mut agents, mut points) = (Vec::new(), 0);
     for chart in &charts {
         let agent = AGENTS.iter().position(|name| *name == chart.agent).unwrap();
         agents.push(chart.agent.as_str());
-        let kind = if chart.points.iter().any(|point| point.line == "wholly") { "wholly" } else { "partly" };
+        let kind = if chart.points.iter().any(|point| point.line == "wholly") {
+            "wholly"
+        } else {
+            "partly"
+        };
         for point in &chart.points {
-            let month: usize = point.label.strip_prefix("2025-").unwrap().trim().parse().unwrap();
+            let month: usize = point
+                .label
+                .strip_prefix("2025-")
+                .unwrap()
+                .trim()
+                .parse()
+                .unwrap();
             let truth = &truths[month - 1];
             let sum = |prefix: &str| -> u64 {
                 truth.agents[agent]
@@ -348,9 +508,17 @@ fn charts_of_the_series_equal_the_truth() {
             };
             let expected = 100.0 * count as f64 / truth.units as f64;
             let context = format!("{} {} {}: {expected}", chart.agent, point.label, point.line);
-            assert!((point.percent - expected).abs() <= 0.0501, "{context}, the title says {}", point.percent);
+            assert!(
+                (point.percent - expected).abs() <= 0.0501,
+                "{context}, the title says {}",
+                point.percent
+            );
             let y = BOTTOM - expected / chart.top * (BOTTOM - TOP);
-            assert!((point.y - y).abs() <= 0.0501, "{context}, drawn at {} instead of {y}", point.y);
+            assert!(
+                (point.y - y).abs() <= 0.0501,
+                "{context}, drawn at {} instead of {y}",
+                point.y
+            );
             points += 1;
         }
     }
@@ -361,5 +529,7 @@ fn charts_of_the_series_equal_the_truth() {
 
 /// A count as JSON; anything else as a text.
 fn number(value: &str) -> Value {
-    value.parse::<u64>().map_or_else(|_| value.into(), Value::from)
+    value
+        .parse::<u64>()
+        .map_or_else(|_| value.into(), Value::from)
 }

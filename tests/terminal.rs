@@ -29,36 +29,67 @@ fn shown(dir: &Path, script: &str) -> Option<String> {
 #[test]
 fn compile_shows_bytes_rate_and_time_left() {
     let place = place();
-    let length = fs::metadata(place.path().join("robots.jsonl")).unwrap().len();
+    let length = fs::metadata(place.path().join("robots.jsonl"))
+        .unwrap()
+        .len();
     fs::create_dir(place.path().join("archives")).unwrap();
-    fs::copy(place.path().join("robots.jsonl"), place.path().join("archives/a.jsonl")).unwrap();
-    for (input, bytes) in [("robots.jsonl", length), ("archives", length), ("robots.jsonl archives", 2 * length)] {
-        let Some(shown) = shown(place.path(), &format!("$ROBOSIEVE compile {input} -o new")) else { return };
+    fs::copy(
+        place.path().join("robots.jsonl"),
+        place.path().join("archives/a.jsonl"),
+    )
+    .unwrap();
+    for (input, bytes) in [
+        ("robots.jsonl", length),
+        ("archives", length),
+        ("robots.jsonl archives", 2 * length),
+    ] {
+        let Some(shown) = shown(place.path(), &format!("$ROBOSIEVE compile {input} -o new")) else {
+            return;
+        };
         let bar = format!("{bytes} B/{bytes} B ");
         let drawn = shown.split(CLEAR).find_map(|drawn| drawn.split_once(&bar));
         let (_, rest) = drawn.unwrap_or_else(|| panic!("{input}: no {bar:?} in {shown:?}"));
         let words: Vec<&str> = rest.split_whitespace().collect();
-        assert!(words[1].ends_with("B/s") && words[2].starts_with("0s"), "{input}: {rest:?}");
-        assert!(shown.rsplit(CLEAR).next().unwrap().starts_with("compiled "), "{input}: the bar stays: {shown:?}");
+        assert!(
+            words[1].ends_with("B/s") && words[2].starts_with("0s"),
+            "{input}: {rest:?}"
+        );
+        assert!(
+            shown.rsplit(CLEAR).next().unwrap().starts_with("compiled "),
+            "{input}: the bar stays: {shown:?}"
+        );
     }
 }
 
 #[test]
 fn errors_and_signals_remove_the_bar() {
     let place = place();
-    fs::write(place.path().join("bad.jsonl"), "{\"url\": \"https://e.example/robots.txt\", \"body\": \"\"}\n{]\n")
-        .unwrap();
+    fs::write(
+        place.path().join("bad.jsonl"),
+        "{\"url\": \"https://e.example/robots.txt\", \"body\": \"\"}\n{]\n",
+    )
+    .unwrap();
     // The list is longer than a block, so the bar is drawn while the command waits for the rest.
     let interrupted = "mkfifo pipe; exec 3<>pipe; cat list.txt >&3 & cat=$!; \
                        env --default-signal $ROBOSIEVE filter -s s -a FooBot -o new <&3 & run=$!; \
                        until grep -q MiB shown; do :; done; kill -TERM $run; wait $run; kill $cat";
     for (script, line) in [
-        ("$ROBOSIEVE compile robots.jsonl bad.jsonl -o new", "robosieve: bad.jsonl: "),
-        (interrupted, "robosieve: interrupted by SIGTERM: no output file was written or changed\r\n"),
+        (
+            "$ROBOSIEVE compile robots.jsonl bad.jsonl -o new",
+            "robosieve: bad.jsonl: ",
+        ),
+        (
+            interrupted,
+            "robosieve: interrupted by SIGTERM: no output file was written or changed\r\n",
+        ),
     ] {
-        let Some(shown) = shown(place.path(), script) else { return };
+        let Some(shown) = shown(place.path(), script) else {
+            return;
+        };
         let last = shown.rsplit(CLEAR).next().unwrap();
-        let at = last.find(line).unwrap_or_else(|| panic!("no {line:?} in {shown:?}"));
+        let at = last
+            .find(line)
+            .unwrap_or_else(|| panic!("no {line:?} in {shown:?}"));
         assert!(!last[..at].contains("B/s"), "{shown:?}");
     }
 }

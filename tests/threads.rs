@@ -12,14 +12,21 @@ use std::process::{Command, Stdio};
 fn too_many_threads_are_capped_with_a_note() {
     let place = place();
     let most = robosieve::threads::max_threads();
-    let note = format!("robosieve: note: 100000 threads are too many; using {most}, the most that are allowed here");
-    let args = ["filter", "-s", "s", "-a", "FooBot", "list.txt", "-o", "new", "-j", "100000"];
+    let note = format!(
+        "robosieve: note: 100000 threads are too many; using {most}, the most that are allowed here"
+    );
+    let args = [
+        "filter", "-s", "s", "-a", "FooBot", "list.txt", "-o", "new", "-j", "100000",
+    ];
     let ran = robosieve(place.path(), &args);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.starts_with(&note), "{}", ran.stderr);
     let quiet = robosieve(place.path(), &[&args[..], &["-q"]].concat());
     assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
-    assert_eq!(robosieve(place.path(), &["inspect", "s", "-j", "0"]).code, Some(2));
+    assert_eq!(
+        robosieve(place.path(), &["inspect", "s", "-j", "0"]).code,
+        Some(2)
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -28,14 +35,21 @@ fn capped_runs_start_no_more_threads() {
     let place = place();
     for (jobs, variable) in [(&["-j", "100000"][..], "1"), (&[], "100000")] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
-        command.args(["filter", "-q", "-s", "s", "-a", "FooBot", "-o", "new"]).args(jobs);
+        command
+            .args(["filter", "-q", "-s", "s", "-a", "FooBot", "-o", "new"])
+            .args(jobs);
         command.env("RAYON_NUM_THREADS", variable);
         let mut child = begun(command, place.path(), 1);
-        let threads = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
+        let threads = fs::read_dir(format!("/proc/{}/task", child.id()))
+            .unwrap()
+            .count();
         child.stdin.take();
         child.wait().unwrap();
         let most = robosieve::threads::max_threads();
-        assert!((most..most + 8).contains(&threads), "{jobs:?}: {threads} threads");
+        assert!(
+            (most..most + 8).contains(&threads),
+            "{jobs:?}: {threads} threads"
+        );
     }
 }
 
@@ -51,7 +65,11 @@ fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
+    Ran {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -32,10 +32,21 @@ fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
     let judge = Judge::new(snapshot.clone(), &["FooBot".parse().unwrap()], options).unwrap();
     let letter = |url: &&str| {
         let letter = judge.judge(url.as_bytes()).unwrap().get(0).letter();
-        assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().verdict.letter(), letter, "{url}");
+        assert_eq!(
+            judge.explain(url.as_bytes(), 0).unwrap().verdict.letter(),
+            letter,
+            "{url}"
+        );
         letter
     };
-    ["https://a.example/x", "https://a.example/y", "https://a.example/robots.txt"].iter().map(letter).collect()
+    [
+        "https://a.example/x",
+        "https://a.example/y",
+        "https://a.example/robots.txt",
+    ]
+    .iter()
+    .map(letter)
+    .collect()
 }
 
 /// Profile, days since the first failure, whether a good copy exists, and the letters. Google
@@ -64,7 +75,11 @@ const CASES: [(Profile, i64, bool, &str); 16] = [
 /// The crawls up to the first failure: a good copy, or another site.
 fn until_first_failure(has_good: bool) -> Vec<String> {
     let before = FIRST_FAILURE - 5 * DAY;
-    let first = if has_good { good(before) } else { good(before).replace("a.example", "other.example") };
+    let first = if has_good {
+        good(before)
+    } else {
+        good(before).replace("a.example", "other.example")
+    };
     vec![first, failure(FIRST_FAILURE)]
 }
 
@@ -77,7 +92,10 @@ fn thirty_days_span_crawls() {
         }
         let snapshot = compile_all(profile, crawls);
         let found = letters(&snapshot, JudgeOptions::default());
-        assert_eq!(found, expected, "{profile:?}, {days} days, good copy: {has_good}");
+        assert_eq!(
+            found, expected,
+            "{profile:?}, {days} days, good copy: {has_good}"
+        );
     }
 }
 
@@ -86,44 +104,98 @@ fn thirty_days_end_at_the_requested_time() {
     for (profile, days, has_good, expected) in CASES {
         let snapshot = compile_all(profile, until_first_failure(has_good));
         let at = |days: i64| JudgeOptions::default().at(FIRST_FAILURE + days * DAY);
-        assert_eq!(letters(&snapshot, at(days)), expected, "{profile:?}, {days} days, good copy: {has_good}");
+        assert_eq!(
+            letters(&snapshot, at(days)),
+            expected,
+            "{profile:?}, {days} days, good copy: {has_good}"
+        );
         // Without a requested time the duration is zero, as it is before the first failure.
         let short = letters(&snapshot, at(0));
         assert_eq!(letters(&snapshot, JudgeOptions::default()), short);
         assert_eq!(letters(&snapshot, at(-100)), short);
         // The requested time may be earlier than the last failure.
         let longer = compile(profile, Some(snapshot), &failure(FIRST_FAILURE + 90 * DAY));
-        assert_eq!(letters(&longer, at(days)), expected, "{profile:?}, {days} of 90 days, good copy: {has_good}");
+        assert_eq!(
+            letters(&longer, at(days)),
+            expected,
+            "{profile:?}, {days} of 90 days, good copy: {has_good}"
+        );
     }
 }
 
 #[test]
 fn requested_time_changes_no_other_verdict() {
     let late = JudgeOptions::default().at(i64::MAX);
-    let undated = compile(Profile::Google, None, "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}");
-    assert_eq!(letters(&undated, late), "DDD", "the first failure has no time");
-    assert_eq!(letters(&compile(Profile::Google, None, &good(0)), late), "DAA");
+    let undated = compile(
+        Profile::Google,
+        None,
+        "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}",
+    );
+    assert_eq!(
+        letters(&undated, late),
+        "DDD",
+        "the first failure has no time"
+    );
+    assert_eq!(
+        letters(&compile(Profile::Google, None, &good(0)), late),
+        "DAA"
+    );
     let strict = late.status_policy(StatusPolicy::Strict);
-    assert_eq!(letters(&compile(Profile::Google, None, &failure(0)), strict), "DDD");
+    assert_eq!(
+        letters(&compile(Profile::Google, None, &failure(0)), strict),
+        "DDD"
+    );
 }
 
 #[test]
 fn verbs_judge_as_of_the_requested_time() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE - DAY) + &failure(FIRST_FAILURE)).unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    std::fs::write(
+        dir.path().join("a.jsonl"),
+        good(FIRST_FAILURE - DAY) + &failure(FIRST_FAILURE),
+    )
+    .unwrap();
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
+        Some(0)
+    );
     let list = b"https://a.example/x\nhttps://a.example/y\n";
     // The first failure was on January 10. A date means its first second, so 30 days are over on
     // February 9.
-    for (at, kept) in [("2026-02-08", ""), ("2026-02-08T23:59:59Z", ""), ("2026-02-09", "https://a.example/y\n")] {
+    for (at, kept) in [
+        ("2026-02-08", ""),
+        ("2026-02-08T23:59:59Z", ""),
+        ("2026-02-09", "https://a.example/y\n"),
+    ] {
         let judge = ["-s", "web", "-a", "FooBot", "--at", at];
         let ran = robosieve_with(dir.path(), &[&["filter", "-q"][..], &judge].concat(), list);
-        assert_eq!(String::from_utf8(ran.stdout).unwrap(), kept, "{at}: {}", ran.stderr);
+        assert_eq!(
+            String::from_utf8(ran.stdout).unwrap(),
+            kept,
+            "{at}: {}",
+            ran.stderr
+        );
         let letters = if kept.is_empty() { "DD" } else { "DA" };
-        let ran = robosieve_with(dir.path(), &[&["annotate", "-q"][..], &judge].concat(), list);
-        assert_eq!((ran.stdout[0], ran.stdout[22]), (letters.as_bytes()[0], letters.as_bytes()[1]), "{at}");
+        let ran = robosieve_with(
+            dir.path(),
+            &[&["annotate", "-q"][..], &judge].concat(),
+            list,
+        );
+        assert_eq!(
+            (ran.stdout[0], ran.stdout[22]),
+            (letters.as_bytes()[0], letters.as_bytes()[1]),
+            "{at}"
+        );
         let code = if kept.is_empty() { 1 } else { 0 };
-        let ran = robosieve(dir.path(), &[&["check", "--explain"][..], &judge, &["https://a.example/y"]].concat());
+        let ran = robosieve(
+            dir.path(),
+            &[
+                &["check", "--explain"][..],
+                &judge,
+                &["https://a.example/y"],
+            ]
+            .concat(),
+        );
         assert_eq!(ran.code, Some(code), "{at}: {}", ran.stderr);
     }
 }
@@ -149,14 +221,20 @@ const STALE: [(&str, &str); 8] = [
     ("2026-01-02", "day hour undated"),
     ("2026-01-02T12:00:00Z", "day failing gone hour undated"),
     ("2026-01-08T01:00:00+02:00", "day failing gone hour undated"),
-    ("2026-01-08T02:00:00+02:00", "w day failing gone hour undated week"),
+    (
+        "2026-01-08T02:00:00+02:00",
+        "w day failing gone hour undated week",
+    ),
 ];
 
 #[test]
 fn stale_copies_are_listed() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
+        Some(0)
+    );
     for (at, hosts) in STALE {
         let url = |host: &str| match host {
             "w" => "http://week.example/robots.txt\n".to_owned(),
@@ -164,12 +242,24 @@ fn stale_copies_are_listed() {
         };
         let expected: Vec<String> = hosts.split(' ').map(url).collect();
         let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at]);
-        assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected.concat(), "{at}: {}", ran.stderr);
+        assert_eq!(
+            String::from_utf8(ran.stdout).unwrap(),
+            expected.concat(),
+            "{at}: {}",
+            ran.stderr
+        );
         let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at, "--json"]);
-        let objects = ran.stdout.split(|&b| b == b'\n').filter(|line| !line.is_empty());
-        let objects: Vec<serde_json::Value> = objects.map(|line| serde_json::from_slice(line).unwrap()).collect();
-        let urls: Vec<String> =
-            objects.iter().map(|object| object["url"].as_str().unwrap().to_owned() + "\n").collect();
+        let objects = ran
+            .stdout
+            .split(|&b| b == b'\n')
+            .filter(|line| !line.is_empty());
+        let objects: Vec<serde_json::Value> = objects
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        let urls: Vec<String> = objects
+            .iter()
+            .map(|object| object["url"].as_str().unwrap().to_owned() + "\n")
+            .collect();
         assert_eq!(urls, expected, "{at}");
     }
 }
@@ -178,18 +268,36 @@ fn stale_copies_are_listed() {
 fn stale_copies_are_described_in_json() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
-    let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", "2027-01-01", "--json"]);
-    let lines: Vec<serde_json::Value> =
-        ran.stdout.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    let of = |url: &str| lines.iter().find(|object| object["url"] == *url).unwrap().clone();
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
+        Some(0)
+    );
+    let ran = robosieve(
+        dir.path(),
+        &["inspect", "web", "--stale-at", "2027-01-01", "--json"],
+    );
+    let lines: Vec<serde_json::Value> = ran
+        .stdout
+        .split(|&b| b == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    let of = |url: &str| {
+        lines
+            .iter()
+            .find(|object| object["url"] == *url)
+            .unwrap()
+            .clone()
+    };
     let expected = json!({
         "url": "https://failing.example/robots.txt", "outcome": "unreachable", "status": 0, "max_age": null,
         "fetched_at": "2026-01-01T12:00:00Z", "stale_from": "2026-01-02T12:00:00Z", "first_failure": "2026-01-01T12:00:00Z",
         "first_unreachable": "2026-01-01T12:00:00Z",
     });
     assert_eq!(of("https://failing.example/robots.txt"), expected);
-    assert_eq!(of("https://undated.example/robots.txt")["stale_from"], json!(null));
+    assert_eq!(
+        of("https://undated.example/robots.txt")["stale_from"],
+        json!(null)
+    );
     assert_eq!(of("https://hour.example/robots.txt")["max_age"], 3600);
 }
 
@@ -224,19 +332,37 @@ fn too_new_captures_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
     for (as_of, too_new, expected) in AS_OF {
-        let args = ["compile", "--as-of", as_of, "--stats-json", "stats", "a.jsonl", "-o", "web"];
+        let args = [
+            "compile",
+            "--as-of",
+            as_of,
+            "--stats-json",
+            "stats",
+            "a.jsonl",
+            "-o",
+            "web",
+        ];
         let ran = robosieve(dir.path(), &args);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let stats: serde_json::Value =
             serde_json::from_slice(&std::fs::read(dir.path().join("stats")).unwrap()).unwrap();
-        let counts = [&stats["captures"], &stats["too_new"], &stats["undated"]].map(|count| count.as_u64().unwrap());
+        let counts = [&stats["captures"], &stats["too_new"], &stats["undated"]]
+            .map(|count| count.as_u64().unwrap());
         assert_eq!(counts, [5, too_new, 1], "{as_of}");
         let line = format!("captures left out as newer{too_new:>14}");
         assert!(ran.stderr.contains(&line), "{as_of}: {}", ran.stderr);
         let list = b"https://a.example/old\nhttps://a.example/new\n";
-        let ran = robosieve_with(dir.path(), &["annotate", "-q", "-s", "web", "-a", "FooBot"], list);
-        let letters: String =
-            ran.stdout.split(|&b| b == b'\n').filter_map(|line| line.first()).map(|&b| b as char).collect();
+        let ran = robosieve_with(
+            dir.path(),
+            &["annotate", "-q", "-s", "web", "-a", "FooBot"],
+            list,
+        );
+        let letters: String = ran
+            .stdout
+            .split(|&b| b == b'\n')
+            .filter_map(|line| line.first())
+            .map(|&b| b as char)
+            .collect();
         assert_eq!(letters, expected, "{as_of}");
     }
 }
@@ -249,7 +375,9 @@ fn cutoff_may_be_set_at_any_time() {
         if first {
             compiler = compiler.as_of(time);
         }
-        compiler.add_reader("archive", as_of_archive().as_bytes()).unwrap();
+        compiler
+            .add_reader("archive", as_of_archive().as_bytes())
+            .unwrap();
         let compiled = compiler.as_of(time).finish().unwrap();
         (compiled.report().too_new, compiled.to_vec().unwrap())
     };
@@ -260,45 +388,78 @@ fn cutoff_may_be_set_at_any_time() {
 #[test]
 fn too_new_previous_snapshots_are_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let run = |args: &[&str]| robosieve(dir.path(), &[&["compile", "-q", "a.jsonl", "-o", "new"], args].concat());
+    let run = |args: &[&str]| {
+        robosieve(
+            dir.path(),
+            &[&["compile", "-q", "a.jsonl", "-o", "new"], args].concat(),
+        )
+    };
     std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
     assert_eq!(run(&[]).code, Some(0));
     std::fs::rename(dir.path().join("new"), dir.path().join("old")).unwrap();
-    assert_eq!(run(&["--previous", "old", "--as-of", "2026-01-11"]).code, Some(0));
+    assert_eq!(
+        run(&["--previous", "old", "--as-of", "2026-01-11"]).code,
+        Some(0)
+    );
     let ran = run(&["--previous", "old", "--as-of", "2026-01-10"]);
     assert_eq!(ran.code, Some(2));
-    for expected in ["old: ", "newest capture is of 2026-01-11T00:00:00Z", "take an earlier snapshot, or the archives"]
-    {
+    for expected in [
+        "old: ",
+        "newest capture is of 2026-01-11T00:00:00Z",
+        "take an earlier snapshot, or the archives",
+    ] {
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     // The library accepts both calls in either order.
     let old = std::fs::read(dir.path().join("old")).unwrap();
-    let compiler = Compiler::default().previous(Snapshot::new(old).unwrap()).unwrap().as_of(FIRST_FAILURE);
-    assert!(matches!(compiler.finish().unwrap_err().kind(), ErrorKind::BadPrevious(_)));
+    let compiler = Compiler::default()
+        .previous(Snapshot::new(old).unwrap())
+        .unwrap()
+        .as_of(FIRST_FAILURE);
+    assert!(matches!(
+        compiler.finish().unwrap_err().kind(),
+        ErrorKind::BadPrevious(_)
+    ));
 }
 
 #[test]
 fn only_too_new_captures_write_nothing() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE)).unwrap();
-    let ran = robosieve(dir.path(), &["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("1 newer than --as-of"), "{}", ran.stderr);
+    let ran = robosieve(
+        dir.path(),
+        &["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"],
+    );
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("1 newer than --as-of"),
+        "{}",
+        ran.stderr
+    );
     assert!(!dir.path().join("new").exists());
 }
 
 #[test]
 fn bad_times_are_explained() {
     let dir = tempfile::tempdir().unwrap();
-    for args in
-        [&["compile", "a", "-o", "b", "--as-of"][..], &["inspect", "a", "--stale-at"], &["check", "-s", "a", "--at"]]
-    {
+    for args in [
+        &["compile", "a", "-o", "b", "--as-of"][..],
+        &["inspect", "a", "--stale-at"],
+        &["check", "-s", "a", "--at"],
+    ] {
         for (time, expected) in [
-            ("2024-13-01", "no such date; give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31"),
+            (
+                "2024-13-01",
+                "no such date; give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31",
+            ),
             ("2024-01-01T12:00:00", "in UTC that is 2024-01-01T12:00:00Z"),
             ("yesterday", "not a time; give a time like"),
         ] {
             let ran = robosieve(dir.path(), &[args, &[time]].concat());
-            assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{args:?} {time}: {}", ran.stderr);
+            assert!(
+                ran.code == Some(2) && ran.stderr.contains(expected),
+                "{args:?} {time}: {}",
+                ran.stderr
+            );
         }
     }
 }

@@ -54,7 +54,11 @@ fn steps(text: &str) -> Vec<Step> {
         match line.strip_prefix("$ ").filter(|_| inside && !script) {
             Some(command) => {
                 script = command == "scripts/try";
-                steps.push(Step { line: i + 1, command: command.to_owned(), expected: Vec::new() });
+                steps.push(Step {
+                    line: i + 1,
+                    command: command.to_owned(),
+                    expected: Vec::new(),
+                });
             }
             None if inside => steps.last_mut().unwrap().add(line),
             None => {}
@@ -66,25 +70,38 @@ fn steps(text: &str) -> Vec<Step> {
 /// The words of a line, without times and rates.
 fn words(line: &str) -> Vec<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ',');
-    let varies = |i: usize| is_number(words[i]) && matches!(words.get(i + 1), Some(&("s" | "URL/s")));
-    (0..words.len()).filter(|&i| !varies(i)).map(|i| words[i]).collect()
+    let is_number = |word: &str| {
+        word.chars()
+            .all(|c| c.is_ascii_digit() || c == '.' || c == ',')
+    };
+    let varies =
+        |i: usize| is_number(words[i]) && matches!(words.get(i + 1), Some(&("s" | "URL/s")));
+    (0..words.len())
+        .filter(|&i| !varies(i))
+        .map(|i| words[i])
+        .collect()
 }
 
 /// Whether the output matches the expected lines; `...` matches any number of lines.
 fn matches(found: &[&str], expected: &[String]) -> bool {
     match expected.split_first() {
         None => found.is_empty(),
-        Some((first, rest)) if first == "..." => (0..=found.len()).any(|skip| matches(&found[skip..], rest)),
-        Some((first, rest)) => {
-            found.split_first().is_some_and(|(line, found)| words(line) == words(first) && matches(found, rest))
+        Some((first, rest)) if first == "..." => {
+            (0..=found.len()).any(|skip| matches(&found[skip..], rest))
         }
+        Some((first, rest)) => found
+            .split_first()
+            .is_some_and(|(line, found)| words(line) == words(first) && matches(found, rest)),
     }
 }
 
 fn run(command: &str, dir: &Path, crawl: &Server) -> String {
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_robosieve"));
-    let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let path = format!(
+        "{}:{}",
+        binary.parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
     let out = Command::new("bash")
         .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(dir)
@@ -113,7 +130,10 @@ fn transcripts_match_the_output() {
         for step in steps {
             let printed = run(&step.command, dir.path(), &crawl);
             if !matches(&printed.lines().collect::<Vec<_>>(), &step.expected) {
-                wrong += &format!("{page}:{}: $ {}\nprints\n{printed}\n", step.line, step.command);
+                wrong += &format!(
+                    "{page}:{}: $ {}\nprints\n{printed}\n",
+                    step.line, step.command
+                );
             }
         }
     }

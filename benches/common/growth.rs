@@ -37,7 +37,8 @@ impl Random {
     /// A path that a pattern matches.
     fn example_of(&mut self, pattern: &str) -> String {
         let text = pattern.replace('*', &self.path()[1..]);
-        text.strip_suffix('$').map_or_else(|| text.clone() + &self.word(), str::to_owned)
+        text.strip_suffix('$')
+            .map_or_else(|| text.clone() + &self.word(), str::to_owned)
     }
 
     /// A path similar to the rules, which may match one of them.
@@ -75,22 +76,35 @@ fn site(rules: usize, pattern: impl FnMut(usize) -> String) -> Site {
         },
     };
     let urls: Vec<String> = (0..1000).map(|i| format!("{ORIGIN}{}", path(i))).collect();
-    let lines: String = patterns.iter().map(|pattern| format!("Disallow: {pattern}\n")).collect();
+    let lines: String = patterns
+        .iter()
+        .map(|pattern| format!("Disallow: {pattern}\n"))
+        .collect();
     let robots = format!("User-agent: *\n{lines}Sitemap: {ORIGIN}/sitemap.xml\n");
-    Site { robots, urls, expected: OnceCell::from(Vec::from_iter((0..1000).map(|i| i % 2 == 1))) }
+    Site {
+        robots,
+        urls,
+        expected: OnceCell::from(Vec::from_iter((0..1000).map(|i| i % 2 == 1))),
+    }
 }
 
 /// Whether a path matches a pattern: finds each segment between wildcards at its first position, in
 /// order. The reference judge takes minutes with 10,000 rules.
 fn matches(pattern: &str, path: &str) -> bool {
-    let (text, anchored) = pattern.strip_suffix('$').map_or((pattern, false), |text| (text, true));
+    let (text, anchored) = pattern
+        .strip_suffix('$')
+        .map_or((pattern, false), |text| (text, true));
     let mut segments = text.split('*').peekable();
-    let Some(mut rest) = segments.next().and_then(|first| path.strip_prefix(first)) else { return false };
+    let Some(mut rest) = segments.next().and_then(|first| path.strip_prefix(first)) else {
+        return false;
+    };
     while let Some(segment) = segments.next() {
         if anchored && segments.peek().is_none() {
             return rest.ends_with(segment);
         }
-        let Some(start) = rest.find(segment) else { return false };
+        let Some(start) = rest.find(segment) else {
+            return false;
+        };
         rest = &rest[start + segment.len()..];
     }
     !anchored || rest.is_empty()

@@ -20,18 +20,27 @@ impl Random {
     }
 
     pub fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 
     pub fn word(&mut self) -> String {
-        const SYLLABLES: [&str; 16] =
-            ["ca", "shop", "ta", "log", "re", "view", "mi", "no", "user", "pa", "ge", "se", "arch", "li", "st", "de"];
-        (0..1 + self.below(3)).map(|_| SYLLABLES[self.below(16)]).collect()
+        const SYLLABLES: [&str; 16] = [
+            "ca", "shop", "ta", "log", "re", "view", "mi", "no", "user", "pa", "ge", "se", "arch",
+            "li", "st", "de",
+        ];
+        (0..1 + self.below(3))
+            .map(|_| SYLLABLES[self.below(16)])
+            .collect()
     }
 
     pub fn path(&mut self) -> String {
-        (0..1 + self.below(4)).map(|_| format!("/{}", self.word())).collect()
+        (0..1 + self.below(4))
+            .map(|_| format!("/{}", self.word()))
+            .collect()
     }
 }
 
@@ -58,10 +67,18 @@ impl Site {
             let kind = if i % 7 == 3 { "Allow" } else { "Disallow" };
             format!("{kind}: {pattern}\n")
         });
-        let robots = format!("User-agent: *\n{}Sitemap: {ORIGIN}/sitemap.xml\n", lines.collect::<String>());
+        let robots = format!(
+            "User-agent: *\n{}Sitemap: {ORIGIN}/sitemap.xml\n",
+            lines.collect::<String>()
+        );
         let urls: Vec<String> = (0..1000)
             .map(|i| match i % 2 {
-                0 => format!("{ORIGIN}{}", patterns[random.below(rules)].replace('*', "x").replace('$', "")),
+                0 => format!(
+                    "{ORIGIN}{}",
+                    patterns[random.below(rules)]
+                        .replace('*', "x")
+                        .replace('$', "")
+                ),
                 _ => format!("{ORIGIN}{}?page={i}", random.path()),
             })
             .collect();
@@ -70,12 +87,21 @@ impl Site {
 
     /// A site with this robots.txt and these URLs.
     pub fn of(robots: String, urls: Vec<String>) -> Self {
-        Self { robots, urls, expected: OnceCell::new() }
+        Self {
+            robots,
+            urls,
+            expected: OnceCell::new(),
+        }
     }
 
     /// Whether each URL may be fetched, according to the reference judge. Slow on a large site.
     pub fn expected(&self) -> &[bool] {
-        self.expected.get_or_init(|| self.urls.iter().map(|url| reference_allows(&self.robots, url)).collect())
+        self.expected.get_or_init(|| {
+            self.urls
+                .iter()
+                .map(|url| reference_allows(&self.robots, url))
+                .collect()
+        })
     }
 
     /// The number of URLs that may be fetched.
@@ -110,7 +136,14 @@ pub fn agent() -> Agent {
 }
 
 pub fn reference_allows(robots: &str, url: &str) -> bool {
-    reference::judge(robots.as_bytes(), &agent(), AgentMatch::Google, Profile::Google, url.as_bytes()).allowed
+    reference::judge(
+        robots.as_bytes(),
+        &agent(),
+        AgentMatch::Google,
+        Profile::Google,
+        url.as_bytes(),
+    )
+    .allowed
 }
 
 /// A snapshot of origins and their robots.txt files.
@@ -122,9 +155,14 @@ pub fn snapshot<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Snaps
 pub fn compile<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Vec<u8> {
     let mut compiler = Compiler::default();
     for (origin, robots) in sites {
-        compiler.add_robots(&origin, robots.as_bytes()).expect("an origin");
+        compiler
+            .add_robots(&origin, robots.as_bytes())
+            .expect("an origin");
     }
-    compiler.finish().and_then(|compiled| compiled.to_vec()).expect("a snapshot")
+    compiler
+        .finish()
+        .and_then(|compiled| compiled.to_vec())
+        .expect("a snapshot")
 }
 
 /// Many sites that share a few robots.txt files, and a list of URLs with `run` consecutive lines

@@ -38,7 +38,10 @@ pub(crate) fn for_each_array(
     if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
         let capsules = export.call0()?;
         let capsules = capsules.cast::<PyTuple>()?;
-        each(import_array(&capsules.get_item(0)?, &capsules.get_item(1)?)?)?;
+        each(import_array(
+            &capsules.get_item(0)?,
+            &capsules.get_item(1)?,
+        )?)?;
         return Ok(true);
     }
     match object.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
@@ -49,7 +52,11 @@ pub(crate) fn for_each_array(
 
 /// The address in a capsule with this name.
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut T> {
-    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.as_ptr().cast())
+    Ok(capsule
+        .cast::<PyCapsule>()?
+        .pointer_checked(Some(name))?
+        .as_ptr()
+        .cast())
 }
 
 fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
@@ -60,7 +67,9 @@ fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult
     // released one.
     let (array, schema) = unsafe { (FFI_ArrowArray::from_raw(array), &*schema) };
     if array.is_released() || schema.release().is_none() {
-        return Err(PyValueError::new_err("the Arrow array was consumed already; export it again"));
+        return Err(PyValueError::new_err(
+            "the Arrow array was consumed already; export it again",
+        ));
     }
     array_data(array, schema)
 }
@@ -76,7 +85,10 @@ fn array_data(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<Array
     unsafe { from_ffi(array, schema) }.map_err(unreadable)
 }
 
-fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayData) -> PyResult<()>) -> PyResult<()> {
+fn import_stream(
+    capsule: &Bound<'_, PyAny>,
+    mut each: impl FnMut(ArrayData) -> PyResult<()>,
+) -> PyResult<()> {
     let stream: *mut FFI_ArrowArrayStream = pointer(capsule, c"arrow_array_stream")?;
     // SAFETY: As in `import_array`; the stream is moved out.
     let mut stream = Stream(unsafe { FFI_ArrowArrayStream::from_raw(stream) });
@@ -89,7 +101,9 @@ fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayData) -> 
     }
     if is_empty {
         // The type matters although there are no rows.
-        each(ArrayData::new_empty(&DataType::try_from(&schema).map_err(unreadable)?))?;
+        each(ArrayData::new_empty(
+            &DataType::try_from(&schema).map_err(unreadable)?,
+        ))?;
     }
     Ok(())
 }
@@ -132,10 +146,14 @@ impl Stream {
             let message = unsafe { callback(&mut self.0) };
             if !message.is_null() {
                 // SAFETY: Not null, and a C string by the interface.
-                text = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+                text = unsafe { CStr::from_ptr(message) }
+                    .to_string_lossy()
+                    .into_owned();
             }
         }
-        Err(RobosieveError::new_err(format!("the stream of Arrow arrays failed: {text}")))
+        Err(RobosieveError::new_err(format!(
+            "the stream of Arrow arrays failed: {text}"
+        )))
     }
 }
 

@@ -44,7 +44,10 @@ fn url_array(array: ArrayData) -> PyResult<ArrayData> {
     if is_accepted(array.data_type()) {
         return Ok(array);
     }
-    Err(PyTypeError::new_err(format!("an Arrow array of type {}; {ACCEPTED}", array.data_type())))
+    Err(PyTypeError::new_err(format!(
+        "an Arrow array of type {}; {ACCEPTED}",
+        array.data_type()
+    )))
 }
 
 fn is_accepted(data_type: &DataType) -> bool {
@@ -60,10 +63,21 @@ fn is_accepted(data_type: &DataType) -> bool {
 fn list_to_array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
     // A single URL is iterable too, and its characters would be taken for URLs.
     let is_single = urls.is_instance_of::<PyString>() || urls.is_instance_of::<PyBytes>();
-    let items = if is_single { None } else { urls.try_iter().ok() };
+    let items = if is_single {
+        None
+    } else {
+        urls.try_iter().ok()
+    };
     let Some(items) = items else {
-        let hint = if is_single { "; for a single URL use verdict()" } else { "" };
-        return Err(PyTypeError::new_err(format!("{}: {ACCEPTED}{hint}", type_name(urls)?)));
+        let hint = if is_single {
+            "; for a single URL use verdict()"
+        } else {
+            ""
+        };
+        return Err(PyTypeError::new_err(format!(
+            "{}: {ACCEPTED}{hint}",
+            type_name(urls)?
+        )));
     };
     let (mut data, mut offsets, mut valid) = (Vec::new(), vec![0_i64], Vec::new());
     for (row, item) in items.enumerate() {
@@ -79,7 +93,9 @@ fn list_to_array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
         .nulls(Some(NullBuffer::from(valid)))
         .add_buffer(Buffer::from_vec(offsets))
         .add_buffer(Buffer::from_vec(data));
-    array.build().map_err(|err| PyTypeError::new_err(err.to_string()))
+    array
+        .build()
+        .map_err(|err| PyTypeError::new_err(err.to_string()))
 }
 
 fn in_row(py: Python<'_>, err: PyErr, row: usize) -> PyErr {
@@ -99,14 +115,18 @@ pub(crate) fn url_bytes<'o>(url: &'o Bound<'_, PyAny>) -> PyResult<Cow<'o, [u8]>
         return match text.to_str() {
             Ok(text) => Ok(Cow::Borrowed(text.as_bytes())),
             Err(_) => {
-                let bytes = text.call_method1(intern!(url.py(), "encode"), ("utf-8", "surrogateescape"))?;
+                let bytes =
+                    text.call_method1(intern!(url.py(), "encode"), ("utf-8", "surrogateescape"))?;
                 Ok(Cow::Owned(bytes.cast::<PyBytes>()?.as_bytes().to_owned()))
             }
         };
     }
     match url.cast::<PyBytes>() {
         Ok(bytes) => Ok(Cow::Borrowed(bytes.as_bytes())),
-        Err(_) => Err(PyTypeError::new_err(format!("{}: a URL is str or bytes", type_name(url)?))),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "{}: a URL is str or bytes",
+            type_name(url)?
+        ))),
     }
 }
 
@@ -121,8 +141,15 @@ impl<'a> TextRows<'a> {
     /// The rows of an array of an accepted type, except a dictionary.
     pub(crate) fn new(array: &'a ArrayData) -> Self {
         let is_view = matches!(array.data_type(), DataType::Utf8View | DataType::BinaryView);
-        let buffers = if is_view { array.buffers().get(1..).unwrap_or_default() } else { &[] };
-        Self { array, buffers: buffers.iter().map(Buffer::as_slice).collect() }
+        let buffers = if is_view {
+            array.buffers().get(1..).unwrap_or_default()
+        } else {
+            &[]
+        };
+        Self {
+            array,
+            buffers: buffers.iter().map(Buffer::as_slice).collect(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -136,23 +163,44 @@ impl<'a> TextRows<'a> {
     pub(crate) fn rows(&self, start: usize, len: usize) -> Result<Option<Rows<'_>>> {
         use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
         let (array, first) = (self.array, self.array.offset() + start);
-        let bytes = |number: usize| array.buffers().get(number).map_or(&[][..], Buffer::as_slice);
+        let bytes = |number: usize| {
+            array
+                .buffers()
+                .get(number)
+                .map_or(&[][..], Buffer::as_slice)
+        };
         let rows = match array.data_type() {
             Utf8 | Binary => {
-                let offsets = array.buffers().first().and_then(|buffer| buffer.typed_data().get(first..=first + len));
-                offsets.map(|offsets| Rows::Offsets32 { data: bytes(1), offsets })
+                let offsets = array
+                    .buffers()
+                    .first()
+                    .and_then(|buffer| buffer.typed_data().get(first..=first + len));
+                offsets.map(|offsets| Rows::Offsets32 {
+                    data: bytes(1),
+                    offsets,
+                })
             }
             LargeUtf8 | LargeBinary => {
-                let offsets = array.buffers().first().and_then(|buffer| buffer.typed_data().get(first..=first + len));
-                offsets.map(|offsets| Rows::Offsets64 { data: bytes(1), offsets })
+                let offsets = array
+                    .buffers()
+                    .first()
+                    .and_then(|buffer| buffer.typed_data().get(first..=first + len));
+                offsets.map(|offsets| Rows::Offsets64 {
+                    data: bytes(1),
+                    offsets,
+                })
             }
             Utf8View | BinaryView => {
                 let views = bytes(0).as_chunks::<16>().0.get(first..first + len);
-                views.map(|views| Rows::Views { views, buffers: &self.buffers })
+                views.map(|views| Rows::Views {
+                    views,
+                    buffers: &self.buffers,
+                })
             }
             _ => return Ok(None),
         };
-        rows.map(Some).ok_or_else(|| ErrorKind::BadColumn("too few offsets".to_owned()).into())
+        rows.map(Some)
+            .ok_or_else(|| ErrorKind::BadColumn("too few offsets".to_owned()).into())
     }
 }
 
@@ -168,12 +216,19 @@ pub(crate) fn text(array: &ArrayData, row: usize) -> Option<&[u8]> {
         LargeUtf8 | LargeBinary => between::<i64>(array, row),
         Utf8View | BinaryView => {
             let view = &array.buffers()[0].as_chunks::<16>().0[array.offset() + row];
-            let number =
-                |at: usize| view.as_chunks::<4>().0.get(at).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+            let number = |at: usize| {
+                view.as_chunks::<4>()
+                    .0
+                    .get(at)
+                    .map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
+            };
             match number(0) {
                 len @ ..=12 => view.get(4..4 + len),
                 // The first buffer holds the views.
-                len => array.buffers().get(1 + number(2))?.get(number(3)..number(3) + len),
+                len => array
+                    .buffers()
+                    .get(1 + number(2))?
+                    .get(number(3)..number(3) + len),
             }
         }
         _ => None,
@@ -185,10 +240,14 @@ pub(crate) fn text(array: &ArrayData, row: usize) -> Option<&[u8]> {
 pub(crate) fn dictionary_keys(array: &ArrayData) -> Vec<usize> {
     fn keys<K: ArrowNativeType>(array: &ArrayData) -> Vec<usize> {
         let keys = &array.buffer::<K>(0)[..array.len()];
-        keys.iter().map(|key| key.to_usize().unwrap_or(usize::MAX)).collect()
+        keys.iter()
+            .map(|key| key.to_usize().unwrap_or(usize::MAX))
+            .collect()
     }
     use DataType::{Dictionary, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
-    let Dictionary(key, _) = array.data_type() else { return Vec::new() };
+    let Dictionary(key, _) = array.data_type() else {
+        return Vec::new();
+    };
     match **key {
         _ if array.is_empty() => Vec::new(),
         Int8 => keys::<i8>(array),
@@ -209,10 +268,15 @@ pub(crate) fn validity(array: &ArrayData) -> Option<NullBuffer> {
         DataType::Null => Some(NullBuffer::new_null(array.len())),
         DataType::Dictionary(..) => {
             let keys = array.nulls().cloned();
-            let Some(values) = validity(&array.child_data()[0]) else { return keys };
+            let Some(values) = validity(&array.child_data()[0]) else {
+                return keys;
+            };
             let places = dictionary_keys(array);
-            let has_value =
-                |row: usize| places.get(row).is_some_and(|place| *place < values.len() && values.is_valid(*place));
+            let has_value = |row: usize| {
+                places
+                    .get(row)
+                    .is_some_and(|place| *place < values.len() && values.is_valid(*place))
+            };
             let of_values = NullBuffer::new(BooleanBuffer::collect_bool(array.len(), has_value));
             NullBuffer::union(keys.as_ref(), Some(&of_values))
         }

@@ -38,7 +38,9 @@ impl Compiler {
         let mut place = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         match place.take() {
             Some(compiler) => Ok(Taken { place, compiler }),
-            None => Err(PyRuntimeError::new_err("this compiler has written its output, or failed; make a new one")),
+            None => Err(PyRuntimeError::new_err(
+                "this compiler has written its output, or failed; make a new one",
+            )),
         }
     }
 
@@ -50,7 +52,10 @@ impl Compiler {
         work: impl FnOnce(&mut robosieve::Compiler, &Watch) -> robosieve::Result<T> + Send,
     ) -> PyResult<T> {
         watched(py, progress, |watch| {
-            let Taken { mut place, mut compiler } = self.take()?;
+            let Taken {
+                mut place,
+                mut compiler,
+            } = self.take()?;
             let (result, compiler) = in_pool(self.threads, || {
                 let result = work(&mut compiler, watch);
                 Ok((result, compiler))
@@ -76,29 +81,53 @@ impl Compiler {
         temp_dir: Option<PathBuf>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let profile = named("profile", profile, &[("google", Profile::Google), ("rfc9309", Profile::Rfc9309)])?;
+        let profile = named(
+            "profile",
+            profile,
+            &[("google", Profile::Google), ("rfc9309", Profile::Rfc9309)],
+        )?;
         let compiler = detached(py, || {
-            let mut compiler = robosieve::Compiler::new(profile).skip_damaged(skip_damaged).as_of(as_of);
+            let mut compiler = robosieve::Compiler::new(profile)
+                .skip_damaged(skip_damaged)
+                .as_of(as_of);
             if let Some(bytes) = memory {
                 compiler = compiler.memory(bytes);
             }
             if let Some(dir) = temp_dir {
                 compiler = compiler.temp_dir(dir);
             }
-            let Some(path) = previous else { return Ok(compiler) };
+            let Some(path) = previous else {
+                return Ok(compiler);
+            };
             // Reading the previous snapshot checks it on all threads.
-            let with_previous = || compiler.previous(Snapshot::open(&path)?).map_err(|err| err.at(&path));
+            let with_previous = || {
+                compiler
+                    .previous(Snapshot::open(&path)?)
+                    .map_err(|err| err.at(&path))
+            };
             in_pool(threads, || with_previous().map_err(exception))
         })?;
-        Ok(Self { compiler: Mutex::new(Some(compiler)), threads, inputs: Mutex::default() })
+        Ok(Self {
+            compiler: Mutex::new(Some(compiler)),
+            threads,
+            inputs: Mutex::default(),
+        })
     }
 
     /// Adds archives: files and directories.
-    fn add_paths(&self, py: Python<'_>, paths: Vec<PathBuf>, progress: Option<Py<PyAny>>) -> PyResult<()> {
+    fn add_paths(
+        &self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
         self.with(py, progress.as_ref(), |compiler, watch| {
             compiler.add_paths(&paths, &|at: CompileProgress| watch.report(at.bytes_read))
         })?;
-        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
+        self.inputs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(paths);
         Ok(())
     }
 
@@ -118,7 +147,10 @@ impl Compiler {
         response.location = location.map(str::as_bytes);
         (response.max_age, response.fetched_at) = (max_age, fetched_at);
         detached(py, || {
-            let Taken { mut place, mut compiler } = self.take()?;
+            let Taken {
+                mut place,
+                mut compiler,
+            } = self.take()?;
             // A response that is refused leaves the compiler as it was.
             let added = compiler.add_response(url, response).map_err(exception);
             *place = Some(compiler);
@@ -127,10 +159,21 @@ impl Compiler {
     }
 
     /// Adds a request without a response.
-    fn add_failure(&self, py: Python<'_>, url: &str, cause: &str, fetched_at: Option<i64>) -> PyResult<()> {
+    fn add_failure(
+        &self,
+        py: Python<'_>,
+        url: &str,
+        cause: &str,
+        fetched_at: Option<i64>,
+    ) -> PyResult<()> {
         detached(py, || {
-            let Taken { mut place, mut compiler } = self.take()?;
-            let added = compiler.add_failure(url, cause, fetched_at).map_err(exception);
+            let Taken {
+                mut place,
+                mut compiler,
+            } = self.take()?;
+            let added = compiler
+                .add_failure(url, cause, fetched_at)
+                .map_err(exception);
             *place = Some(compiler);
             added
         })
@@ -144,8 +187,27 @@ impl Compiler {
         columns: [Vec<String>; 8],
         scheme: String,
     ) -> PyResult<u64> {
-        let [url, domain, status, body, fetched_at, location, max_age, error] = columns;
-        let names = TableNames { url, domain, status, body, fetched_at, location, max_age, error, scheme };
+        let [
+            url,
+            domain,
+            status,
+            body,
+            fetched_at,
+            location,
+            max_age,
+            error,
+        ] = columns;
+        let names = TableNames {
+            url,
+            domain,
+            status,
+            body,
+            fetched_at,
+            location,
+            max_age,
+            error,
+            scheme,
+        };
         let mut rows = 0;
         let is_arrow = for_each_array(table, |array| {
             self.add_rows(py, &array, &names, rows)?;
@@ -154,7 +216,9 @@ impl Compiler {
         })?;
         if !is_arrow {
             let given = table.get_type().fully_qualified_name()?;
-            let what = format!("{given}: a table is an Arrow table or stream (pyarrow, Polars, pandas 3, DuckDB)");
+            let what = format!(
+                "{given}: a table is an Arrow table or stream (pyarrow, Polars, pandas 3, DuckDB)"
+            );
             return Err(PyTypeError::new_err(what));
         }
         Ok(rows)
@@ -162,12 +226,16 @@ impl Compiler {
 
     /// Writes the snapshot, and returns the report as JSON.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
-        self.finish(py, &path, |compiler| Ok(serde_json::to_string(&compiler.finish()?.write_to(&path)?)))
+        self.finish(py, &path, |compiler| {
+            Ok(serde_json::to_string(&compiler.finish()?.write_to(&path)?))
+        })
     }
 
     /// Writes a captures file, and returns the report as JSON.
     fn write_captures(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
-        self.finish(py, &path, |compiler| Ok(serde_json::to_string(&compiler.write_captures(&path)?)))
+        self.finish(py, &path, |compiler| {
+            Ok(serde_json::to_string(&compiler.write_captures(&path)?))
+        })
     }
 }
 
@@ -179,7 +247,11 @@ impl Compiler {
         path: &Path,
         write: impl FnOnce(robosieve::Compiler) -> robosieve::Result<serde_json::Result<String>> + Send,
     ) -> PyResult<String> {
-        refuse_overwriting(None, &self.inputs.lock().unwrap_or_else(PoisonError::into_inner), [("path", path)])?;
+        refuse_overwriting(
+            None,
+            &self.inputs.lock().unwrap_or_else(PoisonError::into_inner),
+            [("path", path)],
+        )?;
         detached(py, || {
             let Taken { compiler, .. } = self.take()?;
             in_pool(self.threads, || {
@@ -241,7 +313,9 @@ impl<'t> FetchColumns<'t> {
         let missing = |role: &str, names: &[&[String]]| {
             let has = column_names(table);
             let names = names.concat();
-            PyValueError::new_err(format!("no column of {role}: looked for {names:?}, the table has {has:?}"))
+            PyValueError::new_err(format!(
+                "no column of {role}: looked for {names:?}, the table has {has:?}"
+            ))
         };
         if columns.url.is_none() && columns.domain.is_none() {
             return Err(missing("URLs or domains", &[&names.url, &names.domain]));
@@ -257,7 +331,9 @@ impl<'t> FetchColumns<'t> {
         if let Some(url) = value_of(&self.url, |urls| urls.text(row))? {
             return Ok(Some(Cow::Borrowed(url)));
         }
-        let Some(domain) = value_of(&self.domain, |domains| domains.text(row))? else { return Ok(None) };
+        let Some(domain) = value_of(&self.domain, |domains| domains.text(row))? else {
+            return Ok(None);
+        };
         let domain = domain.trim_ascii();
         let domain = domain.strip_suffix(b"/").unwrap_or(domain);
         let mut url = Vec::with_capacity(domain.len() + 20);
@@ -274,12 +350,16 @@ impl<'t> FetchColumns<'t> {
     fn result(&self, row: usize) -> Result<FetchResult<'_>, String> {
         let fetched_at = value_of(&self.fetched_at, |times| times.time(row))?;
         let failure = |cause| Ok(FetchResult::Failure { cause, fetched_at });
-        if let Some(error) = value_of(&self.error, |errors| errors.text(row))?.filter(|error| !error.is_empty()) {
+        if let Some(error) =
+            value_of(&self.error, |errors| errors.text(row))?.filter(|error| !error.is_empty())
+        {
             return failure(std::str::from_utf8(error).unwrap_or("an error"));
         }
         let body = value_of(&self.body, |bodies| bodies.text(row))?;
         let status = match value_of(&self.status, |statuses| statuses.integer(row))? {
-            Some(status) => u16::try_from(status).map_err(|_| format!("{status} is not an HTTP status"))?,
+            Some(status) => {
+                u16::try_from(status).map_err(|_| format!("{status} is not an HTTP status"))?
+            }
             None if body.is_some() => 200,
             None => return failure("neither status nor body nor error is given"),
         };
@@ -288,36 +368,56 @@ impl<'t> FetchColumns<'t> {
             return failure("a 2xx status without a body");
         }
         let mut response = HttpResponse::new(status).body(body.unwrap_or_default());
-        (response.location, response.fetched_at) = (value_of(&self.location, |targets| targets.text(row))?, fetched_at);
+        (response.location, response.fetched_at) = (
+            value_of(&self.location, |targets| targets.text(row))?,
+            fetched_at,
+        );
         response.max_age = self.max_age(row)?;
         Ok(FetchResult::Response(response))
     }
 
     /// The `max-age` of a row's response, clamped to what a snapshot holds, as one in an archive is.
     fn max_age(&self, row: usize) -> Result<Option<u32>, String> {
-        let Some(seconds) = value_of(&self.max_age, |ages| ages.integer(row))? else { return Ok(None) };
+        let Some(seconds) = value_of(&self.max_age, |ages| ages.integer(row))? else {
+            return Ok(None);
+        };
         let clamped = u32::try_from(seconds.min(i64::from(u32::MAX - 1)));
-        clamped.map(Some).map_err(|_| format!("{seconds} is not a max-age in seconds"))
+        clamped
+            .map(Some)
+            .map_err(|_| format!("{seconds} is not a max-age in seconds"))
     }
 }
 
 impl Compiler {
     /// Adds a batch of rows; `before` rows of the table came earlier.
-    fn add_rows(&self, py: Python<'_>, table: &ArrayData, names: &TableNames, before: u64) -> PyResult<()> {
+    fn add_rows(
+        &self,
+        py: Python<'_>,
+        table: &ArrayData,
+        names: &TableNames,
+        before: u64,
+    ) -> PyResult<()> {
         let DataType::Struct(_) = table.data_type() else {
-            let what = format!("an Arrow array of type {}; pass a table with named columns", table.data_type());
+            let what = format!(
+                "an Arrow array of type {}; pass a table with named columns",
+                table.data_type()
+            );
             return Err(PyTypeError::new_err(what));
         };
         let columns = FetchColumns::new(table, names)?;
-        let in_row =
-            |row: usize| move |what: String| PyValueError::new_err(format!("row {}: {what}", before + row as u64));
+        let in_row = |row: usize| {
+            move |what: String| {
+                PyValueError::new_err(format!("row {}: {what}", before + row as u64))
+            }
+        };
         let mut rows = Vec::with_capacity(table.len());
         for row in 0..table.len() {
             // A row without a URL is counted with those that are none.
             let url = columns.url(row).map_err(in_row(row))?.unwrap_or_default();
             rows.push((url, columns.result(row).map_err(in_row(row))?));
         }
-        let fetched: Vec<(&[u8], FetchResult<'_>)> = rows.iter().map(|(url, result)| (&**url, *result)).collect();
+        let fetched: Vec<(&[u8], FetchResult<'_>)> =
+            rows.iter().map(|(url, result)| (&**url, *result)).collect();
         self.with(py, None, |compiler, _| compiler.add_responses(&fetched))
     }
 }

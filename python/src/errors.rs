@@ -30,16 +30,26 @@ pub(crate) fn exception(err: Error) -> PyErr {
         ErrorKind::Io(io) => match io.raw_os_error() {
             Some(number) => {
                 let text = io.to_string();
-                let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-                PyOSError::new_err((number, text, err.path().map(|path| path.as_os_str().to_owned())))
+                let text = text
+                    .split(" (os error")
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+                PyOSError::new_err((
+                    number,
+                    text,
+                    err.path().map(|path| path.as_os_str().to_owned()),
+                ))
             }
             None => PyOSError::new_err(message()),
         },
         ErrorKind::BadAgent { .. } | ErrorKind::BadColumn(_) => PyValueError::new_err(message()),
-        ErrorKind::Corrupt { .. } | ErrorKind::NotASnapshot { .. } | ErrorKind::UnsupportedVersion { .. } => {
-            SnapshotError::new_err(message())
+        ErrorKind::Corrupt { .. }
+        | ErrorKind::NotASnapshot { .. }
+        | ErrorKind::UnsupportedVersion { .. } => SnapshotError::new_err(message()),
+        ErrorKind::OverwritesInput { .. } | ErrorKind::SameOutput { .. } => {
+            PyValueError::new_err(message())
         }
-        ErrorKind::OverwritesInput { .. } | ErrorKind::SameOutput { .. } => PyValueError::new_err(message()),
         _ => RobosieveError::new_err(message()),
     }
 }
@@ -55,13 +65,19 @@ pub(crate) fn snapshot_exception(py: Python<'_>, err: Error, path: &Path) -> PyE
 /// What a Python caller can do about an error, where the message itself does not say it.
 fn advice(remedy: Remedy) -> Option<&'static str> {
     match remedy {
-        Remedy::CompileArchives => Some("compile archives into a snapshot first, with robosieve.compile"),
-        Remedy::CompileWithProfile(_) => Some("compile one of the snapshots again with the profile of the other"),
+        Remedy::CompileArchives => {
+            Some("compile archives into a snapshot first, with robosieve.compile")
+        }
+        Remedy::CompileWithProfile(_) => {
+            Some("compile one of the snapshots again with the profile of the other")
+        }
         Remedy::UseAsPrevious => Some("a snapshot is given to a compilation as previous="),
         Remedy::SkipDamage => Some("skip_damaged=True skips damaged places"),
         Remedy::UseFewerThreads => Some("use fewer threads: threads="),
         Remedy::NameColumn => Some("name the column of URLs: field="),
-        Remedy::ReadWithoutQuotes => Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\""),
+        Remedy::ReadWithoutQuotes => {
+            Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\"")
+        }
         Remedy::ColumnPerAgent => Some("add one column per agent: form=\"int8\""),
         Remedy::RenameColumn => Some("give the added column another name: name="),
         _ => None,
@@ -70,7 +86,10 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
 
 /// Calls `work` without the interpreter's lock. An error becomes its exception, and a panic, which
 /// would be a defect of this package, a `RobosieveError`.
-pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> PyResult<T> + Send,
+) -> PyResult<T> {
     caught(|| py.detach(work))
 }
 
@@ -79,7 +98,11 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     // The values that a panic leaves behind are dropped, or behind locks that it poisons.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(RobosieveError::new_err(format!("internal error, please report it: {text}")))
+        let text = text
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("a panic");
+        Err(RobosieveError::new_err(format!(
+            "internal error, please report it: {text}"
+        )))
     })
 }

@@ -9,7 +9,9 @@ use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use robosieve::filter::{AnnotateForm, Filter, FilterProgress, FilterStats, Input, Keep, Outputs, Require};
+use robosieve::filter::{
+    AnnotateForm, Filter, FilterProgress, FilterStats, Input, Keep, Outputs, Require,
+};
 use robosieve::output::{OutputFile, OverwriteGuard};
 use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
 use robosieve::records::{Field, InputFormat, RecordOptions};
@@ -17,8 +19,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Where the URLs are: `(field, input_format, header, delimiter, json_key, default_scheme, host)`.
-pub(crate) type RecordTuple =
-    (Option<FieldArg>, Option<String>, bool, Option<String>, Option<String>, Option<String>, Option<String>);
+pub(crate) type RecordTuple = (
+    Option<FieldArg>,
+    Option<String>,
+    bool,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+);
 
 /// A column or a key, by name or by number from 1.
 #[derive(FromPyObject)]
@@ -47,7 +56,11 @@ fn record_options(records: RecordTuple) -> PyResult<RecordOptions> {
         Some(_) => return Err(PyValueError::new_err("delimiter: give one ASCII character")),
     };
     Ok(RecordOptions::default()
-        .format(format.map(|name| named("input_format", &name, &formats)).transpose()?)
+        .format(
+            format
+                .map(|name| named("input_format", &name, &formats))
+                .transpose()?,
+        )
         .field(field)
         .header(header)
         .delimiter(delimiter)
@@ -58,9 +71,13 @@ fn record_options(records: RecordTuple) -> PyResult<RecordOptions> {
 
 /// Whether all inputs are Parquet files, or none.
 fn are_parquet(inputs: &[PathBuf]) -> PyResult<bool> {
-    let tables = inputs.iter().filter(|path| ParquetInput::is_parquet(path)).count();
+    let tables = inputs
+        .iter()
+        .filter(|path| ParquetInput::is_parquet(path))
+        .count();
     if tables > 0 && tables < inputs.len() {
-        let what = "some inputs are Parquet files and some are not; give each kind to a call of its own";
+        let what =
+            "some inputs are Parquet files and some are not; give each kind to a call of its own";
         return Err(PyValueError::new_err(what));
     }
     Ok(tables > 0)
@@ -71,16 +88,26 @@ fn open_parquet(inputs: &[PathBuf], records: &RecordOptions) -> PyResult<Vec<Par
         None => "url",
         Some(Field::Name(name)) => name,
         Some(Field::Number(number)) => {
-            let what = format!("field={number}: the columns of a Parquet file have names; give one of them");
+            let what = format!(
+                "field={number}: the columns of a Parquet file have names; give one of them"
+            );
             return Err(PyValueError::new_err(what));
         }
     };
     let open = |path: &PathBuf| Ok(ParquetInput::open(path, column)?.records(records));
-    inputs.iter().map(open).collect::<robosieve::Result<_>>().map_err(exception)
+    inputs
+        .iter()
+        .map(open)
+        .collect::<robosieve::Result<_>>()
+        .map_err(exception)
 }
 
 fn open_lists(inputs: &[PathBuf]) -> PyResult<Vec<Input>> {
-    inputs.iter().map(Input::open).collect::<robosieve::Result<_>>().map_err(exception)
+    inputs
+        .iter()
+        .map(Input::open)
+        .collect::<robosieve::Result<_>>()
+        .map_err(exception)
 }
 
 /// Refuses outputs that would overwrite an input, the snapshot or each other. `outputs` are pairs of
@@ -90,15 +117,24 @@ pub(crate) fn refuse_overwriting<'p>(
     inputs: &[PathBuf],
     outputs: impl IntoIterator<Item = (&'p str, &'p Path)>,
 ) -> PyResult<()> {
-    let mut guard = OverwriteGuard::new().add_inputs("the snapshot", snapshot).add_inputs("an input", inputs);
-    outputs.into_iter().try_for_each(|(name, path)| guard.add_output(name, path)).map_err(exception)
+    let mut guard = OverwriteGuard::new()
+        .add_inputs("the snapshot", snapshot)
+        .add_inputs("an input", inputs);
+    outputs
+        .into_iter()
+        .try_for_each(|(name, path)| guard.add_output(name, path))
+        .map_err(exception)
 }
 
 /// Runs `work` in a thread pool of its own: the global one would not survive `os.fork`.
-pub(crate) fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+pub(crate) fn in_pool<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> PyResult<T> + Send,
+) -> PyResult<T> {
     let threads = threads_for(usize::MAX, threads)?;
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|err| RobosieveError::new_err(format!("cannot start {threads} threads: {err}")))?;
+    let pool = pool
+        .map_err(|err| RobosieveError::new_err(format!("cannot start {threads} threads: {err}")))?;
     pool.install(work)
 }
 
@@ -135,33 +171,61 @@ pub(crate) fn annotate(
     let judge = snapshot.judge(py, &agents, options)?;
     let records = record_options(records)?;
     // Preferences are in the texts.
-    snapshot.verify_to(py, if preferences { Depth::Checksums } else { Depth::Judging })?;
+    snapshot.verify_to(
+        py,
+        if preferences {
+            Depth::Checksums
+        } else {
+            Depth::Judging
+        },
+    )?;
     refuse_overwriting(Some(snapshot.path()), &inputs, [("output", &*output)])?;
     watched(py, progress.as_ref(), |watch| {
         let report = |at: FilterProgress| watch.report(at.bytes_read);
         let stats = if are_parquet(&inputs)? {
             if preferences {
-                return Err(PyValueError::new_err("preferences=True is for lists; a Parquet file takes verdicts only"));
+                return Err(PyValueError::new_err(
+                    "preferences=True is for lists; a Parquet file takes verdicts only",
+                ));
             }
-            let forms = [("bits", VerdictColumns::Bits), ("int8", VerdictColumns::Int8)];
+            let forms = [
+                ("bits", VerdictColumns::Bits),
+                ("int8", VerdictColumns::Int8),
+            ];
             let columns = named("form", form.unwrap_or("bits"), &forms)?;
             let tables = open_parquet(&inputs, &records)?;
-            let mut filter = ParquetFilter::new(&judge).columns(columns).require_url(true).progress(&report);
+            let mut filter = ParquetFilter::new(&judge)
+                .columns(columns)
+                .require_url(true)
+                .progress(&report);
             if let Some(name) = name {
                 filter = filter.name(name);
             }
-            in_pool(threads, || filter.annotate(&tables, &output).map_err(exception))?
+            in_pool(threads, || {
+                filter.annotate(&tables, &output).map_err(exception)
+            })?
         } else {
             if name.is_some() {
-                return Err(PyValueError::new_err("name= is for the columns added to Parquet files; a list has none"));
+                return Err(PyValueError::new_err(
+                    "name= is for the columns added to Parquet files; a list has none",
+                ));
             }
-            let forms =
-                [("letters", AnnotateForm::Letters), ("jsonl", AnnotateForm::Jsonl), ("mask", AnnotateForm::Mask)];
+            let forms = [
+                ("letters", AnnotateForm::Letters),
+                ("jsonl", AnnotateForm::Jsonl),
+                ("mask", AnnotateForm::Mask),
+            ];
             let form = named("form", form.unwrap_or("letters"), &forms)?;
             let lists = open_lists(&inputs)?;
             let mut out = OutputFile::create(&output).map_err(exception)?;
-            let filter = Filter::new(&judge).records(records).form(form).preferences(preferences).progress(&report);
-            let stats = in_pool(threads, || filter.annotate(lists, &mut out).map_err(exception))?;
+            let filter = Filter::new(&judge)
+                .records(records)
+                .form(form)
+                .preferences(preferences)
+                .progress(&report);
+            let stats = in_pool(threads, || {
+                filter.annotate(lists, &mut out).map_err(exception)
+            })?;
             if stats.has_no_url() {
                 return Err(no_url(&stats));
             }
@@ -194,22 +258,44 @@ pub(crate) fn filter(
     let judge = snapshot.judge(py, &agents, options)?;
     snapshot.verify_to(py, Depth::Judging)?;
     let records = record_options(records)?;
-    let keep = named("keep", keep, &[("allowed", Keep::Allowed), ("disallowed", Keep::Disallowed)])?;
-    let require = named("require", require, &[("all", Require::All), ("any", Require::Any)])?;
+    let keep = named(
+        "keep",
+        keep,
+        &[("allowed", Keep::Allowed), ("disallowed", Keep::Disallowed)],
+    )?;
+    let require = named(
+        "require",
+        require,
+        &[("all", Require::All), ("any", Require::Any)],
+    )?;
     let arguments = ["output", "disallowed_to", "unknown_to", "invalid_to"];
-    let named_outputs = arguments.into_iter().zip(&outputs).filter_map(|(name, path)| Some((name, path.as_deref()?)));
+    let named_outputs = arguments
+        .into_iter()
+        .zip(&outputs)
+        .filter_map(|(name, path)| Some((name, path.as_deref()?)));
     refuse_overwriting(Some(snapshot.path()), &inputs, named_outputs)?;
     watched(py, progress.as_ref(), |watch| {
         let report = |at: FilterProgress| watch.report(at.bytes_read);
         let stats = if are_parquet(&inputs)? {
             let [kept, other, unknown, invalid] = outputs.each_ref().map(|path| path.as_deref());
             let tables = open_parquet(&inputs, &records)?;
-            let filter = ParquetFilter::new(&judge).keep(keep, require).require_url(true).progress(&report);
-            let outputs = ParquetOutputs { kept, other, unknown, invalid };
+            let filter = ParquetFilter::new(&judge)
+                .keep(keep, require)
+                .require_url(true)
+                .progress(&report);
+            let outputs = ParquetOutputs {
+                kept,
+                other,
+                unknown,
+                invalid,
+            };
             in_pool(threads, || filter.run(&tables, outputs).map_err(exception))?
         } else {
             let lists = open_lists(&inputs)?;
-            let filter = Filter::new(&judge).records(records).keep(keep, require).progress(&report);
+            let filter = Filter::new(&judge)
+                .records(records)
+                .keep(keep, require)
+                .progress(&report);
             filter_lists(&filter, lists, &outputs, threads)?
         };
         counts(&stats)
@@ -227,9 +313,16 @@ fn filter_lists(
     for path in outputs {
         files.push(create(path).map_err(exception)?);
     }
-    let mut sinks = files.iter_mut().map(|file| file.as_mut().map(|file| file as &mut (dyn Write + Send)));
+    let mut sinks = files
+        .iter_mut()
+        .map(|file| file.as_mut().map(|file| file as &mut (dyn Write + Send)));
     let mut next = || sinks.next().flatten();
-    let sinks = Outputs { kept: next(), other: next(), unknown: next(), invalid: next() };
+    let sinks = Outputs {
+        kept: next(),
+        other: next(),
+        unknown: next(),
+        invalid: next(),
+    };
     let stats = in_pool(threads, || filter.run(lists, sinks).map_err(exception))?;
     if stats.has_no_url() {
         return Err(no_url(&stats));

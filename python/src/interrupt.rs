@@ -45,7 +45,9 @@ pub(crate) fn watched<T: Send>(
     let look = |py: Python<'_>| {
         py.check_signals()?;
         let bytes_read = watch.bytes_read.load(Ordering::Relaxed);
-        progress.map_or(Ok(()), |progress| progress.call1(py, (bytes_read,)).map(drop))
+        progress.map_or(Ok(()), |progress| {
+            progress.call1(py, (bytes_read,)).map(drop)
+        })
     };
     detached(py, || {
         thread::scope(|scope| {

@@ -28,7 +28,9 @@ const TASK: usize = 16 << 10;
 /// `ValueError` for 0.
 pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> PyResult<usize> {
     match threads {
-        Some(0) => Err(PyValueError::new_err("threads=0; give at least 1, or None for the default")),
+        Some(0) => Err(PyValueError::new_err(
+            "threads=0; give at least 1, or None for the default",
+        )),
         Some(threads) => Ok(threads.min(max_threads())),
         None if rows < SINGLE_THREADED => Ok(1),
         None => Ok(cores()),
@@ -58,13 +60,21 @@ pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
         // The distinct values are judged once each. They cannot be dictionaries themselves.
         let texts = &dictionary.child_data()[0];
         let mut distinct = vec![T::default(); texts.len()];
-        judge_columns(judge, &mut [(TextRows::new(texts), distinct.as_mut_slice())], threads, &value)?;
+        judge_columns(
+            judge,
+            &mut [(TextRows::new(texts), distinct.as_mut_slice())],
+            threads,
+            &value,
+        )?;
         for (row, (out, key)) in out.iter_mut().zip(dictionary_keys(dictionary)).enumerate() {
             match distinct.get(key) {
                 Some(value) => *out = *value,
                 None if dictionary.is_null(row) => {}
                 None => {
-                    let what = format!("row {row} has a key outside its dictionary of {} values", texts.len());
+                    let what = format!(
+                        "row {row} has a key outside its dictionary of {} values",
+                        texts.len()
+                    );
                     return Err(ErrorKind::BadColumn(what).into());
                 }
             }
@@ -82,7 +92,9 @@ struct Task<'t, T> {
 
 impl<T: Copy> Task<'_, T> {
     fn run(self, judge: &Judge, value: &impl Fn(VerdictsRef<'_>) -> T) -> Result<()> {
-        let Some(rows) = self.column.rows(self.start, self.out.len())? else { return Ok(()) };
+        let Some(rows) = self.column.rows(self.start, self.out.len())? else {
+            return Ok(());
+        };
         judge.judge_rows(rows, |rows, verdicts| self.out[rows].fill(value(verdicts)))
     }
 }
@@ -93,17 +105,28 @@ fn judge_columns<T: Copy + Send>(
     threads: usize,
     value: &(impl Fn(VerdictsRef<'_>) -> T + Sync),
 ) -> Result<()> {
-    let rows = columns.iter().map(|(column, _)| column.len()).sum::<usize>();
+    let rows = columns
+        .iter()
+        .map(|(column, _)| column.len())
+        .sum::<usize>();
     let task_len = if threads == 1 { usize::MAX } else { TASK };
     let tasks = columns.iter_mut().flat_map(|(column, out)| {
         let column = &*column;
         let parts = out.chunks_mut(task_len).enumerate();
-        parts.map(move |(part, out)| Task { column, start: part * task_len.min(rows), out })
+        parts.map(move |(part, out)| Task {
+            column,
+            start: part * task_len.min(rows),
+            out,
+        })
     });
     let tasks = Mutex::new((tasks.collect::<Vec<_>>().into_iter(), Ok(())));
     let work = || {
         loop {
-            let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).0.next();
+            let task = tasks
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .0
+                .next();
             let Some(task) = task else { return };
             if let Err(err) = task.run(judge, value) {
                 let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,7 +147,11 @@ fn judge_columns<T: Copy + Send>(
 /// The nulls of all arrays, one after the other; `None` without any.
 pub(crate) fn nulls(arrays: &[ArrayData]) -> Option<NullBuffer> {
     let of_arrays: Vec<_> = arrays.iter().map(validity).collect();
-    if of_arrays.iter().flatten().all(|nulls| nulls.null_count() == 0) {
+    if of_arrays
+        .iter()
+        .flatten()
+        .all(|nulls| nulls.null_count() == 0)
+    {
         return None;
     }
     let mut bits = BooleanBufferBuilder::new(arrays.iter().map(ArrayData::len).sum());

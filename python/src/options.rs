@@ -16,7 +16,10 @@ pub(crate) fn named<T: Copy>(option: &str, given: &str, values: &[(&str, T)]) ->
         Some((_, value)) => Ok(*value),
         None => {
             let names: Vec<String> = values.iter().map(|(name, _)| format!("{name:?}")).collect();
-            Err(PyValueError::new_err(format!("{option}={given:?}; give one of {}", names.join(", "))))
+            Err(PyValueError::new_err(format!(
+                "{option}={given:?}; give one of {}",
+                names.join(", ")
+            )))
         }
     }
 }
@@ -28,19 +31,40 @@ pub(crate) type OptionTuple<'a> = (Option<&'a str>, Option<&'a str>, bool, Optio
 /// `ValueError` for unknown names.
 pub(crate) fn judge_options(options: OptionTuple<'_>) -> PyResult<JudgeOptions> {
     let (status_policy, unknown, any_scheme, at, agent_match) = options;
-    let policies =
-        [("google", StatusPolicy::Google), ("rfc9309", StatusPolicy::Rfc9309), ("strict", StatusPolicy::Strict)];
-    let unknowns = [("allow", UnknownOrigin::Allow), ("disallow", UnknownOrigin::Disallow)];
+    let policies = [
+        ("google", StatusPolicy::Google),
+        ("rfc9309", StatusPolicy::Rfc9309),
+        ("strict", StatusPolicy::Strict),
+    ];
+    let unknowns = [
+        ("allow", UnknownOrigin::Allow),
+        ("disallow", UnknownOrigin::Disallow),
+    ];
     Ok(JudgeOptions::default()
-        .status_policy(status_policy.map(|name| named("status_policy", name, &policies)).transpose()?)
-        .unknown(unknown.map(|name| named("unknown", name, &unknowns)).transpose()?)
+        .status_policy(
+            status_policy
+                .map(|name| named("status_policy", name, &policies))
+                .transpose()?,
+        )
+        .unknown(
+            unknown
+                .map(|name| named("unknown", name, &unknowns))
+                .transpose()?,
+        )
         .any_scheme(any_scheme)
         .at(at)
         .agent_match(agent_match_named(agent_match)?))
 }
 
 pub(crate) fn agent_match_named(name: &str) -> PyResult<AgentMatch> {
-    named("agent_match", name, &[("extended", AgentMatch::Extended), ("google", AgentMatch::Google)])
+    named(
+        "agent_match",
+        name,
+        &[
+            ("extended", AgentMatch::Extended),
+            ("google", AgentMatch::Google),
+        ],
+    )
 }
 
 /// The agents of names and sets (`@ai`).
@@ -51,13 +75,18 @@ pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
     let mut agents = Vec::new();
     for spec in specs {
         if spec.as_ref().contains(',') {
-            let what = format!("agent {:?}: no name has a comma; masks() takes several, as a list", spec.as_ref());
+            let what = format!(
+                "agent {:?}: no name has a comma; masks() takes several, as a list",
+                spec.as_ref()
+            );
             return Err(PyValueError::new_err(what));
         }
         add_agents(spec.as_ref(), &mut agents).map_err(exception)?;
     }
     if agents.is_empty() {
-        return Err(PyValueError::new_err("no agent; name one, such as \"GPTBot\", or a set, such as \"@ai\""));
+        return Err(PyValueError::new_err(
+            "no agent; name one, such as \"GPTBot\", or a set, such as \"@ai\"",
+        ));
     }
     Ok(agents)
 }
@@ -69,7 +98,10 @@ pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
 pub(crate) fn parse_agent(name: &str) -> PyResult<Agent> {
     let agents = parse_agents(&[name])?;
     let [agent] = agents.as_slice() else {
-        return Err(PyValueError::new_err(format!("agent={name:?} names {} agents; give one", agents.len())));
+        return Err(PyValueError::new_err(format!(
+            "agent={name:?} names {} agents; give one",
+            agents.len()
+        )));
     };
     Ok(agent.clone())
 }
@@ -77,5 +109,8 @@ pub(crate) fn parse_agent(name: &str) -> PyResult<Agent> {
 /// The names of the agents of names and sets.
 #[pyfunction]
 pub(crate) fn agents(specs: Vec<String>) -> PyResult<Vec<String>> {
-    Ok(parse_agents(&specs)?.iter().map(|agent| agent.label().to_owned()).collect())
+    Ok(parse_agents(&specs)?
+        .iter()
+        .map(|agent| agent.label().to_owned())
+        .collect())
 }

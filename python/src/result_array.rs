@@ -32,9 +32,19 @@ impl Array {
         Self::new(DataType::Int64, values, nulls)
     }
 
-    fn new<T: ArrowNativeType>(data_type: DataType, values: Vec<T>, nulls: Option<NullBuffer>) -> PyResult<Self> {
-        let builder = ArrayData::builder(data_type).len(values.len()).nulls(nulls).add_buffer(Buffer::from_vec(values));
-        builder.build().map(|data| Self { data }).map_err(unexpected)
+    fn new<T: ArrowNativeType>(
+        data_type: DataType,
+        values: Vec<T>,
+        nulls: Option<NullBuffer>,
+    ) -> PyResult<Self> {
+        let builder = ArrayData::builder(data_type)
+            .len(values.len())
+            .nulls(nulls)
+            .add_buffer(Buffer::from_vec(values));
+        builder
+            .build()
+            .map(|data| Self { data })
+            .map_err(unexpected)
     }
 
     fn is_int8(&self) -> bool {
@@ -45,7 +55,11 @@ impl Array {
         if self.data.is_null(row) {
             return None;
         }
-        Some(if self.is_int8() { self.data.buffer::<i8>(0)[row].into() } else { self.data.buffer::<i64>(0)[row] })
+        Some(if self.is_int8() {
+            self.data.buffer::<i8>(0)[row].into()
+        } else {
+            self.data.buffer::<i64>(0)[row]
+        })
     }
 }
 
@@ -61,8 +75,15 @@ impl Array {
 
     fn __getitem__(&self, row: isize) -> PyResult<Option<i64>> {
         let len = self.data.len();
-        let from_end = if row < 0 { row.checked_add_unsigned(len) } else { Some(row) };
-        match from_end.and_then(|row| usize::try_from(row).ok()).filter(|row| *row < len) {
+        let from_end = if row < 0 {
+            row.checked_add_unsigned(len)
+        } else {
+            Some(row)
+        };
+        match from_end
+            .and_then(|row| usize::try_from(row).ok())
+            .filter(|row| *row < len)
+        {
             Some(row) => Ok(self.value(row)),
             None => Err(PyIndexError::new_err(format!("row {row} of {len}"))),
         }
@@ -70,10 +91,22 @@ impl Array {
 
     fn __repr__(&self) -> String {
         let shown: Vec<String> = (0..self.data.len().min(8))
-            .map(|row| self.value(row).map_or("None".to_owned(), |value| value.to_string()))
+            .map(|row| {
+                self.value(row)
+                    .map_or("None".to_owned(), |value| value.to_string())
+            })
             .collect();
-        let more = if self.data.len() > shown.len() { ", ..." } else { "" };
-        format!("<robosieve.Array {} x {}: [{}{more}]>", self.data.len(), self.type_name(), shown.join(", "))
+        let more = if self.data.len() > shown.len() {
+            ", ..."
+        } else {
+            ""
+        };
+        format!(
+            "<robosieve.Array {} x {}: [{}{more}]>",
+            self.data.len(),
+            self.type_name(),
+            shown.join(", ")
+        )
     }
 
     /// The values as a list of int and None.
@@ -104,10 +137,14 @@ impl Array {
         let _ = copy;
         if self.data.null_count() > 0 {
             let nulls = self.data.null_count();
-            return Err(PyValueError::new_err(format!("{nulls} nulls, which a NumPy array of integers cannot hold")));
+            return Err(PyValueError::new_err(format!(
+                "{nulls} nulls, which a NumPy array of integers cannot hold"
+            )));
         }
         let bytes = self.data.buffers()[0].as_slice();
-        let array = py.import("numpy")?.call_method1("frombuffer", (PyBytes::new(py, bytes), self.type_name()))?;
+        let array = py
+            .import("numpy")?
+            .call_method1("frombuffer", (PyBytes::new(py, bytes), self.type_name()))?;
         match dtype {
             Some(dtype) => array.call_method1("astype", (dtype,)),
             None => Ok(array),
@@ -134,7 +171,10 @@ impl Array {
         caught(|| {
             let (array, schema): (FFI_ArrowArray, _) = to_ffi(&self.data).map_err(unexpected)?;
             let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
-            Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+            Ok((
+                schema,
+                PyCapsule::new_with_value(py, array, c"arrow_array")?,
+            ))
         })
     }
 }

@@ -3,7 +3,9 @@
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{judge_arrays, nulls, threads_for};
-use crate::options::{OptionTuple, agent_match_named, judge_options, named, parse_agent, parse_agents};
+use crate::options::{
+    OptionTuple, agent_match_named, judge_options, named, parse_agent, parse_agents,
+};
 use crate::result_array::Array;
 use crate::verification::{Depth, Verification};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -67,17 +69,30 @@ impl Snapshot {
         let options = judge_options(options)?;
         let mut judges = self.judges.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |cached: &CachedJudge| {
-            cached.options == options && cached.specs.iter().map(String::as_str).eq(specs.iter().map(AsRef::as_ref))
+            cached.options == options
+                && cached
+                    .specs
+                    .iter()
+                    .map(String::as_str)
+                    .eq(specs.iter().map(AsRef::as_ref))
         };
         if let Some(found) = judges.iter().position(is_same) {
             judges[..=found].rotate_right(1);
             return Ok(judges[0].judge.clone());
         }
         let agents = parse_agents(specs)?;
-        let judge = Judge::new(Arc::clone(&self.snapshot), &agents, options).map_err(|err| self.exception(py, err))?;
+        let judge = Judge::new(Arc::clone(&self.snapshot), &agents, options)
+            .map_err(|err| self.exception(py, err))?;
         judges.truncate(JUDGES - 1);
         let specs = specs.iter().map(|spec| spec.as_ref().to_owned()).collect();
-        judges.insert(0, CachedJudge { specs, options, judge: judge.clone() });
+        judges.insert(
+            0,
+            CachedJudge {
+                specs,
+                options,
+                judge: judge.clone(),
+            },
+        );
         Ok(judge)
     }
 
@@ -87,20 +102,30 @@ impl Snapshot {
         match judge.agents() {
             [_] => Ok(judge),
             agents => {
-                let what = format!("agent={agent:?} names {} agents; masks() takes several", agents.len());
+                let what = format!(
+                    "agent={agent:?} names {} agents; masks() takes several",
+                    agents.len()
+                );
                 Err(PyValueError::new_err(what))
             }
         }
     }
 
     /// A judge for as many agents as a mask has bits.
-    fn judge_several(&self, py: Python<'_>, specs: &[String], options: OptionTuple<'_>) -> PyResult<Judge> {
+    fn judge_several(
+        &self,
+        py: Python<'_>,
+        specs: &[String],
+        options: OptionTuple<'_>,
+    ) -> PyResult<Judge> {
         let judge = self.judge(py, specs, options)?;
         match judge.agents().len() {
             ..=63 => Ok(judge),
             count => {
                 let limit = "a mask of int64 holds at most 63";
-                let what = format!("{count} agents; {limit}: name fewer, or a smaller set such as @ai-train");
+                let what = format!(
+                    "{count} agents; {limit}: name fewer, or a smaller set such as @ai-train"
+                );
                 Err(PyValueError::new_err(what))
             }
         }
@@ -134,11 +159,17 @@ impl Snapshot {
     /// Verifies the snapshot to a depth, for jobs that read much of it. Nothing is verified if the
     /// snapshot was opened so.
     pub(crate) fn verify_to(&self, py: Python<'_>, depth: Depth) -> PyResult<()> {
-        if self.is_verified { self.force_verification(py, depth) } else { Ok(()) }
+        if self.is_verified {
+            self.force_verification(py, depth)
+        } else {
+            Ok(())
+        }
     }
 
     fn force_verification(&self, py: Python<'_>, depth: Depth) -> PyResult<()> {
-        let verified = detached(py, || Ok(self.verification.verify(&self.snapshot, &self.path, depth)))?;
+        let verified = detached(py, || {
+            Ok(self.verification.verify(&self.snapshot, &self.path, depth))
+        })?;
         verified.map_err(|err| snapshot_exception(py, err, &self.path))
     }
 }
@@ -159,7 +190,11 @@ impl Snapshot {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, verify: &str) -> PyResult<Self> {
         // Before a job on many URLs, the snapshot is verified; a single answer verifies what it reads.
-        let depths = [("none", None), ("checksums", Some(Depth::Header)), ("full", Some(Depth::Structure))];
+        let depths = [
+            ("none", None),
+            ("checksums", Some(Depth::Header)),
+            ("full", Some(Depth::Structure)),
+        ];
         let depth = named("verify", verify, &depths)?;
         let opened = detached(py, || Ok(Verification::open(&path)))?;
         let (snapshot, verification) = opened.map_err(|err| snapshot_exception(py, err, &path))?;
@@ -186,11 +221,15 @@ impl Snapshot {
     /// one.
     fn misspelled(&self, py: Python<'_>, specs: Vec<String>) -> PyResult<Vec<(String, String)>> {
         let mut check = SpellCheck::new(&parse_agents(&specs)?);
-        let unnamed = detached(py, || Ok(check.add_snapshot(&self.snapshot).map(|()| check.finish())))?;
+        let unnamed = detached(py, || {
+            Ok(check.add_snapshot(&self.snapshot).map(|()| check.finish()))
+        })?;
         let unnamed = unnamed.map_err(|err| self.exception(py, err))?;
         refuse_joined(&unnamed)?;
         let misspelled = unnamed.into_iter().flat_map(|agent| agent.misspelled);
-        Ok(misspelled.map(|name| (name.name, name.suggestion)).collect())
+        Ok(misspelled
+            .map(|name| (name.name, name.suggestion))
+            .collect())
     }
 
     /// The path, as it was given.
@@ -211,7 +250,10 @@ impl Snapshot {
 
     /// The metadata, as JSON.
     fn metadata(&self, py: Python<'_>) -> PyResult<String> {
-        let metadata = self.snapshot.metadata().map_err(|err| self.exception(py, err))?;
+        let metadata = self
+            .snapshot
+            .metadata()
+            .map_err(|err| self.exception(py, err))?;
         serde_json::to_string(&metadata).map_err(|err| PyRuntimeError::new_err(err.to_string()))
     }
 
@@ -225,7 +267,14 @@ impl Snapshot {
         threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
-        self.judge_column(py, &judge, urls, threads, |verdicts| verdicts.get(0).code(), Array::int8)
+        self.judge_column(
+            py,
+            &judge,
+            urls,
+            threads,
+            |verdicts| verdicts.get(0).code(),
+            Array::int8,
+        )
     }
 
     /// One mask per URL.
@@ -238,7 +287,13 @@ impl Snapshot {
         threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_several(py, &agents, options)?;
-        let mask = |verdicts: VerdictsRef<'_>| if verdicts.unjudged().is_some() { NO_MASK } else { verdicts.mask() };
+        let mask = |verdicts: VerdictsRef<'_>| {
+            if verdicts.unjudged().is_some() {
+                NO_MASK
+            } else {
+                verdicts.mask()
+            }
+        };
         self.judge_column(py, &judge, urls, threads, mask, |masks, nulls| {
             let judged = BooleanBuffer::collect_bool(masks.len(), |row| masks[row] != NO_MASK);
             let nulls = NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::new(judged)));
@@ -247,12 +302,20 @@ impl Snapshot {
     }
 
     /// The verdict on one URL.
-    fn verdict(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, options: OptionTuple<'_>) -> PyResult<i8> {
+    fn verdict(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        options: OptionTuple<'_>,
+    ) -> PyResult<i8> {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;
         caught(|| {
             if self.is_verified && !self.verification.has_reached(Depth::Judging) {
-                judge.verify_url(&url).map_err(|err| self.exception(py, err))?;
+                judge
+                    .verify_url(&url)
+                    .map_err(|err| self.exception(py, err))?;
             }
             let verdicts = judge.judge(&url).map_err(|err| self.exception(py, err))?;
             Ok(verdicts.get(0).code())
@@ -271,17 +334,27 @@ impl Snapshot {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;
         caught(|| {
-            let explanation = judge.explain(&url, 0).map_err(|err| self.exception(py, err))?;
+            let explanation = judge
+                .explain(&url, 0)
+                .map_err(|err| self.exception(py, err))?;
             Ok(explanation.to_json(&url, agent, all_rules).to_string())
         })
     }
 
     /// The text of the origin's robots.txt; `None` if there is none.
-    fn robots_text<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
+    fn robots_text<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(origin) = Origin::of(&url_bytes(url)?) else {
+            return Ok(None);
+        };
         let text = caught(|| {
             let entry = self.snapshot.origin(&origin);
-            let text = entry.and_then(|entry| entry.map_or(Ok(None), |entry| self.snapshot.robots_text(&entry)));
+            let text = entry.and_then(|entry| {
+                entry.map_or(Ok(None), |entry| self.snapshot.robots_text(&entry))
+            });
             text.map_err(|err| self.exception(py, err))
         })?;
         Ok(text.map(|text| PyBytes::new(py, &text)))
@@ -289,9 +362,18 @@ impl Snapshot {
 
     /// The sitemaps of the origin.
     fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-        let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(Vec::new()) };
-        let sitemaps = caught(|| self.snapshot.sitemaps(&origin).map_err(|err| self.exception(py, err)))?;
-        Ok(sitemaps.iter().map(|sitemap| String::from_utf8_lossy(sitemap).into_owned()).collect())
+        let Some(origin) = Origin::of(&url_bytes(url)?) else {
+            return Ok(Vec::new());
+        };
+        let sitemaps = caught(|| {
+            self.snapshot
+                .sitemaps(&origin)
+                .map_err(|err| self.exception(py, err))
+        })?;
+        Ok(sitemaps
+            .iter()
+            .map(|sitemap| String::from_utf8_lossy(sitemap).into_owned())
+            .collect())
     }
 
     /// The crawl-delay of the origin for an agent, in seconds.
@@ -304,8 +386,14 @@ impl Snapshot {
     ) -> PyResult<Option<f64>> {
         let how = agent_match_named(agent_match)?;
         let agent = parse_agent(agent)?;
-        let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
-        let delay = || self.snapshot.crawl_delay(&origin, &agent, how).map_err(|err| self.exception(py, err));
+        let Some(origin) = Origin::of(&url_bytes(url)?) else {
+            return Ok(None);
+        };
+        let delay = || {
+            self.snapshot
+                .crawl_delay(&origin, &agent, how)
+                .map_err(|err| self.exception(py, err))
+        };
         let delay = caught(delay)?;
         Ok(delay.map(|delay| delay.as_secs_f64()))
     }

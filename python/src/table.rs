@@ -28,21 +28,38 @@ pub(crate) fn column_names(table: &ArrayData) -> Vec<&str> {
 
 /// The column of this name; `None` if the table has none.
 pub(crate) fn column<'n>(table: &ArrayData, name: &'n str) -> Option<Column<'n>> {
-    let number = column_names(table).iter().position(|column| *column == name)?;
+    let number = column_names(table)
+        .iter()
+        .position(|column| *column == name)?;
     let column = table.child_data()[number].slice(table.offset(), table.len());
     let (data_type, valid) = (column.data_type().clone(), validity(&column));
     Some(match data_type {
         DataType::Dictionary(..) => {
             let keys = Some(dictionary_keys(&column));
-            Column { name, data_type, values: column.child_data()[0].clone(), keys, valid }
+            Column {
+                name,
+                data_type,
+                values: column.child_data()[0].clone(),
+                keys,
+                valid,
+            }
         }
-        _ => Column { name, data_type, values: column, keys: None, valid },
+        _ => Column {
+            name,
+            data_type,
+            values: column,
+            keys: None,
+            valid,
+        },
     })
 }
 
 impl Column<'_> {
     fn error<T>(&self, what: &str) -> Result<T, String> {
-        Err(format!("column {:?} has the type {}; {what}", self.name, self.data_type))
+        Err(format!(
+            "column {:?} has the type {}; {what}",
+            self.name, self.data_type
+        ))
     }
 
     /// The place of a row's value; `None` if it is null.
@@ -57,7 +74,9 @@ impl Column<'_> {
     /// # Errors
     /// A message about a column of another type.
     pub(crate) fn text(&self, row: usize) -> Result<Option<&[u8]>, String> {
-        let Some(place) = self.place(row) else { return Ok(None) };
+        let Some(place) = self.place(row) else {
+            return Ok(None);
+        };
         match text(&self.values, place) {
             Some(text) => Ok(Some(text)),
             None => self.error("a text is a string, binary or a dictionary of them"),
@@ -70,7 +89,9 @@ impl Column<'_> {
     /// A message about a column of another type, or about a text that is no number.
     pub(crate) fn integer(&self, row: usize) -> Result<Option<i64>, String> {
         use DataType::{Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
-        let Some(place) = self.place(row) else { return Ok(None) };
+        let Some(place) = self.place(row) else {
+            return Ok(None);
+        };
         Ok(match self.values.data_type() {
             Int8 => Some(value::<i8>(&self.values, place).into()),
             Int16 => Some(value::<i16>(&self.values, place).into()),
@@ -79,7 +100,11 @@ impl Column<'_> {
             UInt8 => Some(value::<u8>(&self.values, place).into()),
             UInt16 => Some(value::<u16>(&self.values, place).into()),
             UInt32 => Some(value::<u32>(&self.values, place).into()),
-            UInt64 => Some(value::<u64>(&self.values, place).try_into().unwrap_or(i64::MAX)),
+            UInt64 => Some(
+                value::<u64>(&self.values, place)
+                    .try_into()
+                    .unwrap_or(i64::MAX),
+            ),
             // pandas makes floating-point numbers of integers with gaps, and NaN of the gaps.
             Float64 => {
                 let number = value::<f64>(&self.values, place);
@@ -87,7 +112,10 @@ impl Column<'_> {
                     return Ok(None);
                 }
                 if number.fract() != 0.0 {
-                    return Err(format!("column {:?}: {number} is not a whole number", self.name));
+                    return Err(format!(
+                        "column {:?}: {number} is not a whole number",
+                        self.name
+                    ));
                 }
                 Some(number as i64)
             }
@@ -99,8 +127,16 @@ impl Column<'_> {
     }
 
     fn parse_integer(&self, text: &[u8]) -> Result<i64, String> {
-        let parsed = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
-        parsed.ok_or_else(|| format!("column {:?}: {:?} is not a number", self.name, String::from_utf8_lossy(text)))
+        let parsed = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
+        parsed.ok_or_else(|| {
+            format!(
+                "column {:?}: {:?} is not a number",
+                self.name,
+                String::from_utf8_lossy(text)
+            )
+        })
     }
 
     /// The time in a row, in seconds since 1970; `None` if it is null.
@@ -109,12 +145,20 @@ impl Column<'_> {
     /// A message about a column of another type, or about a text that is no time.
     pub(crate) fn time(&self, row: usize) -> Result<Option<i64>, String> {
         use DataType::{Date32, Date64, Timestamp};
-        let Some(place) = self.place(row) else { return Ok(None) };
+        let Some(place) = self.place(row) else {
+            return Ok(None);
+        };
         let seconds = match self.values.data_type() {
             Timestamp(TimeUnit::Second, _) => value::<i64>(&self.values, place),
-            Timestamp(TimeUnit::Millisecond, _) => value::<i64>(&self.values, place).div_euclid(1_000),
-            Timestamp(TimeUnit::Microsecond, _) => value::<i64>(&self.values, place).div_euclid(1_000_000),
-            Timestamp(TimeUnit::Nanosecond, _) => value::<i64>(&self.values, place).div_euclid(1_000_000_000),
+            Timestamp(TimeUnit::Millisecond, _) => {
+                value::<i64>(&self.values, place).div_euclid(1_000)
+            }
+            Timestamp(TimeUnit::Microsecond, _) => {
+                value::<i64>(&self.values, place).div_euclid(1_000_000)
+            }
+            Timestamp(TimeUnit::Nanosecond, _) => {
+                value::<i64>(&self.values, place).div_euclid(1_000_000_000)
+            }
             Date32 => i64::from(value::<i32>(&self.values, place)) * 86_400,
             Date64 => value::<i64>(&self.values, place).div_euclid(1_000),
             _ => match text(&self.values, place) {
@@ -127,7 +171,10 @@ impl Column<'_> {
         };
         // Milliseconds taken for seconds exceed the last representable year.
         if jiff::Timestamp::from_second(seconds).is_err() {
-            return Err(format!("column {:?}: {seconds} is not a time in seconds since 1970", self.name));
+            return Err(format!(
+                "column {:?}: {seconds} is not a time in seconds since 1970",
+                self.name
+            ));
         }
         Ok(Some(seconds))
     }
@@ -139,11 +186,25 @@ impl Column<'_> {
             if let Ok(time) = text.parse::<jiff::Timestamp>() {
                 return Some(time.as_second());
             }
-            let local = text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(|date| date.at(0, 0, 0, 0)));
-            Some(local.ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
+            let local = text
+                .parse::<DateTime>()
+                .or_else(|_| text.parse::<Date>().map(|date| date.at(0, 0, 0, 0)));
+            Some(
+                local
+                    .ok()?
+                    .to_zoned(TimeZone::UTC)
+                    .ok()?
+                    .timestamp()
+                    .as_second(),
+            )
         };
         let shown = String::from_utf8_lossy(text);
-        parse().ok_or_else(|| format!("column {:?}: {shown:?} is not a time like 2026-10-01T12:00:00Z", self.name))
+        parse().ok_or_else(|| {
+            format!(
+                "column {:?}: {shown:?} is not a time like 2026-10-01T12:00:00Z",
+                self.name
+            )
+        })
     }
 }
 

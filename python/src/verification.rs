@@ -59,9 +59,23 @@ impl FileState {
     fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         let meta = std::fs::metadata(path).ok()?;
-        let time = |seconds: i64, nanos: i64| Some(Duration::new(seconds.try_into().ok()?, nanos.try_into().ok()?));
-        let (modified, changed) = (time(meta.mtime(), meta.mtime_nsec())?, time(meta.ctime(), meta.ctime_nsec())?);
-        Some(Self { device: meta.dev(), inode: meta.ino(), len: meta.size(), modified, changed })
+        let time = |seconds: i64, nanos: i64| {
+            Some(Duration::new(
+                seconds.try_into().ok()?,
+                nanos.try_into().ok()?,
+            ))
+        };
+        let (modified, changed) = (
+            time(meta.mtime(), meta.mtime_nsec())?,
+            time(meta.ctime(), meta.ctime_nsec())?,
+        );
+        Some(Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+            len: meta.size(),
+            modified,
+            changed,
+        })
     }
 
     /// Other systems have no inodes, so nothing is remembered there.
@@ -95,7 +109,13 @@ impl Verification {
         let snapshot = Snapshot::open(path)?;
         // Between two equal states, `open` mapped the file that has this state.
         let file = before.filter(|before| FileState::of(path).as_ref() == Some(before));
-        Ok((snapshot, Self { file, done: Mutex::new(Depth::Header) }))
+        Ok((
+            snapshot,
+            Self {
+                file,
+                done: Mutex::new(Depth::Header),
+            },
+        ))
     }
 
     /// Whether the snapshot was verified to a depth.
@@ -111,7 +131,11 @@ impl Verification {
         if self.has_reached(depth) {
             return Ok(());
         }
-        let verified = |file: &FileState| remembered().get(file).is_some_and(|verified| *verified >= depth);
+        let verified = |file: &FileState| {
+            remembered()
+                .get(file)
+                .is_some_and(|verified| *verified >= depth)
+        };
         if !self.file.as_ref().is_some_and(verified) {
             run(snapshot, depth)?;
             if let Some(file) = self.file.filter(|file| file.is_settled(SystemTime::now()))
@@ -131,7 +155,11 @@ fn remembered() -> std::sync::MutexGuard<'static, HashMap<FileState, Depth>> {
 }
 
 fn run(snapshot: &Snapshot, depth: Depth) -> Result<()> {
-    let threads = if snapshot.byte_len() <= SINGLE_THREADED { 1 } else { cores() };
+    let threads = if snapshot.byte_len() <= SINGLE_THREADED {
+        1
+    } else {
+        cores()
+    };
     // In a pool of this call: the global one would not survive `os.fork`.
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|err| Error::from(std::io::Error::other(err)))?;

@@ -66,8 +66,15 @@ pub(crate) struct AgentCoverage {
 impl AgentCoverage {
     /// The coverage of an origin without rules, which the status policy refuses or allows.
     pub(crate) fn by_status(is_refused: bool) -> Self {
-        let coverage = if is_refused { Coverage::Wholly } else { Coverage::Not };
-        Self { coverage, decided_by: DecidedBy::Status }
+        let coverage = if is_refused {
+            Coverage::Wholly
+        } else {
+            Coverage::Not
+        };
+        Self {
+            coverage,
+            decided_by: DecidedBy::Status,
+        }
     }
 }
 
@@ -87,13 +94,24 @@ pub(crate) fn coverage(
     rules: &Rules<'_>,
     cache: &mut RuleCache,
 ) -> Result<Coverage> {
-    let mut search = WitnessSearch { view, profile, place, rules, refused: false, allowed: false };
+    let mut search = WitnessSearch {
+        view,
+        profile,
+        place,
+        rules,
+        refused: false,
+        allowed: false,
+    };
     // Only a rule that matches all paths matches this one.
     search.judge(&[b'/', ANY], cache)?;
     let mut tried = 0;
     view.visit_rules(rules, |rule| {
         // The witness of an allow rule can only show an allowed path, and the reverse.
-        let is_known = if rule.allow { search.allowed } else { search.refused };
+        let is_known = if rule.allow {
+            search.allowed
+        } else {
+            search.refused
+        };
         if is_known {
             return Ok(ControlFlow::Continue(()));
         }
@@ -102,7 +120,11 @@ pub(crate) fn coverage(
             search.judge(&path, cache)?;
         }
         let is_done = search.refused && search.allowed || tried >= MAX_TRIED;
-        Ok(if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if is_done {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     })?;
     Ok(match (search.refused, search.allowed) {
         (true, false) if tried < MAX_TRIED => Coverage::Wholly,
@@ -131,7 +153,15 @@ impl WitnessSearch<'_, '_> {
             return Ok(());
         }
         let (candidate, signature) = (Candidate::new(path), &mut PathSignature::new());
-        if allows(self.view, self.place, self.rules, candidate, signature, cache, AnyBackend::detect())? {
+        if allows(
+            self.view,
+            self.place,
+            self.rules,
+            candidate,
+            signature,
+            cache,
+            AnyBackend::detect(),
+        )? {
             self.allowed |= !is_robots_txt;
         } else {
             self.refused = true;
@@ -147,7 +177,8 @@ fn witnesses(rule: &ListedRule<'_>) -> impl Iterator<Item = Vec<u8>> {
     let tail = &rule.pattern[rule.pattern.iter().take_while(|b| **b == b'*').count()..];
     let start: &[u8] = if begins_with_star { &[b'/', ANY] } else { b"" };
     let first = witness(start, tail, rule.anchored);
-    let second = (begins_with_star && tail.first() == Some(&b'/')).then(|| witness(b"", tail, rule.anchored));
+    let second = (begins_with_star && tail.first() == Some(&b'/'))
+        .then(|| witness(b"", tail, rule.anchored));
     [Some(first), second].into_iter().flatten()
 }
 

@@ -48,7 +48,9 @@ pub(crate) enum EntryContent {
 /// The failure if the fetch itself broke off: rules may be missing.
 pub(super) fn is_cut_short(truncated: Option<&[u8]>) -> Result<bool, String> {
     match truncated.map(<[u8]>::to_ascii_lowercase).as_deref() {
-        Some(reason @ (b"time" | b"disconnect")) => Err(format!("truncated: {}", String::from_utf8_lossy(reason))),
+        Some(reason @ (b"time" | b"disconnect")) => {
+            Err(format!("truncated: {}", String::from_utf8_lossy(reason)))
+        }
         other => Ok(other.is_some()),
     }
 }
@@ -56,5 +58,7 @@ pub(super) fn is_cut_short(truncated: Option<&[u8]>) -> Result<bool, String> {
 /// Parses an RFC 3339 time to seconds since 1970.
 pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?.trim();
-    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+    text.parse::<jiff::Timestamp>()
+        .ok()
+        .map(jiff::Timestamp::as_second)
 }

@@ -58,7 +58,12 @@ impl CapturesHeader {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEADER_LEN + self.tool.len() + self.dictionary.len());
         out.extend_from_slice(CAPTURES_MAGIC);
-        for field in [CAPTURES_FORMAT_VERSION, self.tool.len() as u32, self.dictionary.len() as u32, 0] {
+        for field in [
+            CAPTURES_FORMAT_VERSION,
+            self.tool.len() as u32,
+            self.dictionary.len() as u32,
+            0,
+        ] {
             out.extend_from_slice(&field.to_le_bytes());
         }
         out.extend_from_slice(&[0; 8]);
@@ -72,7 +77,10 @@ impl CapturesHeader {
     fn read(input: &mut FileBytes<impl Read>) -> Result<Self> {
         let mut bytes = input.read(HEADER_LEN, "its header")?;
         let Some(fields) = bytes.strip_prefix(CAPTURES_MAGIC) else {
-            return Err(ErrorKind::UnknownSource { what: "not a captures file".to_owned() }.into());
+            return Err(ErrorKind::UnknownSource {
+                what: "not a captures file".to_owned(),
+            }
+            .into());
         };
         let mut fields = Fields(fields);
         let version = fields.u32();
@@ -90,11 +98,19 @@ impl CapturesHeader {
         bytes[HEADER_CHECKSUM_AT..].fill(0);
         bytes.extend_from_slice(&input.read(tool_len + dictionary_len, "its header")?);
         if xxh3_64(&bytes) != checksum {
-            return Err(Error::damaged(0, "the header has another checksum than it says", false));
+            return Err(Error::damaged(
+                0,
+                "the header has another checksum than it says",
+                false,
+            ));
         }
         let (tool, dictionary) = bytes[HEADER_LEN..].split_at(tool_len);
-        let tool = String::from_utf8(tool.to_vec()).map_err(|_| Error::damaged(0, "the name of the tool", false))?;
-        Ok(Self { tool, dictionary: dictionary.to_vec() })
+        let tool = String::from_utf8(tool.to_vec())
+            .map_err(|_| Error::damaged(0, "the name of the tool", false))?;
+        Ok(Self {
+            tool,
+            dictionary: dictionary.to_vec(),
+        })
     }
 }
 
@@ -122,7 +138,16 @@ const HEAD_LEN: usize = 48;
 impl BlockHead {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEAD_LEN);
-        let Self { kind, captures, texts, texts_len, frame_len, records_len, number, checksum } = *self;
+        let Self {
+            kind,
+            captures,
+            texts,
+            texts_len,
+            frame_len,
+            records_len,
+            number,
+            checksum,
+        } = *self;
         for field in [kind, captures, texts, texts_len, frame_len, records_len] {
             out.extend_from_slice(&field.to_le_bytes());
         }
@@ -193,7 +218,15 @@ impl CapturesCounts {
     /// The block with the totals, after this number of other blocks.
     pub(crate) fn encode_end(&self, number: u64) -> Vec<u8> {
         let mut body = Vec::with_capacity(TOTALS_LEN);
-        let Self { captures, origins, other_urls, undated, texts, text_bytes, captured } = *self;
+        let Self {
+            captures,
+            origins,
+            other_urls,
+            undated,
+            texts,
+            text_bytes,
+            captured,
+        } = *self;
         for count in [captures, origins, other_urls, undated, texts, text_bytes] {
             body.extend_from_slice(&count.to_le_bytes());
         }
@@ -240,8 +273,12 @@ impl CapturesEnd {
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (head, body) = bytes.split_first_chunk()?;
         let head = BlockHead::decode(head)?;
-        let is_end = head.kind == END_BLOCK && body.len() == TOTALS_LEN && xxh3_64(body) == head.checksum;
-        is_end.then(|| Self { counts: CapturesCounts::decode(body), blocks: head.number })
+        let is_end =
+            head.kind == END_BLOCK && body.len() == TOTALS_LEN && xxh3_64(body) == head.checksum;
+        is_end.then(|| Self {
+            counts: CapturesCounts::decode(body),
+            blocks: head.number,
+        })
     }
 }
 
@@ -261,14 +298,21 @@ pub(crate) const TEXT_ROW_LEN: usize = 24;
 ///
 /// # Errors
 /// Errors of the compression.
-pub(crate) fn encode_block(number: u64, captures: u32, records: &[u8], texts: &[BlockText<'_>]) -> Result<Vec<u8>> {
+pub(crate) fn encode_block(
+    number: u64,
+    captures: u32,
+    records: &[u8],
+    texts: &[BlockText<'_>],
+) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     for text in texts {
         body.extend_from_slice(&text.digest);
         body.extend_from_slice(&text.raw_len.to_le_bytes());
         body.extend_from_slice(&(text.frame.len() as u32).to_le_bytes());
     }
-    texts.iter().for_each(|text| body.extend_from_slice(text.frame));
+    texts
+        .iter()
+        .for_each(|text| body.extend_from_slice(text.frame));
     let texts_len = body.len();
     body.extend_from_slice(&zstd::bulk::compress(records, LEVEL)?);
     let head = BlockHead {
@@ -315,14 +359,22 @@ impl CapturesBlock {
 
     /// Damage of this block.
     pub(crate) fn damaged(&self, what: &str) -> Error {
-        Error::damaged(self.offset, format!("block {}: {what}", self.head.number), true)
+        Error::damaged(
+            self.offset,
+            format!("block {}: {what}", self.head.number),
+            true,
+        )
     }
 
     /// # Errors
     /// [`ErrorKind::Damaged`] for a wrong checksum.
     pub(crate) fn verify_checksum(&self) -> Result<()> {
         let is_right = xxh3_64(&self.body) == self.head.checksum;
-        if is_right { Ok(()) } else { Err(self.damaged("it has another checksum than it says")) }
+        if is_right {
+            Ok(())
+        } else {
+            Err(self.damaged("it has another checksum than it says"))
+        }
     }
 
     /// The texts, and the decompressed records. Neither is checked further here.
@@ -332,10 +384,17 @@ impl CapturesBlock {
     pub(crate) fn content(&self) -> Result<BlockContent<'_>> {
         self.verify_checksum()?;
         let (texts, frame) = self.body.split_at(self.head.texts_len as usize);
-        let texts = self.texts(texts).ok_or_else(|| self.damaged("the lengths of its texts"))?;
+        let texts = self
+            .texts(texts)
+            .ok_or_else(|| self.damaged("the lengths of its texts"))?;
         let len = self.head.records_len as usize;
-        let records = zstd::bulk::decompress(frame, len).ok().filter(|records| records.len() == len);
-        Ok(BlockContent { texts, records: records.ok_or_else(|| self.damaged("its compressed records"))? })
+        let records = zstd::bulk::decompress(frame, len)
+            .ok()
+            .filter(|records| records.len() == len);
+        Ok(BlockContent {
+            texts,
+            records: records.ok_or_else(|| self.damaged("its compressed records"))?,
+        })
     }
 
     fn texts<'b>(&self, bytes: &'b [u8]) -> Option<Vec<BlockText<'b>>> {
@@ -350,7 +409,11 @@ impl CapturesBlock {
             if raw_len as usize > MAX_CONDENSED {
                 return None;
             }
-            texts.push(BlockText { digest: *digest, raw_len, frame });
+            texts.push(BlockText {
+                digest: *digest,
+                raw_len,
+                frame,
+            });
             frames = rest;
         }
         frames.is_empty().then_some(texts)
@@ -370,9 +433,17 @@ impl<R: Read> FileBytes<R> {
     /// The next `len` bytes, which belong to `part` of the file.
     fn read(&mut self, len: usize, part: &str) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(len.min(MAX_RESERVED));
-        self.input.by_ref().take(len as u64).read_to_end(&mut bytes).map_err(Error::from_io)?;
+        self.input
+            .by_ref()
+            .take(len as u64)
+            .read_to_end(&mut bytes)
+            .map_err(Error::from_io)?;
         if bytes.len() < len {
-            return Err(Error::damaged(self.offset, format!("the captures file ends inside {part}"), true));
+            return Err(Error::damaged(
+                self.offset,
+                format!("the captures file ends inside {part}"),
+                true,
+            ));
         }
         self.offset += len as u64;
         Ok(bytes)
@@ -395,7 +466,13 @@ impl<R: Read> BlockReader<R> {
     pub(crate) fn new(input: R) -> Result<Self> {
         let mut bytes = FileBytes { input, offset: 0 };
         let header = Arc::new(CapturesHeader::read(&mut bytes).map_err(Error::final_damage)?);
-        Ok(Self { bytes, header, blocks: 0, captures: 0, is_at_end: false })
+        Ok(Self {
+            bytes,
+            header,
+            blocks: 0,
+            captures: 0,
+            is_at_end: false,
+        })
     }
 
     /// The next block; `None` at the end. After an error, the rest of the file cannot be read:
@@ -418,7 +495,12 @@ impl<R: Read> BlockReader<R> {
             return Err(damaged("blocks of captures are missing"));
         }
         let body = self.bytes.read(head.body_len(), "a block")?;
-        let block = CapturesBlock { header: Arc::clone(&self.header), offset, head, body };
+        let block = CapturesBlock {
+            header: Arc::clone(&self.header),
+            offset,
+            head,
+            body,
+        };
         if head.kind == CAPTURES_BLOCK {
             self.is_at_end = false;
             self.blocks += 1;
@@ -427,11 +509,23 @@ impl<R: Read> BlockReader<R> {
         }
         block.verify_checksum()?;
         if CapturesCounts::decode(&block.body).captures != self.captures {
-            return Err(damaged("another number of captures than the end of the file says"));
+            return Err(damaged(
+                "another number of captures than the end of the file says",
+            ));
         }
-        let more = self.bytes.input.by_ref().take(1).read_to_end(&mut Vec::new()).map_err(Error::from_io)?;
+        let more = self
+            .bytes
+            .input
+            .by_ref()
+            .take(1)
+            .read_to_end(&mut Vec::new())
+            .map_err(Error::from_io)?;
         if more > 0 {
-            return Err(Error::damaged(self.bytes.offset, "the captures file goes on after its end", true));
+            return Err(Error::damaged(
+                self.bytes.offset,
+                "the captures file goes on after its end",
+                true,
+            ));
         }
         Ok(None)
     }
@@ -444,14 +538,24 @@ mod tests {
     const TEXT: &[u8] = b"user-agent: *\ndisallow: /\n";
 
     fn header() -> CapturesHeader {
-        CapturesHeader { tool: "robosieve 0".to_owned(), dictionary: b"user-agent".to_vec() }
+        CapturesHeader {
+            tool: "robosieve 0".to_owned(),
+            dictionary: b"user-agent".to_vec(),
+        }
     }
 
     /// A file with two blocks of one capture each.
     fn file() -> Vec<u8> {
         let frame = zstd::bulk::compress(TEXT, LEVEL).unwrap();
-        let text = BlockText { digest: [7; 16], raw_len: TEXT.len() as u32, frame: &frame };
-        let counts = CapturesCounts { captures: 2, ..CapturesCounts::default() };
+        let text = BlockText {
+            digest: [7; 16],
+            raw_len: TEXT.len() as u32,
+            frame: &frame,
+        };
+        let counts = CapturesCounts {
+            captures: 2,
+            ..CapturesCounts::default()
+        };
         [
             header().encode(),
             encode_block(0, 1, b"first record", &[text]).unwrap(),
@@ -485,15 +589,23 @@ mod tests {
     #[test]
     fn blocks_decode_to_what_was_encoded() {
         let bytes = file();
-        assert_eq!(read(&bytes).unwrap(), [b"first record".to_vec(), b"second".to_vec()]);
+        assert_eq!(
+            read(&bytes).unwrap(),
+            [b"first record".to_vec(), b"second".to_vec()]
+        );
         let mut reader = BlockReader::new(&*bytes).unwrap();
         let block = reader.next_block().unwrap().unwrap();
         let content = block.content().unwrap();
-        let [text] = content.texts[..] else { panic!("{} texts", content.texts.len()) };
+        let [text] = content.texts[..] else {
+            panic!("{} texts", content.texts.len())
+        };
         assert_eq!((text.digest, text.raw_len), ([7; 16], TEXT.len() as u32));
         assert_eq!(zstd::bulk::decompress(text.frame, 99).unwrap(), TEXT);
         let end = CapturesEnd::decode(&bytes[bytes.len() - END_LEN..]).unwrap();
-        assert_eq!((end.blocks, end.counts.captures, end.counts.captured), (2, 2, None));
+        assert_eq!(
+            (end.blocks, end.counts.captures, end.counts.captured),
+            (2, 2, None)
+        );
     }
 
     #[test]
@@ -515,12 +627,33 @@ mod tests {
         let bytes = file();
         let first = header().encode().len();
         let second = bytes.len() - END_LEN - encode_block(1, 1, b"second", &[]).unwrap().len();
-        let (head, a, b) = (&bytes[..first], &bytes[first..second], &bytes[second..bytes.len() - END_LEN]);
+        let (head, a, b) = (
+            &bytes[..first],
+            &bytes[first..second],
+            &bytes[second..bytes.len() - END_LEN],
+        );
         let end = &bytes[bytes.len() - END_LEN..];
-        for parts in [&[head, b, a, end][..], &[head, a, end], &[head, b, end], &[head, a, a, b, end], &[head, end]] {
-            assert!(matches!(read(&parts.concat()).unwrap_err().kind(), ErrorKind::Damaged { skippable: true, .. }));
+        for parts in [
+            &[head, b, a, end][..],
+            &[head, a, end],
+            &[head, b, end],
+            &[head, a, a, b, end],
+            &[head, end],
+        ] {
+            assert!(matches!(
+                read(&parts.concat()).unwrap_err().kind(),
+                ErrorKind::Damaged {
+                    skippable: true,
+                    ..
+                }
+            ));
         }
-        assert!(read(&[head, a, b].concat()).unwrap_err().to_string().contains("ends inside the head of a block"));
+        assert!(
+            read(&[head, a, b].concat())
+                .unwrap_err()
+                .to_string()
+                .contains("ends inside the head of a block")
+        );
     }
 
     #[test]
@@ -541,7 +674,10 @@ mod tests {
         ];
         for (number, change) in changes.into_iter().enumerate() {
             let err = read(&forged(&bytes, at, change)).unwrap_err();
-            assert!(matches!(err.kind(), ErrorKind::Damaged { .. }), "{number}: {err}");
+            assert!(
+                matches!(err.kind(), ErrorKind::Damaged { .. }),
+                "{number}: {err}"
+            );
         }
     }
 
@@ -550,11 +686,21 @@ mod tests {
         let mut bytes = file();
         bytes[8] = 2;
         let err = read(&bytes).unwrap_err().to_string();
-        assert!(err.starts_with("a captures file of format version 2, but this robosieve reads version 1"), "{err}");
+        assert!(
+            err.starts_with(
+                "a captures file of format version 2, but this robosieve reads version 1"
+            ),
+            "{err}"
+        );
         for at in [12, 16, 20] {
             let mut bytes = file();
             bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
-            assert!(read(&bytes).unwrap_err().to_string().contains("the lengths in the header"));
+            assert!(
+                read(&bytes)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("the lengths in the header")
+            );
         }
     }
 }

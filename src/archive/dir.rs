@@ -39,7 +39,8 @@ pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// [`ErrorKind::UnknownSource`] for a directory of both kinds: one would be read as the other.
 pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
-    let (archives, others): (Vec<_>, Vec<_>) = files(dir)?.into_iter().partition(|path| is_archive(path));
+    let (archives, others): (Vec<_>, Vec<_>) =
+        files(dir)?.into_iter().partition(|path| is_archive(path));
     match (archives.first(), others.first()) {
         (Some(archive), Some(other)) => {
             let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
@@ -63,17 +64,31 @@ fn is_archive(path: &Path) -> bool {
 }
 
 fn is_named_as_archive(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    [".warc", ".jsonl", ".ndjson", ".captures"].iter().any(|ending| name.ends_with(ending))
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    let name = [".gz", ".zst"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(&name);
+    [".warc", ".jsonl", ".ndjson", ".captures"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
 }
 
 /// Whether the file begins as a WARC archive or a captures file, compressed or not; `false` if it
 /// cannot be read.
 fn holds_archive(path: &Path) -> bool {
-    let Ok(mut decoder) = File::open(path).and_then(Decoder::new) else { return false };
+    let Ok(mut decoder) = File::open(path).and_then(Decoder::new) else {
+        return false;
+    };
     while decoder.peeked().len() < ENOUGH && decoder.peek_more().unwrap_or(false) {}
-    matches!(FileFormat::of(decoder.peeked()), Some(FileFormat::Warc | FileFormat::Captures))
+    matches!(
+        FileFormat::of(decoder.peeked()),
+        Some(FileFormat::Warc | FileFormat::Captures)
+    )
 }
 
 /// The files of a directory, one by one.
@@ -84,7 +99,10 @@ pub(super) struct DirectoryReader<'r> {
 
 impl<'r> DirectoryReader<'r> {
     pub(super) fn open(dir: &Path, context: &'r ReadContext) -> Result<Self> {
-        Ok(Self { files: files(dir)?.into_iter(), context })
+        Ok(Self {
+            files: files(dir)?.into_iter(),
+            context,
+        })
     }
 
     /// The next file; `None` at the end.
@@ -99,9 +117,10 @@ impl<'r> DirectoryReader<'r> {
 
 /// Endings of data files and documents; none is a top-level domain.
 const FILE_ENDINGS: &[&str] = &[
-    "7z", "arc", "arrow", "avro", "bak", "bz2", "captures", "cdx", "cdxj", "csv", "db", "feather", "gif", "gz", "htm",
-    "html", "ini", "jpeg", "jpg", "json", "jsonl", "log", "lz4", "md5", "ndjson", "orc", "parquet", "pdf", "png",
-    "rsieve", "sha256", "sqlite", "svg", "tar", "tgz", "tmp", "toml", "tsv", "warc", "xml", "xz", "yaml", "yml", "zst",
+    "7z", "arc", "arrow", "avro", "bak", "bz2", "captures", "cdx", "cdxj", "csv", "db", "feather",
+    "gif", "gz", "htm", "html", "ini", "jpeg", "jpg", "json", "jsonl", "log", "lz4", "md5",
+    "ndjson", "orc", "parquet", "pdf", "png", "rsieve", "sha256", "sqlite", "svg", "tar", "tgz",
+    "tmp", "toml", "tsv", "warc", "xml", "xz", "yaml", "yml", "zst",
 ];
 
 /// Conventional file names in capitals, with any ending.
@@ -136,12 +155,19 @@ pub(crate) fn origins_of(path: &Path) -> Option<Vec<String>> {
         _ => (None, name),
     };
     let authority = match rest.rsplit_once('_') {
-        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => format!("{host}:{port}"),
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{host}:{port}")
+        }
         _ => rest.to_owned(),
     };
     let schemes = scheme.map_or(vec!["https", "http"], |scheme| vec![scheme]);
-    let origins: Vec<String> = schemes.iter().map(|scheme| format!("{scheme}://{authority}")).collect();
-    let valid = origins.iter().all(|origin| Origin::of(origin.as_bytes()).is_some());
+    let origins: Vec<String> = schemes
+        .iter()
+        .map(|scheme| format!("{scheme}://{authority}"))
+        .collect();
+    let valid = origins
+        .iter()
+        .all(|origin| Origin::of(origin.as_bytes()).is_some());
     (valid && !authority.contains(['/', '@', '?', '#', ';'])).then_some(origins)
 }
 
@@ -150,11 +176,20 @@ impl RobotsFile {
     pub(super) fn parse(self) -> Result<EntryContent> {
         let mut body = Vec::new();
         let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
-        file.take(MAX_KEPT as u64).read_to_end(&mut body).map_err(|err| Error::io(&self.path, err))?;
-        let not_robots = |why: String| Ok(EntryContent::NotRobots(format!("{} ({why})", self.path.display())));
+        file.take(MAX_KEPT as u64)
+            .read_to_end(&mut body)
+            .map_err(|err| Error::io(&self.path, err))?;
+        let not_robots = |why: String| {
+            Ok(EntryContent::NotRobots(format!(
+                "{} ({why})",
+                self.path.display()
+            )))
+        };
         // A site may serve UTF-16; its file then has no rules.
         if let Some(format) = FileFormat::of(&body).filter(|format| *format != FileFormat::Utf16) {
-            let unpack = format.unpack().map_or_else(String::new, |unpack| format!("; {unpack}"));
+            let unpack = format
+                .unpack()
+                .map_or_else(String::new, |unpack| format!("; {unpack}"));
             return not_robots(format!("{}{unpack}", format.name()));
         }
         let Some(origins) = &self.origins else {
@@ -163,12 +198,23 @@ impl RobotsFile {
                     .to_owned(),
             );
         };
-        let response = CapturedResponse { status: 200, body: body.into(), ..CapturedResponse::default() };
+        let response = CapturedResponse {
+            status: 200,
+            body: body.into(),
+            ..CapturedResponse::default()
+        };
         let capture = |origin: &String| {
             let url = format!("{origin}/robots.txt").into_bytes();
-            Capture { url, time: None, answer: Ok(response.clone()), unread_key: None }
+            Capture {
+                url,
+                time: None,
+                answer: Ok(response.clone()),
+                unread_key: None,
+            }
         };
-        Ok(EntryContent::Captures(origins.iter().map(capture).collect()))
+        Ok(EntryContent::Captures(
+            origins.iter().map(capture).collect(),
+        ))
     }
 }
 
@@ -178,10 +224,22 @@ mod tests {
 
     #[test]
     fn archives_are_recognized_by_name() {
-        for name in ["a.warc", "CC-MAIN-1.warc.gz", "a.jsonl.zst", "A.NDJSON", "2026.captures"] {
+        for name in [
+            "a.warc",
+            "CC-MAIN-1.warc.gz",
+            "a.jsonl.zst",
+            "A.NDJSON",
+            "2026.captures",
+        ] {
             assert!(is_archive(Path::new(name)), "{name}");
         }
-        for name in ["warc.example", "https_jsonl.example_81", "a.example.txt", "gz", "x.gz"] {
+        for name in [
+            "warc.example",
+            "https_jsonl.example_81",
+            "a.example.txt",
+            "gz",
+            "x.gz",
+        ] {
             assert!(!is_archive(Path::new(name)), "{name}");
         }
     }
@@ -189,11 +247,32 @@ mod tests {
     #[test]
     fn names_give_origins() {
         let origins = |name: &str| origins_of(Path::new(name)).map(|origins| origins.join(" "));
-        assert_eq!(origins("a.example.txt").as_deref(), Some("https://a.example http://a.example"));
-        assert_eq!(origins("http_a.example_8080").as_deref(), Some("http://a.example:8080"));
-        assert_eq!(origins("my_host.example").as_deref(), Some("https://my_host.example http://my_host.example"));
-        assert_eq!(origins("readme.md").as_deref(), Some("https://readme.md http://readme.md"));
-        for name in ["a b", "plain.parquet", "README.md", "README", "a.arc.gz", "x.GZ", "robots.txt", "LICENSE.txt"] {
+        assert_eq!(
+            origins("a.example.txt").as_deref(),
+            Some("https://a.example http://a.example")
+        );
+        assert_eq!(
+            origins("http_a.example_8080").as_deref(),
+            Some("http://a.example:8080")
+        );
+        assert_eq!(
+            origins("my_host.example").as_deref(),
+            Some("https://my_host.example http://my_host.example")
+        );
+        assert_eq!(
+            origins("readme.md").as_deref(),
+            Some("https://readme.md http://readme.md")
+        );
+        for name in [
+            "a b",
+            "plain.parquet",
+            "README.md",
+            "README",
+            "a.arc.gz",
+            "x.GZ",
+            "robots.txt",
+            "LICENSE.txt",
+        ] {
             assert_eq!(origins(name), None, "{name}");
         }
     }

@@ -13,7 +13,10 @@ use std::io::Read;
 pub(crate) const MAX_KEPT: usize = MAX_BODY + 2;
 
 /// The values of the first headers of these names, in a block of `Name: value` lines.
-pub(crate) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
+pub(crate) fn headers<'a, const N: usize>(
+    block: &'a [u8],
+    names: [&str; N],
+) -> [Option<&'a [u8]>; N] {
     let mut values = [None; N];
     for line in block.lines_with_terminator() {
         for (value, name) in values.iter_mut().zip(names) {
@@ -30,13 +33,21 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     if !name.first()?.eq_ignore_ascii_case(first) && !is_white_space((*first).into()) {
         return None;
     }
-    let colon = if rest.first() == Some(&b':') { name.len() } else { memchr::memchr(b':', line)? };
-    trim(&line[..colon]).eq_ignore_ascii_case(name).then(|| trim(&line[colon + 1..]))
+    let colon = if rest.first() == Some(&b':') {
+        name.len()
+    } else {
+        memchr::memchr(b':', line)?
+    };
+    trim(&line[..colon])
+        .eq_ignore_ascii_case(name)
+        .then(|| trim(&line[colon + 1..]))
 }
 
 /// The values of all headers of a name.
 fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [u8]> {
-    block.lines_with_terminator().filter_map(|line| value_of(line, name.as_bytes()))
+    block
+        .lines_with_terminator()
+        .filter_map(|line| value_of(line, name.as_bytes()))
 }
 
 /// Parses a whole response. `cut_short`: the archive kept only its beginning.
@@ -48,8 +59,20 @@ fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [
 pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     let (head, body) = block.split_at(head_len(&block));
     let status = status_of(head).ok_or("not an HTTP response")?;
-    let names = ["Location", "Cache-Control", "Transfer-Encoding", "Content-Encoding", "Content-Length"];
-    let [location, cache_control, transfer_coding, content_coding, length] = headers(head, names);
+    let names = [
+        "Location",
+        "Cache-Control",
+        "Transfer-Encoding",
+        "Content-Encoding",
+        "Content-Length",
+    ];
+    let [
+        location,
+        cache_control,
+        transfer_coding,
+        content_coding,
+        length,
+    ] = headers(head, names);
     let mut response = CapturedResponse {
         status,
         location: location.map(<[u8]>::to_vec),
@@ -62,7 +85,8 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     response.cut_short = cut_short;
     let mut applied = Vec::new();
     if transfer_coding.is_some() || content_coding.is_some() {
-        applied = codings(values(head, "Content-Encoding").chain(values(head, "Transfer-Encoding")));
+        applied =
+            codings(values(head, "Content-Encoding").chain(values(head, "Transfer-Encoding")));
     }
     if !applied.is_empty() {
         response.body = decode_all(&applied, body, cut_short)?.into();
@@ -97,7 +121,9 @@ pub(super) fn codings<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Ve
 /// Whether a body is shorter than its `Content-Length`. A body of [`MAX_KEPT`] bytes is not,
 /// because its end was cut off here.
 fn is_shorter(body: &[u8], length: &[u8]) -> bool {
-    let length = std::str::from_utf8(length).ok().and_then(|length| length.parse::<u64>().ok());
+    let length = std::str::from_utf8(length)
+        .ok()
+        .and_then(|length| length.parse::<u64>().ok());
     body.len() < MAX_KEPT && length.is_some_and(|length| (body.len() as u64) < length)
 }
 
@@ -116,9 +142,18 @@ fn head_len(block: &[u8]) -> usize {
 /// The status in the first line of a head, `HTTP/1.1 200 OK`.
 pub(crate) fn status_of(head: &[u8]) -> Option<u16> {
     let line = head.split(|&b| b == b'\n').next()?;
-    let rest = line.strip_prefix(b"HTTP/").or_else(|| line.strip_prefix(b"http/"))?;
-    let code = rest.split(|&b| b == b' ').filter(|word| !word.is_empty()).nth(1)?;
-    std::str::from_utf8(trim(code)).ok()?.parse().ok().filter(|status| (100..1000).contains(status))
+    let rest = line
+        .strip_prefix(b"HTTP/")
+        .or_else(|| line.strip_prefix(b"http/"))?;
+    let code = rest
+        .split(|&b| b == b' ')
+        .filter(|word| !word.is_empty())
+        .nth(1)?;
+    std::str::from_utf8(trim(code))
+        .ok()?
+        .parse()
+        .ok()
+        .filter(|status| (100..1000).contains(status))
 }
 
 /// `max-age` in seconds. Other cache directives are ignored.
@@ -126,8 +161,12 @@ pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     value.split(|&b| b == b',').find_map(|part| {
         let text = std::str::from_utf8(trim(part)).ok()?;
         let (name, seconds) = text.split_once('=')?;
-        let seconds: u64 =
-            name.trim().eq_ignore_ascii_case("max-age").then(|| seconds.trim().trim_matches('"'))?.parse().ok()?;
+        let seconds: u64 = name
+            .trim()
+            .eq_ignore_ascii_case("max-age")
+            .then(|| seconds.trim().trim_matches('"'))?
+            .parse()
+            .ok()?;
         Some(seconds.min(u64::from(u32::MAX - 1)) as u32)
     })
 }
@@ -136,7 +175,11 @@ pub(super) fn max_age(value: &[u8]) -> Option<u32> {
 const MAX_CODINGS: usize = 4;
 
 /// Decodes all codings; returns the first [`MAX_KEPT`] bytes of the body.
-pub(super) fn decode_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Result<Vec<u8>, String> {
+pub(super) fn decode_all(
+    codings: &[Vec<u8>],
+    body: &[u8],
+    cut_short: bool,
+) -> Result<Vec<u8>, String> {
     if codings.len() > MAX_CODINGS {
         return Err(format!("more than {MAX_CODINGS} codings"));
     }
@@ -155,8 +198,14 @@ pub(super) fn decode_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> R
 /// coding is used as it is.
 fn decode_one(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<u8>>, String> {
     let (decoded, is_whole) = match coding {
-        b"chunked" => return dechunk(body, cut_short).map(Some).ok_or_else(|| "truncated chunks".to_owned()),
-        b"gzip" | b"x-gzip" if body.starts_with(&[0x1f, 0x8b]) => read_decoded(MultiGzDecoder::new(body)),
+        b"chunked" => {
+            return dechunk(body, cut_short)
+                .map(Some)
+                .ok_or_else(|| "truncated chunks".to_owned());
+        }
+        b"gzip" | b"x-gzip" if body.starts_with(&[0x1f, 0x8b]) => {
+            read_decoded(MultiGzDecoder::new(body))
+        }
         b"zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => {
             read_decoded(zstd::stream::read::Decoder::new(body).map_err(|_| BROKEN_CODING)?)
         }
@@ -165,13 +214,25 @@ fn decode_one(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<
         // Some servers leave out the zlib header that RFC 9110 §8.4.1.2 asks for.
         b"deflate" => read_decoded(DeflateDecoder::new(body)),
         b"br" | b"compress" | b"x-compress" => {
-            return Err(format!("content coding {} is not supported", String::from_utf8_lossy(coding)));
+            return Err(format!(
+                "content coding {} is not supported",
+                String::from_utf8_lossy(coding)
+            ));
         }
         // Servers also write `utf-8`, `none` or `binary` there, which are not codings.
         _ if is_text(body) => return Ok(None),
-        unknown => return Err(format!("unknown content coding {:?}", String::from_utf8_lossy(unknown))),
+        unknown => {
+            return Err(format!(
+                "unknown content coding {:?}",
+                String::from_utf8_lossy(unknown)
+            ));
+        }
     };
-    if is_whole || cut_short { Ok(Some(decoded)) } else { Err(BROKEN_CODING.to_owned()) }
+    if is_whole || cut_short {
+        Ok(Some(decoded))
+    } else {
+        Err(BROKEN_CODING.to_owned())
+    }
 }
 
 const BROKEN_CODING: &str = "broken content coding";
@@ -183,7 +244,9 @@ fn has_zlib_header(body: &[u8]) -> bool {
 
 /// Whether the first KiB of the body has no control characters except white space.
 pub(super) fn is_text(body: &[u8]) -> bool {
-    body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_white_space(b.into()))
+    body.iter()
+        .take(1024)
+        .all(|&b| b >= b' ' && b != 0x7f || is_white_space(b.into()))
 }
 
 /// The bytes that one decoding step keeps. They may be coded again: this much of an inner coding
@@ -202,7 +265,9 @@ fn read_decoded(reader: impl Read) -> (Vec<u8>, bool) {
 fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     while out.len() < MAX_DECODED {
-        let Some(end) = memchr::memchr(b'\n', body) else { return cut_short.then_some(out) };
+        let Some(end) = memchr::memchr(b'\n', body) else {
+            return cut_short.then_some(out);
+        };
         let size = body[..end].split(|&b| b == b';').next().map(trim)?;
         let size = usize::from_str_radix(std::str::from_utf8(size).ok()?, 16).ok()?;
         body = &body[end + 1..];
@@ -210,8 +275,13 @@ fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
             break;
         }
         out.extend_from_slice(&body[..size.min(body.len())]);
-        let Some(rest) = body.get(size..) else { return cut_short.then_some(out) };
-        body = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).unwrap_or(rest);
+        let Some(rest) = body.get(size..) else {
+            return cut_short.then_some(out);
+        };
+        body = rest
+            .strip_prefix(b"\r\n")
+            .or_else(|| rest.strip_prefix(b"\n"))
+            .unwrap_or(rest);
     }
     Some(out)
 }
@@ -226,26 +296,53 @@ mod tests {
     fn the_first_header_of_a_name_counts() {
         let block =
             b"HTTP/1.1 301\r\nx-location: 0\r\nLocation2: 1\r\nLocation\r\n:2\r\n\tLOCATION : 3:4 \r\nLocation:5";
-        assert_eq!(headers(block, ["Age", "Location", "x-LOCATION"]), [None, Some(&b"3:4"[..]), Some(b"0")]);
-        assert_eq!(headers(&block[block.len() - 10..], ["location"]), [Some(&b"5"[..])]);
+        assert_eq!(
+            headers(block, ["Age", "Location", "x-LOCATION"]),
+            [None, Some(&b"3:4"[..]), Some(b"0")]
+        );
+        assert_eq!(
+            headers(&block[block.len() - 10..], ["location"]),
+            [Some(&b"5"[..])]
+        );
         assert_eq!(headers(b"", ["Age"]), [None]);
     }
 
     #[test]
     fn head_and_body_are_separated() {
         let response = |block: &'static [u8]| parse(Bytes::from_static(block), false).unwrap();
-        let r = response(b"HTTP/1.1 200 OK\r\ncache-control: public, Max-Age=60\r\n\r\nbody\r\n\r\nmore");
-        assert_eq!((r.status, r.max_age, &r.body[..]), (200, Some(60), b"body\r\n\r\nmore".as_slice()));
+        let r = response(
+            b"HTTP/1.1 200 OK\r\ncache-control: public, Max-Age=60\r\n\r\nbody\r\n\r\nmore",
+        );
+        assert_eq!(
+            (r.status, r.max_age, &r.body[..]),
+            (200, Some(60), b"body\r\n\r\nmore".as_slice())
+        );
         let r = response(b"HTTP/2 301\nLocation: /x y \n\n");
-        assert_eq!((r.status, r.location.as_deref()), (301, Some(b"/x y".as_slice())));
-        for bad in [&b""[..], b"\r\n", b"HTTP/1.1", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 99999 x", b"<html>"] {
+        assert_eq!(
+            (r.status, r.location.as_deref()),
+            (301, Some(b"/x y".as_slice()))
+        );
+        for bad in [
+            &b""[..],
+            b"\r\n",
+            b"HTTP/1.1",
+            b"HTTP/1.1 abc\r\n\r\n",
+            b"HTTP/1.1 99999 x",
+            b"<html>",
+        ] {
             assert!(parse(bad.into(), false).is_err(), "{bad:?}");
         }
     }
 
     /// The decoded body under these headers, or the error.
     fn outcome(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
-        let block = [b"HTTP/1.1 200 OK\r\n", headers.as_bytes(), b"\r\n\r\n", body].concat();
+        let block = [
+            b"HTTP/1.1 200 OK\r\n",
+            headers.as_bytes(),
+            b"\r\n\r\n",
+            body,
+        ]
+        .concat();
         parse(block.into(), false).map(|response| response.body.to_vec())
     }
 
@@ -254,23 +351,42 @@ mod tests {
     fn codings_are_decoded_in_order() {
         let plain = b"user-agent: *".as_slice();
         let (once, twice) = (gzip(plain), gzip(&gzip(plain)));
-        let chunked = |body: &[u8]| [format!("{:x}\r\n", body.len()).as_bytes(), body, b"\r\n0\r\n\r\n"].concat();
-        let (zlib, zstd) = (flate2::Compression::fast(), zstd::encode_all(once.as_slice(), 1).unwrap());
+        let chunked = |body: &[u8]| {
+            [
+                format!("{:x}\r\n", body.len()).as_bytes(),
+                body,
+                b"\r\n0\r\n\r\n",
+            ]
+            .concat()
+        };
+        let (zlib, zstd) = (
+            flate2::Compression::fast(),
+            zstd::encode_all(once.as_slice(), 1).unwrap(),
+        );
         let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), zlib);
         raw.write_all(plain).unwrap();
         let raw = raw.finish().unwrap();
         for (headers, body) in [
             ("Content-Encoding: gzip", once.as_slice()),
             ("Content-Encoding: gzip, gzip", &twice),
-            ("Content-Encoding: gzip\r\nVary: x\r\ncontent-encoding: GZIP", &twice),
+            (
+                "Content-Encoding: gzip\r\nVary: x\r\ncontent-encoding: GZIP",
+                &twice,
+            ),
             ("Content-Encoding: identity, gzip", &once),
             ("Content-Encoding: gzip,", &once),
             ("Content-Encoding: ,gzip;q=1 ,", &once),
             ("Content-Encoding: gzip, zstd", &zstd),
             ("Content-Encoding: deflate", &raw),
             ("Transfer-Encoding: gzip, chunked", &chunked(&once)),
-            ("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", &chunked(&once)),
-            ("Content-Encoding: gzip\r\nTransfer-Encoding: chunked", &chunked(&once)),
+            (
+                "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
+                &chunked(&once),
+            ),
+            (
+                "Content-Encoding: gzip\r\nTransfer-Encoding: chunked",
+                &chunked(&once),
+            ),
             ("Transfer-Encoding: chunked", &chunked(plain)),
             ("X-Crawler-Content-Encoding: gzip", plain),
             ("Content-Encoding: gzip, gzip", plain),
@@ -297,13 +413,19 @@ mod tests {
             ("Content-Encoding: compress", b"user-agent: *"),
             ("Content-Encoding: br", b"user-agent: *"),
             ("Content-Encoding: aes128gcm", &once),
-            ("Transfer-Encoding: chunked", b"4\r\nuser\r\n6\r\n-agent\r\n"),
+            (
+                "Transfer-Encoding: chunked",
+                b"4\r\nuser\r\n6\r\n-agent\r\n",
+            ),
             ("Content-Encoding: gzip, gzip, gzip, gzip, gzip", &once),
             ("Content-Length: 14", b"user-agent: *"),
         ] {
             assert!(outcome(headers, body).is_err(), "{headers}");
         }
         let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\nuser-agent: *";
-        assert!(parse(cut.as_slice().into(), true).is_ok(), "the archive says that it cut the body");
+        assert!(
+            parse(cut.as_slice().into(), true).is_ok(),
+            "the archive says that it cut the body"
+        );
     }
 }

@@ -38,18 +38,34 @@ pub(super) struct JsonlReader<'r> {
 
 impl<'r> JsonlReader<'r> {
     pub(super) fn new(input: Decoder<MeteredReader<'r>>, context: &'r ReadContext) -> Self {
-        Self { input, context, number: 0, offset: 0, is_partial: false }
+        Self {
+            input,
+            context,
+            number: 0,
+            offset: 0,
+            is_partial: false,
+        }
     }
 
     /// The next line; `None` at the end.
     pub(super) fn next_line(&mut self) -> Result<Option<JsonlLine>> {
         loop {
             let mut text = Vec::new();
-            match self.input.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(Error::from_io) {
+            match self
+                .input
+                .by_ref()
+                .take(MAX_LINE)
+                .read_until(b'\n', &mut text)
+                .map_err(Error::from_io)
+            {
                 Ok(0) => return Ok(None),
                 Ok(n) => {
                     self.number += 1;
-                    let line = JsonlLine { number: self.number, offset: self.offset, text };
+                    let line = JsonlLine {
+                        number: self.number,
+                        offset: self.offset,
+                        text,
+                    };
                     self.offset += n as u64;
                     if n as u64 == MAX_LINE {
                         return Err(line.damaged("a line of over 64 MiB", false));
@@ -89,7 +105,9 @@ struct JsonlObject {
 }
 
 /// Parts of key names that may hold a body.
-const BODY_NAMES: &[&str] = &["body", "content", "text", "robots", "payload", "html", "raw"];
+const BODY_NAMES: &[&str] = &[
+    "body", "content", "text", "robots", "payload", "html", "raw",
+];
 
 /// Fields of a robots.txt; most bodies have one of them.
 const BODY_FIELDS: &[&str] = &["user-agent:", "disallow:", "allow:", "sitemap:"];
@@ -101,9 +119,12 @@ fn body_like_key(line: &[u8]) -> Option<String> {
         let text = text.to_ascii_lowercase();
         parts.iter().any(|part| text.contains(part))
     };
-    let mut texts = object.iter().filter_map(|(key, value)| value.as_str().map(|text| (key, text)));
+    let mut texts = object
+        .iter()
+        .filter_map(|(key, value)| value.as_str().map(|text| (key, text)));
     let is_known = |key: &str| ["url", "status", "fetched_at", "error", "truncated"].contains(&key);
-    let found = texts.find(|(key, text)| !is_known(key) && (has(key, BODY_NAMES) || has(text, BODY_FIELDS)));
+    let found = texts
+        .find(|(key, text)| !is_known(key) && (has(key, BODY_NAMES) || has(text, BODY_FIELDS)));
     found.map(|(key, _)| key.clone())
 }
 
@@ -124,18 +145,27 @@ impl JsonlObject {
             && !http::is_text(coded)
         {
             // Crawlers that store bytes may store them before content decoding.
-            let codings = http::codings(self.values("content-encoding").collect::<Result<Vec<_>, _>>()?);
+            let codings = http::codings(
+                self.values("content-encoding")
+                    .collect::<Result<Vec<_>, _>>()?,
+            );
             match http::decode_all(&codings, coded, cut_short) {
                 Ok(plain) => body = Some(plain.into()),
                 Err(cause) => return Ok(Err(cause)),
             }
         }
-        let location = self.header("location")?.map(|value| value.trim().as_bytes().to_vec());
-        let max_age = self.header("cache-control")?.and_then(|value| max_age(value.as_bytes()));
+        let location = self
+            .header("location")?
+            .map(|value| value.trim().as_bytes().to_vec());
+        let max_age = self
+            .header("cache-control")?
+            .and_then(|value| max_age(value.as_bytes()));
         let status = match (self.status()?, &body) {
             (Some(status), _) => status,
             (None, Some(_)) => 200,
-            (None, None) => return Ok(Err("neither status nor body nor error is given".to_owned())),
+            (None, None) => {
+                return Ok(Err("neither status nor body nor error is given".to_owned()));
+            }
         };
         // RFC 9110 §15.3.5: only 204 has no body. Any other 2xx had one, and the line lacks it.
         if body.is_none() && (200..300).contains(&status) && status != 204 {
@@ -143,7 +173,13 @@ impl JsonlObject {
         }
         let mut body = body.unwrap_or_default();
         body.truncate(MAX_KEPT);
-        Ok(Ok(CapturedResponse { status, location, max_age, body, cut_short }))
+        Ok(Ok(CapturedResponse {
+            status,
+            location,
+            max_age,
+            body,
+            cut_short,
+        }))
     }
 
     fn take_body(&mut self) -> Result<Option<Bytes>, String> {
@@ -156,7 +192,11 @@ impl JsonlObject {
             (Some(text), ..) | (None, None, Some(text)) => Some(Bytes::from(text)),
             (None, Some(coded), _) => {
                 let bytes = base64::engine::general_purpose::STANDARD.decode(coded.trim());
-                Some(bytes.map_err(|err| format!("\"body_base64\": {err}"))?.into())
+                Some(
+                    bytes
+                        .map_err(|err| format!("\"body_base64\": {err}"))?
+                        .into(),
+                )
             }
             (None, None, None) => None,
         })
@@ -164,14 +204,19 @@ impl JsonlObject {
 
     /// The status, from a number or a string.
     fn status(&self) -> Result<Option<u16>, String> {
-        let Some(value) = &self.status else { return Ok(None) };
+        let Some(value) = &self.status else {
+            return Ok(None);
+        };
         let number = match value {
             Value::Number(number) => number.as_f64(),
             Value::String(text) => text.trim().parse().ok(),
             _ => None,
         };
-        let is_status = |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(number);
-        let status = number.filter(is_status).ok_or_else(|| format!("\"status\" is not an HTTP status: {value}"))?;
+        let is_status =
+            |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(number);
+        let status = number
+            .filter(is_status)
+            .ok_or_else(|| format!("\"status\" is not an HTTP status: {value}"))?;
         Ok(Some(status as u16))
     }
 
@@ -182,13 +227,26 @@ impl JsonlObject {
 
     /// The values of all headers with this name.
     fn values(&self, name: &str) -> impl Iterator<Item = Result<&str, String>> {
-        let headers = self.headers.iter().flatten().filter(move |(key, _)| key.eq_ignore_ascii_case(name));
+        let headers = self
+            .headers
+            .iter()
+            .flatten()
+            .filter(move |(key, _)| key.eq_ignore_ascii_case(name));
         headers.flat_map(|(key, value)| {
-            let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-            values.iter().filter(|value| !value.is_null()).map(move |one| {
-                let wrong = || format!("\"headers\": {key:?} is neither a text nor a list of texts: {value}");
-                one.as_str().ok_or_else(wrong)
-            })
+            let values = value
+                .as_array()
+                .map_or(std::slice::from_ref(value), Vec::as_slice);
+            values
+                .iter()
+                .filter(|value| !value.is_null())
+                .map(move |one| {
+                    let wrong = || {
+                        format!(
+                            "\"headers\": {key:?} is neither a text nor a list of texts: {value}"
+                        )
+                    };
+                    one.as_str().ok_or_else(wrong)
+                })
         })
     }
 }
@@ -201,10 +259,14 @@ fn time_of(value: &Value) -> Result<i64, String> {
     let time = match value {
         Value::String(text) => parse_time(text.as_bytes()),
         // Milliseconds exceed the last representable year.
-        Value::Number(number) => number.as_i64().filter(|&seconds| jiff::Timestamp::from_second(seconds).is_ok()),
+        Value::Number(number) => number
+            .as_i64()
+            .filter(|&seconds| jiff::Timestamp::from_second(seconds).is_ok()),
         _ => None,
     };
-    time.ok_or_else(|| format!("\"fetched_at\" is neither an RFC 3339 time nor whole seconds since 1970: {value}"))
+    time.ok_or_else(|| {
+        format!("\"fetched_at\" is neither an RFC 3339 time nor whole seconds since 1970: {value}")
+    })
 }
 
 /// The parser's message with the column. Its line number is cut off, because the parser sees one
@@ -220,16 +282,30 @@ fn message_with_column(err: &serde_json::Error) -> String {
 }
 
 fn parse(line: &[u8]) -> Result<Capture, String> {
-    let mut object: JsonlObject = serde_json::from_slice(line).map_err(|err| message_with_column(&err))?;
+    let mut object: JsonlObject =
+        serde_json::from_slice(line).map_err(|err| message_with_column(&err))?;
     let time = object.fetched_at.as_ref().map(time_of).transpose()?;
     let answer = object.answer()?;
-    let unread_key = if answer.as_ref().is_err_and(|cause| cause == NO_BODY) { body_like_key(line) } else { None };
-    Ok(Capture { url: object.url.into_bytes(), time, answer, unread_key })
+    let unread_key = if answer.as_ref().is_err_and(|cause| cause == NO_BODY) {
+        body_like_key(line)
+    } else {
+        None
+    };
+    Ok(Capture {
+        url: object.url.into_bytes(),
+        time,
+        answer,
+        unread_key,
+    })
 }
 
 impl JsonlLine {
     fn damaged(&self, what: impl std::fmt::Display, skippable: bool) -> Error {
-        Error::damaged(self.offset, format!("line {}: {what}", self.number), skippable)
+        Error::damaged(
+            self.offset,
+            format!("line {}: {what}", self.number),
+            skippable,
+        )
     }
 
     pub(super) fn capture(&self) -> Result<Capture> {

@@ -54,8 +54,12 @@ impl ArchiveEntry {
     /// form; I/O errors of a file.
     pub(crate) fn parse(self) -> Result<EntryContent> {
         match self {
-            Self::Warc(record) => Ok(EntryContent::Captures(record.capture().into_iter().collect())),
-            Self::Jsonl(line) => line.capture().map(|capture| EntryContent::Captures(vec![capture])),
+            Self::Warc(record) => Ok(EntryContent::Captures(
+                record.capture().into_iter().collect(),
+            )),
+            Self::Jsonl(line) => line
+                .capture()
+                .map(|capture| EntryContent::Captures(vec![capture])),
             Self::Captures(block) => Ok(EntryContent::Block(block)),
             Self::File(file) => file.parse(),
         }
@@ -78,16 +82,21 @@ impl<'r> ArchiveReader<'r> {
     /// the file.
     pub(crate) fn open(input: ArchiveInput<'r>, context: &'r ReadContext) -> Result<Self> {
         let (name, opened) = match input {
-            ArchiveInput::Path(path) if path.as_os_str() == "-" => {
-                (Path::new("standard input"), open_stream(standard_input(), context))
-            }
-            ArchiveInput::Path(path) if path.is_dir() => {
-                (path, DirectoryReader::open(path, context).map(FormatReader::Directory))
-            }
+            ArchiveInput::Path(path) if path.as_os_str() == "-" => (
+                Path::new("standard input"),
+                open_stream(standard_input(), context),
+            ),
+            ArchiveInput::Path(path) if path.is_dir() => (
+                path,
+                DirectoryReader::open(path, context).map(FormatReader::Directory),
+            ),
             ArchiveInput::Path(path) => (path, open_file(path, context)),
             ArchiveInput::Reader(name, inner) => (name, open_stream(inner, context)),
         };
-        Ok(Self { name, format: opened.map_err(|err| err.at(name))? })
+        Ok(Self {
+            name,
+            format: opened.map_err(|err| err.at(name))?,
+        })
     }
 
     /// The next entry; `None` at the end.
@@ -96,8 +105,12 @@ impl<'r> ArchiveReader<'r> {
     /// Failed reads, and damage that is not skipped; all name the file.
     pub(crate) fn next_entry(&mut self) -> Result<Option<ArchiveEntry>> {
         let entry = match &mut self.format {
-            FormatReader::Warc(reader) => reader.next_record().map(|record| record.map(ArchiveEntry::Warc)),
-            FormatReader::Jsonl(reader) => reader.next_line().map(|line| line.map(ArchiveEntry::Jsonl)),
+            FormatReader::Warc(reader) => reader
+                .next_record()
+                .map(|record| record.map(ArchiveEntry::Warc)),
+            FormatReader::Jsonl(reader) => {
+                reader.next_line().map(|line| line.map(ArchiveEntry::Jsonl))
+            }
             FormatReader::Captures(reader, context) => match reader.next_block() {
                 Ok(block) => Ok(block.map(ArchiveEntry::Captures)),
                 Err(err) => context.skip_damage(err).map(|()| None),
@@ -125,14 +138,22 @@ fn open_file<'r>(path: &Path, context: &'r ReadContext) -> Result<FormatReader<'
 }
 
 /// Detects the format of a stream; with damage in front of it, after that.
-fn open_stream<'r>(inner: Box<dyn Read + Send + 'r>, context: &'r ReadContext) -> Result<FormatReader<'r>> {
+fn open_stream<'r>(
+    inner: Box<dyn Read + Send + 'r>,
+    context: &'r ReadContext,
+) -> Result<FormatReader<'r>> {
     let mut decoder = Decoder::new(MeteredReader { inner, context })?;
     loop {
         match detect_format(&mut decoder) {
-            Ok(ArchiveFormat::Warc) => return Ok(FormatReader::Warc(WarcReader::new(decoder, context))),
-            Ok(ArchiveFormat::Jsonl) => return Ok(FormatReader::Jsonl(JsonlReader::new(decoder, context))),
+            Ok(ArchiveFormat::Warc) => {
+                return Ok(FormatReader::Warc(WarcReader::new(decoder, context)));
+            }
+            Ok(ArchiveFormat::Jsonl) => {
+                return Ok(FormatReader::Jsonl(JsonlReader::new(decoder, context)));
+            }
             Ok(ArchiveFormat::Captures) => {
-                return BlockReader::new(decoder).map(|reader| FormatReader::Captures(reader, context));
+                return BlockReader::new(decoder)
+                    .map(|reader| FormatReader::Captures(reader, context));
             }
             Ok(ArchiveFormat::Empty) => return Ok(FormatReader::Empty),
             Err(err) => context.skip_damage(err)?,
@@ -150,8 +171,16 @@ fn open_stream<'r>(inner: Box<dyn Read + Send + 'r>, context: &'r ReadContext) -
 pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for path in paths {
-        let archives = if path.is_dir() { dir::archives(path).map_err(|err| err.at(path))? } else { Vec::new() };
-        if archives.is_empty() { all.push(path.clone()) } else { all.extend(archives) }
+        let archives = if path.is_dir() {
+            dir::archives(path).map_err(|err| err.at(path))?
+        } else {
+            Vec::new()
+        };
+        if archives.is_empty() {
+            all.push(path.clone())
+        } else {
+            all.extend(archives)
+        }
     }
     Ok(all)
 }
@@ -173,7 +202,8 @@ const MAX_BLANK: usize = 1 << 20;
 /// One peek may return fewer bytes, for example at the end of a gzip member.
 fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
     loop {
-        let more = decoder.peeked().len() < MAX_BLANK && decoder.peek_more().map_err(Error::from_io)?;
+        let more =
+            decoder.peeked().len() < MAX_BLANK && decoder.peek_more().map_err(Error::from_io)?;
         if decoder.peeked().starts_with(CAPTURES_MAGIC) {
             return Ok(ArchiveFormat::Captures);
         }
@@ -198,7 +228,9 @@ fn unknown_format(start: &[u8]) -> Error {
     let what = match format {
         Some(FileFormat::Snapshot) => "a snapshot, not an archive".to_owned(),
         Some(format) => {
-            let unpack = format.unpack().map_or_else(String::new, |unpack| format!(": {unpack}"));
+            let unpack = format
+                .unpack()
+                .map_or_else(String::new, |unpack| format!(": {unpack}"));
             format!("{}, neither WARC nor JSONL{unpack}", format.name())
         }
         None if start.is_empty() => "nothing but white space".to_owned(),
@@ -208,7 +240,11 @@ fn unknown_format(start: &[u8]) -> Error {
         }
     };
     let err = Error::from(ErrorKind::UnknownSource { what });
-    if format == Some(FileFormat::Snapshot) { err.with_remedy(Remedy::UseAsPrevious) } else { err }
+    if format == Some(FileFormat::Snapshot) {
+        err.with_remedy(Remedy::UseAsPrevious)
+    } else {
+        err
+    }
 }
 
 #[cfg(test)]

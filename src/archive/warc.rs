@@ -28,7 +28,13 @@ impl WarcRecord {
     pub(super) fn capture(self) -> Option<Capture> {
         let bytes = Bytes::from(self.bytes);
         let (head, block) = (&bytes[..self.head_len], bytes.slice(self.head_len..));
-        let names = ["WARC-Target-URI", "WARC-Date", "WARC-Truncated", "WARC-Type", "WARC-Refers-To-Target-URI"];
+        let names = [
+            "WARC-Target-URI",
+            "WARC-Date",
+            "WARC-Truncated",
+            "WARC-Type",
+            "WARC-Refers-To-Target-URI",
+        ];
         let [target, date, truncated, kind, referred] = headers(head, names);
         let target = without_brackets(target.unwrap_or_default());
         if target.is_empty() {
@@ -36,10 +42,17 @@ impl WarcRecord {
         }
         let time = date.and_then(parse_time);
         let answer = match kind {
-            Some(kind) if kind.eq_ignore_ascii_case(REVISIT) => revisit(target, referred.map(without_brackets), block),
+            Some(kind) if kind.eq_ignore_ascii_case(REVISIT) => {
+                revisit(target, referred.map(without_brackets), block)
+            }
             _ => is_cut_short(truncated).and_then(|cut_short| http::parse(block, cut_short)),
         };
-        Some(Capture { url: target.to_vec(), time, answer, unread_key: None })
+        Some(Capture {
+            url: target.to_vec(),
+            time,
+            answer,
+            unread_key: None,
+        })
     }
 }
 
@@ -54,10 +67,16 @@ const REVISIT: &[u8] = b"revisit";
 fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> CaptureAnswer {
     match http::parse(block, true) {
         Ok(response) if !(200..300).contains(&response.status) => Ok(response),
-        _ if referred.is_some_and(|uri| uri != target) => Err("a revisit record that refers to another URL".to_owned()),
+        _ if referred.is_some_and(|uri| uri != target) => {
+            Err("a revisit record that refers to another URL".to_owned())
+        }
         answer => {
             let max_age = answer.ok().and_then(|response| response.max_age);
-            Ok(CapturedResponse { status: 304, max_age, ..CapturedResponse::default() })
+            Ok(CapturedResponse {
+                status: 304,
+                max_age,
+                ..CapturedResponse::default()
+            })
         }
     }
 }
@@ -71,8 +90,13 @@ enum WarcItem {
 
 /// Whether a record of this type and target holds an HTTP response.
 fn is_http_response(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
-    let is_dns = |uri: &[u8]| uri.trim_ascii_start().get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"));
-    let is_kind = |kind: &[u8]| kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(REVISIT);
+    let is_dns = |uri: &[u8]| {
+        uri.trim_ascii_start()
+            .get(..4)
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"))
+    };
+    let is_kind =
+        |kind: &[u8]| kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(REVISIT);
     kind.is_some_and(is_kind) && target.is_some_and(|uri| !is_dns(uri))
 }
 
@@ -92,7 +116,15 @@ pub(super) struct WarcReader<'r> {
 
 impl<'r> WarcReader<'r> {
     pub(super) fn new(input: Decoder<MeteredReader<'r>>, context: &'r ReadContext) -> Self {
-        Self { input, context, head: Vec::new(), start: 0, resyncing: false, pending: None, at_end: false }
+        Self {
+            input,
+            context,
+            head: Vec::new(),
+            start: 0,
+            resyncing: false,
+            pending: None,
+            at_end: false,
+        }
     }
 
     /// The next record; `None` at the end.
@@ -106,7 +138,10 @@ impl<'r> WarcReader<'r> {
                     self.pending.take()
                 }
                 Err(err) => {
-                    let pending = self.pending.take().filter(|record| !self.disproves(record, &err));
+                    let pending = self
+                        .pending
+                        .take()
+                        .filter(|record| !self.disproves(record, &err));
                     self.context.skip_damage(err)?;
                     self.resyncing = true;
                     self.at_end = !self.input.resync()?;
@@ -124,9 +159,13 @@ impl<'r> WarcReader<'r> {
         if !self.read_head()? {
             return Ok(WarcItem::End);
         }
-        let [length, kind, target] = headers(&self.head, ["Content-Length", "WARC-Type", "WARC-Target-URI"]);
-        let length =
-            length.and_then(parse_length).ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
+        let [length, kind, target] = headers(
+            &self.head,
+            ["Content-Length", "WARC-Type", "WARC-Target-URI"],
+        );
+        let length = length
+            .and_then(parse_length)
+            .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
         if !is_http_response(kind, target) {
             self.skip(length, |_| {})?;
             return Ok(WarcItem::Other);
@@ -137,7 +176,11 @@ impl<'r> WarcReader<'r> {
         let kept = length.min(MAX_BLOCK);
         self.skip(kept, |part| bytes.extend_from_slice(part))?;
         self.skip(length - kept, |_| {})?;
-        Ok(WarcItem::Response(WarcRecord { end: self.input.offset(), bytes, head_len }))
+        Ok(WarcItem::Response(WarcRecord {
+            end: self.input.offset(),
+            bytes,
+            head_len,
+        }))
     }
 
     /// Reads the header block into `head`; `false` at the end of the input.
@@ -145,11 +188,20 @@ impl<'r> WarcReader<'r> {
         self.head.clear();
         loop {
             let start = self.head.len();
-            let n = self.input.by_ref().take(MAX_HEADER).read_until(b'\n', &mut self.head).map_err(Error::from_io)?;
+            let n = self
+                .input
+                .by_ref()
+                .take(MAX_HEADER)
+                .read_until(b'\n', &mut self.head)
+                .map_err(Error::from_io)?;
             let line = &self.head[start..];
             let is_blank = line.iter().all(|b| b"\r\n".contains(b));
             if n == 0 {
-                return if start == 0 { Ok(false) } else { Err(self.damaged("the file ends inside a WARC header")) };
+                return if start == 0 {
+                    Ok(false)
+                } else {
+                    Err(self.damaged("the file ends inside a WARC header"))
+                };
             }
             if start == 0 {
                 // Blank lines end the previous record; any other line must begin one.
@@ -175,7 +227,9 @@ impl<'r> WarcReader<'r> {
     fn skip(&mut self, mut length: u64, mut visit: impl FnMut(&[u8])) -> Result<()> {
         while length > 0 {
             let part = self.input.fill_buf().map_err(Error::from_io)?;
-            let len = part.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+            let len = part
+                .len()
+                .min(usize::try_from(length).unwrap_or(usize::MAX));
             if len == 0 {
                 return Err(self.damaged("the file ends inside a WARC record"));
             }

@@ -16,10 +16,16 @@ pub(crate) fn content_length(head: &[u8]) -> Option<u64> {
 
 /// The value of `Content-Length`.
 pub(super) fn parse_length(value: &[u8]) -> Option<u64> {
-    std::str::from_utf8(value).ok()?.parse::<u64>().ok().filter(|length| *length <= MAX_RECORD)
+    std::str::from_utf8(value)
+        .ok()?
+        .parse::<u64>()
+        .ok()
+        .filter(|length| *length <= MAX_RECORD)
 }
 
 /// The grammar of WARC/1.0 has URIs in angle brackets, and some tools write them.
 pub(crate) fn without_brackets(uri: &[u8]) -> &[u8] {
-    uri.strip_prefix(b"<").and_then(|uri| uri.strip_suffix(b">")).unwrap_or(uri)
+    uri.strip_prefix(b"<")
+        .and_then(|uri| uri.strip_suffix(b">"))
+        .unwrap_or(uri)
 }

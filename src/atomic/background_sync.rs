@@ -30,7 +30,11 @@ struct SyncThread {
 
 impl SyncedFile {
     pub(super) fn new(file: TemporaryFile) -> Self {
-        Self { file, unsynced: 0, thread: None }
+        Self {
+            file,
+            unsynced: 0,
+            thread: None,
+        }
     }
 
     /// Syncs the whole file to disk and returns it.
@@ -39,7 +43,9 @@ impl SyncedFile {
             drop(requests);
             // The system reports a write error once for all handles of a file, so the thread may
             // have it.
-            handle.join().map_err(|_| io::Error::other("the thread that syncs a file panicked"))??;
+            handle
+                .join()
+                .map_err(|_| io::Error::other("the thread that syncs a file panicked"))??;
         }
         self.file.as_file().sync_all()?;
         Ok(self.file)
@@ -48,7 +54,12 @@ impl SyncedFile {
     fn request_sync(&mut self) {
         if self.thread.is_none() {
             // Without a thread or a second handle, the sync at the end does all the work.
-            self.thread = self.file.as_file().try_clone().ok().and_then(SyncThread::start);
+            self.thread = self
+                .file
+                .as_file()
+                .try_clone()
+                .ok()
+                .and_then(SyncThread::start);
         }
         if let Some(thread) = &self.thread {
             // A pending request covers these bytes too.
@@ -107,6 +118,9 @@ mod tests {
         let mut bytes = Vec::new();
         file.as_file().seek(SeekFrom::Start(0)).unwrap();
         file.as_file().read_to_end(&mut bytes).unwrap();
-        assert_eq!((bytes.len(), &bytes[..5]), (24 << 20, b"head\x07".as_slice()));
+        assert_eq!(
+            (bytes.len(), &bytes[..5]),
+            (24 << 20, b"head\x07".as_slice())
+        );
     }
 }

@@ -55,17 +55,27 @@ impl AtomicFile {
     /// If `path` is a directory, or its folder does not exist or is not writable.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let target = Self::open(path).map_err(|err| err.at(path))?;
-        Ok(Self { path: path.to_owned(), target })
+        Ok(Self {
+            path: path.to_owned(),
+            target,
+        })
     }
 
     fn open(path: &Path) -> Result<WriteTarget> {
         let (real, permissions) = match OutputPath::resolve(path)? {
-            OutputPath::Stream(file) => return Ok(WriteTarget::Stream(BufWriter::with_capacity(BUFFER, file))),
+            OutputPath::Stream(file) => {
+                return Ok(WriteTarget::Stream(BufWriter::with_capacity(BUFFER, file)));
+            }
             OutputPath::File(real, permissions) => (real, permissions),
         };
-        let (temporary, unfinished) =
-            Unfinished::create(|| step().and_then(|()| TemporaryFile::create(folder_of(&real), permissions)))?;
-        Ok(WriteTarget::Temporary(BufWriter::with_capacity(BUFFER, SyncedFile::new(temporary)), real, unfinished))
+        let (temporary, unfinished) = Unfinished::create(|| {
+            step().and_then(|()| TemporaryFile::create(folder_of(&real), permissions))
+        })?;
+        Ok(WriteTarget::Temporary(
+            BufWriter::with_capacity(BUFFER, SyncedFile::new(temporary)),
+            real,
+            unfinished,
+        ))
     }
 
     /// Whether it is a device, pipe or descriptor, which is written front to back and never
@@ -85,8 +95,18 @@ impl AtomicFile {
         let finished = step().and_then(|()| match target {
             WriteTarget::Stream(mut out) => out.flush().map(|()| None),
             WriteTarget::Temporary(out, real, unfinished) => {
-                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
-                Ok(Some((PendingRename { path: path.clone(), file, real }, unfinished)))
+                let file = out
+                    .into_inner()
+                    .map_err(io::IntoInnerError::into_error)?
+                    .sync()?;
+                Ok(Some((
+                    PendingRename {
+                        path: path.clone(),
+                        file,
+                        real,
+                    },
+                    unfinished,
+                )))
             }
         });
         finished.map_err(|err| Error::io(&path, err))
@@ -114,7 +134,10 @@ struct PendingRename {
 /// Errors of the operating system, with the path of the file. If a rename fails, files created by
 /// earlier renames are removed. Files replaced by earlier renames keep the new content.
 pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
-    let finished = files.into_iter().filter_map(|file| file.finish().transpose()).collect::<Result<Vec<_>>>()?;
+    let finished = files
+        .into_iter()
+        .filter_map(|file| file.finish().transpose())
+        .collect::<Result<Vec<_>>>()?;
     // The handles must outlive the lock on the list of unfinished files, which they take when
     // dropped.
     let (renames, _handles): (Vec<_>, Vec<_>) = finished.into_iter().unzip();
@@ -122,7 +145,9 @@ pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<
     for PendingRename { path, real, .. } in &renames {
         // A directory created there in the meantime would fail a rename after others are done.
         if real.is_dir() {
-            return Err(Error::from(ErrorKind::BadOutput("it is a directory now".to_owned())).at(path));
+            return Err(
+                Error::from(ErrorKind::BadOutput("it is a directory now".to_owned())).at(path),
+            );
         }
         // A rename is on disk only when its folder is; only Unix can sync folders. They are opened
         // before the renames, because failures are harmless until then.
@@ -132,7 +157,9 @@ pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<
         }
     }
     unfinished::uninterrupted(|| rename_all(renames))?;
-    folders.into_values().try_for_each(|(path, folder)| folder.sync_all().map_err(|err| Error::io(path, err)))
+    folders
+        .into_values()
+        .try_for_each(|(path, folder)| folder.sync_all().map_err(|err| Error::io(path, err)))
 }
 
 fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
@@ -142,7 +169,9 @@ fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
         let renamed = step().and_then(|()| file.persist(&real));
         if let Err(err) = renamed {
             // Errors of the removal are ignored: the caller gets the error of the rename.
-            created.iter().for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
+            created
+                .iter()
+                .for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
             return Err(Error::io(path, err));
         }
         created.extend(Some(real).filter(|_| is_new));
@@ -152,7 +181,9 @@ fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
 
 /// The folder of a path; `.` for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// A step of writing, which the tests can fail.

@@ -35,7 +35,9 @@ enum Encoder {
 
 impl std::fmt::Debug for OutputFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OutputFile").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("OutputFile")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -60,11 +62,16 @@ impl OutputFile {
             Encoder::Plain(file) => file,
             encoder => return Ok(Self { path, encoder }),
         };
-        let ends_in = |ending: &str| path.extension().is_some_and(|other| other.eq_ignore_ascii_case(ending));
+        let ends_in = |ending: &str| {
+            path.extension()
+                .is_some_and(|other| other.eq_ignore_ascii_case(ending))
+        };
         let encoder = if ends_in("gz") {
             Encoder::Gzip(GzEncoder::new(file, flate2::Compression::new(6)))
         } else if ends_in("zst") {
-            Encoder::Zstd(zstd::stream::write::Encoder::new(file, 3).map_err(|err| Error::io(&path, err))?)
+            Encoder::Zstd(
+                zstd::stream::write::Encoder::new(file, 3).map_err(|err| Error::io(&path, err))?,
+            )
         } else {
             Encoder::Plain(file)
         };
@@ -78,7 +85,10 @@ impl OutputFile {
     /// As [`create`](Self::create).
     pub fn create_as_is(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Ok(Self { path: path.to_owned(), encoder: Encoder::Plain(AtomicFile::create(path)?) })
+        Ok(Self {
+            path: path.to_owned(),
+            encoder: Encoder::Plain(AtomicFile::create(path)?),
+        })
     }
 
     /// Finishes the file, syncs it to disk and renames it to its name.
@@ -105,7 +115,10 @@ impl OutputFile {
     /// Errors of the operating system, with the path of the file. Then no new file has appeared.
     /// Only if a rename failed, files replaced by earlier renames keep their new content.
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
-        let files = files.into_iter().map(Self::finish).collect::<Result<Vec<_>>>()?;
+        let files = files
+            .into_iter()
+            .map(Self::finish)
+            .collect::<Result<Vec<_>>>()?;
         atomic::commit_all(files)
     }
 
@@ -127,7 +140,8 @@ impl OutputFile {
         match &mut self.encoder {
             Encoder::Plain(file) => Ok(file),
             _ => {
-                let what = "this format is not compressed; give a name without .gz or .zst".to_owned();
+                let what =
+                    "this format is not compressed; give a name without .gz or .zst".to_owned();
                 Err(Error::from(ErrorKind::BadOutput(what)).at(&self.path))
             }
         }

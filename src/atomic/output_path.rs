@@ -38,7 +38,10 @@ impl OutputPath {
         if !existing.is_file() || is_descriptor_of_other(&real) {
             return Ok(Self::Stream(OpenOptions::new().append(true).open(&real)?));
         }
-        Ok(Self::File(real.canonicalize()?, Some(existing.permissions())))
+        Ok(Self::File(
+            real.canonicalize()?,
+            Some(existing.permissions()),
+        ))
     }
 }
 
@@ -100,7 +103,11 @@ fn descriptor_of(path: &Path) -> Option<u32> {
 
 /// Whether a path is a file descriptor of another process.
 fn is_descriptor_of_other(path: &Path) -> bool {
-    let is_in_proc = || folder_of(path).canonicalize().is_ok_and(|dir| dir.starts_with("/proc") && dir.ends_with("fd"));
+    let is_in_proc = || {
+        folder_of(path)
+            .canonicalize()
+            .is_ok_and(|dir| dir.starts_with("/proc") && dir.ends_with("fd"))
+    };
     number_of(path).is_some() && is_in_proc()
 }
 
@@ -112,7 +119,10 @@ fn number_of(path: &Path) -> Option<u32> {
 /// program appends after this output. Opening `/proc/self/fd/1` again would start at the beginning
 /// of the file.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "the standard library has safe handles only of descriptors 0 to 2")]
+#[expect(
+    unsafe_code,
+    reason = "the standard library has safe handles only of descriptors 0 to 2"
+)]
 fn duplicate(path: &Path, number: u32) -> io::Result<File> {
     use std::os::fd::{BorrowedFd, RawFd};
     // Fails if the descriptor is not open.

@@ -72,13 +72,25 @@ impl OverwriteGuard {
 
     /// Adds files that the run reads; `-` is standard input. `name` is their role in errors, such as
     /// `an input`. A path without a file is ignored.
-    pub fn add_inputs<P: AsRef<Path>>(mut self, name: &str, paths: impl IntoIterator<Item = P>) -> Self {
+    pub fn add_inputs<P: AsRef<Path>>(
+        mut self,
+        name: &str,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Self {
         for path in paths {
             let path = path.as_ref();
             let is_stdin = path.as_os_str() == "-";
-            let identity = if is_stdin { standard_stream(std::io::stdin()) } else { existing(path) };
+            let identity = if is_stdin {
+                standard_stream(std::io::stdin())
+            } else {
+                existing(path)
+            };
             if let Some(identity) = identity {
-                let shown = if is_stdin { STDIN.to_owned() } else { path.display().to_string() };
+                let shown = if is_stdin {
+                    STDIN.to_owned()
+                } else {
+                    path.display().to_string()
+                };
                 self.inputs.insert(identity, format!("{name} ({shown})"));
             }
         }
@@ -111,13 +123,21 @@ impl OverwriteGuard {
     }
 
     fn add(&mut self, name: &str, path: &Path, identity: Option<FileIdentity>) -> Result<()> {
-        let Some(identity) = identity else { return Ok(()) };
+        let Some(identity) = identity else {
+            return Ok(());
+        };
         if let Some(input) = self.inputs.get(&identity) {
-            let kind = ErrorKind::OverwritesInput { output: name.to_owned(), input: input.clone() };
+            let kind = ErrorKind::OverwritesInput {
+                output: name.to_owned(),
+                input: input.clone(),
+            };
             return Err(Error::from(kind).at(path));
         }
         if let Some(first) = self.outputs.get(&identity) {
-            let kind = ErrorKind::SameOutput { first: first.clone(), second: name.to_owned() };
+            let kind = ErrorKind::SameOutput {
+                first: first.clone(),
+                second: name.to_owned(),
+            };
             return Err(Error::from(kind).at(path));
         }
         self.outputs.insert(identity, name.to_owned());
@@ -131,7 +151,8 @@ impl OverwriteGuard {
         let target = follow_links(path).unwrap_or_else(|_| path.to_owned());
         let folder = folder_of(&target);
         if !self.folders.contains_key(folder) {
-            self.folders.insert(folder.to_owned(), future_folder(folder));
+            self.folders
+                .insert(folder.to_owned(), future_folder(folder));
         }
         match target.file_name() {
             Some(name) => self.folders[folder].join(name),
@@ -145,10 +166,17 @@ impl OverwriteGuard {
 fn future_folder(folder: &Path) -> PathBuf {
     let resolve = |ancestor: &Path| {
         let rest = folder.strip_prefix(ancestor).ok()?;
-        let ancestor = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
+        let ancestor = if ancestor.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            ancestor
+        };
         Some(ancestor.canonicalize().ok()?.join(rest))
     };
-    folder.ancestors().find_map(resolve).unwrap_or_else(|| folder.to_owned())
+    folder
+        .ancestors()
+        .find_map(resolve)
+        .unwrap_or_else(|| folder.to_owned())
 }
 
 fn existing(path: &Path) -> Option<FileIdentity> {
@@ -208,7 +236,14 @@ mod tests {
     #[test]
     fn inputs_are_recognised_by_all_their_names() {
         let dir = folder();
-        for name in ["file", "hard", "soft", "./file", "sub/../file", "link/../soft"] {
+        for name in [
+            "file",
+            "hard",
+            "soft",
+            "./file",
+            "sub/../file",
+            "link/../soft",
+        ] {
             let mut guard = OverwriteGuard::new().add_inputs("an input", [dir.path().join("file")]);
             let path = dir.path().join(name);
             let err = guard.add_output("-o", &path).unwrap_err();
@@ -243,8 +278,15 @@ mod tests {
             guard.add_output("a", dir.path().join(first)).unwrap();
             let path = dir.path().join(second);
             let added = guard.add_output("b", &path).map_err(|err| err.to_string());
-            let refused = format!("{}: named for two outputs, a and b; give each one of its own", path.display());
-            assert_eq!(added, if is_same { Err(refused) } else { Ok(()) }, "{first} {second}");
+            let refused = format!(
+                "{}: named for two outputs, a and b; give each one of its own",
+                path.display()
+            );
+            assert_eq!(
+                added,
+                if is_same { Err(refused) } else { Ok(()) },
+                "{first} {second}"
+            );
         }
     }
 
@@ -252,7 +294,8 @@ mod tests {
     fn missing_inputs_and_devices_refuse_nothing() {
         let dir = folder();
         let null = Path::new("/dev/null");
-        let mut guard = OverwriteGuard::new().add_inputs("an input", [null, &dir.path().join("new")]);
+        let mut guard =
+            OverwriteGuard::new().add_inputs("an input", [null, &dir.path().join("new")]);
         guard.add_output("a", null).unwrap();
         guard.add_output("b", null).unwrap();
         guard.add_output("c", dir.path().join("new")).unwrap();
@@ -263,6 +306,9 @@ mod tests {
         let mut guard = OverwriteGuard::new();
         guard.add_stdout("a").unwrap();
         let err = guard.add_stdout("b").unwrap_err().to_string();
-        assert_eq!(err, "standard output: named for two outputs, a and b; give each one of its own");
+        assert_eq!(
+            err,
+            "standard output: named for two outputs, a and b; give each one of its own"
+        );
     }
 }

@@ -37,7 +37,13 @@ impl TemporaryFile {
         }
         // Opened here, because errors of the crate `tempfile` name the temporary file, which the
         // user does not know, and lose the cause.
-        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+        let open = |path: &Path| {
+            File::options()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(path)
+        };
         names().make_in(folder, open).map(Self::Named)
     }
 

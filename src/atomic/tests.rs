@@ -21,7 +21,11 @@ fn nothing_appears_before_the_commit() {
     assert_eq!(fs::read(&path).unwrap(), b"new");
     drop(AtomicFile::create(&path).unwrap());
     assert_eq!(fs::read(&path).unwrap(), b"new");
-    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no temporary file stays");
+    assert_eq!(
+        fs::read_dir(&dir).unwrap().count(),
+        1,
+        "no temporary file stays"
+    );
 }
 
 #[test]
@@ -35,7 +39,11 @@ fn invalid_paths_are_rejected() {
         ("new/", "is a directory; name a file"),
         ("file/x", "Not a directory"),
     ] {
-        let path = if name.is_empty() { PathBuf::new() } else { dir.path().join(name) };
+        let path = if name.is_empty() {
+            PathBuf::new()
+        } else {
+            dir.path().join(name)
+        };
         let err = AtomicFile::create(&path).unwrap_err().to_string();
         assert!(err.contains(cause) && err.contains(name), "{name}: {err}");
     }
@@ -65,8 +73,16 @@ fn files_appear_together_or_not_at_all() {
         |result| {
             let err = result.unwrap_err();
             failed += 1;
-            assert!(["old", "b", "c"].iter().any(|name| err.path() == Some(&dir.path().join(name))), "{err}");
-            let names: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert!(
+                ["old", "b", "c"]
+                    .iter()
+                    .any(|name| err.path() == Some(&dir.path().join(name))),
+                "{err}"
+            );
+            let names: Vec<_> = fs::read_dir(&dir)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name())
+                .collect();
             assert_eq!(names, ["old"], "{err}");
             // The last two failures are renames after that of the first file, which cannot be taken
             // back.
@@ -74,7 +90,11 @@ fn files_appear_together_or_not_at_all() {
             assert_eq!(fs::read(dir.path().join("old")).unwrap(), expected, "{err}");
         },
     );
-    assert_eq!(steps, 3 * 4, "each file is created, written, synced and renamed");
+    assert_eq!(
+        steps,
+        3 * 4,
+        "each file is created, written, synced and renamed"
+    );
     for name in ["old", "b", "c"] {
         assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"new");
     }
@@ -107,9 +127,16 @@ mod unix {
         fs::create_dir(at("sub")).unwrap();
         symlink("sub/new", at("dangling")).unwrap();
         symlink("dangling", at("chain")).unwrap();
-        for (link, real) in [("link", "real"), ("chain", "sub/new"), ("dangling", "sub/new")] {
+        for (link, real) in [
+            ("link", "real"),
+            ("chain", "sub/new"),
+            ("dangling", "sub/new"),
+        ] {
             write(&at(link), link.as_bytes()).unwrap();
-            assert!(at(link).is_symlink() && at("dangling").is_symlink(), "{link}");
+            assert!(
+                at(link).is_symlink() && at("dangling").is_symlink(),
+                "{link}"
+            );
             assert!(!at(real).is_symlink(), "{link}");
             assert_eq!(fs::read(at(real)).unwrap(), link.as_bytes());
         }
@@ -124,7 +151,12 @@ mod unix {
     fn open_files_are_written_in_place() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("all");
-        let mut shared = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        let mut shared = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .unwrap();
         shared.write_all(b"before ").unwrap();
         let descriptor = shared.as_raw_fd();
         let link = dir.path().join("link");
@@ -142,13 +174,20 @@ mod unix {
             expected.extend_from_slice(b"new after ");
         }
         assert_eq!(fs::read(&path).unwrap(), expected);
-        assert!(AtomicFile::create(Path::new("/dev/fd/9999")).is_err(), "no such descriptor");
+        assert!(
+            AtomicFile::create(Path::new("/dev/fd/9999")).is_err(),
+            "no such descriptor"
+        );
     }
 
     #[test]
     fn pipes_are_written_in_place() {
         let (mut reader, writer) = io::pipe().unwrap();
-        write(Path::new(&format!("/dev/fd/{}", writer.as_raw_fd())), b"new").unwrap();
+        write(
+            Path::new(&format!("/dev/fd/{}", writer.as_raw_fd())),
+            b"new",
+        )
+        .unwrap();
         drop(writer);
         let mut all = Vec::new();
         reader.read_to_end(&mut all).unwrap();
@@ -159,7 +198,10 @@ mod unix {
     fn errors_name_the_output_and_the_cause() {
         let err = write(Path::new("/dev/full"), b"new").unwrap_err();
         if cfg!(target_os = "linux") {
-            assert_eq!(err.to_string(), "/dev/full: No space left on device (os error 28)");
+            assert_eq!(
+                err.to_string(),
+                "/dev/full: No space left on device (os error 28)"
+            );
         }
         let err: Error = io::Error::from_raw_os_error(24).into();
         assert!(err.to_string().contains("ulimit -n"), "{err}");

@@ -22,7 +22,9 @@ pub(super) struct Unfinished(Option<PathBuf>);
 impl Unfinished {
     /// Creates a temporary file with `create` and adds it to the list. The list is locked
     /// throughout, so that a signal handler sees every temporary file.
-    pub(super) fn create(create: impl FnOnce() -> io::Result<TemporaryFile>) -> io::Result<(TemporaryFile, Self)> {
+    pub(super) fn create(
+        create: impl FnOnce() -> io::Result<TemporaryFile>,
+    ) -> io::Result<(TemporaryFile, Self)> {
         let mut list = unfinished();
         let paths = list.as_mut().ok_or(io::ErrorKind::Interrupted)?;
         let file = create()?;
@@ -35,7 +37,9 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        unfinished().iter_mut().for_each(|paths| paths.retain(|path| self.0.as_ref() != Some(path)));
+        unfinished()
+            .iter_mut()
+            .for_each(|paths| paths.retain(|path| self.0.as_ref() != Some(path)));
     }
 }
 
@@ -44,7 +48,11 @@ impl Drop for Unfinished {
 /// [`Unfinished`], which would deadlock on the same lock.
 pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
     let list = unfinished();
-    if list.is_some() { rename() } else { Err(io::Error::from(io::ErrorKind::Interrupted).into()) }
+    if list.is_some() {
+        rename()
+    } else {
+        Err(io::Error::from(io::ErrorKind::Interrupted).into())
+    }
 }
 
 /// Removes the temporary files of all outputs that are being written.

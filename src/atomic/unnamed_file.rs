@@ -12,7 +12,12 @@ use std::path::Path;
 /// it a name later, because `/proc` is not mounted.
 pub(super) fn create(folder: &Path) -> Option<File> {
     let flags = OFlags::TMPFILE.bits() as i32;
-    let file = File::options().read(true).write(true).custom_flags(flags).open(folder).ok()?;
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .custom_flags(flags)
+        .open(folder)
+        .ok()?;
     Path::new(&descriptor_path(&file)).exists().then_some(file)
 }
 
@@ -21,7 +26,13 @@ pub(super) fn create(folder: &Path) -> Option<File> {
 /// # Errors
 /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if a file has this name.
 pub(super) fn link(file: &File, target: &Path) -> io::Result<()> {
-    Ok(linkat(CWD, descriptor_path(file), CWD, target, AtFlags::SYMLINK_FOLLOW)?)
+    Ok(linkat(
+        CWD,
+        descriptor_path(file),
+        CWD,
+        target,
+        AtFlags::SYMLINK_FOLLOW,
+    )?)
 }
 
 /// The path of an open file, which linkat follows.

@@ -49,11 +49,21 @@ impl AddressRanges {
     pub fn parse(text: &[u8]) -> Result<Self> {
         let published: PublishedRanges = serde_json::from_slice(text).map_err(|err| {
             let form = r#"expected {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, ...]}"#;
-            ErrorKind::BadList(format!("not a published list of address ranges: {err}; {form}"))
+            ErrorKind::BadList(format!(
+                "not a published list of address ranges: {err}; {form}"
+            ))
         })?;
         let mut ranges = Vec::new();
-        for prefix in published.prefixes.iter().flat_map(|prefix| prefix.ipv4.iter().chain(&prefix.ipv6)) {
-            let wrong = || ErrorKind::BadList(format!("{prefix:?} is not a range of addresses such as 192.0.2.0/24"));
+        for prefix in published
+            .prefixes
+            .iter()
+            .flat_map(|prefix| prefix.ipv4.iter().chain(&prefix.ipv6))
+        {
+            let wrong = || {
+                ErrorKind::BadList(format!(
+                    "{prefix:?} is not a range of addresses such as 192.0.2.0/24"
+                ))
+            };
             ranges.push(parse_prefix(prefix).ok_or_else(wrong)?);
         }
         if ranges.is_empty() {
@@ -73,7 +83,9 @@ impl AddressRanges {
         let path = path.as_ref();
         let mut text = Vec::new();
         let file = File::open(path).map_err(|err| Error::io(path, err))?;
-        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(|err| Error::io(path, err))?;
+        file.take(MAX_FILE_BYTES + 1)
+            .read_to_end(&mut text)
+            .map_err(|err| Error::io(path, err))?;
         if text.len() as u64 > MAX_FILE_BYTES {
             let what = "larger than 16 MiB, so it is not a published list of address ranges; give the list that the \
                         operator of the crawler publishes";
@@ -102,7 +114,9 @@ impl AddressRanges {
 
     /// Whether an address, perhaps with a port, is in a range. A host name is in none.
     pub fn contains(&self, address: &[u8]) -> bool {
-        let Some(address) = std::str::from_utf8(address).ok().and_then(parse_address) else { return false };
+        let Some(address) = std::str::from_utf8(address).ok().and_then(parse_address) else {
+            return false;
+        };
         let after = self.0.partition_point(|(first, _)| *first <= address);
         after > 0 && address <= self.0[after - 1].1
     }
@@ -110,7 +124,11 @@ impl AddressRanges {
 
 fn parse_address(text: &str) -> Option<u128> {
     let text = text.trim();
-    let with_port = || text.parse::<std::net::SocketAddr>().ok().map(|address| address.ip());
+    let with_port = || {
+        text.parse::<std::net::SocketAddr>()
+            .ok()
+            .map(|address| address.ip())
+    };
     text.parse().ok().or_else(with_port).map(number)
 }
 
@@ -127,7 +145,11 @@ fn parse_prefix(text: &str) -> Option<(u128, u128)> {
     let (address, len) = text.trim().split_once('/').unwrap_or((text.trim(), ""));
     let address: IpAddr = address.parse().ok()?;
     let bits = if address.is_ipv4() { 32 } else { 128 };
-    let len: u32 = if len.is_empty() { bits } else { len.parse().ok().filter(|len| *len <= bits)? };
+    let len: u32 = if len.is_empty() {
+        bits
+    } else {
+        len.parse().ok().filter(|len| *len <= bits)?
+    };
     let host_mask = u128::MAX.checked_shr(128 - (bits - len)).unwrap_or(0);
     let first = number(address) & !host_mask;
     Some((first, first | host_mask))
@@ -142,12 +164,26 @@ mod tests {
         let text = br#"{"creationTime": "2026-01-01", "prefixes": [{"ipv4Prefix": "198.51.100.128/25"},
             {"ipv4Prefix": "198.51.100.130/32", "service": "x"}, {"ipv6Prefix": "2001:db8:1::/48"}, {"ipv4Prefix": "203.0.113.7"}]}"#;
         let ranges = AddressRanges::parse(text).unwrap();
-        for inside in ["198.51.100.128", "198.51.100.255", "2001:db8:1:ffff::", "203.0.113.7", "198.51.100.200:443"] {
+        for inside in [
+            "198.51.100.128",
+            "198.51.100.255",
+            "2001:db8:1:ffff::",
+            "203.0.113.7",
+            "198.51.100.200:443",
+        ] {
             assert!(ranges.contains(inside.as_bytes()), "{inside}");
         }
-        for outside in
-            ["198.51.100.127", "198.51.101.0", "2001:db8:2::", "203.0.113.8", "::", "", "-", "x.example", "1.2.3"]
-        {
+        for outside in [
+            "198.51.100.127",
+            "198.51.101.0",
+            "2001:db8:2::",
+            "203.0.113.8",
+            "::",
+            "",
+            "-",
+            "x.example",
+            "1.2.3",
+        ] {
             assert!(!ranges.contains(outside.as_bytes()), "{outside}");
         }
         let all = AddressRanges::parse(br#"{"prefixes": [{"ipv6Prefix": "::/0"}]}"#).unwrap();

@@ -78,7 +78,10 @@ struct LineResult {
 }
 
 impl LineResult {
-    const INVALID: Self = Self { crawler: None, letter: b'I' };
+    const INVALID: Self = Self {
+        crawler: None,
+        letter: b'I',
+    };
 }
 
 impl<'a> BlockAuditor<'a> {
@@ -107,15 +110,21 @@ impl<'a> BlockAuditor<'a> {
         out.counts.clear(self.rows.all().len());
         out.events.clear();
         out.broken_rules.clear();
-        [&mut out.breaches, &mut out.annotated].into_iter().for_each(Vec::clear);
+        [&mut out.breaches, &mut out.annotated]
+            .into_iter()
+            .for_each(Vec::clear);
         match lines.kind {
-            BlockKind::Lines | BlockKind::Header => self.audit_lines(lines.data(), format, scratch, out)?,
+            BlockKind::Lines | BlockKind::Header => {
+                self.audit_lines(lines.data(), format, scratch, out)?
+            }
             BlockKind::LongLineStart => {
                 out.counts.lines += 1;
                 out.counts.invalid += 1;
                 self.annotate(&LineResult::INVALID, lines.data(), out);
             }
-            BlockKind::LongLineRest if self.annotates => out.annotated.extend_from_slice(lines.data()),
+            BlockKind::LongLineRest if self.annotates => {
+                out.annotated.extend_from_slice(lines.data())
+            }
             BlockKind::LongLineRest => {}
         }
         Ok(())
@@ -132,7 +141,8 @@ impl<'a> BlockAuditor<'a> {
         let mut changed: Option<LogFormat> = None;
         let mut start = 0;
         while start < data.len() {
-            let end = memchr::memchr(b'\n', &data[start..]).map_or(data.len(), |len| start + len + 1);
+            let end =
+                memchr::memchr(b'\n', &data[start..]).map_or(data.len(), |len| start + len + 1);
             let line = &data[start..end];
             start = end;
             let format = changed.as_ref().unwrap_or(format);
@@ -151,7 +161,9 @@ impl<'a> BlockAuditor<'a> {
 
     fn annotate(&self, result: &LineResult, line: &[u8], out: &mut BlockAudit) {
         if self.annotates {
-            let name = result.crawler.map_or("-", |crawler| self.finder.crawlers()[usize::from(crawler)].agent.label());
+            let name = result.crawler.map_or("-", |crawler| {
+                self.finder.crawlers()[usize::from(crawler)].agent.label()
+            });
             out.annotated.extend_from_slice(&[result.letter, b'\t']);
             out.annotated.extend_from_slice(name.as_bytes());
             out.annotated.push(b'\t');
@@ -168,13 +180,17 @@ impl<'a> BlockAuditor<'a> {
         out: &mut BlockAudit,
     ) -> Result<LineResult> {
         out.counts.lines += 1;
-        let Some(record) = format.record_with(without_mark(without_end(line)), &mut scratch.times) else {
+        let Some(record) = format.record_with(without_mark(without_end(line)), &mut scratch.times)
+        else {
             out.counts.invalid += 1;
             return Ok(LineResult::INVALID);
         };
         let Some(crawler) = scratch.cache.find(self.finder, &record.user_agent) else {
             out.counts.other_agents += 1;
-            return Ok(LineResult { crawler: None, letter: b'-' });
+            return Ok(LineResult {
+                crawler: None,
+                letter: b'-',
+            });
         };
         let mut url = std::mem::take(&mut scratch.url);
         let origin_len = self.write_url(&record, &mut url);
@@ -187,11 +203,17 @@ impl<'a> BlockAuditor<'a> {
         let row = self.rows.of_request(crawler, &record.client);
         let verdict = self.count_request(crawler, row, &record, origin_len, scratch, out)?;
         let identity = self.rows.identity(row);
-        let is_wanted = self.keeps_breaches && self.breaches_of.is_none_or(|wanted| identity == Some(wanted));
+        let is_wanted = self.keeps_breaches
+            && self
+                .breaches_of
+                .is_none_or(|wanted| identity == Some(wanted));
         if verdict == Verdict::Disallowed && is_wanted {
             out.breaches.extend_from_slice(line);
         }
-        Ok(LineResult { crawler: Some(crawler), letter: letter_of(verdict, identity) })
+        Ok(LineResult {
+            crawler: Some(crawler),
+            letter: letter_of(verdict, identity),
+        })
     }
 
     /// Writes the URL of a request, and returns the length of its origin; `None` if the target is
@@ -200,13 +222,22 @@ impl<'a> BlockAuditor<'a> {
         url.clear();
         let target = &record.target[..];
         if !target.starts_with(b"/") {
-            let scheme_len = [b"http://".as_slice(), b"https://"].into_iter().find_map(|scheme| {
-                let start = target.get(..scheme.len())?;
-                start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
-            })?;
+            let scheme_len =
+                [b"http://".as_slice(), b"https://"]
+                    .into_iter()
+                    .find_map(|scheme| {
+                        let start = target.get(..scheme.len())?;
+                        start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
+                    })?;
             url.extend_from_slice(target);
             let host = &target[scheme_len..];
-            return Some(scheme_len + host.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(host.len()));
+            return Some(
+                scheme_len
+                    + host
+                        .iter()
+                        .position(|byte| b"/?#".contains(byte))
+                        .unwrap_or(host.len()),
+            );
         }
         match self.origin {
             Some(origin) => url.extend_from_slice(origin.as_bytes()),
@@ -241,7 +272,12 @@ impl<'a> BlockAuditor<'a> {
         let is_disallowed = verdict == Verdict::Disallowed;
         if is_disallowed || is_robots_txt {
             let site = site_hash(&scratch.url[..origin_len], &mut scratch.origin);
-            out.events.push(AuditEvent { row, site, time: record.time, is_breach: is_disallowed });
+            out.events.push(AuditEvent {
+                row,
+                site,
+                time: record.time,
+                is_breach: is_disallowed,
+            });
         }
         Ok(verdict)
     }
@@ -255,10 +291,17 @@ impl<'a> BlockAuditor<'a> {
         scratch: &mut AuditScratch<'a>,
         broken_rules: &mut BrokenRules,
     ) -> Result<Verdict> {
-        let AuditScratch { url, sessions, lines, .. } = scratch;
+        let AuditScratch {
+            url,
+            sessions,
+            lines,
+            ..
+        } = scratch;
         let judge = self.timeline.judge(snapshot, crawler);
         let place = snapshot * self.finder.crawlers().len() + usize::from(crawler);
-        let verdicts = sessions[place].get_or_insert_with(|| judge.session()).verdicts_ref(url)?;
+        let verdicts = sessions[place]
+            .get_or_insert_with(|| judge.session())
+            .verdicts_ref(url)?;
         let verdict = verdicts.get(0);
         if verdict == Verdict::Disallowed {
             let line = match verdicts.file() {
@@ -278,7 +321,11 @@ fn letter_of(verdict: Verdict, identity: Option<Identity>) -> u8 {
         Verdict::Disallowed => b'D',
         Verdict::Unknown | Verdict::Invalid => b'U',
     };
-    if identity == Some(Identity::Claimed) { letter.to_ascii_lowercase() } else { letter }
+    if identity == Some(Identity::Claimed) {
+        letter.to_ascii_lowercase()
+    } else {
+        letter
+    }
 }
 
 /// The hash of an origin: the same for `https://E.test:443` and `https://e.test`. `canonical` is

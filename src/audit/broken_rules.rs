@@ -54,14 +54,31 @@ impl BrokenRules {
     }
 
     fn bounded(max_bytes: usize) -> Self {
-        Self { rules: HashMap::new(), left_out: HashMap::new(), bytes: 0, max_bytes }
+        Self {
+            rules: HashMap::new(),
+            left_out: HashMap::new(),
+            bytes: 0,
+            max_bytes,
+        }
     }
 
     /// Adds a request for `url` that broke a rule.
     pub(super) fn add(&mut self, row: u32, rule: Arc<str>, url: &[u8]) {
-        let rule = if rule.len() > MAX_RULE { cut_rule(&rule) } else { rule };
+        let rule = if rule.len() > MAX_RULE {
+            cut_rule(&rule)
+        } else {
+            rule
+        };
         let example = &url[..url.len().min(MAX_EXAMPLE)];
-        self.add_breaches((row, rule), example.len(), || Breaches { requests: 1, example: example.to_vec() }, 1);
+        self.add_breaches(
+            (row, rule),
+            example.len(),
+            || Breaches {
+                requests: 1,
+                example: example.to_vec(),
+            },
+            1,
+        );
     }
 
     /// Adds the counts of a later part of the logs.
@@ -135,8 +152,17 @@ impl BrokenRules {
 
 /// A long rule as its start, its length and its hash, so that two long rules stay two.
 fn cut_rule(rule: &str) -> Arc<str> {
-    let end = (0..=MAX_RULE).rev().find(|end| rule.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}… ({} bytes, xxh3 {:016x})", &rule[..end], rule.len(), xxh3_64(rule.as_bytes())).into()
+    let end = (0..=MAX_RULE)
+        .rev()
+        .find(|end| rule.is_char_boundary(*end))
+        .unwrap_or_default();
+    format!(
+        "{}… ({} bytes, xxh3 {:016x})",
+        &rule[..end],
+        rule.len(),
+        xxh3_64(rule.as_bytes())
+    )
+    .into()
 }
 
 #[cfg(test)]
@@ -148,16 +174,28 @@ mod tests {
         let mut sum = BrokenRules::of_all_logs();
         for urls in [["/b", "/a"], ["/c", "/d"]] {
             let mut block = BrokenRules::default();
-            urls.iter().for_each(|url| block.add(1, "disallow: /".into(), url.as_bytes()));
+            urls.iter()
+                .for_each(|url| block.add(1, "disallow: /".into(), url.as_bytes()));
             block.add(1, "disallow: /c".into(), &[b'x'; 2 * MAX_EXAMPLE]);
             block.add(0, "disallow: /".into(), b"/");
             sum.append(&mut block);
         }
-        let rule = |rule: &str, requests, example: String| BrokenRule { rule: rule.to_owned(), requests, example };
-        let (all, cut) = (rule("disallow: /", 4, "/b".to_owned()), "x".repeat(MAX_EXAMPLE));
+        let rule = |rule: &str, requests, example: String| BrokenRule {
+            rule: rule.to_owned(),
+            requests,
+            example,
+        };
+        let (all, cut) = (
+            rule("disallow: /", 4, "/b".to_owned()),
+            "x".repeat(MAX_EXAMPLE),
+        );
         assert_eq!(
             sum.most_broken(3, 5),
-            [vec![rule("disallow: /", 2, "/".to_owned())], vec![all.clone(), rule("disallow: /c", 2, cut)], vec![]]
+            [
+                vec![rule("disallow: /", 2, "/".to_owned())],
+                vec![all.clone(), rule("disallow: /c", 2, cut)],
+                vec![]
+            ]
         );
         assert_eq!(sum.most_broken(2, 1)[1], [all]);
         assert_eq!((sum.left_out(0), sum.left_out(1)), (0, 0));
@@ -166,7 +204,10 @@ mod tests {
     #[test]
     fn memory_is_bounded_by_bytes_and_the_rest_is_counted() {
         // As many rules as fit, of 1,802 bytes with their examples, and requests for thrice as many.
-        let (mut sum, fits) = (BrokenRules::bounded(1 << 20), (1 << 20) / (ENTRY_BYTES + 1_802));
+        let (mut sum, fits) = (
+            BrokenRules::bounded(1 << 20),
+            (1 << 20) / (ENTRY_BYTES + 1_802),
+        );
         let rule = |number: usize| format!("{number:05} {}", "x".repeat(1_794));
         for blocks in (0..3 * fits).collect::<Vec<_>>().chunks(10) {
             let mut block = BrokenRules::default();
@@ -182,7 +223,10 @@ mod tests {
         assert_eq!(counted.len(), fits);
         let counted: u64 = counted.iter().map(|rule| rule.requests).sum();
         let blocks = (3 * fits).div_ceil(10) as u64;
-        assert_eq!((counted + sum.left_out(2), sum.left_out(2)), (3 * fits as u64 + blocks, 2 * fits as u64));
+        assert_eq!(
+            (counted + sum.left_out(2), sum.left_out(2)),
+            (3 * fits as u64 + blocks, 2 * fits as u64)
+        );
         // A block has a bound of its own, and tells what it leaves out.
         let mut block = BrokenRules::default();
         (0..3000).for_each(|number| block.add(0, rule(number).as_str().into(), b"/a"));
@@ -201,8 +245,14 @@ mod tests {
         }
         rules.add(0, "x".repeat(MAX_RULE).as_str().into(), b"/");
         let listed = rules.most_broken(1, 9).remove(0);
-        assert_eq!(listed.iter().map(|rule| rule.requests).collect::<Vec<_>>(), [2, 1, 1]);
-        assert!(listed[0].rule.starts_with("disallow: /éé") && listed[0].rule.contains("é… (16012 bytes, xxh3 "));
+        assert_eq!(
+            listed.iter().map(|rule| rule.requests).collect::<Vec<_>>(),
+            [2, 1, 1]
+        );
+        assert!(
+            listed[0].rule.starts_with("disallow: /éé")
+                && listed[0].rule.contains("é… (16012 bytes, xxh3 ")
+        );
         assert_eq!(listed[2].rule, "x".repeat(MAX_RULE));
         assert!(rules.bytes < 3 * (ENTRY_BYTES + MAX_RULE + 64));
     }

@@ -71,7 +71,10 @@ pub(super) struct AuditCounts {
 
 impl AuditCounts {
     pub(super) fn new(rows: usize) -> Self {
-        Self { rows: vec![CrawlerCounts::default(); rows], ..Self::default() }
+        Self {
+            rows: vec![CrawlerCounts::default(); rows],
+            ..Self::default()
+        }
     }
 
     /// Adds the counts of another part of the logs.
@@ -80,7 +83,10 @@ impl AuditCounts {
         self.invalid += other.invalid;
         self.other_agents += other.other_agents;
         self.before_first_snapshot += other.before_first_snapshot;
-        self.rows.iter_mut().zip(&other.rows).for_each(|(sum, counts)| sum.add(counts));
+        self.rows
+            .iter_mut()
+            .zip(&other.rows)
+            .for_each(|(sum, counts)| sum.add(counts));
     }
 
     /// Sets all counts to zero.
@@ -88,6 +94,9 @@ impl AuditCounts {
         let mut counts = std::mem::take(&mut self.rows);
         counts.clear();
         counts.resize(rows, CrawlerCounts::default());
-        *self = Self { rows: counts, ..Self::default() };
+        *self = Self {
+            rows: counts,
+            ..Self::default()
+        };
     }
 }

@@ -47,11 +47,19 @@ impl CrawlerFinder {
         for agent in named {
             let Some(token) = agent.names().next() else {
                 let what = "no User-Agent header names it; name a crawler".to_owned();
-                return Err(ErrorKind::BadAgent { name: agent.label().to_owned(), what }.into());
+                return Err(ErrorKind::BadAgent {
+                    name: agent.label().to_owned(),
+                    what,
+                }
+                .into());
             };
             if seen.insert(token.as_bytes().to_vec()) {
                 let known = registry.find(token).cloned();
-                crawlers.push(AuditedCrawler { agent: agent.clone(), known, is_named: true });
+                crawlers.push(AuditedCrawler {
+                    agent: agent.clone(),
+                    known,
+                    is_named: true,
+                });
                 tokens.push(token.as_bytes().to_vec());
             }
         }
@@ -59,12 +67,20 @@ impl CrawlerFinder {
             let token = known.token.to_ascii_lowercase().into_bytes();
             if seen.insert(token.clone()) {
                 let agent = known.token.parse()?;
-                crawlers.push(AuditedCrawler { agent, known: Some(known.clone()), is_named: false });
+                crawlers.push(AuditedCrawler {
+                    agent,
+                    known: Some(known.clone()),
+                    is_named: false,
+                });
                 tokens.push(token);
             }
         }
         if crawlers.len() > usize::from(u16::MAX) {
-            let what = format!("{} crawlers; an audit looks for at most {}, so name fewer", crawlers.len(), u16::MAX);
+            let what = format!(
+                "{} crawlers; an audit looks for at most {}, so name fewer",
+                crawlers.len(),
+                u16::MAX
+            );
             return Err(ErrorKind::BadRegistry { line: None, what }.into());
         }
         let automaton = AhoCorasick::builder()
@@ -72,7 +88,11 @@ impl CrawlerFinder {
             .match_kind(MatchKind::LeftmostLongest)
             .build(&tokens)
             .map_err(|err| Error::from_io(io::Error::other(err)))?;
-        Ok(Self { automaton, tokens, crawlers })
+        Ok(Self {
+            automaton,
+            tokens,
+            crawlers,
+        })
     }
 
     /// The crawlers; their places are the numbers that [`find`](Self::find) gives.
@@ -85,19 +105,26 @@ impl CrawlerFinder {
         let mut from = 0;
         while let Some(found) = self.automaton.find(Input::new(agent).range(from..)) {
             let start = found.start();
-            if agent[..start].last().is_none_or(|byte| !is_word(*byte) && *byte != b'-') {
+            if agent[..start]
+                .last()
+                .is_none_or(|byte| !is_word(*byte) && *byte != b'-')
+            {
                 let number = found.pattern().as_usize();
                 let end_of = |number: usize| start + self.tokens[number].len();
-                let is_whole = |number: usize| agent.get(end_of(number)).is_none_or(|byte| !is_word(*byte));
+                let is_whole =
+                    |number: usize| agent.get(end_of(number)).is_none_or(|byte| !is_word(*byte));
                 if is_whole(number) {
                     return u16::try_from(number).ok();
                 }
                 // The longest token goes on as another word. A shorter one may end here.
                 let is_here = |number: &usize| {
                     let text = agent.get(start..end_of(*number));
-                    text.is_some_and(|text| text.eq_ignore_ascii_case(&self.tokens[*number])) && is_whole(*number)
+                    text.is_some_and(|text| text.eq_ignore_ascii_case(&self.tokens[*number]))
+                        && is_whole(*number)
                 };
-                let shorter = (0..self.tokens.len()).filter(is_here).max_by_key(|number| end_of(*number));
+                let shorter = (0..self.tokens.len())
+                    .filter(is_here)
+                    .max_by_key(|number| end_of(*number));
                 if shorter.is_some() {
                     return shorter.and_then(|number| u16::try_from(number).ok());
                 }
@@ -136,7 +163,10 @@ struct CachedHeader {
 
 impl Default for FinderCache {
     fn default() -> Self {
-        Self { seed: RandomState::new().hash_one(()), entries: vec![CachedHeader::default(); ENTRIES] }
+        Self {
+            seed: RandomState::new().hash_one(()),
+            entries: vec![CachedHeader::default(); ENTRIES],
+        }
     }
 }
 
@@ -147,7 +177,10 @@ impl FinderCache {
         let hash = xxh3_64_with_seed(agent, self.seed).max(1);
         let entry = &mut self.entries[hash as usize % ENTRIES];
         if entry.hash != hash {
-            *entry = CachedHeader { hash, crawler: finder.find(agent) };
+            *entry = CachedHeader {
+                hash,
+                crawler: finder.find(agent),
+            };
         }
         entry.crawler
     }
@@ -165,7 +198,11 @@ mod tests {
 
     #[test]
     fn headers_name_crawlers_by_whole_words() {
-        let finder = CrawlerFinder::new(&["FooBot:Googlebot".parse().unwrap()], CrawlerRegistry::shipped()).unwrap();
+        let finder = CrawlerFinder::new(
+            &["FooBot:Googlebot".parse().unwrap()],
+            CrawlerRegistry::shipped(),
+        )
+        .unwrap();
         for (agent, name) in [
             (
                 "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
@@ -177,7 +214,10 @@ mod tests {
             ("Googlebot-Imagesque-Image", "Googlebot"),
             ("Slackbot-LinkExpanding 1.0", "Slackbot"),
             ("Sogou web spider/4.0", "Sogou web spider"),
-            ("facebookexternalhit/1.1 Facebot Twitterbot/1.0", "facebookexternalhit"),
+            (
+                "facebookexternalhit/1.1 Facebot Twitterbot/1.0",
+                "facebookexternalhit",
+            ),
             ("foobot/3", "FooBot:Googlebot"),
             ("xGPTBot GPTBot/1", "GPTBot"),
             ("GPTBotGPTBot;CCBot", "CCBot"),
@@ -185,14 +225,35 @@ mod tests {
         ] {
             assert_eq!(found(&finder, agent).as_deref(), Some(name), "{agent}");
         }
-        for agent in ["notgptbot", "GPTBots", "my-GPTBot", "GPTBot2", "_ccbot", "Mozilla/5.0 (X11)", "", "-", "GPT Bot"]
-        {
+        for agent in [
+            "notgptbot",
+            "GPTBots",
+            "my-GPTBot",
+            "GPTBot2",
+            "_ccbot",
+            "Mozilla/5.0 (X11)",
+            "",
+            "-",
+            "GPT Bot",
+        ] {
             assert_eq!(found(&finder, agent), None, "{agent}");
         }
-        assert_eq!(finder.find(&[b"xGPTBot".repeat(200_000), b" CCBot".to_vec()].concat()).map(|_| ()), Some(()));
+        assert_eq!(
+            finder
+                .find(&[b"xGPTBot".repeat(200_000), b" CCBot".to_vec()].concat())
+                .map(|_| ()),
+            Some(())
+        );
         assert!(CrawlerFinder::new(&["*".parse().unwrap()], CrawlerRegistry::shipped()).is_err());
-        let many: Vec<Agent> = (0..=u16::MAX).map(|i| format!("bot{i}").parse().unwrap()).collect();
-        let err = CrawlerFinder::new(&many, &CrawlerRegistry::empty()).unwrap_err().to_string();
-        assert_eq!(err, "65536 crawlers; an audit looks for at most 65535, so name fewer");
+        let many: Vec<Agent> = (0..=u16::MAX)
+            .map(|i| format!("bot{i}").parse().unwrap())
+            .collect();
+        let err = CrawlerFinder::new(&many, &CrawlerRegistry::empty())
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            err,
+            "65536 crawlers; an audit looks for at most 65535, so name fewer"
+        );
     }
 }

@@ -11,8 +11,12 @@ const LINES: usize = 64;
 
 /// The first lines of a log that are not blank, without line ends.
 pub(super) fn first_lines(data: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lines = without_mark(data).split(|byte| *byte == b'\n').map(without_end);
-    lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES)
+    let lines = without_mark(data)
+        .split(|byte| *byte == b'\n')
+        .map(without_end);
+    lines
+        .filter(|line| !line.trim_ascii().is_empty())
+        .take(LINES)
 }
 
 /// The format that most of the first lines have; `None` if none has a known format.
@@ -24,9 +28,15 @@ pub(super) fn detect(data: &[u8]) -> Option<LogFormat> {
     if first_lines(data).any(|line| line.starts_with(b"{") && keys.fits(line)) {
         return Some(LogFormat::json(keys));
     }
-    let is_vhost = first_lines(data).filter(|line| starts_with_host(line)).count();
+    let is_vhost = first_lines(data)
+        .filter(|line| starts_with_host(line))
+        .count();
     let (combined, vhost) = (LogFormat::combined(), LogFormat::vhost_combined());
-    let count = |format: &LogFormat| first_lines(data).filter(|line| format.record(line).is_some()).count();
+    let count = |format: &LogFormat| {
+        first_lines(data)
+            .filter(|line| format.record(line).is_some())
+            .count()
+    };
     // A line with a host in front is also a combined line, whose user name has a blank.
     match (count(&combined), count(&vhost).min(is_vhost)) {
         (0, 0) => Some(LogFormat::common()).filter(|common| count(common) > 0),
@@ -38,7 +48,10 @@ pub(super) fn detect(data: &[u8]) -> Option<LogFormat> {
 /// Whether a line begins with `host:port` and an address: in combined format, a dash is second.
 fn starts_with_host(line: &[u8]) -> bool {
     let mut words = line.split(|byte| *byte == b' ');
-    let (host, client) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (host, client) = (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    );
     let port = memchr::memrchr(b':', host).map(|colon| &host[colon + 1..]);
     let has_port = port.is_some_and(|port| !port.is_empty() && port.iter().all(u8::is_ascii_digit));
     has_port && client.iter().any(|byte| matches!(byte, b'.' | b':'))

@@ -37,7 +37,10 @@ pub(super) fn parse_apache(text: &[u8]) -> Result<Template, String> {
 /// Parses one directive after its `%`, and returns the text after it.
 fn parse_directive<'t>(text: &'t [u8], template: &mut Template) -> Result<&'t [u8], String> {
     // Conditions on the status (`%!200,304{...}i`), and the choice of a redirected request.
-    let modifiers = text.iter().take_while(|byte| byte.is_ascii_digit() || b"!,<>".contains(byte)).count();
+    let modifiers = text
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || b"!,<>".contains(byte))
+        .count();
     let mut rest = &text[modifiers..];
     let mut argument: &[u8] = b"";
     if let Some(after) = rest.strip_prefix(b"{") {
@@ -86,7 +89,10 @@ pub(super) fn parse_nginx(text: &[u8]) -> Result<Template, String> {
         rest = &rest[at + 1..];
         let is_in_braces = rest.starts_with(b"{");
         let start = usize::from(is_in_braces);
-        let len = rest[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let len = rest[start..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+            .count();
         let name = &rest[start..start + len];
         if name.is_empty() || (is_in_braces && rest.get(start + len) != Some(&b'}')) {
             return Err("a `$` without the name of a variable".to_owned());

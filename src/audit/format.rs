@@ -68,7 +68,9 @@ impl LogFormat {
 
     /// The W3C extended format with the escapes of CloudFront, which percent-encodes all fields.
     pub fn cloudfront() -> Self {
-        Self(FormatParser::W3c(W3cColumns::escaped(W3cEscapes::CloudFront)))
+        Self(FormatParser::W3c(W3cColumns::escaped(
+            W3cEscapes::CloudFront,
+        )))
     }
 
     /// The W3C extended format with the escapes of IIS, which writes blanks as `+`.
@@ -77,7 +79,9 @@ impl LogFormat {
     }
 
     fn builtin(directives: &str) -> Self {
-        Self(FormatParser::Text(parse_apache(directives.as_bytes()).unwrap_or_default()))
+        Self(FormatParser::Text(
+            parse_apache(directives.as_bytes()).unwrap_or_default(),
+        ))
     }
 
     /// Parses a line, with or without its line end. `None` if it does not have this format, or no
@@ -87,7 +91,11 @@ impl LogFormat {
     }
 
     #[inline(always)]
-    pub(super) fn record_with<'l>(&self, line: &'l [u8], times: &mut TimeMemo) -> Option<LogRecord<'l>> {
+    pub(super) fn record_with<'l>(
+        &self,
+        line: &'l [u8],
+        times: &mut TimeMemo,
+    ) -> Option<LogRecord<'l>> {
         match &self.0 {
             FormatParser::Text(template) => template.parse(line, times),
             FormatParser::Json(keys) => keys.parse(line),
@@ -97,14 +105,22 @@ impl LogFormat {
 
     /// The format of the lines after `line`, if it is a header that changes it.
     pub(super) fn after_line(&self, line: &[u8]) -> Option<Self> {
-        let FormatParser::W3c(columns) = &self.0 else { return None };
-        columns.after_line(line).map(|columns| Self(FormatParser::W3c(columns)))
+        let FormatParser::W3c(columns) = &self.0 else {
+            return None;
+        };
+        columns
+            .after_line(line)
+            .map(|columns| Self(FormatParser::W3c(columns)))
     }
 
     /// The format of the lines after `lines`, if these have a header that changes it.
     pub(super) fn after_lines(&self, lines: &[u8]) -> Option<Self> {
-        let FormatParser::W3c(columns) = &self.0 else { return None };
-        columns.after_lines(lines).map(|columns| Self(FormatParser::W3c(columns)))
+        let FormatParser::W3c(columns) = &self.0 else {
+            return None;
+        };
+        columns
+            .after_lines(lines)
+            .map(|columns| Self(FormatParser::W3c(columns)))
     }
 
     /// Whether a line is a comment, which is not a request.
@@ -130,7 +146,9 @@ impl LogFormat {
     pub(super) fn has_client(&self, sample: &[u8]) -> bool {
         match &self.0 {
             FormatParser::Text(template) => template.has(FieldKind::Client),
-            FormatParser::Json(keys) => keys.parse(sample).is_some_and(|record| !record.client.is_empty()),
+            FormatParser::Json(keys) => keys
+                .parse(sample)
+                .is_some_and(|record| !record.client.is_empty()),
             FormatParser::W3c(columns) => columns.has_client(),
         }
     }
@@ -179,7 +197,10 @@ impl std::str::FromStr for LogFormat {
         let template = template.map_err(wrong)?;
         let has_request = template.has(FieldKind::Request) || template.has(FieldKind::Target);
         for (is_there, name) in [
-            (template.has(FieldKind::UserAgent), "the User-Agent (%{User-Agent}i, $http_user_agent)"),
+            (
+                template.has(FieldKind::UserAgent),
+                "the User-Agent (%{User-Agent}i, $http_user_agent)",
+            ),
             (template.has(FieldKind::Time), "the time (%t, $time_local)"),
             (has_request, "the request (%r, $request)"),
         ] {

@@ -56,7 +56,8 @@ impl AuditHistory {
             disallowed_without: delays.without,
             shortest_seconds: delays.span.map(|(shortest, _)| shortest),
             longest_seconds: delays.span.map(|(_, longest)| longest),
-            mean_seconds: (delays.after > 0).then(|| (delays.sum / i128::from(delays.after.max(1))) as i64),
+            mean_seconds: (delays.after > 0)
+                .then(|| (delays.sum / i128::from(delays.after.max(1))) as i64),
         }
     }
 }

@@ -43,7 +43,10 @@ pub struct VerifiedRanges {
 impl VerifiedRanges {
     /// Ranges of one crawler, or of all.
     pub fn new(crawler: impl Into<Option<String>>, ranges: AddressRanges) -> Self {
-        Self { crawler: crawler.into(), ranges }
+        Self {
+            crawler: crawler.into(),
+            ranges,
+        }
     }
 }
 
@@ -94,14 +97,26 @@ impl AuditRows {
         let mut verifications = Vec::new();
         for (crawler, own) in own.into_iter().enumerate() {
             let ranges = own.map(Arc::new).or_else(|| shared.clone());
-            rows.push(AuditRow { crawler, identity: ranges.as_ref().map(|_| Identity::Verified) });
+            rows.push(AuditRow {
+                crawler,
+                identity: ranges.as_ref().map(|_| Identity::Verified),
+            });
             verifications.push(ranges.map(|ranges| {
-                claimed_rows.push(AuditRow { crawler, identity: Some(Identity::Claimed) });
-                Verification { ranges, claimed_row: (agents.len() + claimed_rows.len() - 1) as u32 }
+                claimed_rows.push(AuditRow {
+                    crawler,
+                    identity: Some(Identity::Claimed),
+                });
+                Verification {
+                    ranges,
+                    claimed_row: (agents.len() + claimed_rows.len() - 1) as u32,
+                }
             }));
         }
         rows.append(&mut claimed_rows);
-        Ok(Self { rows, verifications })
+        Ok(Self {
+            rows,
+            verifications,
+        })
     }
 
     /// All rows, by their numbers.
@@ -130,10 +145,19 @@ impl AuditRows {
 
 /// The number of the crawler with this name.
 fn number_of(agents: &[Agent], name: &str) -> Result<usize> {
-    let is_named = |agent: &Agent| agent.names().next().is_some_and(|token| token.eq_ignore_ascii_case(name));
+    let is_named = |agent: &Agent| {
+        agent
+            .names()
+            .next()
+            .is_some_and(|token| token.eq_ignore_ascii_case(name))
+    };
     agents.iter().position(is_named).ok_or_else(|| {
         let what = "no crawler of the audit has this name; add it to the agents".to_owned();
-        ErrorKind::BadAgent { name: name.to_owned(), what }.into()
+        ErrorKind::BadAgent {
+            name: name.to_owned(),
+            what,
+        }
+        .into()
     })
 }
 
@@ -143,16 +167,30 @@ mod tests {
 
     #[test]
     fn requests_belong_to_the_row_of_their_address() {
-        let agents: Vec<Agent> = ["A", "B", "C"].iter().map(|name| name.parse().unwrap()).collect();
+        let agents: Vec<Agent> = ["A", "B", "C"]
+            .iter()
+            .map(|name| name.parse().unwrap())
+            .collect();
         let ranges = |prefix: &str| {
-            AddressRanges::parse(format!("{{\"prefixes\": [{{\"ipv4Prefix\": \"{prefix}\"}}]}}").as_bytes()).unwrap()
+            AddressRanges::parse(
+                format!("{{\"prefixes\": [{{\"ipv4Prefix\": \"{prefix}\"}}]}}").as_bytes(),
+            )
+            .unwrap()
         };
-        let of = |name: &str, prefix: &str| VerifiedRanges::new(Some(name.to_owned()), ranges(prefix));
-        let rows =
-            AuditRows::new(&agents, &[of("c", "192.0.2.0/25"), of("C", "192.0.2.128/25"), of("A", "10.0.0.0/8")]);
+        let of =
+            |name: &str, prefix: &str| VerifiedRanges::new(Some(name.to_owned()), ranges(prefix));
+        let rows = AuditRows::new(
+            &agents,
+            &[
+                of("c", "192.0.2.0/25"),
+                of("C", "192.0.2.128/25"),
+                of("A", "10.0.0.0/8"),
+            ],
+        );
         let rows = rows.unwrap();
         let identities = [Some(Identity::Verified), None, Some(Identity::Verified)];
-        for (row, identity) in (0..).zip(identities.into_iter().chain([Some(Identity::Claimed); 2])) {
+        for (row, identity) in (0..).zip(identities.into_iter().chain([Some(Identity::Claimed); 2]))
+        {
             assert_eq!(rows.identity(row), identity);
         }
         for (crawler, client, row) in [
@@ -163,13 +201,29 @@ mod tests {
             (2, "192.0.2.200", 2),
             (2, "-", 4),
         ] {
-            assert_eq!(rows.of_request(crawler, client.as_bytes()), row, "{crawler} {client}");
+            assert_eq!(
+                rows.of_request(crawler, client.as_bytes()),
+                row,
+                "{crawler} {client}"
+            );
             assert_eq!(rows.all()[row as usize].crawler, usize::from(crawler));
         }
         // Ranges for all crawlers are for those without ranges of their own.
-        let rows = AuditRows::new(&agents, &[of("A", "10.0.0.0/8"), VerifiedRanges::new(None, ranges("192.0.2.0/24"))]);
+        let rows = AuditRows::new(
+            &agents,
+            &[
+                of("A", "10.0.0.0/8"),
+                VerifiedRanges::new(None, ranges("192.0.2.0/24")),
+            ],
+        );
         let rows = rows.unwrap();
-        assert_eq!([rows.of_request(0, b"192.0.2.1"), rows.of_request(1, b"192.0.2.1")], [3, 1]);
+        assert_eq!(
+            [
+                rows.of_request(0, b"192.0.2.1"),
+                rows.of_request(1, b"192.0.2.1")
+            ],
+            [3, 1]
+        );
         assert!(rows.need_addresses() && !AuditRows::new(&agents, &[]).unwrap().need_addresses());
         assert!(AuditRows::new(&agents, &[of("D", "10.0.0.0/8")]).is_err());
     }

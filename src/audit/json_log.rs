@@ -42,28 +42,76 @@ pub struct JsonKeys {
 
 /// The usual keys: nginx's variables, Caddy, and names that several servers and shippers use.
 const USUAL: [&[&str]; FIELDS] = [
-    &["http_user_agent", "user_agent", "userAgent", "agent", "request.headers.User-Agent", "request_User-Agent", "ua"],
-    &["time_iso8601", "time_local", "timestamp", "@timestamp", "time", "ts", "msec", "date"],
-    &["host", "http_host", "request.host", "RequestHost", "server_name", "vhost"],
+    &[
+        "http_user_agent",
+        "user_agent",
+        "userAgent",
+        "agent",
+        "request.headers.User-Agent",
+        "request_User-Agent",
+        "ua",
+    ],
+    &[
+        "time_iso8601",
+        "time_local",
+        "timestamp",
+        "@timestamp",
+        "time",
+        "ts",
+        "msec",
+        "date",
+    ],
+    &[
+        "host",
+        "http_host",
+        "request.host",
+        "RequestHost",
+        "server_name",
+        "vhost",
+    ],
     &["scheme", "RequestScheme"],
-    &["request_uri", "uri", "request.uri", "RequestPath", "path", "url"],
+    &[
+        "request_uri",
+        "uri",
+        "request.uri",
+        "RequestPath",
+        "path",
+        "url",
+    ],
     &["request"],
     &["status", "response", "DownstreamStatus", "status_code"],
-    &["body_bytes_sent", "bytes_sent", "size", "bytes", "DownstreamContentSize"],
-    &["remote_addr", "request.client_ip", "request.remote_ip", "ClientHost", "client_ip", "remote_ip", "client"],
+    &[
+        "body_bytes_sent",
+        "bytes_sent",
+        "size",
+        "bytes",
+        "DownstreamContentSize",
+    ],
+    &[
+        "remote_addr",
+        "request.client_ip",
+        "request.remote_ip",
+        "ClientHost",
+        "client_ip",
+        "remote_ip",
+        "client",
+    ],
 ];
 
 impl Default for JsonKeys {
     /// The keys of Caddy, of nginx's variables, and other usual ones.
     fn default() -> Self {
-        Self { paths: USUAL.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()) }
+        Self {
+            paths: USUAL.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()),
+        }
     }
 }
 
 impl JsonKeys {
     /// The names of the fields, for [`with`](Self::with).
-    pub const NAMES: [&'static str; FIELDS] =
-        ["agent", "time", "host", "scheme", "target", "request", "status", "bytes", "client"];
+    pub const NAMES: [&'static str; FIELDS] = [
+        "agent", "time", "host", "scheme", "target", "request", "status", "bytes", "client",
+    ];
 
     /// Reads the field `name` at the path `key` only.
     ///
@@ -71,7 +119,12 @@ impl JsonKeys {
     /// A message that lists the names, if `name` is none of [`NAMES`](Self::NAMES).
     pub fn with(mut self, name: &str, key: &str) -> Result<Self, String> {
         let field = Self::NAMES.iter().position(|known| *known == name);
-        let field = field.ok_or_else(|| format!("{name}: no field of a log; there are {}", Self::NAMES.join(", ")))?;
+        let field = field.ok_or_else(|| {
+            format!(
+                "{name}: no field of a log; there are {}",
+                Self::NAMES.join(", ")
+            )
+        })?;
         self.paths[field] = vec![key.to_owned()];
         Ok(self)
     }
@@ -102,7 +155,13 @@ impl JsonKeys {
     fn walk<'l>(&self, line: &'l [u8]) -> Option<FoundValues<'l>> {
         let mut found = FoundValues::default();
         let mut reader = serde_json::Deserializer::from_slice(line);
-        ObjectWalk { keys: self, prefix: "", found: &mut found }.deserialize(&mut reader).ok()?;
+        ObjectWalk {
+            keys: self,
+            prefix: "",
+            found: &mut found,
+        }
+        .deserialize(&mut reader)
+        .ok()?;
         reader.end().ok()?;
         Some(found)
     }
@@ -112,7 +171,9 @@ impl JsonKeys {
         let mut values = found.values.map(|value| value.map(|value| value.text));
         // Some servers log the request line under the key of the target, or the reverse.
         let request = values[REQUEST].take();
-        let target = values[TARGET].take().or_else(|| request.map(|line| part_of(line, target_of)));
+        let target = values[TARGET]
+            .take()
+            .or_else(|| request.map(|line| part_of(line, target_of)));
         let target = target?;
         Some(LogRecord {
             user_agent: values[USER_AGENT].take().unwrap_or_default(),
@@ -134,7 +195,8 @@ impl JsonKeys {
 
     /// Whether a line that fits has a host.
     pub(super) fn has_host(&self, line: &[u8]) -> bool {
-        self.parse(line).is_some_and(|record| record.host.is_some() || !record.target.starts_with(b"/"))
+        self.parse(line)
+            .is_some_and(|record| record.host.is_some() || !record.target.starts_with(b"/"))
     }
 }
 
@@ -174,7 +236,11 @@ impl RawBytes {
     fn to_text(bytes: &[u8]) -> String {
         let mut text = String::with_capacity(bytes.len() * 2);
         let push_raw = |text: &mut String, bytes: &[u8]| {
-            text.extend(bytes.iter().filter_map(|byte| char::from_u32(Self::BASE + u32::from(*byte))));
+            text.extend(
+                bytes
+                    .iter()
+                    .filter_map(|byte| char::from_u32(Self::BASE + u32::from(*byte))),
+            );
         };
         for chunk in bytes.utf8_chunks() {
             for c in chunk.valid().chars() {
@@ -220,7 +286,10 @@ impl<'l> FoundValues<'l> {
             if let Some(choice) = paths.iter().position(|known| known == path)
                 && value.as_ref().is_none_or(|value| choice <= value.choice)
             {
-                *value = Some(FoundValue { text: text.clone(), choice });
+                *value = Some(FoundValue {
+                    text: text.clone(),
+                    choice,
+                });
             }
         }
     }
@@ -237,8 +306,11 @@ struct ObjectWalk<'w, 'l> {
 impl ObjectWalk<'_, '_> {
     /// Whether some path leads to this one, or through it.
     fn is_wanted(&self, path: &str) -> bool {
-        let leads =
-            |known: &String| known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let leads = |known: &String| {
+            known
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         self.keys.paths.iter().flatten().any(leads)
     }
 }
@@ -260,9 +332,17 @@ impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
 
     fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(KeyText(key)) = map.next_key()? {
-            let path = if self.prefix.is_empty() { key } else { Cow::Owned(format!("{}.{key}", self.prefix)) };
+            let path = if self.prefix.is_empty() {
+                key
+            } else {
+                Cow::Owned(format!("{}.{key}", self.prefix))
+            };
             if self.is_wanted(&path) {
-                map.next_value_seed(ObjectWalk { keys: self.keys, prefix: &path, found: self.found })?;
+                map.next_value_seed(ObjectWalk {
+                    keys: self.keys,
+                    prefix: &path,
+                    found: self.found,
+                })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -272,36 +352,61 @@ impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
 
     /// The first element: Caddy logs headers as arrays.
     fn visit_seq<A: SeqAccess<'l>>(self, mut seq: A) -> Result<(), A::Error> {
-        let Self { keys, prefix, found } = self;
-        if seq.next_element_seed(ObjectWalk { keys, prefix, found })?.is_some() {
+        let Self {
+            keys,
+            prefix,
+            found,
+        } = self;
+        if seq
+            .next_element_seed(ObjectWalk {
+                keys,
+                prefix,
+                found,
+            })?
+            .is_some()
+        {
             while seq.next_element::<IgnoredAny>()?.is_some() {}
         }
         Ok(())
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, Cow::Borrowed(text.as_bytes()));
+        self.found
+            .keep(self.keys, self.prefix, Cow::Borrowed(text.as_bytes()));
         Ok(())
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, Cow::Owned(text.as_bytes().to_vec()));
+        self.found
+            .keep(self.keys, self.prefix, Cow::Owned(text.as_bytes().to_vec()));
         Ok(())
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, Cow::Owned(number.to_string().into_bytes()));
+        self.found.keep(
+            self.keys,
+            self.prefix,
+            Cow::Owned(number.to_string().into_bytes()),
+        );
         Ok(())
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, Cow::Owned(number.to_string().into_bytes()));
+        self.found.keep(
+            self.keys,
+            self.prefix,
+            Cow::Owned(number.to_string().into_bytes()),
+        );
         Ok(())
     }
 
     /// Times with a fraction.
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, Cow::Owned(format!("{number:.3}").into_bytes()));
+        self.found.keep(
+            self.keys,
+            self.prefix,
+            Cow::Owned(format!("{number:.3}").into_bytes()),
+        );
         Ok(())
     }
 
@@ -325,8 +430,16 @@ mod tests {
     #[test]
     fn bytes_that_are_not_utf8_are_restored() {
         let edge = "\u{10feff}\u{10ff00}\u{10ffff}é";
-        for bytes in [b"/caf\xe9/\xff\xc3".as_slice(), edge.as_bytes(), &[edge.as_bytes(), b"\x80"].concat(), b""] {
-            assert_eq!(RawBytes::to_bytes(RawBytes::to_text(bytes).as_bytes()), bytes);
+        for bytes in [
+            b"/caf\xe9/\xff\xc3".as_slice(),
+            edge.as_bytes(),
+            &[edge.as_bytes(), b"\x80"].concat(),
+            b"",
+        ] {
+            assert_eq!(
+                RawBytes::to_bytes(RawBytes::to_text(bytes).as_bytes()),
+                bytes
+            );
         }
         let line =
             b"{\"uri\":\"/\xe9\xc3\xa9\\u00e9\\u4e2d\",\"ts\":1,\"ua\":\"\xffGPTBot\",\"host\":\"\xe9.example\"}";
@@ -334,6 +447,10 @@ mod tests {
         assert_eq!(*record.target, *b"/\xe9\xc3\xa9\xc3\xa9\xe4\xb8\xad");
         assert_eq!(*record.user_agent, *b"\xffGPTBot");
         assert_eq!(record.host.as_deref(), Some(b"\xe9.example".as_slice()));
-        assert!(JsonKeys::default().parse(b"{\"uri\":\"/\xe9\",\"ts\":1,\"ua\":\"x\"").is_none());
+        assert!(
+            JsonKeys::default()
+                .parse(b"{\"uri\":\"/\xe9\",\"ts\":1,\"ua\":\"x\"")
+                .is_none()
+        );
     }
 }

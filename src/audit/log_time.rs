@@ -17,11 +17,15 @@ pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0')))
+    digits.iter().try_fold(0, |number, byte| {
+        byte.is_ascii_digit()
+            .then(|| number * 10 + i64::from(byte - b'0'))
+    })
 }
 
-const MONTHS: [&[u8; 3]; 12] =
-    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+const MONTHS: [&[u8; 3]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
 
 /// The Common Log Format: `10/Oct/2000:13:55:36 -0700`.
 fn parse_common(text: &[u8]) -> Option<i64> {
@@ -45,10 +49,17 @@ fn parse_iso(text: &[u8]) -> Option<i64> {
         return None;
     }
     if let [b'.' | b',', fraction @ ..] = rest {
-        rest = &fraction[fraction.iter().take_while(|byte| byte.is_ascii_digit()).count()..];
+        rest = &fraction[fraction
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()..];
     }
     let rest = rest.trim_ascii_start();
-    let offset = if rest.is_empty() { 0 } else { parse_zone(rest)? };
+    let offset = if rest.is_empty() {
+        0
+    } else {
+        parse_zone(rest)?
+    };
     let part = |from: usize, to: usize| number(&time[from..to]);
     let date = [part(0, 4)?, part(5, 7)?, part(8, 10)?];
     let clock = [part(11, 13)?, part(14, 16)?, part(17, 19)?];
@@ -89,7 +100,10 @@ fn seconds(date: [i64; 3], clock: [i64; 3], offset: i64) -> Option<i64> {
         0,
     );
     let offset = Offset::from_seconds(i32::try_from(offset).ok()?).ok()?;
-    offset.to_timestamp(time.ok()?).ok().map(|time| time.as_second())
+    offset
+        .to_timestamp(time.ok()?)
+        .ok()
+        .map(|time| time.as_second())
 }
 
 /// Seconds since 1970, or milliseconds, microseconds or nanoseconds by the number of digits.
@@ -102,7 +116,8 @@ fn parse_epoch(text: &[u8]) -> Option<i64> {
         return None;
     }
     let mut time = whole.iter().try_fold(0_u64, |number, byte| {
-        byte.is_ascii_digit().then(|| number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')))
+        byte.is_ascii_digit()
+            .then(|| number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')))
     })?;
     while time >= 100_000_000_000 {
         time /= 1000;
@@ -179,11 +194,20 @@ mod tests {
             assert_eq!(parse_time(text.as_bytes()), time, "{text}");
         }
         let mut memo = TimeMemo::default();
-        assert_eq!((memo.parse(b""), memo.strip_known(b"] x", b"]")), (None, None));
-        assert_eq!((memo.parse(b"7"), memo.parse(b"8x"), memo.last()), (Some(7), None, 7));
-        for (rest, after) in
-            [(b"7] x".as_slice(), Some(b" x".as_slice())), (b"7 ]", None), (b"7", None), (b"17]", None)]
-        {
+        assert_eq!(
+            (memo.parse(b""), memo.strip_known(b"] x", b"]")),
+            (None, None)
+        );
+        assert_eq!(
+            (memo.parse(b"7"), memo.parse(b"8x"), memo.last()),
+            (Some(7), None, 7)
+        );
+        for (rest, after) in [
+            (b"7] x".as_slice(), Some(b" x".as_slice())),
+            (b"7 ]", None),
+            (b"7", None),
+            (b"17]", None),
+        ] {
             assert_eq!(memo.strip_known(rest, b"]"), after);
         }
         assert_eq!(memo.parse(&b"1".repeat(1000)), None);

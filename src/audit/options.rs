@@ -35,7 +35,15 @@ impl Default for AuditOptions {
     fn default() -> Self {
         let judge = JudgeOptions::default().any_scheme(true);
         let registry = CrawlerRegistry::shipped().clone();
-        Self { registry, agents: Vec::new(), format: None, host: None, judge, verified: Vec::new(), top: 5 }
+        Self {
+            registry,
+            agents: Vec::new(),
+            format: None,
+            host: None,
+            judge,
+            verified: Vec::new(),
+            top: 5,
+        }
     }
 }
 

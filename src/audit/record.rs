@@ -29,10 +29,24 @@ pub struct LogRecord<'l> {
 
 /// The request target of a request line such as `GET /a HTTP/1.1`; empty if it has none.
 pub(super) fn target_of(request: &[u8]) -> &[u8] {
-    let Some(start) = memchr::memchr(b' ', request) else { return b"" };
+    let Some(start) = memchr::memchr(b' ', request) else {
+        return b"";
+    };
     let rest = &request[start + 1..];
     // The usual end needs no search.
-    if let [target @ .., b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] = rest {
+    if let [
+        target @ ..,
+        b' ',
+        b'H',
+        b'T',
+        b'T',
+        b'P',
+        b'/',
+        b'0'..=b'9',
+        b'.',
+        b'0'..=b'9',
+    ] = rest
+    {
         return target;
     }
     // A target with raw spaces ends where the protocol begins. HTTP/0.9 has no protocol.
@@ -44,7 +58,11 @@ pub(super) fn target_of(request: &[u8]) -> &[u8] {
 
 /// A number of bytes; `-` is 0.
 pub(super) fn parse_bytes(text: &[u8]) -> Option<u64> {
-    if text == b"-" || text.is_empty() { Some(0) } else { parse_number(text) }
+    if text == b"-" || text.is_empty() {
+        Some(0)
+    } else {
+        parse_number(text)
+    }
 }
 
 /// An HTTP status of three digits. `-` (a connection that ended early) and 000 have none, which is 0.
@@ -60,7 +78,10 @@ fn parse_number(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 19 {
         return None;
     }
-    text.iter().try_fold(0, |number: u64, byte| byte.is_ascii_digit().then(|| number * 10 + u64::from(byte - b'0')))
+    text.iter().try_fold(0, |number: u64, byte| {
+        byte.is_ascii_digit()
+            .then(|| number * 10 + u64::from(byte - b'0'))
+    })
 }
 
 #[cfg(test)]
@@ -79,14 +100,28 @@ mod tests {
             ("-", ""),
             ("CONNECT h:443 HTTP/1.1", "h:443"),
         ] {
-            assert_eq!(target_of(request.as_bytes()), target.as_bytes(), "{request}");
+            assert_eq!(
+                target_of(request.as_bytes()),
+                target.as_bytes(),
+                "{request}"
+            );
         }
     }
 
     #[test]
     fn numbers_of_a_log() {
-        assert_eq!((parse_bytes(b"-"), parse_bytes(b"12"), parse_bytes(b"1x")), (Some(0), Some(12), None));
-        assert_eq!((parse_status(b"200"), parse_status(b"-"), parse_status(b"20")), (Some(200), Some(0), None));
+        assert_eq!(
+            (parse_bytes(b"-"), parse_bytes(b"12"), parse_bytes(b"1x")),
+            (Some(0), Some(12), None)
+        );
+        assert_eq!(
+            (
+                parse_status(b"200"),
+                parse_status(b"-"),
+                parse_status(b"20")
+            ),
+            (Some(200), Some(0), None)
+        );
         assert_eq!(parse_bytes(&b"9".repeat(40)), None);
     }
 }

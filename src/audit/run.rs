@@ -68,11 +68,21 @@ impl Audit {
     /// [`ErrorKind::Corrupt`] if the bytes of a snapshot contradict each other.
     pub fn new(snapshots: Vec<DatedSnapshot>, options: AuditOptions) -> Result<Self> {
         let finder = CrawlerFinder::new(&options.agents, &options.registry)?;
-        let agents: Vec<Agent> = finder.crawlers().iter().map(|crawler| crawler.agent.clone()).collect();
+        let agents: Vec<Agent> = finder
+            .crawlers()
+            .iter()
+            .map(|crawler| crawler.agent.clone())
+            .collect();
         let timeline = Timeline::new(snapshots, &agents, options.judge)?;
         let rows = AuditRows::new(&agents, &options.verified)?;
         let origin = options.host.as_deref().map(origin_of).transpose()?;
-        Ok(Self { finder, timeline, rows, origin, options })
+        Ok(Self {
+            finder,
+            timeline,
+            rows,
+            origin,
+            options,
+        })
     }
 
     /// Audits logs, in the order given. `progress` is called after every block that is read.
@@ -101,7 +111,10 @@ impl Audit {
         let mut annotated = LineSink::new(outputs.annotated);
         let mut counts = AuditCounts::new(self.rows.all().len());
         let (mut history, mut broken_rules) = (AuditHistory::default(), BrokenRules::of_all_logs());
-        let required = RequiredFields { host: self.origin.is_none(), client: self.rows.need_addresses() };
+        let required = RequiredFields {
+            host: self.origin.is_none(),
+            client: self.rows.need_addresses(),
+        };
         ordered::run(
             &LogSource::new(self.options.format.clone(), required, progress),
             logs,
@@ -111,13 +124,18 @@ impl Audit {
                 None => Ok(()),
             },
             |item| {
-                let OrderedItem::Block(block) = item else { return Ok(()) };
+                let OrderedItem::Block(block) = item else {
+                    return Ok(());
+                };
                 let audit = &mut block.audit;
                 counts.add(&audit.counts);
                 audit.events.iter().for_each(|event| history.add(event));
                 broken_rules.append(&mut audit.broken_rules);
                 breaches.write(&audit.breaches, false)?;
-                Ok(annotated.write(&audit.annotated, block.lines.kind == BlockKind::LongLineRest)?)
+                Ok(annotated.write(
+                    &audit.annotated,
+                    block.lines.kind == BlockKind::LongLineRest,
+                )?)
             },
         )?;
         breaches.flush()?;
@@ -125,10 +143,20 @@ impl Audit {
         Ok(self.report(&counts, &history, &broken_rules))
     }
 
-    fn report(&self, counts: &AuditCounts, history: &AuditHistory, broken_rules: &BrokenRules) -> AuditReport {
+    fn report(
+        &self,
+        counts: &AuditCounts,
+        history: &AuditHistory,
+        broken_rules: &BrokenRules,
+    ) -> AuditReport {
         let rows = self.rows.all();
         // A crawler with a request has all its rows, so that a verified one without requests shows.
-        let mut is_listed: Vec<bool> = self.finder.crawlers().iter().map(|crawler| crawler.is_named).collect();
+        let mut is_listed: Vec<bool> = self
+            .finder
+            .crawlers()
+            .iter()
+            .map(|crawler| crawler.is_named)
+            .collect();
         for (row, counts) in rows.iter().zip(&counts.rows) {
             is_listed[row.crawler] |= counts.requests > 0;
         }
@@ -146,8 +174,13 @@ impl Audit {
         }
         // Claims come last: they say nothing about the crawler.
         crawlers.sort_by(|a, b| {
-            let key =
-                |crawler: &CrawlerAudit| (crawler.is_claimed(), Reverse(crawler.disallowed), Reverse(crawler.requests));
+            let key = |crawler: &CrawlerAudit| {
+                (
+                    crawler.is_claimed(),
+                    Reverse(crawler.disallowed),
+                    Reverse(crawler.requests),
+                )
+            };
             key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
         });
         AuditReport {
@@ -164,7 +197,10 @@ impl Audit {
         CrawlerAudit {
             name: crawler.agent.label().to_owned(),
             identity: row.identity,
-            operator: crawler.known.as_ref().and_then(|known| known.operator.clone()),
+            operator: crawler
+                .known
+                .as_ref()
+                .and_then(|known| known.operator.clone()),
             purpose: crawler.known.as_ref().map(|known| known.purpose.name()),
             requests: counts.requests,
             allowed: counts.allowed,
@@ -183,11 +219,17 @@ impl Audit {
 
 /// The origin of a host, or of a scheme and host.
 fn origin_of(host: &str) -> Result<Origin> {
-    let (scheme, name) = host.trim().split_once("://").unwrap_or(("https", host.trim()));
+    let (scheme, name) = host
+        .trim()
+        .split_once("://")
+        .unwrap_or(("https", host.trim()));
     let name = name.strip_suffix('/').unwrap_or(name);
     let is_host = !name.is_empty() && !name.contains(['/', '?', '#', ' ']);
     let origin = Origin::of(format!("{scheme}://{name}").as_bytes()).filter(|_| is_host);
     origin.ok_or_else(|| {
-        ErrorKind::BadList(format!("{host:?} is not a host; give one like example.com or https://example.com")).into()
+        ErrorKind::BadList(format!(
+            "{host:?} is not a host; give one like example.com or https://example.com"
+        ))
+        .into()
     })
 }

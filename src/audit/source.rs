@@ -57,13 +57,22 @@ impl<'r> LogSource<'r> {
         progress: &'r (dyn Fn(FilterProgress) + Sync),
     ) -> Self {
         let options = RecordOptions::default().format(InputFormat::Text);
-        Self { options, format: format.map(Arc::new), required, progress, bytes_read: Mutex::default() }
+        Self {
+            options,
+            format: format.map(Arc::new),
+            required,
+            progress,
+            bytes_read: Mutex::default(),
+        }
     }
 
     fn report_progress(&self, reader: &mut LogReader) {
         let bytes_read = reader.blocks.bytes_read();
         // The lock is held during the call, so that the figures never go back.
-        let mut total = self.bytes_read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut total = self
+            .bytes_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         *total += bytes_read - reader.reported;
         reader.reported = bytes_read;
         (self.progress)(FilterProgress { bytes_read: *total });
@@ -90,7 +99,9 @@ impl<'r> LogSource<'r> {
             return Ok(());
         }
         if self.required.host && !format.has_host(sample) {
-            return Err(bad("its lines do not name the host of the requests").with_remedy(Remedy::NameHost));
+            return Err(
+                bad("its lines do not name the host of the requests").with_remedy(Remedy::NameHost)
+            );
         }
         if self.required.client && !format.has_client(sample) {
             let what = "its lines do not name the addresses of the clients, so they verify no crawler; log them, or \
@@ -108,7 +119,12 @@ impl BlockSource for LogSource<'_> {
 
     fn open(&self, input: Input) -> Result<Box<LogReader>> {
         let blocks = LineBlockReader::new(input, &self.options)?;
-        Ok(Box::new(LogReader { blocks, format: self.format.clone(), is_checked: false, reported: 0 }))
+        Ok(Box::new(LogReader {
+            blocks,
+            format: self.format.clone(),
+            is_checked: false,
+            reported: 0,
+        }))
     }
 
     fn read(&self, reader: &mut Box<LogReader>, block: &mut LogBlock) -> Result<bool> {
@@ -118,14 +134,18 @@ impl BlockSource for LogSource<'_> {
             return Ok(false);
         }
         if !reader.is_checked {
-            self.check(reader, &mut block.lines).map_err(|err| err.at(reader.blocks.path()))?;
+            self.check(reader, &mut block.lines)
+                .map_err(|err| err.at(reader.blocks.path()))?;
             reader.is_checked = true;
         }
         block.format = reader.format.clone();
         if let Some(format) = reader.format.as_ref().filter(|format| format.is_w3c()) {
             // A header changes the format of the lines after it, also in other blocks.
             block.lines.load()?;
-            reader.format = format.after_lines(block.lines.data()).map(Arc::new).or(reader.format.take());
+            reader.format = format
+                .after_lines(block.lines.data())
+                .map(Arc::new)
+                .or(reader.format.take());
         }
         Ok(true)
     }

@@ -56,14 +56,22 @@ impl Template {
     /// Appends a field. Of several fields of one kind the first counts. Neighbouring fields without
     /// a literal between them are one field, such as path and query.
     pub(super) fn push_field(&mut self, kind: FieldKind) {
-        let kind = if self.has(kind) { FieldKind::Other } else { kind };
+        let kind = if self.has(kind) {
+            FieldKind::Other
+        } else {
+            kind
+        };
         match self.fields.last_mut() {
             Some(last) if last.literal.is_empty() => {
                 if last.kind == FieldKind::Other {
                     last.kind = kind;
                 }
             }
-            _ => self.fields.push(TemplateField { kind, literal: Vec::new(), is_quoted: false }),
+            _ => self.fields.push(TemplateField {
+                kind,
+                literal: Vec::new(),
+                is_quoted: false,
+            }),
         }
     }
 
@@ -72,7 +80,8 @@ impl Template {
         let mut is_open = self.first_literal.ends_with(b"\"");
         for field in &mut self.fields {
             field.is_quoted = is_open && field.literal.starts_with(b"\"");
-            is_open = field.literal.ends_with(b"\"") && !(field.is_quoted && field.literal.len() == 1);
+            is_open =
+                field.literal.ends_with(b"\"") && !(field.is_quoted && field.literal.len() == 1);
         }
         self
     }
@@ -103,7 +112,13 @@ impl Template {
             let FieldEnd { len, is_escaped } = field.end(rest, number == last)?;
             let text = &rest[..len];
             rest = rest.get(len + field.literal.len()..).unwrap_or_default();
-            let plain = |text: &'l [u8]| if is_escaped { Cow::Owned(unescape(text)) } else { Cow::Borrowed(text) };
+            let plain = |text: &'l [u8]| {
+                if is_escaped {
+                    Cow::Owned(unescape(text))
+                } else {
+                    Cow::Borrowed(text)
+                }
+            };
             match field.kind {
                 FieldKind::UserAgent => record.user_agent = plain(text),
                 FieldKind::Time => record.time = times.parse(text)?,
@@ -145,8 +160,10 @@ impl TemplateField {
             None if matches!(self.kind, FieldKind::UserAgent | FieldKind::Request) => text.len(),
             None => memchr::memchr(b' ', text).unwrap_or(text.len()),
         };
-        let may_be_escaped =
-            matches!(self.kind, FieldKind::UserAgent | FieldKind::Host | FieldKind::Request | FieldKind::Target);
+        let may_be_escaped = matches!(
+            self.kind,
+            FieldKind::UserAgent | FieldKind::Host | FieldKind::Request | FieldKind::Target
+        );
         let is_escaped = may_be_escaped && memchr::memchr(b'\\', &text[..len]).is_some();
         Some(FieldEnd { len, is_escaped })
     }
@@ -166,9 +183,13 @@ impl TemplateField {
                 continue;
             }
             // Some servers do not escape quotes. A field at the end goes on after such a quote.
-            if starts_with_masked(after, &self.literal) && (!is_at_end || matches!(after, [_] | [_, b' ' | b'\t', ..]))
+            if starts_with_masked(after, &self.literal)
+                && (!is_at_end || matches!(after, [_] | [_, b' ' | b'\t', ..]))
             {
-                return Some(FieldEnd { len: at, is_escaped });
+                return Some(FieldEnd {
+                    len: at,
+                    is_escaped,
+                });
             }
             at += 1;
         }

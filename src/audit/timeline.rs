@@ -22,7 +22,10 @@ pub struct DatedSnapshot {
 impl DatedSnapshot {
     /// A snapshot that is valid from a time on.
     pub fn new(from: impl Into<Option<i64>>, snapshot: impl Into<Arc<Snapshot>>) -> Self {
-        Self { from: from.into(), snapshot: snapshot.into() }
+        Self {
+            from: from.into(),
+            snapshot: snapshot.into(),
+        }
     }
 }
 
@@ -43,9 +46,16 @@ pub(super) struct ValidSnapshot {
 }
 
 impl Timeline {
-    pub(super) fn new(mut snapshots: Vec<DatedSnapshot>, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
+    pub(super) fn new(
+        mut snapshots: Vec<DatedSnapshot>,
+        agents: &[Agent],
+        options: JudgeOptions,
+    ) -> Result<Self> {
         snapshots.sort_by_key(|dated| dated.from);
-        let starts: Vec<i64> = snapshots.iter().map(|dated| dated.from.unwrap_or(i64::MIN)).collect();
+        let starts: Vec<i64> = snapshots
+            .iter()
+            .map(|dated| dated.from.unwrap_or(i64::MIN))
+            .collect();
         if starts.is_empty() {
             return Err(ErrorKind::BadList("an audit needs a snapshot".to_owned()).into());
         }
@@ -54,10 +64,19 @@ impl Timeline {
             return Err(ErrorKind::BadList(what.to_owned()).into());
         }
         let judge = |dated: &DatedSnapshot, agent: &Agent| {
-            Judge::new(Arc::clone(&dated.snapshot), std::slice::from_ref(agent), options)
+            Judge::new(
+                Arc::clone(&dated.snapshot),
+                std::slice::from_ref(agent),
+                options,
+            )
         };
-        let judges = snapshots.iter().map(|dated| agents.iter().map(|agent| judge(dated, agent)).collect());
-        Ok(Self { starts, judges: judges.collect::<Result<_>>()? })
+        let judges = snapshots
+            .iter()
+            .map(|dated| agents.iter().map(|agent| judge(dated, agent)).collect());
+        Ok(Self {
+            starts,
+            judges: judges.collect::<Result<_>>()?,
+        })
     }
 
     /// The number of snapshots.
@@ -68,7 +87,10 @@ impl Timeline {
     /// The newest snapshot that is not newer than the time; for an earlier time the first.
     pub(super) fn at(&self, time: i64) -> ValidSnapshot {
         let after = self.starts.partition_point(|start| *start <= time);
-        ValidSnapshot { number: after.saturating_sub(1), is_before_first: after == 0 }
+        ValidSnapshot {
+            number: after.saturating_sub(1),
+            is_before_first: after == 0,
+        }
     }
 
     /// The judge of one crawler by one snapshot.

@@ -47,7 +47,10 @@ pub(super) struct W3cColumns {
 impl W3cColumns {
     /// No columns yet: a log in these escapes.
     pub(super) fn escaped(escapes: W3cEscapes) -> Self {
-        Self { escapes: Some(escapes), ..Self::default() }
+        Self {
+            escapes: Some(escapes),
+            ..Self::default()
+        }
     }
 
     /// Parses a `#Fields:` line without its line end; `None` for any other line.
@@ -57,9 +60,15 @@ impl W3cColumns {
         if !name.eq_ignore_ascii_case(DIRECTIVE) {
             return None;
         }
-        let names: Vec<String> =
-            String::from_utf8_lossy(names).split_whitespace().map(str::to_ascii_lowercase).collect();
-        let column = |wanted: &[&str]| wanted.iter().find_map(|wanted| names.iter().position(|name| name == wanted));
+        let names: Vec<String> = String::from_utf8_lossy(names)
+            .split_whitespace()
+            .map(str::to_ascii_lowercase)
+            .collect();
+        let column = |wanted: &[&str]| {
+            wanted
+                .iter()
+                .find_map(|wanted| names.iter().position(|name| name == wanted))
+        };
         Some(Self {
             date: column(&["date"]),
             time: column(&["time"]),
@@ -73,7 +82,10 @@ impl W3cColumns {
             host: column(&["x-host-header", "cs-host", "cs(host)"]),
             scheme: column(&["cs-protocol"]),
             count: names.len(),
-            escapes: names.iter().any(|name| name.starts_with("x-edge-")).then_some(W3cEscapes::CloudFront),
+            escapes: names
+                .iter()
+                .any(|name| name.starts_with("x-edge-"))
+                .then_some(W3cEscapes::CloudFront),
         })
     }
 
@@ -81,17 +93,23 @@ impl W3cColumns {
     /// stay.
     pub(super) fn after_line(&self, line: &[u8]) -> Option<Self> {
         let columns = Self::of_line(without_end(line))?;
-        Some(Self { escapes: self.escapes.or(columns.escapes), ..columns })
+        Some(Self {
+            escapes: self.escapes.or(columns.escapes),
+            ..columns
+        })
     }
 
     /// The columns for the lines after `lines`, if these have a `#Fields:` line.
     pub(super) fn after_lines(&self, lines: &[u8]) -> Option<Self> {
-        let comments = memchr::memrchr_iter(b'#', lines).filter(|&start| start == 0 || lines[start - 1] == b'\n');
+        let comments = memchr::memrchr_iter(b'#', lines)
+            .filter(|&start| start == 0 || lines[start - 1] == b'\n');
         let line_at = |start: usize| {
             let len = memchr::memchr(b'\n', &lines[start..]);
             &lines[start..len.map_or(lines.len(), |len| start + len)]
         };
-        comments.filter_map(|start| self.after_line(line_at(start))).next()
+        comments
+            .filter_map(|start| self.after_line(line_at(start)))
+            .next()
     }
 
     /// Whether there is a column with the host.
@@ -111,21 +129,35 @@ impl W3cColumns {
 
     /// Parses a line without its line end; `None` if it has too few columns, or no valid time.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
-        let separator = if memchr::memchr(b'\t', line).is_some() { b'\t' } else { b' ' };
-        let texts: Vec<&[u8]> = line.split(|byte| *byte == separator).take(self.count).collect();
+        let separator = if memchr::memchr(b'\t', line).is_some() {
+            b'\t'
+        } else {
+            b' '
+        };
+        let texts: Vec<&[u8]> = line
+            .split(|byte| *byte == separator)
+            .take(self.count)
+            .collect();
         if texts.len() < self.count {
             return None;
         }
         // A dash stands for a missing value.
-        let given = |column: Option<usize>| texts.get(column?).copied().filter(|text| *text != b"-");
+        let given =
+            |column: Option<usize>| texts.get(column?).copied().filter(|text| *text != b"-");
         let time = match (given(self.date), given(self.time)) {
             (Some(date), Some(time)) => parse_time(&[date, b" ", time].concat()),
             (_, time) => parse_time(time?),
         };
-        let default_escapes = if separator == b'\t' { W3cEscapes::CloudFront } else { W3cEscapes::Iis };
+        let default_escapes = if separator == b'\t' {
+            W3cEscapes::CloudFront
+        } else {
+            W3cEscapes::Iis
+        };
         let escapes = self.escapes.unwrap_or(default_escapes);
         let target = match (given(self.stem).unwrap_or_default(), given(self.query)) {
-            (stem, Some(query)) => Cow::Owned([&escapes.path(stem), b"?".as_slice(), &escapes.query(query)].concat()),
+            (stem, Some(query)) => {
+                Cow::Owned([&escapes.path(stem), b"?".as_slice(), &escapes.query(query)].concat())
+            }
             (stem, None) => escapes.path(stem),
         };
         let scheme = given(self.scheme).filter(|scheme| matches!(*scheme, b"http" | b"https"));

@@ -19,7 +19,10 @@ pub(crate) fn is_white_space(c: char) -> bool {
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
     let is_text = |&b: &u8| b > b' ' || !is_white_space(b.into());
     let start = text.iter().position(is_text).unwrap_or(text.len());
-    let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
+    let end = text
+        .iter()
+        .rposition(is_text)
+        .map_or(start, |last| last + 1);
     &text[start..end]
 }
 
@@ -62,10 +65,13 @@ fn short_word(text: &[u8]) -> u64 {
     let at = |bytes: u64, index: usize| bytes << (8 * index % 64);
     // Four to seven bytes: two loads of four.
     if let Some([first, last]) = first_and_last(text) {
-        return u64::from(u32::from_le_bytes(*first)) | at(u32::from_le_bytes(*last).into(), text.len() - 4);
+        return u64::from(u32::from_le_bytes(*first))
+            | at(u32::from_le_bytes(*last).into(), text.len() - 4);
     }
     // One to three bytes: three loads of one, some of them of the same byte.
-    let [Some(first), Some(middle), Some(last)] = [text.first(), text.get(text.len() / 2), text.last()] else {
+    let [Some(first), Some(middle), Some(last)] =
+        [text.first(), text.get(text.len() / 2), text.last()]
+    else {
         return 0;
     };
     u64::from(*first) | at((*middle).into(), text.len() / 2) | at((*last).into(), text.len() - 1)
@@ -75,10 +81,20 @@ fn short_word(text: &[u8]) -> u64 {
 /// the rest with a load that overlaps.
 #[inline(always)]
 pub(crate) fn starts_with_masked(text: &[u8], prefix: &[u8]) -> bool {
-    let Some(text) = text.get(..prefix.len()) else { return false };
-    let Some([_, last]) = first_and_last(prefix) else { return short_word(text) == short_word(prefix) };
-    let pairs = text.as_chunks::<8>().0.iter().zip(prefix.as_chunks::<8>().0);
-    let differing = pairs.fold(0, |bits, (a, b)| bits | u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b));
+    let Some(text) = text.get(..prefix.len()) else {
+        return false;
+    };
+    let Some([_, last]) = first_and_last(prefix) else {
+        return short_word(text) == short_word(prefix);
+    };
+    let pairs = text
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .zip(prefix.as_chunks::<8>().0);
+    let differing = pairs.fold(0, |bits, (a, b)| {
+        bits | u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b)
+    });
     differing | last_word(text) ^ u64::from_le_bytes(*last) == 0
 }
 
@@ -90,7 +106,10 @@ mod tests {
     fn prefixes_are_recognised() {
         let text: Vec<u8> = (0..40).collect();
         for len in 0..text.len() {
-            assert!(starts_with_masked(&text, &text[..len]) && starts_with_masked(&text[..len], &text[..len]));
+            assert!(
+                starts_with_masked(&text, &text[..len])
+                    && starts_with_masked(&text[..len], &text[..len])
+            );
             assert!(!starts_with_masked(&text[..len], &text[..len + 1]));
             for at in 0..len {
                 let mut other = text[..len].to_vec();

@@ -14,7 +14,9 @@ pub(crate) fn bytes<'a>(data: &'a [u8], at: usize, len: usize, what: &str) -> Re
 
 #[cold]
 fn out_of_bounds(have: usize, at: usize, len: usize, what: &str) -> Error {
-    Error::corrupt(format!("{what} would be {len} bytes at {at} of a section of {have}"))
+    Error::corrupt(format!(
+        "{what} would be {len} bytes at {at} of a section of {have}"
+    ))
 }
 
 /// `N` bytes at `at`, or the error of [`bytes()`].

@@ -47,11 +47,19 @@ pub unsafe extern "C" fn robosieve_judge_new(
         let out = unsafe { output(out, 1, "out")? };
         out[0].write(ptr::null_mut());
         // SAFETY: as above.
-        let (snapshot, agents, options) =
-            unsafe { (reference(snapshot, "snapshot")?, parse_agents(agents, agent_count)?, judge_options(options)?) };
+        let (snapshot, agents, options) = unsafe {
+            (
+                reference(snapshot, "snapshot")?,
+                parse_agents(agents, agent_count)?,
+                judge_options(options)?,
+            )
+        };
         let judge = Judge::new(Arc::clone(&snapshot.snapshot), &agents, options)?;
         // A label has no NUL byte: it is a part of a text of C, or a row of the registry.
-        let labels = agents.iter().map(|agent| CString::new(agent.label()).unwrap_or_default()).collect();
+        let labels = agents
+            .iter()
+            .map(|agent| CString::new(agent.label()).unwrap_or_default())
+            .collect();
         out[0].write(Box::into_raw(Box::new(robosieve_judge { judge, labels })));
         Ok(())
     })
@@ -63,7 +71,9 @@ pub unsafe extern "C" fn robosieve_judge_new(
 /// As the [module](super) states.
 unsafe fn parse_agents(names: *const *const c_char, count: usize) -> Result<Vec<Agent>, Failure> {
     if count == 0 {
-        return Err(Failure::bad_argument("agent_count is 0; name at least one agent"));
+        return Err(Failure::bad_argument(
+            "agent_count is 0; name at least one agent",
+        ));
     }
     let mut agents = Vec::new();
     // SAFETY: as the caller guarantees.
@@ -83,7 +93,9 @@ unsafe fn parse_agents(names: *const *const c_char, count: usize) -> Result<Vec<
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn robosieve_judge_agent_count(judge: *const robosieve_judge) -> usize {
     // SAFETY: the caller keeps the contract of the module.
-    guard_value(0, || unsafe { judge.as_ref() }.map_or(0, |handle| handle.labels.len()))
+    guard_value(0, || {
+        unsafe { judge.as_ref() }.map_or(0, |handle| handle.labels.len())
+    })
 }
 
 /// The name of an agent, from 0, as it was given or as the registry spells it.
@@ -91,11 +103,16 @@ pub unsafe extern "C" fn robosieve_judge_agent_count(judge: *const robosieve_jud
 /// NULL if there is no such agent, or `judge` is NULL. The text belongs to the judge and is valid
 /// until the judge is closed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn robosieve_judge_agent_label(judge: *const robosieve_judge, agent: usize) -> *const c_char {
+pub unsafe extern "C" fn robosieve_judge_agent_label(
+    judge: *const robosieve_judge,
+    agent: usize,
+) -> *const c_char {
     guard_value(ptr::null(), || {
         // SAFETY: the caller keeps the contract of the module.
         let handle = unsafe { judge.as_ref() };
-        handle.and_then(|handle| handle.labels.get(agent)).map_or(ptr::null(), |label| label.as_ptr())
+        handle
+            .and_then(|handle| handle.labels.get(agent))
+            .map_or(ptr::null(), |label| label.as_ptr())
     })
 }
 
@@ -119,7 +136,12 @@ pub unsafe extern "C" fn robosieve_judge_url(
 ) -> robosieve_status {
     guard(|| {
         // SAFETY: the caller keeps the contract of the module.
-        let (handle, url) = unsafe { (reference(judge, "judge")?, slice(url.cast::<u8>(), url_len, "url")?) };
+        let (handle, url) = unsafe {
+            (
+                reference(judge, "judge")?,
+                slice(url.cast::<u8>(), url_len, "url")?,
+            )
+        };
         let agents = handle.labels.len();
         if verdicts_len < agents {
             let what = format!("verdicts has room for {verdicts_len} of {agents} agents");
@@ -128,7 +150,9 @@ pub unsafe extern "C" fn robosieve_judge_url(
         // SAFETY: as above.
         let out = unsafe { output(verdicts, agents, "verdicts")? };
         let found = handle.judge.judge(url)?;
-        out.iter_mut().zip(found.iter()).for_each(|(cell, verdict)| _ = cell.write(number(verdict)));
+        out.iter_mut()
+            .zip(found.iter())
+            .for_each(|(cell, verdict)| _ = cell.write(number(verdict)));
         Ok(())
     })
 }
@@ -167,10 +191,18 @@ pub unsafe extern "C" fn robosieve_explain(
         let out = unsafe { output(out, 1, "out")? };
         out[0].write(ptr::null_mut());
         // SAFETY: as above.
-        let (handle, url) = unsafe { (reference(judge, "judge")?, slice(url.cast::<u8>(), url_len, "url")?) };
+        let (handle, url) = unsafe {
+            (
+                reference(judge, "judge")?,
+                slice(url.cast::<u8>(), url_len, "url")?,
+            )
+        };
         check_flags(flags, robosieve_explain_flag::AllRules as u32)?;
         let Some(label) = handle.judge.agents().get(agent).map(Agent::label) else {
-            let what = format!("agent is {agent}, but the judge has {} agents", handle.labels.len());
+            let what = format!(
+                "agent is {agent}, but the judge has {} agents",
+                handle.labels.len()
+            );
             return Err(Failure::bad_argument(what));
         };
         let why = handle.judge.explain(url, agent)?;

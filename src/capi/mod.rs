@@ -42,11 +42,18 @@ pub use judge::{
     robosieve_judge_agent_label, robosieve_judge_close, robosieve_judge_new, robosieve_judge_url,
     robosieve_string_free,
 };
-pub use options::{robosieve_agent_match, robosieve_judge_options, robosieve_status_policy, robosieve_unknown_origin};
-pub use rows::{robosieve_judge_masks32, robosieve_judge_masks64, robosieve_judge_rows32, robosieve_judge_rows64};
+pub use options::{
+    robosieve_agent_match, robosieve_judge_options, robosieve_status_policy,
+    robosieve_unknown_origin,
+};
+pub use rows::{
+    robosieve_judge_masks32, robosieve_judge_masks64, robosieve_judge_rows32,
+    robosieve_judge_rows64,
+};
 pub use snapshot::{
-    robosieve_open_flag, robosieve_snapshot, robosieve_snapshot_byte_len, robosieve_snapshot_checksum,
-    robosieve_snapshot_close, robosieve_snapshot_metadata, robosieve_snapshot_open, robosieve_snapshot_origin_count,
+    robosieve_open_flag, robosieve_snapshot, robosieve_snapshot_byte_len,
+    robosieve_snapshot_checksum, robosieve_snapshot_close, robosieve_snapshot_metadata,
+    robosieve_snapshot_open, robosieve_snapshot_origin_count,
 };
 pub use status::{robosieve_last_error, robosieve_status, robosieve_version};
 pub use verdict::robosieve_verdict;

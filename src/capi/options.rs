@@ -77,7 +77,9 @@ const MAX_SIZE: usize = 4096;
 ///
 /// # Safety
 /// As the [module](super) states: there are as many bytes as the first member says.
-pub(super) unsafe fn judge_options(options: *const robosieve_judge_options) -> Result<JudgeOptions, Failure> {
+pub(super) unsafe fn judge_options(
+    options: *const robosieve_judge_options,
+) -> Result<JudgeOptions, Failure> {
     if options.is_null() {
         return Ok(JudgeOptions::default());
     }
@@ -94,7 +96,9 @@ pub(super) unsafe fn judge_options(options: *const robosieve_judge_options) -> R
         (options.read(), slice(later, size - FIRST_SIZE, "options")?)
     };
     if later.iter().any(|byte| *byte != 0) {
-        return Err(Failure::bad_argument("options has a member that this version of robosieve does not know"));
+        return Err(Failure::bad_argument(
+            "options has a member that this version of robosieve does not know",
+        ));
     }
     convert(&given)
 }
@@ -132,7 +136,9 @@ fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
 }
 
 fn bad_value(member: &str, value: i32, last: i32) -> Failure {
-    Failure::bad_argument(format!("options->{member} is {value}; it must be from 0 to {last}"))
+    Failure::bad_argument(format!(
+        "options->{member} is {value}; it must be from 0 to {last}"
+    ))
 }
 
 #[cfg(test)]
@@ -156,9 +162,22 @@ mod tests {
         use robosieve_unknown_origin as unknown;
         let default = JudgeOptions::default();
         for (options, expected) in [
-            (given(policy::Snapshot as i32, unknown::Unknown as i32, matching::Extended as i32, 1), default.at(5)),
             (
-                given(policy::Google as i32, unknown::Allow as i32, matching::Google as i32, 0),
+                given(
+                    policy::Snapshot as i32,
+                    unknown::Unknown as i32,
+                    matching::Extended as i32,
+                    1,
+                ),
+                default.at(5),
+            ),
+            (
+                given(
+                    policy::Google as i32,
+                    unknown::Allow as i32,
+                    matching::Google as i32,
+                    0,
+                ),
                 default
                     .status_policy(StatusPolicy::Google)
                     .unknown(UnknownOrigin::Allow)
@@ -167,9 +186,15 @@ mod tests {
             ),
             (
                 given(policy::Rfc9309 as i32, unknown::Disallow as i32, 0, 0),
-                default.status_policy(StatusPolicy::Rfc9309).unknown(UnknownOrigin::Disallow).any_scheme(true),
+                default
+                    .status_policy(StatusPolicy::Rfc9309)
+                    .unknown(UnknownOrigin::Disallow)
+                    .any_scheme(true),
             ),
-            (given(policy::Strict as i32, 0, 0, 1), default.status_policy(StatusPolicy::Strict).at(5)),
+            (
+                given(policy::Strict as i32, 0, 0, 1),
+                default.status_policy(StatusPolicy::Strict).at(5),
+            ),
         ] {
             assert_eq!(convert(&options).unwrap(), expected);
         }

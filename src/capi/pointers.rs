@@ -18,7 +18,11 @@ pub(super) unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> Result<&
 ///
 /// # Safety
 /// As the [module](super) states.
-pub(super) unsafe fn slice<'a, T>(pointer: *const T, len: usize, name: &str) -> Result<&'a [T], Failure> {
+pub(super) unsafe fn slice<'a, T>(
+    pointer: *const T,
+    len: usize,
+    name: &str,
+) -> Result<&'a [T], Failure> {
     if len == 0 {
         return Ok(&[]);
     }
@@ -71,11 +75,16 @@ fn check<T>(pointer: *const T, len: usize, name: &str) -> Result<(), Failure> {
         return Err(Failure::bad_argument(format!("{name} is NULL")));
     }
     if !pointer.is_aligned() {
-        let what = format!("{name} is not aligned: its address must be a multiple of {}", align_of::<T>());
+        let what = format!(
+            "{name} is not aligned: its address must be a multiple of {}",
+            align_of::<T>()
+        );
         return Err(Failure::bad_argument(what));
     }
     if len > isize::MAX as usize / size_of::<T>().max(1) {
-        return Err(Failure::bad_argument(format!("{name} cannot have {len} items: that exceeds the address space")));
+        return Err(Failure::bad_argument(format!(
+            "{name} cannot have {len} items: that exceeds the address space"
+        )));
     }
     Ok(())
 }
@@ -84,6 +93,8 @@ fn check<T>(pointer: *const T, len: usize, name: &str) -> Result<(), Failure> {
 pub(super) fn check_flags(flags: u32, known: u32) -> Result<(), Failure> {
     match flags & !known {
         0 => Ok(()),
-        unknown => Err(Failure::bad_argument(format!("flags has bits that this version does not know: {unknown:#x}"))),
+        unknown => Err(Failure::bad_argument(format!(
+            "flags has bits that this version does not know: {unknown:#x}"
+        ))),
     }
 }

@@ -38,7 +38,14 @@ pub unsafe extern "C" fn robosieve_judge_rows32(
         // SAFETY: the caller keeps the contract of the module.
         let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
         // SAFETY: as above.
-        unsafe { judge_rows(judge, Rows::Offsets32 { data, offsets }, verdicts, verdicts_len) }
+        unsafe {
+            judge_rows(
+                judge,
+                Rows::Offsets32 { data, offsets },
+                verdicts,
+                verdicts_len,
+            )
+        }
     })
 }
 
@@ -58,7 +65,14 @@ pub unsafe extern "C" fn robosieve_judge_rows64(
         // SAFETY: the caller keeps the contract of the module.
         let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
         // SAFETY: as above.
-        unsafe { judge_rows(judge, Rows::Offsets64 { data, offsets }, verdicts, verdicts_len) }
+        unsafe {
+            judge_rows(
+                judge,
+                Rows::Offsets64 { data, offsets },
+                verdicts,
+                verdicts_len,
+            )
+        }
     })
 }
 
@@ -124,9 +138,18 @@ unsafe fn column<'a, O>(
     offsets: *const O,
     row_count: usize,
 ) -> Result<(&'a [u8], &'a [O]), Failure> {
-    let offset_count = if row_count == 0 { 0 } else { row_count.saturating_add(1) };
+    let offset_count = if row_count == 0 {
+        0
+    } else {
+        row_count.saturating_add(1)
+    };
     // SAFETY: as the caller guarantees.
-    unsafe { Ok((slice(data.cast(), data_len, "data")?, slice(offsets, offset_count, "offsets")?)) }
+    unsafe {
+        Ok((
+            slice(data.cast(), data_len, "data")?,
+            slice(offsets, offset_count, "offsets")?,
+        ))
+    }
 }
 
 /// # Safety
@@ -140,8 +163,13 @@ unsafe fn judge_rows(
     // SAFETY: as the caller guarantees.
     let judge = unsafe { &reference(judge, "judge")?.judge };
     let (row_count, agents) = (rows.len(), judge.agents().len());
-    let Some(count) = row_count.checked_mul(agents).filter(|count| *count <= verdicts_len) else {
-        let what = format!("verdicts has room for {verdicts_len} numbers, too few for {row_count} rows of {agents}");
+    let Some(count) = row_count
+        .checked_mul(agents)
+        .filter(|count| *count <= verdicts_len)
+    else {
+        let what = format!(
+            "verdicts has room for {verdicts_len} numbers, too few for {row_count} rows of {agents}"
+        );
         return Err(Failure::bad_argument(what));
     };
     // SAFETY: as above.
@@ -149,7 +177,11 @@ unsafe fn judge_rows(
     write_verdicts(judge, rows, out)
 }
 
-fn write_verdicts(judge: &Judge, rows: Rows<'_>, out: &mut [MaybeUninit<i8>]) -> Result<(), Failure> {
+fn write_verdicts(
+    judge: &Judge,
+    rows: Rows<'_>,
+    out: &mut [MaybeUninit<i8>],
+) -> Result<(), Failure> {
     let agents = judge.agents().len();
     let mut row = Vec::with_capacity(agents);
     judge.judge_rows(rows, |range, verdicts| {
@@ -161,7 +193,10 @@ fn write_verdicts(judge: &Judge, rows: Rows<'_>, out: &mut [MaybeUninit<i8>]) ->
         row.clear();
         verdicts.append(|verdict| number(verdict).cast_unsigned(), &mut row);
         for cells in cells.chunks_exact_mut(agents) {
-            cells.iter_mut().zip(&row).for_each(|(cell, number)| _ = cell.write(number.cast_signed()));
+            cells
+                .iter_mut()
+                .zip(&row)
+                .for_each(|(cell, number)| _ = cell.write(number.cast_signed()));
         }
     })?;
     Ok(())
@@ -179,7 +214,8 @@ unsafe fn judge_masks(
     let judge = unsafe { &reference(judge, "judge")?.judge };
     let agents = judge.agents().len();
     if agents > MAX_MASK_AGENTS {
-        let what = format!("the judge has {agents} agents, but a mask has room for {MAX_MASK_AGENTS}");
+        let what =
+            format!("the judge has {agents} agents, but a mask has room for {MAX_MASK_AGENTS}");
         return Err(Failure::bad_argument(what));
     }
     // SAFETY: as above.

@@ -51,7 +51,9 @@ pub unsafe extern "C" fn robosieve_snapshot_open(
         if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
             verify_checksums(&snapshot, &path)?;
         }
-        out[0].write(Box::into_raw(Box::new(robosieve_snapshot { snapshot: Arc::new(snapshot) })));
+        out[0].write(Box::into_raw(Box::new(robosieve_snapshot {
+            snapshot: Arc::new(snapshot),
+        })));
         Ok(())
     })
 }
@@ -68,9 +70,12 @@ fn verify_checksums(snapshot: &Snapshot, path: &Path) -> Result<(), Failure> {
     if snapshot.byte_len() <= SINGLE_THREADED {
         return Ok(verify()?);
     }
-    let verified = rayon::ThreadPoolBuilder::new().build_scoped(|thread| thread.run(), |pool| pool.install(verify));
-    verified
-        .map_err(|err| Failure { status: robosieve_status::Io, message: format!("cannot start threads: {err}") })??;
+    let verified = rayon::ThreadPoolBuilder::new()
+        .build_scoped(|thread| thread.run(), |pool| pool.install(verify));
+    verified.map_err(|err| Failure {
+        status: robosieve_status::Io,
+        message: format!("cannot start threads: {err}"),
+    })??;
     Ok(())
 }
 
@@ -82,13 +87,17 @@ fn path_of(path: &CStr) -> Result<PathBuf, Failure> {
 
 #[cfg(not(unix))]
 fn path_of(path: &CStr) -> Result<PathBuf, Failure> {
-    let path = path.to_str().map_err(|_| Failure::bad_argument("path is not UTF-8"))?;
+    let path = path
+        .to_str()
+        .map_err(|_| Failure::bad_argument("path is not UTF-8"))?;
     Ok(path.into())
 }
 
 /// The number of origins. 0 if `snapshot` is NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn robosieve_snapshot_origin_count(snapshot: *const robosieve_snapshot) -> u64 {
+pub unsafe extern "C" fn robosieve_snapshot_origin_count(
+    snapshot: *const robosieve_snapshot,
+) -> u64 {
     // SAFETY: the caller keeps the contract of the module.
     unsafe { fact(snapshot, |snapshot| snapshot.origin_count().into()) }
 }
@@ -114,7 +123,9 @@ pub unsafe extern "C" fn robosieve_snapshot_byte_len(snapshot: *const robosieve_
 /// As the [module](super) states.
 unsafe fn fact(snapshot: *const robosieve_snapshot, number: impl FnOnce(&Snapshot) -> u64) -> u64 {
     // SAFETY: as above.
-    guard_value(0, || unsafe { snapshot.as_ref() }.map_or(0, |handle| number(&handle.snapshot)))
+    guard_value(0, || {
+        unsafe { snapshot.as_ref() }.map_or(0, |handle| number(&handle.snapshot))
+    })
 }
 
 /// The stored description as JSON: the program that wrote the snapshot, its profile, the time of
@@ -139,10 +150,15 @@ pub unsafe extern "C" fn robosieve_snapshot_metadata(
 
 /// A value as a JSON text that the caller frees.
 pub(super) fn json_text(value: &impl serde::Serialize) -> Result<*mut c_char, Failure> {
-    let failure = |what: String| Failure { status: robosieve_status::Other, message: what };
+    let failure = |what: String| Failure {
+        status: robosieve_status::Other,
+        message: what,
+    };
     let text = serde_json::to_string(value).map_err(|err| failure(err.to_string()))?;
     // JSON writes the character NUL as `\u0000`.
-    Ok(CString::new(text).map_err(|err| failure(err.to_string()))?.into_raw())
+    Ok(CString::new(text)
+        .map_err(|err| failure(err.to_string()))?
+        .into_raw())
 }
 
 /// Closes a snapshot. NULL is allowed. Judges of the snapshot stay usable: each keeps the mapping.
@@ -163,10 +179,14 @@ mod tests {
         for number in 0..400 {
             let mut body = String::from("user-agent: *\n");
             for _ in 0..100 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 body += &format!("disallow: /{:x}\n", state);
             }
-            compiler.add_robots(&format!("https://{number}.example"), body.as_bytes()).unwrap();
+            compiler
+                .add_robots(&format!("https://{number}.example"), body.as_bytes())
+                .unwrap();
         }
         compiler.finish().unwrap().to_vec().unwrap()
     }
@@ -181,6 +201,10 @@ mod tests {
         bytes[middle] ^= 1;
         let failure = verify_checksums(&Snapshot::new(bytes).unwrap(), path).unwrap_err();
         assert_eq!(failure.status, robosieve_status::Corrupt);
-        assert!(failure.message.starts_with("large.rsieve: "), "{}", failure.message);
+        assert!(
+            failure.message.starts_with("large.rsieve: "),
+            "{}",
+            failure.message
+        );
     }
 }

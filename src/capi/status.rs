@@ -43,14 +43,23 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn bad_argument(message: impl Into<String>) -> Self {
-        Self { status: robosieve_status::BadArgument, message: message.into() }
+        Self {
+            status: robosieve_status::BadArgument,
+            message: message.into(),
+        }
     }
 
     fn of_panic(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let message = format!("robosieve panicked, which is a bug: {}", text.unwrap_or("no message"));
-        Self { status: robosieve_status::Panic, message }
+        let message = format!(
+            "robosieve panicked, which is a bug: {}",
+            text.unwrap_or("no message")
+        );
+        Self {
+            status: robosieve_status::Panic,
+            message,
+        }
     }
 }
 
@@ -69,7 +78,10 @@ impl From<Error> for Failure {
             Some(Remedy::CompileArchives) => "; the command `robosieve compile` makes one",
             _ => "",
         };
-        Self { status, message: format!("{err}{advice}") }
+        Self {
+            status,
+            message: format!("{err}{advice}"),
+        }
     }
 }
 
@@ -113,13 +125,16 @@ fn set_last_error(message: String) {
 /// can contain text from inputs, so escape control characters before you print it to a terminal.
 #[unsafe(no_mangle)]
 pub extern "C" fn robosieve_last_error() -> *const c_char {
-    LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    LAST_ERROR
+        .try_with(|last| last.borrow().as_ptr())
+        .unwrap_or(c"".as_ptr())
 }
 
-const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-    Ok(version) => version,
-    Err(_) => c"",
-};
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => c"",
+    };
 
 /// The version of the library, such as "0.1.0". It belongs to the library and is never freed.
 #[unsafe(no_mangle)]
@@ -133,7 +148,10 @@ mod tests {
 
     fn last_error() -> String {
         // SAFETY: the message ends with a NUL byte, and no call follows before it is copied.
-        unsafe { CStr::from_ptr(robosieve_last_error()) }.to_str().unwrap().to_owned()
+        unsafe { CStr::from_ptr(robosieve_last_error()) }
+            .to_str()
+            .unwrap()
+            .to_owned()
     }
 
     #[test]
@@ -141,17 +159,26 @@ mod tests {
         let formatted = guard(|| panic!("at place {}", 7));
         assert_eq!(
             (formatted, last_error().as_str()),
-            (robosieve_status::Panic, "robosieve panicked, which is a bug: at place 7")
+            (
+                robosieve_status::Panic,
+                "robosieve panicked, which is a bug: at place 7"
+            )
         );
         let fixed = guard(|| panic!("here"));
         assert_eq!(
             (fixed, last_error().as_str()),
-            (robosieve_status::Panic, "robosieve panicked, which is a bug: here")
+            (
+                robosieve_status::Panic,
+                "robosieve panicked, which is a bug: here"
+            )
         );
         let other = guard(|| std::panic::panic_any(5));
         assert_eq!(
             (other, last_error().as_str()),
-            (robosieve_status::Panic, "robosieve panicked, which is a bug: no message")
+            (
+                robosieve_status::Panic,
+                "robosieve panicked, which is a bug: no message"
+            )
         );
         assert_eq!(guard_value(3, || panic!("there")), 3);
         assert!(last_error().ends_with("there"));
@@ -160,7 +187,10 @@ mod tests {
     #[test]
     fn messages_lose_nul_bytes_and_survive_success() {
         let failed = guard(|| Err(Failure::bad_argument("a\0b")));
-        assert_eq!((failed, last_error().as_str()), (robosieve_status::BadArgument, "ab"));
+        assert_eq!(
+            (failed, last_error().as_str()),
+            (robosieve_status::BadArgument, "ab")
+        );
         assert_eq!(guard(|| Ok(())), robosieve_status::Ok);
         assert_eq!(guard_value(1, || 2), 2);
         assert_eq!(last_error(), "ab");
@@ -168,13 +198,34 @@ mod tests {
 
     #[test]
     fn errors_of_the_library_have_a_status_each() {
-        use robosieve_status::{BadAgent, BadColumn, Corrupt, Io, NotASnapshot, Other, UnsupportedVersion};
-        let bad_agent = ErrorKind::BadAgent { name: String::new(), what: String::new() };
+        use robosieve_status::{
+            BadAgent, BadColumn, Corrupt, Io, NotASnapshot, Other, UnsupportedVersion,
+        };
+        let bad_agent = ErrorKind::BadAgent {
+            name: String::new(),
+            what: String::new(),
+        };
         for (kind, status) in [
             (ErrorKind::Io(std::io::ErrorKind::NotFound.into()), Io),
-            (ErrorKind::NotASnapshot { what: String::new() }, NotASnapshot),
-            (ErrorKind::UnsupportedVersion { found: 1, supported: 2 }, UnsupportedVersion),
-            (ErrorKind::Corrupt { what: String::new() }, Corrupt),
+            (
+                ErrorKind::NotASnapshot {
+                    what: String::new(),
+                },
+                NotASnapshot,
+            ),
+            (
+                ErrorKind::UnsupportedVersion {
+                    found: 1,
+                    supported: 2,
+                },
+                UnsupportedVersion,
+            ),
+            (
+                ErrorKind::Corrupt {
+                    what: String::new(),
+                },
+                Corrupt,
+            ),
             (bad_agent, BadAgent),
             (ErrorKind::BadColumn(String::new()), BadColumn),
             (ErrorKind::TooLarge(String::new()), Other),

@@ -33,7 +33,12 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_all_columns() {
-        for verdict in [Verdict::Disallowed, Verdict::Allowed, Verdict::Unknown, Verdict::Invalid] {
+        for verdict in [
+            Verdict::Disallowed,
+            Verdict::Allowed,
+            Verdict::Unknown,
+            Verdict::Invalid,
+        ] {
             assert_eq!(number(verdict), verdict.code(), "{verdict:?}");
         }
     }

@@ -81,8 +81,11 @@ impl AgentArgs {
         if self.crawlers.is_empty() {
             return Ok(CrawlerRegistry::shipped());
         }
-        let mut registry =
-            if self.only_crawlers { CrawlerRegistry::empty() } else { CrawlerRegistry::shipped().clone() };
+        let mut registry = if self.only_crawlers {
+            CrawlerRegistry::empty()
+        } else {
+            CrawlerRegistry::shipped().clone()
+        };
         for path in &self.crawlers {
             registry.extend(CrawlerList::open(path)?);
         }
@@ -132,17 +135,21 @@ impl AgentArgs {
     }
 
     /// [`check_spelling`](Self::check_spelling) with another beginning of the warning.
-    pub(crate) fn check_spelling_with(&self, check: SpellCheck, beginning: &str) -> anyhow::Result<()> {
+    pub(crate) fn check_spelling_with(
+        &self,
+        check: SpellCheck,
+        beginning: &str,
+    ) -> anyhow::Result<()> {
         let mut doubts = Vec::new();
         for agent in check.finish() {
             refuse_joined(&agent)?;
             refuse_file_name(&agent)?;
-            doubts.extend(
-                agent
-                    .misspelled
-                    .into_iter()
-                    .map(|name| format!("{beginning} {}; did you mean {}?", name.name, name.suggestion)),
-            );
+            doubts.extend(agent.misspelled.into_iter().map(|name| {
+                format!(
+                    "{beginning} {}; did you mean {}?",
+                    name.name, name.suggestion
+                )
+            }));
         }
         if self.strict_agents && !doubts.is_empty() {
             bail!("{} (--strict-agents)", doubts.join("; "));
@@ -165,13 +172,19 @@ impl AgentArgs {
 
     /// Refuses a URL that is the name of an agent: `-a GPTBot CCBot https://example.com/`.
     pub(crate) fn refuse_agent_as_url(&self, url: &str) -> anyhow::Result<()> {
-        if looks_like_agent(url, self.registry()?) { self.refuse_stray_agent(url, "not a URL") } else { Ok(()) }
+        if looks_like_agent(url, self.registry()?) {
+            self.refuse_stray_agent(url, "not a URL")
+        } else {
+            Ok(())
+        }
     }
 
     fn refuse_stray_agent(&self, name: &str, problem: &str) -> anyhow::Result<()> {
         match self.agents.last() {
             Some(last) => {
-                bail!("{name}: {problem}; if it is an agent, separate agents by commas: -a {last},{name}")
+                bail!(
+                    "{name}: {problem}; if it is an agent, separate agents by commas: -a {last},{name}"
+                )
             }
             None => Ok(()),
         }
@@ -181,8 +194,12 @@ impl AgentArgs {
 /// Whether an argument in the place of a file or a URL is the name of an agent.
 fn looks_like_agent(word: &str, registry: &CrawlerRegistry) -> bool {
     let lower = word.to_ascii_lowercase();
-    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' '));
-    let is_usual = ["bot", "spider", "crawler"].iter().any(|suffix| lower.ends_with(suffix));
+    let is_plain = word
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' '));
+    let is_usual = ["bot", "spider", "crawler"]
+        .iter()
+        .any(|suffix| lower.ends_with(suffix));
     registry.find(word).is_some() || (is_plain && is_usual)
 }
 
@@ -201,7 +218,10 @@ fn refuse_joined(agent: &UnnamedAgent) -> anyhow::Result<()> {
 /// Refuses a file name in place of an agent.
 fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
     let name = agent.label.to_ascii_lowercase();
-    match FILE_EXTENSIONS.iter().any(|extension| name.ends_with(extension)) {
+    match FILE_EXTENSIONS
+        .iter()
+        .any(|extension| name.ends_with(extension))
+    {
         false => Ok(()),
         true => bail!(
             "agent {:?}: this is the name of a file, and -a takes product tokens such as GPTBot; \
@@ -212,8 +232,20 @@ fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
 }
 
 /// Extensions of files that are used with this program.
-const FILE_EXTENSIONS: &[&str] =
-    &[".txt", ".tsv", ".csv", ".json", ".jsonl", ".ndjson", ".gz", ".zst", ".warc", ".parquet", ".rsieve", ".captures"];
+const FILE_EXTENSIONS: &[&str] = &[
+    ".txt",
+    ".tsv",
+    ".csv",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".gz",
+    ".zst",
+    ".warc",
+    ".parquet",
+    ".rsieve",
+    ".captures",
+];
 
 /// Collects agents from `-a` and `--agents-from`.
 struct AgentList<'r> {
@@ -227,7 +259,12 @@ struct AgentList<'r> {
 
 impl<'r> AgentList<'r> {
     fn new(registry: &'r CrawlerRegistry) -> Self {
-        Self { registry, agents: Vec::new(), single: Vec::new(), duplicates: Vec::new() }
+        Self {
+            registry,
+            agents: Vec::new(),
+            single: Vec::new(),
+            duplicates: Vec::new(),
+        }
     }
 
     fn add(&mut self, name: &str) -> robosieve::Result<()> {
@@ -253,11 +290,18 @@ impl<'r> AgentList<'r> {
             ));
         }
         // The extended matching finds every agent of a set, so a note would be noise.
-        let checked = if agent_match == AgentMatchArg::Google { &self.agents } else { &self.single };
+        let checked = if agent_match == AgentMatchArg::Google {
+            &self.agents
+        } else {
+            &self.single
+        };
         let outside = checked.iter().filter(|agent| agent.is_outside_alphabet());
         let (unmatched, partly): (Vec<&Agent>, Vec<&Agent>) =
             outside.partition(|agent| agent.is_unaddressable(agent_match.value()));
-        print_alphabet_note(&unmatched, "no group can name it, so only the global groups apply");
+        print_alphabet_note(
+            &unmatched,
+            "no group can name it, so only the global groups apply",
+        );
         print_alphabet_note(
             &partly,
             match agent_match {
@@ -272,8 +316,14 @@ impl<'r> AgentList<'r> {
 
 fn print_alphabet_note(agents: &[&Agent], consequence: &str) {
     if let [first, others @ ..] = agents {
-        let (plural, verb) = if others.is_empty() { ("", "has") } else { ("s", "each have") };
-        let names = others.iter().fold(first.to_string(), |names, agent| format!("{names}, {agent}"));
+        let (plural, verb) = if others.is_empty() {
+            ("", "has")
+        } else {
+            ("s", "each have")
+        };
+        let names = others.iter().fold(first.to_string(), |names, agent| {
+            format!("{names}, {agent}")
+        });
         let names = escape(&names);
         print_line(format_args!(
             "robosieve: note: agent{plural} {names} {verb} characters outside RFC 9309's alphabet \
@@ -289,7 +339,8 @@ fn read_agents(path: &Path, list: &mut AgentList<'_>) -> anyhow::Result<()> {
     for (i, line) in text.lines().enumerate() {
         let name = line.split('#').next().unwrap_or_default().trim();
         if !name.is_empty() {
-            list.add(name).with_context(|| format!("{}: line {}", path.display(), i + 1))?;
+            list.add(name)
+                .with_context(|| format!("{}: line {}", path.display(), i + 1))?;
             count += 1;
         }
     }

@@ -58,12 +58,39 @@ pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
     }
     let dir = args.out_dir.dir(args.output.as_deref())?;
     let main = dir.map(Path::to_owned).or_else(|| args.output.clone());
-    let action =
-        Action::Annotate(Annotation { form: args.form, name: args.as_name.clone(), preferences: args.preferences });
-    let task = JudgeTask { action, records: args.records.options() };
-    let paths = OutputPaths { main, of_directory: dir.is_some(), ..OutputPaths::default() };
-    let AnnotateArgs { snapshot, verify, judge, out_dir, inputs, .. } = args;
-    JudgeRun { snapshot, verify, judge, out_dir, inputs, task, paths, quiet }.perform(|stats, agents| {
+    let action = Action::Annotate(Annotation {
+        form: args.form,
+        name: args.as_name.clone(),
+        preferences: args.preferences,
+    });
+    let task = JudgeTask {
+        action,
+        records: args.records.options(),
+    };
+    let paths = OutputPaths {
+        main,
+        of_directory: dir.is_some(),
+        ..OutputPaths::default()
+    };
+    let AnnotateArgs {
+        snapshot,
+        verify,
+        judge,
+        out_dir,
+        inputs,
+        ..
+    } = args;
+    JudgeRun {
+        snapshot,
+        verify,
+        judge,
+        out_dir,
+        inputs,
+        task,
+        paths,
+        quiet,
+    }
+    .perform(|stats, agents| {
         // The counts of a single agent equal those of the lines.
         if agents.len() > 1 {
             print_agents(stats, agents);

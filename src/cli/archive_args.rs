@@ -42,20 +42,29 @@ pub(crate) struct ArchiveArgs {
 impl ArchiveArgs {
     /// Opens the output of the counts.
     pub(crate) fn open_stats(&self) -> anyhow::Result<Option<OutputTarget>> {
-        let mut stats = self.stats_json.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
+        let mut stats = self
+            .stats_json
+            .as_deref()
+            .map(|path| OutputTarget::open(Some(path)))
+            .transpose()?;
         stats.iter_mut().for_each(OutputTarget::outlive_reader);
         Ok(stats)
     }
 
     /// Sets the options of a compiler that writes `output`.
     pub(crate) fn configure(&self, compiler: Compiler, output: &Path) -> anyhow::Result<Compiler> {
-        Ok(compiler.skip_damaged(self.skip_damaged).memory(self.memory).temp_dir(self.temp_dir(output)?))
+        Ok(compiler
+            .skip_damaged(self.skip_damaged)
+            .memory(self.memory)
+            .temp_dir(self.temp_dir(output)?))
     }
 
     /// Refuses a file of counts that would overwrite an input or an output, or that has the
     /// extension of another format.
     pub(crate) fn refuse_stats(&self, guard: &mut OptionGuard) -> anyhow::Result<()> {
-        let Some(path) = &self.stats_json else { return Ok(()) };
+        let Some(path) = &self.stats_json else {
+            return Ok(());
+        };
         guard.add_output("--stats-json", path)?;
         refuse_other_format("--stats-json", path, OutputFormat::Text)
     }
@@ -78,7 +87,10 @@ pub(crate) fn guard_inputs(inputs: &[PathBuf]) -> anyhow::Result<OptionGuard> {
     let mut guard = OptionGuard::default().add_inputs("an input", inputs);
     for dir in inputs.iter().filter(|input| input.is_dir()) {
         let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
-        guard = guard.add_inputs("a file of an input directory", entries.flatten().map(|entry| entry.path()));
+        guard = guard.add_inputs(
+            "a file of an input directory",
+            entries.flatten().map(|entry| entry.path()),
+        );
     }
     Ok(guard)
 }
@@ -92,10 +104,15 @@ pub(crate) fn refuse_archive(output: &Path, content: &str) -> anyhow::Result<()>
     let mut start = Vec::new();
     if output.is_file() {
         let file = File::open(output).with_context(|| output.display().to_string())?;
-        file.take(5).read_to_end(&mut start).with_context(|| output.display().to_string())?;
+        file.take(5)
+            .read_to_end(&mut start)
+            .with_context(|| output.display().to_string())?;
     }
     if start == b"WARC/" || start.starts_with(&[0x1f, 0x8b]) {
-        bail!("{}: is an archive; -o names {content} to write, and would replace it", output.display());
+        bail!(
+            "{}: is an archive; -o names {content} to write, and would replace it",
+            output.display()
+        );
     }
     Ok(())
 }
@@ -103,7 +120,10 @@ pub(crate) fn refuse_archive(output: &Path, content: &str) -> anyhow::Result<()>
 /// Refuses to replace a captures file by a snapshot.
 pub(crate) fn refuse_captures_file(output: &Path) -> anyhow::Result<()> {
     if output.is_file() && CapturesFile::recognises(output)? {
-        bail!("{}: is a captures file; -o names the snapshot to write, and would replace it", output.display());
+        bail!(
+            "{}: is a captures file; -o names the snapshot to write, and would replace it",
+            output.display()
+        );
     }
     Ok(())
 }
@@ -126,7 +146,11 @@ pub(crate) fn warn_of_unread(report: &CompileReport) {
 fn warn_of_skipped_files(report: &CompileReport) {
     let names = &report.skipped_examples;
     if report.skipped_files > 0 {
-        let more = if report.skipped_files > names.len() as u64 { ", ..." } else { "" };
+        let more = if report.skipped_files > names.len() as u64 {
+            ", ..."
+        } else {
+            ""
+        };
         let names: Vec<String> = names.iter().map(|name| escape(name).into_owned()).collect();
         print_line(format_args!(
             "robosieve: warning: {} files in directories are no robots.txt of a host and were left out: {}{more}",
@@ -139,7 +163,11 @@ fn warn_of_skipped_files(report: &CompileReport) {
 /// Warns of bodies under unknown keys.
 fn warn_of_unread_keys(report: &CompileReport) {
     for (key, lines) in &report.unread_keys {
-        let have = if *lines == 1 { "line with a 2xx status has" } else { "lines with a 2xx status have" };
+        let have = if *lines == 1 {
+            "line with a 2xx status has"
+        } else {
+            "lines with a 2xx status have"
+        };
         print_line(format_args!(
             "robosieve: warning: {} {have} no body and count as unreachable; \"{}\" looks like the body: name it \"body\" \
              (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
@@ -151,5 +179,9 @@ fn warn_of_unread_keys(report: &CompileReport) {
 
 /// The names of inputs in a message.
 pub(crate) fn joined(inputs: &[PathBuf]) -> String {
-    inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    inputs
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -10,7 +10,9 @@ use super::compile::CompileArgs;
 use super::diff::DiffArgs;
 use super::export::ExportArgs;
 use super::filter::FilterArgs;
-use super::help_text::{COMMON, COMPLETIONS_EXAMPLES, EXAMPLES, MAN_EXAMPLES, SHORT_EXAMPLES, TEMPLATE};
+use super::help_text::{
+    COMMON, COMPLETIONS_EXAMPLES, EXAMPLES, MAN_EXAMPLES, SHORT_EXAMPLES, TEMPLATE,
+};
 use super::inputs::refuse_remote;
 use super::inspect::InspectArgs;
 use super::lint::LintArgs;
@@ -63,9 +65,14 @@ fn refuse_remote_paths(matches: &ArgMatches) -> anyhow::Result<()> {
     for id in matches.ids() {
         // Arguments of other types are no paths.
         let paths = matches.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
-        paths.into_iter().flatten().try_for_each(|path| refuse_remote(path))?;
+        paths
+            .into_iter()
+            .flatten()
+            .try_for_each(|path| refuse_remote(path))?;
     }
-    matches.subcommand().map_or(Ok(()), |(_, matches)| refuse_remote_paths(matches))
+    matches
+        .subcommand()
+        .map_or(Ok(()), |(_, matches)| refuse_remote_paths(matches))
 }
 
 /// The verbs. Deferring builds only the arguments of the called verb, which saves an eighth of the
@@ -112,7 +119,12 @@ impl Verb {
     pub(crate) fn has_answer(&self) -> bool {
         matches!(
             self,
-            Self::Check(_) | Self::Diff(DiffArgs { exit_code: true, .. }) | Self::Lint(LintArgs { codes: false, .. })
+            Self::Check(_)
+                | Self::Diff(DiffArgs {
+                    exit_code: true,
+                    ..
+                })
+                | Self::Lint(LintArgs { codes: false, .. })
         )
     }
 }
@@ -146,7 +158,12 @@ mod tests {
     fn top_level_help_lists_every_verb() {
         let command = Cli::command();
         for verb in command.get_subcommands() {
-            let (name, about) = (verb.get_name(), verb.get_about().map(ToString::to_string).unwrap_or_default());
+            let (name, about) = (
+                verb.get_name(),
+                verb.get_about()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
+            );
             let line = format!("\n  {name:<12} {about}\n");
             assert!(TEMPLATE.contains(&line), "{line}");
         }

@@ -1,6 +1,8 @@
 //! `robosieve captures`: writes the captures of archives to one captures file.
 
-use super::archive_args::{ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread};
+use super::archive_args::{
+    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
+};
 use super::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
@@ -38,8 +40,9 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
     let mut compiler = args.archives.configure(Compiler::default(), &args.output)?;
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("sorting captures");
-    let report =
-        compiler.write_captures_into(&mut output, &|at| progress.step(phase_name(at.phase), at.done, at.total))?;
+    let report = compiler.write_captures_into(&mut output, &|at| {
+        progress.step(phase_name(at.phase), at.done, at.total)
+    })?;
     warn_of_unread(&report.input);
     // A file without captures would replace a good one if an archive turned out empty.
     if report.content.captures == 0 {
@@ -54,7 +57,11 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
     if let Some(stats) = &mut stats {
         stats.write_whole(&to_json_pretty(&report)?)?;
     }
-    OutputTarget::commit_all([Some(OutputTarget::File(Box::new(output))), stats].into_iter().flatten())?;
+    OutputTarget::commit_all(
+        [Some(OutputTarget::File(Box::new(output))), stats]
+            .into_iter()
+            .flatten(),
+    )?;
     progress.finish();
     if !quiet {
         print_captures(&report, progress.elapsed());

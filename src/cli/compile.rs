@@ -1,7 +1,8 @@
 //! `robosieve compile`: compiles archives into a snapshot, with a report.
 
 use super::archive_args::{
-    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file, warn_of_unread,
+    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file,
+    warn_of_unread,
 };
 use super::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
@@ -60,7 +61,8 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     let mut compiler = args.archives.configure(new_compiler(args)?, &args.output)?;
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("sorting captures");
-    let compiled = compiler.finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))?;
+    let compiled =
+        compiler.finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))?;
     progress.end_of_input("writing the snapshot");
     warn_of_unread(compiled.report());
     refuse_empty_snapshot(args, compiled.report())?;
@@ -68,10 +70,19 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     if let Some(stats) = &mut stats {
         stats.write_whole(&to_json_pretty(&report)?)?;
     }
-    OutputTarget::commit_all([Some(OutputTarget::File(Box::new(output))), stats].into_iter().flatten())?;
+    OutputTarget::commit_all(
+        [Some(OutputTarget::File(Box::new(output))), stats]
+            .into_iter()
+            .flatten(),
+    )?;
     progress.finish();
     if !quiet {
-        print_compile(&report, args.previous.is_some(), args.as_of.is_some(), progress.elapsed());
+        print_compile(
+            &report,
+            args.previous.is_some(),
+            args.as_of.is_some(),
+            progress.elapsed(),
+        );
     }
     Ok(())
 }
@@ -83,8 +94,13 @@ fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
         return Ok(Compiler::new(profile.unwrap_or_default()).as_of(args.as_of));
     };
     let old = Snapshot::open(path)?;
-    let profile = profile.map_or_else(|| old.profile(), Ok).map_err(|err| err.at(path))?;
-    Ok(Compiler::new(profile).as_of(args.as_of).previous(old).map_err(|err| err.at(path))?)
+    let profile = profile
+        .map_or_else(|| old.profile(), Ok)
+        .map_err(|err| err.at(path))?;
+    Ok(Compiler::new(profile)
+        .as_of(args.as_of)
+        .previous(old)
+        .map_err(|err| err.at(path))?)
 }
 
 /// Refuses outputs that would overwrite an input or each other, and outputs with the extension of

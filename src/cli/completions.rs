@@ -14,8 +14,17 @@ use robosieve::crawlers::{AgentSet, KnownAgent};
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
     let names = completed_names();
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command_with_names(&names), "robosieve", &mut script);
-    print(&complete_lists(args.shell, &String::from_utf8_lossy(&script), &names))
+    clap_complete::generate(
+        args.shell,
+        &mut command_with_names(&names),
+        "robosieve",
+        &mut script,
+    );
+    print(&complete_lists(
+        args.shell,
+        &String::from_utf8_lossy(&script),
+        &names,
+    ))
 }
 
 /// The sets and crawlers of the registry. Names with spaces are missing, as completion scripts
@@ -23,7 +32,9 @@ pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
 fn completed_names() -> Vec<&'static str> {
     let sets = AgentSet::ALL.into_iter().map(AgentSet::name);
     let crawlers = KnownAgent::all().iter().map(|known| known.token.as_str());
-    sets.chain(crawlers).filter(|name| !name.contains(' ')).collect()
+    sets.chain(crawlers)
+        .filter(|name| !name.contains(' '))
+        .collect()
 }
 
 /// The command line, with `names` as possible values of agents.
@@ -46,14 +57,25 @@ fn complete_lists(shell: Shell, script: &str, names: &[&str]) -> String {
     match shell {
         Shell::Bash => {
             let single = format!("compgen -W \"{list}\"");
-            let script =
-                script.replace(&single, "compgen -W \"\"").replace("-F _robosieve ", "-F _robosieve_or_agents ");
+            let script = script
+                .replace(&single, "compgen -W \"\"")
+                .replace("-F _robosieve ", "-F _robosieve_or_agents ");
             BASH_FUNCTION.replace("NAMES", &list) + &script
         }
-        Shell::Zsh => script.replace(&format!(":AGENT:({list})"), &format!(":AGENT:_sequence compadd - {list}")),
+        Shell::Zsh => script.replace(
+            &format!(":AGENT:({list})"),
+            &format!(":AGENT:_sequence compadd - {list}"),
+        ),
         Shell::Fish => {
-            let single = names.iter().map(|name| format!("{name}\\t''")).collect::<Vec<_>>().join("\n");
-            script.replace(&format!("\"{single}\""), &format!("\"(__fish_append , {list})\""))
+            let single = names
+                .iter()
+                .map(|name| format!("{name}\\t''"))
+                .collect::<Vec<_>>()
+                .join("\n");
+            script.replace(
+                &format!("\"{single}\""),
+                &format!("\"(__fish_append , {list})\""),
+            )
         }
         // Their scripts complete no values of options.
         _ => script.to_owned(),

@@ -20,19 +20,27 @@ fn advice(err: &Error) -> Option<String> {
     let text = match err.remedy()? {
         Remedy::CompileArchives => "; `robosieve compile -o FILE ARCHIVE...` makes one",
         Remedy::CompileWithProfile(profile) => {
-            return Some(format!(" (`robosieve compile --previous SNAP --profile {profile} -o SNAP`)"));
+            return Some(format!(
+                " (`robosieve compile --previous SNAP --profile {profile} -o SNAP`)"
+            ));
         }
         Remedy::UseAsPrevious => "; a snapshot is given as --previous",
         Remedy::SkipDamage => " (--skip-damaged skips damaged places and counts them)",
         Remedy::UseFewerThreads => " (-j N)",
         Remedy::NameColumn if is_table => "; name the column of the URLs with --field NAME",
-        Remedy::NameColumn => "; name the column of the URLs with --field NAME, or by its number with --field N",
+        Remedy::NameColumn => {
+            "; name the column of the URLs with --field NAME, or by its number with --field N"
+        }
         Remedy::ReadWithoutQuotes => " (--input-format tsv --delimiter ,)",
         Remedy::SeparateOutputs => " (--out-dir)",
         Remedy::ColumnPerAgent => " (--as int8)",
         Remedy::RenameColumn => " (--as-name NAME)",
-        Remedy::MoveTemporaryFiles => "; name another directory with --temp-dir, or keep more in memory with --memory",
-        Remedy::NameLogFormat => "; give the layout of a log with User-Agents with --log-format or --json-key",
+        Remedy::MoveTemporaryFiles => {
+            "; name another directory with --temp-dir, or keep more in memory with --memory"
+        }
+        Remedy::NameLogFormat => {
+            "; give the layout of a log with User-Agents with --log-format or --json-key"
+        }
         Remedy::NameHost => "; give it with --host https://example.com, or log it",
         _ => return None,
     };
@@ -51,7 +59,11 @@ mod tests {
         let not_a_snapshot = || robosieve::Snapshot::new(b"x".as_slice()).map(drop);
         let expected = "not a robosieve snapshot; `robosieve compile -o FILE ARCHIVE...` makes one";
         assert_eq!(message(&not_a_snapshot().unwrap_err().into()), expected);
-        let nested = not_a_snapshot().map_err(io::Error::other).context("a").context("b").unwrap_err();
+        let nested = not_a_snapshot()
+            .map_err(io::Error::other)
+            .context("a")
+            .context("b")
+            .unwrap_err();
         assert_eq!(message(&nested), format!("b: a: {expected}"));
         assert_eq!(message(&anyhow::anyhow!("a").context("b")), "b: a");
     }

@@ -43,7 +43,11 @@ const FORMULA_STARTS: [char; 5] = ['=', '+', '-', '@', '\''];
 /// apostrophe if a spreadsheet would read it as a formula.
 pub(crate) fn tsv_field(text: &str) -> Cow<'_, str> {
     let field = escape_field(text);
-    if text.starts_with(FORMULA_STARTS) { Cow::Owned(format!("'{field}")) } else { field }
+    if text.starts_with(FORMULA_STARTS) {
+        Cow::Owned(format!("'{field}"))
+    } else {
+        field
+    }
 }
 
 /// A text as a field of CSV: as [`tsv_field`], in quotes where necessary (RFC 4180).
@@ -61,7 +65,11 @@ fn escape_if(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if is_escaped(c) { out.extend(c.escape_default()) } else { out.push(c) }
+        if is_escaped(c) {
+            out.extend(c.escape_default())
+        } else {
+            out.push(c)
+        }
     }
     Cow::Owned(out)
 }
@@ -108,35 +116,71 @@ mod tests {
 
     #[test]
     fn only_unsafe_characters_are_escaped() {
-        let shown = "a\\u{1b}[2J\\u{7}\\u{7f}\\u{9b}\\u{202e}\\u{2066}\\u{200e}\\u{61c}\\u{e0041}\\r";
+        let shown =
+            "a\\u{1b}[2J\\u{7}\\u{7f}\\u{9b}\\u{202e}\\u{2066}\\u{200e}\\u{61c}\\u{e0041}\\r";
         assert_eq!(escape(UNSAFE), shown);
         assert_eq!(escape_lines(UNSAFE), shown);
         for text in ["", "Disallow: /ä\\x1b/日本?\"'", "\u{fffd}\u{e9}\u{301}"] {
             assert!(matches!(escape(text), Cow::Borrowed(same) if same == text));
         }
         assert_eq!(escape_field(UNSAFE), shown);
-        assert_eq!((escape_field("a\\t\tä"), escape_field("a\"b'")), ("a\\\\t\\tä".into(), "a\"b'".into()));
-        assert_eq!((escape("a\tb\n"), escape_lines("a\tb\n")), ("a\\tb\\n".into(), "a\tb\n".into()));
+        assert_eq!(
+            (escape_field("a\\t\tä"), escape_field("a\"b'")),
+            ("a\\\\t\\tä".into(), "a\"b'".into())
+        );
+        assert_eq!(
+            (escape("a\tb\n"), escape_lines("a\tb\n")),
+            ("a\\tb\\n".into(), "a\tb\n".into())
+        );
     }
 
     #[test]
     fn fields_are_no_formulas_and_stay_different() {
-        assert_eq!((csv_field("=1"), tsv_field("-a\tb")), ("'=1".into(), "'-a\\tb".into()));
-        assert_eq!((csv_field("@a,\"b\""), csv_field("a b")), ("\"'@a,\"\"b\"\"\"".into(), "a b".into()));
-        let texts =
-            ["@x", "'@x", "''@x", "x", "'x", "a\tb", "a\\tb", "=", "'", "", ",", "\",", "'\",\"", "\"'\"\",\"\"\""];
+        assert_eq!(
+            (csv_field("=1"), tsv_field("-a\tb")),
+            ("'=1".into(), "'-a\\tb".into())
+        );
+        assert_eq!(
+            (csv_field("@a,\"b\""), csv_field("a b")),
+            ("\"'@a,\"\"b\"\"\"".into(), "a b".into())
+        );
+        let texts = [
+            "@x",
+            "'@x",
+            "''@x",
+            "x",
+            "'x",
+            "a\tb",
+            "a\\tb",
+            "=",
+            "'",
+            "",
+            ",",
+            "\",",
+            "'\",\"",
+            "\"'\"\",\"\"\"",
+        ];
         for field in [csv_field, tsv_field] {
-            let fields: std::collections::HashSet<String> = texts.map(|text| field(text).into_owned()).into();
+            let fields: std::collections::HashSet<String> =
+                texts.map(|text| field(text).into_owned()).into();
             assert_eq!(fields.len(), texts.len(), "{fields:?}");
-            assert!(fields.iter().all(|field| !field.trim_start_matches('"').starts_with(['=', '+', '-', '@'])));
+            assert!(fields.iter().all(|field| {
+                !field
+                    .trim_start_matches('"')
+                    .starts_with(['=', '+', '-', '@'])
+            }));
         }
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        for (text, max, shown) in
-            [("äöü", 2, "äö…"), ("äö", 2, "äö"), ("\u{1b}x", 1, "\\u{1b}…"), ("", 0, ""), ("a", 0, "…")]
-        {
+        for (text, max, shown) in [
+            ("äöü", 2, "äö…"),
+            ("äö", 2, "äö"),
+            ("\u{1b}x", 1, "\\u{1b}…"),
+            ("", 0, ""),
+            ("a", 0, "…"),
+        ] {
             assert_eq!(escape_cut(text, max), shown);
         }
     }
@@ -146,7 +190,10 @@ mod tests {
         let value = serde_json::json!({ UNSAFE: [UNSAFE, "\n\t\"\\"] });
         for json in [to_json(&value).unwrap(), to_json_pretty(&value).unwrap()] {
             assert!(!json.contains(|c| is_unsafe(c) && c != '\n'), "{json:?}");
-            assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
+            assert_eq!(
+                serde_json::from_str::<serde_json::Value>(&json).unwrap(),
+                value
+            );
         }
     }
 }

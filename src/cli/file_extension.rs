@@ -23,14 +23,16 @@ const COMPRESSED: &[&str] = &["gz", "zst"];
 /// Extensions of compressions and archives that this program does not write. `br` is missing: it is
 /// also a top-level domain.
 const NOT_WRITTEN: &[&str] = &[
-    "xz", "bz2", "lz4", "zip", "7z", "lzma", "lzo", "z", "rar", "tar", "tgz", "tbz2", "txz", "bz", "bgz", "gzip",
-    "zstd", "snappy", "brotli",
+    "xz", "bz2", "lz4", "zip", "7z", "lzma", "lzo", "z", "rar", "tar", "tgz", "tbz2", "txz", "bz",
+    "bgz", "gzip", "zstd", "snappy", "brotli",
 ];
 const PARQUET: &[&str] = &["parquet", "parq", "pq"];
 /// Extensions of other table formats.
 const TABLES: &[&str] = &["arrow", "feather", "orc", "avro", "xlsx"];
-const TEXT: &[&str] =
-    &["txt", "text", "tsv", "tab", "csv", "json", "jsonl", "ndjson", "cdx", "cdxj", "log", "list", "html", "svg"];
+const TEXT: &[&str] = &[
+    "txt", "text", "tsv", "tab", "csv", "json", "jsonl", "ndjson", "cdx", "cdxj", "log", "list",
+    "html", "svg",
+];
 /// Extensions of archives of pages.
 const ARCHIVES: &[&str] = &["warc", "wet", "wat"];
 const CAPTURES: &[&str] = &["captures"];
@@ -48,12 +50,22 @@ pub(crate) fn is_archive(path: &Path) -> bool {
 }
 
 /// Refuses a file with the extension of another format; `option` names the output.
-pub(crate) fn refuse_other_format(option: &str, path: &Path, format: OutputFormat) -> anyhow::Result<()> {
-    refuse(option, path, format, |stem, extension| format!("name it {}.{extension}", stem.display()))
+pub(crate) fn refuse_other_format(
+    option: &str,
+    path: &Path,
+    format: OutputFormat,
+) -> anyhow::Result<()> {
+    refuse(option, path, format, |stem, extension| {
+        format!("name it {}.{extension}", stem.display())
+    })
 }
 
 /// [`refuse_other_format`] for an output with the name of its input; `option` names the directory.
-pub(crate) fn refuse_other_format_of_input(option: &str, path: &Path, format: OutputFormat) -> anyhow::Result<()> {
+pub(crate) fn refuse_other_format_of_input(
+    option: &str,
+    path: &Path,
+    format: OutputFormat,
+) -> anyhow::Result<()> {
     refuse(option, path, format, |stem, extension| {
         format!(
             "name the input {}.{extension}, or give it to a run of its own with -o",
@@ -74,12 +86,18 @@ fn refuse(
         stem.set_extension("");
     }
     let (shown, advice) = (path.display(), |extension| advice(&stem, extension));
-    let first_in =
-        |lists: &[&[&str]]| extensions.iter().find(|extension| lists.iter().any(|list| list.contains(*extension)));
+    let first_in = |lists: &[&[&str]]| {
+        extensions
+            .iter()
+            .find(|extension| lists.iter().any(|list| list.contains(*extension)))
+    };
     match format {
         OutputFormat::Text => {
             if let Some(extension) = first_in(&[NOT_WRITTEN]) {
-                bail!("{shown}: {option} cannot write .{extension}, only plain text, .gz and .zst; {}", advice("zst"));
+                bail!(
+                    "{shown}: {option} cannot write .{extension}, only plain text, .gz and .zst; {}",
+                    advice("zst")
+                );
             }
             if let Some(extension) = first_in(&[PARQUET, TABLES]) {
                 bail!(
@@ -117,7 +135,10 @@ fn refuse(
         ),
         OutputFormat::Snapshot => {}
         OutputFormat::Captures => {
-            if extensions.iter().any(|extension| !CAPTURES.contains(extension)) {
+            if extensions
+                .iter()
+                .any(|extension| !CAPTURES.contains(extension))
+            {
                 bail!(
                     "{shown}: {option} names the captures file to write, which is compressed inside, and not as a whole; {}",
                     advice("captures")
@@ -131,7 +152,18 @@ fn refuse(
 /// The last extension of a name, if it belongs to a known format.
 fn known_extension(path: &Path) -> Option<&'static str> {
     let extension = path.extension()?.to_str()?;
-    let mut all = [COMPRESSED, NOT_WRITTEN, PARQUET, TABLES, TEXT, ARCHIVES, CAPTURES].into_iter().flatten().copied();
+    let mut all = [
+        COMPRESSED,
+        NOT_WRITTEN,
+        PARQUET,
+        TABLES,
+        TEXT,
+        ARCHIVES,
+        CAPTURES,
+    ]
+    .into_iter()
+    .flatten()
+    .copied();
     all.find(|known| known.eq_ignore_ascii_case(extension))
 }
 
@@ -161,19 +193,45 @@ mod tests {
             (OutputFormat::Captures, "x.captures.gz", "x.captures"),
             (OutputFormat::Captures, "x.jsonl", "x.captures"),
         ] {
-            let err = refuse_other_format("-o", Path::new(name), format).unwrap_err().to_string();
+            let err = refuse_other_format("-o", Path::new(name), format)
+                .unwrap_err()
+                .to_string();
             let advice = format!("name it {advice}");
-            assert!(err.contains(&advice) && err.contains("-o") && err.starts_with(name), "{err}");
+            assert!(
+                err.contains(&advice) && err.contains("-o") && err.starts_with(name),
+                "{err}"
+            );
         }
     }
 
     #[test]
     fn other_names_are_accepted() {
         for (format, names) in [
-            (OutputFormat::Text, &["x", "x.txt", "x.txt.gz", "x.zst", "x.GZ", "urls.br", "x.warc", "a.example"][..]),
-            (OutputFormat::Parquet, &["x", "x.parquet", "x.PQ", "part-0.c000"]),
-            (OutputFormat::Snapshot, &["x", "x.rsieve", "web.2024", "a.example"]),
-            (OutputFormat::Captures, &["x", "x.captures", "2026.captures", "a.example"]),
+            (
+                OutputFormat::Text,
+                &[
+                    "x",
+                    "x.txt",
+                    "x.txt.gz",
+                    "x.zst",
+                    "x.GZ",
+                    "urls.br",
+                    "x.warc",
+                    "a.example",
+                ][..],
+            ),
+            (
+                OutputFormat::Parquet,
+                &["x", "x.parquet", "x.PQ", "part-0.c000"],
+            ),
+            (
+                OutputFormat::Snapshot,
+                &["x", "x.rsieve", "web.2024", "a.example"],
+            ),
+            (
+                OutputFormat::Captures,
+                &["x", "x.captures", "2026.captures", "a.example"],
+            ),
         ] {
             for name in names {
                 refuse_other_format("-o", Path::new(name), format).unwrap();

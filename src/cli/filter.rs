@@ -83,11 +83,16 @@ pub(crate) struct FilterArgs {
 
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     if args.keep == KeepArg::Disallowed && args.disallowed_to.is_some() {
-        bail!("--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out");
+        bail!(
+            "--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out"
+        );
     }
     let dir = args.out_dir.dir(args.output.as_deref())?;
     let action = Action::Filter(args.keep.value(), args.require.value());
-    let task = JudgeTask { action, records: args.records.options() };
+    let task = JudgeTask {
+        action,
+        records: args.records.options(),
+    };
     let paths = OutputPaths {
         main: dir.map(Path::to_owned).or_else(|| args.output.clone()),
         disallowed: args.disallowed_to.clone(),
@@ -96,9 +101,25 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         cdxj: args.cdxj.clone(),
         of_directory: dir.is_some(),
     };
-    let FilterArgs { snapshot, verify, judge, out_dir, inputs, .. } = args;
-    JudgeRun { snapshot, verify, judge, out_dir, inputs, task, paths, quiet }
-        .perform(|stats, _| print_hints(args, stats))
+    let FilterArgs {
+        snapshot,
+        verify,
+        judge,
+        out_dir,
+        inputs,
+        ..
+    } = args;
+    JudgeRun {
+        snapshot,
+        verify,
+        judge,
+        out_dir,
+        inputs,
+        task,
+        paths,
+        quiet,
+    }
+    .perform(|stats, _| print_hints(args, stats))
 }
 
 /// Says which lines were not written, and which options keep or write them.
@@ -114,12 +135,23 @@ fn print_hints(args: &FilterArgs, stats: &FilterStats) {
         ));
     }
     if stats.invalid > 0 && args.invalid_to.is_none() {
-        let is = if stats.invalid == 1 { "that is not a URL" } else { "that are not URLs" };
-        print_line(format_args!("not written: {} {is} (--invalid-to FILE writes them)", lines(stats.invalid)));
+        let is = if stats.invalid == 1 {
+            "that is not a URL"
+        } else {
+            "that are not URLs"
+        };
+        print_line(format_args!(
+            "not written: {} {is} (--invalid-to FILE writes them)",
+            lines(stats.invalid)
+        ));
     }
 }
 
 /// A number of lines: `1 line`, `1,234 lines`.
 fn lines(count: u64) -> String {
-    format!("{} line{}", grouped(count), if count == 1 { "" } else { "s" })
+    format!(
+        "{} line{}",
+        grouped(count),
+        if count == 1 { "" } else { "s" }
+    )
 }

@@ -44,12 +44,25 @@ impl LocatedInput {
     pub(crate) fn name(&self) -> anyhow::Result<PathBuf> {
         let shown = self.path.display();
         if self.path.as_os_str() == "-" {
-            bail!("--out-dir names outputs after inputs, and standard input has no name; use -o, or name files");
+            bail!(
+                "--out-dir names outputs after inputs, and standard input has no name; use -o, or name files"
+            );
         }
-        let below = self.root.as_ref().and_then(|root| self.path.strip_prefix(root).ok());
-        match below.filter(|below| below.components().all(|part| matches!(part, Component::Normal(_)))) {
+        let below = self
+            .root
+            .as_ref()
+            .and_then(|root| self.path.strip_prefix(root).ok());
+        match below.filter(|below| {
+            below
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)))
+        }) {
             Some(below) => Ok(below.to_owned()),
-            None => self.path.file_name().map(PathBuf::from).with_context(|| format!("{shown}: has no file name")),
+            None => self
+                .path
+                .file_name()
+                .map(PathBuf::from)
+                .with_context(|| format!("{shown}: has no file name")),
         }
     }
 }
@@ -64,7 +77,10 @@ pub(crate) struct InputShard {
 fn parse_shard(text: &str) -> Result<InputShard, String> {
     let numbers = || {
         let (number, of) = text.split_once('/')?;
-        Some(InputShard { number: number.parse().ok()?, of: of.parse().ok()? })
+        Some(InputShard {
+            number: number.parse().ok()?,
+            of: of.parse().ok()?,
+        })
     };
     let possible = numbers().filter(|shard| (1..=shard.of).contains(&shard.number));
     possible.ok_or_else(|| "give I/N with I from 1 to N: 1/4 is the first of four parts".to_owned())
@@ -73,7 +89,11 @@ fn parse_shard(text: &str) -> Result<InputShard, String> {
 impl InputShard {
     /// Every N-th item, so that neighbours, which often have similar sizes, go to different shards.
     fn part<T>(self, items: Vec<T>) -> Vec<T> {
-        items.into_iter().skip(self.number - 1).step_by(self.of).collect()
+        items
+            .into_iter()
+            .skip(self.number - 1)
+            .step_by(self.of)
+            .collect()
     }
 }
 
@@ -86,7 +106,11 @@ impl InputArgs {
     /// The inputs of all shards, in order; those of directories and globs are sorted. Without any,
     /// standard input (`-`).
     pub(crate) fn all(&self, quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(self.all_located(quiet)?.into_iter().map(|input| input.path).collect())
+        Ok(self
+            .all_located(quiet)?
+            .into_iter()
+            .map(|input| input.path)
+            .collect())
     }
 
     /// [`all`](Self::all), each with the tree that contains it.
@@ -97,7 +121,10 @@ impl InputArgs {
                     "--shard divides inputs, but none is named; name files, a directory, a quoted glob, or --files-from"
                 );
             }
-            return Ok(vec![LocatedInput { path: PathBuf::from("-"), root: None }]);
+            return Ok(vec![LocatedInput {
+                path: PathBuf::from("-"),
+                root: None,
+            }]);
         }
         let mut named = self.inputs.clone();
         if let Some(list) = &self.files_from {
@@ -112,7 +139,10 @@ impl InputArgs {
         for path in named {
             let (root, mut found) = (glob_root(&path), Vec::new());
             expand(path, quiet, &mut found)?;
-            all.extend(found.into_iter().map(|path| LocatedInput { path, root: root.clone() }));
+            all.extend(found.into_iter().map(|path| LocatedInput {
+                path,
+                root: root.clone(),
+            }));
         }
         if all.is_empty() {
             bail!("there are no inputs: --files-from lists none; write one per line");
@@ -131,9 +161,13 @@ impl InputArgs {
 
 /// Refuses a URL in place of a path, unless a file has this name.
 pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
-    let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else { return Ok(()) };
+    let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else {
+        return Ok(());
+    };
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     if !is_scheme || path.exists() {
         return Ok(());
     }
@@ -149,20 +183,30 @@ pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
         "http" | "https" => "download it first (curl -O), or pipe it: curl -s URL | robosieve ... -".to_owned(),
         _ => "download it first, or pipe it to standard input (-)".to_owned(),
     };
-    bail!("{}: robosieve reads and writes local files only; {advice}", path.display())
+    bail!(
+        "{}: robosieve reads and writes local files only; {advice}",
+        path.display()
+    )
 }
 
 /// Reads the names that a file lists.
 fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
     if list.as_os_str() == "-" {
-        std::io::stdin().read_to_end(&mut bytes).context("standard input")?;
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .context("standard input")?;
     } else {
         bytes = std::fs::read(list).with_context(|| list.display().to_string())?;
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    lines.filter(|line| !line.trim_ascii().is_empty()).map(|line| to_path(line, list)).collect()
+    let lines = bytes
+        .split(|byte| *byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(|line| to_path(line, list))
+        .collect()
 }
 
 /// A file name may hold any bytes on Unix.
@@ -174,19 +218,27 @@ fn to_path(name: &[u8], _: &Path) -> anyhow::Result<PathBuf> {
 
 #[cfg(not(unix))]
 fn to_path(name: &[u8], list: &Path) -> anyhow::Result<PathBuf> {
-    Ok(PathBuf::from(std::str::from_utf8(name).with_context(|| list.display().to_string())?))
+    Ok(PathBuf::from(
+        std::str::from_utf8(name).with_context(|| list.display().to_string())?,
+    ))
 }
 
 /// Appends the files that a name stands for.
 fn expand(path: PathBuf, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     refuse_remote(&path)?;
-    if path.is_dir() { expand_directory(&path, quiet, all) } else { expand_name(path, all) }
+    if path.is_dir() {
+        expand_directory(&path, quiet, all)
+    } else {
+        expand_name(path, all)
+    }
 }
 
 /// Expands globs to the files that they match; other names, also of directories, stay.
 pub(crate) fn expand_globs(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
-    paths.iter().try_for_each(|path| expand_name(path.clone(), &mut all))?;
+    paths
+        .iter()
+        .try_for_each(|path| expand_name(path.clone(), &mut all))?;
     Ok(all)
 }
 
@@ -202,7 +254,8 @@ fn expand_name(path: PathBuf, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 
 /// The path as a glob pattern; `None` if it has no wildcard, or if a file has this name.
 fn as_glob(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| has_wildcard(text) && !path.exists())
+    path.to_str()
+        .filter(|text| has_wildcard(text) && !path.exists())
 }
 
 fn has_wildcard(text: &str) -> bool {
@@ -255,12 +308,18 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
 /// dot. (The option of the `glob` crate for this panics at names that are not UTF-8; without the
 /// option, the crate skips such names.)
 fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let matches =
-        glob::glob_with(pattern, glob::MatchOptions::new()).with_context(|| format!("{pattern}: not a glob"))?;
-    let mut files = matches.collect::<Result<Vec<PathBuf>, _>>().with_context(|| pattern.to_owned())?;
-    files.retain(|path| hidden_components(path) <= hidden_components(Path::new(pattern)) && !path.is_dir());
+    let matches = glob::glob_with(pattern, glob::MatchOptions::new())
+        .with_context(|| format!("{pattern}: not a glob"))?;
+    let mut files = matches
+        .collect::<Result<Vec<PathBuf>, _>>()
+        .with_context(|| pattern.to_owned())?;
+    files.retain(|path| {
+        hidden_components(path) <= hidden_components(Path::new(pattern)) && !path.is_dir()
+    });
     if files.is_empty() {
-        bail!("{pattern}: no file has this name, and as a glob it matches none; look at it with `ls`");
+        bail!(
+            "{pattern}: no file has this name, and as a glob it matches none; look at it with `ls`"
+        );
     }
     files.sort();
     all.append(&mut files);
@@ -280,10 +339,20 @@ mod tests {
     #[test]
     fn every_item_is_in_exactly_one_shard() {
         for (items, of) in [(0, 1), (1, 4), (10, 1), (10, 3), (10, 10), (10, 13)] {
-            let shard = |number| parse_shard(&format!("{number}/{of}")).unwrap().part((0..items).collect::<Vec<u32>>());
+            let shard = |number| {
+                parse_shard(&format!("{number}/{of}"))
+                    .unwrap()
+                    .part((0..items).collect::<Vec<u32>>())
+            };
             let shards: Vec<Vec<u32>> = (1..=of).map(shard).collect();
-            let (least, most) = (shards.iter().map(Vec::len).min(), shards.iter().map(Vec::len).max());
-            assert!(most.unwrap() - least.unwrap() <= 1, "{items} in {of}: {shards:?}");
+            let (least, most) = (
+                shards.iter().map(Vec::len).min(),
+                shards.iter().map(Vec::len).max(),
+            );
+            assert!(
+                most.unwrap() - least.unwrap() <= 1,
+                "{items} in {of}: {shards:?}"
+            );
             let mut all = shards.concat();
             all.sort_unstable();
             assert_eq!(all, (0..items).collect::<Vec<_>>(), "{items} in {of}");
@@ -292,7 +361,9 @@ mod tests {
 
     #[test]
     fn malformed_shards_are_refused() {
-        for text in ["0/4", "5/4", "0/0", "x/y", "4", "1/", "/4", "-1/4", "1/4/2", "1 /4", ""] {
+        for text in [
+            "0/4", "5/4", "0/0", "x/y", "4", "1/", "/4", "-1/4", "1/4/2", "1 /4", "",
+        ] {
             assert!(parse_shard(text).is_err(), "{text}");
         }
     }

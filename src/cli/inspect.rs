@@ -83,7 +83,10 @@ fn snapshot_and_origin(args: &InspectArgs) -> anyhow::Result<(&Path, Option<&OsS
         }
         (Some(snapshot), Some(first)) if origin.is_some() || Path::new(first).is_file() => {
             let first = Path::new(first).display();
-            bail!("the snapshot is named twice, as {first} and as -s {}; name it once", snapshot.display())
+            bail!(
+                "the snapshot is named twice, as {first} and as -s {}; name it once",
+                snapshot.display()
+            )
         }
         (Some(snapshot), first) => Ok((snapshot, first)),
     }
@@ -91,7 +94,9 @@ fn snapshot_and_origin(args: &InspectArgs) -> anyhow::Result<(&Path, Option<&OsS
 
 pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     let (path, origin) = snapshot_and_origin(args)?;
-    OptionGuard::default().add_inputs("the snapshot", [path]).add_stdout()?;
+    OptionGuard::default()
+        .add_inputs("the snapshot", [path])
+        .add_stdout()?;
     if args.stale_at.is_some() && origin.is_some() {
         bail!("--stale-at lists the URLs of all origins; leave ORIGIN out");
     }
@@ -110,7 +115,9 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     }
     let text = match origin {
         None => totals(&snapshot, args).with_context(file)?,
-        Some(origin) => one_origin(&snapshot, &origin.to_string_lossy(), args).with_context(file)?,
+        Some(origin) => {
+            one_origin(&snapshot, &origin.to_string_lossy(), args).with_context(file)?
+        }
     };
     print(&text)
 }
@@ -118,7 +125,10 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
 /// Prints the contents of a captures file.
 fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> anyhow::Result<()> {
     if origin.is_some() || args.stale_at.is_some() {
-        bail!("{}: a captures file is not indexed by origin; compile it, and inspect the snapshot", path.display());
+        bail!(
+            "{}: a captures file is not indexed by origin; compile it, and inspect the snapshot",
+            path.display()
+        );
     }
     let file = CapturesFile::open(path)?;
     match (args.verify, args.checksums.no_verify) {
@@ -135,7 +145,10 @@ fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> 
         return print(&to_json_pretty(&value)?);
     }
     let mut table = Table::default();
-    table.row("captures format version", CAPTURES_FORMAT_VERSION.to_string());
+    table.row(
+        "captures format version",
+        CAPTURES_FORMAT_VERSION.to_string(),
+    );
     table.row("written by", escape(file.tool()).into_owned());
     table.row("verified", args.verified().to_owned());
     table.captured(counts.captured);
@@ -201,8 +214,10 @@ fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
 fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
     let metadata = snapshot.metadata()?;
     if args.json {
-        let sections: serde_json::Map<_, _> =
-            snapshot.sections().map(|(name, len)| (name.to_owned(), len.into())).collect();
+        let sections: serde_json::Map<_, _> = snapshot
+            .sections()
+            .map(|(name, len)| (name.to_owned(), len.into()))
+            .collect();
         let value = json!({
             "format_version": FORMAT_VERSION, "bytes": snapshot.byte_len(), "verified": args.verified(),
             "metadata": metadata, "sections": sections,
@@ -235,7 +250,11 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
 
 fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {
     // A host alone is its https site, as in a browser.
-    let with_scheme = if origin.contains("://") { origin.to_owned() } else { format!("https://{origin}") };
+    let with_scheme = if origin.contains("://") {
+        origin.to_owned()
+    } else {
+        format!("https://{origin}")
+    };
     let Some(key) = Origin::of(with_scheme.as_bytes()) else {
         bail!("{origin:?} is not an origin; write it like https://example.com");
     };
@@ -278,7 +297,12 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
     }
     if let Some(source) = entry.source() {
         let plural = if outcome.hops == 1 { "" } else { "s" };
-        let _ = write!(out, ", from {} after {} redirect{plural}", escape(&source), outcome.hops);
+        let _ = write!(
+            out,
+            ", from {} after {} redirect{plural}",
+            escape(&source),
+            outcome.hops
+        );
     }
     if let Some(first) = outcome.first_failure {
         let _ = write!(out, ", failing since {}", time(first));
@@ -296,7 +320,9 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
         out.push_str(", longer than 500 KiB: the rest is ignored");
     }
     match outcome.looks_like {
-        Some(LooksLike::Html) => out.push_str(", looks like HTML: only lines of known fields count"),
+        Some(LooksLike::Html) => {
+            out.push_str(", looks like HTML: only lines of known fields count")
+        }
         Some(LooksLike::Utf16) => out.push_str(", looks like UTF-16, which is not decoded"),
         _ => {}
     }

@@ -62,12 +62,18 @@ impl PolicyArgs {
 
 /// At least one agent, by either option.
 pub(super) fn agent_required() -> ArgGroup {
-    ArgGroup::new("agent-required").required(true).multiple(true).args(["agents", "agents_from"])
+    ArgGroup::new("agent-required")
+        .required(true)
+        .multiple(true)
+        .args(["agents", "agents_from"])
 }
 
 impl JudgeArgs {
     /// The options other than the agents.
     pub(crate) fn options(&self) -> JudgeOptions {
-        self.policy.options(&self.agents).unknown(self.unknown.map(UnknownArg::value)).at(self.at)
+        self.policy
+            .options(&self.agents)
+            .unknown(self.unknown.map(UnknownArg::value))
+            .at(self.at)
     }
 }

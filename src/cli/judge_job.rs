@@ -41,12 +41,20 @@ pub(crate) fn write(
         refuse_index(paths)?;
         refuse_misnamed(paths, OutputFormat::Parquet)?;
         let stats = parquet::write(task, judge, inputs, paths, progress)?;
-        return Ok(PendingOutputs { outputs: Vec::new(), stats });
+        return Ok(PendingOutputs {
+            outputs: Vec::new(),
+            stats,
+        });
     }
     // A stream is read to recognise it.
-    let is_stream =
-        |path: &PathBuf| path.as_os_str() == "-" || std::fs::metadata(path).is_ok_and(|meta| !meta.is_file());
-    let opened = if inputs.iter().any(is_stream) { Some(OutputSet::open(paths)?) } else { None };
+    let is_stream = |path: &PathBuf| {
+        path.as_os_str() == "-" || std::fs::metadata(path).is_ok_and(|meta| !meta.is_file())
+    };
+    let opened = if inputs.iter().any(is_stream) {
+        Some(OutputSet::open(paths)?)
+    } else {
+        None
+    };
     let (names, inputs) = match warc::open(inputs)? {
         ListsOrWarcs::Lists(lists) => (inputs, lists),
         ListsOrWarcs::Warcs(warcs) => {
@@ -56,12 +64,18 @@ pub(crate) fn write(
     };
     refuse_index(paths)?;
     refuse_misnamed(paths, OutputFormat::Text)?;
-    let mut outputs = opened.map_or_else(|| OutputSet::open(paths), Ok)?.compressed(paths, |_| false)?;
+    let mut outputs = opened
+        .map_or_else(|| OutputSet::open(paths), Ok)?
+        .compressed(paths, |_| false)?;
     let progress = |at: robosieve::filter::FilterProgress| progress(at.bytes_read);
-    let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
+    let filter = Filter::new(judge)
+        .records(task.records.clone())
+        .progress(&progress);
     let stats = match &task.action {
         Action::Annotate(annotation) => {
-            let filter = filter.form(annotation.list_form()?).preferences(annotation.preferences);
+            let filter = filter
+                .form(annotation.list_form()?)
+                .preferences(annotation.preferences);
             filter.annotate(inputs, &mut outputs.main)?
         }
         Action::Filter(keep, require) => {
@@ -78,25 +92,39 @@ pub(crate) fn write(
         // The outputs are dropped here, so they replace no files.
         return Err(no_url(stats.lines, names));
     }
-    Ok(PendingOutputs { outputs: outputs.all(), stats })
+    Ok(PendingOutputs {
+        outputs: outputs.all(),
+        stats,
+    })
 }
 
 /// Refuses an index of outputs that are not archives.
 fn refuse_index(paths: &OutputPaths) -> anyhow::Result<()> {
     match &paths.cdxj {
-        Some(path) => bail!("{}: --cdxj indexes the records of WARC files, and no input is one", path.display()),
+        Some(path) => bail!(
+            "{}: --cdxj indexes the records of WARC files, and no input is one",
+            path.display()
+        ),
         None => Ok(()),
     }
 }
 
 /// Refuses outputs with the extension of another format.
 fn refuse_misnamed(paths: &OutputPaths, format: OutputFormat) -> anyhow::Result<()> {
-    let refuse = if paths.of_directory { refuse_other_format_of_input } else { refuse_other_format };
-    paths.named().try_for_each(|(output, path)| refuse(paths.option_of(output), path, format))
+    let refuse = if paths.of_directory {
+        refuse_other_format_of_input
+    } else {
+        refuse_other_format
+    };
+    paths
+        .named()
+        .try_for_each(|(output, path)| refuse(paths.option_of(output), path, format))
 }
 
 fn as_sink(output: &mut Option<OutputTarget>) -> Option<&mut (dyn Write + Send)> {
-    output.as_mut().map(|output| output as &mut (dyn Write + Send))
+    output
+        .as_mut()
+        .map(|output| output as &mut (dyn Write + Send))
 }
 
 /// Opens all inputs before any is read, so that a missing one fails at once.

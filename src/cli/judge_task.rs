@@ -44,7 +44,9 @@ impl Annotation {
             Some(AnnotateArg::Jsonl) => AnnotateForm::Jsonl,
             Some(AnnotateArg::Mask) => AnnotateForm::Mask,
             Some(AnnotateArg::Bits | AnnotateArg::Int8) => {
-                bail!("--as bits and --as int8 are columns of Parquet files; a list takes letters, jsonl or mask")
+                bail!(
+                    "--as bits and --as int8 are columns of Parquet files; a list takes letters, jsonl or mask"
+                )
             }
         })
     }
@@ -87,6 +89,7 @@ impl OutputPaths {
             ("invalid", &self.invalid),
             ("cdxj", &self.cdxj),
         ];
-        all.into_iter().filter_map(|(output, path)| Some((output, path.as_deref()?)))
+        all.into_iter()
+            .filter_map(|(output, path)| Some((output, path.as_deref()?)))
     }
 }

@@ -21,8 +21,13 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     match pages.iter().find(|page| page.name == name) {
         Some(page) => print(&page.text),
         None => {
-            let verbs = pages.iter().filter_map(|page| page.name.strip_prefix("robosieve-"));
-            bail!("there is no page on {name:?}; there are pages on {}", verbs.collect::<Vec<_>>().join(", "))
+            let verbs = pages
+                .iter()
+                .filter_map(|page| page.name.strip_prefix("robosieve-"));
+            bail!(
+                "there is no page on {name:?}; there are pages on {}",
+                verbs.collect::<Vec<_>>().join(", ")
+            )
         }
     }
 }
@@ -43,12 +48,21 @@ fn pages() -> anyhow::Result<Vec<ManPage>> {
 }
 
 fn page(command: Command) -> anyhow::Result<ManPage> {
-    let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
-    let examples =
-        command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
+    let name = command
+        .get_display_name()
+        .unwrap_or(command.get_name())
+        .to_owned();
+    let examples = command
+        .get_after_long_help()
+        .or(command.get_after_help())
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let has_verbs = command.has_subcommands();
     let source = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
-    let man = Man::new(command).title(name.to_uppercase()).source(source).manual("robosieve manual");
+    let man = Man::new(command)
+        .title(name.to_uppercase())
+        .source(source)
+        .manual("robosieve manual");
     let mut text = Vec::new();
     man.render_title(&mut text)?;
     man.render_name_section(&mut text)?;
@@ -59,7 +73,10 @@ fn page(command: Command) -> anyhow::Result<ManPage> {
         man.render_subcommands_section(&mut text)?;
     }
     write_examples(&examples, &mut text)?;
-    Ok(ManPage { name, text: String::from_utf8_lossy(&text).into_owned() })
+    Ok(ManPage {
+        name,
+        text: String::from_utf8_lossy(&text).into_owned(),
+    })
 }
 
 /// Writes the end of `--help`: indented lines are commands and stay unchanged; blank lines separate
@@ -69,7 +86,15 @@ fn write_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
     for line in help.lines() {
         if is_command != line.starts_with("  ") {
             is_command = !is_command;
-            writeln!(out, "{}", if is_command { ".PP\n.nf\n.ad l\n.nh" } else { ".fi\n.hy\n.ad b" })?;
+            writeln!(
+                out,
+                "{}",
+                if is_command {
+                    ".PP\n.nf\n.ad l\n.nh"
+                } else {
+                    ".fi\n.hy\n.ad b"
+                }
+            )?;
         }
         match line {
             "Examples:" => writeln!(out, ".SH EXAMPLES")?,
@@ -78,7 +103,11 @@ fn write_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
             _ => writeln!(out, "\\&{}", line.replace('\\', "\\e").replace('-', "\\-"))?,
         }
     }
-    if is_command { writeln!(out, ".fi") } else { Ok(()) }
+    if is_command {
+        writeln!(out, ".fi")
+    } else {
+        Ok(())
+    }
 }
 
 fn write_all(dir: &Path, pages: &[ManPage]) -> anyhow::Result<()> {

@@ -93,13 +93,20 @@ fn run_verb(cli: Cli) -> ExitCode {
         Err(err) if is_stdout_closed(&err) && !is_answer => ExitCode::SUCCESS,
         Err(err) => {
             // Every error message is printed here, so its names and texts are escaped once.
-            print_line(format_args!("robosieve: {}", escape(&error_advice::message(&err))));
+            print_line(format_args!(
+                "robosieve: {}",
+                escape(&error_advice::message(&err))
+            ));
             ExitCode::from(2)
         }
     }
 }
 
-fn dispatch(Cli { verb, jobs, quiet, .. }: Cli) -> anyhow::Result<ExitCode> {
+fn dispatch(
+    Cli {
+        verb, jobs, quiet, ..
+    }: Cli,
+) -> anyhow::Result<ExitCode> {
     if matches!(verb, Verb::Check(_)) {
         // `check` finishes sooner than threads start, and it writes no files.
         return perform(verb, quiet);

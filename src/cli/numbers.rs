@@ -18,7 +18,10 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
         Some(digits) if text.ends_with('M') => (digits, 1_000_000),
         Some(digits) => (digits, 1_000_000_000),
     };
-    let count = digits.parse().ok().and_then(|count: u64| count.checked_mul(unit));
+    let count = digits
+        .parse()
+        .ok()
+        .and_then(|count: u64| count.checked_mul(unit));
     let possible = count.filter(|count| (1..=WebOptions::MAX).contains(count));
     possible.ok_or_else(|| "give a number like 20000, 20k or 100M, at most 1000G".to_owned())
 }
@@ -46,8 +49,14 @@ mod tests {
     #[test]
     fn sizes_have_binary_units() {
         let size = |text| parse_size(text).ok();
-        assert_eq!([size("0"), size("17"), size("3k")], [Some(0), Some(17), Some(3 << 10)]);
-        assert_eq!([size("512M"), size("2GiB"), size("1t")], [Some(512 << 20), Some(2 << 30), Some(1 << 40)]);
+        assert_eq!(
+            [size("0"), size("17"), size("3k")],
+            [Some(0), Some(17), Some(3 << 10)]
+        );
+        assert_eq!(
+            [size("512M"), size("2GiB"), size("1t")],
+            [Some(512 << 20), Some(2 << 30), Some(1 << 40)]
+        );
         for text in ["", "M", "-1", "1.5G", "1P", "1 G", "99999999999T"] {
             assert_eq!(size(text), None, "{text}");
         }

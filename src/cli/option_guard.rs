@@ -16,7 +16,11 @@ pub(crate) struct OptionGuard(OverwriteGuard);
 
 impl OptionGuard {
     /// Adds files that are read, with their role in messages. `-` is standard input.
-    pub(crate) fn add_inputs<P: AsRef<Path>>(self, role: &str, paths: impl IntoIterator<Item = P>) -> Self {
+    pub(crate) fn add_inputs<P: AsRef<Path>>(
+        self,
+        role: &str,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Self {
         Self(self.0.add_inputs(role, paths))
     }
 
@@ -25,7 +29,11 @@ impl OptionGuard {
     /// # Errors
     /// If the file is an input too, or already another output.
     pub(crate) fn add_output(&mut self, option: &str, path: &Path) -> anyhow::Result<()> {
-        let added = if is_stdout(path) { self.0.add_stdout(option) } else { self.0.add_output(option, path) };
+        let added = if is_stdout(path) {
+            self.0.add_stdout(option)
+        } else {
+            self.0.add_output(option, path)
+        };
         added.map_err(|err| with_remedy(err, &format!("name another file with {option}")))
     }
 
@@ -33,7 +41,11 @@ impl OptionGuard {
     ///
     /// # Errors
     /// As [`add_output`](Self::add_output).
-    pub(crate) fn add_output_in_directory(&mut self, option: &str, path: &Path) -> anyhow::Result<()> {
+    pub(crate) fn add_output_in_directory(
+        &mut self,
+        option: &str,
+        path: &Path,
+    ) -> anyhow::Result<()> {
         let added = self.0.add_output(option, path);
         added.map_err(|err| with_remedy(err, &format!("name another directory with {option}")))
     }

@@ -36,7 +36,10 @@ impl OutputTarget {
         match path {
             None => {
                 let out = BufWriter::with_capacity(1 << 16, io::stdout());
-                Ok(Self::Stdout(Stdout { out, when_closed: WhenClosed::Fail }))
+                Ok(Self::Stdout(Stdout {
+                    out,
+                    when_closed: WhenClosed::Fail,
+                }))
             }
             Some(path) if is_stdout(path) => Self::open(None),
             Some(path) => Ok(Self::File(Box::new(OutputFile::create(path)?))),
@@ -110,7 +113,9 @@ impl OutputTarget {
 
 /// Whether a path means standard output. Opening it by name would truncate a redirected file.
 pub(crate) fn is_stdout(path: &Path) -> bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path.as_os_str() == *name)
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .iter()
+        .any(|name| path.as_os_str() == *name)
 }
 
 impl Write for OutputTarget {
@@ -147,7 +152,9 @@ impl Stdout {
                     Ok(dropped)
                 }
             },
-            result => result.map_err(|err| io::Error::new(err.kind(), format!("standard output: {err}"))),
+            result => {
+                result.map_err(|err| io::Error::new(err.kind(), format!("standard output: {err}")))
+            }
         }
     }
 }
@@ -177,11 +184,19 @@ impl std::error::Error for StdoutClosed {}
 
 /// Whether a run ended because the reader closed standard output.
 pub(crate) fn is_stdout_closed(err: &anyhow::Error) -> bool {
-    let is_closed = |err: &io::Error| err.get_ref().is_some_and(|inner| inner.is::<StdoutClosed>());
-    err.chain().any(|cause| match cause.downcast_ref::<robosieve::Error>().map(robosieve::Error::kind) {
-        Some(ErrorKind::Io(err)) => is_closed(err),
-        Some(_) => false,
-        None => cause.downcast_ref::<io::Error>().is_some_and(is_closed),
+    let is_closed = |err: &io::Error| {
+        err.get_ref()
+            .is_some_and(|inner| inner.is::<StdoutClosed>())
+    };
+    err.chain().any(|cause| {
+        match cause
+            .downcast_ref::<robosieve::Error>()
+            .map(robosieve::Error::kind)
+        {
+            Some(ErrorKind::Io(err)) => is_closed(err),
+            Some(_) => false,
+            None => cause.downcast_ref::<io::Error>().is_some_and(is_closed),
+        }
     })
 }
 
@@ -192,7 +207,10 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes `text` to standard output, and commits the files that belong to it, unless the text
 /// cannot be written.
-pub(crate) fn print_with(text: &str, files: impl IntoIterator<Item = OutputTarget>) -> anyhow::Result<()> {
+pub(crate) fn print_with(
+    text: &str,
+    files: impl IntoIterator<Item = OutputTarget>,
+) -> anyhow::Result<()> {
     let mut out = OutputTarget::open(None)?;
     out.write_whole(&escape_lines(text))?;
     OutputTarget::commit_all(std::iter::once(out).chain(files))

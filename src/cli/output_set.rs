@@ -20,8 +20,11 @@ pub(crate) struct OutputSet {
 impl OutputSet {
     /// Opens all outputs without compression.
     pub(crate) fn open(paths: &OutputPaths) -> anyhow::Result<Self> {
-        let open =
-            |path: &Option<PathBuf>| path.as_deref().map(|path| OutputTarget::open_as_is(Some(path))).transpose();
+        let open = |path: &Option<PathBuf>| {
+            path.as_deref()
+                .map(|path| OutputTarget::open_as_is(Some(path)))
+                .transpose()
+        };
         let mut main = OutputTarget::open_as_is(paths.main.as_deref())?;
         if paths.named().any(|(output, _)| output != "main") {
             main.outlive_reader();
@@ -37,7 +40,11 @@ impl OutputSet {
 
     /// Compresses the outputs as their names say, except those of records for which `is_as_is`
     /// holds.
-    pub(crate) fn compressed(self, paths: &OutputPaths, is_as_is: impl Fn(&Path) -> bool) -> anyhow::Result<Self> {
+    pub(crate) fn compressed(
+        self,
+        paths: &OutputPaths,
+        is_as_is: impl Fn(&Path) -> bool,
+    ) -> anyhow::Result<Self> {
         let compressed = |output: OutputTarget, path: &Option<PathBuf>| match path.as_deref() {
             Some(path) if is_as_is(path) => Ok(output),
             _ => output.compressed_by_name(),
@@ -50,11 +57,23 @@ impl OutputSet {
             disallowed: optional(self.disallowed, &paths.disallowed)?,
             unknown: optional(self.unknown, &paths.unknown)?,
             invalid: optional(self.invalid, &paths.invalid)?,
-            cdxj: self.cdxj.map(OutputTarget::compressed_by_name).transpose()?,
+            cdxj: self
+                .cdxj
+                .map(OutputTarget::compressed_by_name)
+                .transpose()?,
         })
     }
 
     pub(crate) fn all(self) -> Vec<OutputTarget> {
-        [Some(self.main), self.disallowed, self.unknown, self.invalid, self.cdxj].into_iter().flatten().collect()
+        [
+            Some(self.main),
+            self.disallowed,
+            self.unknown,
+            self.invalid,
+            self.cdxj,
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }

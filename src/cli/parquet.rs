@@ -17,7 +17,10 @@ fn silence_parquet_panics() {
     SILENCED.call_once(|| {
         let default = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !info.location().is_some_and(|location| is_of_parquet_reader(location.file())) {
+            if !info
+                .location()
+                .is_some_and(|location| is_of_parquet_reader(location.file()))
+            {
                 default(info);
             }
         }));
@@ -48,7 +51,10 @@ fn is_of_parquet_reader(file: &str) -> bool {
 /// # Errors
 /// If only some are.
 pub(crate) fn are_parquet(inputs: &[PathBuf]) -> anyhow::Result<bool> {
-    let tables = inputs.iter().filter(|path| ParquetInput::is_parquet(path)).count();
+    let tables = inputs
+        .iter()
+        .filter(|path| ParquetInput::is_parquet(path))
+        .count();
     if tables > 0 && tables < inputs.len() {
         bail!("some inputs are Parquet files and some are not; give each kind to a run of its own");
     }
@@ -56,7 +62,10 @@ pub(crate) fn are_parquet(inputs: &[PathBuf]) -> anyhow::Result<bool> {
 }
 
 /// Opens Parquet files; `records` names the column of the URLs.
-pub(crate) fn open(inputs: &[PathBuf], records: &RecordOptions) -> anyhow::Result<Vec<ParquetInput>> {
+pub(crate) fn open(
+    inputs: &[PathBuf],
+    records: &RecordOptions,
+) -> anyhow::Result<Vec<ParquetInput>> {
     if records.json_key.is_some() {
         bail!("--json-key is for lists; --field names the column of a Parquet file");
     }
@@ -120,8 +129,7 @@ fn columns(form: Option<AnnotateArg>) -> anyhow::Result<VerdictColumns> {
     }
 }
 
-const NEEDS_FILE: &str =
-    "the output of a Parquet input is Parquet, which needs a file; name one with -o, such as -o out.parquet";
+const NEEDS_FILE: &str = "the output of a Parquet input is Parquet, which needs a file; name one with -o, such as -o out.parquet";
 
 #[cfg(test)]
 mod tests {
@@ -130,12 +138,24 @@ mod tests {
     #[test]
     fn only_panics_of_the_parquet_reader_are_silent() {
         for (file, is_silent) in [
-            ("/home/u/.cargo/registry/src/index-1949cf8c/parquet-60.1.0/src/file/reader.rs", true),
-            ("C:\\cargo\\registry\\src\\index-1\\snap-1.1.1\\src\\raw.rs", true),
+            (
+                "/home/u/.cargo/registry/src/index-1949cf8c/parquet-60.1.0/src/file/reader.rs",
+                true,
+            ),
+            (
+                "C:\\cargo\\registry\\src\\index-1\\snap-1.1.1\\src\\raw.rs",
+                true,
+            ),
             ("vendor/parquet/src/schema/types.rs", true),
             ("src/parquet/input.rs", false),
-            ("/home/u/.cargo/registry/src/index-1949cf8c/robosieve-0.1.0/src/parquet/input.rs", false),
-            ("/home/u/.cargo/registry/src/index-1949cf8c/rayon-core-1.13.0/src/registry.rs", false),
+            (
+                "/home/u/.cargo/registry/src/index-1949cf8c/robosieve-0.1.0/src/parquet/input.rs",
+                false,
+            ),
+            (
+                "/home/u/.cargo/registry/src/index-1949cf8c/rayon-core-1.13.0/src/registry.rs",
+                false,
+            ),
             ("/rustc/0123/library/core/src/slice/index.rs", false),
         ] {
             assert_eq!(is_of_parquet_reader(file), is_silent, "{file}");

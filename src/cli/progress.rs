@@ -36,7 +36,13 @@ impl Progress {
     /// Counts the bytes of all archives; the total is known if all are regular files or directories
     /// of them.
     pub(crate) fn of_archives(paths: &[PathBuf], quiet: bool) -> Self {
-        let length = |path: &PathBuf| if path.is_dir() { directory_length(path) } else { file_length(path) };
+        let length = |path: &PathBuf| {
+            if path.is_dir() {
+                directory_length(path)
+            } else {
+                file_length(path)
+            }
+        };
         Self::new(paths.iter().map(length).sum(), quiet)
     }
 
@@ -59,7 +65,16 @@ impl Progress {
         set_bar(bar.clone());
         let plain = (!terminal && !quiet).then(|| Mutex::new(Instant::now()));
         let (files_done, position) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { bar, plain, start: Instant::now(), total, files: None, files_done, position, step: Mutex::default() }
+        Self {
+            bar,
+            plain,
+            start: Instant::now(),
+            total,
+            files: None,
+            files_done,
+            position,
+            step: Mutex::default(),
+        }
     }
 
     /// Sets the position.
@@ -76,10 +91,15 @@ impl Progress {
     }
 
     fn plain_line(&self, position: u64) -> String {
-        let total = self.total.map_or_else(String::new, |total| format!(" of {}", BinaryBytes(total)));
+        let total = self
+            .total
+            .map_or_else(String::new, |total| format!(" of {}", BinaryBytes(total)));
         let (files, seconds) = (self.files_text(), self.elapsed().as_secs_f64());
         let rate = BinaryBytes((position as f64 / seconds.max(1e-9)) as u64);
-        format!("robosieve: {}{total}{files} after {seconds:.0} s, {rate}/s", BinaryBytes(position))
+        format!(
+            "robosieve: {}{total}{files} after {seconds:.0} s, {rate}/s",
+            BinaryBytes(position)
+        )
     }
 
     /// Advances the position; several threads may call it.
@@ -103,7 +123,9 @@ impl Progress {
 
     /// Shows the share of a step after reading, and the time that is left.
     pub(crate) fn step(&self, name: &'static str, done: u64, total: u64) {
-        let Ok(mut step) = self.step.try_lock() else { return };
+        let Ok(mut step) = self.step.try_lock() else {
+            return;
+        };
         let start = match *step {
             Some((current, start)) if current == name => start,
             _ => step.insert((name, Instant::now())).1,
@@ -116,7 +138,10 @@ impl Progress {
             && last.elapsed() >= PLAIN_INTERVAL
         {
             *last = Instant::now();
-            print_line(format_args!("robosieve: {text}, after {:.0} s", self.elapsed().as_secs_f64()));
+            print_line(format_args!(
+                "robosieve: {text}, after {:.0} s",
+                self.elapsed().as_secs_f64()
+            ));
         }
     }
 
@@ -128,7 +153,8 @@ impl Progress {
 
     fn files_text(&self) -> String {
         let done = self.files_done.load(Ordering::Relaxed);
-        self.files.map_or_else(String::new, |files| format!(", {done} of {files} files"))
+        self.files
+            .map_or_else(String::new, |files| format!(", {done} of {files} files"))
     }
 
     /// Removes the bar.
@@ -176,7 +202,10 @@ fn step_text(name: &str, done: u64, total: u64, elapsed: Duration) -> String {
 
 /// The length of a regular file; `None` for anything else.
 fn file_length(path: &Path) -> Option<u64> {
-    std::fs::metadata(path).ok().filter(Metadata::is_file).map(|meta| meta.len())
+    std::fs::metadata(path)
+        .ok()
+        .filter(Metadata::is_file)
+        .map(|meta| meta.len())
 }
 
 /// The length of all files in a directory, without hidden ones.
@@ -194,6 +223,9 @@ mod tests {
     fn steps_have_a_share_and_the_time_left() {
         let text = |done, total| step_text("sorting", done, total, Duration::from_secs(30));
         assert_eq!([text(0, 0), text(0, 9)], ["sorting", "sorting"]);
-        assert_eq!([text(1, 4), text(4, 4)], ["sorting 25 %, 90 s left", "sorting 100 %, 0 s left"]);
+        assert_eq!(
+            [text(1, 4), text(4, 4)],
+            ["sorting 25 %, 90 s left", "sorting 100 %, 0 s left"]
+        );
     }
 }

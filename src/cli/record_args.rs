@@ -69,19 +69,35 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
 
 fn parse_scheme(text: &str) -> Result<String, String> {
     let scheme = text.trim_end_matches("://");
-    let plain = scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
-    match scheme.bytes().next().is_some_and(|b| b.is_ascii_alphabetic()) && plain {
+    let plain = scheme
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    match scheme
+        .bytes()
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic())
+        && plain
+    {
         true => Ok(scheme.to_owned()),
         false => Err("give a scheme, such as https".to_owned()),
     }
 }
 
 fn parse_host(text: &str) -> Result<String, String> {
-    let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let whole = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("https://{text}")
+    };
     let origin = robosieve::Origin::of(whole.as_bytes());
-    let host = whole.split_once("://").map_or("", |(_, host)| host.trim_end_matches('/'));
+    let host = whole
+        .split_once("://")
+        .map_or("", |(_, host)| host.trim_end_matches('/'));
     match origin {
         Some(_) if !host.contains(['/', '?', '#']) => Ok(text.to_owned()),
-        _ => Err("give a host, such as example.com, or scheme and host, such as http://example.com:8080".to_owned()),
+        _ => Err(
+            "give a host, such as example.com, or scheme and host, such as http://example.com:8080"
+                .to_owned(),
+        ),
     }
 }

@@ -31,7 +31,9 @@ pub(crate) fn committing() {
 /// stay in force.
 pub(crate) fn handle() {
     if let Err(err) = platform::handle() {
-        print_line(format_args!("robosieve: note: if interrupted, temporary files will stay: {err}"));
+        print_line(format_args!(
+            "robosieve: note: if interrupted, temporary files will stay: {err}"
+        ));
     }
 }
 
@@ -47,7 +49,10 @@ pub(crate) fn wait_if_ending() {
 fn clean_up(signal: &str) {
     ENDING.store(true, Ordering::Release);
     robosieve::output::remove_unfinished();
-    let state = OUTPUT_STATE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let state = OUTPUT_STATE
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
     let state = state.unwrap_or_else(|| "no output file was written or changed".to_owned());
     let line = format!("robosieve: interrupted by {signal}: {state}");
     // A stopped terminal or a full pipe must not keep the process alive.
@@ -56,7 +61,11 @@ fn clean_up(signal: &str) {
         print_last_line(format_args!("{line}"));
         drop(sender);
     };
-    if Builder::new().name("last line".to_owned()).spawn(print).is_ok() {
+    if Builder::new()
+        .name("last line".to_owned())
+        .spawn(print)
+        .is_ok()
+    {
         // The process ends after the line, or after the timeout.
         let _ = printed.recv_timeout(STDERR_TIMEOUT);
     }
@@ -76,10 +85,14 @@ mod platform {
         // With a handler, a file beyond `ulimit -f` is a write error, as on a full disk, and does
         // not end the process.
         flag::register(SIGXFSZ, Arc::default())?;
-        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+        let wanted = [SIGINT, SIGTERM, SIGHUP]
+            .into_iter()
+            .filter(|signal| !is_ignored(*signal));
         let (sender, receiver) = mpsc::channel::<Signals>();
         let wait = move || {
-            let Ok(mut signals) = receiver.recv() else { return };
+            let Ok(mut signals) = receiver.recv() else {
+                return;
+            };
             if let Some(signal) = signals.forever().next() {
                 super::clean_up(signal_name(signal).unwrap_or("a signal"));
                 end(signal);

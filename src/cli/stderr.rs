@@ -13,7 +13,10 @@ struct StderrState {
     closed: bool,
 }
 
-static STATE: Mutex<StderrState> = Mutex::new(StderrState { bar: None, closed: false });
+static STATE: Mutex<StderrState> = Mutex::new(StderrState {
+    bar: None,
+    closed: false,
+});
 
 fn state() -> MutexGuard<'static, StderrState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -48,5 +51,7 @@ pub(crate) fn set_bar(bar: Option<ProgressBar>) {
 
 /// Writes the line in one call, so that lines of other processes do not mix with it.
 fn write(line: fmt::Arguments<'_>) {
-    let _ = io::stderr().lock().write_all(format!("{line}\n").as_bytes());
+    let _ = io::stderr()
+        .lock()
+        .write_all(format!("{line}\n").as_bytes());
 }

@@ -44,16 +44,31 @@ fn rows(rows: &[(&str, u64)]) {
     }
 }
 
-pub(crate) fn print_compile(report: &CompileReport, has_previous: bool, has_as_of: bool, elapsed: Duration) {
+pub(crate) fn print_compile(
+    report: &CompileReport,
+    has_previous: bool,
+    has_as_of: bool,
+    elapsed: Duration,
+) {
     let counts = &report.counts;
-    print_line(format_args!("compiled {} captures in {:.2} s", grouped(report.captures), elapsed.as_secs_f64()));
+    print_line(format_args!(
+        "compiled {} captures in {:.2} s",
+        grouped(report.captures),
+        elapsed.as_secs_f64()
+    ));
     rows(&[("origins", counts.origins)]);
     rows(&outcomes(counts).map(|(name, number)| (name, number)));
     if has_previous {
-        rows(&[("kept as they were", report.taken_over), ("captured, but not newer", report.outdated)]);
+        rows(&[
+            ("kept as they were", report.taken_over),
+            ("captured, but not newer", report.outdated),
+        ]);
     }
     if has_as_of {
-        rows(&[("captures left out as newer", report.too_new), ("captures of unknown time", report.undated)]);
+        rows(&[
+            ("captures left out as newer", report.too_new),
+            ("captures of unknown time", report.undated),
+        ]);
     }
     rows(&[
         ("found through redirects", counts.redirected),
@@ -77,7 +92,10 @@ pub(crate) fn print_compile(report: &CompileReport, has_previous: bool, has_as_o
 pub(crate) fn print_captures(report: &CapturesReport, elapsed: Duration) {
     let CapturesReport { input, content, .. } = report;
     let seconds = elapsed.as_secs_f64();
-    print_line(format_args!("wrote {} captures in {seconds:.2} s", grouped(content.captures)));
+    print_line(format_args!(
+        "wrote {} captures in {seconds:.2} s",
+        grouped(content.captures)
+    ));
     rows(&[
         ("origins", content.origins),
         ("captures of other URLs", content.other_urls),
@@ -102,7 +120,10 @@ fn line_counts(stats: &FilterStats) -> Vec<String> {
         ("unknown", stats.unknown),
         ("invalid", stats.invalid),
     ];
-    counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect()
+    counts
+        .iter()
+        .map(|(name, count)| format!("{name} {}", grouped(*count)))
+        .collect()
 }
 
 /// The counts of lines and bytes, after a title.
@@ -139,17 +160,30 @@ fn wrap(items: &[String]) -> String {
 /// The elapsed time, and the lines per second.
 fn rate(lines: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
-    format!("{seconds:.2} s  {} URL/s", grouped((lines as f64 / seconds) as u64))
+    format!(
+        "{seconds:.2} s  {} URL/s",
+        grouped((lines as f64 / seconds) as u64)
+    )
 }
 
 pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     print_line(format_args!("{}", wrap(&line_counts(stats))));
-    print_line(format_args!("bytes {}  {}", grouped(stats.bytes), rate(stats.lines, elapsed)));
+    print_line(format_args!(
+        "bytes {}  {}",
+        grouped(stats.bytes),
+        rate(stats.lines, elapsed)
+    ));
     if stats.warcinfo > 0 {
-        print_line(format_args!("warcinfo records, not counted above: {}", grouped(stats.warcinfo)));
+        print_line(format_args!(
+            "warcinfo records, not counted above: {}",
+            grouped(stats.warcinfo)
+        ));
     }
     if stats.via_other_scheme > 0 {
-        print_line(format_args!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme)));
+        print_line(format_args!(
+            "judged by the entry of the other scheme: {}",
+            grouped(stats.via_other_scheme)
+        ));
     }
 }
 
@@ -159,7 +193,11 @@ pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
         Some(path) if path.as_os_str() != "-" => path.display().to_string(),
         _ => "standard input".to_owned(),
     };
-    let others = if inputs.len() > 1 { " and the other inputs" } else { "" };
+    let others = if inputs.len() > 1 {
+        " and the other inputs"
+    } else {
+        ""
+    };
     anyhow::anyhow!(
         "{first}{others}: none of the {} lines has a URL in the expected column or key; set it with --input-format, \
          --field or --json-key. For URLs without scheme or host, add --default-scheme or --host",
@@ -188,25 +226,42 @@ pub(crate) fn print_audit(report: &AuditReport, elapsed: Duration) {
 /// Prints the size of the lists of a report.
 pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
     let (lines, bytes) = (grouped(lists.lines), grouped(lists.bytes));
-    print_line(format_args!("lines {lines}  bytes {bytes}  {}", rate(lists.lines, elapsed)));
+    print_line(format_args!(
+        "lines {lines}  bytes {bytes}  {}",
+        rate(lists.lines, elapsed)
+    ));
 }
 
 /// Prints the size of an exported table.
 pub(crate) fn print_export(stats: &ExportStats, elapsed: Duration) {
-    let (rows, origins, seconds) = (grouped(stats.rows), grouped(stats.origins), elapsed.as_secs_f64());
-    print_line(format_args!("rows {rows}  origins {origins}  {seconds:.2} s"));
+    let (rows, origins, seconds) = (
+        grouped(stats.rows),
+        grouped(stats.origins),
+        elapsed.as_secs_f64(),
+    );
+    print_line(format_args!(
+        "rows {rows}  origins {origins}  {seconds:.2} s"
+    ));
 }
 
 /// Prints the counts of each agent, with the number of its letter, digit or column.
 pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
-    agent_table(stats, agents).iter().for_each(|row| print_line(format_args!("{row}")));
+    agent_table(stats, agents)
+        .iter()
+        .for_each(|row| print_line(format_args!("{row}")));
 }
 
 /// One row per agent, aligned to the longest name.
 fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
     let judged = stats.allowed + stats.disallowed;
-    let names: Vec<String> = agents.iter().map(|agent| escape(agent.label()).into_owned()).collect();
-    let width = names.iter().map(|name| name.chars().count()).fold(26, usize::max);
+    let names: Vec<String> = agents
+        .iter()
+        .map(|agent| escape(agent.label()).into_owned())
+        .collect();
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .fold(26, usize::max);
     let row = |(i, (name, allowed)): (usize, (&String, &u64))| {
         let disallowed = judged.saturating_sub(*allowed);
         format!(
@@ -216,7 +271,12 @@ fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
             grouped(disallowed)
         )
     };
-    names.iter().zip(&stats.agent_allowed).enumerate().map(row).collect()
+    names
+        .iter()
+        .zip(&stats.agent_allowed)
+        .enumerate()
+        .map(row)
+        .collect()
 }
 
 #[cfg(test)]
@@ -235,14 +295,21 @@ mod tests {
             stats.bytes = number;
             let text = counts("skipped files: ", &stats);
             assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
-            let words = text.split_whitespace().filter(|word| **word == grouped(number)).count();
+            let words = text
+                .split_whitespace()
+                .filter(|word| **word == grouped(number))
+                .count();
             assert_eq!(words, 6, "{text}");
         }
     }
 
     #[test]
     fn agent_columns_align_for_long_names() {
-        let names = ["A", "Googlebot-Image:Googlebot", "A-crawler-whose-name-is-longer-than-any-other:Googlebot"];
+        let names = [
+            "A",
+            "Googlebot-Image:Googlebot",
+            "A-crawler-whose-name-is-longer-than-any-other:Googlebot",
+        ];
         let agents: Vec<Agent> = names.iter().map(|name| name.parse().unwrap()).collect();
         let mut stats = FilterStats::default();
         stats.allowed = 1_000_000;
@@ -250,8 +317,16 @@ mod tests {
         let rows = agent_table(&stats, &agents);
         for column in [" allowed ", " disallowed "] {
             let places: Vec<_> = rows.iter().map(|row| row.find(column)).collect();
-            assert!(places.iter().all(|place| place.is_some() && *place == places[0]), "{rows:#?}");
+            assert!(
+                places
+                    .iter()
+                    .all(|place| place.is_some() && *place == places[0]),
+                "{rows:#?}"
+            );
         }
-        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{rows:#?}");
+        assert!(
+            rows.iter().all(|row| row.len() == rows[0].len()),
+            "{rows:#?}"
+        );
     }
 }

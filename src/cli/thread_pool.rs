@@ -27,6 +27,10 @@ pub(crate) fn start(jobs: Option<usize>, quiet: bool) -> anyhow::Result<ThreadPo
 
 /// One thread per core, or the number in rayon's environment variable.
 fn default_threads() -> usize {
-    let variable = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
-    variable.filter(|threads| *threads > 0).unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get))
+    let variable = std::env::var("RAYON_NUM_THREADS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    variable
+        .filter(|threads| *threads > 0)
+        .unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get))
 }

@@ -11,7 +11,11 @@ const FORMS: &str = "give a time like 2026-01-31T12:00:00Z or a date like 2026-0
 
 /// Parses a time to seconds since 1970; a date is its first second in UTC.
 pub(crate) fn parse_instant(text: &str) -> Result<i64, String> {
-    if is_date(text) { first_second(parse_date(text)?) } else { parse_time(text) }
+    if is_date(text) {
+        first_second(parse_date(text)?)
+    } else {
+        parse_time(text)
+    }
 }
 
 /// [`parse_instant`], and `now` for the current time.
@@ -22,7 +26,13 @@ pub(crate) fn parse_instant_or_now(text: &str) -> Result<i64, String> {
 /// Parses a time to seconds since 1970; a date is its last second in UTC, and `now` the current
 /// time.
 pub(crate) fn parse_through_or_now(text: &str) -> Result<i64, String> {
-    or_now(text, |text| if is_date(text) { Ok(first_second(parse_date(text)?)? + DAY - 1) } else { parse_time(text) })
+    or_now(text, |text| {
+        if is_date(text) {
+            Ok(first_second(parse_date(text)?)? + DAY - 1)
+        } else {
+            parse_time(text)
+        }
+    })
 }
 
 fn or_now(text: &str, parse: impl Fn(&str) -> Result<i64, String>) -> Result<i64, String> {
@@ -35,15 +45,24 @@ fn or_now(text: &str, parse: impl Fn(&str) -> Result<i64, String>) -> Result<i64
 /// Whether the text has exactly the form `2026-01-31`: a time without an offset is not a date.
 fn is_date(text: &str) -> bool {
     text.len() == 10
-        && text.bytes().enumerate().all(|(i, b)| if matches!(i, 4 | 7) { b == b'-' } else { b.is_ascii_digit() })
+        && text.bytes().enumerate().all(|(i, b)| {
+            if matches!(i, 4 | 7) {
+                b == b'-'
+            } else {
+                b.is_ascii_digit()
+            }
+        })
 }
 
 fn parse_date(text: &str) -> Result<Date, String> {
-    text.parse().map_err(|_| format!("there is no such date; {FORMS}"))
+    text.parse()
+        .map_err(|_| format!("there is no such date; {FORMS}"))
 }
 
 fn first_second(date: Date) -> Result<i64, String> {
-    let midnight = date.to_zoned(TimeZone::UTC).map_err(|_| format!("too far away; {FORMS}"))?;
+    let midnight = date
+        .to_zoned(TimeZone::UTC)
+        .map_err(|_| format!("too far away; {FORMS}"))?;
     Ok(midnight.timestamp().as_second())
 }
 

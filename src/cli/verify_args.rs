@@ -34,8 +34,17 @@ impl VerifyArgs {
         }
     }
 
-    fn verify(&self, snapshot: &Snapshot, path: &Path, verify: fn(&Snapshot) -> Result<()>) -> Result<()> {
+    fn verify(
+        &self,
+        snapshot: &Snapshot,
+        path: &Path,
+        verify: fn(&Snapshot) -> Result<()>,
+    ) -> Result<()> {
         self.look_ups(snapshot);
-        if self.no_verify { Ok(()) } else { verify(snapshot).map_err(|err| err.at(path)) }
+        if self.no_verify {
+            Ok(())
+        } else {
+            verify(snapshot).map_err(|err| err.at(path))
+        }
     }
 }

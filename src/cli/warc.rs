@@ -1,6 +1,8 @@
 //! `filter` and `annotate` for WARC, WET and WAT files.
 
-use super::file_extension::{OutputFormat, is_archive, refuse_other_format, refuse_other_format_of_input};
+use super::file_extension::{
+    OutputFormat, is_archive, refuse_other_format, refuse_other_format_of_input,
+};
 use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::output::{OutputTarget, is_stdout};
 use super::output_set::OutputSet;
@@ -33,7 +35,9 @@ pub(crate) fn open(paths: &[PathBuf]) -> anyhow::Result<ListsOrWarcs> {
         (_, true) => Ok(ListsOrWarcs::Lists(lists)),
         (true, false) => Ok(ListsOrWarcs::Warcs(warcs)),
         (false, false) => {
-            bail!("some inputs are WARC files and some are lists; give each kind to a run of its own, or use --out-dir")
+            bail!(
+                "some inputs are WARC files and some are lists; give each kind to a run of its own, or use --out-dir"
+            )
         }
     }
 }
@@ -53,7 +57,9 @@ pub(crate) fn write(
         );
     }
     let outputs = |is_as_is: &dyn Fn(&Path) -> bool| {
-        outputs.map_or_else(|| OutputSet::open(paths), Ok)?.compressed(paths, is_as_is)
+        outputs
+            .map_or_else(|| OutputSet::open(paths), Ok)?
+            .compressed(paths, is_as_is)
     };
     let show = |at: FilterProgress| progress(at.bytes_read);
     let filter = WarcFilter::new(judge).progress(&show);
@@ -62,7 +68,10 @@ pub(crate) fn write(
             let form = annotation.list_form()?;
             refuse_misnamed_lines(paths)?;
             let mut outputs = outputs(&|_| false)?;
-            let stats = filter.form(form).preferences(annotation.preferences).annotate(inputs, &mut outputs.main)?;
+            let stats = filter
+                .form(form)
+                .preferences(annotation.preferences)
+                .annotate(inputs, &mut outputs.main)?;
             Ok((outputs.all(), stats))
         }
         Action::Filter(keep, require) => {
@@ -74,10 +83,22 @@ pub(crate) fn write(
             let stats = {
                 let outputs = WarcOutputs {
                     kept: Some(output(&mut targets.main, &paths.main)),
-                    other: targets.disallowed.as_mut().map(|out| output(out, &paths.disallowed)),
-                    unknown: targets.unknown.as_mut().map(|out| output(out, &paths.unknown)),
-                    invalid: targets.invalid.as_mut().map(|out| output(out, &paths.invalid)),
-                    index: targets.cdxj.as_mut().map(|out| WarcIndex { out, file_name: &file_name }),
+                    other: targets
+                        .disallowed
+                        .as_mut()
+                        .map(|out| output(out, &paths.disallowed)),
+                    unknown: targets
+                        .unknown
+                        .as_mut()
+                        .map(|out| output(out, &paths.unknown)),
+                    invalid: targets
+                        .invalid
+                        .as_mut()
+                        .map(|out| output(out, &paths.invalid)),
+                    index: targets.cdxj.as_mut().map(|out| WarcIndex {
+                        out,
+                        file_name: &file_name,
+                    }),
                 };
                 filter.keep(*keep, *require).run(inputs, outputs)?
             };
@@ -88,11 +109,17 @@ pub(crate) fn write(
 
 /// An output, whose name says whether records become gzip members.
 fn output<'o>(out: &'o mut OutputTarget, path: &Option<PathBuf>) -> WarcOutput<'o> {
-    WarcOutput { out, gzip: path.as_deref().is_some_and(|path| has_extension(path, "gz")) }
+    WarcOutput {
+        out,
+        gzip: path
+            .as_deref()
+            .is_some_and(|path| has_extension(path, "gz")),
+    }
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|other| other.eq_ignore_ascii_case(extension))
+    path.extension()
+        .is_some_and(|other| other.eq_ignore_ascii_case(extension))
 }
 
 /// Refuses names of lines that are those of archives, unless an output has the name of its input.
@@ -117,7 +144,11 @@ fn refuse_misnamed_lines(paths: &OutputPaths) -> anyhow::Result<()> {
 fn refuse_misnamed_records(paths: &OutputPaths, has_members: bool) -> anyhow::Result<()> {
     for (output, path) in paths.named() {
         let option = paths.option_of(output);
-        let format = if output == "cdxj" { OutputFormat::Text } else { OutputFormat::Warc };
+        let format = if output == "cdxj" {
+            OutputFormat::Text
+        } else {
+            OutputFormat::Warc
+        };
         if paths.of_directory {
             refuse_other_format_of_input(option, path, format)?;
             continue;
@@ -131,7 +162,12 @@ fn refuse_misnamed_records(paths: &OutputPaths, has_members: bool) -> anyhow::Re
             bail!(
                 "{}: {option} copies the gzip members of the inputs, so the name must end in .gz; name it {}.gz",
                 path.display(),
-                if has_extension(path, "zst") { path.with_extension("") } else { path.to_owned() }.display()
+                if has_extension(path, "zst") {
+                    path.with_extension("")
+                } else {
+                    path.to_owned()
+                }
+                .display()
             );
         }
     }
@@ -152,5 +188,9 @@ fn index_name(paths: &OutputPaths, has_members: bool) -> anyhow::Result<String> 
             main.display()
         );
     }
-    Ok(main.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    Ok(main
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned())
 }

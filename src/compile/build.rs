@@ -62,7 +62,10 @@ const TEXTS_PER_TASK: usize = 1 << 6;
 /// # Errors
 /// [`TooLarge`](crate::ErrorKind::TooLarge); I/O errors of temporary data; damage in the previous
 /// snapshot.
-pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Result<BuiltSnapshot> {
+pub(super) fn build(
+    inputs: &BuildInputs<'_>,
+    progress: &ShowProgress<'_>,
+) -> Result<BuiltSnapshot> {
     let mut source = OriginSource::new(inputs)?;
     let mut numbering = Numbering {
         writer: OriginWriter::new(inputs.spools),
@@ -84,18 +87,35 @@ pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Re
             || source.resolve_chunk(&resolver),
             || {
                 rayon::join(
-                    || numbering.append(&resolved).and_then(|texts| compile_files(&texts, inputs, &places)),
+                    || {
+                        numbering
+                            .append(&resolved)
+                            .and_then(|texts| compile_files(&texts, inputs, &places))
+                    },
                     || append_files(std::mem::take(&mut compiled), &mut files),
                 )
             },
         );
         places.extend(appended?);
         (resolved, compiled) = (next?, parsed?);
-        progress(CompileProgress::of(CompilePhase::Build, source.done, source.total));
+        progress(CompileProgress::of(
+            CompilePhase::Build,
+            source.done,
+            source.total,
+        ));
     }
-    let DecisionCounts { by_capture, outdated, inherited } = numbering.decided;
+    let DecisionCounts {
+        by_capture,
+        outdated,
+        inherited,
+    } = numbering.decided;
     let sections = SnapshotSections::new(inputs.profile, numbering.writer, files)?;
-    Ok(BuiltSnapshot { sections, by_capture, outdated, inherited })
+    Ok(BuiltSnapshot {
+        sections,
+        by_capture,
+        outdated,
+        inherited,
+    })
 }
 
 /// Merges captured origins with the rows of the previous snapshot, in the order of keys.
@@ -125,7 +145,15 @@ impl<'c> OriginSource<'c> {
         let previous = inputs.previous.map(|previous| previous.previous);
         let rows = previous.map_or(0, |previous| previous.snapshot.origin_count());
         let total = inputs.table.counts.origins + u64::from(rows);
-        let mut source = Self { captured, next: None, previous, row: 0, row_end: 0, done: 0, total };
+        let mut source = Self {
+            captured,
+            next: None,
+            previous,
+            row: 0,
+            row_end: 0,
+            done: 0,
+            total,
+        };
         source.read_captured()?;
         Ok(source)
     }
@@ -148,7 +176,9 @@ impl<'c> OriginSource<'c> {
             self.pass_row();
             return Ok(Some(UnresolvedOrigin::Previous(self.row - 1)));
         }
-        let Some(robots) = self.next.take() else { return Ok(None) };
+        let Some(robots) = self.next.take() else {
+            return Ok(None);
+        };
         self.done += 1;
         if let Some(previous) = self.previous
             && self.row < previous.snapshot.origin_count()
@@ -179,7 +209,11 @@ impl<'c> OriginSource<'c> {
             UnresolvedOrigin::Captured(robots) => resolver.resolve(robots),
             UnresolvedOrigin::Previous(row) => resolver.resolve_previous(row),
         };
-        chunk.into_par_iter().with_min_len(ORIGINS_PER_TASK).map(resolve).collect()
+        chunk
+            .into_par_iter()
+            .with_min_len(ORIGINS_PER_TASK)
+            .map(resolve)
+            .collect()
     }
 }
 
@@ -249,16 +283,29 @@ fn compile_files<'c>(
             Some(compiler) => compiler,
             None => compiler.insert(FileCompiler::new(inputs.profile, inputs.texts, previous)?),
         };
-        texts.iter().map(|&text| compiler.compile(text, places)).collect()
+        texts
+            .iter()
+            .map(|&text| compiler.compile(text, places))
+            .collect()
     };
     // To make a decompressor for each task takes longer than to copy a few encoded files.
-    texts.par_chunks(TEXTS_PER_TASK).map_init(|| None, compile).collect()
+    texts
+        .par_chunks(TEXTS_PER_TASK)
+        .map_init(|| None, compile)
+        .collect()
 }
 
 /// Appends files; returns the new places of the rules that they inherit.
-fn append_files(compiled: Vec<Vec<CompiledFile<'_>>>, writer: &mut FileWriter) -> Result<InheritedPlaces> {
+fn append_files(
+    compiled: Vec<Vec<CompiledFile<'_>>>,
+    writer: &mut FileWriter,
+) -> Result<InheritedPlaces> {
     let mut places = InheritedPlaces::default();
-    for CompiledFile { contents, previous_places } in compiled.into_iter().flatten() {
+    for CompiledFile {
+        contents,
+        previous_places,
+    } in compiled.into_iter().flatten()
+    {
         places.extend(previous_places.into_iter().zip(writer.append(&contents)?));
     }
     Ok(places)

@@ -38,19 +38,40 @@ struct PreviousTexts<'c> {
 }
 
 impl<'c> FileCompiler<'c> {
-    pub(super) fn new(profile: Profile, texts: &'c Texts, previous: Option<&'c PreviousSnapshot>) -> Result<Self> {
+    pub(super) fn new(
+        profile: Profile,
+        texts: &'c Texts,
+        previous: Option<&'c PreviousSnapshot>,
+    ) -> Result<Self> {
         let previous = previous.map(|snapshot| -> Result<_> {
-            let packer = if snapshot.has_current_texts() { None } else { Some(Packer::new()?) };
-            Ok(PreviousTexts { snapshot, unpacker: snapshot.unpacker()?, packer })
+            let packer = if snapshot.has_current_texts() {
+                None
+            } else {
+                Some(Packer::new()?)
+            };
+            Ok(PreviousTexts {
+                snapshot,
+                unpacker: snapshot.unpacker()?,
+                packer,
+            })
         });
-        Ok(Self { profile, texts, previous: previous.transpose()?, unpacker: Unpacker::new(DICTIONARY)? })
+        Ok(Self {
+            profile,
+            texts,
+            previous: previous.transpose()?,
+            unpacker: Unpacker::new(DICTIONARY)?,
+        })
     }
 
     /// The contents of the file with this text.
     ///
     /// # Errors
     /// I/O errors of temporary data; damage in the previous snapshot.
-    pub(super) fn compile(&mut self, text: TextId, places: &InheritedPlaces) -> Result<CompiledFile<'c>> {
+    pub(super) fn compile(
+        &mut self,
+        text: TextId,
+        places: &InheritedPlaces,
+    ) -> Result<CompiledFile<'c>> {
         match (self.texts.frame(text)?, &mut self.previous) {
             (TextFrame::Spooled(frame), _) => {
                 let text = self.unpacker.unpack(&frame)?;
@@ -62,7 +83,14 @@ impl<'c> FileCompiler<'c> {
             {
                 inherited(snapshot, row, places)
             }
-            (TextFrame::Previous(row), Some(PreviousTexts { snapshot, unpacker, packer })) => {
+            (
+                TextFrame::Previous(row),
+                Some(PreviousTexts {
+                    snapshot,
+                    unpacker,
+                    packer,
+                }),
+            ) => {
                 let mut text = snapshot.text(row, unpacker)?;
                 let frame = match packer {
                     // Another version may keep other lines.
@@ -75,7 +103,9 @@ impl<'c> FileCompiler<'c> {
                 let frame = frame.to_vec();
                 self.contents(&text, frame)
             }
-            (TextFrame::Previous(_), None) => Err(Error::corrupt("a text of a previous snapshot that is not there")),
+            (TextFrame::Previous(_), None) => Err(Error::corrupt(
+                "a text of a previous snapshot that is not there",
+            )),
         }
     }
 
@@ -83,19 +113,32 @@ impl<'c> FileCompiler<'c> {
     fn contents(&self, text: &[u8], frame: Vec<u8>) -> Result<CompiledFile<'c>> {
         let robots = Robots::parse(text, self.profile);
         let by_agent = rule_sets::by_agent(&robots);
-        let named = by_agent.named.into_iter().map(|(name, rules)| NamedContents { name: name.to_vec().into(), rules });
+        let named = by_agent
+            .named
+            .into_iter()
+            .map(|(name, rules)| NamedContents {
+                name: name.to_vec().into(),
+                rules,
+            });
         let contents = FileContents {
             frame: frame.into(),
             rules: by_agent.merged.iter().map(encode).collect::<Result<_>>()?,
             global: by_agent.global,
             named: named.collect(),
         };
-        Ok(CompiledFile { contents, previous_places: Vec::new() })
+        Ok(CompiledFile {
+            contents,
+            previous_places: Vec::new(),
+        })
     }
 }
 
 /// The contents of a file row of the previous snapshot; the rules at known places are not read.
-fn inherited<'c>(snapshot: &'c PreviousSnapshot, row: u32, places: &InheritedPlaces) -> Result<CompiledFile<'c>> {
+fn inherited<'c>(
+    snapshot: &'c PreviousSnapshot,
+    row: u32,
+    places: &InheritedPlaces,
+) -> Result<CompiledFile<'c>> {
     let file = snapshot.file(row)?;
     let (mut rules, mut previous_places, mut by_place) = (Vec::new(), Vec::new(), HashMap::new());
     let mut index_of = |place: u32| -> Result<usize> {
@@ -111,12 +154,23 @@ fn inherited<'c>(snapshot: &'c PreviousSnapshot, row: u32, places: &InheritedPla
         Ok(rules.len() - 1)
     };
     let global = snapshot.global(&file).map(&mut index_of).transpose()?;
-    let named = snapshot
-        .named(&file)?
-        .map(|(token, place)| Ok(NamedContents { name: snapshot.token(token)?.into(), rules: index_of(place)? }));
+    let named = snapshot.named(&file)?.map(|(token, place)| {
+        Ok(NamedContents {
+            name: snapshot.token(token)?.into(),
+            rules: index_of(place)?,
+        })
+    });
     let named = named.collect::<Result<_>>()?;
-    let contents = FileContents { frame: snapshot.frame(row)?.into(), rules, global, named };
-    Ok(CompiledFile { contents, previous_places })
+    let contents = FileContents {
+        frame: snapshot.frame(row)?.into(),
+        rules,
+        global,
+        named,
+    };
+    Ok(CompiledFile {
+        contents,
+        previous_places,
+    })
 }
 
 /// The rules at a place of the previous snapshot.
@@ -129,13 +183,21 @@ fn inherited_rules(snapshot: &PreviousSnapshot, place: u32) -> Result<RulesConte
         PreviousRules::Set(bytes) => Ok(DigestedSet::new(bytes)),
         PreviousRules::Union(_) => Err(damaged(Error::corrupt("a union of unions"))),
     };
-    parts.into_iter().map(part).collect::<Result<_>>().map(RulesContents::Union)
+    parts
+        .into_iter()
+        .map(part)
+        .collect::<Result<_>>()
+        .map(RulesContents::Union)
 }
 
 fn encode<'p>(merged: &MergedRules<'_>) -> Result<RulesContents<'p>> {
     let set = |rules: &Vec<CanonicalRule<'_>>| build::encode(rules).map(DigestedSet::new);
     match merged {
         MergedRules::Set(rules) => set(rules).map(RulesContents::Set),
-        MergedRules::Union(sets) => sets.iter().map(set).collect::<Result<_>>().map(RulesContents::Union),
+        MergedRules::Union(sets) => sets
+            .iter()
+            .map(set)
+            .collect::<Result<_>>()
+            .map(RulesContents::Union),
     }
 }

@@ -92,7 +92,13 @@ const MAX_RUN_LEN: u64 = 512 << 20;
 impl Compiler {
     /// A compiler for one profile.
     pub fn new(profile: Profile) -> Self {
-        Self { options: IngestOptions { profile, ..IngestOptions::default() }, ..Self::default() }
+        Self {
+            options: IngestOptions {
+                profile,
+                ..IngestOptions::default()
+            },
+            ..Self::default()
+        }
     }
 
     /// How many bytes of captures, texts and sections may stay in memory; 1 GiB by default.
@@ -227,9 +233,16 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`add_path`](Self::add_path); of several failures, that of the first input.
-    pub fn add_paths(&mut self, paths: &[PathBuf], progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
+    pub fn add_paths(
+        &mut self,
+        paths: &[PathBuf],
+        progress: &(dyn Fn(CompileProgress) + Sync),
+    ) -> Result<()> {
         let paths = reader::expand(paths)?;
-        self.add_inputs(paths.iter().map(|path| ArchiveInput::Path(path)).collect(), progress)
+        self.add_inputs(
+            paths.iter().map(|path| ArchiveInput::Path(path)).collect(),
+            progress,
+        )
     }
 
     /// Adds one archive from a reader: WARC, JSONL or captures, plain, gzip or zstd. `name` is for
@@ -246,11 +259,20 @@ impl Compiler {
     /// # Errors
     /// As [`add_path`](Self::add_path).
     pub fn add_reader(&mut self, name: impl AsRef<Path>, reader: impl Read + Send) -> Result<()> {
-        self.add_inputs(vec![ArchiveInput::Reader(name.as_ref(), Box::new(reader))], &|_| {})
+        self.add_inputs(
+            vec![ArchiveInput::Reader(name.as_ref(), Box::new(reader))],
+            &|_| {},
+        )
     }
 
-    fn add_inputs(&mut self, inputs: Vec<ArchiveInput<'_>>, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
-        let tally = ArchiveIngest::new(self.options, self.store(), inputs, progress).run()?.tally;
+    fn add_inputs(
+        &mut self,
+        inputs: Vec<ArchiveInput<'_>>,
+        progress: &(dyn Fn(CompileProgress) + Sync),
+    ) -> Result<()> {
+        let tally = ArchiveIngest::new(self.options, self.store(), inputs, progress)
+            .run()?
+            .tally;
         self.tally.merge(tally);
         Ok(())
     }
@@ -261,7 +283,10 @@ impl Compiler {
     /// [`ErrorKind::UnknownSource`] if `origin` is not a URL.
     pub fn add_robots(&mut self, origin: &str, body: &[u8]) -> Result<()> {
         let origin = origin_of(origin)?;
-        self.add_response(&format!("{origin}/robots.txt"), HttpResponse::new(200).body(body))
+        self.add_response(
+            &format!("{origin}/robots.txt"),
+            HttpResponse::new(200).body(body),
+        )
     }
 
     /// Adds the response to one request; `url` is the URL that was requested, such as
@@ -322,14 +347,22 @@ impl Compiler {
             let mut batch = CaptureBatch::new(self.options, store)?;
             for (url, result) in fetched {
                 let capture = result.capture(url);
-                batch.tally.report.bytes_in += capture.answer.as_ref().map_or(0, |response| response.body.len() as u64);
+                batch.tally.report.bytes_in += capture
+                    .answer
+                    .as_ref()
+                    .map_or(0, |response| response.body.len() as u64);
                 batch.add_capture(capture)?;
             }
             batch.flush()?;
             Ok(batch.tally)
         };
-        let tallies: Vec<_> = fetched.par_chunks(RESPONSES_PER_TASK).map(add).collect::<Result<_>>()?;
-        tallies.into_iter().for_each(|tally| self.tally.merge(tally));
+        let tallies: Vec<_> = fetched
+            .par_chunks(RESPONSES_PER_TASK)
+            .map(add)
+            .collect::<Result<_>>()?;
+        tallies
+            .into_iter()
+            .for_each(|tally| self.tally.merge(tally));
         Ok(())
     }
 
@@ -401,7 +434,10 @@ impl Compiler {
         let written = writer.finish()?;
         input.bytes_out = written.len;
         input.other_urls = written.counts.other_urls;
-        Ok(CapturesReport { input, content: written.counts })
+        Ok(CapturesReport {
+            input,
+            content: written.counts,
+        })
     }
 
     /// Sorts the captures, decides every origin's outcome, and makes the sections of the snapshot.
@@ -437,11 +473,19 @@ impl Compiler {
         report.distinct_text_bytes = texts.raw_len();
         let runs = runs.finish(&texts)?;
         // An option that was set after archives were added counts for them too.
-        let table = merge_runs(&runs, &spools, &texts, |record| self.options.is_too_new(record.time()), progress)?;
+        let table = merge_runs(
+            &runs,
+            &spools,
+            &texts,
+            |record| self.options.is_too_new(record.time()),
+            progress,
+        )?;
         drop(runs);
         let previous = self.previous.as_ref();
         let has_captures = table.counts.captures > 0;
-        let previous = previous.map(|previous| PreviousUrls::new(previous, &texts, has_captures)).transpose()?;
+        let previous = previous
+            .map(|previous| PreviousUrls::new(previous, &texts, has_captures))
+            .transpose()?;
         let texts = texts.finish()?;
         let inputs = BuildInputs {
             profile: self.options.profile,
@@ -450,17 +494,25 @@ impl Compiler {
             previous: previous.as_ref(),
             spools: &spools,
         };
-        let BuiltSnapshot { sections, by_capture, outdated, inherited } = build(&inputs, progress)?;
+        let BuiltSnapshot {
+            sections,
+            by_capture,
+            outdated,
+            inherited,
+        } = build(&inputs, progress)?;
         report.too_new += table.counts.left_out;
         report.other_urls = table.counts.other_urls;
         report.superseded = table.counts.captures - report.other_urls - by_capture;
-        (report.outdated, report.taken_over, report.counts) = (outdated, inherited, sections.counts);
+        (report.outdated, report.taken_over, report.counts) =
+            (outdated, inherited, sections.counts);
         Ok(Compiled { sections, report })
     }
 }
 
 fn origin_of(url: &str) -> Result<Origin> {
-    let unknown = || ErrorKind::UnknownSource { what: format!("{url:?} is not a URL") };
+    let unknown = || ErrorKind::UnknownSource {
+        what: format!("{url:?} is not a URL"),
+    };
     Ok(Origin::of(url.as_bytes()).ok_or_else(unknown)?)
 }
 

@@ -35,7 +35,12 @@ pub enum CompilePhase {
 impl CompileProgress {
     /// Progress of a phase after the first.
     pub(super) fn of(phase: CompilePhase, done: u64, total: u64) -> Self {
-        Self { phase, done, total, ..Self::default() }
+        Self {
+            phase,
+            done,
+            total,
+            ..Self::default()
+        }
     }
 }
 

@@ -32,7 +32,10 @@ pub struct HttpResponse<'a> {
 impl<'a> HttpResponse<'a> {
     /// A response with this status, an empty body and no headers, fetched at an unknown time.
     pub fn new(status: u16) -> Self {
-        Self { status, ..Self::default() }
+        Self {
+            status,
+            ..Self::default()
+        }
     }
 
     /// Sets [`body`](Self::body).
@@ -81,12 +84,32 @@ impl FetchResult<'_> {
     pub(super) fn capture(self, url: &[u8]) -> Capture {
         let (time, answer) = match self {
             Self::Failure { cause, fetched_at } => (fetched_at, Err(cause.to_owned())),
-            Self::Response(HttpResponse { status, body, location, max_age, fetched_at }) => {
+            Self::Response(HttpResponse {
+                status,
+                body,
+                location,
+                max_age,
+                fetched_at,
+            }) => {
                 let body = Bytes::copy_from_slice(&body[..body.len().min(MAX_KEPT)]);
                 let location = location.map(<[u8]>::to_vec);
-                (fetched_at, Ok(CapturedResponse { status, location, max_age, body, cut_short: false }))
+                (
+                    fetched_at,
+                    Ok(CapturedResponse {
+                        status,
+                        location,
+                        max_age,
+                        body,
+                        cut_short: false,
+                    }),
+                )
             }
         };
-        Capture { url: url.to_vec(), time, answer, unread_key: None }
+        Capture {
+            url: url.to_vec(),
+            time,
+            answer,
+            unread_key: None,
+        }
     }
 }

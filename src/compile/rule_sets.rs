@@ -58,12 +58,28 @@ pub(crate) fn by_agent<'r>(robots: &'r Robots<'_>) -> RulesByAgent<'r> {
             }
         }
     }
-    let rules: usize = robots.groups().iter().map(|group| group.rules().len()).sum();
+    let rules: usize = robots
+        .groups()
+        .iter()
+        .map(|group| group.rules().len())
+        .sum();
     let budget = rules * MAX_GROWTH + FREE_RULES;
-    let mut merger = GroupMerger { robots, merged: Vec::new(), by_groups: HashMap::new(), budget };
+    let mut merger = GroupMerger {
+        robots,
+        merged: Vec::new(),
+        by_groups: HashMap::new(),
+        budget,
+    };
     let global = (!global.is_empty()).then(|| merger.merge(global));
-    let named = named.into_iter().map(|(name, groups)| (name, merger.merge(groups))).collect();
-    RulesByAgent { merged: merger.merged, global, named }
+    let named = named
+        .into_iter()
+        .map(|(name, groups)| (name, merger.merge(groups)))
+        .collect();
+    RulesByAgent {
+        merged: merger.merged,
+        global,
+        named,
+    }
 }
 
 struct GroupMerger<'r> {
@@ -81,13 +97,21 @@ impl<'r> GroupMerger<'r> {
             return index;
         }
         let profile = self.robots.profile();
-        let rules: Vec<&[Rule<'_>]> = groups.iter().map(|&group| self.robots.groups()[group].rules()).collect();
+        let rules: Vec<&[Rule<'_>]> = groups
+            .iter()
+            .map(|&group| self.robots.groups()[group].rules())
+            .collect();
         let count: usize = rules.iter().map(|rules| rules.len()).sum();
         let merged = if groups.len() == 1 || count <= self.budget {
             self.budget = self.budget.saturating_sub(count);
             MergedRules::Set(reduce(canonical(&rules, profile)))
         } else {
-            MergedRules::Union(rules.iter().map(|rules| canonical(&[rules], profile)).collect())
+            MergedRules::Union(
+                rules
+                    .iter()
+                    .map(|rules| canonical(&[rules], profile))
+                    .collect(),
+            )
         };
         self.merged.push(merged);
         self.by_groups.insert(groups, self.merged.len() - 1);
@@ -100,9 +124,16 @@ fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRu
     let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
     for rule in groups.iter().copied().flatten() {
         let pattern = rule.pattern();
-        let folder =
-            (profile == Profile::Google && rule.kind() == RuleKind::Allow).then(|| pattern.index_folder()).flatten();
-        let mut add = |text: Cow<'r, [u8]>, anchored| set.push(CanonicalRule { text, anchored, kind: rule.kind() });
+        let folder = (profile == Profile::Google && rule.kind() == RuleKind::Allow)
+            .then(|| pattern.index_folder())
+            .flatten();
+        let mut add = |text: Cow<'r, [u8]>, anchored| {
+            set.push(CanonicalRule {
+                text,
+                anchored,
+                kind: rule.kind(),
+            })
+        };
         if pattern.can_match() {
             add(Cow::Borrowed(&pattern.text), pattern.anchored);
         }
@@ -121,7 +152,9 @@ fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRu
 fn reduce(mut set: Vec<CanonicalRule<'_>>) -> Vec<CanonicalRule<'_>> {
     // URLs that no rule matches are allowed, so an allow needs a disallow of lower priority.
     let disallows = set.iter().filter(|rule| rule.kind == RuleKind::Disallow);
-    let Some(last) = disallows.map(CanonicalRule::priority).min() else { return Vec::new() };
+    let Some(last) = disallows.map(CanonicalRule::priority).min() else {
+        return Vec::new();
+    };
     set.retain(|rule| rule.kind == RuleKind::Disallow || rule.priority() >= last);
     if set.iter().all(|rule| rule.kind == RuleKind::Disallow) {
         drop_covered(&mut set);
@@ -134,7 +167,9 @@ fn reduce(mut set: Vec<CanonicalRule<'_>>) -> Vec<CanonicalRule<'_>> {
 fn drop_covered(set: &mut Vec<CanonicalRule<'_>>) {
     let mut cover: Option<Cow<'_, [u8]>> = None;
     set.retain(|rule| {
-        let is_covered = cover.as_ref().is_some_and(|cover| rule.text.starts_with(cover));
+        let is_covered = cover
+            .as_ref()
+            .is_some_and(|cover| rule.text.starts_with(cover));
         if !is_covered && !rule.anchored && !rule.text.contains(&b'*') {
             cover = Some(rule.text.clone());
         }
@@ -149,23 +184,42 @@ mod tests {
     fn texts(robots: &str, name: &str) -> Vec<String> {
         let robots = Robots::parse(robots.as_bytes(), Profile::Google);
         let by_agent = by_agent(&robots);
-        let index = by_agent.named.get(name.as_bytes()).copied().or(by_agent.global).unwrap();
-        let MergedRules::Set(rules) = &by_agent.merged[index] else { panic!("a union") };
+        let index = by_agent
+            .named
+            .get(name.as_bytes())
+            .copied()
+            .or(by_agent.global)
+            .unwrap();
+        let MergedRules::Set(rules) = &by_agent.merged[index] else {
+            panic!("a union")
+        };
         let text = |rule: &CanonicalRule<'_>| {
             let anchor = if rule.anchored { "$" } else { "" };
-            format!("{:?} {}{anchor}", rule.kind, String::from_utf8_lossy(&rule.text))
+            format!(
+                "{:?} {}{anchor}",
+                rule.kind,
+                String::from_utf8_lossy(&rule.text)
+            )
         };
         rules.iter().map(text).collect()
     }
 
     #[test]
     fn redundant_rules_are_dropped() {
-        let rules =
-            texts("user-agent: *\nallow: /\ndisallow: /a\ndisallow: /a/b\ndisallow: x\ndisallow:\ndisallow: /a", "");
+        let rules = texts(
+            "user-agent: *\nallow: /\ndisallow: /a\ndisallow: /a/b\ndisallow: x\ndisallow:\ndisallow: /a",
+            "",
+        );
         assert_eq!(rules, ["Disallow /a"]);
-        let rules = texts("user-agent: *\nallow: /a/b\ndisallow: /a\nallow: /a\ndisallow: /a/b/c", "");
+        let rules = texts(
+            "user-agent: *\nallow: /a/b\ndisallow: /a\nallow: /a\ndisallow: /a/b/c",
+            "",
+        );
         assert_eq!(rules, ["Disallow /a/b/c"]);
-        let rules = texts("user-agent: *\nallow: /a/b\ndisallow: /a\ndisallow: /a/b/c$", "");
+        let rules = texts(
+            "user-agent: *\nallow: /a/b\ndisallow: /a\ndisallow: /a/b/c$",
+            "",
+        );
         assert_eq!(rules, ["Disallow /a", "Allow /a/b", "Disallow /a/b/c$"]);
     }
 
@@ -178,17 +232,26 @@ mod tests {
 
     #[test]
     fn merging_does_not_multiply_malicious_files() {
-        let mut robots = (0..3000).map(|i| format!("user-agent: a{}\n", letters(i))).collect::<String>();
+        let mut robots = (0..3000)
+            .map(|i| format!("user-agent: a{}\n", letters(i)))
+            .collect::<String>();
         robots.extend((0..3000).map(|i| format!("disallow: /{i}\n")));
         robots.extend((0..3000).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))));
         let robots = Robots::parse(robots.as_bytes(), Profile::Google);
         let by_agent = by_agent(&robots);
-        let merged = by_agent.merged.iter().filter(|merged| matches!(merged, MergedRules::Set(_))).count();
+        let merged = by_agent
+            .merged
+            .iter()
+            .filter(|merged| matches!(merged, MergedRules::Set(_)))
+            .count();
         assert_eq!(by_agent.merged.len(), 3000);
         assert!(merged < 20, "{merged} sets of 3,001 rules");
     }
 
     fn letters(i: usize) -> String {
-        i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect()
+        i.to_string()
+            .bytes()
+            .map(|b| char::from(b - b'0' + b'a'))
+            .collect()
     }
 }

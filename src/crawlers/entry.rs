@@ -26,13 +26,21 @@ impl CrawlerEntry {
 
 /// Whether a text has a control character.
 pub(super) fn has_control(text: &str) -> bool {
-    if text.is_ascii() { text.bytes().any(|byte| byte.is_ascii_control()) } else { text.contains(char::is_control) }
+    if text.is_ascii() {
+        text.bytes().any(|byte| byte.is_ascii_control())
+    } else {
+        text.contains(char::is_control)
+    }
 }
 
 /// Why a text cannot be the product token of one crawler; `None` if it can.
 pub(super) fn token_defect(token: &str) -> Option<String> {
     // Most tokens are plain, and every command parses the shipped table.
-    if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+    if !token.is_empty()
+        && token
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    {
         return None;
     }
     if has_control(token) {
@@ -49,5 +57,9 @@ pub(super) fn token_defect(token: &str) -> Option<String> {
 
 /// An error of a registry file, at a line if it has one.
 pub(super) fn bad_registry(line: Option<usize>, what: impl Into<String>) -> Error {
-    ErrorKind::BadRegistry { line: line.map(|line| line as u64), what: what.into() }.into()
+    ErrorKind::BadRegistry {
+        line: line.map(|line| line as u64),
+        what: what.into(),
+    }
+    .into()
 }

@@ -25,8 +25,15 @@ pub enum Purpose {
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Self; 7] =
-        [Self::AiTrain, Self::AiSearch, Self::AiUser, Self::AiAgent, Self::DataProvider, Self::Search, Self::Other];
+    pub const ALL: [Self; 7] = [
+        Self::AiTrain,
+        Self::AiSearch,
+        Self::AiUser,
+        Self::AiAgent,
+        Self::DataProvider,
+        Self::Search,
+        Self::Other,
+    ];
 
     /// The name in the table: `ai-train`, `ai-search`, `ai-user`, `ai-agent`, `data-provider`,
     /// `search`, `other`.

@@ -78,7 +78,8 @@ impl CrawlerRegistry {
             known.source = entry.source.or(known.source.take());
         }
         self.crawlers.append(&mut added);
-        self.crawlers.sort_by(|a, b| compare_ignoring_case(&a.token, &b.token));
+        self.crawlers
+            .sort_by(|a, b| compare_ignoring_case(&a.token, &b.token));
     }
 
     /// All crawlers, sorted by token without case.
@@ -99,12 +100,16 @@ impl CrawlerRegistry {
     }
 
     fn row(&self, token: &str) -> Option<usize> {
-        self.crawlers.binary_search_by(|known| compare_ignoring_case(&known.token, token)).ok()
+        self.crawlers
+            .binary_search_by(|known| compare_ignoring_case(&known.token, token))
+            .ok()
     }
 
     /// The crawlers in a set, in the order of the registry.
     pub fn members(&self, set: AgentSet) -> impl Iterator<Item = &KnownAgent> {
-        self.crawlers.iter().filter(move |known| set.purposes().contains(&known.purpose))
+        self.crawlers
+            .iter()
+            .filter(move |known| set.purposes().contains(&known.purpose))
     }
 
     /// Appends the agent with this name, or the members of a set (`@ai`) that `agents` lacks, and
@@ -181,7 +186,10 @@ mod tests {
     #[test]
     fn every_line_of_the_table_is_a_complete_row() {
         let list = CrawlerList::parse(TABLE.as_bytes()).unwrap();
-        let lines: Vec<&str> = TABLE.lines().filter(|line| !line.starts_with('#')).collect();
+        let lines: Vec<&str> = TABLE
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .collect();
         assert_eq!(lines[0].split('\t').collect::<Vec<_>>(), table::COLUMNS);
         assert_eq!(lines[1..].len(), list.entries.len());
         assert_eq!(lines[1..].len(), KnownAgent::all().len());
@@ -191,8 +199,14 @@ mod tests {
                 assert!(!field.is_empty() && field.trim() == field, "{line:?}");
             }
             assert!(entry.purpose.is_some(), "{line:?}");
-            let source = entry.source.as_deref().unwrap_or_else(|| panic!("no source: {line:?}"));
-            assert!(source.starts_with("https://") && !source.contains(' '), "{line:?}");
+            let source = entry
+                .source
+                .as_deref()
+                .unwrap_or_else(|| panic!("no source: {line:?}"));
+            assert!(
+                source.starts_with("https://") && !source.contains(' '),
+                "{line:?}"
+            );
         }
         assert!(CrawlerRegistry::shipped().date().is_some());
     }
@@ -200,7 +214,10 @@ mod tests {
     #[test]
     fn the_table_is_sorted_and_has_each_token_once() {
         let rows = CrawlerList::parse(TABLE.as_bytes()).unwrap().entries;
-        let tokens: Vec<String> = rows.iter().map(|row| row.token.to_ascii_lowercase()).collect();
+        let tokens: Vec<String> = rows
+            .iter()
+            .map(|row| row.token.to_ascii_lowercase())
+            .collect();
         let wrong = tokens.windows(2).find(|pair| pair[0] >= pair[1]);
         assert_eq!(wrong, None, "not in order, or twice");
     }
@@ -209,15 +226,32 @@ mod tests {
     fn a_robots_txt_can_name_every_token() {
         for known in KnownAgent::all() {
             let agent: Agent = known.token.parse().unwrap();
-            assert_eq!(agent.names().collect::<Vec<_>>(), [known.token.to_ascii_lowercase()]);
-            assert_eq!(KnownAgent::find(&known.token.to_ascii_uppercase()), Some(known));
+            assert_eq!(
+                agent.names().collect::<Vec<_>>(),
+                [known.token.to_ascii_lowercase()]
+            );
+            assert_eq!(
+                KnownAgent::find(&known.token.to_ascii_uppercase()),
+                Some(known)
+            );
         }
-        assert_eq!((KnownAgent::find(""), KnownAgent::find("AcmeBot"), KnownAgent::find("\u{7f}")), (None, None, None));
+        assert_eq!(
+            (
+                KnownAgent::find(""),
+                KnownAgent::find("AcmeBot"),
+                KnownAgent::find("\u{7f}")
+            ),
+            (None, None, None)
+        );
     }
 
     #[test]
     fn sets_select_by_purpose() {
-        let of = |set: AgentSet| set.members().map(|known| known.token.as_str()).collect::<Vec<_>>();
+        let of = |set: AgentSet| {
+            set.members()
+                .map(|known| known.token.as_str())
+                .collect::<Vec<_>>()
+        };
         let [ai, train, search, user, agent, provider, web] = AgentSet::ALL.map(of);
         let parts = [&train, &search, &user, &agent, &provider];
         assert_eq!(ai.len(), parts.iter().map(|part| part.len()).sum::<usize>());
@@ -240,7 +274,11 @@ mod tests {
         let readme = include_str!("../../datasets/README.md").replace('\n', " ");
         let date = CrawlerRegistry::shipped().date().unwrap();
         assert!(readme.contains(&format!("as of {date}")), "{date}");
-        for name in Purpose::ALL.map(Purpose::name).into_iter().chain(Compliance::ALL.map(Compliance::name)) {
+        for name in Purpose::ALL
+            .map(Purpose::name)
+            .into_iter()
+            .chain(Compliance::ALL.map(Compliance::name))
+        {
             assert!(readme.contains(&format!("| `{name}` |")), "{name}");
         }
         for name in AgentSet::ALL.map(AgentSet::name) {
@@ -254,7 +292,16 @@ mod tests {
         let mut add = |name: &str| add_agents(name, &mut agents).unwrap();
         let train = add("@ai-train");
         assert!(train > 10);
-        assert_eq!((add("@AI-Train"), add("ccbot/2.0"), add("FooBot"), add("a:b"), add("A:B")), (0, 1, 1, 1, 1));
+        assert_eq!(
+            (
+                add("@AI-Train"),
+                add("ccbot/2.0"),
+                add("FooBot"),
+                add("a:b"),
+                add("A:B")
+            ),
+            (0, 1, 1, 1, 1)
+        );
         assert_eq!(add("@ai"), AgentSet::Ai.members().count() - train);
         assert_eq!((add("*"), add("*")), (1, 1));
     }
@@ -278,25 +325,49 @@ mod tests {
         registry.extend(list(table));
         assert_eq!(registry.crawlers().len(), KnownAgent::all().len() + 2);
         assert_eq!(registry.date(), CrawlerRegistry::shipped().date());
-        let (old, new) = (KnownAgent::find("gptbot").unwrap(), registry.find("gptbot").unwrap());
+        let (old, new) = (
+            KnownAgent::find("gptbot").unwrap(),
+            registry.find("gptbot").unwrap(),
+        );
         assert_eq!(new.operator.as_deref(), Some("Acme"));
         assert_eq!(
             *old,
-            KnownAgent { operator: old.operator.clone(), ..new.clone() },
+            KnownAgent {
+                operator: old.operator.clone(),
+                ..new.clone()
+            },
             "what the list leaves open stays"
         );
         let bare = registry.find("__bot").unwrap();
-        assert_eq!((bare.purpose, bare.obeys, &bare.operator), (Purpose::Other, Compliance::Unknown, &None));
-        assert!(registry.members(AgentSet::Search).any(|known| known.token == "~Bot"));
-        assert!(KnownAgent::find("~Bot").is_none(), "the shipped registry stays");
+        assert_eq!(
+            (bare.purpose, bare.obeys, &bare.operator),
+            (Purpose::Other, Compliance::Unknown, &None)
+        );
+        assert!(
+            registry
+                .members(AgentSet::Search)
+                .any(|known| known.token == "~Bot")
+        );
+        assert!(
+            KnownAgent::find("~Bot").is_none(),
+            "the shipped registry stays"
+        );
         // Every row is found, in the extended order too.
-        assert!(registry.crawlers().iter().all(|known| registry.find(&known.token) == Some(known)));
+        assert!(
+            registry
+                .crawlers()
+                .iter()
+                .all(|known| registry.find(&known.token) == Some(known))
+        );
 
         let mut own = CrawlerRegistry::empty();
         assert_eq!((own.crawlers(), own.date()), (&[][..], None));
         own.extend(list(table));
         assert_eq!((own.crawlers().len(), own.date()), (3, Some("2030-01-01")));
         own.extend(list("token\tpurpose\ngptbot\tai-user\n"));
-        assert_eq!((own.crawlers().len(), own.find("GPTBot").unwrap().purpose), (3, Purpose::AiUser));
+        assert_eq!(
+            (own.crawlers().len(), own.find("GPTBot").unwrap().purpose),
+            (3, Purpose::AiUser)
+        );
     }
 }

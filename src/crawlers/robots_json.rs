@@ -44,7 +44,10 @@ impl<'de> Visitor<'de> for ListVisitor {
         f.write_str("an object from names to objects with operator, respect and function")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<ListedCrawlers, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut map: A,
+    ) -> std::result::Result<ListedCrawlers, A::Error> {
         let mut entries: Vec<CrawlerEntry> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         while let Some((name, texts)) = map.next_entry::<String, ListedTexts>()? {
@@ -69,8 +72,12 @@ pub(super) fn parse(text: &str) -> Result<Vec<CrawlerEntry>> {
     match serde_json::from_str::<ListedCrawlers>(text) {
         Ok(list) => Ok(list.0),
         Err(err) => {
-            let advice = "give robots.json of github.com/ai-robots-txt/ai.robots.txt, or a table with TABs";
-            Err(bad_registry(None, format!("not a list of crawlers: {err}; {advice}")))
+            let advice =
+                "give robots.json of github.com/ai-robots-txt/ai.robots.txt, or a table with TABs";
+            Err(bad_registry(
+                None,
+                format!("not a list of crawlers: {err}; {advice}"),
+            ))
         }
     }
 }
@@ -104,7 +111,9 @@ fn split_link(text: &str) -> (&str, Option<&str>) {
     if is_address(text) {
         return ("", Some(text));
     }
-    let link = text.strip_prefix('[').and_then(|rest| rest.split_once("]("));
+    let link = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]("));
     let parts = link.and_then(|(label, rest)| Some((label, rest.split_once(')')?.0)));
     match parts {
         Some((label, address)) => (label, Some(address).filter(|address| is_address(address))),
@@ -114,10 +123,14 @@ fn split_link(text: &str) -> (&str, Option<&str>) {
 
 /// The name at the start of a text such as "Twin, a platform for …"; `None` if it is unclear.
 fn operator_name(text: &str) -> Option<String> {
-    let end = [", ", ". ", " that ", " to ", " (", ";"].iter().filter_map(|mark| text.find(mark)).min();
+    let end = [", ", ". ", " that ", " to ", " (", ";"]
+        .iter()
+        .filter_map(|mark| text.find(mark))
+        .min();
     let name = text[..end.unwrap_or(text.len())].trim();
     let lower = name.to_ascii_lowercase();
-    let is_stated = !name.is_empty() && !lower.starts_with("unclear") && !lower.starts_with("unknown");
+    let is_stated =
+        !name.is_empty() && !lower.starts_with("unclear") && !lower.starts_with("unknown");
     (is_stated && !has_control(name)).then(|| name.to_owned())
 }
 
@@ -181,13 +194,22 @@ mod tests {
     #[test]
     fn operators_are_names_without_links_and_sentences() {
         for (text, expected) in [
-            ("[Ai2](https://allenai.example/crawler)", (Some("Ai2"), Some("https://allenai.example/crawler"))),
-            ("https://brave.example/help", (None, Some("https://brave.example/help"))),
+            (
+                "[Ai2](https://allenai.example/crawler)",
+                (Some("Ai2"), Some("https://allenai.example/crawler")),
+            ),
+            (
+                "https://brave.example/help",
+                (None, Some("https://brave.example/help")),
+            ),
             ("[X](javascript:alert)", (Some("X"), None)),
             ("Twin, a platform for workers", (Some("Twin"), None)),
             ("Kagi that fetches content", (Some("Kagi"), None)),
             ("Cohere to download data", (Some("Cohere"), None)),
-            ("Anyone who has it. Possibly [a net](https://x.example)", (Some("Anyone who has it"), None)),
+            (
+                "Anyone who has it. Possibly [a net](https://x.example)",
+                (Some("Anyone who has it"), None),
+            ),
             ("Naget Inc (founded by someone)", (Some("Naget Inc"), None)),
             ("Unclear at this time.", (None, None)),
             ("Unknown", (None, None)),

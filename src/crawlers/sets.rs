@@ -36,8 +36,15 @@ pub enum AgentSet {
 
 impl AgentSet {
     /// All sets.
-    pub const ALL: [Self; 7] =
-        [Self::Ai, Self::AiTrain, Self::AiSearch, Self::AiUser, Self::AiAgent, Self::DataProvider, Self::Search];
+    pub const ALL: [Self; 7] = [
+        Self::Ai,
+        Self::AiTrain,
+        Self::AiSearch,
+        Self::AiUser,
+        Self::AiAgent,
+        Self::DataProvider,
+        Self::Search,
+    ];
 
     /// The name with its `@`.
     pub fn name(self) -> &'static str {
@@ -55,9 +62,13 @@ impl AgentSet {
     /// The purposes of its members.
     pub fn purposes(self) -> &'static [Purpose] {
         match self {
-            Self::Ai => {
-                &[Purpose::AiTrain, Purpose::AiSearch, Purpose::AiUser, Purpose::AiAgent, Purpose::DataProvider]
-            }
+            Self::Ai => &[
+                Purpose::AiTrain,
+                Purpose::AiSearch,
+                Purpose::AiUser,
+                Purpose::AiAgent,
+                Purpose::DataProvider,
+            ],
             Self::AiTrain => &[Purpose::AiTrain],
             Self::AiSearch => &[Purpose::AiSearch],
             Self::AiUser => &[Purpose::AiUser],
@@ -82,10 +93,19 @@ impl FromStr for AgentSet {
     /// # Errors
     /// [`ErrorKind::BadAgent`] for an unknown name; the message lists the known ones.
     fn from_str(given: &str) -> Result<Self> {
-        let set = Self::ALL.into_iter().find(|set| set.name().eq_ignore_ascii_case(given.trim()));
+        let set = Self::ALL
+            .into_iter()
+            .find(|set| set.name().eq_ignore_ascii_case(given.trim()));
         set.ok_or_else(|| {
-            let what = format!("unknown set of agents; there are {}", Self::ALL.map(Self::name).join(", "));
-            ErrorKind::BadAgent { name: given.to_owned(), what }.into()
+            let what = format!(
+                "unknown set of agents; there are {}",
+                Self::ALL.map(Self::name).join(", ")
+            );
+            ErrorKind::BadAgent {
+                name: given.to_owned(),
+                what,
+            }
+            .into()
         })
     }
 }

@@ -12,7 +12,9 @@ pub(super) const COLUMNS: [&str; 5] = ["token", "operator", "purpose", "obeys", 
 
 /// The crawlers of a table, in its order. Lines that begin with `#` and empty lines are skipped.
 pub(super) fn parse(text: &str) -> Result<Vec<CrawlerEntry>> {
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let lines = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let mut columns: Option<Vec<&str>> = None;
     let mut first_lines: HashMap<String, usize> = HashMap::new();
     let mut entries = Vec::new();
@@ -25,7 +27,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<CrawlerEntry>> {
         let entry = parse_row(number, columns, &fields)?;
         match first_lines.entry(entry.token.to_ascii_lowercase()) {
             Entry::Occupied(first) => {
-                let what = format!("{} is in line {} already; keep one of the two lines", entry.token, first.get());
+                let what = format!(
+                    "{} is in line {} already; keep one of the two lines",
+                    entry.token,
+                    first.get()
+                );
                 return Err(bad_registry(Some(number), what));
             }
             Entry::Vacant(vacant) => vacant.insert(number),
@@ -38,9 +44,17 @@ pub(super) fn parse(text: &str) -> Result<Vec<CrawlerEntry>> {
 /// The date in a comment `# date: 2026-11-23`, if there is one.
 pub(super) fn date(text: &str) -> Option<&str> {
     let comments = text.lines().take_while(|line| line.starts_with('#'));
-    let mut dates = comments.filter_map(|line| line.strip_prefix("# date: ")).map(str::trim);
+    let mut dates = comments
+        .filter_map(|line| line.strip_prefix("# date: "))
+        .map(str::trim);
     dates.find(|date| {
-        let is_form = |(at, byte): (usize, u8)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() };
+        let is_form = |(at, byte): (usize, u8)| {
+            if at == 4 || at == 7 {
+                byte == b'-'
+            } else {
+                byte.is_ascii_digit()
+            }
+        };
         date.len() == 10 && date.bytes().enumerate().all(is_form)
     })
 }
@@ -51,14 +65,21 @@ fn checked_columns(number: usize, columns: Vec<&str>) -> Result<Vec<&str>> {
     for (at, column) in columns.iter().enumerate() {
         if !COLUMNS.contains(column) {
             let what = format!("{column:?} is not a column of a registry");
-            return Err(bad(format!("{what}; name columns of {}, with TABs between them", COLUMNS.join(", "))));
+            return Err(bad(format!(
+                "{what}; name columns of {}, with TABs between them",
+                COLUMNS.join(", ")
+            )));
         }
         if columns[..at].contains(column) {
-            return Err(bad(format!("column {column} is named twice; keep one of the two")));
+            return Err(bad(format!(
+                "column {column} is named twice; keep one of the two"
+            )));
         }
     }
     if !columns.contains(&"token") {
-        return Err(bad("no column is named token; the column of the product tokens is needed".to_owned()));
+        return Err(bad(
+            "no column is named token; the column of the product tokens is needed".to_owned(),
+        ));
     }
     Ok(columns)
 }
@@ -67,13 +88,21 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
     let bad = |what: String| bad_registry(Some(number), what);
     if fields.len() != columns.len() {
         let plural = if fields.len() == 1 { "" } else { "s" };
-        let counts = format!("{} field{plural}, and the header has {}", fields.len(), columns.len());
-        return Err(bad(format!("{counts}; separate fields by one TAB, and leave a field empty if it is unknown")));
+        let counts = format!(
+            "{} field{plural}, and the header has {}",
+            fields.len(),
+            columns.len()
+        );
+        return Err(bad(format!(
+            "{counts}; separate fields by one TAB, and leave a field empty if it is unknown"
+        )));
     }
     let mut entry = CrawlerEntry::default();
     for (column, field) in columns.iter().zip(fields) {
         if has_control(field) {
-            return Err(bad(format!("the {column} has a control character; remove it")));
+            return Err(bad(format!(
+                "the {column} has a control character; remove it"
+            )));
         }
         // An empty field states nothing, as `unknown` does.
         if field.is_empty() || *field == "unknown" && *column != "token" {
@@ -84,15 +113,24 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
             "operator" => entry.operator = Some((*field).to_owned()),
             "source" => entry.source = Some((*field).to_owned()),
             "purpose" => {
-                let named = Purpose::ALL.into_iter().find(|purpose| purpose.name() == *field);
+                let named = Purpose::ALL
+                    .into_iter()
+                    .find(|purpose| purpose.name() == *field);
                 let names = Purpose::ALL.map(Purpose::name).join(", ");
-                entry.purpose =
-                    Some(named.ok_or_else(|| bad(format!("{field:?} is not a purpose; there are {names}")))?);
+                entry.purpose = Some(named.ok_or_else(|| {
+                    bad(format!("{field:?} is not a purpose; there are {names}"))
+                })?);
             }
             _ => {
-                let named = Compliance::ALL.into_iter().find(|obeys| obeys.name() == *field);
+                let named = Compliance::ALL
+                    .into_iter()
+                    .find(|obeys| obeys.name() == *field);
                 let names = Compliance::ALL.map(Compliance::name).join(", ");
-                let unknown = || bad(format!("{field:?} does not say whether the crawler obeys; write {names}"));
+                let unknown = || {
+                    bad(format!(
+                        "{field:?} does not say whether the crawler obeys; write {names}"
+                    ))
+                };
                 entry.obeys = Some(named.ok_or_else(unknown)?);
             }
         }

@@ -70,23 +70,40 @@ impl<R: Read> GzipReader<R> {
 
     /// Reads more input; `false` at the end of the file. Drops the bytes of earlier members.
     fn fill(&mut self) -> io::Result<bool> {
-        let dropped = if self.at - self.member > MAX_KEPT { self.at } else { self.member };
+        let dropped = if self.at - self.member > MAX_KEPT {
+            self.at
+        } else {
+            self.member
+        };
         if dropped > 0 && self.buf.len() - dropped < dropped {
             self.buf.drain(..dropped);
             self.base += dropped as u64;
             self.at -= dropped;
             self.member = self.member.saturating_sub(dropped);
         }
-        Ok(self.input.by_ref().take(READ_SIZE).read_to_end(&mut self.buf)? > 0)
+        Ok(self
+            .input
+            .by_ref()
+            .take(READ_SIZE)
+            .read_to_end(&mut self.buf)?
+            > 0)
     }
 
     fn damaged(&self, what: &str) -> io::Error {
-        io::Error::other(Error::damaged(self.member_offset(), format!("gzip member: {what}"), true))
+        io::Error::other(Error::damaged(
+            self.member_offset(),
+            format!("gzip member: {what}"),
+            true,
+        ))
     }
 
     /// Reads more of the current member.
     fn fill_member(&mut self) -> io::Result<()> {
-        if self.fill()? { Ok(()) } else { Err(self.damaged("the file ends inside it")) }
+        if self.fill()? {
+            Ok(())
+        } else {
+            Err(self.damaged("the file ends inside it"))
+        }
     }
 
     /// Moves to the start of the next member; `false` at the end of the file. Zero bytes between
@@ -111,7 +128,9 @@ impl<R: Read> GzipReader<R> {
             return Ok(());
         }
         loop {
-            if let Some(len) = header_len(&self.buf[self.at..]).map_err(|what| self.damaged(what))? {
+            if let Some(len) =
+                header_len(&self.buf[self.at..]).map_err(|what| self.damaged(what))?
+            {
                 self.at += len;
                 self.state = MemberState::Start;
                 return Ok(());
@@ -123,7 +142,9 @@ impl<R: Read> GzipReader<R> {
     /// Inflates a whole member in one call and returns its length, if its end is near and `out` has
     /// room for all of it.
     fn inflate_whole(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
-        let Some(end) = self.near_end()? else { return Ok(None) };
+        let Some(end) = self.near_end()? else {
+            return Ok(None);
+        };
         let len = self.whole.inflate(&self.buf[self.at..end], out);
         if len.is_some() {
             self.at = end;
@@ -136,7 +157,10 @@ impl<R: Read> GzipReader<R> {
         let mut searched = 0;
         loop {
             let ahead = &self.buf[self.at..];
-            if let Some(at) = self.whole.next_start(&ahead[searched..ahead.len().min(MAX_MEMBER)]) {
+            if let Some(at) = self
+                .whole
+                .next_start(&ahead[searched..ahead.len().min(MAX_MEMBER)])
+            {
                 return Ok(Some(self.at + searched + at));
             }
             if ahead.len() >= MAX_MEMBER {
@@ -176,7 +200,12 @@ impl<R: Read> GzipReader<R> {
             self.fill_member()?;
         }
         let trailer = &self.buf[self.at..][..TRAILER_LEN];
-        let is_right = *trailer == [self.crc.sum().to_le_bytes(), self.crc.amount().to_le_bytes()].concat();
+        let is_right = *trailer
+            == [
+                self.crc.sum().to_le_bytes(),
+                self.crc.amount().to_le_bytes(),
+            ]
+            .concat();
         self.at += TRAILER_LEN;
         if !is_right {
             return Err(self.damaged("its checksum does not fit its content"));
@@ -196,7 +225,11 @@ impl<R: Read> GzipReader<R> {
                 return Ok(true);
             }
             // The last two bytes may be the start of a header.
-            self.at = self.buf.len().saturating_sub(2).max(from.min(self.buf.len()));
+            self.at = self
+                .buf
+                .len()
+                .saturating_sub(2)
+                .max(from.min(self.buf.len()));
             self.member = self.at;
             if !self.fill()? {
                 self.state = MemberState::Done;
@@ -279,7 +312,10 @@ mod tests {
             let mut file = [a.clone(), b.clone(), c.clone()].concat();
             file[a.len() + at] ^= 0xff;
             let (text, _) = read_all(&file);
-            assert!(text.starts_with("one ") && text.ends_with("three"), "byte {at}: {text:?}");
+            assert!(
+                text.starts_with("one ") && text.ends_with("three"),
+                "byte {at}: {text:?}"
+            );
         }
     }
 
@@ -301,12 +337,26 @@ mod tests {
 
     #[test]
     fn reads_of_any_size_find_the_same_damage() {
-        let file = [member(b"one one "), member(b"two"), vec![0; 3], member(b"three")].concat();
+        let file = [
+            member(b"one one "),
+            member(b"two"),
+            vec![0; 3],
+            member(b"three"),
+        ]
+        .concat();
         for at in 0..file.len() {
             let mut flipped = file.clone();
             flipped[at] ^= 0x11;
-            for damaged in [flipped, [&file[..at], &file[at + 1..]].concat(), file[..at].to_vec()] {
-                assert_eq!(errors(&damaged, 4096), errors(&damaged, 1), "byte {at}: {damaged:?}");
+            for damaged in [
+                flipped,
+                [&file[..at], &file[at + 1..]].concat(),
+                file[..at].to_vec(),
+            ] {
+                assert_eq!(
+                    errors(&damaged, 4096),
+                    errors(&damaged, 1),
+                    "byte {at}: {damaged:?}"
+                );
             }
         }
     }
@@ -316,7 +366,12 @@ mod tests {
         let a = member(b"one ");
         let mut file = [a.clone(), member(b"two ")].concat();
         file.truncate(file.len() - 2);
-        let err = GzipReader::new(&file[..]).read_to_end(&mut Vec::new()).unwrap_err();
-        assert!(err.to_string().contains(&format!("byte {}", a.len())), "{err}");
+        let err = GzipReader::new(&file[..])
+            .read_to_end(&mut Vec::new())
+            .unwrap_err();
+        assert!(
+            err.to_string().contains(&format!("byte {}", a.len())),
+            "{err}"
+        );
     }
 }

@@ -22,13 +22,19 @@ const MAX_HEADER: usize = 1 << 20;
 /// # Errors
 /// The reason why it is no header.
 pub(super) fn header_len(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
-    let Some(fixed) = bytes.first_chunk::<10>() else { return Ok(None) };
+    let Some(fixed) = bytes.first_chunk::<10>() else {
+        return Ok(None);
+    };
     let flags = fixed[3];
     if fixed[..3] != *MAGIC || flags & 0xe0 != 0 {
         return Err("no gzip header here");
     }
     let len = optional_fields_end(bytes, flags).filter(|len| *len <= bytes.len());
-    if len.is_none() && bytes.len() > MAX_HEADER { Err("a gzip header without end") } else { Ok(len) }
+    if len.is_none() && bytes.len() > MAX_HEADER {
+        Err("a gzip header without end")
+    } else {
+        Ok(len)
+    }
 }
 
 /// The end of the optional header fields.
@@ -53,7 +59,10 @@ pub(super) struct WholeMembers {
 
 impl WholeMembers {
     pub(super) fn new() -> Self {
-        Self { inflate: Decompressor::new(), magic: Finder::new(MAGIC) }
+        Self {
+            inflate: Decompressor::new(),
+            magic: Finder::new(MAGIC),
+        }
     }
 
     /// The offset of the first probable header. Compressed bytes may look like one.
@@ -110,14 +119,22 @@ mod tests {
             damaged[at] ^= 0x10;
             // Only the padding bits in the last byte of the stream may have any value.
             let is_padding = at + TRAILER_LEN + 1 == whole.len();
-            assert!(inflate(&damaged, 4096).is_none_or(|out| is_padding && out == text), "byte {at}");
+            assert!(
+                inflate(&damaged, 4096).is_none_or(|out| is_padding && out == text),
+                "byte {at}"
+            );
         }
     }
 
     #[test]
     fn bytes_after_a_member_are_no_part_of_it() {
         let whole = member(b"user-agent: *");
-        for after in [&b"\0"[..], b"garbage", &whole[whole.len() - TRAILER_LEN..], &whole] {
+        for after in [
+            &b"\0"[..],
+            b"garbage",
+            &whole[whole.len() - TRAILER_LEN..],
+            &whole,
+        ] {
             assert_eq!(inflate(&[&whole, after].concat(), 4096), None, "{after:?}");
         }
         // An empty member's end looks like the padding after it.

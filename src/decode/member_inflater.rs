@@ -15,7 +15,12 @@ pub(crate) struct MemberInflater {
 impl MemberInflater {
     /// An inflater for texts of at most `max_text` bytes.
     pub(crate) fn new(max_text: usize) -> Self {
-        Self { whole: WholeMembers::new(), stream: MemberStream::new(), text: Vec::new(), max_text }
+        Self {
+            whole: WholeMembers::new(),
+            stream: MemberStream::new(),
+            text: Vec::new(),
+            max_text,
+        }
     }
 
     /// The text of the member at the start of `bytes`, and the length of the member. `None` if the
@@ -55,7 +60,10 @@ impl MemberInflater {
                 let longer = (2 * len).max(1 << 16).min(self.max_text + 1);
                 self.text.resize(longer.max(len), 0);
             }
-            let fed = self.stream.feed(&bytes[used..], &mut self.text[len..]).ok()?;
+            let fed = self
+                .stream
+                .feed(&bytes[used..], &mut self.text[len..])
+                .ok()?;
             (used, len) = (used + fed.used, len + fed.inflated);
             if len > self.max_text {
                 return None;
@@ -82,19 +90,31 @@ mod tests {
             let inner = [gzip(b"WARC/1.0"), gzip(b"WARC/1.0")].concat();
             let mut out = Vec::new();
             let level = flate2::Compression::none();
-            std::io::Read::read_to_end(&mut flate2::read::GzEncoder::new(&inner[..], level), &mut out).unwrap();
+            std::io::Read::read_to_end(
+                &mut flate2::read::GzEncoder::new(&inner[..], level),
+                &mut out,
+            )
+            .unwrap();
             out
         };
         let mut inflater = MemberInflater::new(100);
         for member in [gzip(b"text"), gzip(b""), stored, gzip(&[7; 100])] {
             for after in [&b""[..], b"\0\0\0", &gzip(b"next"), b"\x1f\x8b\x08"] {
                 let bytes = [&member, after].concat();
-                assert_eq!(inflater.inflate(&bytes).map(|(_, len)| len), Some(member.len()), "{after:?}");
+                assert_eq!(
+                    inflater.inflate(&bytes).map(|(_, len)| len),
+                    Some(member.len()),
+                    "{after:?}"
+                );
             }
             for cut in 0..member.len() {
                 assert_eq!(inflater.inflate(&member[..cut]), None);
             }
         }
-        assert_eq!(inflater.inflate(&gzip(&[7; 101])), None, "the text is longer than the limit");
+        assert_eq!(
+            inflater.inflate(&gzip(&[7; 101])),
+            None,
+            "the text is longer than the limit"
+        );
     }
 }

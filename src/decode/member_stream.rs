@@ -33,7 +33,12 @@ pub(crate) struct Fed {
 
 impl MemberStream {
     pub(crate) fn new() -> Self {
-        Self { inflate: Decompress::new(false), crc: Crc::new(), held: Vec::new(), part: MemberPart::Header }
+        Self {
+            inflate: Decompress::new(false),
+            crc: Crc::new(),
+            held: Vec::new(),
+            part: MemberPart::Header,
+        }
     }
 
     /// Starts again at the first byte of another member.
@@ -64,7 +69,10 @@ impl MemberStream {
                     let fed = self.feed_body(rest, out)?;
                     used += fed.used;
                     if fed.inflated > 0 || self.part == MemberPart::Body {
-                        return Ok(Fed { used, inflated: fed.inflated });
+                        return Ok(Fed {
+                            used,
+                            inflated: fed.inflated,
+                        });
                     }
                 }
                 MemberPart::Trailer => used += self.feed_trailer(rest)?,
@@ -81,7 +89,9 @@ impl MemberStream {
         // Most headers have ten bytes. A longer one is fetched in growing steps.
         let mut used = 0;
         while used < bytes.len() {
-            let step = (10_usize.saturating_sub(self.held.len())).max(self.held.len()).min(bytes.len() - used);
+            let step = (10_usize.saturating_sub(self.held.len()))
+                .max(self.held.len())
+                .min(bytes.len() - used);
             self.held.extend_from_slice(&bytes[used..used + step]);
             used += step;
             if let Some(len) = header_len(&self.held)? {
@@ -95,7 +105,10 @@ impl MemberStream {
 
     fn feed_body(&mut self, bytes: &[u8], out: &mut [u8]) -> Result<Fed, String> {
         let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
-        let status = self.inflate.decompress(bytes, out, FlushDecompress::None).map_err(|err| err.to_string())?;
+        let status = self
+            .inflate
+            .decompress(bytes, out, FlushDecompress::None)
+            .map_err(|err| err.to_string())?;
         let used = (self.inflate.total_in() - before_in) as usize;
         let inflated = (self.inflate.total_out() - before_out) as usize;
         self.crc.update(&out[..inflated]);
@@ -109,7 +122,11 @@ impl MemberStream {
         let used = bytes.len().min(TRAILER_LEN - self.held.len());
         self.held.extend_from_slice(&bytes[..used]);
         if self.held.len() == TRAILER_LEN {
-            let expected = [self.crc.sum().to_le_bytes(), self.crc.amount().to_le_bytes()].concat();
+            let expected = [
+                self.crc.sum().to_le_bytes(),
+                self.crc.amount().to_le_bytes(),
+            ]
+            .concat();
             if self.held != expected {
                 return Err("its checksum does not fit its content".to_owned());
             }
@@ -136,7 +153,8 @@ mod tests {
 
     /// The text of a member, and its length, from pieces of `step` bytes into `room` bytes.
     fn inflate(bytes: &[u8], step: usize, room: usize) -> Result<Option<(Vec<u8>, usize)>, String> {
-        let (mut stream, mut text, mut at, mut out) = (MemberStream::new(), Vec::new(), 0, vec![0; room]);
+        let (mut stream, mut text, mut at, mut out) =
+            (MemberStream::new(), Vec::new(), 0, vec![0; room]);
         while at < bytes.len() && !stream.is_done() {
             let fed = stream.feed(&bytes[at..bytes.len().min(at + step)], &mut out)?;
             text.extend_from_slice(&out[..fed.inflated]);
@@ -151,9 +169,19 @@ mod tests {
         for member in [gzip(b""), gzip(&text), named(&text)] {
             let len = member.len();
             let followed = [member, b"garbage".to_vec()].concat();
-            for (step, room) in [(1, 1), (1, 4096), (3, 7), (11, 64), (4096, 1), (1 << 20, 1 << 20)] {
+            for (step, room) in [
+                (1, 1),
+                (1, 4096),
+                (3, 7),
+                (11, 64),
+                (4096, 1),
+                (1 << 20, 1 << 20),
+            ] {
                 let (read, used) = inflate(&followed, step, room).unwrap().unwrap();
-                assert!(used == len && (read.is_empty() || read == text), "{step} {room}: {used} of {len}");
+                assert!(
+                    used == len && (read.is_empty() || read == text),
+                    "{step} {room}: {used} of {len}"
+                );
             }
             for cut in 0..len {
                 assert_eq!(inflate(&followed[..cut], 5, 64), Ok(None), "{cut}");

@@ -42,12 +42,16 @@ pub(crate) fn refuse_by_name(path: &Path, start: &[u8]) -> Option<String> {
     };
     match FileFormat::of(start) {
         Some(FileFormat::Gzip | FileFormat::Zstd) => None,
-        _ if start.is_empty() => Some(format!("it is empty, and no .{ending} file is; write it again")),
+        _ if start.is_empty() => Some(format!(
+            "it is empty, and no .{ending} file is; write it again"
+        )),
         Some(format) if format != FileFormat::Binary => None,
         _ if is_read => Some(format!(
             "it is not compressed as its name says (.{ending}), or damaged at its start; write it again, or rename it if it is text"
         )),
-        _ => Some(format!("a compressed file by its name (.{ending}), or a damaged one; decompress it first")),
+        _ => Some(format!(
+            "a compressed file by its name (.{ending}), or a damaged one; decompress it first"
+        )),
     }
 }
 
@@ -66,27 +70,41 @@ pub(crate) struct Decoder<R: Read> {
 
 /// The input by its compression. An offset counts decoded bytes.
 enum DecodedStream<R: Read> {
-    Plain { inner: Peeked<R>, offset: u64 },
+    Plain {
+        inner: Peeked<R>,
+        offset: u64,
+    },
     Gzip(Box<GzipReader<Peeked<R>>>),
-    Zstd { inner: zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>, offset: u64 },
+    Zstd {
+        inner: zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>,
+        offset: u64,
+    },
 }
 
 impl<R: Read> Decoder<R> {
     /// Reads the first bytes of `input` to detect its compression.
     pub(crate) fn new(input: R) -> io::Result<Self> {
-        let mut input = Counted { inner: input, bytes: 0 };
+        let mut input = Counted {
+            inner: input,
+            bytes: 0,
+        };
         let mut magic = Vec::new();
         input.by_ref().take(4).read_to_end(&mut magic)?;
         let format = FileFormat::of(&magic);
         let inner = Cursor::new(magic).chain(input);
         let stream = match format {
             Some(FileFormat::Gzip) => DecodedStream::Gzip(Box::new(GzipReader::new(inner))),
-            Some(FileFormat::Zstd) => {
-                DecodedStream::Zstd { inner: zstd::stream::read::Decoder::new(inner)?, offset: 0 }
-            }
+            Some(FileFormat::Zstd) => DecodedStream::Zstd {
+                inner: zstd::stream::read::Decoder::new(inner)?,
+                offset: 0,
+            },
             _ => DecodedStream::Plain { inner, offset: 0 },
         };
-        Ok(Self { stream, buffer: Vec::new(), unread: 0..0 })
+        Ok(Self {
+            stream,
+            buffer: Vec::new(),
+            unread: 0..0,
+        })
     }
 
     /// The bytes peeked at so far. They will be read again.
@@ -141,7 +159,9 @@ impl<R: Read> Decoder<R> {
     /// is left.
     pub(crate) fn is_in_step(&self) -> bool {
         match &self.stream {
-            DecodedStream::Plain { inner, offset } => self.unread.is_empty() && *offset == inner.get_ref().1.bytes,
+            DecodedStream::Plain { inner, offset } => {
+                self.unread.is_empty() && *offset == inner.get_ref().1.bytes
+            }
             DecodedStream::Gzip(_) | DecodedStream::Zstd { .. } => false,
         }
     }
@@ -219,7 +239,9 @@ impl<R: Read> Read for DecodedStream<R> {
 #[cfg(test)]
 pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    flate2::read::GzEncoder::new(text, flate2::Compression::default()).read_to_end(&mut out).unwrap();
+    flate2::read::GzEncoder::new(text, flate2::Compression::default())
+        .read_to_end(&mut out)
+        .unwrap();
     out
 }
 

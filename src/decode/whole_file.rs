@@ -32,14 +32,20 @@ pub(crate) fn became_shorter() -> io::Error {
 /// A reader of an open file. A regular file must not become shorter.
 pub(crate) fn read_whole(file: File) -> Box<dyn Read + Send> {
     match file.metadata() {
-        Ok(meta) if meta.is_file() => Box::new(WholeFile { inner: file, left: meta.len() }),
+        Ok(meta) if meta.is_file() => Box::new(WholeFile {
+            inner: file,
+            left: meta.len(),
+        }),
         _ => Box::new(file),
     }
 }
 
 /// Standard input. A regular file must not become shorter.
 pub(crate) fn standard_input() -> Box<dyn Read + Send> {
-    Box::new(WholeFile { inner: io::stdin(), left: redirected_len().unwrap_or(0) })
+    Box::new(WholeFile {
+        inner: io::stdin(),
+        left: redirected_len().unwrap_or(0),
+    })
 }
 
 /// The remaining bytes of standard input if it is a regular file.
@@ -66,10 +72,17 @@ mod tests {
     fn fewer_bytes_than_at_opening_are_an_error() {
         for (has, left) in [(0, 0), (3, 3), (5, 3), (0, 1), (3, 4)] {
             let mut out = Vec::new();
-            let read = WholeFile { inner: &b"xxxxx"[..has], left }.read_to_end(&mut out);
+            let read = WholeFile {
+                inner: &b"xxxxx"[..has],
+                left,
+            }
+            .read_to_end(&mut out);
             match read {
                 Ok(_) => assert!(out.len() == has && has as u64 >= left),
-                Err(err) => assert!((has as u64) < left && err.to_string().contains("became shorter"), "{err}"),
+                Err(err) => assert!(
+                    (has as u64) < left && err.to_string().contains("became shorter"),
+                    "{err}"
+                ),
             }
         }
     }

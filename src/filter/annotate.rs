@@ -35,7 +35,12 @@ impl AnnotationWriter {
             format!("{separator}{}:\"", serde_json::Value::from(name.as_str()))
         };
         let preferences = preferences.then(|| PreferenceText::new(form, &names));
-        Self { form, keys: names.iter().enumerate().map(key).collect(), names: names.join(","), preferences }
+        Self {
+            form,
+            keys: names.iter().enumerate().map(key).collect(),
+            names: names.join(","),
+            preferences,
+        }
     }
 
     /// Writes the verdicts of a line. They precede the line; in JSON they follow it.
@@ -47,7 +52,16 @@ impl AnnotationWriter {
                 out.push(b'\t');
             }
             AnnotateForm::Mask => {
-                verdicts.append(|verdict| if verdict == Verdict::Allowed { b'1' } else { b'0' }, out);
+                verdicts.append(
+                    |verdict| {
+                        if verdict == Verdict::Allowed {
+                            b'1'
+                        } else {
+                            b'0'
+                        }
+                    },
+                    out,
+                );
             }
             AnnotateForm::Jsonl => {
                 out.extend_from_slice(b"\"robots\":{");
@@ -104,8 +118,8 @@ impl AnnotationWriter {
             AnnotateForm::Jsonl => {
                 let text = line.trim_ascii();
                 // A line with a URL is known to be an object. A line without one may be anything.
-                let has_key =
-                    format.is_some_and(RecordFormat::are_objects) && (!is_invalid || is_object(without_mark(text)));
+                let has_key = format.is_some_and(RecordFormat::are_objects)
+                    && (!is_invalid || is_object(without_mark(text)));
                 match text.strip_suffix(b"}").filter(|_| has_key) {
                     Some(open) => {
                         out.extend_from_slice(open);
@@ -114,7 +128,11 @@ impl AnnotationWriter {
                         }
                     }
                     None => {
-                        let key = if format.is_none_or(RecordFormat::are_urls) { "url" } else { "line" };
+                        let key = if format.is_none_or(RecordFormat::are_urls) {
+                            "url"
+                        } else {
+                            "line"
+                        };
                         // A byte order mark in front of the first URL is not part of it.
                         let line = if is_invalid { line } else { without_mark(line) };
                         let line = without_end(line).to_str_lossy();
@@ -130,7 +148,11 @@ impl AnnotationWriter {
         if self.form == AnnotateForm::Letters {
             out.extend_from_slice(self.names.as_bytes());
             out.push(b'\t');
-            out.extend_from_slice(self.preferences.as_ref().map_or(b"", PreferenceText::header));
+            out.extend_from_slice(
+                self.preferences
+                    .as_ref()
+                    .map_or(b"", PreferenceText::header),
+            );
             out.extend_from_slice(header);
         }
     }
@@ -148,7 +170,10 @@ pub(crate) struct AnnotateScratch<'s> {
 
 impl<'s> AnnotateScratch<'s> {
     pub(crate) fn new(judge: &Engine<'s>) -> Self {
-        Self { judge: judge.scratch(), preferences: PreferenceScratch::default() }
+        Self {
+            judge: judge.scratch(),
+            preferences: PreferenceScratch::default(),
+        }
     }
 }
 
@@ -162,17 +187,26 @@ pub(crate) struct Annotator<'a, 's> {
 }
 
 impl<'s> Annotator<'_, 's> {
-    pub(crate) fn annotate(&self, block: &mut LineBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
+    pub(crate) fn annotate(
+        &self,
+        block: &mut LineBlock,
+        scratch: &mut AnnotateScratch<'s>,
+    ) -> Result<()> {
         let mut out = std::mem::take(&mut block.annotated);
         out.clear();
         let agents = self.judge.agents().len();
         let data = block.data();
-        let mut stats = FilterStats { bytes: data.len() as u64, ..FilterStats::default() };
+        let mut stats = FilterStats {
+            bytes: data.len() as u64,
+            ..FilterStats::default()
+        };
         stats.agent_allowed.resize(agents, 0);
         match block.kind {
             BlockKind::Lines => self.write_lines(block, scratch, &mut stats, &mut out)?,
             BlockKind::Header => self.writer.write_header(data, &mut out),
-            BlockKind::LongLineStart | BlockKind::LongLineRest => self.write_long(block, &mut stats, &mut out),
+            BlockKind::LongLineStart | BlockKind::LongLineRest => {
+                self.write_long(block, &mut stats, &mut out)
+            }
         }
         (block.annotated, block.stats) = (out, stats);
         Ok(())
@@ -185,36 +219,49 @@ impl<'s> Annotator<'_, 's> {
         stats: &mut FilterStats,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let AnnotateScratch { judge: scratch, preferences: memory } = scratch;
+        let AnnotateScratch {
+            judge: scratch,
+            preferences: memory,
+        } = scratch;
         let (writer, data, format) = (&self.writer, block.data(), block.format.as_deref());
         let (mut text, mut failed) = (Vec::new(), Ok(()));
-        judge_records(self.judge, block, Stage::Match, scratch, |lines, urls, verdicts| {
-            self.criterion.count(&verdicts, lines.ends.len() as u64, stats);
-            writer.write_verdicts(&verdicts, &mut text);
-            let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
-            if is_invalid {
-                stats.count_blank(data, lines);
-            }
-            if let Some(preferences) = &self.preferences {
-                match preferences.has_any(verdicts.file(), memory) {
-                    Ok(true) => {
-                        let verdicts_len = text.len();
-                        for (line, url) in lines.ranges().zip(urls.iter()) {
-                            text.truncate(verdicts_len);
-                            let found = preferences.at(verdicts.file(), url, verdicts.iter(), memory);
-                            writer.write_preferences(found, &mut text);
-                            writer.write_end(&mut text);
-                            writer.write_line(&text, &data[line], is_invalid, format, out);
-                        }
-                        return;
-                    }
-                    Ok(false) => writer.write_no_preferences(&verdicts, &mut text),
-                    Err(err) => failed = Err(err),
+        judge_records(
+            self.judge,
+            block,
+            Stage::Match,
+            scratch,
+            |lines, urls, verdicts| {
+                self.criterion
+                    .count(&verdicts, lines.ends.len() as u64, stats);
+                writer.write_verdicts(&verdicts, &mut text);
+                let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
+                if is_invalid {
+                    stats.count_blank(data, lines);
                 }
-            }
-            writer.write_end(&mut text);
-            lines.ranges().for_each(|line| writer.write_line(&text, &data[line], is_invalid, format, out));
-        })?;
+                if let Some(preferences) = &self.preferences {
+                    match preferences.has_any(verdicts.file(), memory) {
+                        Ok(true) => {
+                            let verdicts_len = text.len();
+                            for (line, url) in lines.ranges().zip(urls.iter()) {
+                                text.truncate(verdicts_len);
+                                let found =
+                                    preferences.at(verdicts.file(), url, verdicts.iter(), memory);
+                                writer.write_preferences(found, &mut text);
+                                writer.write_end(&mut text);
+                                writer.write_line(&text, &data[line], is_invalid, format, out);
+                            }
+                            return;
+                        }
+                        Ok(false) => writer.write_no_preferences(&verdicts, &mut text),
+                        Err(err) => failed = Err(err),
+                    }
+                }
+                writer.write_end(&mut text);
+                lines.ranges().for_each(|line| {
+                    writer.write_line(&text, &data[line], is_invalid, format, out)
+                });
+            },
+        )?;
         failed
     }
 

@@ -113,16 +113,29 @@ pub struct Filter<'f> {
 
 impl std::fmt::Debug for Filter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Filter").field("criterion", &self.criterion).finish_non_exhaustive()
+        f.debug_struct("Filter")
+            .field("criterion", &self.criterion)
+            .finish_non_exhaustive()
     }
 }
 
 impl<'f> Filter<'f> {
     /// A filter that keeps the lines all agents may fetch.
     pub fn new(judge: &'f Judge) -> Self {
-        let criterion = Criterion { keep: Keep::default(), require: Require::default() };
+        let criterion = Criterion {
+            keep: Keep::default(),
+            require: Require::default(),
+        };
         let (until, records, form, preferences) = Default::default();
-        Self { judge, criterion, until, records, form, preferences, progress: &|_| {} }
+        Self {
+            judge,
+            criterion,
+            until,
+            records,
+            form,
+            preferences,
+            progress: &|_| {},
+        }
     }
 
     /// Sets which lines to keep.
@@ -185,9 +198,19 @@ impl<'f> Filter<'f> {
             &ListSource::new(&self.records, self.progress),
             inputs,
             || self.judge.engine().scratch(),
-            |block, scratch| output::find_runs(self.judge.engine(), self.criterion, self.until, block, scratch),
+            |block, scratch| {
+                output::find_runs(
+                    self.judge.engine(),
+                    self.criterion,
+                    self.until,
+                    block,
+                    scratch,
+                )
+            },
             |item| {
-                let OrderedItem::Block(block) = item else { return Ok(()) };
+                let OrderedItem::Block(block) = item else {
+                    return Ok(());
+                };
                 total.add(&block.stats);
                 sinks.write(block)
             },
@@ -201,7 +224,11 @@ impl<'f> Filter<'f> {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn annotate(&self, inputs: Vec<Input>, out: &mut (dyn Write + Send)) -> Result<FilterStats> {
+    pub fn annotate(
+        &self,
+        inputs: Vec<Input>,
+        out: &mut (dyn Write + Send),
+    ) -> Result<FilterStats> {
         let annotator = Annotator {
             judge: self.judge.engine(),
             criterion: self.criterion,
@@ -216,7 +243,9 @@ impl<'f> Filter<'f> {
             || AnnotateScratch::new(self.judge.engine()),
             |block, scratch| annotator.annotate(block, scratch),
             |item| {
-                let OrderedItem::Block(block) = item else { return Ok(()) };
+                let OrderedItem::Block(block) = item else {
+                    return Ok(());
+                };
                 total.add(&block.stats);
                 Ok(sink.write(&block.annotated, block.kind == BlockKind::LongLineRest)?)
             },
@@ -246,13 +275,21 @@ impl<'w> VerdictSinks<'w> {
     }
 
     fn all(&mut self) -> [&mut LineSink<'w>; 4] {
-        [&mut self.allowed, &mut self.disallowed, &mut self.unknown, &mut self.invalid]
+        [
+            &mut self.allowed,
+            &mut self.disallowed,
+            &mut self.unknown,
+            &mut self.invalid,
+        ]
     }
 
     /// Writes each run of lines to the output of its verdict, and a header to all outputs.
     fn write(&mut self, block: &LineBlock) -> Result<()> {
         if block.kind == BlockKind::Header {
-            return Ok(self.all().into_iter().try_for_each(|sink| sink.write(block.data(), false))?);
+            return Ok(self
+                .all()
+                .into_iter()
+                .try_for_each(|sink| sink.write(block.data(), false))?);
         }
         let mut start = 0;
         for run in &block.runs {
@@ -262,7 +299,10 @@ impl<'w> VerdictSinks<'w> {
                 Verdict::Unknown => &mut self.unknown,
                 Verdict::Invalid => &mut self.invalid,
             };
-            sink.write(&block.data()[start..run.end], block.kind == BlockKind::LongLineRest)?;
+            sink.write(
+                &block.data()[start..run.end],
+                block.kind == BlockKind::LongLineRest,
+            )?;
             start = run.end;
         }
         Ok(())

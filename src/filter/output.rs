@@ -20,7 +20,10 @@ pub(crate) struct Criterion {
 
 impl Criterion {
     /// A line counts as disallowed if one agent or more may not fetch it.
-    pub(crate) const DISALLOWED_FOR_ANY: Self = Self { keep: Keep::Disallowed, require: Require::Any };
+    pub(crate) const DISALLOWED_FOR_ANY: Self = Self {
+        keep: Keep::Disallowed,
+        require: Require::Any,
+    };
 
     /// The verdict of a line: the kept one if the required agents have it, else the other.
     #[inline]
@@ -33,7 +36,11 @@ impl Criterion {
             (Keep::Allowed, Require::All) | (Keep::Disallowed, Require::Any) => allowed == agents,
             (Keep::Allowed, Require::Any) | (Keep::Disallowed, Require::All) => allowed > 0,
         };
-        if is_allowed { Verdict::Allowed } else { Verdict::Disallowed }
+        if is_allowed {
+            Verdict::Allowed
+        } else {
+            Verdict::Disallowed
+        }
     }
 
     /// Counts lines with these verdicts, in total and for each agent.
@@ -67,10 +74,20 @@ struct OpenRun {
 impl OpenRun {
     /// Adds lines, given by their ends, to this run, or starts a new one.
     #[inline]
-    fn add(&mut self, verdict: Verdict, ends: &[usize], stats: &mut FilterStats, runs: &mut Vec<VerdictRun>) {
+    fn add(
+        &mut self,
+        verdict: Verdict,
+        ends: &[usize],
+        stats: &mut FilterStats,
+        runs: &mut Vec<VerdictRun>,
+    ) {
         if self.verdict != Some(verdict) {
             self.finish(stats, runs);
-            *self = Self { verdict: Some(verdict), lines: 0, end: self.end };
+            *self = Self {
+                verdict: Some(verdict),
+                lines: 0,
+                end: self.end,
+            };
         }
         self.lines += ends.len() as u64;
         self.end = ends.last().copied().unwrap_or(self.end);
@@ -80,7 +97,10 @@ impl OpenRun {
     fn finish(&self, stats: &mut FilterStats, runs: &mut Vec<VerdictRun>) {
         if let Some(verdict) = self.verdict {
             stats.count(verdict, self.lines);
-            runs.push(VerdictRun { verdict, end: self.end });
+            runs.push(VerdictRun {
+                verdict,
+                end: self.end,
+            });
         }
     }
 }
@@ -96,13 +116,17 @@ pub(crate) fn find_runs<'s>(
     let mut runs = std::mem::take(&mut block.runs);
     runs.clear();
     let data = block.data();
-    let mut stats = FilterStats { bytes: data.len() as u64, ..FilterStats::default() };
+    let mut stats = FilterStats {
+        bytes: data.len() as u64,
+        ..FilterStats::default()
+    };
     match block.kind {
         BlockKind::Lines => {
             let agents = judge.agents().len();
             let mut run = OpenRun::default();
             judge_records(judge, block, until, scratch, |lines, _, verdicts| {
-                stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
+                stats.via_other_scheme +=
+                    u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
                 let verdict = criterion.line_verdict(&verdicts, agents);
                 if verdict == Verdict::Invalid {
                     stats.count_blank(data, lines);
@@ -114,8 +138,14 @@ pub(crate) fn find_runs<'s>(
         BlockKind::Header => {}
         BlockKind::LongLineStart | BlockKind::LongLineRest => {
             // The parts of a long line count once.
-            stats.count(Verdict::Invalid, u64::from(block.kind == BlockKind::LongLineStart));
-            runs.push(VerdictRun { verdict: Verdict::Invalid, end: data.len() });
+            stats.count(
+                Verdict::Invalid,
+                u64::from(block.kind == BlockKind::LongLineStart),
+            );
+            runs.push(VerdictRun {
+                verdict: Verdict::Invalid,
+                end: data.len(),
+            });
         }
     }
     (block.runs, block.stats) = (runs, stats);
@@ -147,13 +177,21 @@ pub(crate) fn judge_records<'s>(
 ) -> Result<()> {
     let Some(extracted) = block.extracted() else {
         let text = block.data();
-        return judge
-            .judge_lines(text, until, scratch, |lines, verdicts| each(lines, RecordUrls { text, lines }, verdicts));
+        return judge.judge_lines(text, until, scratch, |lines, verdicts| {
+            each(lines, RecordUrls { text, lines }, verdicts)
+        });
     };
     let (mut start, mut ends) = (0, extracted.ends.as_slice());
     judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
-        each(LineRun { start, ends: own }, RecordUrls { text: &extracted.urls, lines: urls }, verdicts);
+        each(
+            LineRun { start, ends: own },
+            RecordUrls {
+                text: &extracted.urls,
+                lines: urls,
+            },
+            verdicts,
+        );
         (start, ends) = (own.last().copied().unwrap_or(start), rest);
     })
 }
@@ -168,12 +206,17 @@ pub(crate) struct LineSink<'w> {
 impl<'w> LineSink<'w> {
     /// A sink; `None` discards.
     pub(crate) fn new(out: Option<&'w mut (dyn Write + Send)>) -> Self {
-        Self { out, is_open: false }
+        Self {
+            out,
+            is_open: false,
+        }
     }
 
     /// Writes lines. If it `continues`, the text continues the last line written.
     pub(crate) fn write(&mut self, lines: &[u8], continues: bool) -> io::Result<()> {
-        let (Some(out), Some(last)) = (&mut self.out, lines.last()) else { return Ok(()) };
+        let (Some(out), Some(last)) = (&mut self.out, lines.last()) else {
+            return Ok(());
+        };
         if self.is_open && !continues {
             out.write_all(b"\n")?;
         }

@@ -17,9 +17,16 @@ impl PreferenceText {
     pub(super) fn new(form: AnnotateForm, agents: &[String]) -> Self {
         let key = |(i, name): (usize, &String)| {
             let separator = if i == 0 { "" } else { "," };
-            format!("{separator}{}:{{\"train-ai\":", serde_json::Value::from(name.as_str()))
+            format!(
+                "{separator}{}:{{\"train-ai\":",
+                serde_json::Value::from(name.as_str())
+            )
         };
-        let mut text = Self { form, keys: agents.iter().enumerate().map(key).collect(), none: Vec::new() };
+        let mut text = Self {
+            form,
+            keys: agents.iter().enumerate().map(key).collect(),
+            none: Vec::new(),
+        };
         let mut none = Vec::new();
         text.write(&vec![Preferences::default(); agents.len()], &mut none);
         text.none = none;
@@ -34,7 +41,11 @@ impl PreferenceText {
     /// Writes the preferences under these verdicts of a site that states none.
     pub(super) fn write_none(&self, verdicts: &VerdictsRef<'_>, out: &mut Vec<u8>) {
         // In columns, `-` is the letter for both: none stated, and none applies.
-        if self.form == AnnotateForm::Jsonl && verdicts.iter().any(|verdict| verdict == Verdict::Disallowed) {
+        if self.form == AnnotateForm::Jsonl
+            && verdicts
+                .iter()
+                .any(|verdict| verdict == Verdict::Disallowed)
+        {
             return self.write(&none_stated(verdicts.iter()).collect::<Vec<_>>(), out);
         }
         out.extend_from_slice(&self.none);
@@ -58,9 +69,16 @@ impl PreferenceText {
             write_json(preferences.search, out);
             out.extend_from_slice(b",\"content-signal\":{");
             for (i, (key, value)) in preferences.signals.iter().enumerate() {
-                let parts: [&[u8]; 5] =
-                    [if i == 0 { b"\"" } else { b",\"" }, key.as_bytes(), b"\":\"", value.as_bytes(), b"\""];
-                parts.into_iter().for_each(|part| out.extend_from_slice(part));
+                let parts: [&[u8]; 5] = [
+                    if i == 0 { b"\"" } else { b",\"" },
+                    key.as_bytes(),
+                    b"\":\"",
+                    value.as_bytes(),
+                    b"\"",
+                ];
+                parts
+                    .into_iter()
+                    .for_each(|part| out.extend_from_slice(part));
             }
             out.extend_from_slice(b"}}");
         }
@@ -71,7 +89,9 @@ impl PreferenceText {
 /// Writes a name in quotes, or `null`.
 fn write_json(preference: Preference, out: &mut Vec<u8>) {
     match preference.name() {
-        Some(name) => [b"\"", name.as_bytes(), b"\""].into_iter().for_each(|part| out.extend_from_slice(part)),
+        Some(name) => [b"\"", name.as_bytes(), b"\""]
+            .into_iter()
+            .for_each(|part| out.extend_from_slice(part)),
         None => out.extend_from_slice(b"null"),
     }
 }
@@ -93,8 +113,15 @@ fn write_columns(preferences: &[Preferences], out: &mut Vec<u8>) {
             out.push(b'-');
         }
         for (i, (key, value)) in agent.signals.iter().enumerate() {
-            let parts: [&[u8]; 4] = [if i == 0 { b"" } else { b"," }, key.as_bytes(), b"=", value.as_bytes()];
-            parts.into_iter().for_each(|part| out.extend_from_slice(part));
+            let parts: [&[u8]; 4] = [
+                if i == 0 { b"" } else { b"," },
+                key.as_bytes(),
+                b"=",
+                value.as_bytes(),
+            ];
+            parts
+                .into_iter()
+                .for_each(|part| out.extend_from_slice(part));
         }
     }
     out.push(b'\t');

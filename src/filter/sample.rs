@@ -17,7 +17,12 @@ const MAX_URL: usize = 8 << 10;
 impl Sample {
     /// An empty sample of at most `limit` items, which is at least 1.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit: limit.max(1), every: 1, seen: 0, urls: Vec::new() }
+        Self {
+            limit: limit.max(1),
+            every: 1,
+            seen: 0,
+            urls: Vec::new(),
+        }
     }
 
     /// Adds `count` items; `url` gives an item by its number among them.
@@ -35,7 +40,11 @@ impl Sample {
                 continue;
             }
             let url = url((next - before) as usize);
-            self.urls.push(if url.len() <= MAX_URL { url } else { Vec::new() });
+            self.urls.push(if url.len() <= MAX_URL {
+                url
+            } else {
+                Vec::new()
+            });
         }
     }
 
@@ -66,16 +75,30 @@ mod tests {
 
     #[test]
     fn batches_do_not_change_the_sample() {
-        for (total, batch) in [(0, 1), (5, 5), (8, 3), (9, 1), (1000, 7), (1000, 1000), (1023, 64)] {
+        for (total, batch) in [
+            (0, 1),
+            (5, 5),
+            (8, 3),
+            (9, 1),
+            (1000, 7),
+            (1000, 1000),
+            (1023, 64),
+        ] {
             let mut sample = Sample::new(8);
             let items: Vec<usize> = (0..total).collect();
             for batch in items.chunks(batch) {
                 sample.add(batch.len(), |number| batch[number].to_string().into_bytes());
             }
             let every = sample.every() as usize;
-            let expected: Vec<Vec<u8>> = (0..total).step_by(every).map(|n| n.to_string().into_bytes()).collect();
+            let expected: Vec<Vec<u8>> = (0..total)
+                .step_by(every)
+                .map(|n| n.to_string().into_bytes())
+                .collect();
             assert_eq!(sample.urls(), expected, "{total} in batches of {batch}");
-            assert!(sample.urls().len() <= 8 && (every == 1 || sample.urls().len() >= 4), "{total}: {every}");
+            assert!(
+                sample.urls().len() <= 8 && (every == 1 || sample.urls().len() >= 4),
+                "{total}: {every}"
+            );
         }
     }
 

@@ -49,17 +49,26 @@ impl Tally {
     /// The URLs of the origin in this row, and the URLs among them that are disallowed for one
     /// agent or more.
     pub(crate) fn of_origin(&self, row: u32) -> [u64; 2] {
-        self.origins
-            .get(row as usize)
-            .map_or([0; 2], |count| [count.urls.load(Ordering::Relaxed), count.disallowed.load(Ordering::Relaxed)])
+        self.origins.get(row as usize).map_or([0; 2], |count| {
+            [
+                count.urls.load(Ordering::Relaxed),
+                count.disallowed.load(Ordering::Relaxed),
+            ]
+        })
     }
 
     /// The URLs with this reason, and for each agent the disallowed ones among them.
     pub(crate) fn of_basis(&self, reason: Reason) -> (u64, Vec<u64>) {
-        let disallowed = self.disallowed.iter().skip(reason as usize * self.agents).take(self.agents);
+        let disallowed = self
+            .disallowed
+            .iter()
+            .skip(reason as usize * self.agents)
+            .take(self.agents);
         (
             self.reasons[reason as usize].load(Ordering::Relaxed),
-            disallowed.map(|count| count.load(Ordering::Relaxed)).collect(),
+            disallowed
+                .map(|count| count.load(Ordering::Relaxed))
+                .collect(),
         )
     }
 }
@@ -114,7 +123,10 @@ impl WorkerTally {
                 if let Some(origin) = tally.origins.get(pending.row as usize) {
                     origin.add(pending.urls, pending.disallowed);
                 }
-                *pending = PendingOrigin { row, ..PendingOrigin::default() };
+                *pending = PendingOrigin {
+                    row,
+                    ..PendingOrigin::default()
+                };
             }
             pending.urls += urls;
             pending.disallowed += u64::from(is_disallowed) * urls;
@@ -125,14 +137,18 @@ impl WorkerTally {
     /// Adds all counts to the shared ones and resets them.
     pub(crate) fn flush(&mut self, tally: &Tally) {
         let sums = tally.reasons.iter().chain(&tally.disallowed);
-        for (sum, count) in
-            sums.zip(self.reasons.iter_mut().chain(&mut self.disallowed)).filter(|(_, count)| **count > 0)
+        for (sum, count) in sums
+            .zip(self.reasons.iter_mut().chain(&mut self.disallowed))
+            .filter(|(_, count)| **count > 0)
         {
             sum.fetch_add(std::mem::take(count), Ordering::Relaxed);
         }
         for pending in self.pending.iter_mut().filter(|pending| pending.urls > 0) {
             if let Some(origin) = tally.origins.get(pending.row as usize) {
-                origin.add(std::mem::take(&mut pending.urls), std::mem::take(&mut pending.disallowed));
+                origin.add(
+                    std::mem::take(&mut pending.urls),
+                    std::mem::take(&mut pending.disallowed),
+                );
             }
         }
     }
@@ -171,7 +187,12 @@ impl Filter<'_> {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub(crate) fn tally(&self, inputs: Vec<Input>, tally: &Tally, sample: &mut Sample) -> Result<FilterStats> {
+    pub(crate) fn tally(
+        &self,
+        inputs: Vec<Input>,
+        tally: &Tally,
+        sample: &mut Sample,
+    ) -> Result<FilterStats> {
         let engine = self.judge.engine();
         let mut total = FilterStats::default();
         ordered::run(
@@ -179,15 +200,18 @@ impl Filter<'_> {
             inputs,
             || (engine.scratch(), WorkerTally::new(tally.agents)),
             |block, (scratch, local)| {
-                let counted =
-                    count_block(engine, block, scratch, |verdicts, lines| local.count(verdicts, lines, tally));
+                let counted = count_block(engine, block, scratch, |verdicts, lines| {
+                    local.count(verdicts, lines, tally)
+                });
                 local.flush(tally);
                 counted
             },
             |item| {
                 if let OrderedItem::Block(block) = item {
                     total.add(&block.stats);
-                    sample.add(block.disallowed.len(), |number| url_of(block, block.disallowed[number].clone()));
+                    sample.add(block.disallowed.len(), |number| {
+                        url_of(block, block.disallowed[number].clone())
+                    });
                 }
                 Ok(())
             },
@@ -208,18 +232,23 @@ fn count_block<'s>(
     let mut disallowed = std::mem::take(&mut block.disallowed);
     disallowed.clear();
     let data = block.data();
-    let mut stats = FilterStats { bytes: data.len() as u64, ..FilterStats::default() };
+    let mut stats = FilterStats {
+        bytes: data.len() as u64,
+        ..FilterStats::default()
+    };
     match block.kind {
-        BlockKind::Lines => judge_records(judge, block, Stage::Match, scratch, |lines, _, verdicts| {
-            let number = lines.ends.len() as u64;
-            criterion.count(&verdicts, number, &mut stats);
-            if verdicts.unjudged() == Some(Verdict::Invalid) {
-                stats.count_blank(data, lines);
-            }
-            if count(&verdicts, number) {
-                disallowed.extend(lines.ranges());
-            }
-        })?,
+        BlockKind::Lines => {
+            judge_records(judge, block, Stage::Match, scratch, |lines, _, verdicts| {
+                let number = lines.ends.len() as u64;
+                criterion.count(&verdicts, number, &mut stats);
+                if verdicts.unjudged() == Some(Verdict::Invalid) {
+                    stats.count_blank(data, lines);
+                }
+                if count(&verdicts, number) {
+                    disallowed.extend(lines.ranges());
+                }
+            })?
+        }
         BlockKind::LongLineStart => {
             let verdicts = VerdictsRef::invalid(judge.agents().len());
             criterion.count(&verdicts, 1, &mut stats);
@@ -234,7 +263,9 @@ fn count_block<'s>(
 /// The URL of a record of a block.
 fn url_of(block: &LineBlock, record: Range<usize>) -> Vec<u8> {
     let text = block.data().get(record).unwrap_or_default();
-    let Some(format) = &block.format else { return text.trim_ascii().to_vec() };
+    let Some(format) = &block.format else {
+        return text.trim_ascii().to_vec();
+    };
     let mut extracted = ExtractedUrls::default();
     format.extract(text, &mut extracted);
     extracted.urls.trim_ascii().to_vec()

@@ -44,8 +44,9 @@ impl<'s> Engine<'s> {
         scratch: &mut Scratch<'s>,
         mut each: impl FnMut(LineRun<'_>, VerdictsRef<'_>),
     ) -> Result<()> {
-        let each =
-            |lines: &LineRows<'_>, rows: Range<usize>, verdicts: VerdictsRef<'_>| each(lines.run(rows), verdicts);
+        let each = |lines: &LineRows<'_>, rows: Range<usize>, verdicts: VerdictsRef<'_>| {
+            each(lines.run(rows), verdicts)
+        };
         self.judge_rows(LineRows::new(data), until, scratch, each)
     }
 
@@ -61,7 +62,14 @@ impl<'s> Engine<'s> {
         scratch: &mut Scratch<'s>,
         each: impl FnMut(&S, Range<usize>, VerdictsRef<'_>),
     ) -> Result<()> {
-        self.backend.run(JudgeRows { engine: self, rows, until, scratch, each, data: PhantomData })
+        self.backend.run(JudgeRows {
+            engine: self,
+            rows,
+            until,
+            scratch,
+            each,
+            data: PhantomData,
+        })
     }
 }
 
@@ -75,7 +83,9 @@ struct JudgeRows<'w, 's, 'd, S, F> {
     data: PhantomData<&'d [u8]>,
 }
 
-impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> Kernel for JudgeRows<'_, '_, 'd, S, F> {
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> Kernel
+    for JudgeRows<'_, '_, 'd, S, F>
+{
     type Output = Result<()>;
 
     /// Judges the rows batch by batch.
@@ -93,10 +103,17 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> Kernel f
     }
 }
 
-impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRows<'_, '_, 'd, S, F> {
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
+    JudgeRows<'_, '_, 'd, S, F>
+{
     /// Runs the three passes over a batch of `count` rows.
     #[inline(always)]
-    fn judge_batch(&mut self, count: usize, runs: &mut OriginRuns, backend: impl Backend) -> Result<()> {
+    fn judge_batch(
+        &mut self,
+        count: usize,
+        runs: &mut OriginRuns,
+        backend: impl Backend,
+    ) -> Result<()> {
         self.split(count, runs, backend);
         if self.until == Stage::Split {
             black_box(&runs.all);
@@ -134,7 +151,12 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRow
                 let len = origin.map_or(0, |origin| origin.len);
                 let hash = self.engine.view.hash(&text[..len]);
                 self.engine.view.prefetch(hash);
-                runs.push(OriginRun { first: row as u32, origin_len: len as u32, hash, probe: Probe::SKIPPED });
+                runs.push(OriginRun {
+                    first: row as u32,
+                    origin_len: len as u32,
+                    hash,
+                    probe: Probe::SKIPPED,
+                });
             }
         }
         if let Some(sentinel) = runs.all.get_mut(runs.len) {
@@ -146,7 +168,10 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRow
     #[inline(always)]
     fn plain_origin(&self, row: usize, text: &[u8], backend: impl Backend) -> Option<PlainOrigin> {
         let origin = url::plain_origin(text, backend);
-        if !S::IS_OPEN || origin.is_some_and(|origin| origin.has_path && self.rows.has_len(row, origin.len + 1)) {
+        if !S::IS_OPEN
+            || origin
+                .is_some_and(|origin| origin.has_path && self.rows.has_len(row, origin.len + 1))
+        {
             return origin;
         }
         // What follows the row may have been taken for a part of its origin.
@@ -174,8 +199,12 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRow
         // From here on, `places` has for each new origin: its entry, then its robots.txt, then the
         // global rules of that.
         let places = &mut places[..count];
-        places.iter_mut().for_each(|place| *place = view.likely_file(*place));
-        places.iter_mut().for_each(|place| *place = view.likely_rules(*place));
+        places
+            .iter_mut()
+            .for_each(|place| *place = view.likely_file(*place));
+        places
+            .iter_mut()
+            .for_each(|place| *place = view.likely_rules(*place));
         places.iter().for_each(|place| {
             black_box(view.likely_head(*place));
         });
@@ -183,14 +212,22 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRow
 
     /// Third pass: judges the rows of a run.
     #[inline(always)]
-    fn judge_run(&mut self, run: &OriginRun, rows: Range<usize>, backend: impl Backend) -> Result<()> {
+    fn judge_run(
+        &mut self,
+        run: &OriginRun,
+        rows: Range<usize>,
+        backend: impl Backend,
+    ) -> Result<()> {
         let len = run.origin_len as usize;
         if len == 0 {
             return self.judge_unsplit(rows);
         }
         let key = &self.rows.text(rows.start)[..len];
-        let Scratch { origins, other_key, .. } = &mut *self.scratch;
-        self.engine.enter(key, run.hash, run.probe, origins, other_key)?;
+        let Scratch {
+            origins, other_key, ..
+        } = &mut *self.scratch;
+        self.engine
+            .enter(key, run.hash, run.probe, origins, other_key)?;
         if self.until == Stage::Locate {
             return Ok(());
         }
@@ -215,15 +252,23 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRow
     /// Judges a row of the current origin whose path is not plain or is empty. The origin has
     /// `origin_len` bytes.
     #[inline(never)]
-    fn judge_odd_row(&mut self, row: usize, origin_len: usize, backend: impl Backend) -> Result<()> {
+    fn judge_odd_row(
+        &mut self,
+        row: usize,
+        origin_len: usize,
+        backend: impl Backend,
+    ) -> Result<()> {
         let url = self.rows.url(row);
         let verdicts = if matches!(url.last(), Some(..=b' ')) {
             // Only the parser trims a trailing blank.
             self.engine.judge(url, self.scratch)?
         } else {
-            let Scratch { origins, matching, .. } = self.scratch;
+            let Scratch {
+                origins, matching, ..
+            } = self.scratch;
             let rest = url.get(origin_len..).unwrap_or_default();
-            self.engine.judge_rest(rest, origins.current(), matching, backend)?
+            self.engine
+                .judge_rest(rest, origins.current(), matching, backend)?
         };
         (self.each)(&self.rows, row..row + 1, verdicts);
         Ok(())
@@ -274,8 +319,16 @@ struct OriginRuns {
 
 impl OriginRuns {
     fn new() -> Self {
-        let none = OriginRun { first: 0, origin_len: 0, hash: 0, probe: Probe::SKIPPED };
-        Self { all: [none; BATCH + 1], len: 0 }
+        let none = OriginRun {
+            first: 0,
+            origin_len: 0,
+            hash: 0,
+            probe: Probe::SKIPPED,
+        };
+        Self {
+            all: [none; BATCH + 1],
+            len: 0,
+        }
     }
 
     #[inline(always)]
@@ -311,14 +364,28 @@ struct PreviousOrigin<'b> {
 
 impl<'b> PreviousOrigin<'b> {
     /// No line has this origin.
-    const NONE: Self = Self { origin: &[], window: &[0; 32], mask: u32::MAX };
+    const NONE: Self = Self {
+        origin: &[],
+        window: &[0; 32],
+        mask: u32::MAX,
+    };
 
     #[inline(always)]
     fn new(text: &'b [u8], origin: Option<PlainOrigin>) -> Self {
         match (text.first_chunk(), origin) {
-            (Some(window), Some(PlainOrigin { len, has_path: true })) => {
+            (
+                Some(window),
+                Some(PlainOrigin {
+                    len,
+                    has_path: true,
+                }),
+            ) => {
                 let mask = 2u32.unbounded_shl(len as u32).wrapping_sub(1);
-                Self { origin: &text[..len], window, mask }
+                Self {
+                    origin: &text[..len],
+                    window,
+                    mask,
+                }
             }
             _ => Self::NONE,
         }
@@ -327,7 +394,9 @@ impl<'b> PreviousOrigin<'b> {
     /// Whether `text` starts with this origin and a path.
     #[inline(always)]
     fn starts(self, text: &[u8], backend: impl Backend) -> bool {
-        let Some(window) = text.first_chunk() else { return false };
+        let Some(window) = text.first_chunk() else {
+            return false;
+        };
         let is_equal = !backend.equal_bytes(window, self.window) & self.mask == 0;
         // `NONE` has no origin, but its window can be equal.
         let is_short = (1..window.len()).contains(&self.origin.len());

@@ -83,11 +83,21 @@ impl Judge {
     /// # Errors
     /// [`ErrorKind::BadColumn`] if offsets descend or exceed the data; no row is judged then.
     /// [`ErrorKind::Corrupt`] if the snapshot's bytes contradict each other.
-    pub fn judge_rows(&self, rows: Rows<'_>, each: impl FnMut(Range<usize>, VerdictsRef<'_>)) -> Result<()> {
+    pub fn judge_rows(
+        &self,
+        rows: Rows<'_>,
+        each: impl FnMut(Range<usize>, VerdictsRef<'_>),
+    ) -> Result<()> {
         match rows {
-            Rows::Offsets32 { data, offsets } => self.judge_column(OffsetColumn::new(data, offsets)?, each),
-            Rows::Offsets64 { data, offsets } => self.judge_column(OffsetColumn::new(data, offsets)?, each),
-            Rows::Views { views, buffers } => self.judge_column(ViewColumn::new(views, buffers)?, each),
+            Rows::Offsets32 { data, offsets } => {
+                self.judge_column(OffsetColumn::new(data, offsets)?, each)
+            }
+            Rows::Offsets64 { data, offsets } => {
+                self.judge_column(OffsetColumn::new(data, offsets)?, each)
+            }
+            Rows::Views { views, buffers } => {
+                self.judge_column(ViewColumn::new(views, buffers)?, each)
+            }
             Rows::Slices(rows) => self.judge_column(rows, each),
         }
     }
@@ -97,7 +107,11 @@ impl Judge {
         column: C,
         mut each: impl FnMut(Range<usize>, VerdictsRef<'_>),
     ) -> Result<()> {
-        let rows = ColumnRows { column, first: 0, count: 0 };
+        let rows = ColumnRows {
+            column,
+            first: 0,
+            count: 0,
+        };
         self.with_scratch(|engine, scratch| {
             engine.judge_rows(rows, Stage::Match, scratch, |rows, batch, verdicts| {
                 each(rows.first + batch.start..rows.first + batch.end, verdicts);
@@ -127,8 +141,13 @@ impl<'d, O: Copy + PartialOrd + Into<i64>> OffsetColumn<'d, O> {
         if !offsets.is_sorted() {
             return Err(ErrorKind::BadColumn("the offsets descend".to_owned()).into());
         }
-        let mut ends = offsets.first().into_iter().chain(offsets.last()).map(|offset| (*offset).into());
-        let is_bad = |offset: &i64| usize::try_from(*offset).map_or(true, |offset| offset > data.len());
+        let mut ends = offsets
+            .first()
+            .into_iter()
+            .chain(offsets.last())
+            .map(|offset| (*offset).into());
+        let is_bad =
+            |offset: &i64| usize::try_from(*offset).map_or(true, |offset| offset > data.len());
         if let Some(bad) = ends.find(is_bad) {
             let what = format!("an offset of {bad} in {} bytes of data", data.len());
             return Err(ErrorKind::BadColumn(what).into());
@@ -173,7 +192,10 @@ impl<'d> ViewColumn<'d> {
     fn new(views: &'d [[u8; 16]], buffers: &'d [&'d [u8]]) -> Result<Self> {
         let column = Self { views, buffers };
         match (0..views.len()).find(|row| column.text(*row).len() < column.row_len(*row)) {
-            Some(row) => Err(ErrorKind::BadColumn(format!("the view of row {row} exceeds its buffer")).into()),
+            Some(row) => Err(ErrorKind::BadColumn(format!(
+                "the view of row {row} exceeds its buffer"
+            ))
+            .into()),
             None => Ok(column),
         }
     }
@@ -198,7 +220,11 @@ impl<'d> Column<'d> for ViewColumn<'d> {
         if len <= INLINE {
             return &view[4..4 + len];
         }
-        let buffer: &'d [u8] = self.buffers.get(field(view, 2)).copied().unwrap_or_default();
+        let buffer: &'d [u8] = self
+            .buffers
+            .get(field(view, 2))
+            .copied()
+            .unwrap_or_default();
         buffer.get(field(view, 3)..).unwrap_or_default()
     }
 

@@ -63,14 +63,20 @@ impl<'s> Engine<'s> {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
-    pub(crate) fn new(snapshot: &'s Snapshot, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
+    pub(crate) fn new(
+        snapshot: &'s Snapshot,
+        agents: &[Agent],
+        options: JudgeOptions,
+    ) -> Result<Self> {
         let profile = snapshot.profile()?;
         let policy = options.status_policy.unwrap_or(match profile {
             Profile::Google => StatusPolicy::Google,
             Profile::Rfc9309 => StatusPolicy::Rfc9309,
         });
-        let chains =
-            agents.iter().map(|agent| snapshot.agent_tokens(agent, options.agent_match)).collect::<Result<_>>()?;
+        let chains = agents
+            .iter()
+            .map(|agent| snapshot.agent_tokens(agent, options.agent_match))
+            .collect::<Result<_>>()?;
         Ok(Self {
             snapshot,
             view: snapshot.view(),
@@ -112,7 +118,10 @@ impl<'s> Engine<'s> {
             key: Vec::new(),
             other_key: Vec::new(),
             origins: OriginCache::new(self.verdict_on_unknown(), self.agents.len()),
-            matching: Matching { rules: RuleCache::default(), allowed: vec![0; self.words()] },
+            matching: Matching {
+                rules: RuleCache::default(),
+                allowed: vec![0; self.words()],
+            },
         }
     }
 
@@ -143,9 +152,17 @@ impl<'s> Engine<'s> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     #[inline]
-    pub(crate) fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<VerdictsRef<'a>> {
+    pub(crate) fn judge<'a>(
+        &self,
+        url: &[u8],
+        scratch: &'a mut Scratch<'s>,
+    ) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
-        self.backend.run(JudgeUrl { engine: self, url, scratch })
+        self.backend.run(JudgeUrl {
+            engine: self,
+            url,
+            scratch,
+        })
     }
 
     #[inline(always)]
@@ -163,8 +180,19 @@ impl<'s> Engine<'s> {
             },
         };
         let hash = self.view.hash(origin);
-        self.enter(origin, hash, Probe::SKIPPED, &mut scratch.origins, &mut scratch.other_key)?;
-        self.judge_path_of(scratch.origins.current(), rest, &mut scratch.matching, backend)
+        self.enter(
+            origin,
+            hash,
+            Probe::SKIPPED,
+            &mut scratch.origins,
+            &mut scratch.other_key,
+        )?;
+        self.judge_path_of(
+            scratch.origins.current(),
+            rest,
+            &mut scratch.matching,
+            backend,
+        )
     }
 
     /// Verifies the blocks of the snapshot that [`judge`](Self::judge) reads for a URL, each once.
@@ -176,14 +204,22 @@ impl<'s> Engine<'s> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if one is damaged.
     pub(crate) fn verify_url(&self, url: &[u8]) -> Result<()> {
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
-        let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(()) };
+        let Some(parts) = url::split(url, self.profile, &mut key) else {
+            return Ok(());
+        };
         let mut found = self.snapshot.find(parts.origin)?;
-        if found.is_none() && self.options.any_scheme && Origin::other_scheme(parts.origin, &mut other_key) {
+        if found.is_none()
+            && self.options.any_scheme
+            && Origin::other_scheme(parts.origin, &mut other_key)
+        {
             found = self.snapshot.find(&other_key)?;
         }
         let Some(entry) = found else { return Ok(()) };
         let metadata = self.snapshot.origin_metadata(entry.row)?;
-        for file in [entry.file, metadata.last_good].into_iter().filter(|&file| file != NONE) {
+        for file in [entry.file, metadata.last_good]
+            .into_iter()
+            .filter(|&file| file != NONE)
+        {
             self.snapshot.verify_rules_of(file, &self.chains)?;
         }
         Ok(())
@@ -198,7 +234,12 @@ impl<'s> Engine<'s> {
         scratch: &'a mut Scratch<'s>,
     ) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
-        self.backend.run(JudgePath { engine: self, origin, rest, matching: &mut scratch.matching })
+        self.backend.run(JudgePath {
+            engine: self,
+            origin,
+            rest,
+            matching: &mut scratch.matching,
+        })
     }
 
     #[inline(always)]
@@ -260,6 +301,7 @@ impl<'a> Kernel for JudgePath<'_, 'a, '_, '_> {
 
     #[inline(always)]
     fn run(self, backend: impl Backend) -> Self::Output {
-        self.engine.judge_path_of(self.origin, self.rest, self.matching, backend)
+        self.engine
+            .judge_path_of(self.origin, self.rest, self.matching, backend)
     }
 }

@@ -101,23 +101,39 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
     let (groups, named) = robots.groups_for(agent, how);
     let groups: Vec<_> = groups.into_iter().map(|i| &robots.groups()[i]).collect();
     // All groups with the chosen name apply together; without one, all global groups do.
-    let names_agent = |line: &&AgentLine<'_>| named.map_or(line.is_global(), |name| line.names(name.as_bytes()));
-    let agent_lines = groups.iter().flat_map(|group| group.agents()).filter(names_agent);
+    let names_agent =
+        |line: &&AgentLine<'_>| named.map_or(line.is_global(), |name| line.names(name.as_bytes()));
+    let agent_lines = groups
+        .iter()
+        .flat_map(|group| group.agents())
+        .filter(names_agent);
     let rules: Vec<&Rule<'_>> = groups.iter().flat_map(|group| group.rules()).collect();
     let deciding = deciding_rule(&rules, &path, robots.profile());
     let is_loser = |number: usize| deciding.is_none_or(|deciding| deciding.number != number);
-    let losers = rules.iter().enumerate().filter(|(number, _)| is_loser(*number)).map(|(_, rule)| {
-        let length = matching_length(rule, &path, robots.profile());
-        (rule_line(rule, length.unwrap_or(rule.pattern().priority())), rejection(rule, length, deciding))
-    });
+    let losers = rules
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| is_loser(*number))
+        .map(|(_, rule)| {
+            let length = matching_length(rule, &path, robots.profile());
+            (
+                rule_line(rule, length.unwrap_or(rule.pattern().priority())),
+                rejection(rule, length, deciding),
+            )
+        });
     Explanation {
         verdict: match deciding {
-            Some(MatchingRule { kind: RuleKind::Disallow, .. }) => Verdict::Disallowed,
+            Some(MatchingRule {
+                kind: RuleKind::Disallow,
+                ..
+            }) => Verdict::Disallowed,
             _ => Verdict::Allowed,
         },
         path: text(&path),
         named: named.map(str::to_owned),
-        agent_lines: agent_lines.map(|line| (line.line(), text(line.text()))).collect(),
+        agent_lines: agent_lines
+            .map(|line| (line.line(), text(line.text())))
+            .collect(),
         losers: losers.collect(),
         deciding: deciding.map(|deciding| rule_line(rules[deciding.number], deciding.length)),
     }
@@ -144,15 +160,23 @@ impl Robots<'_> {
     pub fn allows(&self, agent: &Agent, url: impl AsRef<[u8]>) -> bool {
         let path = rule_path(url.as_ref(), self.profile());
         let (groups, _) = self.groups_for(agent, AgentMatch::Extended);
-        let rules: Vec<&Rule<'_>> = groups.iter().flat_map(|&i| self.groups()[i].rules()).collect();
-        deciding_rule(&rules, &path, self.profile()).is_none_or(|deciding| deciding.kind == RuleKind::Allow)
+        let rules: Vec<&Rule<'_>> = groups
+            .iter()
+            .flat_map(|&i| self.groups()[i].rules())
+            .collect();
+        deciding_rule(&rules, &path, self.profile())
+            .is_none_or(|deciding| deciding.kind == RuleKind::Allow)
     }
 }
 
 /// The path and query of `url`, in the normal form in which rules are compared with it.
 fn rule_path(url: &[u8], profile: Profile) -> Vec<u8> {
     let (raw, slash) = url::path_of(url, profile);
-    let raw = if slash { [b"/", raw].concat() } else { raw.to_vec() };
+    let raw = if slash {
+        [b"/", raw].concat()
+    } else {
+        raw.to_vec()
+    };
     normalize_path(&raw, profile).into_owned()
 }
 
@@ -170,7 +194,13 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn rule_line(rule: &Rule<'_>, length: usize) -> RuleLine {
-    RuleLine { line: rule.line(), text: text(rule.text()), kind: rule.kind(), pattern: pattern(rule), length }
+    RuleLine {
+        line: rule.line(),
+        text: text(rule.text()),
+        kind: rule.kind(),
+        pattern: pattern(rule),
+        length,
+    }
 }
 
 fn pattern(rule: &Rule<'_>) -> String {
@@ -189,8 +219,9 @@ fn matching_length(rule: &Rule<'_>, path: &[u8], profile: Profile) -> Option<usi
         return Some(pattern.priority());
     }
     // Google: a rule `allow: /folder/index.html` also allows `/folder/` itself.
-    let folder =
-        (profile == Profile::Google && rule.kind() == RuleKind::Allow).then(|| pattern.index_folder()).flatten()?;
+    let folder = (profile == Profile::Google && rule.kind() == RuleKind::Allow)
+        .then(|| pattern.index_folder())
+        .flatten()?;
     folder.matches(path).then(|| folder.priority())
 }
 
@@ -202,9 +233,19 @@ fn deciding_rule(rules: &[&Rule<'_>], path: &[u8], profile: Profile) -> Option<M
     }
     let matching = rules.iter().enumerate().filter_map(|(number, rule)| {
         let length = matching_length(rule, path, profile).filter(|&length| length > 0)?;
-        Some(MatchingRule { number, length, kind: rule.kind() })
+        Some(MatchingRule {
+            number,
+            length,
+            kind: rule.kind(),
+        })
     });
-    matching.max_by_key(|rule| (rule.length, rule.kind == RuleKind::Allow, Reverse(rule.number)))
+    matching.max_by_key(|rule| {
+        (
+            rule.length,
+            rule.kind == RuleKind::Allow,
+            Reverse(rule.number),
+        )
+    })
 }
 
 /// The reason why a rule lost; `length` is its length if it matches.

@@ -57,21 +57,42 @@ impl<'s> Engine<'s> {
             preferences: PreferenceExplanation::default(),
         };
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
-        let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(out) };
+        let Some(parts) = url::split(url, self.profile, &mut key) else {
+            return Ok(out);
+        };
         (out.reason, out.origin) = (Reason::UnknownOrigin, Origin::of(url));
-        let found = self.locate(parts.origin, self.view.hash(parts.origin), Probe::SKIPPED, &mut other_key)?;
-        let Some((located, is_other)) = found else { return Ok(out) };
+        let found = self.locate(
+            parts.origin,
+            self.view.hash(parts.origin),
+            Probe::SKIPPED,
+            &mut other_key,
+        )?;
+        let Some((located, is_other)) = found else {
+            return Ok(out);
+        };
         let entry = self.snapshot.origin_at(located.row)?;
-        if entry.key() != located.key || entry.rules_file() != (located.file != NONE).then_some(located.file) {
-            return Err(Error::corrupt(format!("the entry of {} has the metadata of another", entry.origin())));
+        if entry.key() != located.key
+            || entry.rules_file() != (located.file != NONE).then_some(located.file)
+        {
+            return Err(Error::corrupt(format!(
+                "the entry of {} has the metadata of another",
+                entry.origin()
+            )));
         }
         out.via_other_scheme = is_other;
-        let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good(), self.options.at);
+        let ruling = ruling(
+            self.policy,
+            entry.outcome(),
+            entry.has_last_good(),
+            self.options.at,
+        );
         out.reason = Reason::of(entry.outcome(), ruling);
         out.by_last_good = ruling == Ruling::LastGood;
         let file = entry.file();
         out.entry = Some(entry);
-        if let (Ruling::Rules | Ruling::LastGood, Some(file), Some(agent)) = (ruling, file, self.agents.get(agent)) {
+        if let (Ruling::Rules | Ruling::LastGood, Some(file), Some(agent)) =
+            (ruling, file, self.agents.get(agent))
+        {
             let text = self.snapshot.text(file)?;
             let robots = Robots::parse(&text, self.profile);
             let url = path_url(&parts);

@@ -28,7 +28,10 @@ impl UrlExplanation<'_> {
     /// ```
     pub fn to_json(&self, url: &[u8], agent: &str, all: bool) -> Value {
         let origin = self.origin.as_ref().map(|origin| origin.as_str());
-        let entry = self.entry.as_ref().map(|entry| entry_json(entry, self.via_other_scheme));
+        let entry = self
+            .entry
+            .as_ref()
+            .map(|entry| entry_json(entry, self.via_other_scheme));
         let mut object = rules_json(self.rules.as_ref(), all);
         object.extend([
             ("url".to_owned(), String::from_utf8_lossy(url).into()),
@@ -53,13 +56,29 @@ impl Explanation {
 
 /// The keys of an [`Explanation`]; without one, no rules decide.
 fn rules_json(why: Option<&Explanation>, all: bool) -> Map<String, Value> {
-    let not_matching = |why: &Explanation| why.losers.iter().filter(|(_, loss)| !loss.is_match()).count();
+    let not_matching = |why: &Explanation| {
+        why.losers
+            .iter()
+            .filter(|(_, loss)| !loss.is_match())
+            .count()
+    };
     Map::from_iter([
         ("path".to_owned(), why.map(|why| why.path.as_str()).into()),
         ("group".to_owned(), why.and_then(group_json).into()),
-        ("rule".to_owned(), why.and_then(|why| why.deciding.as_ref()).map(rule_json).into()),
-        ("losers".to_owned(), why.map_or(Vec::new(), |why| losers_json(why, all)).into()),
-        ("not_matching".to_owned(), why.map_or(0, not_matching).into()),
+        (
+            "rule".to_owned(),
+            why.and_then(|why| why.deciding.as_ref())
+                .map(rule_json)
+                .into(),
+        ),
+        (
+            "losers".to_owned(),
+            why.map_or(Vec::new(), |why| losers_json(why, all)).into(),
+        ),
+        (
+            "not_matching".to_owned(),
+            why.map_or(0, not_matching).into(),
+        ),
     ])
 }
 
@@ -82,7 +101,8 @@ pub(crate) fn rfc3339(seconds: i64) -> String {
 
 /// The group or groups of the agent; `None` if there is none.
 fn group_json(why: &Explanation) -> Option<Value> {
-    (!why.agent_lines.is_empty()).then(|| json!({ "name": why.named, "lines": lines_json(&why.agent_lines) }))
+    (!why.agent_lines.is_empty())
+        .then(|| json!({ "name": why.named, "lines": lines_json(&why.agent_lines) }))
 }
 
 fn rule_json(rule: &RuleLine) -> Value {

@@ -28,7 +28,14 @@ pub(crate) struct LineScanner<'b> {
 
 impl<'b> LineScanner<'b> {
     pub(crate) fn new(data: &'b [u8]) -> Self {
-        Self { data, newlines: 0, base: 0, next: 0, last: 0, odd: 0 }
+        Self {
+            data,
+            newlines: 0,
+            base: 0,
+            next: 0,
+            last: 0,
+            odd: 0,
+        }
     }
 
     /// Fills `ends` with the ends of the next lines, including their line ends. Returns the number
@@ -37,7 +44,11 @@ impl<'b> LineScanner<'b> {
     /// All other lines are plain up to their line end, LF or CRLF. A last line without a line end
     /// counts as a line that may not be plain. A number below [`BATCH`] marks the end of the block.
     #[inline(always)]
-    pub(crate) fn next(&mut self, ends: &mut [usize; BATCH], backend: impl Backend) -> (usize, u64) {
+    pub(crate) fn next(
+        &mut self,
+        ends: &mut [usize; BATCH],
+        backend: impl Backend,
+    ) -> (usize, u64) {
         self.odd >>= BATCH;
         let mut count = 0;
         while let Some(free) = ends.get_mut(count) {

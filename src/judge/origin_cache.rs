@@ -39,7 +39,11 @@ impl<'s> OriginState<'s> {
     /// The verdicts on one of its URLs.
     #[inline(always)]
     pub(super) fn verdicts<'a>(&'a self, answer: VerdictBits<'a>) -> VerdictsRef<'a> {
-        VerdictsRef { answer, agents: self.agents, context: Some(&self.context) }
+        VerdictsRef {
+            answer,
+            agents: self.agents,
+            context: Some(&self.context),
+        }
     }
 
     /// The verdicts on all of its URLs, if they do not depend on the path.
@@ -88,7 +92,11 @@ impl SingleRuleSet<'_> {
     /// The agents that may fetch what the rule set allows, or does not allow.
     #[inline(always)]
     pub(super) fn answer(&self, is_allowed: bool) -> VerdictBits<'static> {
-        VerdictBits::Word(if is_allowed { self.all } else { self.without_group })
+        VerdictBits::Word(if is_allowed {
+            self.all
+        } else {
+            self.without_group
+        })
     }
 }
 
@@ -108,8 +116,14 @@ pub(super) struct OriginCache<'s> {
 impl<'s> OriginCache<'s> {
     /// An empty cache; `unknown` is the verdict on origins that the snapshot does not hold.
     pub(super) fn new(unknown: Verdict, agents: usize) -> Self {
-        let states = std::iter::repeat_with(|| OriginState::unknown(unknown, agents)).take(SLOTS + 1).collect();
-        Self { hashes: [0; SLOTS], states, current: SLOTS }
+        let states = std::iter::repeat_with(|| OriginState::unknown(unknown, agents))
+            .take(SLOTS + 1)
+            .collect();
+        Self {
+            hashes: [0; SLOTS],
+            states,
+            current: SLOTS,
+        }
     }
 
     fn slot(hash: u64) -> usize {

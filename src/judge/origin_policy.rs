@@ -69,21 +69,40 @@ impl<'s> Engine<'s> {
             origins.select_unknown();
             return Ok(());
         };
-        origins.insert(key, hash, |state| self.resolve(&entry, via_other_scheme, state))
+        origins.insert(key, hash, |state| {
+            self.resolve(&entry, via_other_scheme, state)
+        })
     }
 
     /// Sets the state of an origin from its entry.
-    pub(super) fn resolve(&self, entry: &Entry<'_>, via_other_scheme: bool, state: &mut OriginState<'s>) -> Result<()> {
-        state.context = OriginContext { reason: Reason::Rules, row: entry.row, file: NONE, via_other_scheme };
+    pub(super) fn resolve(
+        &self,
+        entry: &Entry<'_>,
+        via_other_scheme: bool,
+        state: &mut OriginState<'s>,
+    ) -> Result<()> {
+        state.context = OriginContext {
+            reason: Reason::Rules,
+            row: entry.row,
+            file: NONE,
+            via_other_scheme,
+        };
         if entry.class == OutcomeClass::Rules {
             return self.group_agents(entry.file, state);
         }
         let metadata = self.view.origin_metadata(entry.row)?;
-        let ruling = ruling(self.policy, &metadata.outcome, metadata.last_good != NONE, self.options.at);
+        let ruling = ruling(
+            self.policy,
+            &metadata.outcome,
+            metadata.last_good != NONE,
+            self.options.at,
+        );
         state.context.reason = Reason::of(&metadata.outcome, ruling);
         match ruling {
             Ruling::Allow => state.policy = OriginPolicy::Uniform(Verdict::Allowed),
-            Ruling::Disallow if self.profile == Profile::Rfc9309 => state.policy = OriginPolicy::AllButRobots,
+            Ruling::Disallow if self.profile == Profile::Rfc9309 => {
+                state.policy = OriginPolicy::AllButRobots
+            }
             Ruling::Disallow => state.policy = OriginPolicy::Uniform(Verdict::Disallowed),
             Ruling::LastGood => self.group_agents(metadata.last_good, state)?,
             Ruling::Rules => self.group_agents(entry.file, state)?,
@@ -103,7 +122,11 @@ impl<'s> Engine<'s> {
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
         for (agent, chain) in self.chains.iter().enumerate() {
-            let own = if named.is_empty() { None } else { View::first_named(named, chain) };
+            let own = if named.is_empty() {
+                None
+            } else {
+                View::first_named(named, chain)
+            };
             let place = own.unwrap_or(file.global);
             let agents = if place == NONE {
                 &mut state.without_group[..]
@@ -111,8 +134,13 @@ impl<'s> Engine<'s> {
                 let group = match state.groups.iter().position(|group| group.place == place) {
                     Some(group) => group,
                     None => {
-                        state.groups.push(RuleGroup { place, rules: self.view.rules(place)? });
-                        state.agents_of_groups.resize(state.agents_of_groups.len() + words, 0);
+                        state.groups.push(RuleGroup {
+                            place,
+                            rules: self.view.rules(place)?,
+                        });
+                        state
+                            .agents_of_groups
+                            .resize(state.agents_of_groups.len() + words, 0);
                         state.groups.len() - 1
                     }
                 };
@@ -120,15 +148,26 @@ impl<'s> Engine<'s> {
             };
             agents[agent / 64] |= 1 << (agent % 64);
         }
-        state.policy = match (&*state.groups, &*state.agents_of_groups, &*state.without_group) {
-            ([RuleGroup { place, rules: Rules::Set(set) }], [agents], [without]) => {
-                OriginPolicy::OneSet(SingleRuleSet {
-                    place: *place,
-                    set: *set,
-                    all: without | agents,
-                    without_group: *without,
-                })
-            }
+        state.policy = match (
+            &*state.groups,
+            &*state.agents_of_groups,
+            &*state.without_group,
+        ) {
+            (
+                [
+                    RuleGroup {
+                        place,
+                        rules: Rules::Set(set),
+                    },
+                ],
+                [agents],
+                [without],
+            ) => OriginPolicy::OneSet(SingleRuleSet {
+                place: *place,
+                set: *set,
+                all: without | agents,
+                without_group: *without,
+            }),
             _ => OriginPolicy::ByGroups,
         };
         Ok(())

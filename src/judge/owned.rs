@@ -62,9 +62,18 @@ impl Judge {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
-    pub fn new(snapshot: impl Into<Arc<Snapshot>>, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
-        let engine = EngineCell::try_new(snapshot.into(), |snapshot| Engine::new(snapshot, agents, options))?;
-        Ok(Self { engine: Arc::new(engine), pool: Arc::new(Pool::new()) })
+    pub fn new(
+        snapshot: impl Into<Arc<Snapshot>>,
+        agents: &[Agent],
+        options: JudgeOptions,
+    ) -> Result<Self> {
+        let engine = EngineCell::try_new(snapshot.into(), |snapshot| {
+            Engine::new(snapshot, agents, options)
+        })?;
+        Ok(Self {
+            engine: Arc::new(engine),
+            pool: Arc::new(Pool::new()),
+        })
     }
 
     /// The engine, for work in bulk.
@@ -132,10 +141,18 @@ impl Judge {
     }
 
     /// Calls `work` with memory from the pool, or new.
-    pub(super) fn with_scratch<R>(&self, work: impl for<'s> FnOnce(&Engine<'s>, &mut Scratch<'s>) -> R) -> R {
-        let new = || ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch());
+    pub(super) fn with_scratch<R>(
+        &self,
+        work: impl for<'s> FnOnce(&Engine<'s>, &mut Scratch<'s>) -> R,
+    ) -> R {
+        let new = || {
+            ScratchCell::new(Arc::clone(&self.engine), |engine| {
+                engine.borrow_dependent().scratch()
+            })
+        };
         let mut scratch = self.pool.take_or_else(new);
-        let result = scratch.with_dependent_mut(|engine, scratch| work(engine.borrow_dependent(), scratch));
+        let result =
+            scratch.with_dependent_mut(|engine, scratch| work(engine.borrow_dependent(), scratch));
         self.pool.put_back(scratch);
         result
     }

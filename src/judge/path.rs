@@ -29,7 +29,8 @@ impl Engine<'_> {
         if rest.first() == Some(&b'/') && backend.is_plain(rest) {
             return self.judge_path(rest, origin, matching, backend);
         }
-        backend.outlined(move || self.judge_path(&self.normal_path(rest), origin, matching, backend))
+        backend
+            .outlined(move || self.judge_path(&self.normal_path(rest), origin, matching, backend))
     }
 
     /// The rest of a URL after its origin as a path in normal form.
@@ -38,7 +39,9 @@ impl Engine<'_> {
         match path.first() {
             None => Cow::Borrowed(b"/"),
             Some(b'/') => normalize_path(path, self.profile),
-            Some(_) => Cow::Owned(normalize_path(&[b"/", path].concat(), self.profile).into_owned()),
+            Some(_) => {
+                Cow::Owned(normalize_path(&[b"/", path].concat(), self.profile).into_owned())
+            }
         }
     }
 
@@ -59,7 +62,13 @@ impl Engine<'_> {
             return backend.outlined(move || self.judge_by_groups(path, origin, matching, backend));
         };
         let candidate = Candidate::new(path);
-        let allowed = matching.rules.allows(one.place, &one.set, candidate, &mut PathSignature::new(), backend)?;
+        let allowed = matching.rules.allows(
+            one.place,
+            &one.set,
+            candidate,
+            &mut PathSignature::new(),
+            backend,
+        )?;
         Ok(origin.verdicts(one.answer(allowed)))
     }
 
@@ -79,11 +88,24 @@ impl Engine<'_> {
                 let Matching { rules, allowed } = matching;
                 let (candidate, mut signature) = (Candidate::new(path), PathSignature::new());
                 allowed.copy_from_slice(&origin.without_group);
-                for (group, agents) in
-                    origin.groups.iter().zip(origin.agents_of_groups.chunks_exact(allowed.len().max(1)))
+                for (group, agents) in origin
+                    .groups
+                    .iter()
+                    .zip(origin.agents_of_groups.chunks_exact(allowed.len().max(1)))
                 {
-                    if allows(&self.view, group.place, &group.rules, candidate, &mut signature, rules, backend)? {
-                        allowed.iter_mut().zip(agents).for_each(|(word, agents)| *word |= agents);
+                    if allows(
+                        &self.view,
+                        group.place,
+                        &group.rules,
+                        candidate,
+                        &mut signature,
+                        rules,
+                        backend,
+                    )? {
+                        allowed
+                            .iter_mut()
+                            .zip(agents)
+                            .for_each(|(word, agents)| *word |= agents);
                     }
                 }
                 VerdictBits::Words(allowed)
@@ -111,7 +133,8 @@ pub(crate) fn allows(
     match rules {
         Rules::Set(set) => cache.allows(place, set, candidate, signature, backend),
         Rules::Union(places) => {
-            let rank = backend.outlined(move || highest_of_union(view, places, candidate, signature, backend))?;
+            let rank = backend
+                .outlined(move || highest_of_union(view, places, candidate, signature, backend))?;
             Ok(PackedRule::rank_allows(rank))
         }
     }

@@ -9,7 +9,9 @@ pub(super) struct Pool<T>(ArrayQueue<T>);
 
 impl<T> std::fmt::Debug for Pool<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("len", &self.0.len()).finish_non_exhaustive()
+        f.debug_struct("Pool")
+            .field("len", &self.0.len())
+            .finish_non_exhaustive()
     }
 }
 

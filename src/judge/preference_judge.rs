@@ -62,7 +62,9 @@ pub(crate) struct PreferenceScratch {
 
 impl std::fmt::Debug for PreferenceScratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PreferenceScratch").field("cached_bytes", &self.cached_bytes).finish_non_exhaustive()
+        f.debug_struct("PreferenceScratch")
+            .field("cached_bytes", &self.cached_bytes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -70,8 +72,14 @@ impl<'j> PreferenceJudge<'j> {
     /// For the agents, the policy and the options of a judge.
     pub fn new(judge: &'j Judge) -> Self {
         let files = judge.snapshot().file_count() as usize;
-        let silent = std::iter::repeat_with(AtomicBool::default).take(files).collect();
-        Self { judge, silent, pool: Pool::new() }
+        let silent = std::iter::repeat_with(AtomicBool::default)
+            .take(files)
+            .collect();
+        Self {
+            judge,
+            silent,
+            pool: Pool::new(),
+        }
     }
 
     /// What the robots.txt that decides about `url` says of its use, for each of the judge's agents
@@ -87,7 +95,9 @@ impl<'j> PreferenceJudge<'j> {
     /// other.
     pub fn of(&self, url: &[u8]) -> Result<Vec<Preferences>> {
         let (file, verdicts) = self.judge.with_scratch(|engine, scratch| {
-            engine.judge(url, scratch).map(|verdicts| (verdicts.file(), Verdicts::new(verdicts)))
+            engine
+                .judge(url, scratch)
+                .map(|verdicts| (verdicts.file(), Verdicts::new(verdicts)))
         })?;
         let mut scratch = self.pool.take_or_else(PreferenceScratch::default);
         let found = match self.has_any(file, &mut scratch)? {
@@ -112,13 +122,20 @@ impl<'j> PreferenceJudge<'j> {
     /// nothing.
     fn load(&self, file: u32, silent: &AtomicBool, memory: &mut PreferenceScratch) -> Result<bool> {
         if memory.engine != Some(self.judge.engine().id) {
-            *memory = PreferenceScratch { engine: Some(self.judge.engine().id), ..PreferenceScratch::default() };
+            *memory = PreferenceScratch {
+                engine: Some(self.judge.engine().id),
+                ..PreferenceScratch::default()
+            };
         }
         if memory.sets.contains_key(&file) {
             return Ok(true);
         }
         let text = self.text(file, memory)?;
-        let set = if may_have_preferences(&text) { self.parse(&text) } else { None };
+        let set = if may_have_preferences(&text) {
+            self.parse(&text)
+        } else {
+            None
+        };
         silent.store(set.is_none(), Ordering::Relaxed);
         let Some(set) = set else { return Ok(false) };
         if memory.cached_bytes + text.len() > CACHE_BYTES {
@@ -142,7 +159,11 @@ impl<'j> PreferenceJudge<'j> {
 
     fn parse(&self, text: &[u8]) -> Option<PreferenceSet> {
         let robots = Robots::parse(text, self.judge.engine().profile());
-        PreferenceSet::new(&robots, self.judge.agents(), self.judge.engine().options().agent_match)
+        PreferenceSet::new(
+            &robots,
+            self.judge.agents(),
+            self.judge.engine().options().agent_match,
+        )
     }
 
     /// The preferences of a robots.txt that has any, for a URL with these verdicts.
@@ -153,13 +174,27 @@ impl<'j> PreferenceJudge<'j> {
         verdicts: impl Iterator<Item = Verdict>,
         memory: &'a mut PreferenceScratch,
     ) -> &'a [Preferences] {
-        let PreferenceScratch { sets, answers, applied, key, .. } = memory;
-        let (Some(set), Some(parts)) = (sets.get(&file), url::split(url, self.judge.engine().profile(), key)) else {
+        let PreferenceScratch {
+            sets,
+            answers,
+            applied,
+            key,
+            ..
+        } = memory;
+        let (Some(set), Some(parts)) = (
+            sets.get(&file),
+            url::split(url, self.judge.engine().profile(), key),
+        ) else {
             return &[];
         };
         let stated = set.evaluate(&self.judge.engine().normal_path(parts.path), answers);
         applied.clear();
-        applied.extend(stated.iter().zip(verdicts).map(|(stated, verdict)| under(*stated, verdict)));
+        applied.extend(
+            stated
+                .iter()
+                .zip(verdicts)
+                .map(|(stated, verdict)| under(*stated, verdict)),
+        );
         applied
     }
 }

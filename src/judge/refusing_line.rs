@@ -55,21 +55,33 @@ impl RefusingLines {
                 (self.rules, self.cached_bytes) = Default::default();
             }
             self.cached_bytes += text.len();
-            let rules = engine.agents().first().map(|agent| disallow_rules(&text, agent, engine));
+            let rules = engine
+                .agents()
+                .first()
+                .map(|agent| disallow_rules(&text, agent, engine));
             self.rules.insert(key, rules.unwrap_or_default());
         }
         let refusing = rule_path(url, engine.profile(), &mut self.origin).and_then(|path| {
-            self.rules[&key].iter().find(|rule| rule.pattern.matches(&path)).map(|rule| Arc::clone(&rule.line))
+            self.rules[&key]
+                .iter()
+                .find(|rule| rule.pattern.matches(&path))
+                .map(|rule| Arc::clone(&rule.line))
         });
         refusing.ok_or_else(|| {
             let url = String::from_utf8_lossy(url);
-            Error::corrupt(format!("the compiled rules refuse {url}, and the stored robots.txt does not"))
+            Error::corrupt(format!(
+                "the compiled rules refuse {url}, and the stored robots.txt does not"
+            ))
         })
     }
 }
 
 /// The path and query of a URL in the normal form of rules; `None` if the text is not a URL.
-fn rule_path<'u>(url: &'u [u8], profile: Profile, origin: &'u mut Vec<u8>) -> Option<Cow<'u, [u8]>> {
+fn rule_path<'u>(
+    url: &'u [u8],
+    profile: Profile,
+    origin: &'u mut Vec<u8>,
+) -> Option<Cow<'u, [u8]>> {
     let parts = url::split(url, profile, origin)?;
     Some(match parts.slash {
         true => Cow::Owned(normalize_path(&[b"/", parts.path].concat(), profile).into_owned()),
@@ -82,13 +94,22 @@ fn rule_path<'u>(url: &'u [u8], profile: Profile, origin: &'u mut Vec<u8>) -> Op
 fn disallow_rules(text: &[u8], agent: &Agent, engine: &Engine<'_>) -> Vec<DisallowRule> {
     let robots = Robots::parse(text, engine.profile());
     let (groups, _) = robots.groups_for(agent, engine.options().agent_match);
-    let rules = groups.iter().flat_map(|&group| robots.groups()[group].rules());
-    let rules = rules.filter(|rule| rule.kind() == RuleKind::Disallow && rule.pattern().priority() > 0);
+    let rules = groups
+        .iter()
+        .flat_map(|&group| robots.groups()[group].rules());
+    let rules =
+        rules.filter(|rule| rule.kind() == RuleKind::Disallow && rule.pattern().priority() > 0);
     let mut rules: Vec<DisallowRule> = rules
         .map(|rule| {
             let Pattern { text, anchored } = rule.pattern();
-            let pattern = Pattern { text: Cow::Owned(text.to_vec()), anchored: *anchored };
-            DisallowRule { pattern, line: String::from_utf8_lossy(rule.text()).into() }
+            let pattern = Pattern {
+                text: Cow::Owned(text.to_vec()),
+                anchored: *anchored,
+            };
+            DisallowRule {
+                pattern,
+                line: String::from_utf8_lossy(rule.text()).into(),
+            }
         })
         .collect();
     rules.sort_by_key(|rule| Reverse(rule.pattern.priority()));

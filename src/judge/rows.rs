@@ -51,7 +51,9 @@ impl<'l> LineRun<'l> {
     #[inline(always)]
     pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> {
         let mut start = self.start;
-        self.ends.iter().map(move |&end| std::mem::replace(&mut start, end)..end)
+        self.ends
+            .iter()
+            .map(move |&end| std::mem::replace(&mut start, end)..end)
     }
 }
 
@@ -69,15 +71,27 @@ pub(super) struct LineRows<'d> {
 
 impl<'d> LineRows<'d> {
     pub(super) fn new(data: &'d [u8]) -> Self {
-        Self { data, scanner: LineScanner::new(data), bounds: [0; BATCH + 1], count: 0, odd: 0 }
+        Self {
+            data,
+            scanner: LineScanner::new(data),
+            bounds: [0; BATCH + 1],
+            count: 0,
+            odd: 0,
+        }
     }
 
     /// Neighbouring lines of the batch.
     #[inline(always)]
     pub(super) fn run(&self, rows: Range<usize>) -> LineRun<'_> {
         match self.bounds.get(rows.start..=rows.end) {
-            Some([start, ends @ ..]) => LineRun { start: *start, ends },
-            _ => LineRun { start: 0, ends: &[] },
+            Some([start, ends @ ..]) => LineRun {
+                start: *start,
+                ends,
+            },
+            _ => LineRun {
+                start: 0,
+                ends: &[],
+            },
         }
     }
 

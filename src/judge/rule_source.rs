@@ -53,7 +53,11 @@ impl Engine<'_> {
         if file.is_none() && ruling == Ruling::Rules {
             return Err(Error::corrupt("an origin with rules has no robots.txt"));
         }
-        Ok(RuleSource { reason: Reason::of(outcome, ruling), file, refused: ruling == Ruling::Disallow })
+        Ok(RuleSource {
+            reason: Reason::of(outcome, ruling),
+            file,
+            refused: ruling == Ruling::Disallow,
+        })
     }
 
     /// The rules of a robots.txt, each with the agents that obey them. Agents without a group are
@@ -67,7 +71,10 @@ impl Engine<'_> {
         let bit_sets = state.agents_of_groups.chunks_exact(self.words().max(1));
         let rules = state.groups.iter().zip(bit_sets).map(|(group, agents)| {
             let obeys = |agent: &usize| agents[agent / 64] >> (agent % 64) & 1 == 1;
-            AgentRules { place: group.place, agents: (0..self.agents().len()).filter(obeys).collect() }
+            AgentRules {
+                place: group.place,
+                agents: (0..self.agents().len()).filter(obeys).collect(),
+            }
         });
         Ok(rules.collect())
     }
@@ -80,8 +87,14 @@ impl Engine<'_> {
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
         let place = |chain: &Vec<u32>| match View::first_named(named, chain) {
-            Some(place) => AgentPlace { place, is_named: true },
-            None => AgentPlace { place: file.global, is_named: false },
+            Some(place) => AgentPlace {
+                place,
+                is_named: true,
+            },
+            None => AgentPlace {
+                place: file.global,
+                is_named: false,
+            },
         };
         Ok(self.chains.iter().map(place).collect())
     }

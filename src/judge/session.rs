@@ -30,7 +30,10 @@ impl Judge {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn session(&self) -> JudgeSession<'_> {
-        JudgeSession { engine: self.engine(), scratch: self.engine().scratch() }
+        JudgeSession {
+            engine: self.engine(),
+            scratch: self.engine().scratch(),
+        }
     }
 }
 
@@ -63,7 +66,9 @@ impl<'j> JudgeSession<'j> {
     /// As [`Judge::judge`].
     #[inline]
     pub fn judge_path(&mut self, site: &Site<'j>, path: &[u8]) -> Result<Verdicts> {
-        site.engine.judge_path_at(&site.state, path, &mut self.scratch).map(Verdicts::new)
+        site.engine
+            .judge_path_at(&site.state, path, &mut self.scratch)
+            .map(Verdicts::new)
     }
 
     /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
@@ -89,6 +94,9 @@ impl<'j> JudgeSession<'j> {
     /// As [`Judge::judge`].
     #[inline]
     pub fn path_verdict(&mut self, site: &Site<'j>, path: &[u8], agent: usize) -> Result<Verdict> {
-        Ok(site.engine.judge_path_at(&site.state, path, &mut self.scratch)?.get(agent))
+        Ok(site
+            .engine
+            .judge_path_at(&site.state, path, &mut self.scratch)?
+            .get(agent))
     }
 }

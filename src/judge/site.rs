@@ -52,10 +52,16 @@ impl Judge {
     pub fn site(&self, origin: &Origin) -> Result<Site<'_>> {
         let (engine, key) = (self.engine(), origin.as_str().as_bytes());
         let mut state = OriginState::unknown(engine.verdict_on_unknown(), engine.agents().len());
-        if let Some((entry, other)) = engine.locate(key, engine.view.hash(key), Probe::SKIPPED, &mut Vec::new())? {
+        if let Some((entry, other)) =
+            engine.locate(key, engine.view.hash(key), Probe::SKIPPED, &mut Vec::new())?
+        {
             engine.resolve(&entry, other, &mut state)?;
         }
-        Ok(Site { judge: self, engine, state })
+        Ok(Site {
+            judge: self,
+            engine,
+            state,
+        })
     }
 }
 
@@ -72,6 +78,10 @@ impl Site<'_> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn judge(&self, path: &[u8]) -> Result<Verdicts> {
-        self.judge.with_scratch(|engine, scratch| engine.judge_path_at(&self.state, path, scratch).map(Verdicts::new))
+        self.judge.with_scratch(|engine, scratch| {
+            engine
+                .judge_path_at(&self.state, path, scratch)
+                .map(Verdicts::new)
+        })
     }
 }

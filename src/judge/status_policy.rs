@@ -94,7 +94,12 @@ const FAILURE_SECONDS: i64 = 30 * 24 * 60 * 60;
 /// The age of a failure is the time from the first failure to the newest capture. So the verdict
 /// depends on the snapshot only, and not on the current time. With `at`, the age is the time to
 /// `at`: a site without newer captures counts as failing until then.
-pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: bool, at: Option<i64>) -> Ruling {
+pub(crate) fn ruling(
+    policy: StatusPolicy,
+    outcome: &Outcome,
+    has_last_good: bool,
+    at: Option<i64>,
+) -> Ruling {
     use OutcomeClass::{ClientError, Rules, ServerError, Unreachable, Unresolved};
     use StatusPolicy::{Google, Rfc9309, Strict};
     match (outcome.class, policy) {
@@ -113,7 +118,14 @@ pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: boo
 /// Whether the run of failures began 30 days ago or earlier. Each policy has its own run: for
 /// Google a 429 is a failure; for RFC 9309 it is "unavailable" (§2.3.1.3) and ends a run.
 fn is_long_ago(policy: StatusPolicy, outcome: &Outcome, at: Option<i64>) -> bool {
-    let first = if policy == StatusPolicy::Rfc9309 { outcome.first_unreachable } else { outcome.first_failure };
-    let age = at.or(outcome.fetched).zip(first).map(|(now, first)| now.saturating_sub(first));
+    let first = if policy == StatusPolicy::Rfc9309 {
+        outcome.first_unreachable
+    } else {
+        outcome.first_failure
+    };
+    let age = at
+        .or(outcome.fetched)
+        .zip(first)
+        .map(|(now, first)| now.saturating_sub(first));
     age.is_some_and(|age| age >= FAILURE_SECONDS)
 }

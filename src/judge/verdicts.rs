@@ -27,7 +27,11 @@ impl Verdicts {
             VerdictBits::Word(word) => OwnedVerdictBits::Word(word),
             VerdictBits::Words(words) => OwnedVerdictBits::Words(words.into()),
         };
-        Self { answer, agents: verdicts.agents, context: verdicts.context.copied() }
+        Self {
+            answer,
+            agents: verdicts.agents,
+            context: verdicts.context.copied(),
+        }
     }
 
     /// The same verdicts, borrowed.
@@ -38,7 +42,11 @@ impl Verdicts {
             OwnedVerdictBits::Word(word) => VerdictBits::Word(*word),
             OwnedVerdictBits::Words(words) => VerdictBits::Words(words),
         };
-        VerdictsRef { answer, agents: self.agents, context: self.context.as_ref() }
+        VerdictsRef {
+            answer,
+            agents: self.agents,
+            context: self.context.as_ref(),
+        }
     }
 
     /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.

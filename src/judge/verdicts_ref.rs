@@ -18,8 +18,12 @@ pub(super) struct OriginContext {
 }
 
 impl OriginContext {
-    pub(super) const UNKNOWN: Self =
-        Self { reason: Reason::UnknownOrigin, row: NONE, file: NONE, via_other_scheme: false };
+    pub(super) const UNKNOWN: Self = Self {
+        reason: Reason::UnknownOrigin,
+        row: NONE,
+        file: NONE,
+        via_other_scheme: false,
+    };
 }
 
 /// The verdicts on one URL or on neighbouring rows, for the judge's agents in their order.
@@ -55,12 +59,20 @@ impl VerdictBits<'_> {
 impl VerdictsRef<'_> {
     /// On text that is not a URL.
     pub(crate) fn invalid(agents: usize) -> Self {
-        VerdictsRef { answer: VerdictBits::Same(Verdict::Invalid), agents, context: None }
+        VerdictsRef {
+            answer: VerdictBits::Same(Verdict::Invalid),
+            agents,
+            context: None,
+        }
     }
 
     /// On an origin that the snapshot does not hold.
     pub(crate) fn on_unknown(verdict: Verdict, agents: usize) -> Self {
-        VerdictsRef { answer: VerdictBits::Same(verdict), agents, context: None }
+        VerdictsRef {
+            answer: VerdictBits::Same(verdict),
+            agents,
+            context: None,
+        }
     }
 
     /// A bit for each agent, or the one verdict of all.
@@ -78,7 +90,11 @@ impl VerdictsRef<'_> {
             VerdictBits::Word(word) => word,
             VerdictBits::Words(words) => words[agent / 64],
         };
-        if word >> (agent % 64) & 1 == 1 { Verdict::Allowed } else { Verdict::Disallowed }
+        if word >> (agent % 64) & 1 == 1 {
+            Verdict::Allowed
+        } else {
+            Verdict::Disallowed
+        }
     }
 
     /// The verdicts in the order of the agents.
@@ -114,7 +130,10 @@ impl VerdictsRef<'_> {
         } else if let Ok(words) = self.answer.bits() {
             let counts = counts.chunks_mut(64).zip(words);
             counts.for_each(|(counts, word)| {
-                counts.iter_mut().zip(0..).for_each(|(count, agent)| *count += (word >> agent & 1) * lines);
+                counts
+                    .iter_mut()
+                    .zip(0..)
+                    .for_each(|(count, agent)| *count += (word >> agent & 1) * lines);
             });
         }
     }
@@ -126,8 +145,13 @@ impl VerdictsRef<'_> {
         match self.answer.bits() {
             Err(verdict) => out.resize(end, byte_of(verdict)),
             Ok(words) => {
-                let (allowed, disallowed) = (byte_of(Verdict::Allowed), byte_of(Verdict::Disallowed));
-                for bits in words.iter().flat_map(|word| word.to_le_bytes()).take(self.agents.div_ceil(8)) {
+                let (allowed, disallowed) =
+                    (byte_of(Verdict::Allowed), byte_of(Verdict::Disallowed));
+                for bits in words
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .take(self.agents.div_ceil(8))
+                {
                     out.extend_from_slice(&spread(bits, allowed, disallowed));
                 }
                 out.truncate(end);
@@ -150,7 +174,9 @@ impl VerdictsRef<'_> {
     /// The row of the entry that decides, in the section of origin metadata.
     #[inline]
     pub(crate) fn row(&self) -> Option<u32> {
-        self.context.map(|context| context.row).filter(|row| *row != NONE)
+        self.context
+            .map(|context| context.row)
+            .filter(|row| *row != NONE)
     }
 
     /// The number of the robots.txt whose rules decided; [`NONE`] if there is none.
@@ -195,7 +221,8 @@ mod tests {
     #[test]
     fn bits_are_spread_in_their_order() {
         for bits in 0..=u8::MAX {
-            let expected: [u8; 8] = std::array::from_fn(|at| if bits >> at & 1 == 1 { b'A' } else { 0xff });
+            let expected: [u8; 8] =
+                std::array::from_fn(|at| if bits >> at & 1 == 1 { b'A' } else { 0xff });
             assert_eq!(spread(bits, b'A', 0xff), expected, "{bits:08b}");
         }
     }
@@ -203,7 +230,11 @@ mod tests {
     #[test]
     fn appended_and_counted_verdicts_are_those_of_the_agents() {
         let words = [0x8000_0000_0000_0005, 1 << 8 | 3];
-        let verdicts = |answer, agents| VerdictsRef { answer, agents, context: None };
+        let verdicts = |answer, agents| VerdictsRef {
+            answer,
+            agents,
+            context: None,
+        };
         let cases = [
             verdicts(VerdictBits::Words(&words), 73),
             verdicts(VerdictBits::Word(0b1011), 4),
@@ -216,11 +247,19 @@ mod tests {
             let (mut put, mut counts) = (b"x".to_vec(), vec![1; verdicts.agents]);
             verdicts.append(|verdict| verdict.letter() as u8, &mut put);
             verdicts.count_allowed(5, &mut counts);
-            let letters: Vec<u8> = verdicts.iter().map(|verdict| verdict.letter() as u8).collect();
+            let letters: Vec<u8> = verdicts
+                .iter()
+                .map(|verdict| verdict.letter() as u8)
+                .collect();
             assert_eq!(put[1..], letters);
-            let expected = letters.iter().map(|letter| if *letter == b'A' { 6 } else { 1 });
+            let expected = letters
+                .iter()
+                .map(|letter| if *letter == b'A' { 6 } else { 1 });
             assert_eq!(counts, expected.collect::<Vec<u64>>());
-            assert_eq!(verdicts.allowed_count(), counts.iter().filter(|count| **count == 6).count());
+            assert_eq!(
+                verdicts.allowed_count(),
+                counts.iter().filter(|count| **count == 6).count()
+            );
         }
     }
 }

@@ -31,7 +31,10 @@ fn check_name<'a>(
     if value.is_empty() {
         return findings.add(agent.line(), Code::EmptyAgent, || {
             let message = "the user-agent line has no value, so it names no crawler".to_owned();
-            (message, "write the name of a crawler, or `*` for all".to_owned())
+            (
+                message,
+                "write the name of a crawler, or `*` for all".to_owned(),
+            )
         });
     }
     if value == b"*" || registered(named.extended.as_deref()).is_some() {
@@ -44,15 +47,23 @@ fn check_name<'a>(
         [] => return check_token(agent, token, group, unknown, findings),
         [b'/', version @ ..] if version.iter().all(is_version) => {
             findings.add(agent.line(), Code::AgentVersion, || {
-                let message =
-                    format!("parsers read {} as {}, so the group applies to all versions", quote(value), quote(token));
-                (message, format!("write `User-agent: {}`", String::from_utf8_lossy(token)))
+                let message = format!(
+                    "parsers read {} as {}, so the group applies to all versions",
+                    quote(value),
+                    quote(token)
+                );
+                (
+                    message,
+                    format!("write `User-agent: {}`", String::from_utf8_lossy(token)),
+                )
             });
             return check_token(agent, token, group, unknown, findings);
         }
         _ => {}
     }
-    findings.add(agent.line(), Code::AgentName, || describe_name(agent, value));
+    findings.add(agent.line(), Code::AgentName, || {
+        describe_name(agent, value)
+    });
 }
 
 /// The crawler with this name.
@@ -86,13 +97,17 @@ fn check_token<'a>(
 /// The names of a group in lower case.
 fn names_of_group<'g>(group: &'g Group<'_>) -> HashSet<&'g [u8]> {
     let names = group.agents().iter().map(|agent| agent.named());
-    names.flat_map(|named| std::iter::once(named.token.as_slice()).chain(named.extended.as_deref())).collect()
+    names
+        .flat_map(|named| std::iter::once(named.token.as_slice()).chain(named.extended.as_deref()))
+        .collect()
 }
 
 /// Whether a group names one of these crawlers. Some authors list misspellings and names of operators
 /// next to the right names, and lose nothing.
 fn names_any(group: &HashSet<&[u8]>, crawlers: &[&KnownAgent]) -> bool {
-    crawlers.iter().any(|known| group.contains(known.token.to_ascii_lowercase().as_bytes()))
+    crawlers
+        .iter()
+        .any(|known| group.contains(known.token.to_ascii_lowercase().as_bytes()))
 }
 
 fn add_misspelt(
@@ -146,9 +161,15 @@ fn add_operator(
 fn list(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     match &names[..] {
-        [all @ .., last] if names.len() <= MAX_LISTED && !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        [all @ .., last] if names.len() <= MAX_LISTED && !all.is_empty() => {
+            format!("{} and {last}", all.join(", "))
+        }
         all if all.len() <= MAX_LISTED => all.join(", "),
-        all => format!("{} and {} more", all[..MAX_LISTED].join(", "), all.len() - MAX_LISTED),
+        all => format!(
+            "{} and {} more",
+            all[..MAX_LISTED].join(", "),
+            all.len() - MAX_LISTED
+        ),
     }
 }
 
@@ -202,7 +223,8 @@ fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
     } else if value.contains(&b',') {
         "write one user-agent line for each crawler".to_owned()
     } else if value.contains(&b'(') || value.contains(&b';') {
-        "write the product token alone, such as `Googlebot`, and not the whole User-Agent header".to_owned()
+        "write the product token alone, such as `Googlebot`, and not the whole User-Agent header"
+            .to_owned()
     } else if value.contains(&b'*') {
         "write the whole name of each crawler: in a name, `*` is no wildcard".to_owned()
     } else if let Some(known) = close().or_else(|| registered(Some(token))) {
@@ -210,5 +232,11 @@ fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
     } else {
         "write the product token that the crawler's operator documents; it has letters, `-` and `_` only".to_owned()
     };
-    (format!("the name {} has characters other than letters, `-` and `_`: {reading}", quote(value)), help)
+    (
+        format!(
+            "the name {} has characters other than letters, `-` and `_`: {reading}",
+            quote(value)
+        ),
+        help,
+    )
 }

@@ -6,8 +6,13 @@ use crate::robots::{AgentLine, Robots, field};
 use std::collections::HashMap;
 
 /// Fields that belong to a group without being rules.
-pub(super) const GROUP_FIELDS: &[&str] =
-    &["crawl-delay", "request-rate", "visit-time", "content-signal", "content-usage"];
+pub(super) const GROUP_FIELDS: &[&str] = &[
+    "crawl-delay",
+    "request-rate",
+    "visit-time",
+    "content-signal",
+    "content-usage",
+];
 
 /// Checks all groups. `blank_lines` are the numbers of blank lines, sorted.
 pub(super) fn check(robots: &Robots<'_>, blank_lines: &[u32], findings: &mut FindingCollector) {
@@ -17,14 +22,27 @@ pub(super) fn check(robots: &Robots<'_>, blank_lines: &[u32], findings: &mut Fin
             check_repetition(agent, index, &mut first_lines, findings);
         }
         for pair in group.agents().windows(2) {
-            check_separation(robots, blank_lines, pair[0].line(), pair[1].line(), findings);
+            check_separation(
+                robots,
+                blank_lines,
+                pair[0].line(),
+                pair[1].line(),
+                findings,
+            );
         }
         let has_fields = || {
-            let mut fields = robots.other_fields().iter().filter(|field| field.group() == Some(index));
+            let mut fields = robots
+                .other_fields()
+                .iter()
+                .filter(|field| field.group() == Some(index));
             fields.any(|field| GROUP_FIELDS.contains(&field.name()))
         };
         if let (Some(first), [], false) = (group.agents().first(), group.rules(), has_fields()) {
-            let is_new = |agent: &AgentLine<'_>| first_lines.get(name_of(agent)).is_none_or(|use_| use_.group == index);
+            let is_new = |agent: &AgentLine<'_>| {
+                first_lines
+                    .get(name_of(agent))
+                    .is_none_or(|use_| use_.group == index)
+            };
             add_empty_group(first.line(), group.agents().iter().any(is_new), findings);
         }
     }
@@ -77,7 +95,13 @@ fn check_repetition(
         return;
     }
     let Some(first) = first_lines.get(name) else {
-        first_lines.insert(name.to_vec(), FirstUse { line: agent.line(), group });
+        first_lines.insert(
+            name.to_vec(),
+            FirstUse {
+                line: agent.line(),
+                group,
+            },
+        );
         return;
     };
     findings.add(agent.line(), Code::RepeatedAgent, || {

@@ -8,15 +8,27 @@ use crate::robots::line::{MAX_LINE, NumberedLines, RawLine, bom_len};
 use crate::robots::{BodyFacts, LooksLike, field};
 
 /// Reports a file that is no robots.txt. The checks of lines make no sense for it.
-pub(super) fn check_format(body: &[u8], facts: &BodyFacts, findings: &mut FindingCollector) -> bool {
+pub(super) fn check_format(
+    body: &[u8],
+    facts: &BodyFacts,
+    findings: &mut FindingCollector,
+) -> bool {
     match (facts.looks_like, facts.other_format) {
         (Some(LooksLike::Utf16), _) => findings.add(1, Code::Utf16, || {
-            let message = "the file is UTF-16 text, and parsers expect UTF-8, so they find no field in it";
-            (message.to_owned(), "save the file as UTF-8 without a byte order mark".to_owned())
+            let message =
+                "the file is UTF-16 text, and parsers expect UTF-8, so they find no field in it";
+            (
+                message.to_owned(),
+                "save the file as UTF-8 without a byte order mark".to_owned(),
+            )
         }),
         (Some(LooksLike::Html), _) => findings.add(1, Code::Html, || {
-            let message = "the file begins as HTML or XML, so it is a page of the site and not a robots.txt";
-            (message.to_owned(), "serve a text file at /robots.txt, or answer with status 404".to_owned())
+            let message =
+                "the file begins as HTML or XML, so it is a page of the site and not a robots.txt";
+            (
+                message.to_owned(),
+                "serve a text file at /robots.txt, or answer with status 404".to_owned(),
+            )
         }),
         (_, format) => match format.or_else(|| unmarked_format(body)) {
             Some(format) => add_other_format(format, findings),
@@ -30,10 +42,15 @@ fn add_other_format(format: &str, findings: &mut FindingCollector) {
     findings.add(1, Code::OtherFormat, || {
         let help = match format {
             "a WARC archive" | "an ARC archive" => "compile the archive, and check the snapshot",
-            "a robosieve snapshot" => "check the snapshot as a file of its own, not compressed and not from a pipe",
+            "a robosieve snapshot" => {
+                "check the snapshot as a file of its own, not compressed and not from a pipe"
+            }
             _ => "serve a text file at /robots.txt, or answer with status 404",
         };
-        (format!("the file is {format}, in which parsers find no field"), help.to_owned())
+        (
+            format!("the file is {format}, in which parsers find no field"),
+            help.to_owned(),
+        )
     });
 }
 
@@ -68,17 +85,30 @@ const INSPECTED: usize = 1024;
 /// Whether a tenth of the first bytes are control characters that no text has.
 fn is_binary(body: &[u8]) -> bool {
     let start = &body[..body.len().min(INSPECTED)];
-    let controls = start.iter().filter(|b| **b < b' ' && !b"\t\n\r\x0b\x0c".contains(b)).count();
+    let controls = start
+        .iter()
+        .filter(|b| **b < b' ' && !b"\t\n\r\x0b\x0c".contains(b))
+        .count();
     controls > 0 && controls * 10 >= start.len()
 }
 
 /// Checks the size, the byte order mark and every line as served. Returns the numbers of the blank
 /// lines, in order.
-pub(super) fn check_raw_lines(body: &[u8], facts: &BodyFacts, findings: &mut FindingCollector) -> Vec<u32> {
+pub(super) fn check_raw_lines(
+    body: &[u8],
+    facts: &BodyFacts,
+    findings: &mut FindingCollector,
+) -> Vec<u32> {
     if let Some(line) = facts.ignored_from {
         findings.add(line, Code::TooLarge, || {
-            let message = "the file is longer than 500 KiB, and parsers ignore it from this line on".to_owned();
-            (message, "shorten the file to 500 KiB (512,000 bytes), for example with wildcards".to_owned())
+            let message =
+                "the file is longer than 500 KiB, and parsers ignore it from this line on"
+                    .to_owned();
+            (
+                message,
+                "shorten the file to 500 KiB (512,000 bytes), for example with wildcards"
+                    .to_owned(),
+            )
         });
     }
     if body.starts_with(BYTE_ORDER_MARK) {
@@ -129,8 +159,12 @@ fn check_length(line: &RawLine<'_>, findings: &mut FindingCollector) {
     let len = without_comment(line).len();
     if len > MAX_LINE {
         findings.add(line.number, Code::LongLine, || {
-            let message = format!("the line has {len} bytes, and Google's parser reads the first {MAX_LINE}");
-            (message, "shorten the path, for example with a wildcard (*)".to_owned())
+            let message =
+                format!("the line has {len} bytes, and Google's parser reads the first {MAX_LINE}");
+            (
+                message,
+                "shorten the path, for example with a wildcard (*)".to_owned(),
+            )
         });
     }
 }
@@ -138,14 +172,19 @@ fn check_length(line: &RawLine<'_>, findings: &mut FindingCollector) {
 fn check_control_characters(line: &RawLine<'_>, findings: &mut FindingCollector) {
     let is_control = |b: &u8| (*b < b' ' && *b != b'\t') || *b == 0x7f;
     let text = without_comment(line);
-    let Some(at) = text.iter().position(is_control) else { return };
+    let Some(at) = text.iter().position(is_control) else {
+        return;
+    };
     findings.add(line.number, Code::ControlCharacter, || {
         let byte = text[at];
         let effect = match byte {
             0 => "Google's parser ignores the rest of the line",
             _ => "RFC 9309 allows none, and no URL has one",
         };
-        let message = format!("column {} has the control character 0x{byte:02x}: {effect}", at + 1);
+        let message = format!(
+            "column {} has the control character 0x{byte:02x}: {effect}",
+            at + 1
+        );
         (message, "remove the character".to_owned())
     });
 }

@@ -38,7 +38,10 @@ pub fn robots_files(dir: impl AsRef<Path>) -> Result<RobotsFiles> {
     let site = dir.join("robots.txt");
     let files: Vec<PathBuf> = match all.contains(&site) {
         true => vec![site],
-        false => all.into_iter().filter(|path| origins_of(path).is_some()).collect(),
+        false => all
+            .into_iter()
+            .filter(|path| origins_of(path).is_some())
+            .collect(),
     };
     let skipped = (count - files.len()) as u64;
     Ok(RobotsFiles { files, skipped })

@@ -42,7 +42,9 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
     for line in NumberedLines::new(body, false) {
         let split = field::split(line.text);
         let is_field = split.is_some() || close_name(key_of(line.text)).is_some();
-        if html.skips(line.number, line.text, is_field, findings) || without_invisible(line.text).is_empty() {
+        if html.skips(line.number, line.text, is_field, findings)
+            || without_invisible(line.text).is_empty()
+        {
             continue;
         }
         if let Some((field, _)) = split {
@@ -55,7 +57,12 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
             inexact.without_colon.insert(line.number);
             inexact.all.insert(line.number);
             add_missing_colon(line.number, line.text, split.is_some(), findings);
-        } else if check_key(line.number, line.text, split.map(|(field, _)| field), findings) {
+        } else if check_key(
+            line.number,
+            line.text,
+            split.map(|(field, _)| field),
+            findings,
+        ) {
             inexact.all.insert(line.number);
         }
     }
@@ -73,14 +80,24 @@ struct HtmlLines {
 
 impl HtmlLines {
     /// Whether a line is HTML, or follows HTML without being a field. The first one is reported.
-    fn skips(&mut self, line: u32, text: &[u8], is_field: bool, findings: &mut FindingCollector) -> bool {
-        let is_tag = matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || b"!?/".contains(next));
+    fn skips(
+        &mut self,
+        line: u32,
+        text: &[u8],
+        is_field: bool,
+        findings: &mut FindingCollector,
+    ) -> bool {
+        let is_tag =
+            matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || b"!?/".contains(next));
         self.is_inside = is_tag || (self.is_inside && !is_field);
         if is_tag && !self.is_reported {
             self.is_reported = true;
             findings.add(line, Code::Html, || {
                 let message = format!("{} is HTML, and parsers ignore it", quote(text));
-                (message, "remove all HTML from the file; a server or a plug-in may add it".to_owned())
+                (
+                    message,
+                    "remove all HTML from the file; a server or a plug-in may add it".to_owned(),
+                )
             });
         }
         self.is_inside
@@ -94,10 +111,20 @@ const TWICE_ENCODED_MARK: &str = "\u{ef}\u{bb}\u{bf}";
 /// byte order marks. Text that is not UTF-8 stays.
 fn without_invisible(text: &[u8]) -> &[u8] {
     let is_invisible = |c: char| {
-        c.is_control() || c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+        c.is_control()
+            || c.is_whitespace()
+            || matches!(
+                c,
+                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
+            )
     };
-    let Ok(visible) = std::str::from_utf8(text) else { return text };
-    visible.trim_matches(is_invisible).trim_start_matches(TWICE_ENCODED_MARK).as_bytes()
+    let Ok(visible) = std::str::from_utf8(text) else {
+        return text;
+    };
+    visible
+        .trim_matches(is_invisible)
+        .trim_start_matches(TWICE_ENCODED_MARK)
+        .as_bytes()
 }
 
 /// The correct spelling of a field.
@@ -106,9 +133,11 @@ fn name_of(field: RobotsField) -> &'static str {
         RobotsField::UserAgent => "User-agent",
         RobotsField::Allow => "Allow",
         RobotsField::Disallow => "Disallow",
-        RobotsField::Other(name) => {
-            NAMES.iter().find(|known| known.eq_ignore_ascii_case(name)).copied().unwrap_or(name)
-        }
+        RobotsField::Other(name) => NAMES
+            .iter()
+            .find(|known| known.eq_ignore_ascii_case(name))
+            .copied()
+            .unwrap_or(name),
     }
 }
 
@@ -123,8 +152,14 @@ fn needs_group(field: RobotsField) -> bool {
 
 fn add_outside_group(line: u32, text: &[u8], findings: &mut FindingCollector) {
     findings.add(line, Code::OutsideGroup, || {
-        let message = format!("{} precedes the first user-agent line, so it applies to no crawler", quote(text));
-        (message, "write `User-agent: *` above it, or move it into a group".to_owned())
+        let message = format!(
+            "{} precedes the first user-agent line, so it applies to no crawler",
+            quote(text)
+        );
+        (
+            message,
+            "write `User-agent: *` above it, or move it into a group".to_owned(),
+        )
     });
 }
 
@@ -157,7 +192,9 @@ fn lacks_colon(text: &[u8]) -> bool {
     }
     // `User agent:` and `Crawl delay:` are fields of two words.
     let lower = key.to_ascii_lowercase();
-    let has_value = key.find_byteset(b"/*.$").is_some() || lower.ends_with(b" https") || lower.ends_with(b" http");
+    let has_value = key.find_byteset(b"/*.$").is_some()
+        || lower.ends_with(b" https")
+        || lower.ends_with(b" http");
     word.len() < key.len() && has_value && field_named(word).is_some()
 }
 
@@ -185,7 +222,12 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
 }
 
 /// Checks the text in front of the colon. Returns whether it is a misspelt field.
-fn check_key(line: u32, text: &[u8], field: Option<RobotsField>, findings: &mut FindingCollector) -> bool {
+fn check_key(
+    line: u32,
+    text: &[u8],
+    field: Option<RobotsField>,
+    findings: &mut FindingCollector,
+) -> bool {
     let key = key_of(text);
     let Some(field) = field else {
         add_unread(line, text, findings);
@@ -216,8 +258,10 @@ fn check_key(line: u32, text: &[u8], field: Option<RobotsField>, findings: &mut 
 /// Whether a key continues the name of a field with a further word, such as `User-agent-purpose`.
 /// It is a field of its own then, which Google's parser takes for another.
 fn is_other_field(key: &[u8], name: &str) -> bool {
-    let rest =
-        key.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name.as_bytes())).map(|_| &key[name.len()..]);
+    let rest = key
+        .get(..name.len())
+        .filter(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+        .map(|_| &key[name.len()..]);
     matches!(rest, Some([separator, letter, ..]) if b"-_".contains(separator) && letter.is_ascii_alphabetic())
 }
 
@@ -236,16 +280,23 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
     let visible = without_invisible(key);
     if let (true, Some(name)) = (visible.len() < key.len(), field_named(visible)) {
         findings.add(line, Code::MisspeltField, || {
-            let message =
-                format!("{} has a byte order mark or an invisible character, so parsers ignore the line", quote(key));
-            (message, format!("write `{name}:` again, without other characters"))
+            let message = format!(
+                "{} has a byte order mark or an invisible character, so parsers ignore the line",
+                quote(key)
+            );
+            (
+                message,
+                format!("write `{name}:` again, without other characters"),
+            )
         });
         return;
     }
     if let Some(name) = close_name(key) {
         findings.add(line, Code::MisspeltField, || {
-            let message =
-                format!("{} is not a field of RFC 9309 or of Google's parser, so they ignore the line", quote(key));
+            let message = format!(
+                "{} is not a field of RFC 9309 or of Google's parser, so they ignore the line",
+                quote(key)
+            );
             (message, format!("write `{name}:`"))
         });
         return;
@@ -271,7 +322,10 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
 
 /// Whether a line is a URL.
 fn is_url(text: &[u8]) -> bool {
-    let starts = |scheme: &[u8]| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    let starts = |scheme: &[u8]| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
     starts(b"http://") || starts(b"https://")
 }
 
@@ -279,7 +333,10 @@ fn is_url(text: &[u8]) -> bool {
 /// ones. `_`, blanks and `-` count as equal.
 fn close_name(key: &[u8]) -> Option<&'static str> {
     let plain = |text: &[u8]| -> Vec<u8> {
-        text.iter().filter(|b| !b"-_ \t".contains(b)).map(u8::to_ascii_lowercase).collect()
+        text.iter()
+            .filter(|b| !b"-_ \t".contains(b))
+            .map(u8::to_ascii_lowercase)
+            .collect()
     };
     // No name is longer, and the search is exponential in the edits only.
     let key = Some(key).filter(|key| key.len() <= 20).map(plain)?;
@@ -314,10 +371,21 @@ mod tests {
 
     #[test]
     fn late_colons_are_missing_colons() {
-        for text in ["Sitemap https://e.example/s", "Disallow /a:b", "Disallow /a", "some words"] {
+        for text in [
+            "Sitemap https://e.example/s",
+            "Disallow /a:b",
+            "Disallow /a",
+            "some words",
+        ] {
             assert!(lacks_colon(text.as_bytes()), "{text}");
         }
-        for text in ["User agent: a", "Crawl delay: 1", "Disallow: /a:b", "Some words: /", ": a"] {
+        for text in [
+            "User agent: a",
+            "Crawl delay: 1",
+            "Disallow: /a:b",
+            "Some words: /",
+            ": a",
+        ] {
             assert!(!lacks_colon(text.as_bytes()), "{text}");
         }
     }

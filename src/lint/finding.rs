@@ -50,7 +50,11 @@ impl FindingCollector {
         let place = match self.counts.iter().position(|counter| counter.code == code) {
             Some(place) => place,
             None => {
-                self.counts.push(CodeCounter { code, count: 0, first_omitted: None });
+                self.counts.push(CodeCounter {
+                    code,
+                    count: 0,
+                    first_omitted: None,
+                });
                 self.counts.len() - 1
             }
         };
@@ -61,18 +65,37 @@ impl FindingCollector {
             return;
         }
         let (message, help) = texts();
-        self.findings.push(Finding { line, code, message, help });
+        self.findings.push(Finding {
+            line,
+            code,
+            message,
+            help,
+        });
     }
 
     /// All findings in the order of lines, then of codes.
     pub(super) fn finish(mut self) -> Vec<Finding> {
-        for CodeCounter { code, count, first_omitted } in self.counts {
+        for CodeCounter {
+            code,
+            count,
+            first_omitted,
+        } in self.counts
+        {
             let Some(line) = first_omitted else { continue };
-            let message = format!("{} more lines have this finding; they are not listed", count - MAX_PER_CODE);
+            let message = format!(
+                "{} more lines have this finding; they are not listed",
+                count - MAX_PER_CODE
+            );
             let help = "correct the listed lines, and check again".to_owned();
-            self.findings.push(Finding { line, code, message, help });
+            self.findings.push(Finding {
+                line,
+                code,
+                message,
+                help,
+            });
         }
-        self.findings.sort_by_key(|finding| (finding.line, finding.code));
+        self.findings
+            .sort_by_key(|finding| (finding.line, finding.code));
         self.findings
     }
 }
@@ -100,14 +123,19 @@ mod tests {
     fn findings_beyond_the_limit_are_counted() {
         let mut collector = FindingCollector::default();
         for line in 1..=MAX_PER_CODE + 5 {
-            collector.add(line, Code::MissingColon, || ("m".to_owned(), "h".to_owned()));
+            collector.add(line, Code::MissingColon, || {
+                ("m".to_owned(), "h".to_owned())
+            });
         }
         collector.add(2, Code::Html, || ("m".to_owned(), "h".to_owned()));
         let findings = collector.finish();
         assert_eq!(findings.len(), MAX_PER_CODE as usize + 2);
         assert_eq!((findings[1].code, findings[1].line), (Code::Html, 2));
         let last = findings.last().unwrap();
-        assert_eq!((last.line, last.message.starts_with("5 more ")), (MAX_PER_CODE + 1, true));
+        assert_eq!(
+            (last.line, last.message.starts_with("5 more ")),
+            (MAX_PER_CODE + 1, true)
+        );
     }
 
     #[test]

@@ -24,7 +24,9 @@ pub(super) fn check(
     audiences: &[Audience<'_, '_>],
     findings: &mut FindingCollector,
 ) {
-    let Some(global) = audiences.iter().find(|audience| audience.is_global) else { return };
+    let Some(global) = audiences.iter().find(|audience| audience.is_global) else {
+        return;
+    };
     let global_rules = rules_obeyed(rules, global);
     // Where `*` may fetch nothing, a group for a crawler is an exception, and replaces it on purpose.
     if global_rules.iter().any(|rule| rule.refuses_all()) {
@@ -37,15 +39,23 @@ pub(super) fn check(
     let mut lines = HashSet::new();
     let mut budget = MAX_COMPARISONS;
     for audience in audiences.iter().filter(|audience| !audience.is_global) {
-        let len: usize = audience.groups.iter().map(|group| rules_of(rules, *group).len()).sum();
-        let Some(left) = budget.checked_sub(len * refused.len()) else { return };
+        let len: usize = audience
+            .groups
+            .iter()
+            .map(|group| rules_of(rules, *group).len())
+            .sum();
+        let Some(left) = budget.checked_sub(len * refused.len()) else {
+            return;
+        };
         budget = left;
         if len == 0 && is_stated_or_empty(robots, audience) {
             continue;
         }
         let own = rules_obeyed(rules, audience);
-        let dropped: Vec<&RefusedPath<'_, '_>> =
-            refused.iter().filter(|path| !own.iter().any(|rule| path.is_matched_by(rule))).collect();
+        let dropped: Vec<&RefusedPath<'_, '_>> = refused
+            .iter()
+            .filter(|path| !own.iter().any(|rule| path.is_matched_by(rule)))
+            .collect();
         // A line has up to two names, so two audiences may begin at it.
         if let [first, ..] = dropped[..]
             && lines.insert(audience.first.line())
@@ -56,17 +66,30 @@ pub(super) fn check(
 }
 
 /// The rules that an audience obeys.
-fn rules_obeyed<'r, 'a>(rules: &'r [RuleReadings<'a>], audience: &Audience<'_, '_>) -> Vec<&'r RuleReadings<'a>> {
-    audience.groups.iter().flat_map(|group| rules_of(rules, *group)).collect()
+fn rules_obeyed<'r, 'a>(
+    rules: &'r [RuleReadings<'a>],
+    audience: &Audience<'_, '_>,
+) -> Vec<&'r RuleReadings<'a>> {
+    audience
+        .groups
+        .iter()
+        .flat_map(|group| rules_of(rules, *group))
+        .collect()
 }
 
 /// Whether groups without paths say themselves that everything is allowed, with an empty rule, or
 /// have no purpose, which is the finding `empty-group`.
 fn is_stated_or_empty(robots: &Robots<'_>, audience: &Audience<'_, '_>) -> bool {
-    let is_own = |group: Option<usize>| group.is_some_and(|group| audience.groups.binary_search(&group).is_ok());
-    let has_rule_lines = audience.groups.iter().any(|group| !robots.groups()[*group].rules().is_empty());
+    let is_own = |group: Option<usize>| {
+        group.is_some_and(|group| audience.groups.binary_search(&group).is_ok())
+    };
+    let has_rule_lines = audience
+        .groups
+        .iter()
+        .any(|group| !robots.groups()[*group].rules().is_empty());
     let mut fields = robots.other_fields().iter();
-    has_rule_lines || !fields.any(|field| is_own(field.group()) && GROUP_FIELDS.contains(&field.name()))
+    has_rule_lines
+        || !fields.any(|field| is_own(field.group()) && GROUP_FIELDS.contains(&field.name()))
 }
 
 /// A path that a rule of `*` refuses, as both profiles read it.
@@ -81,7 +104,10 @@ impl RefusedPath<'_, '_> {
     fn is_matched_by(&self, rule: &RuleReadings<'_>) -> bool {
         rule.google.pattern.matches(&self.google)
             || rule.rfc.pattern.matches(&self.rfc)
-            || rule.folder.as_ref().is_some_and(|folder| folder.pattern.matches(&self.google))
+            || rule
+                .folder
+                .as_ref()
+                .is_some_and(|folder| folder.pattern.matches(&self.google))
     }
 }
 
@@ -90,27 +116,58 @@ impl RefusedPath<'_, '_> {
 fn refused_paths<'r, 'a>(rules: &[&'r RuleReadings<'a>]) -> Vec<RefusedPath<'r, 'a>> {
     // Each costs a comparison with all rules.
     let most = MAX_COMPARISONS / rules.len().max(1);
-    let disallows = rules.iter().filter(|rule| rule.kind == RuleKind::Disallow && rule.is_exact).take(most);
-    let paths = disallows.map(|rule| RefusedPath { rule, google: example(&rule.google), rfc: example(&rule.rfc) });
+    let disallows = rules
+        .iter()
+        .filter(|rule| rule.kind == RuleKind::Disallow && rule.is_exact)
+        .take(most);
+    let paths = disallows.map(|rule| RefusedPath {
+        rule,
+        google: example(&rule.google),
+        rfc: example(&rule.rfc),
+    });
     paths.filter(|path| is_refused(rules, path)).collect()
 }
 
 /// A path that a pattern matches. Each star becomes a character that few rules have.
 fn example(reading: &Reading<'_>) -> Vec<u8> {
-    let path: Vec<u8> = reading.pattern.text.iter().map(|&byte| if byte == b'*' { b'~' } else { byte }).collect();
-    if path.starts_with(b"/") { path } else { [b"/", path.as_slice()].concat() }
+    let path: Vec<u8> = reading
+        .pattern
+        .text
+        .iter()
+        .map(|&byte| if byte == b'*' { b'~' } else { byte })
+        .collect();
+    if path.starts_with(b"/") {
+        path
+    } else {
+        [b"/", path.as_slice()].concat()
+    }
 }
 
 /// Whether a disallow decides on a path in both profiles.
 fn is_refused(rules: &[&RuleReadings<'_>], path: &RefusedPath<'_, '_>) -> bool {
-    let by_google = rules.iter().flat_map(|rule| std::iter::once(&rule.google).chain(&rule.folder));
-    let google = by_google.filter(|reading| reading.pattern.matches(&path.google)).map(|reading| reading.rank).max();
-    let by_rfc = rules.iter().map(|rule| &rule.rfc).filter(|reading| reading.pattern.matches(&path.rfc));
+    let by_google = rules
+        .iter()
+        .flat_map(|rule| std::iter::once(&rule.google).chain(&rule.folder));
+    let google = by_google
+        .filter(|reading| reading.pattern.matches(&path.google))
+        .map(|reading| reading.rank)
+        .max();
+    let by_rfc = rules
+        .iter()
+        .map(|rule| &rule.rfc)
+        .filter(|reading| reading.pattern.matches(&path.rfc));
     let rfc = by_rfc.map(|reading| reading.rank).max();
-    [google, rfc].into_iter().all(|best| best.is_some_and(|(_, is_allow)| !is_allow))
+    [google, rfc]
+        .into_iter()
+        .all(|best| best.is_some_and(|(_, is_allow)| !is_allow))
 }
 
-fn add_finding(audience: &Audience<'_, '_>, rule: &RuleReadings<'_>, count: usize, findings: &mut FindingCollector) {
+fn add_finding(
+    audience: &Audience<'_, '_>,
+    rule: &RuleReadings<'_>,
+    count: usize,
+    findings: &mut FindingCollector,
+) {
     findings.add(audience.first.line(), Code::GroupReplacesGlobal, || {
         let (name, text, line) = (quote(value_of(audience.first)), quote(rule.text), rule.line);
         let message = match count {

@@ -11,7 +11,11 @@ use std::collections::HashSet;
 /// Checks the paths of all rules, except those of the lines in `skipped`.
 pub(super) fn check(robots: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut FindingCollector) {
     for group in robots.groups() {
-        for rule in group.rules().iter().filter(|rule| !skipped.contains(&rule.line())) {
+        for rule in group
+            .rules()
+            .iter()
+            .filter(|rule| !skipped.contains(&rule.line()))
+        {
             check_rule(rule, group, findings);
         }
     }
@@ -28,13 +32,24 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollecto
         check_empty(rule, group, findings);
     } else if let Some(path) = path_of_url(value) {
         findings.add(line, Code::FullUrl, || {
-            let message =
-                format!("the path {} is a whole URL, so it matches nothing: paths begin with /", quote(value));
-            (message, format!("write {} alone, in the robots.txt of that host", quote(path)))
+            let message = format!(
+                "the path {} is a whole URL, so it matches nothing: paths begin with /",
+                quote(value)
+            );
+            (
+                message,
+                format!(
+                    "write {} alone, in the robots.txt of that host",
+                    quote(path)
+                ),
+            )
         });
     } else if !value.starts_with(b"/") && !value.starts_with(b"*") {
         findings.add(line, Code::NoLeadingSlash, || {
-            let message = format!("the path {} begins with neither / nor *, so it matches nothing", quote(value));
+            let message = format!(
+                "the path {} begins with neither / nor *, so it matches nothing",
+                quote(value)
+            );
             (message, remedy_of_relative(value))
         });
     } else {
@@ -53,16 +68,28 @@ fn remedy_of_relative(value: &[u8]) -> String {
         return format!("write {}", with("/*", value));
     }
     if is_extension(value) {
-        return format!("write {} for a file extension, or {} for a path", with("*", value), with("/", value));
+        return format!(
+            "write {} for a file extension, or {} for a path",
+            with("*", value),
+            with("/", value)
+        );
     }
     let rest = value.trim_start_with(|c| c == '^');
-    let rest = rest.strip_prefix(b"./").or_else(|| rest.strip_prefix(b"../")).unwrap_or(rest);
-    format!("write {}", with("/", rest.strip_prefix(b"/").unwrap_or(rest)))
+    let rest = rest
+        .strip_prefix(b"./")
+        .or_else(|| rest.strip_prefix(b"../"))
+        .unwrap_or(rest);
+    format!(
+        "write {}",
+        with("/", rest.strip_prefix(b"/").unwrap_or(rest))
+    )
 }
 
 /// Whether a path is a file extension, such as `.css` and `.pdf$`.
 fn is_extension(value: &[u8]) -> bool {
-    let Some(name) = value.strip_prefix(b".") else { return false };
+    let Some(name) = value.strip_prefix(b".") else {
+        return false;
+    };
     let name = name.strip_suffix(b"$").unwrap_or(name);
     (1..=5).contains(&name.len()) && name.iter().all(u8::is_ascii_alphanumeric)
 }
@@ -70,8 +97,14 @@ fn is_extension(value: &[u8]) -> bool {
 /// Whether a path begins with the name of a host: with `www.`, or a domain that no file extension
 /// resembles.
 fn is_host(value: &[u8]) -> bool {
-    let host = value.split(|b| b"/?*:".contains(b)).next().unwrap_or_default().to_ascii_lowercase();
-    let has_domain = [b".com".as_slice(), b".net", b".org"].iter().any(|domain| host.ends_with(domain));
+    let host = value
+        .split(|b| b"/?*:".contains(b))
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let has_domain = [b".com".as_slice(), b".net", b".org"]
+        .iter()
+        .any(|domain| host.ends_with(domain));
     host.starts_with(b"www.") || (has_domain && host.len() > 4)
 }
 
@@ -79,21 +112,32 @@ fn is_host(value: &[u8]) -> bool {
 /// allows everything. Of several in a group without other rules, the first ends the list of
 /// user-agent lines, so it has an effect.
 fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollector) {
-    let is_first = group.rules().first().is_some_and(|first| first.line() == rule.line());
+    let is_first = group
+        .rules()
+        .first()
+        .is_some_and(|first| first.line() == rule.line());
     let has_effect = is_first && group.rules().iter().all(|rule| value(rule).is_empty());
     if has_effect && rule.kind() == RuleKind::Allow {
         findings.add(rule.line(), Code::EmptyRule, || {
             let message = "the allow line has no path, and its group allows everything";
-            (message.to_owned(), "write `Allow: /`, or `Disallow: /` to refuse everything".to_owned())
+            (
+                message.to_owned(),
+                "write `Allow: /`, or `Disallow: /` to refuse everything".to_owned(),
+            )
         });
     } else if !has_effect {
         findings.add(rule.line(), Code::EmptyRule, || {
             let name = rule.kind().name();
             let help = match rule.kind() {
                 RuleKind::Allow => "remove the line, or write `Allow: /`",
-                RuleKind::Disallow => "remove the line, or write `Disallow: /` to refuse everything",
+                RuleKind::Disallow => {
+                    "remove the line, or write `Disallow: /` to refuse everything"
+                }
             };
-            (format!("the {name} line has no path, so it has no effect"), help.to_owned())
+            (
+                format!("the {name} line has no path, so it has no effect"),
+                help.to_owned(),
+            )
         });
     }
 }
@@ -102,9 +146,14 @@ fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollect
 fn path_of_url(value: &[u8]) -> Option<&[u8]> {
     let scheme = [b"http://".as_slice(), b"https://", b"ftp://"]
         .into_iter()
-        .find(|scheme| value.len() >= scheme.len() && value[..scheme.len()].eq_ignore_ascii_case(scheme))?;
+        .find(|scheme| {
+            value.len() >= scheme.len() && value[..scheme.len()].eq_ignore_ascii_case(scheme)
+        })?;
     let rest = &value[scheme.len()..];
-    Some(rest.find_byte(b'/').map_or(b"/".as_slice(), |slash| &rest[slash..]))
+    Some(
+        rest.find_byte(b'/')
+            .map_or(b"/".as_slice(), |slash| &rest[slash..]),
+    )
 }
 
 fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
@@ -112,7 +161,10 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
     if value.chars().any(is_white_space) {
         findings.add(line, Code::SpaceInPattern, || {
             let message = format!("the path {} has a blank, and no URL has one", quote(value));
-            (message, "write one path per line, and `%20` for a blank in a path".to_owned())
+            (
+                message,
+                "write one path per line, and `%20` for a blank in a path".to_owned(),
+            )
         });
     }
     if !value.is_ascii() {
@@ -121,10 +173,15 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
                 Ok(_) => "Google's parser percent-encodes it as UTF-8, others compare it as it is",
                 Err(_) => "it is not UTF-8, so it matches no URL that encodes characters as UTF-8",
             };
-            let message = format!("the path {} has characters outside ASCII: {message}", quote(value));
+            let message = format!(
+                "the path {} has characters outside ASCII: {message}",
+                quote(value)
+            );
             let help = match std::str::from_utf8(value) {
                 Ok(_) => format!("write {}", quote(&normal_form(rule.pattern()))),
-                Err(_) => "save the file as UTF-8, and write the path with percent escapes".to_owned(),
+                Err(_) => {
+                    "save the file as UTF-8, and write the path with percent escapes".to_owned()
+                }
             };
             (message, help)
         });
@@ -133,7 +190,10 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
         findings.add(line, Code::BadEscape, || {
             let escape = quote(&value[at..value.len().min(at + 3)]);
             let message = format!("{escape} is no percent escape, so only malformed URLs match");
-            (message, "write % and two hexadecimal digits; `%25` is the character % itself".to_owned())
+            (
+                message,
+                "write % and two hexadecimal digits; `%25` is the character % itself".to_owned(),
+            )
         });
     }
 }
@@ -155,9 +215,15 @@ fn bad_escape(value: &[u8]) -> Option<usize> {
 }
 
 fn check_wildcards(line: u32, value: &[u8], findings: &mut FindingCollector) {
-    let Some((what, help)) = unsupported(value) else { return };
-    findings
-        .add(line, Code::UnsupportedWildcard, || (format!("in the path {}, {what}", quote(value)), help.to_owned()));
+    let Some((what, help)) = unsupported(value) else {
+        return;
+    };
+    findings.add(line, Code::UnsupportedWildcard, || {
+        (
+            format!("in the path {}, {what}", quote(value)),
+            help.to_owned(),
+        )
+    });
 }
 
 /// The first construct that robots.txt does not have, and the remedy. Characters that URLs have too,
@@ -170,7 +236,11 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
     if has_class(value) {
         return Some(("`[...]` is no set of characters", spell_out));
     }
-    if value.iter().zip(&value[1..]).any(|(a, b)| *a == b'\\' && b".?*/+-$dwsb(".contains(b)) {
+    if value
+        .iter()
+        .zip(&value[1..])
+        .any(|(a, b)| *a == b'\\' && b".?*/+-$dwsb(".contains(b))
+    {
         return Some((
             "a backslash escapes nothing",
             "remove the backslash; for a literal $ or * write `%24` or `%2A`",
@@ -186,10 +256,16 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
         ));
     }
     if has(b"**") {
-        return Some(("`**` means the same as `*`, but counts as longer", "write a single *"));
+        return Some((
+            "`**` means the same as `*`, but counts as longer",
+            "write a single *",
+        ));
     }
     if has(b"??") || is_question_glob(body) {
-        return Some(("a ? is no wildcard", "write * for any run of characters; a ? begins the query of a URL"));
+        return Some((
+            "a ? is no wildcard",
+            "write * for any run of characters; a ? begins the query of a URL",
+        ));
     }
     None
 }
@@ -198,9 +274,12 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
 fn has_class(value: &[u8]) -> bool {
     value.find_iter(b"[").any(|open| {
         let rest = &value[open + 1..];
-        let Some(close) = rest.find_byte(b']') else { return false };
+        let Some(close) = rest.find_byte(b']') else {
+            return false;
+        };
         let inside = &rest[..close];
-        let is_range = |w: &[u8]| w[1] == b'-' && w[0].is_ascii_alphanumeric() && w[2].is_ascii_alphanumeric();
+        let is_range =
+            |w: &[u8]| w[1] == b'-' && w[0].is_ascii_alphanumeric() && w[2].is_ascii_alphanumeric();
         inside.starts_with(b"^") || (inside.len() < 12 && inside.windows(3).any(is_range))
     })
 }
@@ -208,7 +287,11 @@ fn has_class(value: &[u8]) -> bool {
 /// Whether a path has `.+` as in a regular expression. In front of a letter, `+` is a blank of a
 /// query.
 fn has_repeated_dot(value: &[u8]) -> bool {
-    let is_end = |at: usize| value.get(at + 2).is_none_or(|next| b"$/)\\?*".contains(next));
+    let is_end = |at: usize| {
+        value
+            .get(at + 2)
+            .is_none_or(|next| b"$/)\\?*".contains(next))
+    };
     value.find_iter(b".+").any(is_end)
 }
 
@@ -216,18 +299,25 @@ fn has_repeated_dot(value: &[u8]) -> bool {
 /// price or a variable of a URL.
 fn has_early_end(body: &[u8]) -> bool {
     let is_name = |next: &u8| next.is_ascii_alphanumeric() || b"_{(".contains(next);
-    body.find_iter(b"$").any(|at| !body.get(at + 1).is_some_and(is_name))
+    body.find_iter(b"$")
+        .any(|at| !body.get(at + 1).is_some_and(is_name))
 }
 
 /// Whether a path has alternatives in parentheses, such as `(a|b)`.
 fn is_alternation(value: &[u8]) -> bool {
-    let Some(open) = value.find_byte(b'(') else { return false };
-    value[open..].find_byte(b')').is_some_and(|close| value[open..open + close].contains(&b'|'))
+    let Some(open) = value.find_byte(b'(') else {
+        return false;
+    };
+    value[open..]
+        .find_byte(b')')
+        .is_some_and(|close| value[open..open + close].contains(&b'|'))
 }
 
 /// Whether a `?` precedes a file extension at the end, as in `/page?.html`.
 fn is_question_glob(body: &[u8]) -> bool {
-    let Some(at) = body.rfind(b"?.") else { return false };
+    let Some(at) = body.rfind(b"?.") else {
+        return false;
+    };
     let extension = &body[at + 2..];
     (2..=5).contains(&extension.len()) && extension.iter().all(u8::is_ascii_alphanumeric)
 }
@@ -238,9 +328,10 @@ mod tests {
 
     #[test]
     fn foreign_wildcards_are_recognized() {
-        for path in
-            ["/a[0-9]", "/[^a]", "/a\\.b", "/(a|b)", "/(.*)", "/a.+", "/a/.*/b", "/a$/b", "/a**", "/p?.html", "/a$$"]
-        {
+        for path in [
+            "/a[0-9]", "/[^a]", "/a\\.b", "/(a|b)", "/(.*)", "/a.+", "/a/.*/b", "/a$/b", "/a**",
+            "/p?.html", "/a$$",
+        ] {
             assert!(unsupported(path.as_bytes()).is_some(), "{path}");
         }
         for path in [
@@ -270,12 +361,27 @@ mod tests {
             ("./cart", "write `/cart`"),
             ("../cart", "write `/cart`"),
             ("?sort=", "write `/*?sort=`"),
-            (".css", "write `*.css` for a file extension, or `/.css` for a path"),
-            (".pdf$", "write `*.pdf$` for a file extension, or `/.pdf$` for a path"),
+            (
+                ".css",
+                "write `*.css` for a file extension, or `/.css` for a path",
+            ),
+            (
+                ".pdf$",
+                "write `*.pdf$` for a file extension, or `/.pdf$` for a path",
+            ),
             ("a.b.html", "write `/a.b.html`"),
-            (".com", "write `*.com` for a file extension, or `/.com` for a path"),
-            ("a.example.com/x", "write the path alone, in the robots.txt of that host"),
-            ("www.example.ie", "write the path alone, in the robots.txt of that host"),
+            (
+                ".com",
+                "write `*.com` for a file extension, or `/.com` for a path",
+            ),
+            (
+                "a.example.com/x",
+                "write the path alone, in the robots.txt of that host",
+            ),
+            (
+                "www.example.ie",
+                "write the path alone, in the robots.txt of that host",
+            ),
         ] {
             assert_eq!(remedy_of_relative(path.as_bytes()), remedy, "{path}");
         }

@@ -24,13 +24,20 @@ pub(super) fn check(
     findings: &mut FindingCollector,
 ) {
     let mut access = Access::new(rules, audiences);
-    for field in google.other_fields().iter().filter(|field| !skipped.contains(&field.line())) {
+    for field in google
+        .other_fields()
+        .iter()
+        .filter(|field| !skipped.contains(&field.line()))
+    {
         let is_permission = match field.name() {
             "content-usage" => {
-                check_usage(field.line(), field.value(), findings) && access.refuses_path(field, [google, rfc])
+                check_usage(field.line(), field.value(), findings)
+                    && access.refuses_path(field, [google, rfc])
             }
             // Programs disagree whether a signal of one group is for the whole file.
-            "content-signal" => check_signals(field.line(), field.value(), findings) && access.refuses_all,
+            "content-signal" => {
+                check_signals(field.line(), field.value(), findings) && access.refuses_all
+            }
             _ => false,
         };
         if is_permission {
@@ -43,22 +50,32 @@ pub(super) fn check(
 fn check_usage(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool {
     let (path, dictionary) = usage::split_path(value);
     let Some(members) = usage::members(dictionary) else {
-        findings.add(line, Code::UsageValue, || describe_malformed(path, dictionary));
+        findings.add(line, Code::UsageValue, || {
+            describe_malformed(path, dictionary)
+        });
         return false;
     };
     // A path alone takes back what shorter paths state. With a comma, the blank after it is missing.
     if members.is_empty() && path.is_none_or(|path| path.contains(&b',')) {
         findings.add(line, Code::UsageValue, || {
             let message = format!("the content-usage {} has no preference", quote(value));
-            (message, "write a preference, such as `train-ai=n`; a blank separates it from a path".to_owned())
+            (
+                message,
+                "write a preference, such as `train-ai=n`; a blank separates it from a path"
+                    .to_owned(),
+            )
         });
     }
     // Of repeated members the last counts.
-    let members: BTreeMap<&str, Preference> =
-        members.iter().map(|UsageMember { key, preference }| (*key, *preference)).collect();
+    let members: BTreeMap<&str, Preference> = members
+        .iter()
+        .map(|UsageMember { key, preference }| (*key, *preference))
+        .collect();
     for (key, preference) in &members {
         if !usage::KEYS.contains(key) {
-            findings.add(line, Code::UsageKey, || describe_key(key, &usage::KEYS, ["content-usage", "content-signal"]));
+            findings.add(line, Code::UsageKey, || {
+                describe_key(key, &usage::KEYS, ["content-usage", "content-signal"])
+            });
         } else if *preference == Preference::Unknown {
             findings.add(line, Code::UsageValue, || {
                 let message = format!(
@@ -69,12 +86,19 @@ fn check_usage(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool
             });
         }
     }
-    usage::KEYS.iter().any(|key| members.get(key) == Some(&Preference::Yes))
+    usage::KEYS
+        .iter()
+        .any(|key| members.get(key) == Some(&Preference::Yes))
 }
 
 fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String) {
-    let message = format!("{} is not a dictionary of RFC 9651, so the line states no preference", quote(dictionary));
-    let path = path.map(|path| format!("{} ", String::from_utf8_lossy(path))).unwrap_or_default();
+    let message = format!(
+        "{} is not a dictionary of RFC 9651, so the line states no preference",
+        quote(dictionary)
+    );
+    let path = path
+        .map(|path| format!("{} ", String::from_utf8_lossy(path)))
+        .unwrap_or_default();
     let help = match repaired(dictionary) {
         Some(dictionary) => format!("write {}", quote(format!("Content-Usage: {path}{dictionary}").as_bytes())),
         None => "write keys in lower case, `=` without blanks, and commas between members: `train-ai=n, search=y`"
@@ -88,16 +112,22 @@ fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String
 fn repaired(dictionary: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(dictionary).ok()?.to_ascii_lowercase();
     let joined = text.split('=').map(str::trim).collect::<Vec<_>>().join("=");
-    let members = joined.split([',', ';', ' ', '\t']).filter(|member| !member.is_empty());
+    let members = joined
+        .split([',', ';', ' ', '\t'])
+        .filter(|member| !member.is_empty());
     let spelled = members.map(|member| match member.split_once('=') {
         Some((key, "no")) => format!("{key}=n"),
         Some((key, "yes")) => format!("{key}=y"),
         _ => member.to_owned(),
     });
     let repaired = spelled.collect::<Vec<_>>().join(", ");
-    let is_right =
-        |member: &UsageMember<'_>| usage::KEYS.contains(&member.key) && member.preference != Preference::Unknown;
-    usage::members(repaired.as_bytes())?.iter().all(is_right).then_some(repaired)
+    let is_right = |member: &UsageMember<'_>| {
+        usage::KEYS.contains(&member.key) && member.preference != Preference::Unknown
+    };
+    usage::members(repaired.as_bytes())?
+        .iter()
+        .all(is_right)
+        .then_some(repaired)
 }
 
 /// Checks the value of a `content-signal` line. Returns whether it agrees to a use.
@@ -117,7 +147,10 @@ fn check_signals(line: u32, value: &[u8], findings: &mut FindingCollector) -> bo
         if !signals.is_empty() {
             continue;
         }
-        match Signals::KEYS.into_iter().find(|key| key.as_bytes() == member.key) {
+        match Signals::KEYS
+            .into_iter()
+            .find(|key| key.as_bytes() == member.key)
+        {
             Some(key) => findings.add(line, Code::SignalValue, || describe_signal(key, &member)),
             None => findings.add(line, Code::SignalKey, || {
                 let key = String::from_utf8_lossy(&member.key);
@@ -128,7 +161,10 @@ fn check_signals(line: u32, value: &[u8], findings: &mut FindingCollector) -> bo
     if is_empty {
         findings.add(line, Code::SignalValue, || {
             let message = "the content-signal line has no value, so it states no signal".to_owned();
-            (message, "write members separated by commas, such as `search=yes, ai-train=no`".to_owned())
+            (
+                message,
+                "write members separated by commas, such as `search=yes, ai-train=no`".to_owned(),
+            )
         });
     }
     is_permission
@@ -141,11 +177,18 @@ fn describe_signal(key: &str, member: &SignalMember) -> (String, String) {
     };
     let message = match &member.value {
         Some(value) => {
-            format!("the value {} of the content signal `{key}` is not {values}, so parsers skip it", quote(value))
+            format!(
+                "the value {} of the content signal `{key}` is not {values}, so parsers skip it",
+                quote(value)
+            )
         }
         None => format!("the content signal `{key}` has no value, so parsers skip it"),
     };
-    let is_joined = member.value.iter().flatten().any(|byte| b" \t;".contains(byte));
+    let is_joined = member
+        .value
+        .iter()
+        .flatten()
+        .any(|byte| b" \t;".contains(byte));
     let help = match is_joined {
         true => "separate the members with commas, such as `search=yes, ai-train=no`".to_owned(),
         false => format!("write `{key}=` and {values}"),
@@ -159,9 +202,16 @@ fn describe_key(key: &str, keys: &[&str], fields: [&str; 2]) -> (String, String)
     let [field, other] = fields;
     let quoted = quote(key.as_bytes());
     let message = format!("`{field}` has no key {quoted}, so parsers skip it");
-    let is_of_other = if field == "content-usage" { Signals::KEYS.contains(&key) } else { usage::KEYS.contains(&key) };
+    let is_of_other = if field == "content-usage" {
+        Signals::KEYS.contains(&key)
+    } else {
+        usage::KEYS.contains(&key)
+    };
     let help = if is_of_other {
-        format!("{quoted} is a key of `{other}`; here write {}", any_of(keys))
+        format!(
+            "{quoted} is a key of `{other}`; here write {}",
+            any_of(keys)
+        )
     } else if let Some(close) = close_key(key, keys) {
         format!("write `{close}`")
     } else {
@@ -181,11 +231,19 @@ fn any_of(keys: &[&str]) -> String {
 
 /// The key that another is a misspelling of: at most two edits, and `-`, `_` and blanks do not count.
 fn close_key<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
-    let plain =
-        |text: &str| text.bytes().filter(|b| !b"-_ .".contains(b)).map(|b| b.to_ascii_lowercase()).collect::<Vec<u8>>();
+    let plain = |text: &str| {
+        text.bytes()
+            .filter(|b| !b"-_ .".contains(b))
+            .map(|b| b.to_ascii_lowercase())
+            .collect::<Vec<u8>>()
+    };
     // No key is longer, and short texts are close to any key.
-    let given = Some(key).filter(|key| (4..=20).contains(&key.len())).map(plain)?;
-    keys.iter().copied().find(|key| is_within(&given, &plain(key), if key.len() < 6 { 1 } else { 2 }))
+    let given = Some(key)
+        .filter(|key| (4..=20).contains(&key.len()))
+        .map(plain)?;
+    keys.iter()
+        .copied()
+        .find(|key| is_within(&given, &plain(key), if key.len() < 6 { 1 } else { 2 }))
 }
 
 /// The most rules and audiences that are compared with the paths of permissions. Hostile files have
@@ -205,16 +263,23 @@ struct Access<'r, 'a> {
 
 impl<'r, 'a> Access<'r, 'a> {
     fn new(rules: &'r [RuleReadings<'a>], audiences: &'r [Audience<'_, '_>]) -> Self {
-        let all_groups: HashSet<usize> =
-            audiences.iter().flat_map(|audience| audience.groups.iter().copied()).collect();
+        let all_groups: HashSet<usize> = audiences
+            .iter()
+            .flat_map(|audience| audience.groups.iter().copied())
+            .collect();
         let refuses = |group: &usize| {
             let own = rules_of(rules, *group);
-            own.iter().any(RuleReadings::refuses_all) && own.iter().all(|rule| rule.kind == RuleKind::Disallow)
+            own.iter().any(RuleReadings::refuses_all)
+                && own.iter().all(|rule| rule.kind == RuleKind::Disallow)
         };
         Self {
             rules,
-            groups: audiences.iter().map(|audience| audience.groups.as_slice()).collect(),
-            refuses_all: audiences.iter().any(|audience| audience.is_global) && all_groups.iter().all(refuses),
+            groups: audiences
+                .iter()
+                .map(|audience| audience.groups.as_slice())
+                .collect(),
+            refuses_all: audiences.iter().any(|audience| audience.is_global)
+                && all_groups.iter().all(refuses),
             budget: MAX_COMPARISONS,
         }
     }
@@ -222,21 +287,41 @@ impl<'r, 'a> Access<'r, 'a> {
     /// Whether the agents of a `content-usage` line may fetch nothing under its path, for both
     /// profiles: in each audience of its group, one disallow covers the path, and no allow is about it.
     fn refuses_path(&mut self, field: &OtherField<'_>, profiles: [&Robots<'_>; 2]) -> bool {
-        let Some(group) = field.group() else { return false };
-        let Some(left) = self.budget.checked_sub(self.groups.len()) else { return false };
+        let Some(group) = field.group() else {
+            return false;
+        };
+        let Some(left) = self.budget.checked_sub(self.groups.len()) else {
+            return false;
+        };
         self.budget = left;
-        let audiences: Vec<&[usize]> =
-            self.groups.iter().copied().filter(|groups| groups.binary_search(&group).is_ok()).collect();
-        let len: usize = audiences.iter().copied().flatten().map(|group| rules_of(self.rules, *group).len()).sum();
-        let Some(left) = self.budget.checked_sub(2 * len) else { return false };
+        let audiences: Vec<&[usize]> = self
+            .groups
+            .iter()
+            .copied()
+            .filter(|groups| groups.binary_search(&group).is_ok())
+            .collect();
+        let len: usize = audiences
+            .iter()
+            .copied()
+            .flatten()
+            .map(|group| rules_of(self.rules, *group).len())
+            .sum();
+        let Some(left) = self.budget.checked_sub(2 * len) else {
+            return false;
+        };
         self.budget = left;
         let path = usage::split_path(field.value()).0.unwrap_or(b"/");
-        let [google, rfc] = profiles.map(|robots| Reading::new(Pattern::new(path, robots.profile()), RuleKind::Allow));
+        let [google, rfc] = profiles
+            .map(|robots| Reading::new(Pattern::new(path, robots.profile()), RuleKind::Allow));
         let covers = |rule: &RuleReadings<'_>| {
-            rule.kind == RuleKind::Disallow && rule.is_exact && rule.google.covers(&google) && rule.rfc.covers(&rfc)
+            rule.kind == RuleKind::Disallow
+                && rule.is_exact
+                && rule.google.covers(&google)
+                && rule.rfc.covers(&rfc)
         };
         let may_allow = |rule: &RuleReadings<'_>| {
-            rule.kind == RuleKind::Allow && !(rule.google.is_disjoint(&google) && rule.rfc.is_disjoint(&rfc))
+            rule.kind == RuleKind::Allow
+                && !(rule.google.is_disjoint(&google) && rule.rfc.is_disjoint(&rfc))
         };
         let refuses = |groups: &[usize]| {
             let own = || groups.iter().flat_map(|group| rules_of(self.rules, *group));
@@ -250,10 +335,17 @@ fn add_useless_permission(field: &OtherField<'_>, findings: &mut FindingCollecto
     findings.add(field.line(), Code::UselessPermission, || {
         let value = quote(field.value());
         let message = match field.name() {
-            "content-usage" => format!("{value} agrees to a use of pages that the rules refuse to its agents"),
-            _ => format!("{value} agrees to a use of pages, and the rules refuse every page to every agent"),
+            "content-usage" => {
+                format!("{value} agrees to a use of pages that the rules refuse to its agents")
+            }
+            _ => format!(
+                "{value} agrees to a use of pages, and the rules refuse every page to every agent"
+            ),
         };
-        (message, "allow the pages to the crawlers that are meant, or remove the permission".to_owned())
+        (
+            message,
+            "allow the pages to the crawlers that are meant, or remove the permission".to_owned(),
+        )
     });
 }
 
@@ -272,7 +364,11 @@ mod tests {
             ("Train-AI=never", None),
             ("é", None),
         ] {
-            assert_eq!(repaired(dictionary.as_bytes()).as_deref(), expected, "{dictionary}");
+            assert_eq!(
+                repaired(dictionary.as_bytes()).as_deref(),
+                expected,
+                "{dictionary}"
+            );
         }
     }
 

@@ -8,7 +8,12 @@ use std::collections::HashSet;
 
 /// Compares the rules of a file that is parsed for both profiles, except those of the lines in
 /// `skipped`.
-pub(super) fn check(google: &Robots<'_>, rfc: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut FindingCollector) {
+pub(super) fn check(
+    google: &Robots<'_>,
+    rfc: &Robots<'_>,
+    skipped: &HashSet<u32>,
+    findings: &mut FindingCollector,
+) {
     for (group, other) in google.groups().iter().zip(rfc.groups()) {
         let rules = group.rules().iter().zip(other.rules());
         for (google, rfc) in rules.filter(|(rule, _)| !skipped.contains(&rule.line())) {
@@ -35,8 +40,13 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
     if let (RuleKind::Allow, Some(folder)) = (google.kind(), google.pattern().index_folder()) {
         findings.add(line, Code::ProfilesDiffer, || {
             let folder = quote(&text(&folder));
-            let message = format!("Google's parser also reads this rule as an allow of {folder}, RFC 9309 does not");
-            (message, format!("add `Allow: ` with {folder} if that is meant"))
+            let message = format!(
+                "Google's parser also reads this rule as an allow of {folder}, RFC 9309 does not"
+            );
+            (
+                message,
+                format!("add `Allow: ` with {folder} if that is meant"),
+            )
         });
     }
     if google.kind() == RuleKind::Disallow && is_about_robots_txt(google.pattern()) {
@@ -45,7 +55,11 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
                 "{} refuses /robots.txt itself to Google's parser, and RFC 9309 always allows that",
                 quote(google.text())
             );
-            (message, "remove the rule, or narrow its path: crawlers fetch /robots.txt in any case".to_owned())
+            (
+                message,
+                "remove the rule, or narrow its path: crawlers fetch /robots.txt in any case"
+                    .to_owned(),
+            )
         });
     }
 }

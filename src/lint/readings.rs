@@ -12,7 +12,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The rules of all groups that match any URL, in the order of the file. `google` and `rfc` are the
 /// same file, parsed for both profiles. `inexact` are the lines that not every parser reads.
-pub(super) fn read_rules<'a>(google: &Robots<'a>, rfc: &Robots<'a>, inexact: &HashSet<u32>) -> Vec<RuleReadings<'a>> {
+pub(super) fn read_rules<'a>(
+    google: &Robots<'a>,
+    rfc: &Robots<'a>,
+    inexact: &HashSet<u32>,
+) -> Vec<RuleReadings<'a>> {
     let mut rules = Vec::new();
     for (index, (google, rfc)) in google.groups().iter().zip(rfc.groups()).enumerate() {
         let readings = google.rules().iter().zip(rfc.rules());
@@ -23,7 +27,10 @@ pub(super) fn read_rules<'a>(google: &Robots<'a>, rfc: &Robots<'a>, inexact: &Ha
 }
 
 /// The part of the rules, which are in the order of the file, that belongs to a group.
-pub(super) fn rules_of<'r, 'a>(rules: &'r [RuleReadings<'a>], group: usize) -> &'r [RuleReadings<'a>] {
+pub(super) fn rules_of<'r, 'a>(
+    rules: &'r [RuleReadings<'a>],
+    group: usize,
+) -> &'r [RuleReadings<'a>] {
     let start = rules.partition_point(|rule| rule.group < group);
     let len = rules[start..].partition_point(|rule| rule.group == group);
     &rules[start..start + len]
@@ -48,14 +55,22 @@ pub(super) fn audiences<'r, 'a>(robots: &'r Robots<'a>) -> Vec<Audience<'r, 'a>>
     for (index, group) in robots.groups().iter().enumerate() {
         for agent in group.agents() {
             for name in names_of(agent) {
-                by_name.entry(name).or_insert_with(|| (BTreeSet::new(), agent)).0.insert(index);
+                by_name
+                    .entry(name)
+                    .or_insert_with(|| (BTreeSet::new(), agent))
+                    .0
+                    .insert(index);
             }
         }
     }
     let mut by_groups: BTreeMap<Vec<usize>, Audience<'r, 'a>> = BTreeMap::new();
     for (name, (groups, first)) in by_name {
         let groups: Vec<usize> = groups.into_iter().collect();
-        let audience = by_groups.entry(groups.clone()).or_insert(Audience { groups, is_global: false, first });
+        let audience = by_groups.entry(groups.clone()).or_insert(Audience {
+            groups,
+            is_global: false,
+            first,
+        });
         audience.is_global |= name == GLOBAL;
         if first.line() < audience.first.line() {
             audience.first = first;
@@ -72,7 +87,11 @@ const GLOBAL: &[u8] = b"*";
 /// The names of a user-agent line in lower case. A line without a value has none.
 fn names_of<'r>(agent: &'r AgentLine<'_>) -> impl Iterator<Item = &'r [u8]> {
     let named = agent.named();
-    let names = [Some(named.token.as_slice()), named.extended.as_deref(), agent.is_global().then_some(GLOBAL)];
+    let names = [
+        Some(named.token.as_slice()),
+        named.extended.as_deref(),
+        agent.is_global().then_some(GLOBAL),
+    ];
     names.into_iter().flatten().filter(|name| !name.is_empty())
 }
 
@@ -112,7 +131,12 @@ impl<'a> Reading<'a> {
         let end: &[u8] = if pattern.anchored { b"" } else { b"*" };
         let starred = [&pattern.text, end].concat();
         let literal_len = memchr::memchr(b'*', &pattern.text).unwrap_or(pattern.text.len());
-        Self { pattern, literal_len, rank, starred }
+        Self {
+            pattern,
+            literal_len,
+            rank,
+            starred,
+        }
     }
 
     /// Whether this pattern provably matches every path that `other` matches.
@@ -134,7 +158,9 @@ impl<'a> Reading<'a> {
 impl<'a> RuleReadings<'a> {
     fn new(group: usize, google: &Rule<'a>, rfc: &Rule<'a>, inexact: &HashSet<u32>) -> Self {
         let kind = google.kind();
-        let folder = (kind == RuleKind::Allow).then(|| google.pattern().index_folder()).flatten();
+        let folder = (kind == RuleKind::Allow)
+            .then(|| google.pattern().index_folder())
+            .flatten();
         Self {
             group,
             line: google.line(),
@@ -150,7 +176,10 @@ impl<'a> RuleReadings<'a> {
     /// Whether it is a disallow of every URL, for all parsers.
     pub(super) fn refuses_all(&self) -> bool {
         let is_all = |reading: &Reading<'_>| reading.pattern.matches(b"/*");
-        self.kind == RuleKind::Disallow && self.is_exact && is_all(&self.google) && is_all(&self.rfc)
+        self.kind == RuleKind::Disallow
+            && self.is_exact
+            && is_all(&self.google)
+            && is_all(&self.rfc)
     }
 
     /// Whether it matches any URL.
@@ -162,9 +191,12 @@ impl<'a> RuleReadings<'a> {
     /// decides. The folder of an index page is a second pattern of `other`, so the answer is then
     /// no.
     pub(super) fn overrides(&self, other: &Self) -> bool {
-        let has_precedence =
-            |winner: &Reading<'_>, loser: &Reading<'_>| winner.rank > loser.rank && winner.covers(loser);
-        other.folder.is_none() && has_precedence(&self.google, &other.google) && has_precedence(&self.rfc, &other.rfc)
+        let has_precedence = |winner: &Reading<'_>, loser: &Reading<'_>| {
+            winner.rank > loser.rank && winner.covers(loser)
+        };
+        other.folder.is_none()
+            && has_precedence(&self.google, &other.google)
+            && has_precedence(&self.rfc, &other.rfc)
     }
 }
 
@@ -174,7 +206,10 @@ mod tests {
     use crate::profile::Profile;
 
     fn reading(value: &str) -> Reading<'_> {
-        Reading::new(Pattern::new(value.as_bytes(), Profile::Google), RuleKind::Disallow)
+        Reading::new(
+            Pattern::new(value.as_bytes(), Profile::Google),
+            RuleKind::Disallow,
+        )
     }
 
     #[test]
@@ -193,8 +228,14 @@ mod tests {
         ] {
             assert!(reading(q).covers(&reading(r)), "{q} {r}");
         }
-        for (q, r) in [("/a", "/"), ("/a$", "/a"), ("/a*b", "/a*"), ("/ab", "/a*b"), ("/*b$", "/a*b"), ("/*ab", "/a*b")]
-        {
+        for (q, r) in [
+            ("/a", "/"),
+            ("/a$", "/a"),
+            ("/a*b", "/a*"),
+            ("/ab", "/a*b"),
+            ("/*b$", "/a*b"),
+            ("/*ab", "/a*b"),
+        ] {
             assert!(!reading(q).covers(&reading(r)), "{q} {r}");
         }
     }

@@ -34,24 +34,40 @@ const MAX_TOTAL_WILDCARD_COMPARISONS: usize = 1 << 25;
 const MAX_MERGED: usize = 4;
 
 /// A group that loses its last rule would be joined with the next group.
-const REMOVE: &str = "remove the line; if its group has no other rule, write `Disallow:` in its place";
+const REMOVE: &str =
+    "remove the line; if its group has no other rule, write `Disallow:` in its place";
 
 /// Checks the rules of all groups.
-pub(super) fn check(rules: &[RuleReadings<'_>], audiences: &[Audience<'_, '_>], findings: &mut FindingCollector) {
+pub(super) fn check(
+    rules: &[RuleReadings<'_>],
+    audiences: &[Audience<'_, '_>],
+    findings: &mut FindingCollector,
+) {
     let mut states: HashMap<u32, State<'_, '_>> = HashMap::new();
     let mut unchecked: HashSet<usize> = HashSet::new();
     let mut budget = Budget::new(rules.len());
     for audience in audiences {
-        let len = audience.groups.iter().map(|group| rules_of(rules, *group).len()).sum();
+        let len = audience
+            .groups
+            .iter()
+            .map(|group| rules_of(rules, *group).len())
+            .sum();
         if !budget.take_rules(len) {
             unchecked.extend(&audience.groups);
             continue;
         }
-        let own: Vec<&RuleReadings<'_>> = audience.groups.iter().flat_map(|group| rules_of(rules, *group)).collect();
+        let own: Vec<&RuleReadings<'_>> = audience
+            .groups
+            .iter()
+            .flat_map(|group| rules_of(rules, *group))
+            .collect();
         let superfluous = superfluous_rules(&own, &mut budget);
         for rule in own {
             let reason = superfluous.get(&rule.line).copied();
-            states.entry(rule.line).and_modify(|state| state.add(reason)).or_insert_with(|| State::new(reason));
+            states
+                .entry(rule.line)
+                .and_modify(|state| state.add(reason))
+                .or_insert_with(|| State::new(reason));
         }
     }
     for rule in rules.iter().filter(|rule| !unchecked.contains(&rule.group)) {
@@ -85,12 +101,18 @@ impl Budget {
 
     /// Whether all these rules may be compared with each other.
     fn take_comparisons(&mut self, rules: &[&RuleReadings<'_>]) -> bool {
-        let wildcard_rules = rules.iter().filter(|rule| rule.google.pattern.text.contains(&b'*')).count();
+        let wildcard_rules = rules
+            .iter()
+            .filter(|rule| rule.google.pattern.text.contains(&b'*'))
+            .count();
         let (all, wildcard) = (rules.len() * rules.len(), rules.len() * wildcard_rules);
         if rules.len() > MAX_COMPARED || wildcard > MAX_WILDCARD_COMPARISONS {
             return false;
         }
-        match (self.comparisons.checked_sub(all), self.wildcard_comparisons.checked_sub(wildcard)) {
+        match (
+            self.comparisons.checked_sub(all),
+            self.wildcard_comparisons.checked_sub(wildcard),
+        ) {
             (Some(comparisons), Some(wildcard_comparisons)) => {
                 (self.comparisons, self.wildcard_comparisons) = (comparisons, wildcard_comparisons);
                 true
@@ -176,7 +198,11 @@ fn add_superfluous(
 
 fn describe_override(rule: &RuleReadings<'_>, winner: &RuleReadings<'_>) -> (String, String) {
     let (line, is_longer) = (winner.line, winner.google.rank.0 > rule.google.rank.0);
-    let reason = if is_longer { "its path is longer" } else { "allow wins between paths of equal length" };
+    let reason = if is_longer {
+        "its path is longer"
+    } else {
+        "allow wins between paths of equal length"
+    };
     let message = format!(
         "{} never decides: {} on line {line} matches every URL that it matches, and {reason}",
         quote(rule.text),
@@ -190,7 +216,10 @@ fn describe_override(rule: &RuleReadings<'_>, winner: &RuleReadings<'_>) -> (Str
 }
 
 /// The superfluous ones of the rules that one audience obeys, by line.
-fn superfluous_rules<'r, 'a>(rules: &[&'r RuleReadings<'a>], budget: &mut Budget) -> HashMap<u32, Reason<'r, 'a>> {
+fn superfluous_rules<'r, 'a>(
+    rules: &[&'r RuleReadings<'a>],
+    budget: &mut Budget,
+) -> HashMap<u32, Reason<'r, 'a>> {
     let mut reasons = HashMap::new();
     let rules = without_duplicates(rules, &mut reasons);
     if budget.take_comparisons(&rules) {
@@ -199,7 +228,12 @@ fn superfluous_rules<'r, 'a>(rules: &[&'r RuleReadings<'a>], budget: &mut Budget
         return reasons;
     }
     let mut by_pattern: BTreeMap<&[u8], Vec<&RuleReadings<'_>>> = BTreeMap::new();
-    rules.iter().for_each(|rule| by_pattern.entry(&rule.google.starred).or_default().push(rule));
+    rules.iter().for_each(|rule| {
+        by_pattern
+            .entry(&rule.google.starred)
+            .or_default()
+            .push(rule)
+    });
     for equal in by_pattern.values() {
         add_overridden(equal, &mut reasons);
     }
@@ -211,13 +245,22 @@ fn without_duplicates<'r, 'a>(
     rules: &[&'r RuleReadings<'a>],
     reasons: &mut HashMap<u32, Reason<'r, 'a>>,
 ) -> Vec<&'r RuleReadings<'a>> {
-    let mut firsts: HashMap<(RuleKind, &Pattern<'a>, &Pattern<'a>), &'r RuleReadings<'a>> = HashMap::new();
+    let mut firsts: HashMap<(RuleKind, &Pattern<'a>, &Pattern<'a>), &'r RuleReadings<'a>> =
+        HashMap::new();
     let mut unique = Vec::with_capacity(rules.len());
     for &rule in rules {
         if rule.is_exact {
-            let first = *firsts.entry((rule.kind, &rule.google.pattern, &rule.rfc.pattern)).or_insert(rule);
+            let first = *firsts
+                .entry((rule.kind, &rule.google.pattern, &rule.rfc.pattern))
+                .or_insert(rule);
             if first.line != rule.line {
-                reasons.insert(rule.line, Reason { code: Code::DuplicateRule, other: first });
+                reasons.insert(
+                    rule.line,
+                    Reason {
+                        code: Code::DuplicateRule,
+                        other: first,
+                    },
+                );
                 continue;
             }
         }
@@ -227,10 +270,22 @@ fn without_duplicates<'r, 'a>(
 }
 
 /// Adds the rules that another rule overrides everywhere, for all parsers.
-fn add_overridden<'r, 'a>(rules: &[&'r RuleReadings<'a>], reasons: &mut HashMap<u32, Reason<'r, 'a>>) {
+fn add_overridden<'r, 'a>(
+    rules: &[&'r RuleReadings<'a>],
+    reasons: &mut HashMap<u32, Reason<'r, 'a>>,
+) {
     for rule in rules.iter().filter(|rule| rule.is_exact) {
-        if let Some(winner) = rules.iter().find(|winner| winner.is_exact && winner.overrides(rule)) {
-            reasons.insert(rule.line, Reason { code: Code::NeverDecides, other: winner });
+        if let Some(winner) = rules
+            .iter()
+            .find(|winner| winner.is_exact && winner.overrides(rule))
+        {
+            reasons.insert(
+                rule.line,
+                Reason {
+                    code: Code::NeverDecides,
+                    other: winner,
+                },
+            );
         }
     }
 }
@@ -248,12 +303,18 @@ struct Ranked<'r, 'a> {
 /// From a rule downwards in the order of precedence, each rule that may share a path with it is
 /// examined. If the first of the other kind comes later than one of the same kind that covers the
 /// rule, then the rule changes nothing.
-fn add_redundant<'r, 'a>(rules: &[&'r RuleReadings<'a>], reasons: &mut HashMap<u32, Reason<'r, 'a>>) {
+fn add_redundant<'r, 'a>(
+    rules: &[&'r RuleReadings<'a>],
+    reasons: &mut HashMap<u32, Reason<'r, 'a>>,
+) {
     let by_google = redundancies(rules, reasons, |rule| &rule.google, true);
     let by_rfc = redundancies(rules, reasons, |rule| &rule.rfc, false);
     for rule in rules {
         if let (Some(other), true) = (by_google.get(&rule.line), by_rfc.contains_key(&rule.line)) {
-            reasons.entry(rule.line).or_insert(Reason { code: Code::RedundantRule, other });
+            reasons.entry(rule.line).or_insert(Reason {
+                code: Code::RedundantRule,
+                other,
+            });
         }
     }
 }
@@ -266,19 +327,33 @@ fn redundancies<'r, 'a>(
     reading: impl Fn(&'r RuleReadings<'a>) -> &'r Reading<'a>,
     has_folders: bool,
 ) -> HashMap<u32, &'r RuleReadings<'a>> {
-    let own = rules.iter().map(|rule| Ranked { reading: reading(rule), rule, is_folder: false });
+    let own = rules.iter().map(|rule| Ranked {
+        reading: reading(rule),
+        rule,
+        is_folder: false,
+    });
     let folders = rules.iter().filter(|_| has_folders).filter_map(|rule| {
         let reading = rule.folder.as_ref()?;
-        Some(Ranked { reading, rule, is_folder: true })
+        Some(Ranked {
+            reading,
+            rule,
+            is_folder: true,
+        })
     });
     let mut order: Vec<Ranked<'r, 'a>> = own.chain(folders).collect();
     // Of equal rules, the later one is redundant, never both.
     order.sort_by_key(|ranked| Reverse((ranked.reading.rank, ranked.rule.line)));
-    let is_candidate =
-        |ranked: &Ranked<'_, '_>| !ranked.is_folder && ranked.rule.folder.is_none() && ranked.rule.is_exact;
-    let candidates = order.iter().enumerate().filter(|(_, ranked)| is_candidate(ranked));
+    let is_candidate = |ranked: &Ranked<'_, '_>| {
+        !ranked.is_folder && ranked.rule.folder.is_none() && ranked.rule.is_exact
+    };
+    let candidates = order
+        .iter()
+        .enumerate()
+        .filter(|(_, ranked)| is_candidate(ranked));
     let found = candidates.filter_map(|(at, ranked)| {
-        let mut below = order[at + 1..].iter().filter(|other| !other.reading.is_disjoint(ranked.reading));
+        let mut below = order[at + 1..]
+            .iter()
+            .filter(|other| !other.reading.is_disjoint(ranked.reading));
         let same = |other: &&Ranked<'_, '_>| other.rule.kind == ranked.rule.kind;
         let is_cover = |other: &&Ranked<'_, '_>| {
             let is_kept = other.rule.is_exact && !overridden.contains_key(&other.rule.line);

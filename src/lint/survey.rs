@@ -48,13 +48,21 @@ struct AtomicCount {
 
 impl AtomicCount {
     fn new() -> Self {
-        Self { files: AtomicU64::new(0), origins: AtomicU64::new(0), first_row: AtomicU32::new(u32::MAX) }
+        Self {
+            files: AtomicU64::new(0),
+            origins: AtomicU64::new(0),
+            first_row: AtomicU32::new(u32::MAX),
+        }
     }
 
     fn add(&self, file: &FileUse) {
         self.files.fetch_add(1, Ordering::Relaxed);
-        self.origins.fetch_add(u64::from(file.origins.load(Ordering::Relaxed)), Ordering::Relaxed);
-        self.first_row.fetch_min(file.first_row.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.origins.fetch_add(
+            u64::from(file.origins.load(Ordering::Relaxed)),
+            Ordering::Relaxed,
+        );
+        self.first_row
+            .fetch_min(file.first_row.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -95,33 +103,49 @@ struct FileUse {
 ///
 /// # Errors
 /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
-pub fn survey(snapshot: &Snapshot, allowed: &[Code], progress: impl Fn(u64) + Sync) -> Result<Survey> {
+pub fn survey(
+    snapshot: &Snapshot,
+    allowed: &[Code],
+    progress: impl Fn(u64) + Sync,
+) -> Result<Survey> {
     let (origins, uses) = file_uses(snapshot)?;
     let clean = AtomicCount::new();
     let counts: Vec<AtomicCount> = Code::ALL.iter().map(|_| AtomicCount::new()).collect();
-    let files = uses.par_iter().enumerate().filter(|(_, file)| file.origins.load(Ordering::Relaxed) > 0);
+    let files = uses
+        .par_iter()
+        .enumerate()
+        .filter(|(_, file)| file.origins.load(Ordering::Relaxed) > 0);
     files.clone().try_for_each_init(
         || snapshot.unpacker(),
         |unpacker, (number, file)| -> Result<()> {
             let row = snapshot.view().file(number as u32)?;
-            let unpacker = unpacker.as_mut().map_err(|err| Error::corrupt(err.to_string()))?;
+            let unpacker = unpacker
+                .as_mut()
+                .map_err(|err| Error::corrupt(err.to_string()))?;
             let text = unpacker.unpack(snapshot.frame(&row)?)?;
             let codes: HashSet<Code> = codes_of(&text, allowed);
             if codes.is_empty() {
                 clean.add(file);
             }
-            codes.into_iter().for_each(|code| counts[code as usize].add(file));
+            codes
+                .into_iter()
+                .for_each(|code| counts[code as usize].add(file));
             progress(row.text.1 - row.text.0);
             Ok(())
         },
     )?;
-    let rows = Code::ALL.iter().zip(&counts).filter(|(code, _)| is_counted(**code, allowed));
+    let rows = Code::ALL
+        .iter()
+        .zip(&counts)
+        .filter(|(code, _)| is_counted(**code, allowed));
     Ok(Survey {
         origins,
         files: files.count() as u64,
         clean_files: clean.files.into_inner(),
         clean_origins: clean.origins.into_inner(),
-        codes: rows.map(|(code, count)| code_count(snapshot, *code, count)).collect::<Result<_>>()?,
+        codes: rows
+            .map(|(code, count)| code_count(snapshot, *code, count))
+            .collect::<Result<_>>()?,
     })
 }
 
@@ -136,20 +160,37 @@ fn codes_of(text: &[u8], allowed: &[Code]) -> HashSet<Code> {
 }
 
 fn code_count(snapshot: &Snapshot, code: Code, count: &AtomicCount) -> Result<CodeCount> {
-    let [files, origins] = [&count.files, &count.origins].map(|count| count.load(Ordering::Relaxed));
+    let [files, origins] =
+        [&count.files, &count.origins].map(|count| count.load(Ordering::Relaxed));
     let first = count.first_row.load(Ordering::Relaxed);
-    let example = if files == 0 { None } else { Some(snapshot.origin_at(first)?.origin()) };
-    Ok(CodeCount { code, files, origins, example })
+    let example = if files == 0 {
+        None
+    } else {
+        Some(snapshot.origin_at(first)?.origin())
+    };
+    Ok(CodeCount {
+        code,
+        files,
+        origins,
+        example,
+    })
 }
 
 /// The number of origins with a robots.txt, and for each robots.txt its uses.
 fn file_uses(snapshot: &Snapshot) -> Result<(u64, Vec<FileUse>)> {
-    let unused = || FileUse { origins: AtomicU32::new(0), first_row: AtomicU32::new(u32::MAX) };
+    let unused = || FileUse {
+        origins: AtomicU32::new(0),
+        first_row: AtomicU32::new(u32::MAX),
+    };
     let uses: Vec<FileUse> = (0..snapshot.file_count()).map(|_| unused()).collect();
     let rows = (0..snapshot.origin_count()).into_par_iter();
     let origins = rows.map(|row| -> Result<u64> {
-        let Some(file) = snapshot.origin_at(row)?.rules_file() else { return Ok(0) };
-        let file = uses.get(file as usize).ok_or_else(|| Error::corrupt("the number of an origin's robots.txt"))?;
+        let Some(file) = snapshot.origin_at(row)?.rules_file() else {
+            return Ok(0);
+        };
+        let file = uses
+            .get(file as usize)
+            .ok_or_else(|| Error::corrupt("the number of an origin's robots.txt"))?;
         file.origins.fetch_add(1, Ordering::Relaxed);
         file.first_row.fetch_min(row, Ordering::Relaxed);
         Ok(1)

@@ -3,7 +3,8 @@
 use crate::lint::finding::{Finding, FindingCollector};
 use crate::lint::readings::{audiences, read_rules};
 use crate::lint::{
-    agent_names, agents, body, fields, global_rules, patterns, preferences, profiles, rule_sets, values,
+    agent_names, agents, body, fields, global_rules, patterns, preferences, profiles, rule_sets,
+    values,
 };
 use crate::profile::Profile;
 use crate::robots::{BodyFacts, Robots};
@@ -46,7 +47,8 @@ pub(crate) fn lint_condensed(text: &[u8]) -> Vec<Finding> {
 
 fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector) {
     let inexact = fields::check(body, findings);
-    let [google, rfc] = [Profile::Google, Profile::Rfc9309].map(|profile| Robots::parse(body, profile));
+    let [google, rfc] =
+        [Profile::Google, Profile::Rfc9309].map(|profile| Robots::parse(body, profile));
     let (rules, audiences) = (read_rules(&google, &rfc, &inexact.all), audiences(&google));
     agent_names::check(&google, findings);
     agents::check(&google, blank_lines, findings);
@@ -55,5 +57,12 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     rule_sets::check(&rules, &audiences, findings);
     profiles::check(&google, &rfc, &inexact.without_colon, findings);
     values::check(&google, &inexact.without_colon, findings);
-    preferences::check(&google, &rfc, &rules, &audiences, &inexact.without_colon, findings);
+    preferences::check(
+        &google,
+        &rfc,
+        &rules,
+        &audiences,
+        &inexact.without_colon,
+        findings,
+    );
 }

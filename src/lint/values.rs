@@ -15,7 +15,11 @@ const MAX_DELAY: Duration = Duration::from_secs(300);
 
 /// Checks all values, except those of the lines in `skipped`.
 pub(super) fn check(robots: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut FindingCollector) {
-    for field in robots.other_fields().iter().filter(|field| !skipped.contains(&field.line())) {
+    for field in robots
+        .other_fields()
+        .iter()
+        .filter(|field| !skipped.contains(&field.line()))
+    {
         match field.name() {
             "sitemap" => check_sitemap(field.line(), field.value(), findings),
             "license" => check_license(field.line(), field.value(), findings),
@@ -33,8 +37,15 @@ fn check_sitemap(line: u32, value: &[u8], findings: &mut FindingCollector) {
         _ => "is not an absolute URL",
     };
     findings.add(line, Code::SitemapUrl, || {
-        let message = format!("the sitemap {} {problem}, so many crawlers ignore it", quote(value));
-        (message, "write one URL with scheme and host, such as `https://example.com/sitemap.xml`".to_owned())
+        let message = format!(
+            "the sitemap {} {problem}, so many crawlers ignore it",
+            quote(value)
+        );
+        (
+            message,
+            "write one URL with scheme and host, such as `https://example.com/sitemap.xml`"
+                .to_owned(),
+        )
     });
 }
 
@@ -54,7 +65,9 @@ fn check_license(line: u32, value: &[u8], findings: &mut FindingCollector) {
 
 /// Whether a value is a URL with a scheme that crawlers fetch, and a host.
 fn is_absolute(value: &[u8]) -> bool {
-    let text = std::str::from_utf8(value).ok().filter(|text| text.contains("://"));
+    let text = std::str::from_utf8(value)
+        .ok()
+        .filter(|text| text.contains("://"));
     let url = text.and_then(|text| url::Url::parse(text).ok());
     url.is_some_and(|url| matches!(url.scheme(), "http" | "https" | "ftp") && url.has_host())
 }
@@ -63,7 +76,9 @@ fn check_delay(line: u32, value: &[u8], findings: &mut FindingCollector) {
     let problem = match parse_seconds(value) {
         None if value.is_empty() => "has no value, so crawlers ignore it",
         None => "is not a number of seconds, so crawlers ignore it",
-        Some(delay) if delay > MAX_DELAY => "is longer than 300 seconds: some crawlers cut it, others fetch nothing",
+        Some(delay) if delay > MAX_DELAY => {
+            "is longer than 300 seconds: some crawlers cut it, others fetch nothing"
+        }
         Some(_) => return,
     };
     findings.add(line, Code::CrawlDelay, || {

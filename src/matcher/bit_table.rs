@@ -61,24 +61,41 @@ impl BitTable {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if a rule's pattern lies outside of the file.
     pub(super) fn new(set: &RuleSet<'_>, samples: &[Vec<u8>]) -> Result<Self> {
         let has_literal_rules = set.len() <= MAX_RULES;
-        let rules: Result<Vec<_>> =
-            if has_literal_rules { set.rules().collect() } else { set.wildcard_rules().collect() };
+        let rules: Result<Vec<_>> = if has_literal_rules {
+            set.rules().collect()
+        } else {
+            set.wildcard_rules().collect()
+        };
         let mut rules = rules?;
         rules.sort_by_key(|(_, packed)| Reverse(packed.rank()));
         let mut texts = Vec::new();
-        let mut lanes: Vec<BitLane> = rules.chunks(LANE_RULES).map(|rules| BitLane::new(rules, &mut texts)).collect();
-        let middles = rules.iter().enumerate().map(|(number, (pattern, packed))| RuleMiddle {
-            lane: number / LANE_RULES,
-            rule: number % LANE_RULES,
-            text: Segments::of(pattern, packed.anchored).middle,
-        });
+        let mut lanes: Vec<BitLane> = rules
+            .chunks(LANE_RULES)
+            .map(|rules| BitLane::new(rules, &mut texts))
+            .collect();
+        let middles = rules
+            .iter()
+            .enumerate()
+            .map(|(number, (pattern, packed))| RuleMiddle {
+                lane: number / LANE_RULES,
+                rule: number % LANE_RULES,
+                text: Segments::of(pattern, packed.anchored).middle,
+            });
         let buckets = Buckets::choose(&middles.collect::<Vec<_>>(), lanes.len(), samples);
         for (lane, buckets) in lanes.iter_mut().zip(buckets.rules) {
             lane.set_buckets(buckets);
         }
         let mut lanes = lanes.into_iter();
-        let first = lanes.next().unwrap_or_else(|| BitLane::new(&[], &mut texts));
-        Ok(Self { first, others: lanes.collect(), fingerprints: buckets.fingerprints, texts, has_literal_rules })
+        let first = lanes
+            .next()
+            .unwrap_or_else(|| BitLane::new(&[], &mut texts));
+        Ok(Self {
+            first,
+            others: lanes.collect(),
+            fingerprints: buckets.fingerprints,
+            texts,
+            has_literal_rules,
+        })
     }
 
     /// Whether the literal rules of the set are in the table.
@@ -120,7 +137,12 @@ impl BitTable {
 
     /// The rank of the highest rule of the table that matches, if it exceeds `floor`, else `floor`.
     #[inline(always)]
-    pub(super) fn highest(&self, candidate: Candidate<'_>, floor: u32, backend: impl Backend) -> u32 {
+    pub(super) fn highest(
+        &self,
+        candidate: Candidate<'_>,
+        floor: u32,
+        backend: impl Backend,
+    ) -> u32 {
         for lane in iter::once(&self.first).chain(&self.others) {
             let rank = lane.highest(self, candidate, floor, backend);
             if rank > floor {
@@ -164,13 +186,22 @@ struct BitLane {
 impl BitLane {
     /// The lane of up to 64 rules, without fingerprints.
     fn new(rules: &[(Vec<u8>, PackedRule)], texts: &mut Vec<u8>) -> Self {
-        let segments: Vec<Segments<'_>> =
-            rules.iter().map(|(text, packed)| Segments::of(text, packed.anchored)).collect();
-        let head = |at| segments.iter().map(move |segments| segments.head_tail().get(at).copied());
-        let suffix =
-            |segments: &Segments<'_>| (segments.tail.len() >= 2).then(|| suffix_hash(last_word(segments.tail)));
-        let mut rows =
-            segments.iter().zip(rules).map(|(segments, (text, packed))| Row::new(segments, text, packed, texts));
+        let segments: Vec<Segments<'_>> = rules
+            .iter()
+            .map(|(text, packed)| Segments::of(text, packed.anchored))
+            .collect();
+        let head = |at| {
+            segments
+                .iter()
+                .map(move |segments| segments.head_tail().get(at).copied())
+        };
+        let suffix = |segments: &Segments<'_>| {
+            (segments.tail.len() >= 2).then(|| suffix_hash(last_word(segments.tail)))
+        };
+        let mut rows = segments
+            .iter()
+            .zip(rules)
+            .map(|(segments, (text, packed))| Row::new(segments, text, packed, texts));
         Self {
             heads: array::from_fn(|at| suited_by_value(head(at))),
             suffixes: suited_by_value(segments.iter().map(suffix)),
@@ -185,13 +216,26 @@ impl BitLane {
     fn set_buckets(&mut self, buckets: [u64; BUCKETS]) {
         self.buckets = buckets;
         self.fingerprinted = buckets.iter().fold(0, |all, rules| all | rules);
-        let rows = self.rows.iter().zip(0..).filter(|(_, rule)| self.fingerprinted >> rule & 1 == 1);
-        self.fingerprinted_min_len = rows.map(|(row, _)| row.min_len as usize).min().unwrap_or(usize::MAX);
+        let rows = self
+            .rows
+            .iter()
+            .zip(0..)
+            .filter(|(_, rule)| self.fingerprinted >> rule & 1 == 1);
+        self.fingerprinted_min_len = rows
+            .map(|(row, _)| row.min_len as usize)
+            .min()
+            .unwrap_or(usize::MAX);
     }
 
     /// The rank of the highest rule that matches, if it exceeds `floor`, else `floor`.
     #[inline(always)]
-    fn highest(&self, table: &BitTable, candidate: Candidate<'_>, floor: u32, backend: impl Backend) -> u32 {
+    fn highest(
+        &self,
+        table: &BitTable,
+        candidate: Candidate<'_>,
+        floor: u32,
+        backend: impl Backend,
+    ) -> u32 {
         let path = candidate.path;
         let suited = self.suited_by_ends(candidate);
         let (mut left, mut slashes) = (suited, u8::MAX);
@@ -208,7 +252,10 @@ impl BitLane {
             if row.rank <= floor {
                 break;
             }
-            if row.has_ends(candidate) && row.slashes <= slashes && row.matches_rest(path, &table.texts) {
+            if row.has_ends(candidate)
+                && row.slashes <= slashes
+                && row.matches_rest(path, &table.texts)
+            {
                 return row.rank;
             }
             left &= left - 1;
@@ -283,7 +330,9 @@ impl Row {
         let (rest, left) = match segments.first_star {
             _ if segments.are_decided_by_ends() => (Rest::Nothing, &[][..]),
             None => (Rest::Literal, text),
-            Some(star) if head.len() <= PREFIX_LEN => (Rest::AfterStar(star as u16), &text[star + 1..]),
+            Some(star) if head.len() <= PREFIX_LEN => {
+                (Rest::AfterStar(star as u16), &text[star + 1..])
+            }
             Some(_) => (Rest::Whole, text),
         };
         let start = texts.len() as u32;
@@ -296,7 +345,11 @@ impl Row {
             min_len: segments.min_len() as u32,
             rank: packed.rank(),
             // No path is longer by this much.
-            span: if segments.first_star.is_none() && packed.anchored { 0 } else { usize::MAX / 2 },
+            span: if segments.first_star.is_none() && packed.anchored {
+                0
+            } else {
+                usize::MAX / 2
+            },
             slashes: memchr::memchr_iter(b'/', text).count().min(255) as u8,
             anchored: packed.anchored,
             rest,
@@ -307,14 +360,17 @@ impl Row {
     /// Whether a path has the first and the last bytes of the rule, and a length that can match.
     #[inline(always)]
     fn has_ends(&self, Candidate { path, first, last }: Candidate<'_>) -> bool {
-        let differing = (first ^ self.first) & self.first_mask | (last ^ self.last) & self.last_mask;
+        let differing =
+            (first ^ self.first) & self.first_mask | (last ^ self.last) & self.last_mask;
         differing == 0 && path.len().wrapping_sub(self.min_len as usize) <= self.span
     }
 
     /// The text that is left to compare.
     #[inline(always)]
     fn text<'t>(&self, texts: &'t [u8]) -> &'t [u8] {
-        texts.get(self.text.0 as usize..self.text.1 as usize).unwrap_or_default()
+        texts
+            .get(self.text.0 as usize..self.text.1 as usize)
+            .unwrap_or_default()
     }
 
     /// Whether a path that has the rule's ends matches, given the texts of its table.

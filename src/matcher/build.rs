@@ -41,7 +41,9 @@ pub(crate) fn encode(rules: &[CanonicalRule<'_>]) -> Result<Vec<u8>> {
     let mut states = layout.states(&buckets);
     let patterns = layout.store_patterns(&buckets, &mut states);
     if patterns.len() > MAX_PATTERN_BYTES {
-        return Err(ErrorKind::TooLarge("over 3 MB of paths in the rules of one agent".to_owned()).into());
+        return Err(
+            ErrorKind::TooLarge("over 3 MB of paths in the rules of one agent".to_owned()).into(),
+        );
     }
     let links = prefix_automaton::links(&states);
     let head = RuleSetHead {
@@ -55,8 +57,17 @@ pub(crate) fn encode(rules: &[CanonicalRule<'_>]) -> Result<Vec<u8>> {
     head.encode(&mut out);
     prefix_automaton::encode(&states, &links, &mut out)?;
     let rows = layout.bucket_rows(&buckets, &states, &links);
-    wildcard::encode(&rows, layout.wildcard.iter().map(|rule| rule.pattern), &mut out);
-    out.extend(layout.wildcard.iter().flat_map(|rule| rule.packed.encode().to_le_bytes()));
+    wildcard::encode(
+        &rows,
+        layout.wildcard.iter().map(|rule| rule.pattern),
+        &mut out,
+    );
+    out.extend(
+        layout
+            .wildcard
+            .iter()
+            .flat_map(|rule| rule.packed.encode().to_le_bytes()),
+    );
     out.extend_from_slice(&patterns);
     out.resize(out.len().next_multiple_of(8), 0);
     Ok(out)
@@ -88,7 +99,11 @@ const MAX_STARS: usize = 14;
 impl<'a> RuleLayout<'a> {
     fn new(rule: &'a CanonicalRule<'_>) -> Self {
         // Stars at the end change nothing but the priority, and `…*$` is `…`.
-        let end = rule.text.iter().rposition(|&b| b != b'*').map_or(0, |i| i + 1);
+        let end = rule
+            .text
+            .iter()
+            .rposition(|&b| b != b'*')
+            .map_or(0, |i| i + 1);
         let stars = rule.text.len() - end;
         let stars = if stars > MAX_STARS { 0 } else { stars };
         let pattern = &rule.text[..rule.text.len() - stars];
@@ -103,12 +118,25 @@ impl<'a> RuleLayout<'a> {
             anchored: rule.anchored && stars == 0,
             is_prefix_only: false,
         };
-        let literal_prefix = if is_literal || prefix.len() > 1 { prefix } else { b"" };
-        Self { pattern, literal_prefix, packed, is_literal }
+        let literal_prefix = if is_literal || prefix.len() > 1 {
+            prefix
+        } else {
+            b""
+        };
+        Self {
+            pattern,
+            literal_prefix,
+            packed,
+            is_literal,
+        }
     }
 
     fn state(&self) -> LiteralPrefix<'a> {
-        LiteralPrefix { text: self.pattern, packed: self.packed, bucket: None }
+        LiteralPrefix {
+            text: self.pattern,
+            packed: self.packed,
+            bucket: None,
+        }
     }
 
     fn literal_order(&self, other: &Self) -> Ordering {
@@ -157,12 +185,20 @@ impl<'a> Layout<'a> {
     fn buckets(&self) -> Vec<BucketLayout<'a>> {
         let mut buckets: Vec<BucketLayout<'a>> = Vec::new();
         if !self.wildcard.is_empty() {
-            buckets.push(BucketLayout { literal_prefix: b"", rules: 0..0 });
+            buckets.push(BucketLayout {
+                literal_prefix: b"",
+                rules: 0..0,
+            });
         }
         for (number, rule) in self.wildcard.iter().enumerate() {
             match buckets.last_mut() {
-                Some(bucket) if bucket.literal_prefix == rule.literal_prefix => bucket.rules.end += 1,
-                _ => buckets.push(BucketLayout { literal_prefix: rule.literal_prefix, rules: number..number + 1 }),
+                Some(bucket) if bucket.literal_prefix == rule.literal_prefix => {
+                    bucket.rules.end += 1
+                }
+                _ => buckets.push(BucketLayout {
+                    literal_prefix: rule.literal_prefix,
+                    rules: number..number + 1,
+                }),
             }
         }
         buckets
@@ -171,18 +207,22 @@ impl<'a> Layout<'a> {
     /// The states of the automaton, sorted: literal rules, and the prefixes of the buckets.
     fn states(&self, buckets: &[BucketLayout<'a>]) -> Vec<LiteralPrefix<'a>> {
         let literal = self.literal.iter().map(RuleLayout::state);
-        let of_buckets = buckets.iter().zip(0..).skip(1).map(|(bucket, number)| LiteralPrefix {
-            text: bucket.literal_prefix,
-            packed: PackedRule {
-                offset: 0,
-                len: bucket.literal_prefix.len(),
-                extra: 0,
-                allow: false,
-                anchored: false,
-                is_prefix_only: true,
-            },
-            bucket: Some(number),
-        });
+        let of_buckets = buckets
+            .iter()
+            .zip(0..)
+            .skip(1)
+            .map(|(bucket, number)| LiteralPrefix {
+                text: bucket.literal_prefix,
+                packed: PackedRule {
+                    offset: 0,
+                    len: bucket.literal_prefix.len(),
+                    extra: 0,
+                    allow: false,
+                    anchored: false,
+                    is_prefix_only: true,
+                },
+                bucket: Some(number),
+            });
         let mut states: Vec<LiteralPrefix<'_>> = literal.chain(of_buckets).collect();
         // Stable: a literal rule precedes the bucket of the same text, and gets it.
         states.sort_by(LiteralPrefix::order);
@@ -198,18 +238,28 @@ impl<'a> Layout<'a> {
 
     /// The pattern bytes of the set: of each state the bytes that its word has no room for, of each
     /// wildcard rule those after its literal prefix. Sets the offsets of both.
-    fn store_patterns(&mut self, buckets: &[BucketLayout<'a>], states: &mut [LiteralPrefix<'_>]) -> Vec<u8> {
+    fn store_patterns(
+        &mut self,
+        buckets: &[BucketLayout<'a>],
+        states: &mut [LiteralPrefix<'_>],
+    ) -> Vec<u8> {
         let mut patterns = Vec::new();
         let mut store = |rule: &mut PackedRule, text: &[u8]| {
             rule.offset = if text.is_empty() { 0 } else { patterns.len() };
             patterns.extend_from_slice(text);
         };
         for state in states {
-            store(&mut state.packed, state.text.get(1 + PREFIX_LEN..).unwrap_or_default());
+            store(
+                &mut state.packed,
+                state.text.get(1 + PREFIX_LEN..).unwrap_or_default(),
+            );
         }
         for bucket in buckets {
             for rule in &mut self.wildcard[bucket.rules.clone()] {
-                store(&mut rule.packed, &rule.pattern[bucket.literal_prefix.len()..]);
+                store(
+                    &mut rule.packed,
+                    &rule.pattern[bucket.literal_prefix.len()..],
+                );
             }
         }
         patterns
@@ -225,13 +275,20 @@ impl<'a> Layout<'a> {
         let row = |bucket: &BucketLayout<'_>| WildcardBucket {
             first: bucket.rules.start as u32,
             prefix_len: bucket.literal_prefix.len() as u32,
-            best: self.wildcard[bucket.rules.clone()].first().map_or(0, |rule| rule.packed.rank()),
+            best: self.wildcard[bucket.rules.clone()]
+                .first()
+                .map_or(0, |rule| rule.packed.rank()),
             parent: UNANCHORED,
         };
         let mut rows: Vec<WildcardBucket> = buckets.iter().map(row).collect();
         for (state, link) in states.iter().zip(links) {
-            if let Some(row) = state.bucket.and_then(|number| rows.get_mut(number as usize)) {
-                row.parent = link.parent.map_or(UNANCHORED, |parent| links[parent as usize].bucket);
+            if let Some(row) = state
+                .bucket
+                .and_then(|number| rows.get_mut(number as usize))
+            {
+                row.parent = link
+                    .parent
+                    .map_or(UNANCHORED, |parent| links[parent as usize].bucket);
             }
         }
         rows
@@ -244,12 +301,16 @@ impl RuleSet<'_> {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if they are not.
     pub(crate) fn verify(&self, bytes: &[u8]) -> Result<()> {
-        let rules = self.rules().map(|rule| rule.map(|(text, rule)| canonical_rule(text, &rule)));
+        let rules = self
+            .rules()
+            .map(|rule| rule.map(|(text, rule)| canonical_rule(text, &rule)));
         let rules = rules.collect::<Result<Vec<_>>>()?;
         if encode(&rules)? == bytes {
             Ok(())
         } else {
-            Err(Error::corrupt("a rule set that is not what its rules encode to"))
+            Err(Error::corrupt(
+                "a rule set that is not what its rules encode to",
+            ))
         }
     }
 }
@@ -263,6 +324,14 @@ fn canonical_rule(mut text: Vec<u8>, rule: &PackedRule) -> CanonicalRule<'static
         extra => (extra, false),
     };
     text.resize(text.len() + stars, b'*');
-    let kind = if rule.allow { RuleKind::Allow } else { RuleKind::Disallow };
-    CanonicalRule { text: text.into(), anchored, kind }
+    let kind = if rule.allow {
+        RuleKind::Allow
+    } else {
+        RuleKind::Disallow
+    };
+    CanonicalRule {
+        text: text.into(),
+        anchored,
+        kind,
+    }
 }

@@ -18,15 +18,29 @@ pub(crate) struct Candidate<'p> {
 impl<'p> Candidate<'p> {
     #[inline(always)]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        let Some((slash, tail)) = path.split_first() else { return Self { path, first: 0, last: 0 } };
+        let Some((slash, tail)) = path.split_first() else {
+            return Self {
+                path,
+                first: 0,
+                last: 0,
+            };
+        };
         if let Some([first, last]) = first_and_last(tail) {
-            return Self { path, first: u64::from_le_bytes(*first), last: u64::from_le_bytes(*last) };
+            return Self {
+                path,
+                first: u64::from_le_bytes(*first),
+                last: u64::from_le_bytes(*last),
+            };
         }
         // Not `last_word(path)`: its loads are those of the preceding scan for odd bytes, and the
         // compiler would keep them in registers for every path.
         let first = first_word(tail);
         let all = first << 8 | u64::from(*slash);
-        Self { path, first, last: all << ((u64::BITS - 8 * path.len() as u32) % u64::BITS) }
+        Self {
+            path,
+            first,
+            last: all << ((u64::BITS - 8 * path.len() as u32) % u64::BITS),
+        }
     }
 
     /// The [`prefix_word`](super::prefix_automaton::prefix_word) of the path.
@@ -62,7 +76,11 @@ enum Computed {
 impl PathSignature {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self { signature: [0; 2], computed: Computed::Nothing, misses: 0 }
+        Self {
+            signature: [0; 2],
+            computed: Computed::Nothing,
+            misses: 0,
+        }
     }
 
     #[inline(always)]

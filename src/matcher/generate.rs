@@ -14,8 +14,10 @@ use shared::rule_path;
 pub(super) use shared::text;
 
 /// Sizes of rule sets around every threshold of the layouts.
-const SIZES: &[usize] =
-    &[1, 2, 3, 7, 8, 9, 12, 20, 31, 32, 33, 50, 63, 64, 65, 90, 103, 104, 105, 127, 128, 129, 140, 300, 1100, 5000];
+const SIZES: &[usize] = &[
+    1, 2, 3, 7, 8, 9, 12, 20, 31, 32, 33, 50, 63, 64, 65, 90, 103, 104, 105, 127, 128, 129, 140,
+    300, 1100, 5000,
+];
 
 /// How a generated rule path comes about: on its own, or from that of an earlier rule.
 #[derive(Clone, Debug)]
@@ -26,7 +28,9 @@ enum Made {
 }
 
 fn literal_path() -> BoxedStrategy<String> {
-    text(1..9).prop_map(|text| format!("/{}", text.replace('*', "x"))).boxed()
+    text(1..9)
+        .prop_map(|text| format!("/{}", text.replace('*', "x")))
+        .boxed()
 }
 
 fn made(fresh: BoxedStrategy<String>) -> BoxedStrategy<(Made, bool)> {
@@ -41,15 +45,27 @@ fn made(fresh: BoxedStrategy<String>) -> BoxedStrategy<(Made, bool)> {
 /// The paths of a list of rules, each with whether it allows. Half of the lists are mostly literal,
 /// as on real sites.
 pub(super) fn rule_paths() -> impl Strategy<Value = Vec<(String, bool)>> {
-    let rule =
-        prop_oneof![Just(made(rule_path())), Just(made(prop_oneof![1 => rule_path(), 20 => literal_path()].boxed())),];
-    (rule, select(SIZES)).prop_flat_map(|(rule, size)| vec(rule, size)).prop_map(resolve_relatives)
+    let rule = prop_oneof![
+        Just(made(rule_path())),
+        Just(made(
+            prop_oneof![1 => rule_path(), 20 => literal_path()].boxed()
+        )),
+    ];
+    (rule, select(SIZES))
+        .prop_flat_map(|(rule, size)| vec(rule, size))
+        .prop_map(resolve_relatives)
 }
 
 fn resolve_relatives(list: Vec<(Made, bool)>) -> Vec<(String, bool)> {
     let mut paths: Vec<(String, bool)> = Vec::new();
     for (made, allow) in list {
-        let earlier = |index: Index| if paths.is_empty() { "" } else { &*paths[index.index(paths.len())].0 };
+        let earlier = |index: Index| {
+            if paths.is_empty() {
+                ""
+            } else {
+                &*paths[index.index(paths.len())].0
+            }
+        };
         let path = match made {
             Made::Fresh(path) => path,
             Made::Extended(index, more) => format!("{}{more}", earlier(index)),

@@ -51,7 +51,12 @@ impl PackedRule {
     /// The stored part of the pattern, which lacks its first `skipped` bytes.
     #[inline]
     pub(super) fn stored<'a>(&self, patterns: &'a [u8], skipped: usize) -> Result<&'a [u8]> {
-        bytes(patterns, self.offset, self.len.saturating_sub(skipped), "a rule's pattern")
+        bytes(
+            patterns,
+            self.offset,
+            self.len.saturating_sub(skipped),
+            "a rule's pattern",
+        )
     }
 
     /// Priority and kind as one number, never 0: the greatest decides, and allow beats disallow of

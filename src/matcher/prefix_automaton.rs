@@ -51,7 +51,11 @@ impl LiteralPrefix<'_> {
 
     /// The rank of its literal rule; 0 if it has none.
     fn rank(&self) -> u32 {
-        if self.packed.is_prefix_only { 0 } else { self.packed.rank() }
+        if self.packed.is_prefix_only {
+            0
+        } else {
+            self.packed.rank()
+        }
     }
 }
 
@@ -76,9 +80,14 @@ const NO_STATE: u64 = (1 << NUMBER_BITS) - 1;
 impl PrefixLink {
     fn encode(self) -> Option<u64> {
         let fits = |number: u32| u64::from(number) < NO_STATE;
-        let all_fit = self.parent.is_none_or(fits) && fits(self.bucket) && self.best >> RANK_BITS == 0;
+        let all_fit =
+            self.parent.is_none_or(fits) && fits(self.bucket) && self.best >> RANK_BITS == 0;
         let parent = self.parent.map_or(NO_STATE, u64::from);
-        all_fit.then_some(parent | u64::from(self.bucket) << NUMBER_BITS | u64::from(self.best) << (2 * NUMBER_BITS))
+        all_fit.then_some(
+            parent
+                | u64::from(self.bucket) << NUMBER_BITS
+                | u64::from(self.best) << (2 * NUMBER_BITS),
+        )
     }
 
     #[inline]
@@ -98,13 +107,18 @@ pub(super) fn links(states: &[LiteralPrefix<'_>]) -> Vec<PrefixLink> {
     let mut chain: Vec<usize> = Vec::new();
     let mut links: Vec<PrefixLink> = Vec::with_capacity(states.len());
     for (number, state) in states.iter().enumerate() {
-        while chain.pop_if(|last| !state.text.starts_with(states[*last].text)).is_some() {}
+        while chain
+            .pop_if(|last| !state.text.starts_with(states[*last].text))
+            .is_some()
+        {}
         let parent = chain.last().copied();
         let above = parent.map(|parent| links[parent]);
         links.push(PrefixLink {
             parent: parent.map(|parent| parent as u32),
             best: state.rank().max(above.map_or(0, |above| above.best)),
-            bucket: state.bucket.unwrap_or(above.map_or(UNANCHORED, |above| above.bucket)),
+            bucket: state
+                .bucket
+                .unwrap_or(above.map_or(UNANCHORED, |above| above.bucket)),
         });
         if !state.packed.anchored {
             chain.push(number);
@@ -117,7 +131,11 @@ pub(super) fn links(states: &[LiteralPrefix<'_>]) -> Vec<PrefixLink> {
 ///
 /// # Errors
 /// [`TooLarge`](crate::ErrorKind::TooLarge) for more states than a link can number.
-pub(super) fn encode(states: &[LiteralPrefix<'_>], links: &[PrefixLink], out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(
+    states: &[LiteralPrefix<'_>],
+    links: &[PrefixLink],
+    out: &mut Vec<u8>,
+) -> Result<()> {
     for state in states {
         out.extend_from_slice(&prefix_word(state.text.get(1..).unwrap_or_default()).to_le_bytes());
     }
@@ -125,8 +143,9 @@ pub(super) fn encode(states: &[LiteralPrefix<'_>], links: &[PrefixLink], out: &m
         out.extend_from_slice(&state.packed.encode().to_le_bytes());
     }
     for link in links {
-        let word =
-            link.encode().ok_or_else(|| ErrorKind::TooLarge("over four million prefixes of rules".to_owned()))?;
+        let word = link
+            .encode()
+            .ok_or_else(|| ErrorKind::TooLarge("over four million prefixes of rules".to_owned()))?;
         out.extend_from_slice(&word.to_le_bytes());
     }
     Ok(())
@@ -152,20 +171,27 @@ impl FirstByteFilter {
                 [] => filter = filter.with(filter_bit(0), filter_bit(0)),
                 // Any byte may follow in a path.
                 [first] => filter = filter.with(filter_bit(*first), u64::MAX),
-                [first, second, ..] => filter = filter.with(filter_bit(*first), filter_bit(*second)),
+                [first, second, ..] => {
+                    filter = filter.with(filter_bit(*first), filter_bit(*second))
+                }
             }
         }
         filter
     }
 
     fn with(self, first: u64, second: u64) -> Self {
-        Self { firsts: self.firsts | first, seconds: self.seconds | second, ..self }
+        Self {
+            firsts: self.firsts | first,
+            seconds: self.seconds | second,
+            ..self
+        }
     }
 
     /// Whether a path with this word may begin with a prefix other than `/`.
     #[inline]
     fn may_match(&self, word: u64) -> bool {
-        self.firsts & filter_bit((word >> 56) as u8) != 0 && self.seconds & filter_bit((word >> 48) as u8) != 0
+        self.firsts & filter_bit((word >> 56) as u8) != 0
+            && self.seconds & filter_bit((word >> 48) as u8) != 0
     }
 }
 
@@ -197,25 +223,42 @@ pub(crate) struct PrefixMatch {
     pub bucket: u32,
 }
 
-const NO_MATCH: PrefixMatch = PrefixMatch { rank: 0, bucket: UNANCHORED };
+const NO_MATCH: PrefixMatch = PrefixMatch {
+    rank: 0,
+    bucket: UNANCHORED,
+};
 
 impl<'a> PrefixAutomaton<'a> {
     fn word(&self, state: usize) -> u64 {
-        self.words.get(state).map_or(0, |word| u64::from_le_bytes(*word))
+        self.words
+            .get(state)
+            .map_or(0, |word| u64::from_le_bytes(*word))
     }
 
     pub(super) fn packed_rule(&self, state: usize) -> PackedRule {
-        PackedRule::decode(self.packed.get(state).map_or(0, |word| u64::from_le_bytes(*word)))
+        PackedRule::decode(
+            self.packed
+                .get(state)
+                .map_or(0, |word| u64::from_le_bytes(*word)),
+        )
     }
 
     #[inline]
     pub(super) fn link(&self, state: usize) -> PrefixLink {
-        PrefixLink::decode(self.links.get(state).map_or(0, |link| u64::from_le_bytes(*link)))
+        PrefixLink::decode(
+            self.links
+                .get(state)
+                .map_or(0, |link| u64::from_le_bytes(*link)),
+        )
     }
 
     /// The text of a state after the eight bytes of its word.
     fn rest(&self, packed: &PackedRule) -> Result<&'a [u8]> {
-        if packed.is_inline() { Ok(&[]) } else { packed.stored(self.patterns, 1 + PREFIX_LEN) }
+        if packed.is_inline() {
+            Ok(&[])
+        } else {
+            packed.stored(self.patterns, 1 + PREFIX_LEN)
+        }
     }
 
     /// The whole text of a state.
@@ -227,7 +270,12 @@ impl<'a> PrefixAutomaton<'a> {
         // Without the capacity, verification allocates three times per rule.
         let mut text = Vec::with_capacity(packed.len + packed.extra);
         text.push(b'/');
-        text.extend(self.word(state).to_be_bytes().iter().take(packed.len.saturating_sub(1)));
+        text.extend(
+            self.word(state)
+                .to_be_bytes()
+                .iter()
+                .take(packed.len.saturating_sub(1)),
+        );
         text.extend_from_slice(self.rest(&packed)?);
         Ok(text)
     }
@@ -253,12 +301,22 @@ impl<'a> PrefixAutomaton<'a> {
 
     /// Runs the automaton over a path, given the path without its `/` and the word of that.
     #[inline(always)]
-    pub(crate) fn find(&self, tail: &[u8], word: u64, backend: impl Backend) -> Result<PrefixMatch> {
+    pub(crate) fn find(
+        &self,
+        tail: &[u8],
+        word: u64,
+        backend: impl Backend,
+    ) -> Result<PrefixMatch> {
         if let Some(rank) = self.dismiss(word) {
-            return Ok(PrefixMatch { rank, bucket: UNANCHORED });
+            return Ok(PrefixMatch {
+                rank,
+                bucket: UNANCHORED,
+            });
         }
         let rest = tail.get(PREFIX_LEN..).unwrap_or_default();
-        let Some(state) = self.last_not_after(word, rest, backend)? else { return Ok(NO_MATCH) };
+        let Some(state) = self.last_not_after(word, rest, backend)? else {
+            return Ok(NO_MATCH);
+        };
         // What the state shares with the path is compared once; from here on, lengths decide.
         let shared = self.shared_len(state, word, rest)?;
         self.follow_links(state as u32, shared.min(tail.len()), tail.len())
@@ -266,9 +324,16 @@ impl<'a> PrefixAutomaton<'a> {
 
     /// The last state that does not sort after a path with this word and this rest.
     #[inline(always)]
-    fn last_not_after(&self, word: u64, rest: &[u8], backend: impl Backend) -> Result<Option<usize>> {
+    fn last_not_after(
+        &self,
+        word: u64,
+        rest: &[u8],
+        backend: impl Backend,
+    ) -> Result<Option<usize>> {
         let mut high = upper_bound(self.words, word, backend);
-        let Some(last) = high.checked_sub(1) else { return Ok(None) };
+        let Some(last) = high.checked_sub(1) else {
+            return Ok(None);
+        };
         // Rests matter only among states of the same word, and only if one is longer than its word:
         // then the last is.
         if self.word(last) != word || self.packed_rule(last).is_inline() {
@@ -277,7 +342,11 @@ impl<'a> PrefixAutomaton<'a> {
         let mut low = first_equal(self.words, last);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.rest(&self.packed_rule(middle))? <= rest { low = middle + 1 } else { high = middle }
+            if self.rest(&self.packed_rule(middle))? <= rest {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         Ok(low.checked_sub(1))
     }
@@ -303,7 +372,10 @@ impl<'a> PrefixAutomaton<'a> {
             let link = self.link(state as usize);
             let own = packed.len.saturating_sub(1);
             if own <= shared && (!packed.anchored || own == len) {
-                return Ok(PrefixMatch { rank: link.best, bucket: link.bucket });
+                return Ok(PrefixMatch {
+                    rank: link.best,
+                    bucket: link.bucket,
+                });
             }
             match link.parent {
                 None => return Ok(NO_MATCH),
@@ -321,7 +393,11 @@ const FEW: usize = 32;
 /// half is chosen by arithmetic, so nothing is mispredicted), then one vector comparison.
 #[inline(always)]
 fn upper_bound(words: &[[u8; 8]], word: u64, backend: impl Backend) -> usize {
-    let not_greater = |at: usize| words.get(at).is_some_and(|other| u64::from_le_bytes(*other) <= word);
+    let not_greater = |at: usize| {
+        words
+            .get(at)
+            .is_some_and(|other| u64::from_le_bytes(*other) <= word)
+    };
     let (mut start, mut len) = (0, words.len());
     while len > FEW {
         let half = len / 2;
@@ -362,16 +438,24 @@ mod tests {
 
     fn find<'a>(set: &RuleSet<'a>, path: &[u8]) -> Result<u32> {
         let tail = &path[1..];
-        Ok(set.prefixes.find(tail, prefix_word(tail), AnyBackend::detect())?.rank)
+        Ok(set
+            .prefixes
+            .find(tail, prefix_word(tail), AnyBackend::detect())?
+            .rank)
     }
 
     /// The highest rank of the literal rules that match, by the matches of `aho-corasick` that
     /// begin at the start of the path.
     fn rank_by_aho_corasick(rules: &[(Vec<u8>, PackedRule)], path: &[u8]) -> u32 {
-        let literal: Vec<_> = rules.iter().filter(|(text, _)| !text.contains(&b'*')).collect();
+        let literal: Vec<_> = rules
+            .iter()
+            .filter(|(text, _)| !text.contains(&b'*'))
+            .collect();
         let automaton = AhoCorasick::new(literal.iter().map(|(text, _)| text)).unwrap();
         let input = Input::new(path).anchored(Anchored::No);
-        let prefixes = automaton.find_overlapping_iter(input).filter(|found| found.start() == 0);
+        let prefixes = automaton
+            .find_overlapping_iter(input)
+            .filter(|found| found.start() == 0);
         let matching = prefixes.map(|found| (&literal[found.pattern()].1, found.end()));
         matching
             .filter(|(rule, end)| !rule.anchored || *end == path.len())

@@ -65,7 +65,11 @@ impl RuleCache {
     /// A cache that promotes a rule set after this many paths.
     pub(super) fn promoting_after(promote_after: u32) -> Self {
         let slots = Box::new(std::array::from_fn(|_| CachedRuleSet::default()));
-        Self { slots, promote_after, free: CAPACITY }
+        Self {
+            slots,
+            promote_after,
+            free: CAPACITY,
+        }
     }
 
     /// The table of the rule set at a place, if it was promoted.
@@ -135,7 +139,11 @@ fn highest_by_table(
 ) -> Result<u32> {
     let floor = match table.has_literal_rules() {
         true => 0,
-        false => set.prefixes.find(candidate.tail(), candidate.word(), backend)?.rank,
+        false => {
+            set.prefixes
+                .find(candidate.tail(), candidate.word(), backend)?
+                .rank
+        }
     };
     Ok(table.highest(candidate, floor, backend))
 }
@@ -156,10 +164,19 @@ impl CachedRuleSet {
         self.hits = self.hits.saturating_add(1);
         // Neighbours in a list are alike, so samples are taken far apart. Where two rule sets
         // alternate, the count comes to the same number again and again.
-        if self.hits.is_multiple_of((promote_after / SAMPLES as u32).max(1)) && self.samples.len() < SAMPLES {
-            self.samples.push(path[..path.len().min(SAMPLE_LEN)].to_vec());
+        if self
+            .hits
+            .is_multiple_of((promote_after / SAMPLES as u32).max(1))
+            && self.samples.len() < SAMPLES
+        {
+            self.samples
+                .push(path[..path.len().min(SAMPLE_LEN)].to_vec());
         }
-        if self.hits == promote_after { self.promote(set, free) } else { Ok(()) }
+        if self.hits == promote_after {
+            self.promote(set, free)
+        } else {
+            Ok(())
+        }
     }
 
     /// Gives the slot to another rule set, if its own was not used for long enough.
@@ -172,7 +189,10 @@ impl CachedRuleSet {
             return false;
         }
         *free += self.table.as_ref().map_or(0, |table| table.size());
-        *self = Self { place, ..Self::default() };
+        *self = Self {
+            place,
+            ..Self::default()
+        };
         true
     }
 
@@ -201,11 +221,18 @@ const COMPARED_PAIRS: usize = 20_000;
 /// table.
 fn compare_with_reference(table: &BitTable, set: &RuleSet<'_>, samples: &[Vec<u8>]) -> Result<()> {
     let rules = set.rules().collect::<Result<Vec<_>>>()?;
-    for path in samples.iter().take((COMPARED_PAIRS / rules.len().max(1)).max(1)) {
-        let matching = rules.iter().filter(|(text, rule)| reference::matches_normal(text, rule.anchored, path));
+    for path in samples
+        .iter()
+        .take((COMPARED_PAIRS / rules.len().max(1)).max(1))
+    {
+        let matching = rules
+            .iter()
+            .filter(|(text, rule)| reference::matches_normal(text, rule.anchored, path));
         let expected = matching.map(|(_, rule)| rule.rank()).max().unwrap_or(0);
         if highest_by_table(table, set, Candidate::new(path), AnyBackend::detect())? != expected {
-            return Err(Error::corrupt("a promoted rule set that disagrees with its rules"));
+            return Err(Error::corrupt(
+                "a promoted rule set that disagrees with its rules",
+            ));
         }
     }
     Ok(())
@@ -226,29 +253,54 @@ mod tests {
     #[test]
     fn busy_rule_sets_are_promoted_and_idle_ones_evicted() {
         let texts = ["/*?a=", "/*?b=", "/x/*.c", "/*/d/*", "*.pdf", "/x/*/y/*/z"];
-        let rules =
-            texts.map(|text| CanonicalRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Disallow });
+        let rules = texts.map(|text| CanonicalRule {
+            text: text.as_bytes().into(),
+            anchored: false,
+            kind: RuleKind::Disallow,
+        });
         let bytes = encode(&rules).unwrap();
         let set = RuleSet::decode(&bytes, 0).unwrap();
         let hit = |cache: &mut RuleCache, place, path: &[u8]| {
             let backend = AnyBackend::detect();
-            cache.allows(place, &set, Candidate::new(path), &mut PathSignature::new(), backend).unwrap();
+            cache
+                .allows(
+                    place,
+                    &set,
+                    Candidate::new(path),
+                    &mut PathSignature::new(),
+                    backend,
+                )
+                .unwrap();
             cache.table(place).is_some()
         };
         let mut alternating = RuleCache::promoting_after(1000);
         let long = [b"/".as_slice(), &[b'x'; 5000]].concat();
         for turn in 0..5000 {
-            let place = 7 + if turn < 30 || turn % 2 == 1 { 0 } else { SLOTS as u32 };
+            let place = 7 + if turn < 30 || turn % 2 == 1 {
+                0
+            } else {
+                SLOTS as u32
+            };
             assert!(!hit(&mut alternating, place, &long));
         }
         let kept: Vec<usize> = alternating.slots[7].samples.iter().map(Vec::len).collect();
-        assert!(kept.len() <= SAMPLES && kept.iter().all(|len| *len <= SAMPLE_LEN), "{} samples", kept.len());
+        assert!(
+            kept.len() <= SAMPLES && kept.iter().all(|len| *len <= SAMPLE_LEN),
+            "{} samples",
+            kept.len()
+        );
         let mut cache = RuleCache::promoting_after(10);
         let mut hit = |place| hit(&mut cache, place, b"/x/a.html");
         assert!((0..9).all(|_| !hit(7)) && hit(7) && hit(7));
         let other = 7 + SLOTS as u32;
-        assert!(!hit(other) && hit(7), "one path of another rule set does not evict it");
-        assert!((0..40).any(|_| hit(other)), "but many do when it is no longer used");
+        assert!(
+            !hit(other) && hit(7),
+            "one path of another rule set does not evict it"
+        );
+        assert!(
+            (0..40).any(|_| hit(other)),
+            "but many do when it is no longer used"
+        );
     }
 
     proptest! {

@@ -70,18 +70,41 @@ impl RuleSetHead {
         let Self { filter, .. } = self;
         // The rank of a rule `/` is below 34, so it fits above the 24 bits of the length.
         let last = self.pattern_bytes as u32 | filter.root_rank << OFFSET_BITS;
-        let numbers = [self.states as u32, self.buckets as u32, self.wildcards as u32, last];
+        let numbers = [
+            self.states as u32,
+            self.buckets as u32,
+            self.wildcards as u32,
+            last,
+        ];
         out.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
-        out.extend([filter.firsts, filter.seconds].into_iter().flat_map(u64::to_le_bytes));
+        out.extend(
+            [filter.firsts, filter.seconds]
+                .into_iter()
+                .flat_map(u64::to_le_bytes),
+        );
     }
 
     #[inline]
     fn decode(head: &[u8; RuleSet::HEAD_LEN]) -> Self {
         let mut head = Fields(head);
-        let (states, buckets, wildcards) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
+        let (states, buckets, wildcards) = (
+            head.u32() as usize,
+            head.u32() as usize,
+            head.u32() as usize,
+        );
         let last = head.u32();
-        let filter = FirstByteFilter { root_rank: last >> OFFSET_BITS, firsts: head.u64(), seconds: head.u64() };
-        Self { states, buckets, wildcards, pattern_bytes: last as usize & ((1 << OFFSET_BITS) - 1), filter }
+        let filter = FirstByteFilter {
+            root_rank: last >> OFFSET_BITS,
+            firsts: head.u64(),
+            seconds: head.u64(),
+        };
+        Self {
+            states,
+            buckets,
+            wildcards,
+            pattern_bytes: last as usize & ((1 << OFFSET_BITS) - 1),
+            filter,
+        }
     }
 
     /// The length of the rule set with this head.
@@ -118,16 +141,42 @@ impl<'a> RuleSet<'a> {
         if head.pattern_bytes > MAX_PATTERN_BYTES {
             return Err(Error::corrupt("a rule set with over 3 MB of paths"));
         }
-        let mut rest = bytes(sets, at + Self::HEAD_LEN, head.encoded_len() - Self::HEAD_LEN, "a rule set's rules")?;
-        let RuleSetHead { states, buckets, wildcards, filter, .. } = head;
-        let (words, packed, links) = (take(&mut rest, states), take(&mut rest, states), take(&mut rest, states));
+        let mut rest = bytes(
+            sets,
+            at + Self::HEAD_LEN,
+            head.encoded_len() - Self::HEAD_LEN,
+            "a rule set's rules",
+        )?;
+        let RuleSetHead {
+            states,
+            buckets,
+            wildcards,
+            filter,
+            ..
+        } = head;
+        let (words, packed, links) = (
+            take(&mut rest, states),
+            take(&mut rest, states),
+            take(&mut rest, states),
+        );
         let (buckets, signatures) = (take(&mut rest, buckets), take(&mut rest, wildcards));
         let wildcards = take(&mut rest, wildcards);
         // Zeros follow.
         let patterns = rest.get(..head.pattern_bytes).unwrap_or_default();
         Ok(Self {
-            prefixes: PrefixAutomaton { filter, words, packed, links, patterns },
-            wildcards: WildcardBuckets { buckets, signatures, packed: wildcards, patterns },
+            prefixes: PrefixAutomaton {
+                filter,
+                words,
+                packed,
+                links,
+                patterns,
+            },
+            wildcards: WildcardBuckets {
+                buckets,
+                signatures,
+                packed: wildcards,
+                patterns,
+            },
         })
     }
 
@@ -144,7 +193,11 @@ impl<'a> RuleSet<'a> {
     /// The rank of the rule that decides, if the first two bytes of a path tell it: 0 if none does.
     #[inline(always)]
     pub(super) fn highest_by_first_bytes(&self, candidate: Candidate<'_>) -> Option<u32> {
-        if self.wildcards.len() > 0 { None } else { self.prefixes.dismiss(candidate.word()) }
+        if self.wildcards.len() > 0 {
+            None
+        } else {
+            self.prefixes.dismiss(candidate.word())
+        }
     }
 
     /// The rank of the highest rule that matches, which decides; 0 if none does.
@@ -158,11 +211,14 @@ impl<'a> RuleSet<'a> {
         signature: &mut PathSignature,
         backend: impl Backend,
     ) -> Result<u32> {
-        let found = self.prefixes.find(candidate.tail(), candidate.word(), backend)?;
+        let found = self
+            .prefixes
+            .find(candidate.tail(), candidate.word(), backend)?;
         if self.wildcards.len() == 0 {
             return Ok(found.rank);
         }
-        self.wildcards.highest(found.bucket, found.rank, candidate.path, signature, backend)
+        self.wildcards
+            .highest(found.bucket, found.rank, candidate.path, signature, backend)
     }
 
     /// The number of rules.
@@ -175,7 +231,10 @@ impl<'a> RuleSet<'a> {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
     pub(crate) fn rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
-        let literal = self.prefixes.literal_rules().map(|(state, rule)| Ok((self.prefixes.text(state)?, rule)));
+        let literal = self
+            .prefixes
+            .literal_rules()
+            .map(|(state, rule)| Ok((self.prefixes.text(state)?, rule)));
         literal.chain(self.wildcard_rules())
     }
 
@@ -186,9 +245,11 @@ impl<'a> RuleSet<'a> {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
     pub(super) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
         let mut state = 0;
-        (0..self.wildcards.buckets.len() as u32).flat_map(move |number| match self.bucket_rules(number, &mut state) {
-            Ok(rules) => rules.into_iter().map(Ok).collect(),
-            Err(err) => vec![Err(err)],
+        (0..self.wildcards.buckets.len() as u32).flat_map(move |number| {
+            match self.bucket_rules(number, &mut state) {
+                Ok(rules) => rules.into_iter().map(Ok).collect(),
+                Err(err) => vec![Err(err)],
+            }
         })
     }
 
@@ -206,8 +267,10 @@ impl<'a> RuleSet<'a> {
             self.prefixes.text(*state)?
         };
         let rules = self.wildcards.rules_of(number, &bucket).map(|number| {
-            let rule =
-                self.wildcards.rule(number).ok_or_else(|| Error::corrupt("a wildcard rule that is not there"))?;
+            let rule = self
+                .wildcards
+                .rule(number)
+                .ok_or_else(|| Error::corrupt("a wildcard rule that is not there"))?;
             let stored = rule.stored(self.wildcards.patterns, bucket.prefix_len as usize)?;
             Ok(([&prefix, stored].concat(), rule))
         });
@@ -232,15 +295,30 @@ mod tests {
 
     fn encoded(rules: &[(&str, RuleKind)]) -> Vec<u8> {
         let rule = |(text, kind): &(&'static str, RuleKind)| match text.strip_suffix('$') {
-            Some(text) => CanonicalRule { text: text.as_bytes().into(), anchored: true, kind: *kind },
-            None => CanonicalRule { text: text.as_bytes().into(), anchored: false, kind: *kind },
+            Some(text) => CanonicalRule {
+                text: text.as_bytes().into(),
+                anchored: true,
+                kind: *kind,
+            },
+            None => CanonicalRule {
+                text: text.as_bytes().into(),
+                anchored: false,
+                kind: *kind,
+            },
         };
-        let leaked = rules.iter().map(|(text, kind)| (&*String::leak((*text).to_owned()), *kind)).collect::<Vec<_>>();
+        let leaked = rules
+            .iter()
+            .map(|(text, kind)| (&*String::leak((*text).to_owned()), *kind))
+            .collect::<Vec<_>>();
         encode(&leaked.iter().map(rule).collect::<Vec<_>>()).unwrap()
     }
 
     fn highest(set: &RuleSet<'_>, path: &[u8]) -> Result<u32> {
-        set.highest(Candidate::new(path), &mut PathSignature::new(), AnyBackend::detect())
+        set.highest(
+            Candidate::new(path),
+            &mut PathSignature::new(),
+            AnyBackend::detect(),
+        )
     }
 
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
@@ -252,8 +330,16 @@ mod tests {
 
     #[test]
     fn highest_rank_decides_among_literal_and_wildcard_rules() {
-        let rules = [("/folder/", Allow), ("/*.html", Disallow), ("/folder/page*", Disallow), ("/folder/page", Allow)];
-        assert!(allows(&rules, "/folder/x.html"), "/folder/ is longer than /*.html");
+        let rules = [
+            ("/folder/", Allow),
+            ("/*.html", Disallow),
+            ("/folder/page*", Disallow),
+            ("/folder/page", Allow),
+        ];
+        assert!(
+            allows(&rules, "/folder/x.html"),
+            "/folder/ is longer than /*.html"
+        );
         assert!(!allows(&rules, "/folder/page"), "a star at the end counts");
         assert!(!allows(&rules, "/x.html"));
         assert!(allows(&rules, "/fold"));
@@ -294,7 +380,10 @@ mod tests {
         assert!(!allows(&[("/$", Disallow)], "/") && allows(&[("/$", Disallow)], "/a"));
         assert!(!allows(&[("*", Disallow)], "/") && !allows(&[("/abc*$", Disallow)], "/abcd"));
         assert!(allows(&[("/12345678$", Disallow)], "/123456789"));
-        assert!(!allows(&[(&format!("/a{}", "*".repeat(20)), Disallow)], "/a"));
+        assert!(!allows(
+            &[(&format!("/a{}", "*".repeat(20)), Disallow)],
+            "/a"
+        ));
     }
 
     #[test]
@@ -308,7 +397,10 @@ mod tests {
             bytes[at] = byte;
             bytes
         };
-        assert!(RuleSet::decode(&with(&bytes, 14, 0xff), 0).is_err(), "more patterns than a robots.txt has");
+        assert!(
+            RuleSet::decode(&with(&bytes, 14, 0xff), 0).is_err(),
+            "more patterns than a robots.txt has"
+        );
         let outside = with(&bytes, 32 + 8, 100);
         let set = RuleSet::decode(&outside, 0).unwrap();
         assert!(highest(&set, b"/a/long/pattern/of/more/than/eight").is_err());
@@ -323,8 +415,14 @@ mod tests {
         };
         let (link, bucket) = (32 + 16, 32 + 24 + 16);
         assert!(highest_with(bucket, bytes[bucket]).unwrap() > 0);
-        assert!(highest_with(bucket, 200).is_err(), "a bucket of rules that are not there");
-        assert!(highest_with(link + 3, 0xff).is_err(), "a bucket that is not there");
+        assert!(
+            highest_with(bucket, 200).is_err(),
+            "a bucket of rules that are not there"
+        );
+        assert!(
+            highest_with(link + 3, 0xff).is_err(),
+            "a bucket that is not there"
+        );
         assert!(RuleSet::decode(&bytes, u32::MAX).is_err());
     }
 
@@ -336,7 +434,17 @@ mod tests {
             String::from_utf8(set.prefixes.patterns.to_vec()).unwrap()
         };
         assert_eq!(set(&[("/12345678", Disallow)]), "");
-        assert_eq!(set(&[("/123456789ab", Disallow), ("/123456789", Allow)]), "99ab");
-        assert_eq!(set(&[("/123456789/*.x", Disallow), ("/*.y", Allow), ("*", Disallow)]), "9//*.y*.x");
+        assert_eq!(
+            set(&[("/123456789ab", Disallow), ("/123456789", Allow)]),
+            "99ab"
+        );
+        assert_eq!(
+            set(&[
+                ("/123456789/*.x", Disallow),
+                ("/*.y", Allow),
+                ("*", Disallow)
+            ]),
+            "9//*.y*.x"
+        );
     }
 }

@@ -22,21 +22,33 @@ const SLASHES: u64 = u64::MAX << SLASH_BITS;
 /// The signature of a pattern.
 pub(crate) fn signature(pattern: &[u8]) -> Signature {
     let backend = AnyBackend::detect();
-    let segments = pattern.split(|&b| b == b'*').map(|segment| backend.pair_bits(segment, &PAIR_TABLES));
+    let segments = pattern
+        .split(|&b| b == b'*')
+        .map(|segment| backend.pair_bits(segment, &PAIR_TABLES));
     let [a, b] = segments.fold([0; 2], |[a, b], [c, d]| [a | c, b | d]);
-    [a, b & PAIRS[1] | pack(backend.characters(pattern, &CHARACTERS))]
+    [
+        a,
+        b & PAIRS[1] | pack(backend.characters(pattern, &CHARACTERS)),
+    ]
 }
 
 /// The characters and slashes of a path's signature, with the bits of all pairs set. It costs a
 /// fifth of the whole signature, and most paths need no more. In a path, `*` is a byte like others.
 #[inline(always)]
 pub(super) fn path_characters(path: &[u8], backend: impl Backend) -> Signature {
-    [PAIRS[0], PAIRS[1] | pack(backend.characters(path, &CHARACTERS))]
+    [
+        PAIRS[0],
+        PAIRS[1] | pack(backend.characters(path, &CHARACTERS)),
+    ]
 }
 
 /// The whole signature of the path with these characters.
 #[inline(always)]
-pub(super) fn path_signature(path: &[u8], characters: Signature, backend: impl Backend) -> Signature {
+pub(super) fn path_signature(
+    path: &[u8],
+    characters: Signature,
+    backend: impl Backend,
+) -> Signature {
     let [a, b] = backend.pair_bits(path, &PAIR_TABLES);
     [a, b & PAIRS[1] | characters[1] & !PAIRS[1]]
 }
@@ -52,12 +64,20 @@ fn pack(Characters { kinds, slashes }: Characters) -> u64 {
 /// least. They are as good as a multiplicative hash, and vector instructions look up 32 bytes at once.
 const PAIR_TABLES: PairTables = PairTables {
     first: Nibbles {
-        low: [19, 56, 72, 31, 56, 112, 37, 24, 25, 13, 113, 2, 127, 63, 42, 97],
-        high: [46, 10, 49, 4, 62, 54, 31, 83, 15, 79, 115, 122, 32, 85, 51, 76],
+        low: [
+            19, 56, 72, 31, 56, 112, 37, 24, 25, 13, 113, 2, 127, 63, 42, 97,
+        ],
+        high: [
+            46, 10, 49, 4, 62, 54, 31, 83, 15, 79, 115, 122, 32, 85, 51, 76,
+        ],
     },
     second: Nibbles {
-        low: [125, 3, 90, 118, 76, 62, 71, 93, 98, 39, 59, 104, 53, 119, 33, 66],
-        high: [79, 48, 99, 51, 5, 42, 19, 53, 96, 23, 23, 52, 81, 17, 23, 96],
+        low: [
+            125, 3, 90, 118, 76, 62, 71, 93, 98, 39, 59, 104, 53, 119, 33, 66,
+        ],
+        high: [
+            79, 48, 99, 51, 5, 42, 19, 53, 96, 23, 23, 52, 81, 17, 23, 96,
+        ],
     },
 };
 
@@ -85,7 +105,11 @@ mod tests {
     use proptest::sample::select;
 
     fn whole(path: &[u8]) -> Signature {
-        path_signature(path, path_characters(path, AnyBackend::detect()), AnyBackend::detect())
+        path_signature(
+            path,
+            path_characters(path, AnyBackend::detect()),
+            AnyBackend::detect(),
+        )
     }
 
     fn is_subset(pattern: &[u8], path: &[u8]) -> bool {
@@ -95,17 +119,32 @@ mod tests {
 
     #[test]
     fn characters_are_a_signature_with_all_pairs() {
-        let (characters, whole) = (path_characters(b"/a.b?c=d", AnyBackend::detect()), whole(b"/a.b?c=d"));
-        assert_eq!((characters[0] & whole[0], characters[1] & whole[1]), (whole[0], whole[1]));
+        let (characters, whole) = (
+            path_characters(b"/a.b?c=d", AnyBackend::detect()),
+            whole(b"/a.b?c=d"),
+        );
+        assert_eq!(
+            (characters[0] & whole[0], characters[1] & whole[1]),
+            (whole[0], whole[1])
+        );
         assert_eq!(characters[1] >> CHARACTER_BITS, 0b1011, "a ?, a =, a dot");
-        assert_eq!(path_characters(b"////", AnyBackend::detect())[1] >> SLASH_BITS, 0b11);
+        assert_eq!(
+            path_characters(b"////", AnyBackend::detect())[1] >> SLASH_BITS,
+            0b11
+        );
     }
 
     #[test]
     fn slashes_count() {
         assert!(is_subset(b"/r/*/c/*/*/d", b"/r/x/c/y/z/d"));
-        assert!(!is_subset(b"/r/*/c/*/*/d", b"/r/c/d"), "the pairs are there, but five slashes are needed");
-        assert!(is_subset("/*".repeat(20).as_bytes(), "/".repeat(20).as_bytes()));
+        assert!(
+            !is_subset(b"/r/*/c/*/*/d", b"/r/c/d"),
+            "the pairs are there, but five slashes are needed"
+        );
+        assert!(is_subset(
+            "/*".repeat(20).as_bytes(),
+            "/".repeat(20).as_bytes()
+        ));
     }
 
     proptest! {

@@ -36,19 +36,35 @@ impl Buckets {
         let frequency = Frequency::of(rules.iter().map(|rule| rule.text), samples);
         let fingerprints: Vec<RuleMiddle<'_>> = rules
             .iter()
-            .filter_map(|rule| frequency.rare_fingerprint(rule.text).map(|text| RuleMiddle { text, ..*rule }))
+            .filter_map(|rule| {
+                frequency
+                    .rare_fingerprint(rule.text)
+                    .map(|text| RuleMiddle { text, ..*rule })
+            })
             .collect();
         // Half as many buckets are searched in half the time. But comparing one rule more costs as
         // much as that saves.
-        let [few, many] = [BUCKETS / 2, BUCKETS].map(|buckets| Self::distribute(&fingerprints, buckets, lanes));
-        let [by_few, by_many] =
-            [&few, &many].map(|buckets| samples.iter().map(|path| buckets.count_candidates(path)).sum::<usize>());
-        if by_few <= by_many + samples.len() / 16 { few } else { many }
+        let [few, many] =
+            [BUCKETS / 2, BUCKETS].map(|buckets| Self::distribute(&fingerprints, buckets, lanes));
+        let [by_few, by_many] = [&few, &many].map(|buckets| {
+            samples
+                .iter()
+                .map(|path| buckets.count_candidates(path))
+                .sum::<usize>()
+        });
+        if by_few <= by_many + samples.len() / 16 {
+            few
+        } else {
+            many
+        }
     }
 
     /// Distributes fingerprints over at most this many buckets.
     fn distribute(rules: &[RuleMiddle<'_>], max: usize, lanes: usize) -> Self {
-        let mut out = Self { fingerprints: Fingerprints::new(), rules: vec![[0; BUCKETS]; lanes] };
+        let mut out = Self {
+            fingerprints: Fingerprints::new(),
+            rules: vec![[0; BUCKETS]; lanes],
+        };
         let mut buckets = Vec::new();
         for rule in rules {
             buckets.push(Bucket::new(rule));
@@ -68,7 +84,10 @@ impl Buckets {
     /// The number of rules that may match a path.
     fn count_candidates(&self, path: &[u8]) -> usize {
         let found = AnyBackend::detect().scan_fingerprints(&self.fingerprints, path);
-        self.rules.iter().map(|rules| rules_of_buckets(rules, found.buckets).count_ones() as usize).sum()
+        self.rules
+            .iter()
+            .map(|rules| rules_of_buckets(rules, found.buckets).count_ones() as usize)
+            .sum()
     }
 }
 
@@ -92,19 +111,34 @@ struct Bucket<'p> {
 
 impl<'p> Bucket<'p> {
     fn new(rule: &'p RuleMiddle<'p>) -> Self {
-        let nibbles = |at: usize| rule.text.get(at).map_or([u16::MAX; 2], |byte| [1 << (byte & 15), 1 << (byte >> 4)]);
-        Self { rules: vec![rule], passes: [nibbles(0), nibbles(1), nibbles(2)] }
+        let nibbles = |at: usize| {
+            rule.text
+                .get(at)
+                .map_or([u16::MAX; 2], |byte| [1 << (byte & 15), 1 << (byte >> 4)])
+        };
+        Self {
+            rules: vec![rule],
+            passes: [nibbles(0), nibbles(1), nibbles(2)],
+        }
     }
 
     /// The number of texts of three bytes that pass both this bucket and `other` merged.
     fn width_with(&self, other: &Self) -> u64 {
-        let both = self.passes.as_flattened().iter().zip(other.passes.as_flattened());
+        let both = self
+            .passes
+            .as_flattened()
+            .iter()
+            .zip(other.passes.as_flattened());
         both.map(|(a, b)| u64::from((a | b).count_ones())).product()
     }
 
     fn add(&mut self, other: Self) {
         self.rules.extend(other.rules);
-        let both = self.passes.as_flattened_mut().iter_mut().zip(other.passes.as_flattened());
+        let both = self
+            .passes
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(other.passes.as_flattened());
         both.for_each(|(own, other)| *own |= other);
     }
 }
@@ -116,9 +150,12 @@ fn merge(buckets: &mut Vec<Bucket<'_>>, max: usize) {
         let pairs = (1..buckets.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
         let loss = |(a, b): &(usize, usize)| {
             let (a, b) = (&buckets[*a], &buckets[*b]);
-            a.width_with(b).saturating_sub(a.width_with(a) + b.width_with(b))
+            a.width_with(b)
+                .saturating_sub(a.width_with(a) + b.width_with(b))
         };
-        let Some((a, b)) = pairs.min_by_key(loss) else { return };
+        let Some((a, b)) = pairs.min_by_key(loss) else {
+            return;
+        };
         let other = buckets.swap_remove(b);
         buckets[a].add(other);
     }
@@ -149,38 +186,57 @@ impl Frequency {
                 }
             }
         }
-        Self { codes, counts, frequent: (samples.len() / 16).max(1) }
+        Self {
+            codes,
+            counts,
+            frequent: (samples.len() / 16).max(1),
+        }
     }
 
     fn count(&self, fingerprint: &[u8]) -> usize {
-        self.codes.binary_search(&code(fingerprint)).map_or(0, |place| self.counts[place])
+        self.codes
+            .binary_search(&code(fingerprint))
+            .map_or(0, |place| self.counts[place])
     }
 
     /// A fingerprint of a pattern that few samples hold; `None` if most hold each of them.
     fn rare_fingerprint<'p>(&self, pattern: &'p [u8]) -> Option<&'p [u8]> {
-        self.rarest(pattern).filter(|(count, _)| *count < self.frequent).map(|(_, fingerprint)| fingerprint)
+        self.rarest(pattern)
+            .filter(|(count, _)| *count < self.frequent)
+            .map(|(_, fingerprint)| fingerprint)
     }
 
     /// The fingerprint of a pattern that the fewest samples hold, and how many do.
     fn rarest<'p>(&self, pattern: &'p [u8]) -> Option<(usize, &'p [u8])> {
-        fingerprints(pattern).map(|text| (self.count(text), text)).min_by_key(|(count, text)| {
-            // Of equally rare ones, those with punctuation, then the longest, are likely to be the
-            // rarest in all other paths.
-            let common = text.iter().filter(|b| b.is_ascii_alphanumeric() || b"/-_".contains(b)).count();
-            (*count, common, 3 - text.len())
-        })
+        fingerprints(pattern)
+            .map(|text| (self.count(text), text))
+            .min_by_key(|(count, text)| {
+                // Of equally rare ones, those with punctuation, then the longest, are likely to be the
+                // rarest in all other paths.
+                let common = text
+                    .iter()
+                    .filter(|b| b.is_ascii_alphanumeric() || b"/-_".contains(b))
+                    .count();
+                (*count, common, 3 - text.len())
+            })
     }
 }
 
 /// The possible fingerprints of a pattern: three bytes of a segment, or fewer if it is shorter.
 fn fingerprints(pattern: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let segments = pattern.split(|&b| b == b'*').filter(|segment| !segment.is_empty());
+    let segments = pattern
+        .split(|&b| b == b'*')
+        .filter(|segment| !segment.is_empty());
     segments.flat_map(|segment| segment.windows(segment.len().min(3)))
 }
 
 /// Up to three bytes and their number as one number.
 fn code(fingerprint: &[u8]) -> u32 {
-    fingerprint.iter().fold(fingerprint.len() as u32, |code, &byte| code << 8 | u32::from(byte))
+    fingerprint
+        .iter()
+        .fold(fingerprint.len() as u32, |code, &byte| {
+            code << 8 | u32::from(byte)
+        })
 }
 
 #[cfg(test)]

@@ -64,14 +64,33 @@ impl WildcardBucket {
     #[inline]
     fn decode(row: &[u8; BUCKET_LEN]) -> Self {
         let mut row = Fields(row);
-        Self { first: row.u32(), prefix_len: row.u32(), best: row.u32(), parent: row.u32() }
+        Self {
+            first: row.u32(),
+            prefix_len: row.u32(),
+            best: row.u32(),
+            parent: row.u32(),
+        }
     }
 }
 
 /// Appends buckets, and the signatures of their rules.
-pub(super) fn encode<'t>(buckets: &[WildcardBucket], patterns: impl Iterator<Item = &'t [u8]>, out: &mut Vec<u8>) {
-    for WildcardBucket { first, prefix_len, best, parent } in buckets {
-        out.extend([first, prefix_len, best, parent].into_iter().flat_map(|number| number.to_le_bytes()));
+pub(super) fn encode<'t>(
+    buckets: &[WildcardBucket],
+    patterns: impl Iterator<Item = &'t [u8]>,
+    out: &mut Vec<u8>,
+) {
+    for WildcardBucket {
+        first,
+        prefix_len,
+        best,
+        parent,
+    } in buckets
+    {
+        out.extend(
+            [first, prefix_len, best, parent]
+                .into_iter()
+                .flat_map(|number| number.to_le_bytes()),
+        );
     }
     out.extend(patterns.flat_map(signature).flat_map(u64::to_le_bytes));
 }
@@ -93,7 +112,9 @@ impl<'a> WildcardBuckets<'a> {
 
     #[inline]
     pub(super) fn rule(&self, number: usize) -> Option<PackedRule> {
-        self.packed.get(number).map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
+        self.packed
+            .get(number)
+            .map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
     }
 
     /// # Errors
@@ -103,9 +124,12 @@ impl<'a> WildcardBuckets<'a> {
         match self.buckets.get(number as usize) {
             Some(row) => Ok(WildcardBucket::decode(row)),
             // Only a set without wildcard rules lacks the unanchored bucket.
-            None if number == UNANCHORED && self.packed.is_empty() => {
-                Ok(WildcardBucket { first: 0, prefix_len: 0, best: 0, parent: UNANCHORED })
-            }
+            None if number == UNANCHORED && self.packed.is_empty() => Ok(WildcardBucket {
+                first: 0,
+                prefix_len: 0,
+                best: 0,
+                parent: UNANCHORED,
+            }),
             None => Err(Error::corrupt("a bucket of a rule set that is not there")),
         }
     }
@@ -113,7 +137,10 @@ impl<'a> WildcardBuckets<'a> {
     /// The numbers of the rules of a bucket. In a damaged file, they may reach past the last rule.
     #[inline(always)]
     pub(super) fn rules_of(&self, number: u32, bucket: &WildcardBucket) -> Range<usize> {
-        let next = self.buckets.get(number as usize + 1).map(|row| WildcardBucket::decode(row).first as usize);
+        let next = self
+            .buckets
+            .get(number as usize + 1)
+            .map(|row| WildcardBucket::decode(row).first as usize);
         bucket.first as usize..next.unwrap_or(self.packed.len())
     }
 
@@ -136,7 +163,8 @@ impl<'a> WildcardBuckets<'a> {
             let bucket = self.bucket(number)?;
             if bucket.best > highest {
                 let rules = self.rules_of(number, &bucket);
-                highest = self.first_match(rules, bucket.prefix_len, highest, path, signature, backend)?;
+                highest =
+                    self.first_match(rules, bucket.prefix_len, highest, path, signature, backend)?;
             }
             // Parents have lower numbers, so this ends in a damaged file too.
             if bucket.parent >= number {
@@ -162,14 +190,22 @@ impl<'a> WildcardBuckets<'a> {
         let prefix_len = prefix_len as usize;
         let rest = path.get(prefix_len..).unwrap_or_default();
         // The characters first: byte pairs cost five times as much, and few paths need them.
-        let mut wanted =
-            if rules.len() > MANY { signature.whole(path, backend) } else { signature.characters(path, backend) };
+        let mut wanted = if rules.len() > MANY {
+            signature.whole(path, backend)
+        } else {
+            signature.characters(path, backend)
+        };
         loop {
             let signatures = self.signatures.get(next..rules.end);
-            let signatures = signatures.ok_or_else(|| Error::corrupt("a bucket of rules that are not there"))?;
-            let Some(skipped) = backend.next_subset(signatures, wanted) else { return Ok(floor) };
+            let signatures =
+                signatures.ok_or_else(|| Error::corrupt("a bucket of rules that are not there"))?;
+            let Some(skipped) = backend.next_subset(signatures, wanted) else {
+                return Ok(floor);
+            };
             next += skipped;
-            let Some(rule) = self.rule(next).filter(|rule| rule.rank() > floor) else { return Ok(floor) };
+            let Some(rule) = self.rule(next).filter(|rule| rule.rank() > floor) else {
+                return Ok(floor);
+            };
             if (rules.len() > FEW || signature.misses >= FEW) && !signature.is_whole() {
                 wanted = signature.whole(path, backend);
                 continue;
@@ -196,7 +232,9 @@ pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     let Some(star) = memchr(b'*', pattern) else {
         return path.starts_with(pattern) && (!anchored || path.len() == pattern.len());
     };
-    let Some(rest) = path.strip_prefix(&pattern[..star]) else { return false };
+    let Some(rest) = path.strip_prefix(&pattern[..star]) else {
+        return false;
+    };
     matches_after_star(&pattern[star + 1..], anchored, rest)
 }
 
@@ -204,8 +242,11 @@ pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
 /// pattern without a star.
 #[inline]
 fn matches_known_prefix(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
-    let Some(star) = memchr(b'*', pattern) else { return true };
-    path.get(star..).is_some_and(|rest| matches_after_star(&pattern[star + 1..], anchored, rest))
+    let Some(star) = memchr(b'*', pattern) else {
+        return true;
+    };
+    path.get(star..)
+        .is_some_and(|rest| matches_after_star(&pattern[star + 1..], anchored, rest))
 }
 
 /// Whether `rest` has the segments of `pattern` in their order; a star precedes the first of them.
@@ -216,15 +257,24 @@ pub(crate) fn matches_after_star(mut pattern: &[u8], anchored: bool, mut rest: &
         return false;
     }
     while let Some(star) = memchr(b'*', pattern) {
-        let Some(at) = find(rest, &pattern[..star]) else { return false };
+        let Some(at) = find(rest, &pattern[..star]) else {
+            return false;
+        };
         rest = &rest[at + star..];
         pattern = &pattern[star + 1..];
     }
-    if anchored { rest.ends_with(pattern) } else { find(rest, pattern).is_some() }
+    if anchored {
+        rest.ends_with(pattern)
+    } else {
+        find(rest, pattern).is_some()
+    }
 }
 
 fn last_segment(pattern: &[u8]) -> &[u8] {
-    &pattern[pattern.iter().rposition(|&b| b == b'*').map_or(0, |star| star + 1)..]
+    &pattern[pattern
+        .iter()
+        .rposition(|&b| b == b'*')
+        .map_or(0, |star| star + 1)..]
 }
 
 /// Longer texts are searched by `memmem`. On paths, building its searcher costs more than the
@@ -239,7 +289,9 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     }
     // A path has many slashes, so the byte after a leading slash is the better one to search.
     let skip = usize::from(needle.len() > 1 && needle[0] == b'/');
-    let Some(&probe) = needle.get(skip) else { return Some(0) };
+    let Some(&probe) = needle.get(skip) else {
+        return Some(0);
+    };
     let mut from = skip;
     loop {
         let start = from + memchr(probe, haystack.get(from..)?)? - skip;
@@ -270,11 +322,25 @@ impl<'t> Segments<'t> {
     pub(super) fn of(pattern: &'t [u8], anchored: bool) -> Self {
         let Some(star) = memchr(b'*', pattern) else {
             let tail = if anchored { pattern } else { &[] };
-            return Self { head: pattern, first_star: None, middle: &[], tail };
+            return Self {
+                head: pattern,
+                first_star: None,
+                middle: &[],
+                tail,
+            };
         };
         let rest = &pattern[star + 1..];
-        let last = if anchored { rest.len() - last_segment(rest).len() } else { rest.len() };
-        Self { head: &pattern[..star], first_star: Some(star), middle: &rest[..last], tail: &rest[last..] }
+        let last = if anchored {
+            rest.len() - last_segment(rest).len()
+        } else {
+            rest.len()
+        };
+        Self {
+            head: &pattern[..star],
+            first_star: Some(star),
+            middle: &rest[..last],
+            tail: &rest[last..],
+        }
     }
 
     /// The head without its leading `/`.
@@ -285,7 +351,9 @@ impl<'t> Segments<'t> {
     /// Whether comparing the two ends and the length of a path decides.
     pub(super) fn are_decided_by_ends(&self) -> bool {
         let is_tail_short = self.first_star.is_none() || self.tail.len() <= SUFFIX_LEN;
-        self.head_tail().len() <= PREFIX_LEN && is_tail_short && self.middle.iter().all(|&b| b == b'*')
+        self.head_tail().len() <= PREFIX_LEN
+            && is_tail_short
+            && self.middle.iter().all(|&b| b == b'*')
     }
 
     /// The length of the shortest path that matches.
@@ -315,7 +383,10 @@ mod tests {
         assert!(m("/*.php$", "/a.php/b.php"));
         assert!(!m("/*.php$", "/a.php/b"));
         assert!(m("*$", "/x") && m("/a**b*$", "/ab"));
-        assert!(!m("/a*b$", "/b") && !m("/ab*b$", "/ab"), "segments do not overlap");
+        assert!(
+            !m("/a*b$", "/b") && !m("/ab*b$", "/ab"),
+            "segments do not overlap"
+        );
         assert!(!m(&format!("/{}*b", "*a".repeat(20)), &"/a".repeat(5000)));
     }
 

@@ -19,15 +19,24 @@ use std::path::Path;
 /// The row groups whose verdicts may wait until their other columns are copied.
 const AHEAD: usize = 2;
 
-pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], out: &Path) -> Result<FilterStats> {
+pub(super) fn run(
+    filter: &ParquetFilter<'_>,
+    inputs: &[ParquetInput],
+    out: &Path,
+) -> Result<FilterStats> {
     let first = same_schema(inputs)?;
     let agents = filter.judge.agents();
     let name = filter.name.unwrap_or(filter.columns.default_name());
     let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
-    let entries = vec![KeyValue::new("robosieve.agents".to_owned(), names.join(","))];
+    let entries = vec![KeyValue::new(
+        "robosieve.agents".to_owned(),
+        names.join(","),
+    )];
     let fields = filter.columns.fields(agents, name)?;
-    let mut table = TableWriter::create(out, first, &fields, entries).map_err(|err| err.at(&first.path))?;
-    let new_columns = table.writer.schema_descr().columns()[first.schema().num_columns()..].to_vec();
+    let mut table =
+        TableWriter::create(out, first, &fields, entries).map_err(|err| err.at(&first.path))?;
+    let new_columns =
+        table.writer.schema_descr().columns()[first.schema().num_columns()..].to_vec();
     let properties = table.writer.properties().clone();
     let encoders = || ColumnEncoders::new(&new_columns, &properties, out);
     let row_groups = all_row_groups(inputs);
@@ -38,7 +47,9 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], out: &Pat
         // waiting for ever.
         let copying = threads::spawn(scope, move || guard(|| copy(to, inputs, from, receiver)))?;
         let judged = judge(filter, inputs, from, encoders, sender);
-        let copied = copying.join().unwrap_or_else(|_| bad("the thread that copies columns panicked"));
+        let copied = copying
+            .join()
+            .unwrap_or_else(|_| bad("the thread that copies columns panicked"));
         // If one half fails, the other is cut off. The error to report is that of the half that was
         // not cut off.
         match (judged, copied) {
@@ -71,9 +82,15 @@ fn judge(
         |block, scratch| {
             block.columns = filter.columns.batch(engine.agents().len(), block.urls.rows);
             let columns = &mut block.columns;
-            block.stats = judge_batch(engine, filter.criterion, &block.urls, scratch, |rows, verdicts| {
-                columns.set(rows, verdicts);
-            })?;
+            block.stats = judge_batch(
+                engine,
+                filter.criterion,
+                &block.urls,
+                scratch,
+                |rows, verdicts| {
+                    columns.set(rows, verdicts);
+                },
+            )?;
             block.columns.drop_nulls(&block.urls.nulls);
             Ok(())
         },
@@ -100,7 +117,9 @@ fn copy(
     judged: Receiver<Vec<EncodedChunk>>,
 ) -> Result<()> {
     for id in row_groups {
-        table.copy(&inputs[id.file], id.row_group, || judged.recv().map_err(|_| cut_off()))?;
+        table.copy(&inputs[id.file], id.row_group, || {
+            judged.recv().map_err(|_| cut_off())
+        })?;
     }
     Ok(())
 }

@@ -65,9 +65,27 @@ fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
 
     let mut new = FlatbufferWriter::default();
     let root = new.reference();
-    let message = new.table(root, &[Member::Number(VERSION_5), Member::Number(IS_SCHEMA.into()), Member::Reference]);
-    let kept = others.map(|place| if place.is_some() { Member::Reference } else { Member::Absent });
-    let members = [Member::Number(byte_order), Member::Reference, kept[0], kept[1]];
+    let message = new.table(
+        root,
+        &[
+            Member::Number(VERSION_5),
+            Member::Number(IS_SCHEMA.into()),
+            Member::Reference,
+        ],
+    );
+    let kept = others.map(|place| {
+        if place.is_some() {
+            Member::Reference
+        } else {
+            Member::Absent
+        }
+    });
+    let members = [
+        Member::Number(byte_order),
+        Member::Reference,
+        kept[0],
+        kept[1],
+    ];
     let schema = new.table(member_of(message, HEADER), &members);
     for (member, place) in OTHERS.into_iter().zip(others) {
         if let Some(place) = place {
@@ -76,8 +94,14 @@ fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
     }
     let list = new.vector(member_of(schema, FIELDS), fields.len() + columns.len());
     let (known, added) = list.split_at(fields.len());
-    known.iter().zip(fields).for_each(|(reference, field)| new.point_into_old(*reference, field));
-    added.iter().zip(columns).for_each(|(reference, column)| write_field(&mut new, *reference, column));
+    known
+        .iter()
+        .zip(fields)
+        .for_each(|(reference, field)| new.point_into_old(*reference, field));
+    added
+        .iter()
+        .zip(columns)
+        .for_each(|(reference, column)| write_field(&mut new, *reference, column));
     new.finish(old)
 }
 
@@ -88,10 +112,20 @@ fn write_field(new: &mut FlatbufferWriter, reference: usize, column: &Type) {
         _ => 64,
     };
     let (nullable, kind) = (Member::Number(1), Member::Number(IS_INT.into()));
-    let members = [Member::Reference, nullable, kind, Member::Reference, Member::Absent, Member::Reference];
+    let members = [
+        Member::Reference,
+        nullable,
+        kind,
+        Member::Reference,
+        Member::Absent,
+        Member::Reference,
+    ];
     let field = new.table(reference, &members);
     new.text(member_of(field, NAME), column.name());
-    new.table(member_of(field, TYPE), &[Member::Number(bits), Member::Number(1)]);
+    new.table(
+        member_of(field, TYPE),
+        &[Member::Number(bits), Member::Number(1)],
+    );
     new.vector(member_of(field, CHILDREN), 0);
 }
 
@@ -109,8 +143,14 @@ mod tests {
         AAQABAAEAAAA";
 
     fn column(name: &str, kind: PhysicalType, bits: i8) -> TypePtr {
-        let builder = Type::primitive_type_builder(name, kind).with_repetition(Repetition::OPTIONAL);
-        Arc::new(builder.with_logical_type(Some(LogicalType::integer(bits, true))).build().unwrap())
+        let builder =
+            Type::primitive_type_builder(name, kind).with_repetition(Repetition::OPTIONAL);
+        Arc::new(
+            builder
+                .with_logical_type(Some(LogicalType::integer(bits, true)))
+                .build()
+                .unwrap(),
+        )
     }
 
     /// The name and the type of each column, and the bits of an integer.
@@ -124,9 +164,16 @@ mod tests {
             let kind = read.byte(read.member(field, TYPE - 1)?)?;
             let bits = || read.long(read.member(read.follow(read.member(field, TYPE)?)?, 0)?);
             let name = std::str::from_utf8(&read.0[name + 4..][..len]).ok()?;
-            Some((name.to_owned(), kind, if kind == IS_INT { bits() } else { None }))
+            Some((
+                name.to_owned(),
+                kind,
+                if kind == IS_INT { bits() } else { None },
+            ))
         };
-        read.vector(read.follow(read.member(schema, FIELDS)?)?)?.into_iter().map(field).collect()
+        read.vector(read.follow(read.member(schema, FIELDS)?)?)?
+            .into_iter()
+            .map(field)
+            .collect()
     }
 
     #[test]
@@ -136,11 +183,22 @@ mod tests {
         let mask = column("robots_allowed", PhysicalType::INT64, 64);
         let entry = with_columns(ENTRY, &[mask]).unwrap();
         let integer = |name: &str, bits| (name.to_owned(), IS_INT, Some(bits));
-        assert_eq!(columns_of(&entry).unwrap(), [u.clone(), l.clone(), integer("robots_allowed", 64)]);
+        assert_eq!(
+            columns_of(&entry).unwrap(),
+            [u.clone(), l.clone(), integer("robots_allowed", 64)]
+        );
         // The result can be extended again.
         let flag = column("robots_FooBot", PhysicalType::INT32, 8);
         let entry = with_columns(&entry, &[flag]).unwrap();
-        assert_eq!(columns_of(&entry).unwrap(), [u, l, integer("robots_allowed", 64), integer("robots_FooBot", 8)]);
+        assert_eq!(
+            columns_of(&entry).unwrap(),
+            [
+                u,
+                l,
+                integer("robots_allowed", 64),
+                integer("robots_FooBot", 8)
+            ]
+        );
     }
 
     #[test]

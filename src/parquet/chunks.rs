@@ -30,12 +30,20 @@ impl ParquetFile {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         // Only page headers are read through the buffer, and they are short.
-        Ok(Self { file: Arc::new(file), len, buffer_size: 1 << 10, spare: Arc::default() })
+        Ok(Self {
+            file: Arc::new(file),
+            len,
+            buffer_size: 1 << 10,
+            spare: Arc::default(),
+        })
     }
 
     /// The same file with a large buffer, for copying long ranges.
     pub(super) fn with_large_buffer(&self) -> Self {
-        Self { buffer_size: 1 << 18, ..self.clone() }
+        Self {
+            buffer_size: 1 << 18,
+            ..self.clone()
+        }
     }
 
     /// A buffer of at least this length, with arbitrary content.
@@ -44,7 +52,11 @@ impl ParquetFile {
         if bytes.len() < length {
             bytes = vec![0; length.next_power_of_two()];
         }
-        PageBuffer { bytes, length, spare: Arc::clone(&self.spare) }
+        PageBuffer {
+            bytes,
+            length,
+            spare: Arc::clone(&self.spare),
+        }
     }
 }
 
@@ -58,20 +70,28 @@ impl ChunkReader for ParquetFile {
     type T = BufReader<ReadAt>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::with_capacity(self.buffer_size, ReadAt::new(&self.file, start)))
+        Ok(BufReader::with_capacity(
+            self.buffer_size,
+            ReadAt::new(&self.file, start),
+        ))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         // Checked before the allocation: a damaged file may ask for any length.
-        if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
-            return Err(ParquetError::EOF(format!("{length} bytes at byte {start} reach past the end of the file")));
+        if start
+            .checked_add(length as u64)
+            .is_none_or(|end| end > self.len)
+        {
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes at byte {start} reach past the end of the file"
+            )));
         }
         let mut buffer = self.buffer(length);
         match ReadAt::new(&self.file, start).read_exact(&mut buffer.bytes[..length]) {
             Ok(()) => Ok(Bytes::from_owner(buffer)),
-            Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(ParquetError::EOF("the file became shorter while it was read".to_owned()))
-            }
+            Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => Err(ParquetError::EOF(
+                "the file became shorter while it was read".to_owned(),
+            )),
             Err(err) => Err(err.into()),
         }
     }

@@ -45,7 +45,11 @@ impl VerdictColumns {
     pub(super) fn fields(self, agents: &[Agent], name: &str) -> Result<Vec<TypePtr>> {
         let field = |name: &str, kind, logical| {
             let builder = Type::primitive_type_builder(name, kind).with_logical_type(logical);
-            builder.with_repetition(Repetition::OPTIONAL).build().map(Arc::new).map_err(table_error)
+            builder
+                .with_repetition(Repetition::OPTIONAL)
+                .build()
+                .map(Arc::new)
+                .map_err(table_error)
         };
         match self {
             Self::Bits if agents.len() > MAX_BITS => bad(format!(
@@ -67,7 +71,11 @@ impl VerdictColumns {
             Self::Bits => (vec![0; rows], Vec::new()),
             Self::Int8 => (Vec::new(), vec![vec![0; rows]; agents]),
         };
-        VerdictBatch { levels: vec![0; rows], bits, codes }
+        VerdictBatch {
+            levels: vec![0; rows],
+            bits,
+            codes,
+        }
     }
 }
 
@@ -132,16 +140,29 @@ fn keep<T: Copy>(values: &mut Vec<T>, levels: &[i16]) {
 pub(super) struct ColumnEncoders(Vec<ChunkWriter>);
 
 impl ColumnEncoders {
-    pub(super) fn new(columns: &[ColumnDescPtr], properties: &WriterPropertiesPtr, out: &Path) -> Self {
-        Self(columns.iter().map(|column| ChunkWriter::new(column, properties, out)).collect())
+    pub(super) fn new(
+        columns: &[ColumnDescPtr],
+        properties: &WriterPropertiesPtr,
+        out: &Path,
+    ) -> Self {
+        Self(
+            columns
+                .iter()
+                .map(|column| ChunkWriter::new(column, properties, out))
+                .collect(),
+        )
     }
 
     pub(super) fn write(&mut self, columns: &VerdictBatch) -> Result<()> {
         let levels = Some(columns.levels.as_slice());
         for (number, column) in self.0.iter_mut().enumerate() {
             let written = match (&mut column.writer, columns.codes.get(number)) {
-                (ColumnWriter::Int64ColumnWriter(writer), _) => writer.write_batch(&columns.bits, levels, None),
-                (ColumnWriter::Int32ColumnWriter(writer), Some(codes)) => writer.write_batch(codes, levels, None),
+                (ColumnWriter::Int64ColumnWriter(writer), _) => {
+                    writer.write_batch(&columns.bits, levels, None)
+                }
+                (ColumnWriter::Int32ColumnWriter(writer), Some(codes)) => {
+                    writer.write_batch(codes, levels, None)
+                }
                 _ => return bad("a column of verdicts has another type"),
             };
             written.map_err(table_error)?;
@@ -150,6 +171,9 @@ impl ColumnEncoders {
     }
 
     pub(super) fn close(self) -> Result<Vec<EncodedChunk>> {
-        self.0.into_iter().map(|column| column.close().map_err(table_error)).collect()
+        self.0
+            .into_iter()
+            .map(|column| column.close().map_err(table_error))
+            .collect()
     }
 }

@@ -55,7 +55,9 @@ impl FlatbufferReader<'_> {
         if len > self.0.len() / 4 {
             return None;
         }
-        (0..len).map(|number| self.follow(at + 4 + 4 * number)).collect()
+        (0..len)
+            .map(|number| self.follow(at + 4 + 4 * number))
+            .collect()
     }
 }
 
@@ -88,7 +90,8 @@ pub(super) fn member_of(table: usize, member: usize) -> usize {
 
 impl FlatbufferWriter {
     fn align(&mut self) {
-        self.bytes.resize(self.bytes.len().next_multiple_of(STRIDE), 0);
+        self.bytes
+            .resize(self.bytes.len().next_multiple_of(STRIDE), 0);
     }
 
     fn write_u32(&mut self, number: u32) {
@@ -126,7 +129,10 @@ impl FlatbufferWriter {
             _ => STRIDE * (number + 1),
         };
         let lens = [4 + 2 * members.len(), STRIDE * (members.len() + 1)];
-        for short in lens.into_iter().chain(members.iter().enumerate().map(offset)) {
+        for short in lens
+            .into_iter()
+            .chain(members.iter().enumerate().map(offset))
+        {
             self.bytes.extend_from_slice(&(short as u16).to_le_bytes());
         }
         self.point_here(reference);

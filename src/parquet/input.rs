@@ -7,7 +7,8 @@ use crate::records::{RecordOptions, UrlComposer};
 use parquet::basic::{CompressionCodec, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
-    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions,
+    ParquetMetaDataReader,
 };
 use parquet::file::reader::Length;
 use parquet::schema::types::SchemaDescriptor;
@@ -56,7 +57,9 @@ impl ParquetInput {
         if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
             return false;
         }
-        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+        let named = path
+            .extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
         named || File::open(path).is_ok_and(begins_with_magic)
     }
 
@@ -69,7 +72,11 @@ impl ParquetInput {
 
     /// The number of rows, from the footer.
     pub fn rows(&self) -> u64 {
-        self.meta.row_groups().iter().map(|group| group.num_rows().unsigned_abs()).sum()
+        self.meta
+            .row_groups()
+            .iter()
+            .map(|group| group.num_rows().unsigned_abs())
+            .sum()
     }
 
     pub(super) fn schema(&self) -> &SchemaDescriptor {
@@ -91,13 +98,20 @@ impl ParquetInput {
                 return bad("damaged: the column of URLs has not one value a row");
             }
         }
-        Ok(Self { path: path.to_owned(), chunks, meta, column, composer: None })
+        Ok(Self {
+            path: path.to_owned(),
+            chunks,
+            meta,
+            column,
+            composer: None,
+        })
     }
 }
 
 fn begins_with_magic(file: File) -> bool {
     let mut start = Vec::new();
-    file.take(ENOUGH as u64).read_to_end(&mut start).is_ok() && FileFormat::of(&start) == Some(FileFormat::Parquet)
+    file.take(ENOUGH as u64).read_to_end(&mut start).is_ok()
+        && FileFormat::of(&start) == Some(FileFormat::Parquet)
 }
 
 fn read_footer(chunks: &ParquetFile) -> Result<ParquetMetaData> {
@@ -107,7 +121,9 @@ fn read_footer(chunks: &ParquetFile) -> Result<ParquetMetaData> {
         .with_metadata_options(Some(options));
     reader.parse_and_finish(chunks).map_err(|err| match err {
         // An encrypted file fails like a damaged one.
-        ParquetError::General(what) => ErrorKind::BadTable(format!("damaged, or encrypted: {what}")).into(),
+        ParquetError::General(what) => {
+            ErrorKind::BadTable(format!("damaged, or encrypted: {what}")).into()
+        }
         err => table_error(err),
     })
 }
@@ -117,7 +133,9 @@ fn check_footer(meta: &ParquetMetaData, len: u64) -> Result<()> {
     let columns = meta.file_metadata().schema_descr().num_columns();
     for (number, group) in meta.row_groups().iter().enumerate() {
         if group.num_rows() < 0 || group.num_columns() != columns {
-            return bad(format!("damaged: row group {number} contradicts the schema"));
+            return bad(format!(
+                "damaged: row group {number} contradicts the schema"
+            ));
         }
         for chunk in group.columns() {
             if chunk.file_path().is_some_and(|path| !path.is_empty()) {
@@ -143,15 +161,26 @@ fn is_within_file(chunk: &ColumnChunkMetaData, len: u64) -> bool {
     }
     // A chunk without values may have a dictionary page. pyarrow then gives 0 as the offset of the
     // missing data pages.
-    let is_ordered = if chunk.num_values() == 0 { data >= 0 } else { start <= data && chunk.num_values() > 0 };
+    let is_ordered = if chunk.num_values() == 0 {
+        data >= 0
+    } else {
+        start <= data && chunk.num_values() > 0
+    };
     let end = start.checked_add(size);
-    start >= PARQUET_MAGIC.len() as i64 && is_ordered && size >= 0 && end.is_some_and(|end| end as u64 <= len)
+    start >= PARQUET_MAGIC.len() as i64
+        && is_ordered
+        && size >= 0
+        && end.is_some_and(|end| end as u64 <= len)
 }
 
 /// The number of the leaf column with this path, or of the only one that differs from it in case
 /// alone.
 fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
-    let paths: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let paths: Vec<String> = schema
+        .columns()
+        .iter()
+        .map(|column| column.path().string())
+        .collect();
     let same_letters = |place: &usize| paths[*place].eq_ignore_ascii_case(name);
     let similar: Vec<usize> = (0..paths.len()).filter(same_letters).collect();
     let place = match (paths.iter().position(|path| path == name), &*similar) {
@@ -161,8 +190,14 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
             return wrong_column(format!("has no column {name:?}, only {names}"));
         }
         (None, several) => {
-            let names = several.iter().map(|place| paths[*place].as_str()).collect::<Vec<_>>().join(", ");
-            return wrong_column(format!("has no column {name:?}, and several that differ in case only: {names}"));
+            let names = several
+                .iter()
+                .map(|place| paths[*place].as_str())
+                .collect::<Vec<_>>()
+                .join(", ");
+            return wrong_column(format!(
+                "has no column {name:?}, and several that differ in case only: {names}"
+            ));
         }
     };
     let column = schema.column(place);
@@ -172,7 +207,10 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
         ));
     }
     if column.physical_type() != PhysicalType::BYTE_ARRAY {
-        return wrong_column(format!("column {name:?} holds {}, not strings", column.physical_type()));
+        return wrong_column(format!(
+            "column {name:?} holds {}, not strings",
+            column.physical_type()
+        ));
     }
     Ok(place)
 }
@@ -204,7 +242,9 @@ pub(super) fn table_error(err: ParquetError) -> Error {
             Ok(err) => Error::from_io(*err),
             Err(other) => ErrorKind::BadTable(other.to_string()).into(),
         },
-        ParquetError::General(what) | ParquetError::EOF(what) => ErrorKind::BadTable(format!("damaged: {what}")).into(),
+        ParquetError::General(what) | ParquetError::EOF(what) => {
+            ErrorKind::BadTable(format!("damaged: {what}")).into()
+        }
         other => ErrorKind::BadTable(other.to_string()).into(),
     }
 }
@@ -213,5 +253,6 @@ pub(super) fn table_error(err: ParquetError) -> Error {
 /// about damage.
 pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // The error discards the unfinished work, so no caller sees it.
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| bad("damaged: the Parquet reader gave up on it"))
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| bad("damaged: the Parquet reader gave up on it"))
 }

@@ -20,7 +20,15 @@ pub(super) struct DefinitionLevels {
 
 impl DefinitionLevels {
     pub(super) fn new(bytes: Bytes) -> Self {
-        Self { bytes, at: 0, run: 0, present: false, packed: 0, bits: 0, bits_left: 0 }
+        Self {
+            bytes,
+            at: 0,
+            run: 0,
+            present: false,
+            packed: 0,
+            bits: 0,
+            bits_left: 0,
+        }
     }
 
     /// Whether the next rows have a value, and their number, from 1 to `wanted`; `None` at the end
@@ -57,7 +65,11 @@ impl DefinitionLevels {
 
     fn start_bit_run(&mut self) -> Option<()> {
         self.present = self.bits & 1 == 1;
-        let equal = if self.present { self.bits.trailing_ones() } else { self.bits.trailing_zeros() };
+        let equal = if self.present {
+            self.bits.trailing_ones()
+        } else {
+            self.bits.trailing_zeros()
+        };
         let equal = equal.min(self.bits_left);
         self.bits = self.bits.unbounded_shr(equal);
         self.bits_left -= equal;
@@ -93,7 +105,9 @@ mod tests {
         let mut levels = DefinitionLevels::new(bytes.into());
         let mut rows = Vec::new();
         while rows.len() < wanted {
-            let Some((present, count)) = levels.next(wanted - rows.len()) else { return (rows, false) };
+            let Some((present, count)) = levels.next(wanted - rows.len()) else {
+                return (rows, false);
+            };
             rows.resize(rows.len() + count, present);
         }
         (rows, true)
@@ -103,8 +117,14 @@ mod tests {
     /// bits is twice the number of their groups of eight, plus one.
     #[test]
     fn runs_and_bits_are_decoded() {
-        assert_eq!(rows(&[6, 1, 4, 0], 5), (vec![true, true, true, false, false], true));
-        assert_eq!(rows(&[3, 0b1000_1011], 8), ([1, 1, 0, 1, 0, 0, 0, 1].map(|bit| bit == 1).to_vec(), true));
+        assert_eq!(
+            rows(&[6, 1, 4, 0], 5),
+            (vec![true, true, true, false, false], true)
+        );
+        assert_eq!(
+            rows(&[3, 0b1000_1011], 8),
+            ([1, 1, 0, 1, 0, 0, 0, 1].map(|bit| bit == 1).to_vec(), true)
+        );
         // The last group may have more bits than rows. A run may be empty.
         assert_eq!(rows(&[0, 1, 3, 0xff], 3), (vec![true; 3], true));
         // A length of two bytes.

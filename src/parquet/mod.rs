@@ -86,16 +86,28 @@ pub struct ParquetFilter<'f> {
 
 impl std::fmt::Debug for ParquetFilter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ParquetFilter").field("criterion", &self.criterion).finish_non_exhaustive()
+        f.debug_struct("ParquetFilter")
+            .field("criterion", &self.criterion)
+            .finish_non_exhaustive()
     }
 }
 
 impl<'f> ParquetFilter<'f> {
     /// A filter that keeps the rows that all agents may fetch. Annotating adds masks of bits.
     pub fn new(judge: &'f Judge) -> Self {
-        let criterion = Criterion { keep: Keep::default(), require: Require::default() };
+        let criterion = Criterion {
+            keep: Keep::default(),
+            require: Require::default(),
+        };
         let columns = VerdictColumns::default();
-        Self { judge, criterion, columns, name: None, require_url: false, progress: &|_| {} }
+        Self {
+            judge,
+            criterion,
+            columns,
+            name: None,
+            require_url: false,
+            progress: &|_| {},
+        }
     }
 
     /// Sets which rows to keep.
@@ -173,18 +185,26 @@ impl<'f> ParquetFilter<'f> {
         let progress = self.progress;
         move |done| {
             let share = u128::from(bytes) * u128::from(done) / u128::from(rows.max(1));
-            progress(FilterProgress { bytes_read: share as u64 });
+            progress(FilterProgress {
+                bytes_read: share as u64,
+            });
         }
     }
 }
 
 /// The first of the inputs, if all have its schema.
 fn same_schema(inputs: &[ParquetInput]) -> Result<&ParquetInput> {
-    let Some(first) = inputs.first() else { return input::bad("there is no input") };
-    let differs =
-        |input: &&ParquetInput| input.schema().root_schema().get_fields() != first.schema().root_schema().get_fields();
+    let Some(first) = inputs.first() else {
+        return input::bad("there is no input");
+    };
+    let differs = |input: &&ParquetInput| {
+        input.schema().root_schema().get_fields() != first.schema().root_schema().get_fields()
+    };
     if let Some(other) = inputs.iter().find(differs) {
-        let what = format!("its columns differ from those of {}; give each an output of its own", first.path.display());
+        let what = format!(
+            "its columns differ from those of {}; give each an output of its own",
+            first.path.display()
+        );
         return Err(Error::from(ErrorKind::BadTable(what)).at(&other.path));
     }
     Ok(first)

@@ -7,7 +7,9 @@ use crate::atomic::AtomicFile;
 use crate::error::Result;
 use crate::parquet::input::{bad, guard, table_error};
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType, ZstdLevel};
+use parquet::basic::{
+    Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType, ZstdLevel,
+};
 use parquet::column::writer::ColumnWriter;
 pub(crate) use parquet::data_type::ByteArray;
 use parquet::file::metadata::KeyValue;
@@ -67,22 +69,36 @@ pub(crate) struct EncodedGroup(Vec<EncodedChunk>);
 
 impl PlainTable {
     /// Starts a file with these columns and metadata entries.
-    pub(crate) fn create(path: &Path, columns: &[(&str, PlainType)], entries: &[(&str, String)]) -> Result<Self> {
+    pub(crate) fn create(
+        path: &Path,
+        columns: &[(&str, PlainType)],
+        entries: &[(&str, String)],
+    ) -> Result<Self> {
         let schema = schema(columns)?;
-        let entries = entries.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone())).collect();
+        let entries = entries
+            .iter()
+            .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
+            .collect();
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_key_value_metadata(Some(entries))
             .build();
         let file = AtomicFile::create(path)?;
         let writer = SerializedFileWriter::new(file, schema, Arc::new(properties));
-        Ok(Self { path: path.to_owned(), writer: writer.map_err(|err| table_error(err).at(path))? })
+        Ok(Self {
+            path: path.to_owned(),
+            writer: writer.map_err(|err| table_error(err).at(path))?,
+        })
     }
 
     /// An encoder for row groups.
     pub(crate) fn encoder(&self) -> PlainEncoder {
         let columns = self.writer.schema_descr().columns().to_vec();
-        PlainEncoder { columns, properties: self.writer.properties().clone(), path: self.path.clone() }
+        PlainEncoder {
+            columns,
+            properties: self.writer.properties().clone(),
+            path: self.path.clone(),
+        }
     }
 
     /// Appends a row group.
@@ -91,7 +107,9 @@ impl PlainTable {
         guard(|| {
             let mut writer = self.writer.next_row_group().map_err(to)?;
             for chunk in group.0 {
-                writer.append_column(&chunk.data, chunk.metadata).map_err(to)?;
+                writer
+                    .append_column(&chunk.data, chunk.metadata)
+                    .map_err(to)?;
             }
             writer.close().map(drop).map_err(to)
         })
@@ -100,7 +118,12 @@ impl PlainTable {
     /// Writes the footer, and makes the file visible.
     pub(crate) fn commit(self) -> Result<()> {
         let Self { path, writer } = self;
-        guard(|| writer.into_inner().map_err(|err| table_error(err).at(&path)))?.commit()
+        guard(|| {
+            writer
+                .into_inner()
+                .map_err(|err| table_error(err).at(&path))
+        })?
+        .commit()
     }
 }
 
@@ -109,15 +132,26 @@ fn schema(columns: &[(&str, PlainType)]) -> Result<TypePtr> {
         let (physical, logical) = match kind {
             PlainType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
             PlainType::Integer => (PhysicalType::INT64, None),
-            PlainType::Time => (PhysicalType::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
+            PlainType::Time => (
+                PhysicalType::INT64,
+                Some(LogicalType::timestamp(true, TimeUnit::MICROS)),
+            ),
             PlainType::Float => (PhysicalType::DOUBLE, None),
             PlainType::Boolean => (PhysicalType::BOOLEAN, None),
         };
         let builder = Type::primitive_type_builder(name, physical).with_logical_type(logical);
-        builder.with_repetition(Repetition::OPTIONAL).build().map(Arc::new).map_err(table_error)
+        builder
+            .with_repetition(Repetition::OPTIONAL)
+            .build()
+            .map(Arc::new)
+            .map_err(table_error)
     };
     let fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
-    Type::group_type_builder("schema").with_fields(fields).build().map(Arc::new).map_err(table_error)
+    Type::group_type_builder("schema")
+        .with_fields(fields)
+        .build()
+        .map(Arc::new)
+        .map_err(table_error)
 }
 
 impl PlainEncoder {
@@ -131,7 +165,9 @@ impl PlainEncoder {
 impl PlainGroup {
     /// Appends values to the column with this number.
     pub(crate) fn write(&mut self, number: usize, column: &PlainColumn) -> Result<()> {
-        let Some(chunk) = self.0.get_mut(number) else { return bad("a column that the table lacks") };
+        let Some(chunk) = self.0.get_mut(number) else {
+            return bad("a column that the table lacks");
+        };
         let levels = Some(column.levels.as_slice());
         guard(|| {
             let written = match (&mut chunk.writer, &column.values) {
@@ -155,6 +191,10 @@ impl PlainGroup {
 
     pub(crate) fn close(self) -> Result<EncodedGroup> {
         let close = |chunk: ChunkWriter| chunk.close().map_err(table_error);
-        guard(|| Ok(EncodedGroup(self.0.into_iter().map(close).collect::<Result<_>>()?)))
+        guard(|| {
+            Ok(EncodedGroup(
+                self.0.into_iter().map(close).collect::<Result<_>>()?,
+            ))
+        })
     }
 }

@@ -36,11 +36,21 @@ pub(super) fn column(
     let chunk = group.column(column);
     check_codec(chunk)?;
     let descr = input.schema().column(column);
-    let indexed = input.meta.page_index_for_row_group(row_group).column_index(column).is_some();
+    let indexed = input
+        .meta
+        .page_index_for_row_group(row_group)
+        .column_index(column)
+        .is_some();
     let properties = Arc::new(properties(chunk, indexed, verdicts.len()));
-    let part = |target: &ColumnTarget<'_>| (target.verdict, ChunkWriter::new(&descr, &properties, target.out));
+    let part = |target: &ColumnTarget<'_>| {
+        (
+            target.verdict,
+            ChunkWriter::new(&descr, &properties, target.out),
+        )
+    };
     let mut parts: Vec<_> = targets.iter().map(part).collect();
-    let pages = SerializedPageReader::new(Arc::new(input.chunks.clone()), chunk, verdicts.len(), None);
+    let pages =
+        SerializedPageReader::new(Arc::new(input.chunks.clone()), chunk, verdicts.len(), None);
     let reader = get_column_reader(descr.clone(), Box::new(pages.map_err(table_error)?));
     match reader {
         ColumnReader::BoolColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
@@ -48,11 +58,20 @@ pub(super) fn column(
         ColumnReader::Int64ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
         ColumnReader::Int96ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
         ColumnReader::FloatColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
-        ColumnReader::DoubleColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
-        ColumnReader::ByteArrayColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::DoubleColumnReader(reader) => {
+            split_rows(reader, &descr, verdicts, &mut parts)
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            split_rows(reader, &descr, verdicts, &mut parts)
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            split_rows(reader, &descr, verdicts, &mut parts)
+        }
     }?;
-    parts.into_iter().map(|(_, writer)| writer.close().map_err(table_error)).collect()
+    parts
+        .into_iter()
+        .map(|(_, writer)| writer.close().map_err(table_error))
+        .collect()
 }
 
 /// The properties of a new chunk, which are those of the chunk it is made from.
@@ -67,8 +86,14 @@ fn properties(chunk: &ColumnChunkMetaData, indexed: bool, rows: usize) -> Writer
         Some(_) => EnabledStatistics::Chunk,
         None => EnabledStatistics::None,
     };
-    let pages = chunk.page_encoding_stats().map(Vec::as_slice).unwrap_or_default();
-    let version = match pages.iter().any(|page| page.page_type == PageType::DATA_PAGE_V2) {
+    let pages = chunk
+        .page_encoding_stats()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let version = match pages
+        .iter()
+        .any(|page| page.page_type == PageType::DATA_PAGE_V2)
+    {
         true => WriterVersion::PARQUET_2_0,
         false => WriterVersion::PARQUET_1_0,
     };
@@ -78,7 +103,9 @@ fn properties(chunk: &ColumnChunkMetaData, indexed: bool, rows: usize) -> Writer
         .set_statistics_enabled(statistics)
         .set_dictionary_enabled(chunk.dictionary_page_offset().is_some());
     if chunk.bloom_filter_offset().is_some() {
-        builder = builder.set_bloom_filter_enabled(true).set_bloom_filter_max_ndv(rows as u64);
+        builder = builder
+            .set_bloom_filter_enabled(true)
+            .set_bloom_filter_max_ndv(rows as u64);
     }
     match chunk.encodings().find(|encoding| is_special(*encoding)) {
         Some(encoding) => builder.set_encoding(encoding).build(),
@@ -87,8 +114,13 @@ fn properties(chunk: &ColumnChunkMetaData, indexed: bool, rows: usize) -> Writer
 }
 
 fn is_special(encoding: Encoding) -> bool {
-    use Encoding::{BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY};
-    matches!(encoding, BYTE_STREAM_SPLIT | DELTA_BINARY_PACKED | DELTA_BYTE_ARRAY | DELTA_LENGTH_BYTE_ARRAY)
+    use Encoding::{
+        BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY,
+    };
+    matches!(
+        encoding,
+        BYTE_STREAM_SPLIT | DELTA_BINARY_PACKED | DELTA_BYTE_ARRAY | DELTA_LENGTH_BYTE_ARRAY
+    )
 }
 
 /// The values that one target gets next.
@@ -107,14 +139,23 @@ fn split_rows<T: DataType>(
 ) -> Result<()> {
     let (max_definition, max_repetition) = (descr.max_def_level(), descr.max_rep_level());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    let empty = || ValueBuffer::<T> { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
+    let empty = || ValueBuffer::<T> {
+        values: Vec::new(),
+        definitions: Vec::new(),
+        repetitions: Vec::new(),
+    };
     let mut buffers: Vec<ValueBuffer<T>> = parts.iter().map(|_| empty()).collect();
     for verdicts in verdicts.chunks(STEP) {
         values.clear();
         definitions.clear();
         repetitions.clear();
         let wanted = verdicts.len();
-        let read = reader.read_records(wanted, Some(&mut definitions), Some(&mut repetitions), &mut values);
+        let read = reader.read_records(
+            wanted,
+            Some(&mut definitions),
+            Some(&mut repetitions),
+            &mut values,
+        );
         if read.map_err(table_error)?.0 != wanted {
             return bad("damaged: a column ends before its row group does");
         }
@@ -125,13 +166,27 @@ fn split_rows<T: DataType>(
             let mut buffer = part.map(|part| &mut buffers[part]);
             // A repetition level above 0 continues the row.
             let start = level;
-            while level == start || repetitions.get(level).is_some_and(|repetition| *repetition > 0) {
-                let definition = if max_definition > 0 { definitions.get(level).copied().unwrap_or(0) } else { 0 };
-                let value = if definition == max_definition { left.next() } else { None };
+            while level == start
+                || repetitions
+                    .get(level)
+                    .is_some_and(|repetition| *repetition > 0)
+            {
+                let definition = if max_definition > 0 {
+                    definitions.get(level).copied().unwrap_or(0)
+                } else {
+                    0
+                };
+                let value = if definition == max_definition {
+                    left.next()
+                } else {
+                    None
+                };
                 if let Some(buffer) = &mut buffer {
                     buffer.values.extend(value);
                     buffer.definitions.push(definition);
-                    buffer.repetitions.push(repetitions.get(level).copied().unwrap_or(0));
+                    buffer
+                        .repetitions
+                        .push(repetitions.get(level).copied().unwrap_or(0));
                 }
                 level += 1;
             }
@@ -142,7 +197,9 @@ fn split_rows<T: DataType>(
             let repetitions = (max_repetition > 0).then_some(buffer.repetitions.as_slice());
             if !buffer.definitions.is_empty() {
                 let writer = get_typed_column_writer_mut::<T>(&mut chunk.writer);
-                writer.write_batch(&buffer.values, definitions, repetitions).map_err(table_error)?;
+                writer
+                    .write_batch(&buffer.values, definitions, repetitions)
+                    .map_err(table_error)?;
             }
             buffer.values.clear();
             buffer.definitions.clear();

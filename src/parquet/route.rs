@@ -22,7 +22,11 @@ struct RouteOutput<'o> {
     table: TableWriter,
 }
 
-pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], to: ParquetOutputs<'_>) -> Result<FilterStats> {
+pub(super) fn run(
+    filter: &ParquetFilter<'_>,
+    inputs: &[ParquetInput],
+    to: ParquetOutputs<'_>,
+) -> Result<FilterStats> {
     let first = same_schema(inputs)?;
     let (allowed, disallowed) = filter.criterion.by_verdict(to.kept, to.other);
     let paths = [
@@ -35,7 +39,11 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], to: Parqu
     for (verdict, path) in paths {
         if let Some(path) = path {
             let table = guard(|| TableWriter::create(path, first, &[], Vec::new()))?;
-            outputs.push(RouteOutput { verdict, path, table });
+            outputs.push(RouteOutput {
+                verdict,
+                path,
+                table,
+            });
         }
     }
     let mut total = FilterStats::default();
@@ -46,10 +54,14 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], to: Parqu
             total.add(stats);
             progress(total.lines);
         })?;
-        guard(|| route(&mut outputs, input, id.row_group, &verdicts)).map_err(|err| err.at(&input.path))?;
+        guard(|| route(&mut outputs, input, id.row_group, &verdicts))
+            .map_err(|err| err.at(&input.path))?;
     }
     filter.check(&total, inputs)?;
-    let files = outputs.into_iter().map(|output| guard(|| output.table.finish())).collect::<Result<Vec<_>>>()?;
+    let files = outputs
+        .into_iter()
+        .map(|output| guard(|| output.table.finish()))
+        .collect::<Result<Vec<_>>>()?;
     commit_all(files)?;
     Ok(total)
 }
@@ -69,9 +81,10 @@ fn judge_row_group(
         |block, scratch| {
             let judged = &mut block.verdicts;
             judged.resize(block.urls.rows, Verdict::Invalid);
-            block.stats = judge_batch(engine, criterion, &block.urls, scratch, |rows, verdicts| {
-                judged[rows].fill(criterion.line_verdict(verdicts, engine.agents().len()));
-            })?;
+            block.stats =
+                judge_batch(engine, criterion, &block.urls, scratch, |rows, verdicts| {
+                    judged[rows].fill(criterion.line_verdict(verdicts, engine.agents().len()));
+                })?;
             Ok(())
         },
         |item| {
@@ -86,31 +99,57 @@ fn judge_row_group(
 }
 
 /// Writes the rows of a row group to the outputs of their verdicts.
-fn route(outputs: &mut [RouteOutput<'_>], input: &ParquetInput, row_group: usize, verdicts: &[Verdict]) -> Result<()> {
+fn route(
+    outputs: &mut [RouteOutput<'_>],
+    input: &ParquetInput,
+    row_group: usize,
+    verdicts: &[Verdict],
+) -> Result<()> {
     let mut partial = Vec::new();
     for output in outputs {
-        match verdicts.iter().filter(|verdict| **verdict == output.verdict).count() {
+        match verdicts
+            .iter()
+            .filter(|verdict| **verdict == output.verdict)
+            .count()
+        {
             0 => {}
-            all if all == verdicts.len() => output.table.copy(input, row_group, || Ok(Vec::new()))?,
+            all if all == verdicts.len() => {
+                output.table.copy(input, row_group, || Ok(Vec::new()))?
+            }
             _ => partial.push(output),
         }
     }
     if partial.is_empty() {
         return Ok(());
     }
-    let targets: Vec<_> =
-        partial.iter().map(|output| ColumnTarget { verdict: output.verdict, out: output.path }).collect();
-    let mut groups = partial.iter_mut().map(|output| output.table.row_group()).collect::<Result<Vec<_>>>()?;
+    let targets: Vec<_> = partial
+        .iter()
+        .map(|output| ColumnTarget {
+            verdict: output.verdict,
+            out: output.path,
+        })
+        .collect();
+    let mut groups = partial
+        .iter_mut()
+        .map(|output| output.table.row_group())
+        .collect::<Result<Vec<_>>>()?;
     let columns: Vec<usize> = (0..input.schema().num_columns()).collect();
     // A few columns at a time bound the memory for encoded chunks.
     for columns in columns.chunks(2 * rayon::current_num_threads()) {
-        let write = |column: &usize| guard(|| rewrite::column(input, row_group, *column, verdicts, &targets));
-        let written: Vec<Vec<EncodedChunk>> = columns.par_iter().map(write).collect::<Result<_>>()?;
+        let write = |column: &usize| {
+            guard(|| rewrite::column(input, row_group, *column, verdicts, &targets))
+        };
+        let written: Vec<Vec<EncodedChunk>> =
+            columns.par_iter().map(write).collect::<Result<_>>()?;
         for chunks in written {
             for (group, chunk) in groups.iter_mut().zip(chunks) {
-                group.append_column(&chunk.data, chunk.metadata).map_err(table_error)?;
+                group
+                    .append_column(&chunk.data, chunk.metadata)
+                    .map_err(table_error)?;
             }
         }
     }
-    groups.into_iter().try_for_each(|group| group.close().map(drop).map_err(table_error))
+    groups
+        .into_iter()
+        .try_for_each(|group| group.close().map(drop).map_err(table_error))
 }

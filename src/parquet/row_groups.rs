@@ -57,11 +57,15 @@ impl<'q> BlockSource for RowGroupSource<'q> {
 
     fn open(&self, id: RowGroupId) -> Result<Box<UrlReader<'q>>> {
         let input = &self.inputs[id.file];
-        guard(|| UrlReader::new(input, id.row_group)).map(Box::new).map_err(|err| err.at(&input.path))
+        guard(|| UrlReader::new(input, id.row_group))
+            .map(Box::new)
+            .map_err(|err| err.at(&input.path))
     }
 
     fn read(&self, reader: &mut Box<UrlReader<'q>>, block: &mut RowBlock) -> Result<bool> {
-        reader.next(&mut block.urls).map_err(|err| err.at(&reader.input.path))
+        reader
+            .next(&mut block.urls)
+            .map_err(|err| err.at(&reader.input.path))
     }
 
     fn is_slow(&self, _reader: &Box<UrlReader<'q>>) -> bool {
@@ -82,7 +86,10 @@ pub(super) fn judge_batch<'s>(
     scratch: &mut Scratch<'s>,
     mut each: impl FnMut(Range<usize>, &VerdictsRef<'_>),
 ) -> Result<FilterStats> {
-    let mut stats = FilterStats { bytes: batch.bytes, ..FilterStats::default() };
+    let mut stats = FilterStats {
+        bytes: batch.bytes,
+        ..FilterStats::default()
+    };
     let mut row = 0;
     judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
         criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);

@@ -36,8 +36,15 @@ pub(super) struct EncodedChunk {
 impl ChunkWriter {
     /// A writer for a chunk of this column. A large chunk moves to a file in the directory of the
     /// output `out`.
-    pub(super) fn new(column: &ColumnDescPtr, properties: &WriterPropertiesPtr, out: &Path) -> Self {
-        let file = NamingFile { file: tempfile::spooled_tempfile_in(IN_MEMORY, scratch_folder(out)), out: out.into() };
+    pub(super) fn new(
+        column: &ColumnDescPtr,
+        properties: &WriterPropertiesPtr,
+        out: &Path,
+    ) -> Self {
+        let file = NamingFile {
+            file: tempfile::spooled_tempfile_in(IN_MEMORY, scratch_folder(out)),
+            out: out.into(),
+        };
         let spool = Spool(Arc::new(Mutex::new(TrackedWrite::new(file))));
         let writer = get_column_writer(column.clone(), properties.clone(), Box::new(spool.clone()));
         Self { writer, spool }
@@ -45,7 +52,10 @@ impl ChunkWriter {
 
     pub(super) fn close(self) -> Result<EncodedChunk> {
         let metadata = self.writer.close()?;
-        Ok(EncodedChunk { data: self.spool, metadata })
+        Ok(EncodedChunk {
+            data: self.spool,
+            metadata,
+        })
     }
 }
 
@@ -61,11 +71,15 @@ struct NamingFile {
 
 impl Write for NamingFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.file.write(buf).map_err(|err| Error::io(&self.out, err).into_io())
+        self.file
+            .write(buf)
+            .map_err(|err| Error::io(&self.out, err).into_io())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().map_err(|err| Error::io(&self.out, err).into_io())
+        self.file
+            .flush()
+            .map_err(|err| Error::io(&self.out, err).into_io())
     }
 }
 
@@ -95,7 +109,13 @@ impl ChunkReader for Spool {
     type T = BufReader<SpoolReader>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::with_capacity(1 << 16, SpoolReader { spool: self.clone(), offset: start }))
+        Ok(BufReader::with_capacity(
+            1 << 16,
+            SpoolReader {
+                spool: self.clone(),
+                offset: start,
+            },
+        ))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {

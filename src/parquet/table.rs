@@ -24,12 +24,21 @@ pub(super) struct TableWriter {
 impl TableWriter {
     /// Starts a file with the schema and the metadata of `like`, and with more columns and metadata
     /// entries.
-    pub(super) fn create(path: &Path, like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -> Result<Self> {
+    pub(super) fn create(
+        path: &Path,
+        like: &ParquetInput,
+        fields: &[TypePtr],
+        entries: Vec<KeyValue>,
+    ) -> Result<Self> {
         let schema = with_fields(like, fields)?;
         let properties = Arc::new(properties(like, fields, entries));
         let file = AtomicFile::create(path)?;
-        let writer = SerializedFileWriter::new(file, schema, properties).map_err(|err| table_error(err).at(path))?;
-        Ok(Self { path: path.to_owned(), writer })
+        let writer = SerializedFileWriter::new(file, schema, properties)
+            .map_err(|err| table_error(err).at(path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer,
+        })
     }
 
     /// Copies a row group byte for byte and appends the columns that `more` returns.
@@ -43,24 +52,34 @@ impl TableWriter {
         let mut group = self.writer.next_row_group().map_err(to)?;
         splice(&mut group, input, row_group).map_err(|err| err.at(&input.path))?;
         for chunk in more()? {
-            group.append_column(&chunk.data, chunk.metadata).map_err(to)?;
+            group
+                .append_column(&chunk.data, chunk.metadata)
+                .map_err(to)?;
         }
         group.close().map(drop).map_err(to)
     }
 
     /// Starts a row group whose chunks are appended one by one.
     pub(super) fn row_group(&mut self) -> Result<SerializedRowGroupWriter<'_, AtomicFile>> {
-        self.writer.next_row_group().map_err(|err| table_error(err).at(&self.path))
+        self.writer
+            .next_row_group()
+            .map_err(|err| table_error(err).at(&self.path))
     }
 
     /// Writes the footer. The file appears when it is committed.
     pub(super) fn finish(self) -> Result<AtomicFile> {
-        self.writer.into_inner().map_err(|err| table_error(err).at(&self.path))
+        self.writer
+            .into_inner()
+            .map_err(|err| table_error(err).at(&self.path))
     }
 }
 
 /// Copies the column chunks of a row group, with their page indexes and Bloom filters.
-fn splice(group: &mut SerializedRowGroupWriter<'_, AtomicFile>, input: &ParquetInput, number: usize) -> Result<()> {
+fn splice(
+    group: &mut SerializedRowGroupWriter<'_, AtomicFile>,
+    input: &ParquetInput,
+    number: usize,
+) -> Result<()> {
     let row_group = input.meta.row_group(number);
     let index = input.meta.page_index_for_row_group(number);
     let source = input.chunks.with_large_buffer();
@@ -74,7 +93,9 @@ fn splice(group: &mut SerializedRowGroupWriter<'_, AtomicFile>, input: &ParquetI
             column_index: index.column_index(column).cloned(),
             offset_index: index.offset_index(column).cloned(),
         };
-        group.append_column(&source, metadata).map_err(table_error)?;
+        group
+            .append_column(&source, metadata)
+            .map_err(table_error)?;
     }
     Ok(())
 }
@@ -85,7 +106,12 @@ fn with_ordered_offsets(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaDa
     match chunk.dictionary_page_offset() {
         Some(start) if chunk.data_page_offset() < start => {
             let end = start + chunk.compressed_size();
-            chunk.clone().into_builder().set_data_page_offset(end).build().map_err(table_error)
+            chunk
+                .clone()
+                .into_builder()
+                .set_data_page_offset(end)
+                .build()
+                .map_err(table_error)
         }
         _ => Ok(chunk.clone()),
     }
@@ -100,13 +126,23 @@ fn with_fields(like: &ParquetInput, fields: &[TypePtr]) -> Result<TypePtr> {
     let mut all = root.get_fields().to_vec();
     for field in fields {
         // Some readers ignore case.
-        if all.iter().any(|other| other.name().eq_ignore_ascii_case(field.name())) {
-            let what = format!("there is a column {:?} already; give the new one another name", field.name());
+        if all
+            .iter()
+            .any(|other| other.name().eq_ignore_ascii_case(field.name()))
+        {
+            let what = format!(
+                "there is a column {:?} already; give the new one another name",
+                field.name()
+            );
             return bad(what).map_err(|err| err.with_remedy(Remedy::RenameColumn));
         }
         all.push(field.clone());
     }
-    Type::group_type_builder(root.name()).with_fields(all).build().map(Arc::new).map_err(table_error)
+    Type::group_type_builder(root.name())
+        .with_fields(all)
+        .build()
+        .map(Arc::new)
+        .map_err(table_error)
 }
 
 /// Adds new columns to an entry with Arrow's types. Returns `false` if that fails: readers refuse a
@@ -115,7 +151,10 @@ fn add_arrow_fields(entry: &mut KeyValue, fields: &[TypePtr]) -> bool {
     if fields.is_empty() || entry.key != arrow::KEY {
         return true;
     }
-    entry.value = entry.value.as_deref().and_then(|value| arrow::with_columns(value, fields));
+    entry.value = entry
+        .value
+        .as_deref()
+        .and_then(|value| arrow::with_columns(value, fields));
     entry.value.is_some()
 }
 
@@ -123,10 +162,20 @@ fn add_arrow_fields(entry: &mut KeyValue, fields: &[TypePtr]) -> bool {
 fn properties(like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -> WriterProperties {
     let file = like.meta.file_metadata();
     let mut entries_kept = file.key_value_metadata().cloned().unwrap_or_default();
-    entries_kept.retain_mut(|entry| entries.iter().all(|new| new.key != entry.key) && add_arrow_fields(entry, fields));
+    entries_kept.retain_mut(|entry| {
+        entries.iter().all(|new| new.key != entry.key) && add_arrow_fields(entry, fields)
+    });
     entries_kept.extend(entries);
-    let sorting = like.meta.row_groups().first().and_then(|group| group.sorting_columns().cloned());
-    let sorted = like.meta.row_groups().iter().all(|group| group.sorting_columns() == sorting.as_ref());
+    let sorting = like
+        .meta
+        .row_groups()
+        .first()
+        .and_then(|group| group.sorting_columns().cloned());
+    let sorted = like
+        .meta
+        .row_groups()
+        .iter()
+        .all(|group| group.sorting_columns() == sorting.as_ref());
     let builder = WriterProperties::builder()
         .set_key_value_metadata(Some(entries_kept).filter(|entries| !entries.is_empty()))
         .set_sorting_columns(sorting.filter(|_| sorted))

@@ -15,7 +15,12 @@ impl ParquetFilter<'_> {
     /// Counts every row of the inputs and takes the sample. A row counts as disallowed if one agent
     /// or more may not fetch its URL.
     /// The inputs' schemas may differ.
-    pub(crate) fn tally(&self, inputs: &[ParquetInput], tally: &Tally, sample: &mut Sample) -> Result<FilterStats> {
+    pub(crate) fn tally(
+        &self,
+        inputs: &[ParquetInput],
+        tally: &Tally,
+        sample: &mut Sample,
+    ) -> Result<FilterStats> {
         let engine = self.judge.engine();
         let mut total = FilterStats::default();
         let mut progress = self.progress_of(inputs);
@@ -24,7 +29,9 @@ impl ParquetFilter<'_> {
             all_row_groups(inputs),
             || (engine.scratch(), WorkerTally::new(engine.agents().len())),
             |block, (scratch, local)| {
-                let counted = count_rows(engine, block, scratch, |verdicts, rows| local.count(verdicts, rows, tally));
+                let counted = count_rows(engine, block, scratch, |verdicts, rows| {
+                    local.count(verdicts, rows, tally)
+                });
                 local.flush(tally);
                 counted
             },
@@ -33,7 +40,9 @@ impl ParquetFilter<'_> {
                     total.add(&block.stats);
                     progress(total.lines);
                     sample.add(block.disallowed.len(), |number| {
-                        block.urls.text[block.disallowed[number].clone()].trim_ascii().to_vec()
+                        block.urls.text[block.disallowed[number].clone()]
+                            .trim_ascii()
+                            .to_vec()
                     });
                 }
                 Ok(())
@@ -52,8 +61,16 @@ fn count_rows<'s>(
     mut count: impl FnMut(&VerdictsRef<'_>, u64) -> bool,
 ) -> Result<()> {
     let criterion = Criterion::DISALLOWED_FOR_ANY;
-    let RowBlock { urls: batch, stats, disallowed, .. } = block;
-    *stats = FilterStats { bytes: batch.bytes, ..FilterStats::default() };
+    let RowBlock {
+        urls: batch,
+        stats,
+        disallowed,
+        ..
+    } = block;
+    *stats = FilterStats {
+        bytes: batch.bytes,
+        ..FilterStats::default()
+    };
     disallowed.clear();
     let mut long = batch.long.iter().map(|(row, _)| *row).peekable();
     let mut row = 0;

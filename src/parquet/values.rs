@@ -46,13 +46,28 @@ impl ValueReader {
     pub(super) fn new(input: &ParquetInput, row_group: usize) -> Result<Self> {
         let group = input.meta.row_group(row_group);
         let rows = group.num_rows() as usize;
-        let pages = SerializedPageReader::new(Arc::new(input.chunks.clone()), group.column(input.column), rows, None);
+        let pages = SerializedPageReader::new(
+            Arc::new(input.chunks.clone()),
+            group.column(input.column),
+            rows,
+            None,
+        );
         let descr = input.schema().column(input.column);
         let full_level = descr.max_def_level();
         let queue = PageQueue::default();
         let reader = get_typed_column_reader(get_column_reader(descr, Box::new(queue.clone())));
-        let library = LibraryReader { queue, reader, values: Vec::new(), levels: Vec::new() };
-        Ok(Self { pages: pages.map_err(table_error)?, full_level, page: CurrentPage::Library(0), library })
+        let library = LibraryReader {
+            queue,
+            reader,
+            values: Vec::new(),
+            levels: Vec::new(),
+        };
+        Ok(Self {
+            pages: pages.map_err(table_error)?,
+            full_level,
+            page: CurrentPage::Library(0),
+            library,
+        })
     }
 
     /// Appends the values of at most `wanted` rows to `sink` and returns their number,
@@ -62,7 +77,9 @@ impl ValueReader {
             let rows = match &mut self.page {
                 CurrentPage::Plain(page) => page.read(wanted, sink)?,
                 CurrentPage::Library(left) => {
-                    let rows = self.library.read(wanted.min(*left), self.full_level, sink)?;
+                    let rows = self
+                        .library
+                        .read(wanted.min(*left), self.full_level, sink)?;
                     *left -= rows;
                     rows
                 }
@@ -75,7 +92,9 @@ impl ValueReader {
 
     /// Starts the next page; `false` after the last.
     fn next_page(&mut self) -> Result<bool> {
-        let Some(page) = self.pages.get_next_page().map_err(table_error)? else { return Ok(false) };
+        let Some(page) = self.pages.get_next_page().map_err(table_error)? else {
+            return Ok(false);
+        };
         let rows = page.num_values() as usize;
         match PlainPage::of(&page, self.full_level)? {
             Some(page) => self.page = CurrentPage::Plain(page),
@@ -103,13 +122,24 @@ impl PlainPage {
         let (rows, bytes) = (page.num_values() as usize, page.buffer());
         let (levels, at) = match page {
             _ if full_level > 1 || page.encoding() != Encoding::PLAIN => return Ok(None),
-            Page::DictionaryPage { .. } | Page::DataPageV2 { rep_levels_byte_len: 1.., .. } => return Ok(None),
-            Page::DataPageV2 { def_levels_byte_len, .. } => {
-                ((full_level > 0).then_some(0), *def_levels_byte_len as usize)
-            }
+            Page::DictionaryPage { .. }
+            | Page::DataPageV2 {
+                rep_levels_byte_len: 1..,
+                ..
+            } => return Ok(None),
+            Page::DataPageV2 {
+                def_levels_byte_len,
+                ..
+            } => ((full_level > 0).then_some(0), *def_levels_byte_len as usize),
             _ if full_level == 0 => (None, 0),
-            Page::DataPage { def_level_encoding: Encoding::RLE, .. } => {
-                let len = bytes.clone().try_get_u32_le().map_or(usize::MAX, |len| len as usize);
+            Page::DataPage {
+                def_level_encoding: Encoding::RLE,
+                ..
+            } => {
+                let len = bytes
+                    .clone()
+                    .try_get_u32_le()
+                    .map_or(usize::MAX, |len| len as usize);
                 (Some(4), len.saturating_add(4))
             }
             Page::DataPage { .. } => return Ok(None),
@@ -118,15 +148,25 @@ impl PlainPage {
             return bad("damaged: the levels of a page reach past its end");
         }
         let levels = levels.map(|from| DefinitionLevels::new(bytes.slice(from..at)));
-        Ok(Some(Self { bytes: bytes.clone(), at, levels, rows_left: rows }))
+        Ok(Some(Self {
+            bytes: bytes.clone(),
+            at,
+            levels,
+            rows_left: rows,
+        }))
     }
 
     fn read(&mut self, wanted: usize, sink: &mut impl ValueSink) -> Result<usize> {
         let wanted = wanted.min(self.rows_left);
         let mut rows = 0;
         while rows < wanted {
-            let run = self.levels.as_mut().map_or(Some((true, wanted)), |levels| levels.next(wanted - rows));
-            let Some((present, count)) = run else { return bad("damaged: a page has fewer levels than rows") };
+            let run = self
+                .levels
+                .as_mut()
+                .map_or(Some((true, wanted)), |levels| levels.next(wanted - rows));
+            let Some((present, count)) = run else {
+                return bad("damaged: a page has fewer levels than rows");
+            };
             match present {
                 true => self.push_values(count, sink)?,
                 false => (0..count).for_each(|_| sink.push_null()),
@@ -140,11 +180,15 @@ impl PlainPage {
     /// Appends the next `count` values to `sink`.
     fn push_values(&mut self, count: usize, sink: &mut impl ValueSink) -> Result<()> {
         for _ in 0..count {
-            let value = self.bytes[self.at..].split_first_chunk().and_then(|(len, rest)| {
-                let len = u32::from_le_bytes(*len) as usize;
-                rest.get(..len)
-            });
-            let Some(value) = value else { return bad("damaged: a value reaches past the end of its page") };
+            let value = self.bytes[self.at..]
+                .split_first_chunk()
+                .and_then(|(len, rest)| {
+                    let len = u32::from_le_bytes(*len) as usize;
+                    rest.get(..len)
+                });
+            let Some(value) = value else {
+                return bad("damaged: a value reaches past the end of its page");
+            };
             self.at += 4 + value.len();
             sink.push(value, || self.bytes.slice_ref(value).into());
         }
@@ -167,7 +211,9 @@ impl LibraryReader {
         }
         self.values.clear();
         self.levels.clear();
-        let read = self.reader.read_records(wanted, Some(&mut self.levels), None, &mut self.values);
+        let read = self
+            .reader
+            .read_records(wanted, Some(&mut self.levels), None, &mut self.values);
         let (rows, ..) = read.map_err(table_error)?;
         if rows == 0 || rows > wanted {
             return bad("damaged: a page ends before its rows do");
@@ -192,7 +238,10 @@ struct PageQueue(Arc<Mutex<VecDeque<Page>>>);
 
 impl PageQueue {
     fn push(&self, page: Page) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(page);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push_back(page);
     }
 }
 
@@ -200,7 +249,11 @@ impl Iterator for PageQueue {
     type Item = parquet::errors::Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front().map(Ok)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+            .map(Ok)
     }
 }
 

@@ -46,7 +46,9 @@ enum InputSource {
 
 impl std::fmt::Debug for Input {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Input")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -65,7 +67,10 @@ impl Input {
         }
         if path.is_dir() {
             let what = "a directory where a list of URLs is expected".to_owned();
-            return Err(Error::io(path, std::io::Error::new(std::io::ErrorKind::IsADirectory, what)));
+            return Err(Error::io(
+                path,
+                std::io::Error::new(std::io::ErrorKind::IsADirectory, what),
+            ));
         }
         let file = File::open(path).map_err(|err| Error::io(path, err))?;
         let meta = file.metadata().map_err(|err| Error::io(path, err))?;
@@ -73,23 +78,42 @@ impl Input {
             return Ok(Self::from_reader(path, file));
         }
         refuse_other_formats(path, file)?;
-        Ok(Self { path: path.to_owned(), source: InputSource::File(meta.len()) })
+        Ok(Self {
+            path: path.to_owned(),
+            source: InputSource::File(meta.len()),
+        })
     }
 
     /// An input that reads from `reader`; `name` appears in error messages.
     pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
-        Self { path: name.as_ref().to_owned(), source: InputSource::Reader(Box::new(reader)) }
+        Self {
+            path: name.as_ref().to_owned(),
+            source: InputSource::Reader(Box::new(reader)),
+        }
     }
 }
 
 /// Refuses a file whose first bytes are not those of a list, before the run writes anything.
 fn refuse_other_formats(path: &Path, file: File) -> Result<()> {
     let mut start = Vec::with_capacity(file_format::DETECTION_LEN);
-    file.take(file_format::DETECTION_LEN as u64).read_to_end(&mut start).map_err(|err| Error::io(path, err))?;
-    let is_compressed = matches!(FileFormat::of(&start), Some(FileFormat::Gzip | FileFormat::Zstd));
-    let other_format = || if is_compressed { None } else { FileFormat::not_a_list(&start, false) };
+    file.take(file_format::DETECTION_LEN as u64)
+        .read_to_end(&mut start)
+        .map_err(|err| Error::io(path, err))?;
+    let is_compressed = matches!(
+        FileFormat::of(&start),
+        Some(FileFormat::Gzip | FileFormat::Zstd)
+    );
+    let other_format = || {
+        if is_compressed {
+            None
+        } else {
+            FileFormat::not_a_list(&start, false)
+        }
+    };
     let why = refuse_by_name(path, &start).or_else(other_format);
-    why.map_or(Ok(()), |why| Err(Error::from(ErrorKind::BadList(why)).at(path)))
+    why.map_or(Ok(()), |why| {
+        Err(Error::from(ErrorKind::BadList(why)).at(path))
+    })
 }
 
 /// Whole lines of one input, and the results of judging them.
@@ -124,7 +148,12 @@ impl LineBlock {
 
     /// Makes this a block of records that are read otherwise: their lines, and their URLs, which are
     /// taken.
-    pub(crate) fn set_records(&mut self, lines: &[u8], urls: &mut ExtractedUrls, format: &Arc<RecordFormat>) {
+    pub(crate) fn set_records(
+        &mut self,
+        lines: &[u8],
+        urls: &mut ExtractedUrls,
+        format: &Arc<RecordFormat>,
+    ) {
         self.buffer.clear();
         self.buffer.extend_from_slice(lines);
         (self.len, self.unread, self.kind) = (lines.len(), None, BlockKind::Lines);
@@ -139,7 +168,11 @@ impl LineBlock {
             self.len = range.len;
             range.read(&mut self.buffer[..self.len])?;
         }
-        if let Some(format) = self.format.as_ref().filter(|_| self.kind == BlockKind::Lines) {
+        if let Some(format) = self
+            .format
+            .as_ref()
+            .filter(|_| self.kind == BlockKind::Lines)
+        {
             format.extract(&self.buffer[..self.len], &mut self.extracted);
         }
         Ok(())
@@ -231,7 +264,9 @@ impl LineBlockReader {
 
     /// Bytes read from the input so far, before decompression.
     pub(crate) fn bytes_read(&self) -> u64 {
-        self.file.as_ref().map_or_else(|| self.decoder.bytes_read(), RangedFile::offset)
+        self.file
+            .as_ref()
+            .map_or_else(|| self.decoder.bytes_read(), RangedFile::offset)
     }
 
     /// Makes `block` the next one, which is complete once it is [loaded](LineBlock::load); `false`
@@ -261,16 +296,28 @@ impl LineBlockReader {
                 self.carry.extend_from_slice(&block.buffer[end..block.len]);
                 block.len = end;
                 let is_rest = std::mem::take(&mut self.in_long_line);
-                block.kind = if is_rest { BlockKind::LongLineRest } else { BlockKind::Lines };
+                block.kind = if is_rest {
+                    BlockKind::LongLineRest
+                } else {
+                    BlockKind::Lines
+                };
                 self.count_lines(block);
                 return Ok(true);
             }
             if self.has_ended {
-                block.kind = if self.in_long_line { BlockKind::LongLineRest } else { BlockKind::Lines };
+                block.kind = if self.in_long_line {
+                    BlockKind::LongLineRest
+                } else {
+                    BlockKind::Lines
+                };
                 return Ok(block.len > 0);
             }
             if self.in_long_line || block.len >= MAX_LINE {
-                block.kind = if self.in_long_line { BlockKind::LongLineRest } else { BlockKind::LongLineStart };
+                block.kind = if self.in_long_line {
+                    BlockKind::LongLineRest
+                } else {
+                    BlockKind::LongLineStart
+                };
                 self.in_long_line = true;
                 return Ok(true);
             }
@@ -281,8 +328,12 @@ impl LineBlockReader {
     /// The next block as a range of a plain file, without reading it.
     fn next_range(&mut self) -> Result<Option<FileRange>> {
         let is_in_step = !self.in_long_line && self.decoder.is_in_step();
-        let Some(file) = self.file.as_ref().filter(|_| is_in_step) else { return Ok(None) };
-        let range = file.take(self.carry.len(), BLOCK_SIZE).map_err(|err| list_error(err, &self.path))?;
+        let Some(file) = self.file.as_ref().filter(|_| is_in_step) else {
+            return Ok(None);
+        };
+        let range = file
+            .take(self.carry.len(), BLOCK_SIZE)
+            .map_err(|err| list_error(err, &self.path))?;
         if range.is_some() {
             // The range includes the start of the line that was carried.
             self.carry.clear();
@@ -310,7 +361,9 @@ impl LineBlockReader {
         let unsearched = &block.buffer[searched..block.len];
         match &block.format {
             // A long line ends at the first line end, a block of lines at the last.
-            _ if self.in_long_line => Ok(memchr::memchr(b'\n', unsearched).map(|end| searched + end + 1)),
+            _ if self.in_long_line => {
+                Ok(memchr::memchr(b'\n', unsearched).map(|end| searched + end + 1))
+            }
             None => Ok(memchr::memrchr(b'\n', unsearched).map(|end| searched + end + 1)),
             Some(format) => {
                 let (end, in_quotes) = format.last_end(block.data());
@@ -335,7 +388,9 @@ impl LineBlockReader {
         let what = format!(
             "line {line}: a quote is opened here and not closed within {MAX_QUOTED} bytes; correct it, or read the file without quotes"
         );
-        Error::from(ErrorKind::BadList(what)).with_remedy(Remedy::ReadWithoutQuotes).at(&self.path)
+        Error::from(ErrorKind::BadList(what))
+            .with_remedy(Remedy::ReadWithoutQuotes)
+            .at(&self.path)
     }
 
     /// Appends up to [`BLOCK_SIZE`] decoded bytes to a block.
@@ -362,7 +417,11 @@ fn count_line_ends(text: &[u8]) -> u64 {
 }
 
 /// Peeks at an input until its record format is known, and refuses files of other formats.
-fn read_head<R: Read>(decoder: &mut Decoder<R>, path: &Path, options: &RecordOptions) -> Result<InputHead> {
+fn read_head<R: Read>(
+    decoder: &mut Decoder<R>,
+    path: &Path,
+    options: &RecordOptions,
+) -> Result<InputHead> {
     let mut has_more = true;
     loop {
         let start = decoder.peeked();
@@ -401,10 +460,17 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, &text).unwrap();
         let (from_file, ranges) = all(Input::open(&file).unwrap());
-        let bytes =
-            |blocks: &[(BlockKind, Vec<u8>)]| blocks.iter().flat_map(|(_, data)| data.clone()).collect::<Vec<_>>();
+        let bytes = |blocks: &[(BlockKind, Vec<u8>)]| {
+            blocks
+                .iter()
+                .flat_map(|(_, data)| data.clone())
+                .collect::<Vec<_>>()
+        };
         assert!(bytes(&from_file) == text);
-        let (from_reader, none) = all(Input::from_reader("test", std::io::Cursor::new(text.clone())));
+        let (from_reader, none) = all(Input::from_reader(
+            "test",
+            std::io::Cursor::new(text.clone()),
+        ));
         assert!(bytes(&from_reader) == text);
         assert_eq!(none, 0);
         (from_file, ranges)
@@ -424,21 +490,48 @@ mod tests {
 
     #[test]
     fn blocks_end_at_line_ends_and_lose_nothing() {
-        let text: Vec<u8> = (0..500_000).flat_map(|i| format!("line {i}\n").into_bytes()).chain(*b"last").collect();
+        let text: Vec<u8> = (0..500_000)
+            .flat_map(|i| format!("line {i}\n").into_bytes())
+            .chain(*b"last")
+            .collect();
         let (blocks, ranges) = blocks(text);
         assert!(blocks.len() > 3);
         assert!(ranges + 3 >= blocks.len(), "{ranges} of {}", blocks.len());
-        assert!(blocks.iter().rev().skip(1).all(|(kind, data)| *kind == BlockKind::Lines && data.ends_with(b"\n")));
+        assert!(
+            blocks
+                .iter()
+                .rev()
+                .skip(1)
+                .all(|(kind, data)| *kind == BlockKind::Lines && data.ends_with(b"\n"))
+        );
     }
 
     #[test]
     fn lines_of_any_length_are_whole() {
-        let lengths = [1, 10, 4000, 4096, 5000, BLOCK_SIZE - 1, BLOCK_SIZE, BLOCK_SIZE + 1, 3 * BLOCK_SIZE];
+        let lengths = [
+            1,
+            10,
+            4000,
+            4096,
+            5000,
+            BLOCK_SIZE - 1,
+            BLOCK_SIZE,
+            BLOCK_SIZE + 1,
+            3 * BLOCK_SIZE,
+        ];
         for (i, first) in lengths.into_iter().enumerate() {
-            let text: Vec<u8> =
-                lengths[i..].iter().flat_map(|len| [vec![b'x'; first], vec![b'y'; *len]].join(&b'\n')).collect();
+            let text: Vec<u8> = lengths[i..]
+                .iter()
+                .flat_map(|len| [vec![b'x'; first], vec![b'y'; *len]].join(&b'\n'))
+                .collect();
             let (blocks, _) = blocks(text.repeat(4));
-            assert!(blocks.iter().rev().skip(1).all(|(kind, data)| *kind == BlockKind::Lines && data.ends_with(b"\n")));
+            assert!(
+                blocks
+                    .iter()
+                    .rev()
+                    .skip(1)
+                    .all(|(kind, data)| *kind == BlockKind::Lines && data.ends_with(b"\n"))
+            );
         }
     }
 
@@ -446,14 +539,18 @@ mod tests {
     fn a_file_that_becomes_shorter_is_an_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "http://h.example/\n".repeat(100_000)).unwrap();
-        let mut blocks = LineBlockReader::new(Input::open(&file).unwrap(), &RecordOptions::default()).unwrap();
+        let mut blocks =
+            LineBlockReader::new(Input::open(&file).unwrap(), &RecordOptions::default()).unwrap();
         let mut block = LineBlock::default();
         while block.unread.is_none() {
             assert!(blocks.next(&mut block).unwrap());
         }
         file.as_file().set_len(300_000).unwrap();
         let err = block.load().unwrap_err().to_string();
-        assert!(err.contains("became shorter") && err.contains(&file.path().display().to_string()), "{err}");
+        assert!(
+            err.contains("became shorter") && err.contains(&file.path().display().to_string()),
+            "{err}"
+        );
     }
 
     #[test]
@@ -463,7 +560,14 @@ mod tests {
         text.extend_from_slice(b"\nb\n");
         let (blocks, _) = blocks(text);
         let kinds: Vec<BlockKind> = blocks.iter().map(|(kind, _)| *kind).collect();
-        assert_eq!(kinds[..3], [BlockKind::Lines, BlockKind::LongLineStart, BlockKind::LongLineRest]);
+        assert_eq!(
+            kinds[..3],
+            [
+                BlockKind::Lines,
+                BlockKind::LongLineStart,
+                BlockKind::LongLineRest
+            ]
+        );
         assert_eq!(blocks.last().unwrap(), &(BlockKind::Lines, b"b\n".to_vec()));
     }
 }

@@ -33,8 +33,15 @@ pub(crate) struct ListReader {
 }
 
 impl<'r> ListSource<'r> {
-    pub(crate) fn new(options: &'r RecordOptions, progress: &'r (dyn Fn(FilterProgress) + Sync)) -> Self {
-        Self { options, progress, shared: Mutex::default() }
+    pub(crate) fn new(
+        options: &'r RecordOptions,
+        progress: &'r (dyn Fn(FilterProgress) + Sync),
+    ) -> Self {
+        Self {
+            options,
+            progress,
+            shared: Mutex::default(),
+        }
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedByLists> {
@@ -47,7 +54,9 @@ impl<'r> ListSource<'r> {
         let mut shared = self.shared();
         shared.bytes_read += bytes_read - reader.reported;
         reader.reported = bytes_read;
-        (self.progress)(FilterProgress { bytes_read: shared.bytes_read });
+        (self.progress)(FilterProgress {
+            bytes_read: shared.bytes_read,
+        });
     }
 
     /// Whether this is the first header. An output has one header, so those of later lists must
@@ -61,8 +70,10 @@ impl<'r> ListSource<'r> {
         if first.trim_ascii_end() == block.data().trim_ascii_end() {
             return Ok(false);
         }
-        let what = "its header differs from that of the first input; give each input an output of its own";
-        let err = Error::from(ErrorKind::BadList(what.to_owned())).with_remedy(Remedy::SeparateOutputs);
+        let what =
+            "its header differs from that of the first input; give each input an output of its own";
+        let err =
+            Error::from(ErrorKind::BadList(what.to_owned())).with_remedy(Remedy::SeparateOutputs);
         Err(err.at(reader.blocks.path()))
     }
 }
@@ -74,14 +85,20 @@ impl BlockSource for ListSource<'_> {
 
     fn open(&self, input: Input) -> Result<Box<ListReader>> {
         let blocks = LineBlockReader::new(input, self.options)?;
-        Ok(Box::new(ListReader { blocks, reported: 0 }))
+        Ok(Box::new(ListReader {
+            blocks,
+            reported: 0,
+        }))
     }
 
     fn read(&self, reader: &mut Box<ListReader>, block: &mut LineBlock) -> Result<bool> {
         loop {
             let has_block = reader.blocks.next(block)?;
             self.report_progress(reader);
-            if !has_block || block.kind != BlockKind::Header || self.is_first_header(block, reader)? {
+            if !has_block
+                || block.kind != BlockKind::Header
+                || self.is_first_header(block, reader)?
+            {
                 return Ok(has_block);
             }
         }

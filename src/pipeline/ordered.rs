@@ -55,7 +55,12 @@ pub(crate) fn run<S: BlockSource, T>(
         error: None,
     };
     let max_in_flight = source.max_in_flight(threads);
-    let pipeline = Pipeline { source, state: Mutex::new(state), changed: Condvar::new(), max_in_flight };
+    let pipeline = Pipeline {
+        source,
+        state: Mutex::new(state),
+        changed: Condvar::new(),
+        max_in_flight,
+    };
     rayon::scope(|pool| {
         for _ in 0..threads {
             pool.spawn(|_| {
@@ -67,7 +72,10 @@ pub(crate) fn run<S: BlockSource, T>(
             });
         }
     });
-    let state = pipeline.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let state = pipeline
+        .state
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     state.error.map_or(Ok(()), Err)
 }
 
@@ -106,12 +114,18 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
             if state.error.is_some() || state.scheduler.is_finished() {
                 return None;
             }
-            let (written, has_room) = (state.reorder.next_position(), state.in_flight < self.max_in_flight);
+            let (written, has_room) = (
+                state.reorder.next_position(),
+                state.in_flight < self.max_in_flight,
+            );
             if let Some(read) = state.scheduler.start_read(written, has_room) {
                 state.in_flight += 1;
                 return Some((read, state.spare.pop().unwrap_or_default()));
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -146,16 +160,30 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
 
 impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline<'_, S, W> {
     /// Reads a block, judges it and delivers it.
-    fn process(&self, read: SourceRead<S>, mut block: S::Block, work: impl FnOnce(&mut S::Block) -> Result<()>) {
+    fn process(
+        &self,
+        read: SourceRead<S>,
+        mut block: S::Block,
+        work: impl FnOnce(&mut S::Block) -> Result<()>,
+    ) {
         let input = read.input;
         let (position, item) = match read_block(self.source, read.target, &mut block) {
             Ok(Some(reader)) => {
                 let position = self.return_reader(input, reader);
                 let done = self.source.load(&mut block).and_then(|()| work(&mut block));
-                (position, done.map_or_else(BufferedItem::Failed, |()| BufferedItem::Block(block)))
+                (
+                    position,
+                    done.map_or_else(BufferedItem::Failed, |()| BufferedItem::Block(block)),
+                )
             }
-            Ok(None) => (self.end_input(input, block, false), BufferedItem::EndOfInput),
-            Err(err) => (self.end_input(input, block, true), BufferedItem::Failed(err)),
+            Ok(None) => (
+                self.end_input(input, block, false),
+                BufferedItem::EndOfInput,
+            ),
+            Err(err) => (
+                self.end_input(input, block, true),
+                BufferedItem::Failed(err),
+            ),
         };
         self.deliver(position, item);
     }
@@ -165,14 +193,18 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
         let mut state = self.lock();
         state.reorder.insert(position, item);
         while state.error.is_none() {
-            let Some(mut write) = state.write.take() else { return };
+            let Some(mut write) = state.write.take() else {
+                return;
+            };
             let Some(item) = state.reorder.pop() else {
                 state.write = Some(write);
                 return;
             };
             drop(state);
             let (result, written) = match item {
-                BufferedItem::Block(mut block) => (write(OrderedItem::Block(&mut block)), Some(block)),
+                BufferedItem::Block(mut block) => {
+                    (write(OrderedItem::Block(&mut block)), Some(block))
+                }
                 BufferedItem::EndOfInput => (write(OrderedItem::EndOfInput), None),
                 BufferedItem::Failed(err) => (Err(err), None),
             };
@@ -211,7 +243,8 @@ struct StopOnPanic<'p, 's, S: BlockSource, W>(&'p Pipeline<'s, S, W>);
 impl<S: BlockSource, W> Drop for StopOnPanic<'_, '_, S, W> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.stop(io::Error::other("a worker of the pipeline panicked").into());
+            self.0
+                .stop(io::Error::other("a worker of the pipeline panicked").into());
         }
     }
 }

@@ -32,7 +32,12 @@ pub(crate) struct RangedFile {
 impl RangedFile {
     pub(crate) fn open(path: &Path, len: u64) -> Result<Self> {
         let file = File::open(path).map_err(|err| Error::io(path, err))?;
-        Ok(Self { file: Arc::new(file), path: path.into(), offset: Arc::default(), len })
+        Ok(Self {
+            file: Arc::new(file),
+            path: path.into(),
+            offset: Arc::default(),
+            len,
+        })
     }
 
     pub(crate) fn offset(&self) -> u64 {
@@ -52,11 +57,17 @@ impl RangedFile {
             Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
-        let Some(end) = memchr::memrchr(b'\n', probe) else { return Ok(None) };
+        let Some(end) = memchr::memrchr(b'\n', probe) else {
+            return Ok(None);
+        };
         let end = from + end as u64 + 1;
         self.offset.store(end, Ordering::Relaxed);
         let len = (end - start) as usize;
-        Ok(Some(FileRange { lines: ReadAt::new(&self.file, start), path: Arc::clone(&self.path), len }))
+        Ok(Some(FileRange {
+            lines: ReadAt::new(&self.file, start),
+            path: Arc::clone(&self.path),
+            len,
+        }))
     }
 }
 

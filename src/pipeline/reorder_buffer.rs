@@ -28,7 +28,10 @@ pub(crate) struct ReorderBuffer<B> {
 
 impl<B> ReorderBuffer<B> {
     pub(crate) fn new() -> Self {
-        Self { next: BlockPosition::default(), waiting: BTreeMap::new() }
+        Self {
+            next: BlockPosition::default(),
+            waiting: BTreeMap::new(),
+        }
     }
 
     /// The position that is written next.
@@ -46,7 +49,12 @@ impl<B> ReorderBuffer<B> {
         let item = self.waiting.remove(&self.next)?;
         match item {
             BufferedItem::Block(_) => self.next.block += 1,
-            BufferedItem::EndOfInput => self.next = BlockPosition { input: self.next.input + 1, block: 0 },
+            BufferedItem::EndOfInput => {
+                self.next = BlockPosition {
+                    input: self.next.input + 1,
+                    block: 0,
+                }
+            }
             BufferedItem::Failed(_) => {}
         }
         Some(item)

@@ -44,7 +44,13 @@ pub(crate) enum ReadTarget<I, R> {
 impl<I, R> InputScheduler<I, R> {
     /// A scheduler that keeps at most `max_open` inputs open.
     pub(crate) fn new(inputs: Vec<I>, max_open: usize, max_ahead: u64) -> Self {
-        Self { unopened: inputs.into_iter(), open: VecDeque::new(), next_input: 0, max_open, max_ahead }
+        Self {
+            unopened: inputs.into_iter(),
+            open: VecDeque::new(),
+            next_input: 0,
+            max_open,
+            max_ahead,
+        }
     }
 
     /// The next read, if one can start now. `written` is the position that is written next;
@@ -53,30 +59,51 @@ impl<I, R> InputScheduler<I, R> {
     /// If no read can start and the inputs are not [finished](Self::is_finished), a worker is
     /// reading, or has the block at `written`. So whoever waits for a read waits for a worker that
     /// does not wait itself.
-    pub(crate) fn start_read(&mut self, written: BlockPosition, has_room: bool) -> Option<ReadTask<I, R>> {
+    pub(crate) fn start_read(
+        &mut self,
+        written: BlockPosition,
+        has_room: bool,
+    ) -> Option<ReadTask<I, R>> {
         let max_ahead = self.max_ahead;
         let is_allowed = |next: BlockPosition| match next.input == written.input {
             true => next.block < written.block + max_ahead,
             false => has_room,
         };
         let mut open = self.open.iter_mut().filter(|open| is_allowed(open.next));
-        if let Some((input, reader)) = open.find_map(|open| Some((open.next.input, open.reader.take()?))) {
-            return Some(ReadTask { input, target: ReadTarget::Open(reader) });
+        if let Some((input, reader)) =
+            open.find_map(|open| Some((open.next.input, open.reader.take()?)))
+        {
+            return Some(ReadTask {
+                input,
+                target: ReadTarget::Open(reader),
+            });
         }
-        let next = BlockPosition { input: self.next_input, block: 0 };
+        let next = BlockPosition {
+            input: self.next_input,
+            block: 0,
+        };
         if !is_allowed(next) || !self.can_open() {
             return None;
         }
         let unopened = self.unopened.next()?;
-        self.open.push_back(OpenInput { next, reader: None, is_slow: false, has_ended: false });
+        self.open.push_back(OpenInput {
+            next,
+            reader: None,
+            is_slow: false,
+            has_ended: false,
+        });
         self.next_input += 1;
-        Some(ReadTask { input: next.input, target: ReadTarget::Unopened(unopened) })
+        Some(ReadTask {
+            input: next.input,
+            target: ReadTarget::Unopened(unopened),
+        })
     }
 
     /// Whether one more input may be open.
     fn can_open(&self) -> bool {
         // Every open input has given its first block, so the headers of lists come in input order.
-        let has_started = |open: &OpenInput<R>| open.is_slow && (open.has_ended || open.next.block > 0);
+        let has_started =
+            |open: &OpenInput<R>| open.is_slow && (open.has_ended || open.next.block > 0);
         self.open.len() < self.max_open && self.open.iter().all(has_started)
     }
 
@@ -128,8 +155,14 @@ mod tests {
     }
 
     /// Starts a read and gives the number of its input.
-    fn start(scheduler: &mut InputScheduler<(), ()>, written: BlockPosition, has_room: bool) -> Option<u64> {
-        scheduler.start_read(written, has_room).map(|read| read.input)
+    fn start(
+        scheduler: &mut InputScheduler<(), ()>,
+        written: BlockPosition,
+        has_room: bool,
+    ) -> Option<u64> {
+        scheduler
+            .start_read(written, has_room)
+            .map(|read| read.input)
     }
 
     #[test]
@@ -138,7 +171,11 @@ mod tests {
         assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
         assert_eq!(scheduler.return_reader(0, (), false), at(0, 0));
         assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
-        assert_eq!(start(&mut scheduler, at(0, 0), true), None, "a worker reads the first input");
+        assert_eq!(
+            start(&mut scheduler, at(0, 0), true),
+            None,
+            "a worker reads the first input"
+        );
         assert_eq!(scheduler.end_input(0), at(0, 1));
         assert_eq!(start(&mut scheduler, at(0, 1), true), Some(1));
         scheduler.end_input(1);
@@ -149,14 +186,30 @@ mod tests {
     fn slow_inputs_are_read_at_once_within_the_limits() {
         let mut scheduler = InputScheduler::new(vec![(), (), ()], 2, 2);
         assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
-        assert_eq!(start(&mut scheduler, at(0, 0), true), None, "the first input has no block yet");
+        assert_eq!(
+            start(&mut scheduler, at(0, 0), true),
+            None,
+            "the first input has no block yet"
+        );
         scheduler.return_reader(0, (), true);
         assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
-        assert_eq!(start(&mut scheduler, at(0, 0), false), None, "there is no room for later inputs");
+        assert_eq!(
+            start(&mut scheduler, at(0, 0), false),
+            None,
+            "there is no room for later inputs"
+        );
         assert_eq!(start(&mut scheduler, at(0, 0), true), Some(1));
         scheduler.return_reader(0, (), true);
-        assert_eq!(start(&mut scheduler, at(0, 0), true), None, "two blocks ahead of the output, two inputs open");
-        assert_eq!(start(&mut scheduler, at(0, 1), true), Some(0), "one block is written");
+        assert_eq!(
+            start(&mut scheduler, at(0, 0), true),
+            None,
+            "two blocks ahead of the output, two inputs open"
+        );
+        assert_eq!(
+            start(&mut scheduler, at(0, 1), true),
+            Some(0),
+            "one block is written"
+        );
         scheduler.end_input(0);
         scheduler.return_reader(1, (), true);
         assert_eq!(start(&mut scheduler, at(0, 2), true), Some(1));

@@ -66,7 +66,8 @@ impl FilterStats {
     #[cold]
     #[inline(never)]
     pub(crate) fn count_blank(&mut self, data: &[u8], lines: LineRun<'_>) {
-        let is_blank = |line: &Range<usize>| without_mark(&data[line.clone()]).trim_ascii().is_empty();
+        let is_blank =
+            |line: &Range<usize>| without_mark(&data[line.clone()]).trim_ascii().is_empty();
         self.blank += lines.ranges().filter(is_blank).count() as u64;
     }
 
@@ -87,7 +88,11 @@ impl FilterStats {
         self.bytes += other.bytes;
         self.via_other_scheme += other.via_other_scheme;
         self.warcinfo += other.warcinfo;
-        self.agent_allowed.resize(self.agent_allowed.len().max(other.agent_allowed.len()), 0);
-        self.agent_allowed.iter_mut().zip(&other.agent_allowed).for_each(|(sum, n)| *sum += n);
+        self.agent_allowed
+            .resize(self.agent_allowed.len().max(other.agent_allowed.len()), 0);
+        self.agent_allowed
+            .iter_mut()
+            .zip(&other.agent_allowed)
+            .for_each(|(sum, n)| *sum += n);
     }
 }

@@ -43,12 +43,25 @@ pub struct PreferenceExplanation {
 /// assert_eq!(why.usage_lines, [(2, "content-usage: /x train-ai=n".to_owned())]);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
-pub fn explain_preferences(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> PreferenceExplanation {
+pub fn explain_preferences(
+    robots: &Robots<'_>,
+    agent: &Agent,
+    how: AgentMatch,
+    url: &[u8],
+) -> PreferenceExplanation {
     let (raw, slash) = url::path_of(url, robots.profile());
-    let raw = if slash { [b"/", raw].concat() } else { raw.to_vec() };
+    let raw = if slash {
+        [b"/", raw].concat()
+    } else {
+        raw.to_vec()
+    };
     let path = normalize_path(&raw, robots.profile());
     let (groups, _) = robots.groups_for(agent, how);
-    let is_own = |field: &OtherField<'_>| field.group().is_some_and(|group| groups.binary_search(&group).is_ok());
+    let is_own = |field: &OtherField<'_>| {
+        field
+            .group()
+            .is_some_and(|group| groups.binary_search(&group).is_ok())
+    };
     let mut best = LongestMatch::default();
     let (mut own, mut file_wide) = (Signals::default(), Signals::default());
     let mut signal_lines = Vec::new();
@@ -56,7 +69,11 @@ pub fn explain_preferences(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, 
         match field.name() {
             "content-usage" if is_own(field) => best.offer(field, &path, robots),
             "content-signal" if is_own(field) || field.group().is_none() => {
-                let signals = if is_own(field) { &mut own } else { &mut file_wide };
+                let signals = if is_own(field) {
+                    &mut own
+                } else {
+                    &mut file_wide
+                };
                 *signals = signals.and(Signals::parse(field.value()));
                 signal_lines.push(line(field));
             }
@@ -87,7 +104,13 @@ impl LongestMatch {
         match pattern.priority().cmp(&self.length) {
             Ordering::Less => return,
             Ordering::Equal => self.usage = self.usage.and(usage),
-            Ordering::Greater => *self = Self { length: pattern.priority(), usage, lines: Vec::new() },
+            Ordering::Greater => {
+                *self = Self {
+                    length: pattern.priority(),
+                    usage,
+                    lines: Vec::new(),
+                }
+            }
         }
         self.lines.push(line(field));
     }
@@ -95,5 +118,8 @@ impl LongestMatch {
 
 /// The number and the text of a line.
 fn line(field: &OtherField<'_>) -> (u32, String) {
-    (field.line(), format!("{}: {}", field.name(), field.value().as_bstr()))
+    (
+        field.line(),
+        format!("{}: {}", field.name(), field.value().as_bstr()),
+    )
 }

@@ -8,8 +8,11 @@ impl PreferenceExplanation {
     /// state them.
     pub fn to_json(&self) -> Value {
         let found = self.preferences;
-        let signals: Map<String, Value> =
-            found.signals.iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
+        let signals: Map<String, Value> = found
+            .signals
+            .iter()
+            .map(|(key, value)| (key.to_owned(), value.into()))
+            .collect();
         json!({
             "train-ai": found.train_ai.name(), "search": found.search.name(), "content-signal": signals,
             "usage_lines": lines_json(&self.usage_lines), "signal_lines": lines_json(&self.signal_lines),
@@ -19,5 +22,8 @@ impl PreferenceExplanation {
 
 /// Lines of a robots.txt as objects with number and text.
 pub(crate) fn lines_json(lines: &[(u32, String)]) -> Vec<Value> {
-    lines.iter().map(|(line, text)| json!({ "line": line, "text": text })).collect()
+    lines
+        .iter()
+        .map(|(line, text)| json!({ "line": line, "text": text }))
+        .collect()
 }

@@ -98,7 +98,11 @@ pub struct Preferences {
 
 impl Preferences {
     fn new(usage: Usage, signals: Signals) -> Self {
-        Self { train_ai: usage.train_ai, search: usage.search, signals }
+        Self {
+            train_ai: usage.train_ai,
+            search: usage.search,
+            signals,
+        }
     }
 
     /// Whether it states no preference at all.
@@ -116,6 +120,10 @@ impl Preferences {
     /// ```
     #[must_use]
     pub fn of_refused_url(self) -> Self {
-        Self { train_ai: Preference::NotApplicable, search: Preference::NotApplicable, ..self }
+        Self {
+            train_ai: Preference::NotApplicable,
+            search: Preference::NotApplicable,
+            ..self
+        }
     }
 }

@@ -20,7 +20,10 @@ use std::collections::HashMap;
 /// Whether a condensed text may state a preference. In such a text each line begins with its field.
 pub(crate) fn may_have_preferences(condensed: &[u8]) -> bool {
     const START: &[u8] = b"content-";
-    condensed.lines().any(|line| line.get(..START.len()).is_some_and(|start| start.eq_ignore_ascii_case(START)))
+    condensed.lines().any(|line| {
+        line.get(..START.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(START))
+    })
 }
 
 /// The preferences of one robots.txt for a list of agents.
@@ -70,7 +73,10 @@ impl MatchedUsage {
     fn longer(self, other: Self) -> Self {
         match self.priority.cmp(&other.priority) {
             Ordering::Less => other,
-            Ordering::Equal => Self { priority: self.priority, usage: self.usage.and(other.usage) },
+            Ordering::Equal => Self {
+                priority: self.priority,
+                usage: self.usage.and(other.usage),
+            },
             Ordering::Greater => self,
         }
     }
@@ -81,11 +87,17 @@ impl PreferenceSet {
     pub(crate) fn new(robots: &Robots<'_>, agents: &[Agent], how: AgentMatch) -> Option<Self> {
         let lines = PreferenceLines::new(robots);
         let addressed = AddressedGroups::new(robots.groups(), agents, how);
-        let mut set = Self { groups: Vec::new(), classes: Vec::new(), agents: Vec::new() };
+        let mut set = Self {
+            groups: Vec::new(),
+            classes: Vec::new(),
+            agents: Vec::new(),
+        };
         // Agents with the same first name that a group names are in one class.
         let mut class_of: HashMap<Option<&[u8]>, u32> = HashMap::new();
         for agent in agents {
-            let key = agent.keys(how).find(|key| !addressed.by_name[key].is_empty());
+            let key = agent
+                .keys(how)
+                .find(|key| !addressed.by_name[key].is_empty());
             let class = *class_of.entry(key).or_insert_with(|| {
                 let groups = key.map_or(&addressed.global, |key| &addressed.by_name[key]);
                 set.classes.push(lines.class(groups));
@@ -99,14 +111,28 @@ impl PreferenceSet {
     }
 
     /// The preferences of each agent, in the order of the agents, for a path in normal form.
-    pub(crate) fn evaluate<'a>(&self, path: &[u8], buffers: &'a mut PreferenceBuffers) -> &'a [Preferences] {
-        let PreferenceBuffers { of_groups, of_classes, of_agents } = buffers;
+    pub(crate) fn evaluate<'a>(
+        &self,
+        path: &[u8],
+        buffers: &'a mut PreferenceBuffers,
+    ) -> &'a [Preferences] {
+        let PreferenceBuffers {
+            of_groups,
+            of_classes,
+            of_agents,
+        } = buffers;
         of_groups.clear();
         of_groups.extend(self.groups.iter().map(|lines| longest_match(lines, path)));
         of_classes.clear();
         of_classes.extend(self.classes.iter().map(|class| {
             let matches = class.groups.iter().map(|&group| of_groups[group as usize]);
-            Preferences::new(matches.reduce(MatchedUsage::longer).unwrap_or_default().usage, class.signals)
+            Preferences::new(
+                matches
+                    .reduce(MatchedUsage::longer)
+                    .unwrap_or_default()
+                    .usage,
+                class.signals,
+            )
         }));
         of_agents.clear();
         of_agents.extend(self.agents.iter().map(|&class| of_classes[class as usize]));
@@ -124,7 +150,10 @@ fn longest_match(lines: &[UsageLine], path: &[u8]) -> MatchedUsage {
             break;
         }
         if line.path.matches(path) {
-            best = MatchedUsage { priority, usage: best.usage.and(line.usage) };
+            best = MatchedUsage {
+                priority,
+                usage: best.usage.and(line.usage),
+            };
         }
     }
     best
@@ -146,9 +175,13 @@ impl PreferenceLines {
         let mut lines = Self::default();
         for field in robots.other_fields() {
             match (field.name(), field.group()) {
-                ("content-usage", Some(group)) => lines.add_usage(group, field.value(), robots.profile()),
+                ("content-usage", Some(group)) => {
+                    lines.add_usage(group, field.value(), robots.profile())
+                }
                 ("content-signal", group) => {
-                    let signals = group.map_or(&mut lines.file_wide, |group| lines.signals.entry(group).or_default());
+                    let signals = group.map_or(&mut lines.file_wide, |group| {
+                        lines.signals.entry(group).or_default()
+                    });
                     *signals = signals.and(Signals::parse(field.value()));
                 }
                 _ => {}
@@ -164,7 +197,10 @@ impl PreferenceLines {
             (self.usage.len() - 1) as u32
         });
         let (Pattern { text, anchored }, usage) = usage::parse(value, profile);
-        let path = Pattern { text: Cow::Owned(text.into_owned()), anchored };
+        let path = Pattern {
+            text: Cow::Owned(text.into_owned()),
+            anchored,
+        };
         self.usage[index as usize].push(UsageLine { path, usage });
     }
 
@@ -173,7 +209,10 @@ impl PreferenceLines {
         let signals = groups.iter().filter_map(|group| self.signals.get(group));
         let own = signals.fold(Signals::default(), |all, signals| all.and(*signals));
         AgentClass {
-            groups: groups.iter().filter_map(|group| self.usage_of_group.get(group).copied()).collect(),
+            groups: groups
+                .iter()
+                .filter_map(|group| self.usage_of_group.get(group).copied())
+                .collect(),
             signals: own.or(self.file_wide),
         }
     }
@@ -183,7 +222,11 @@ impl PreferenceLines {
 /// path.
 fn sort_and_merge(lines: &mut Vec<UsageLine>) {
     let order = |line: &UsageLine| Reverse(line.path.priority());
-    lines.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.path.text.cmp(&b.path.text)));
+    lines.sort_by(|a, b| {
+        order(a)
+            .cmp(&order(b))
+            .then_with(|| a.path.text.cmp(&b.path.text))
+    });
     lines.dedup_by(|line, kept| {
         let same = line.path == kept.path;
         if same {
@@ -205,7 +248,10 @@ impl<'a> AddressedGroups<'a> {
     /// One pass over the user-agent lines, for any number of agents.
     fn new(groups: &[Group<'_>], agents: &'a [Agent], how: AgentMatch) -> Self {
         let names = agents.iter().flat_map(|agent| agent.keys(how));
-        let mut addressed = Self { by_name: names.map(|name| (name, Vec::new())).collect(), global: Vec::new() };
+        let mut addressed = Self {
+            by_name: names.map(|name| (name, Vec::new())).collect(),
+            global: Vec::new(),
+        };
         let add = |list: &mut Vec<usize>, group| {
             // A group can name an agent twice.
             if list.last() != Some(&group) {
@@ -234,10 +280,18 @@ mod tests {
 
     #[test]
     fn texts_without_preferences_are_dismissed() {
-        for text in ["content-usage: a\n", "\n\nuser-agent: *\nContent-Signal: a\n"] {
+        for text in [
+            "content-usage: a\n",
+            "\n\nuser-agent: *\nContent-Signal: a\n",
+        ] {
             assert!(may_have_preferences(text.as_bytes()), "{text:?}");
         }
-        for text in ["", "content", "user-agent: *\ndisallow: /content-usage\n", "\ncont"] {
+        for text in [
+            "",
+            "content",
+            "user-agent: *\ndisallow: /content-usage\n",
+            "\ncont",
+        ] {
             assert!(!may_have_preferences(text.as_bytes()), "{text:?}");
         }
     }

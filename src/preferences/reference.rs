@@ -28,20 +28,40 @@ use bstr::ByteSlice;
 /// assert_eq!(found.train_ai, Preference::No);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
-pub fn preferences(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profile, url: &[u8]) -> Preferences {
+pub fn preferences(
+    robots: &[u8],
+    agent: &Agent,
+    how: AgentMatch,
+    profile: Profile,
+    url: &[u8],
+) -> Preferences {
     let path = normal_path(&path_params_query(url, profile), profile);
     let lines = key_values(robots);
-    let name = agent.keys(how).find(|name| lines.iter().any(|l| l.key == Key::Agent && names(&l.value, name)));
+    let name = agent.keys(how).find(|name| {
+        lines
+            .iter()
+            .any(|l| l.key == Key::Agent && names(&l.value, name))
+    });
     let groups = groups(&lines);
     let is_addressed = |group: &[&KeyValue]| {
-        group
-            .iter()
-            .any(|line| line.key == Key::Agent && name.map_or(is_global(&line.value), |name| names(&line.value, name)))
+        group.iter().any(|line| {
+            line.key == Key::Agent
+                && name.map_or(is_global(&line.value), |name| names(&line.value, name))
+        })
     };
     // Lines before the first group belong to no agent. All groups that name the agent form one.
-    let own: Vec<&KeyValue> = groups[1..].iter().filter(|group| is_addressed(group)).flatten().copied().collect();
+    let own: Vec<&KeyValue> = groups[1..]
+        .iter()
+        .filter(|group| is_addressed(group))
+        .flatten()
+        .copied()
+        .collect();
     let (train_ai, search) = usage(&own, profile, &path);
-    Preferences { train_ai, search, signals: signals(&own, &groups[0]) }
+    Preferences {
+        train_ai,
+        search,
+        signals: signals(&own, &groups[0]),
+    }
 }
 
 /// The lines before any group, and then the lines of each group.
@@ -63,15 +83,26 @@ fn groups(lines: &[KeyValue]) -> Vec<Vec<&KeyValue>> {
 }
 
 fn usage(lines: &[&KeyValue], profile: Profile, path: &[u8]) -> (Preference, Preference) {
-    let parsed = lines.iter().filter(|line| line.key == Key::ContentUsage).map(|line| path_and_dictionary(&line.value));
-    let matching: Vec<_> =
-        parsed.map(|(own, text)| (priority(own, profile, path), text)).filter(|(n, _)| *n >= 0).collect();
+    let parsed = lines
+        .iter()
+        .filter(|line| line.key == Key::ContentUsage)
+        .map(|line| path_and_dictionary(&line.value));
+    let matching: Vec<_> = parsed
+        .map(|(own, text)| (priority(own, profile, path), text))
+        .filter(|(n, _)| *n >= 0)
+        .collect();
     let longest = matching.iter().map(|(length, _)| *length).max();
-    let counting = matching.iter().filter(|(length, _)| Some(*length) == longest);
-    let dictionaries: Vec<_> = counting.map(|(_, text)| dictionary(text).unwrap_or_default()).collect();
+    let counting = matching
+        .iter()
+        .filter(|(length, _)| Some(*length) == longest);
+    let dictionaries: Vec<_> = counting
+        .map(|(_, text)| dictionary(text).unwrap_or_default())
+        .collect();
     let of_key = |key: &str| {
-        let values: Vec<&MemberValue> =
-            dictionaries.iter().filter_map(|members| Some(&members.iter().rfind(|(k, _)| k == key)?.1)).collect();
+        let values: Vec<&MemberValue> = dictionaries
+            .iter()
+            .filter_map(|members| Some(&members.iter().rfind(|(k, _)| k == key)?.1))
+            .collect();
         if values.contains(&&MemberValue::Token("n".to_owned())) {
             Preference::No
         } else if values.contains(&&MemberValue::Token("y".to_owned())) {
@@ -88,15 +119,27 @@ fn path_and_dictionary(value: &[u8]) -> (&[u8], &[u8]) {
     if !value.starts_with(b"/") {
         return (b"/", value);
     }
-    let (path, rest) = value.split_at(value.iter().position(|b| b" \t".contains(b)).unwrap_or(value.len()));
+    let (path, rest) = value.split_at(
+        value
+            .iter()
+            .position(|b| b" \t".contains(b))
+            .unwrap_or(value.len()),
+    );
     (path, rest.trim_start_with(|c| c == ' ' || c == '\t'))
 }
 
 fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
     let values = |lines: &[&KeyValue], wanted: &str| -> Vec<String> {
         let mut values = Vec::new();
-        for line in lines.iter().filter(|line| line.key == Key::ContentSignal && !line.value.starts_with(b"/")) {
-            for (key, value) in line.value.split_str(",").filter_map(|member| member.split_once_str("=")) {
+        for line in lines
+            .iter()
+            .filter(|line| line.key == Key::ContentSignal && !line.value.starts_with(b"/"))
+        {
+            for (key, value) in line
+                .value
+                .split_str(",")
+                .filter_map(|member| member.split_once_str("="))
+            {
                 if strip(key).eq_ignore_ascii_case(wanted.as_bytes()) {
                     values.push(String::from_utf8_lossy(strip(value)).to_ascii_lowercase());
                 }
@@ -109,7 +152,9 @@ fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
     let first = |key: &str, words: &[&str]| {
         [own, before].into_iter().find_map(|lines| {
             let values = values(lines, key);
-            words.iter().position(|word| values.iter().any(|value| value == word))
+            words
+                .iter()
+                .position(|word| values.iter().any(|value| value == word))
         })
     };
     let yes_or_no = |key: &str| first(key, &["no", "yes"]).map(|place| place == 1);
@@ -181,15 +226,22 @@ impl<'a> DictionaryText<'a> {
     }
 
     fn run(&mut self, is_in: impl Fn(u8) -> bool) -> &'a [u8] {
-        let (run, rest) = self.0.split_at(self.0.iter().position(|&b| !is_in(b)).unwrap_or(self.0.len()));
+        let (run, rest) = self.0.split_at(
+            self.0
+                .iter()
+                .position(|&b| !is_in(b))
+                .unwrap_or(self.0.len()),
+        );
         self.0 = rest;
         run
     }
 
     /// §4.2.3.3.
     fn key(&mut self) -> Option<String> {
-        self.peek().filter(|b| b.is_ascii_lowercase() || *b == b'*')?;
-        let key = self.run(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-.*".contains(&b));
+        self.peek()
+            .filter(|b| b.is_ascii_lowercase() || *b == b'*')?;
+        let key =
+            self.run(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-.*".contains(&b));
         Some(String::from_utf8_lossy(key).into_owned())
     }
 
@@ -279,7 +331,9 @@ impl<'a> DictionaryText<'a> {
         let config = GeneralPurposeConfig::new()
             .with_decode_padding_mode(DecodePaddingMode::Indifferent)
             .with_decode_allow_trailing_bits(true);
-        GeneralPurpose::new(&base64::alphabet::STANDARD, config).decode(text).ok()?;
+        GeneralPurpose::new(&base64::alphabet::STANDARD, config)
+            .decode(text)
+            .ok()?;
         self.take(b':').then_some(())
     }
 
@@ -305,7 +359,9 @@ impl<'a> DictionaryText<'a> {
                 b'"' => return String::from_utf8(bytes).ok().map(|_| ()),
                 b'%' => {
                     let digits = [self.next()?, self.next()?];
-                    let lower = digits.iter().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b));
+                    let lower = digits
+                        .iter()
+                        .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b));
                     let text = std::str::from_utf8(&digits).ok().filter(|_| lower)?;
                     bytes.push(u8::from_str_radix(text, 16).ok()?);
                 }

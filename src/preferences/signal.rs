@@ -68,7 +68,9 @@ impl SignalMember {
             b"ai-input" => out.ai_input = yes,
             b"ai-train" => out.ai_train = yes,
             b"use" => {
-                out.usage = SignalUse::ALL.into_iter().find(|usage| value == Some(usage.name().as_bytes()));
+                out.usage = SignalUse::ALL
+                    .into_iter()
+                    .find(|usage| value == Some(usage.name().as_bytes()));
             }
             _ => {}
         }
@@ -94,7 +96,8 @@ impl Signals {
             ("ai-train", word(self.ai_train)),
             ("use", self.usage.map(SignalUse::name)),
         ];
-        all.into_iter().filter_map(|(key, value)| Some((key, value?)))
+        all.into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
     }
 
     /// Parses the value of a line. Members that are not understood are skipped. A line for a path
@@ -109,10 +112,18 @@ impl Signals {
     /// The members in the value of a line; commas separate them. Empty ones are left out.
     pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = SignalMember> {
         let plain = |text: &[u8]| trim(text).to_ascii_lowercase();
-        let members = value.split(|&b| b == b',').filter(|member| !trim(member).is_empty());
+        let members = value
+            .split(|&b| b == b',')
+            .filter(|member| !trim(member).is_empty());
         members.map(move |member| match member.split_once_str("=") {
-            Some((key, value)) => SignalMember { key: plain(key), value: Some(plain(value)) },
-            None => SignalMember { key: plain(member), value: None },
+            Some((key, value)) => SignalMember {
+                key: plain(key),
+                value: Some(plain(value)),
+            },
+            None => SignalMember {
+                key: plain(member),
+                value: None,
+            },
         })
     }
 
@@ -158,8 +169,14 @@ mod tests {
     fn members_are_parsed_and_combined() {
         let text = |value: &str| Signals::parse(value.as_bytes()).to_string();
         assert_eq!(text("search=yes,ai-train=no"), "search=yes,ai-train=no");
-        assert_eq!(text(" AI-Train = NO , use=Reference,Search=yes"), "search=yes,ai-train=no,use=reference");
-        assert_eq!(text("search=maybe, ai-input, use=some, other=no, ai-train=no;x"), "");
+        assert_eq!(
+            text(" AI-Train = NO , use=Reference,Search=yes"),
+            "search=yes,ai-train=no,use=reference"
+        );
+        assert_eq!(
+            text("search=maybe, ai-input, use=some, other=no, ai-train=no;x"),
+            ""
+        );
         assert_eq!(text("search=yes,,=,search=no,search=yes"), "search=no");
         assert_eq!(text("use=full,use=immediate"), "use=immediate");
         assert_eq!(text("/x search=no"), "");

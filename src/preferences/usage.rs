@@ -3,7 +3,9 @@
 use crate::preferences::Preference;
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
-use sfv::visitor::{DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, ItemVisitor, ParameterVisitor};
+use sfv::visitor::{
+    DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, ItemVisitor, ParameterVisitor,
+};
 use sfv::{BareItemFromInput, KeyRef, Parser};
 use std::convert::Infallible;
 
@@ -17,7 +19,10 @@ pub(super) struct Usage {
 impl Usage {
     /// Combines two lines with equal priority, key by key.
     pub(super) fn and(self, other: Self) -> Self {
-        Self { train_ai: self.train_ai.and(other.train_ai), search: self.search.and(other.search) }
+        Self {
+            train_ai: self.train_ai.and(other.train_ai),
+            search: self.search.and(other.search),
+        }
     }
 }
 
@@ -63,7 +68,9 @@ pub(crate) fn split_path(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
 /// The members of a dictionary (RFC 9651 §3.2) in their order; `None` if it is malformed.
 pub(crate) fn members(dictionary: &[u8]) -> Option<Vec<UsageMember<'_>>> {
     let mut members = Vec::new();
-    Parser::new(dictionary).parse_dictionary_with_visitor(MemberVisitor(&mut members)).ok()?;
+    Parser::new(dictionary)
+        .parse_dictionary_with_visitor(MemberVisitor(&mut members))
+        .ok()?;
     Some(members)
 }
 
@@ -75,8 +82,13 @@ impl<'de> DictionaryVisitor<'de> for MemberVisitor<'_, 'de> {
     type Error = Infallible;
 
     fn entry(&mut self, key: &'de KeyRef) -> Result<impl EntryVisitor<'de>, Infallible> {
-        self.0.push(UsageMember { key: key.as_str(), preference: Preference::Unknown });
-        Ok(PreferenceVisitor(self.0.last_mut().map(|member| &mut member.preference)))
+        self.0.push(UsageMember {
+            key: key.as_str(),
+            preference: Preference::Unknown,
+        });
+        Ok(PreferenceVisitor(
+            self.0.last_mut().map(|member| &mut member.preference),
+        ))
     }
 
     fn finish(self) -> Result<(), Infallible> {
@@ -103,7 +115,10 @@ impl<'de> ItemVisitor<'de> for PreferenceVisitor<'_> {
     type Out = ();
     type Error = Infallible;
 
-    fn bare_item(self, item: BareItemFromInput<'de>) -> Result<impl ParameterVisitor<'de, Out = ()>, Infallible> {
+    fn bare_item(
+        self,
+        item: BareItemFromInput<'de>,
+    ) -> Result<impl ParameterVisitor<'de, Out = ()>, Infallible> {
         if let Some(preference) = self.0 {
             *preference = match item {
                 BareItemFromInput::Token(token) if token.as_str() == "y" => Preference::Yes,
@@ -121,7 +136,11 @@ mod tests {
 
     fn parsed(value: &str) -> (String, char, char) {
         let (path, usage) = parse(value.as_bytes(), Profile::Google);
-        (String::from_utf8(path.text.to_vec()).unwrap(), usage.train_ai.letter(), usage.search.letter())
+        (
+            String::from_utf8(path.text.to_vec()).unwrap(),
+            usage.train_ai.letter(),
+            usage.search.letter(),
+        )
     }
 
     #[test]
@@ -135,19 +154,36 @@ mod tests {
 
     #[test]
     fn malformed_dictionaries_state_nothing() {
-        for value in
-            ["train-ai=n,", "train-ai=n search=y", "Train-AI=n", "train-ai= n", "train-ai=n;", "a=é, train-ai=n"]
-        {
+        for value in [
+            "train-ai=n,",
+            "train-ai=n search=y",
+            "Train-AI=n",
+            "train-ai= n",
+            "train-ai=n;",
+            "a=é, train-ai=n",
+        ] {
             assert_eq!(parsed(value), ("/".into(), '-', '-'), "{value}");
         }
     }
 
     #[test]
     fn unknown_values_affect_only_their_key() {
-        for value in ["?0", "\"n\"", "no", "N", "(n)", "1", ":bg==:", "@1", "%\"n\""] {
-            assert_eq!(parsed(&format!("search=y, train-ai={value}")), ("/".into(), '-', 'y'), "{value}");
+        for value in [
+            "?0", "\"n\"", "no", "N", "(n)", "1", ":bg==:", "@1", "%\"n\"",
+        ] {
+            assert_eq!(
+                parsed(&format!("search=y, train-ai={value}")),
+                ("/".into(), '-', 'y'),
+                "{value}"
+            );
         }
-        assert_eq!(parsed("train-ai, search=n;train-ai=y"), ("/".into(), '-', 'n'));
-        assert_eq!(parsed("search=y, train-ai=n, search=(n), other=y, train-ai=y"), ("/".into(), 'y', '-'));
+        assert_eq!(
+            parsed("train-ai, search=n;train-ai=y"),
+            ("/".into(), '-', 'n')
+        );
+        assert_eq!(
+            parsed("search=y, train-ai=n, search=(n), other=y, train-ai=y"),
+            ("/".into(), 'y', '-')
+        );
     }
 }

@@ -19,21 +19,34 @@ pub(super) enum RecordEnd {
 
 /// Parses the record at the start of `text`. Calls `each` with the number of every field, from 0,
 /// and its content.
-pub(super) fn record<'t>(text: &'t [u8], delimiter: u8, mut each: impl FnMut(usize, Cow<'t, [u8]>)) -> RecordEnd {
+pub(super) fn record<'t>(
+    text: &'t [u8],
+    delimiter: u8,
+    mut each: impl FnMut(usize, Cow<'t, [u8]>),
+) -> RecordEnd {
     let (mut at, mut number) = (0, 0);
     loop {
         let start = at;
         let mut quoted = None;
         if text.get(at) == Some(&b'"') {
-            let Some(close) = closing_quote(text, at + 1) else { return RecordEnd::Open { in_quotes: true } };
+            let Some(close) = closing_quote(text, at + 1) else {
+                return RecordEnd::Open { in_quotes: true };
+            };
             quoted = Some(close);
             at = close + 1;
         }
         let end = memchr::memchr2(delimiter, b'\n', &text[at..]).map(|len| at + len);
         let field = &text[start..end.unwrap_or(text.len())];
         let is_last = end.is_none_or(|end| text[end] == b'\n');
-        let field = if is_last { field.strip_suffix(b"\r").unwrap_or(field) } else { field };
-        each(number, quoted.map_or(Cow::Borrowed(field), |close| unquoted(field, close - start)));
+        let field = if is_last {
+            field.strip_suffix(b"\r").unwrap_or(field)
+        } else {
+            field
+        };
+        each(
+            number,
+            quoted.map_or(Cow::Borrowed(field), |close| unquoted(field, close - start)),
+        );
         match end {
             None => return RecordEnd::Open { in_quotes: false },
             Some(end) if is_last => return RecordEnd::At(end + 1),
@@ -73,7 +86,10 @@ pub(super) fn last_end(text: &[u8], delimiter: u8) -> (usize, bool) {
     loop {
         // Without a quote in the rest, every line is a record.
         let Some(quote) = memchr::memchr(b'"', &text[at..]) else {
-            return (memchr::memrchr(b'\n', &text[at..]).map_or(at, |end| at + end + 1), false);
+            return (
+                memchr::memrchr(b'\n', &text[at..]).map_or(at, |end| at + end + 1),
+                false,
+            );
         };
         if let Some(end) = memchr::memrchr(b'\n', &text[at..at + quote]) {
             at += end + 1;
@@ -107,7 +123,11 @@ mod tests {
             ("a,b\nc", &["a", "b"], RecordEnd::At(4)),
             ("\"a,\n\"\"b\",c\r\nd", &["a,\n\"b", "c"], RecordEnd::At(12)),
             ("\n", &[""], RecordEnd::At(1)),
-            ("a\"b\",c", &["a\"b\"", "c"], RecordEnd::Open { in_quotes: false }),
+            (
+                "a\"b\",c",
+                &["a\"b\"", "c"],
+                RecordEnd::Open { in_quotes: false },
+            ),
             ("\"a\"b,c\n", &["ab", "c"], RecordEnd::At(7)),
             ("a,\"b\nc", &["a"], RecordEnd::Open { in_quotes: true }),
             ("\"\",\n", &["", ""], RecordEnd::At(4)),
@@ -115,7 +135,10 @@ mod tests {
         ];
         for (text, expected, end) in cases {
             let (found, found_end) = fields(text.as_bytes());
-            let expected: Vec<_> = expected.iter().map(|field| field.as_bytes().to_vec()).collect();
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|field| field.as_bytes().to_vec())
+                .collect();
             assert_eq!((found_end, found), (end, expected), "{text:?}");
         }
         assert_eq!(last_end(b"a\nb,\"c\nd\"\ne,\"f\ng", b','), (10, true));

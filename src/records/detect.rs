@@ -33,7 +33,10 @@ struct RecordLayout {
 
 impl RecordLayout {
     fn without_header(field: UrlField) -> Self {
-        Self { field, header_len: 0 }
+        Self {
+            field,
+            header_len: 0,
+        }
     }
 }
 
@@ -43,12 +46,20 @@ impl InputHead {
     ///
     /// # Errors
     /// [`ErrorKind::BadList`] if there is no such column.
-    pub(crate) fn of(name: &Path, start: &[u8], has_more: bool, options: &RecordOptions) -> Result<Option<Self>> {
+    pub(crate) fn of(
+        name: &Path,
+        start: &[u8],
+        has_more: bool,
+        options: &RecordOptions,
+    ) -> Result<Option<Self>> {
         let has_more = has_more && start.len() < MAX_HEAD;
         let mark_len = start.len() - without_mark(start).len();
         let start = &start[mark_len..];
         let by_name = options.format.or_else(|| format_of_name(name));
-        let (comma, tab) = (options.delimiter.unwrap_or(b','), options.delimiter.unwrap_or(b'\t'));
+        let (comma, tab) = (
+            options.delimiter.unwrap_or(b','),
+            options.delimiter.unwrap_or(b'\t'),
+        );
         let is_quoted = by_name == Some(InputFormat::Csv) || options.delimiter == Some(b',');
         let has_end = start.contains(&b'\n') && (!is_quoted || csv::last_end(start, comma).0 > 0);
         if has_more && !has_end {
@@ -58,40 +69,80 @@ impl InputHead {
         let format = choose_format(by_name, line, options);
         let layout = match format {
             InputFormat::Text if !options.rewrites() => {
-                let first_format = (mark_len > 0).then(|| RecordFormat::new(UrlField::Line, options).with_mark());
-                return Ok(Some(Self { first_format, ..Self::default() }));
+                let first_format =
+                    (mark_len > 0).then(|| RecordFormat::new(UrlField::Line, options).with_mark());
+                return Ok(Some(Self {
+                    first_format,
+                    ..Self::default()
+                }));
             }
             InputFormat::Text => Ok(RecordLayout::without_header(UrlField::Line)),
             InputFormat::Jsonl => Ok(RecordLayout::without_header(UrlField::Json)),
             InputFormat::Cdxj => Ok(RecordLayout::without_header(UrlField::JsonAtEnd)),
             InputFormat::Cdx => cdx_layout(line),
-            InputFormat::Tsv => column_layout(start, options, |number| UrlField::Column { number, delimiter: tab }),
-            InputFormat::Csv => column_layout(start, options, |number| UrlField::Csv { number, delimiter: comma }),
+            InputFormat::Tsv => column_layout(start, options, |number| UrlField::Column {
+                number,
+                delimiter: tab,
+            }),
+            InputFormat::Csv => column_layout(start, options, |number| UrlField::Csv {
+                number,
+                delimiter: comma,
+            }),
         };
         let RecordLayout { field, header_len } = layout.map_err(|what| {
             let err = Error::from(ErrorKind::BadList(what)).at(name);
-            if format == InputFormat::Cdx { err } else { err.with_remedy(Remedy::NameColumn) }
+            if format == InputFormat::Cdx {
+                err
+            } else {
+                err.with_remedy(Remedy::NameColumn)
+            }
         })?;
         let has_marked_record = mark_len > 0 && header_len == 0;
         Ok(Some(Self {
             format: Some(RecordFormat::new(field, options)),
             first_format: has_marked_record.then(|| RecordFormat::new(field, options).with_mark()),
-            header_len: if header_len > 0 { mark_len + header_len } else { 0 },
+            header_len: if header_len > 0 {
+                mark_len + header_len
+            } else {
+                0
+            },
         }))
     }
 }
 
 /// The format of an input. The caller's choice comes first, then the name, then the options, then
 /// the first line.
-fn choose_format(by_name: Option<InputFormat>, line: &[u8], options: &RecordOptions) -> InputFormat {
+fn choose_format(
+    by_name: Option<InputFormat>,
+    line: &[u8],
+    options: &RecordOptions,
+) -> InputFormat {
     // A name like `list.txt` does not exclude columns.
-    let is_sure = options.format.is_some() || by_name.is_some_and(|format| format != InputFormat::Text);
+    let is_sure =
+        options.format.is_some() || by_name.is_some_and(|format| format != InputFormat::Text);
     match (by_name, options) {
         (Some(format), _) if is_sure => format,
-        (_, RecordOptions { delimiter: Some(b','), .. }) => InputFormat::Csv,
-        (_, RecordOptions { delimiter: Some(_), .. } | RecordOptions { field: Some(_), .. }) => InputFormat::Tsv,
+        (
+            _,
+            RecordOptions {
+                delimiter: Some(b','),
+                ..
+            },
+        ) => InputFormat::Csv,
+        (
+            _,
+            RecordOptions {
+                delimiter: Some(_), ..
+            }
+            | RecordOptions { field: Some(_), .. },
+        ) => InputFormat::Tsv,
         (Some(format), _) => format,
-        (None, RecordOptions { json_key: Some(_), .. }) if !is_cdxj(line) => InputFormat::Jsonl,
+        (
+            None,
+            RecordOptions {
+                json_key: Some(_), ..
+            },
+        ) if !is_cdxj(line) => InputFormat::Jsonl,
         (None, _) => format_of_line(line, options),
     }
 }
@@ -99,7 +150,10 @@ fn choose_format(by_name: Option<InputFormat>, line: &[u8], options: &RecordOpti
 /// The format by the extension of a file's name.
 fn format_of_name(name: &Path) -> Option<InputFormat> {
     let mut name = Path::new(name.file_name()?);
-    if name.extension().is_some_and(|ending| ending == "gz" || ending == "zst") {
+    if name
+        .extension()
+        .is_some_and(|ending| ending == "gz" || ending == "zst")
+    {
         name = Path::new(name.file_stem()?);
     }
     match name.extension()?.to_str()?.to_ascii_lowercase().as_str() {
@@ -129,7 +183,10 @@ fn format_of_line(line: &[u8], options: &RecordOptions) -> InputFormat {
 /// Whether a line is a sort key, a timestamp of 14 digits, and an object.
 fn is_cdxj(line: &[u8]) -> bool {
     let mut parts = line.splitn_str(3, " ").skip(1);
-    let (time, object) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let (time, object) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
     time.len() == 14 && time.iter().all(u8::is_ascii_digit) && object.starts_with(b"{")
 }
 
@@ -139,11 +196,19 @@ fn cdx_letters(line: &[u8]) -> Option<&[u8]> {
 }
 
 fn cdx_layout(line: &[u8]) -> Result<RecordLayout, String> {
-    let field = |number| UrlField::Column { number, delimiter: b' ' };
-    let Some(letters) = cdx_letters(line) else { return Ok(RecordLayout::without_header(field(2))) };
+    let field = |number| UrlField::Column {
+        number,
+        delimiter: b' ',
+    };
+    let Some(letters) = cdx_letters(line) else {
+        return Ok(RecordLayout::without_header(field(2)));
+    };
     let mut letters = letters.split_str(" ").filter(|letter| !letter.is_empty());
     match letters.position(|letter| letter == b"a") {
-        Some(number) => Ok(RecordLayout { field: field(number), header_len: line.len() }),
+        Some(number) => Ok(RecordLayout {
+            field: field(number),
+            header_len: line.len(),
+        }),
         None => Err("the CDX header names no field \"a\", which is the original URL".to_owned()),
     }
 }
@@ -156,18 +221,40 @@ fn column_layout(
 ) -> Result<RecordLayout, String> {
     let (names, line_len) = split_header(start, &field(0));
     let header_len = if options.header { line_len } else { 0 };
-    let named = |wanted: &str| names.iter().position(|name| name.trim_ascii() == wanted.as_bytes());
+    let named = |wanted: &str| {
+        names
+            .iter()
+            .position(|name| name.trim_ascii() == wanted.as_bytes())
+    };
     match &options.field {
-        Some(Field::Number(number)) => Ok(RecordLayout { field: field(number.saturating_sub(1)), header_len }),
+        Some(Field::Number(number)) => Ok(RecordLayout {
+            field: field(number.saturating_sub(1)),
+            header_len,
+        }),
         Some(Field::Name(wanted)) => match named(wanted) {
-            Some(number) => Ok(RecordLayout { field: field(number), header_len: line_len }),
+            Some(number) => Ok(RecordLayout {
+                field: field(number),
+                header_len: line_len,
+            }),
             None if start.is_empty() => Ok(RecordLayout::without_header(field(0))),
-            None => Err(format!("no column {wanted:?}: the first line has {}", list_names(&names))),
+            None => Err(format!(
+                "no column {wanted:?}: the first line has {}",
+                list_names(&names)
+            )),
         },
         None => match named("url").or_else(|| named("URL")) {
-            Some(number) => Ok(RecordLayout { field: field(number), header_len: line_len }),
-            None if names.len() <= 1 => Ok(RecordLayout { field: field(0), header_len }),
-            None => Err(format!("no column \"url\": the first line has {}", list_names(&names))),
+            Some(number) => Ok(RecordLayout {
+                field: field(number),
+                header_len: line_len,
+            }),
+            None if names.len() <= 1 => Ok(RecordLayout {
+                field: field(0),
+                header_len,
+            }),
+            None => Err(format!(
+                "no column \"url\": the first line has {}",
+                list_names(&names)
+            )),
         },
     }
 }
@@ -177,10 +264,12 @@ fn split_header<'t>(text: &'t [u8], field: &UrlField) -> (Vec<Cow<'t, [u8]>>, us
     let mut names = Vec::new();
     let line = text.lines_with_terminator().next().unwrap_or_default();
     match *field {
-        UrlField::Csv { delimiter, .. } => match csv::record(text, delimiter, |_, name| names.push(name)) {
-            RecordEnd::At(len) => (names, len),
-            RecordEnd::Open { .. } => (names, text.len()),
-        },
+        UrlField::Csv { delimiter, .. } => {
+            match csv::record(text, delimiter, |_, name| names.push(name)) {
+                RecordEnd::At(len) => (names, len),
+                RecordEnd::Open { .. } => (names, text.len()),
+            }
+        }
         UrlField::Column { delimiter, .. } => {
             let columns = line.trim_ascii_end().split(|&b| b == delimiter);
             (columns.map(Cow::Borrowed).collect(), line.len())
@@ -192,8 +281,16 @@ fn split_header<'t>(text: &'t [u8], field: &UrlField) -> (Vec<Cow<'t, [u8]>>, us
 /// The first names of a header, quoted, for an error.
 fn list_names(names: &[Cow<'_, [u8]>]) -> String {
     const SHOWN: usize = 20;
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{:.60?}", name.to_str_lossy())).collect();
-    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    let shown: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("{:.60?}", name.to_str_lossy()))
+        .collect();
+    let more = if names.len() > SHOWN {
+        format!(" and {} more", names.len() - SHOWN)
+    } else {
+        String::new()
+    };
     format!("{}{more}", shown.join(", "))
 }
 
@@ -212,13 +309,18 @@ mod tests {
             ("-", "{\"url\":\"https://e.example/\"}\n", Jsonl),
             ("-", "{\"link\":\"https://e.example/\"}\n", Text),
             ("-", "{broken\n", Text),
-            ("-", "example,e)/ 20260101000000 {\"url\": \"https://e.example/\"}\n", Cdxj),
+            (
+                "-",
+                "example,e)/ 20260101000000 {\"url\": \"https://e.example/\"}\n",
+                Cdxj,
+            ),
             ("cdx-00000.gz", " CDX N b a m s k r M S V g\n", Cdx),
             ("-", "", Text),
         ];
         for (name, line, expected) in cases {
             let options = RecordOptions::default();
-            let format = format_of_name(Path::new(name)).unwrap_or_else(|| format_of_line(line.as_bytes(), &options));
+            let format = format_of_name(Path::new(name))
+                .unwrap_or_else(|| format_of_line(line.as_bytes(), &options));
             assert_eq!(format, expected, "{name} {line}");
         }
     }

@@ -50,7 +50,12 @@ pub(crate) struct ExtractedUrls {
 
 impl RecordFormat {
     pub(super) fn new(field: UrlField, options: &RecordOptions) -> Self {
-        Self { field, key: options.key().to_owned(), composer: UrlComposer::of(options), has_mark: false }
+        Self {
+            field,
+            key: options.key().to_owned(),
+            composer: UrlComposer::of(options),
+            has_mark: false,
+        }
     }
 
     /// The format of JSON objects whose URLs are extracted already.
@@ -60,12 +65,19 @@ impl RecordFormat {
 
     /// The same format for text that starts with a byte order mark.
     pub(super) fn with_mark(self) -> Self {
-        Self { has_mark: true, ..self }
+        Self {
+            has_mark: true,
+            ..self
+        }
     }
 
     /// The start of the first record of `text`.
     fn start(&self, text: &[u8]) -> usize {
-        if self.has_mark { text.len() - without_mark(text).len() } else { 0 }
+        if self.has_mark {
+            text.len() - without_mark(text).len()
+        } else {
+            0
+        }
     }
 
     /// Whether records are JSON objects.
@@ -117,7 +129,8 @@ impl RecordFormat {
                     }
                 }
                 _ => {
-                    let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |len| at + len + 1);
+                    let end =
+                        memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |len| at + len + 1);
                     let line = &text[at..end];
                     self.append_line(without_end(line), out);
                     end
@@ -133,13 +146,21 @@ impl RecordFormat {
             UrlField::Column { number, delimiter } => {
                 let start = match number.checked_sub(1) {
                     None => Some(0),
-                    Some(nth) => memchr::memchr_iter(delimiter, line).nth(nth).map(|at| at + 1),
+                    Some(nth) => memchr::memchr_iter(delimiter, line)
+                        .nth(nth)
+                        .map(|at| at + 1),
                 };
                 let column = start.map_or(&[][..], |start| &line[start..]);
-                self.append(&column[..memchr::memchr(delimiter, column).unwrap_or(column.len())], out);
+                self.append(
+                    &column[..memchr::memchr(delimiter, column).unwrap_or(column.len())],
+                    out,
+                );
             }
             UrlField::Json => self.append_json(line, out),
-            UrlField::JsonAtEnd => self.append_json(&line[memchr::memchr(b'{', line).unwrap_or(line.len())..], out),
+            UrlField::JsonAtEnd => self.append_json(
+                &line[memchr::memchr(b'{', line).unwrap_or(line.len())..],
+                out,
+            ),
             UrlField::Line | UrlField::Csv { .. } => self.append(line, out),
         }
     }

@@ -94,8 +94,14 @@ mod tests {
     #[test]
     fn the_string_at_a_key() {
         let cases = [
-            (r#"{"url":"https://e.example/"}"#, Some("https://e.example/")),
-            (r#" {"a":{"url":"no"},"b":[1,{"url":2}],"url":"h\u00e9\/"} "#, Some("hé/")),
+            (
+                r#"{"url":"https://e.example/"}"#,
+                Some("https://e.example/"),
+            ),
+            (
+                r#" {"a":{"url":"no"},"b":[1,{"url":2}],"url":"h\u00e9\/"} "#,
+                Some("hé/"),
+            ),
             (r#"{"url":"first","url":"last"}"#, Some("last")),
             (r#"{"ur\u006c":"escaped"}"#, Some("escaped")),
             (r#"{"url":null}"#, None),
@@ -109,7 +115,11 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(string_at(text.as_bytes(), "url").as_deref(), expected, "{text}");
+            assert_eq!(
+                string_at(text.as_bytes(), "url").as_deref(),
+                expected,
+                "{text}"
+            );
         }
         assert_eq!(string_at(b"{\"url\":\"\xff\"}", "url"), None);
         let deep = [b"{\"x\":".to_vec(), b"[".repeat(100_000)].concat();
@@ -120,9 +130,18 @@ mod tests {
     fn dots_name_keys_of_nested_objects() {
         let cases = [
             (r#"{"m":{"p":{"url":"deep"}}}"#, Some("deep")),
-            (r#"{"url":"no","m":{"url":"no","p":{"x":1,"url":"de\u0065p"}}}"#, Some("deep")),
-            (r#"{"m.p.url":"literal","m":{"p":{"url":"deep"}}}"#, Some("literal")),
-            (r#"{"m":{"p":{"url":"deep"}},"m.p.url":"literal"}"#, Some("literal")),
+            (
+                r#"{"url":"no","m":{"url":"no","p":{"x":1,"url":"de\u0065p"}}}"#,
+                Some("deep"),
+            ),
+            (
+                r#"{"m.p.url":"literal","m":{"p":{"url":"deep"}}}"#,
+                Some("literal"),
+            ),
+            (
+                r#"{"m":{"p":{"url":"deep"}},"m.p.url":"literal"}"#,
+                Some("literal"),
+            ),
             (r#"{"m":{"p":{"url":"deep"}},"m.p.url":null}"#, None),
             (r#"{"m.p":{"url":"half"}}"#, Some("half")),
             (r#"{"m":{"p.url":"half"}}"#, Some("half")),
@@ -135,7 +154,11 @@ mod tests {
             (r#"["m"]"#, None),
         ];
         for (text, expected) in cases {
-            assert_eq!(string_at(text.as_bytes(), "m.p.url").as_deref(), expected, "{text}");
+            assert_eq!(
+                string_at(text.as_bytes(), "m.p.url").as_deref(),
+                expected,
+                "{text}"
+            );
         }
         let deep = [b"{\"m\":".repeat(100_000), b"[".repeat(100_000)].concat();
         assert_eq!(string_at(&deep, &"m.".repeat(100_000)), None);

@@ -53,21 +53,34 @@ impl BodyFacts {
     /// over the limit one pass over the first 500 KiB.
     pub fn of(body: &[u8]) -> Self {
         let ignored_bytes = body.len().saturating_sub(MAX_BODY);
-        let looks_like = if is_utf16(body) { Some(LooksLike::Utf16) } else { is_html(body).then_some(LooksLike::Html) };
+        let looks_like = if is_utf16(body) {
+            Some(LooksLike::Utf16)
+        } else {
+            is_html(body).then_some(LooksLike::Html)
+        };
         let ignored_from = (ignored_bytes > 0).then(|| first_ignored(body));
-        let format = FileFormat::of(body).filter(|format| !matches!(format, FileFormat::Utf16 | FileFormat::Binary));
+        let format = FileFormat::of(body)
+            .filter(|format| !matches!(format, FileFormat::Utf16 | FileFormat::Binary));
         let other_format = format.map(FileFormat::name);
-        Self { bytes: body.len(), ignored_bytes, ignored_from, looks_like, other_format }
+        Self {
+            bytes: body.len(),
+            ignored_bytes,
+            ignored_from,
+            looks_like,
+            other_format,
+        }
     }
 }
 
 /// The number of the first line of a body over the limit that is not read whole.
 fn first_ignored(body: &[u8]) -> u32 {
     let (read, rest) = body.split_at(MAX_BODY);
-    let is_end = |i: usize| read[i] == b'\r' || (read[i] == b'\n' && (i == 0 || read[i - 1] != b'\r'));
+    let is_end =
+        |i: usize| read[i] == b'\r' || (read[i] == b'\n' && (i == 0 || read[i - 1] != b'\r'));
     let ends = (0..read.len()).filter(|&i| is_end(i)).count() as u32;
     // A line that ends exactly at the limit is whole. The LF of a CRLF ends no line.
-    let ends_here = matches!(rest.first(), Some(b'\r' | b'\n')) && !(read.ends_with(b"\r") && rest[0] == b'\n');
+    let ends_here =
+        matches!(rest.first(), Some(b'\r' | b'\n')) && !(read.ends_with(b"\r") && rest[0] == b'\n');
     ends + 1 + u32::from(ends_here)
 }
 
@@ -102,22 +115,38 @@ mod tests {
 
     #[test]
     fn other_kinds_of_text_are_recognised() {
-        let utf16 = |text: &str, order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+        let utf16 = |text: &str, order: fn(u16) -> [u8; 2]| {
+            text.encode_utf16().flat_map(order).collect::<Vec<u8>>()
+        };
         let text = "User-agent: *\nDisallow: /";
         for (body, expected) in [
             (b"<html>".to_vec(), Some(LooksLike::Html)),
-            (b"\xef\xbb\xbf\r\n <!DOCTYPE html>".to_vec(), Some(LooksLike::Html)),
-            (b"\xef\xbb\xbf\xef\xbb\xbf<html>".to_vec(), Some(LooksLike::Html)),
+            (
+                b"\xef\xbb\xbf\r\n <!DOCTYPE html>".to_vec(),
+                Some(LooksLike::Html),
+            ),
+            (
+                b"\xef\xbb\xbf\xef\xbb\xbf<html>".to_vec(),
+                Some(LooksLike::Html),
+            ),
             (b"<?xml version=\"1.0\"?>".to_vec(), Some(LooksLike::Html)),
             (utf16(text, u16::to_le_bytes), Some(LooksLike::Utf16)),
             (utf16(text, u16::to_be_bytes), Some(LooksLike::Utf16)),
-            (utf16(&format!("\u{feff}{text}"), u16::to_le_bytes), Some(LooksLike::Utf16)),
+            (
+                utf16(&format!("\u{feff}{text}"), u16::to_le_bytes),
+                Some(LooksLike::Utf16),
+            ),
             (text.as_bytes().to_vec(), None),
             (b"< x\n<".to_vec(), None),
             (b"\0\0\0\0".to_vec(), None),
             (b"".to_vec(), None),
         ] {
-            assert_eq!(BodyFacts::of(&body).looks_like, expected, "{}", body.escape_ascii());
+            assert_eq!(
+                BodyFacts::of(&body).looks_like,
+                expected,
+                "{}",
+                body.escape_ascii()
+            );
         }
     }
 
@@ -129,7 +158,10 @@ mod tests {
                 let line = format!("a: {}{end}", "x".repeat(4));
                 let body = "y".repeat(shift) + &line.repeat(MAX_BODY / line.len() + 3);
                 let facts = BodyFacts::of(body.as_bytes());
-                let read = NumberedLines::new(body.as_bytes(), false).last().unwrap().number;
+                let read = NumberedLines::new(body.as_bytes(), false)
+                    .last()
+                    .unwrap()
+                    .number;
                 let lines = facts.ignored_from.unwrap();
                 assert_eq!(lines, read + 1, "{end:?} {shift}");
                 assert_eq!(facts.ignored_bytes, body.len() - MAX_BODY);

@@ -21,7 +21,12 @@ pub(crate) struct FieldLine<'a> {
 pub(crate) fn field_lines(body: &[u8], cut_short: bool) -> impl Iterator<Item = FieldLine<'_>> {
     NumberedLines::new(body, cut_short).filter_map(|line| {
         let (field, value) = field::split(line.text)?;
-        Some(FieldLine { number: line.number, text: line.text, field, value })
+        Some(FieldLine {
+            number: line.number,
+            text: line.text,
+            field,
+            value,
+        })
     })
 }
 

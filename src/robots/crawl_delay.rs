@@ -35,22 +35,36 @@ impl Robots<'_> {
     /// ```
     pub fn crawl_delay(&self, agent: &Agent, how: AgentMatch) -> Option<Duration> {
         let (groups, named) = self.groups_for(agent, how);
-        let is_for_agent = |line: &AgentLine<'_>| named.map_or(line.is_global(), |name| line.names(name.as_bytes()));
-        groups.into_iter().filter_map(|group| self.longest_delay(group, is_for_agent)).max()
+        let is_for_agent = |line: &AgentLine<'_>| {
+            named.map_or(line.is_global(), |name| line.names(name.as_bytes()))
+        };
+        groups
+            .into_iter()
+            .filter_map(|group| self.longest_delay(group, is_for_agent))
+            .max()
     }
 
     /// The longest delay of a group that holds for an agent; `is_for_agent` says whether a
     /// user-agent line names it.
-    fn longest_delay(&self, group: usize, is_for_agent: impl Fn(&AgentLine<'_>) -> bool) -> Option<Duration> {
+    fn longest_delay(
+        &self,
+        group: usize,
+        is_for_agent: impl Fn(&AgentLine<'_>) -> bool,
+    ) -> Option<Duration> {
         // The fields are in the order of the file, so those of a group are neighbours.
-        let start = self.other_fields().partition_point(|field| field.group() < Some(group));
-        let fields = self.other_fields()[start..].iter().take_while(|field| field.group() == Some(group));
+        let start = self
+            .other_fields()
+            .partition_point(|field| field.group() < Some(group));
+        let fields = self.other_fields()[start..]
+            .iter()
+            .take_while(|field| field.group() == Some(group));
         let mut agents = self.groups()[group].agents();
         let (mut holds, mut longest) = (false, None);
         for field in fields.filter(|field| field.name() == FIELD) {
             // The user-agent lines since the previous delay; without any, this delay holds for the
             // same agents as the previous one.
-            let (run, rest) = agents.split_at(agents.partition_point(|agent| agent.line() < field.line()));
+            let (run, rest) =
+                agents.split_at(agents.partition_point(|agent| agent.line() < field.line()));
             if !run.is_empty() {
                 (holds, agents) = (run.iter().any(&is_for_agent), rest);
             }
@@ -90,12 +104,17 @@ mod tests {
             ("5.", Some(5000)),
             ("3600", Some(3_600_000)),
         ] {
-            assert_eq!(parse_seconds(value.as_bytes()), millis.map(Duration::from_millis), "{value}");
+            assert_eq!(
+                parse_seconds(value.as_bytes()),
+                millis.map(Duration::from_millis),
+                "{value}"
+            );
         }
         let long = "9".repeat(400);
-        for value in
-            ["", ".", "1.2.3", "-1", "+1", "1,5", "10s", "10 s", "1e3", "nan", "inf", "0x10", "ten", "\u{661}", &long]
-        {
+        for value in [
+            "", ".", "1.2.3", "-1", "+1", "1,5", "10s", "10 s", "1e3", "nan", "inf", "0x10", "ten",
+            "\u{661}", &long,
+        ] {
             assert_eq!(parse_seconds(value.as_bytes()), None, "{value}");
         }
     }
@@ -107,7 +126,8 @@ mod tests {
         let groups = "user-agent:foobot\nallow:\ncrawl-delay:1\n".repeat(12_000);
         let lines = "user-agent:a\n".repeat(20_000) + &"crawl-delay:1\n".repeat(17_000);
         let robots = [groups, lines].map(|text| {
-            let delay = Robots::parse(text.as_bytes(), Profile::Google).crawl_delay(&agent, AgentMatch::Extended);
+            let delay = Robots::parse(text.as_bytes(), Profile::Google)
+                .crawl_delay(&agent, AgentMatch::Extended);
             (text.len() < 500 * 1024, delay)
         });
         assert_eq!(robots, [(true, Some(Duration::from_secs(1))), (true, None)]);

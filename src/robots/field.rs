@@ -50,7 +50,11 @@ const FIRST_BYTES: [bool; 256] = {
     let mut first_bytes = [false; 256];
     let mut i = 0;
     while i < RULING.len() + STORED.len() {
-        let name = if i < RULING.len() { RULING[i].0 } else { STORED[i - RULING.len()].as_bytes() };
+        let name = if i < RULING.len() {
+            RULING[i].0
+        } else {
+            STORED[i - RULING.len()].as_bytes()
+        };
         first_bytes[name[0] as usize] = true;
         first_bytes[name[0].to_ascii_uppercase() as usize] = true;
         i += 1;
@@ -73,12 +77,18 @@ impl RobotsField {
             }
         }
         let first = key.first()?.to_ascii_lowercase();
-        let starts =
-            |name: &[u8]| name[0] == first && key.len() >= name.len() && key[..name.len()].eq_ignore_ascii_case(name);
+        let starts = |name: &[u8]| {
+            name[0] == first
+                && key.len() >= name.len()
+                && key[..name.len()].eq_ignore_ascii_case(name)
+        };
         if let Some((_, field)) = RULING.iter().find(|(name, _)| starts(name)) {
             return Some(*field);
         }
-        STORED.iter().find(|name| key.eq_ignore_ascii_case(name.as_bytes())).map(|name| Self::Other(name))
+        STORED
+            .iter()
+            .find(|name| key.eq_ignore_ascii_case(name.as_bytes()))
+            .map(|name| Self::Other(name))
     }
 }
 
@@ -117,17 +127,26 @@ mod tests {
         assert_eq!(field("user-age: x"), None);
         assert_eq!(field("DISALLOWED: /x"), Some(RobotsField::Disallow));
         assert_eq!(field("Site-Map: x"), Some(RobotsField::Other("sitemap")));
-        assert_eq!(field("Crawl-Delay: 1"), Some(RobotsField::Other("crawl-delay")));
+        assert_eq!(
+            field("Crawl-Delay: 1"),
+            Some(RobotsField::Other("crawl-delay"))
+        );
         assert_eq!(field("noindexes: 1"), None);
         assert_eq!(field(": /x"), None);
     }
 
     #[test]
     fn lines_without_colon_need_exactly_two_words() {
-        assert_eq!(split(b"disallow \t /x"), Some((RobotsField::Disallow, b"/x".as_slice())));
+        assert_eq!(
+            split(b"disallow \t /x"),
+            Some((RobotsField::Disallow, b"/x".as_slice()))
+        );
         assert_eq!(split(b"disallow /x y"), None);
         assert_eq!(split(b"user agent foo"), None);
         assert_eq!(split(b"disallow"), None);
-        assert_eq!(split(b"disallow:"), Some((RobotsField::Disallow, b"".as_slice())));
+        assert_eq!(
+            split(b"disallow:"),
+            Some((RobotsField::Disallow, b"".as_slice()))
+        );
     }
 }

@@ -86,7 +86,12 @@ impl<'a> NumberedLines<'a> {
             }
             self.last_was_cr = !is_lf;
             self.number += 1;
-            return Some(RawLine { text, number: self.number, start, may_be_cut: false });
+            return Some(RawLine {
+                text,
+                number: self.number,
+                start,
+                may_be_cut: false,
+            });
         }
         // The bytes after the last line end are a line too, even if there are none.
         if self.done {
@@ -95,7 +100,12 @@ impl<'a> NumberedLines<'a> {
         self.done = true;
         self.number += 1;
         let (text, number) = (&self.body[self.at..], self.number);
-        Some(RawLine { text, number, start: self.at, may_be_cut: self.is_cut })
+        Some(RawLine {
+            text,
+            number,
+            start: self.at,
+            may_be_cut: self.is_cut,
+        })
     }
 }
 
@@ -104,7 +114,12 @@ impl<'a> Iterator for NumberedLines<'a> {
 
     fn next(&mut self) -> Option<NumberedLine<'a>> {
         loop {
-            let RawLine { text: raw, number, start, may_be_cut } = self.next_raw()?;
+            let RawLine {
+                text: raw,
+                number,
+                start,
+                may_be_cut,
+            } = self.next_raw()?;
             let kept = &raw[..raw.len().min(MAX_LINE)];
             if self.comment < start {
                 self.comment = find_comment(self.body, start);
@@ -131,7 +146,10 @@ fn find_comment(body: &[u8], from: usize) -> usize {
 /// The length of a UTF-8 byte order mark at the start, or of the part of one.
 pub(crate) fn bom_len(body: &[u8]) -> usize {
     const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
-    body.iter().zip(BOM).take_while(|&(&b, bom)| b == bom).count()
+    body.iter()
+        .zip(BOM)
+        .take_while(|&(&b, bom)| b == bom)
+        .count()
 }
 
 #[cfg(test)]
@@ -140,13 +158,21 @@ mod tests {
     use bstr::ByteSlice;
 
     fn numbers(body: &[u8]) -> Vec<(u32, String)> {
-        NumberedLines::new(body, false).map(|line| (line.number, line.text.to_str_lossy().into_owned())).collect()
+        NumberedLines::new(body, false)
+            .map(|line| (line.number, line.text.to_str_lossy().into_owned()))
+            .collect()
     }
 
     #[test]
     fn lines_are_numbered_as_in_the_reference() {
         let expect = |n: u32| vec![(1, "a".to_owned()), (n, "b".to_owned())];
-        for (body, second) in [("a\nb", 2), ("a\r\nb", 2), ("a\rb", 2), ("a\r\r\nb", 3), ("a\n\rb", 3)] {
+        for (body, second) in [
+            ("a\nb", 2),
+            ("a\r\nb", 2),
+            ("a\rb", 2),
+            ("a\r\r\nb", 3),
+            ("a\n\rb", 3),
+        ] {
             assert_eq!(numbers(body.as_bytes()), expect(second), "{body:?}");
         }
         assert_eq!(numbers(b"\xef\xbba\r\n\r\nb"), expect(3));
@@ -154,8 +180,16 @@ mod tests {
 
     #[test]
     fn comments_nul_and_white_space_are_cut() {
-        assert_eq!(numbers(b"  a b\x0b # c\n#\n\0x\ny\0z"), [(1, "a b".into()), (4, "y".into())]);
-        let expected = [(1, "a".into()), (2, "d".into()), (4, "e".into()), (5, "f".into())];
+        assert_eq!(
+            numbers(b"  a b\x0b # c\n#\n\0x\ny\0z"),
+            [(1, "a b".into()), (4, "y".into())]
+        );
+        let expected = [
+            (1, "a".into()),
+            (2, "d".into()),
+            (4, "e".into()),
+            (5, "f".into()),
+        ];
         assert_eq!(numbers(b"a#b#c\nd\n#\ne#\nf"), expected);
     }
 
@@ -165,9 +199,17 @@ mod tests {
         body.extend(b"a:bcdef");
         assert!(numbers(&body).is_empty());
         body.truncate(MAX_BODY);
-        assert_eq!(numbers(&body).len(), 1, "a body of exactly the limit is whole");
+        assert_eq!(
+            numbers(&body).len(),
+            1,
+            "a body of exactly the limit is whole"
+        );
         body.extend(b"\nx");
-        assert_eq!(numbers(&body).len(), 1, "a line that ends at the limit is whole");
+        assert_eq!(
+            numbers(&body).len(),
+            1,
+            "a line that ends at the limit is whole"
+        );
         let mut body = vec![b'\n'; MAX_BODY - 4];
         body.extend(b"a:b#cdef");
         assert_eq!(numbers(&body)[0].1, "a:b", "only the comment was cut");

@@ -87,15 +87,30 @@ impl<'a> Robots<'a> {
 
     /// Groups the lines of a robots.txt.
     pub(crate) fn from_lines(lines: impl Iterator<Item = FieldLine<'a>>, profile: Profile) -> Self {
-        let mut robots = Self { groups: Vec::new(), others: Vec::new(), profile };
-        for FieldLine { number: line, text, field, value } in lines {
+        let mut robots = Self {
+            groups: Vec::new(),
+            others: Vec::new(),
+            profile,
+        };
+        for FieldLine {
+            number: line,
+            text,
+            field,
+            value,
+        } in lines
+        {
             match field {
                 RobotsField::UserAgent => robots.add_agent(line, text, value),
                 RobotsField::Allow => robots.add_rule(line, text, value, RuleKind::Allow),
                 RobotsField::Disallow => robots.add_rule(line, text, value, RuleKind::Disallow),
                 RobotsField::Other(name) => {
                     let group = robots.groups.len().checked_sub(1);
-                    robots.others.push(OtherField { line, name, value, group });
+                    robots.others.push(OtherField {
+                        line,
+                        name,
+                        value,
+                        group,
+                    });
                 }
             }
         }
@@ -105,18 +120,31 @@ impl<'a> Robots<'a> {
     /// Adds a user-agent line to the current group, or to a new one if the current group has rules.
     /// Only rules end a run of user-agent lines; sitemaps, crawl-delays and unknown lines do not.
     fn add_agent(&mut self, line: u32, text: &'a [u8], value: &[u8]) {
-        if self.groups.last().is_none_or(|group| !group.rules.is_empty()) {
+        if self
+            .groups
+            .last()
+            .is_none_or(|group| !group.rules.is_empty())
+        {
             self.groups.push(Group::default());
         }
         if let Some(group) = self.groups.last_mut() {
-            group.agents.push(AgentLine { line, text, named: NamedTokens::from_value(value) });
+            group.agents.push(AgentLine {
+                line,
+                text,
+                named: NamedTokens::from_value(value),
+            });
         }
     }
 
     /// Adds a rule to the current group. Rules before the first user-agent line are ignored.
     fn add_rule(&mut self, line: u32, text: &'a [u8], value: &'a [u8], kind: RuleKind) {
         if let Some(group) = self.groups.last_mut() {
-            group.rules.push(Rule { line, text, kind, pattern: Pattern::new(value, self.profile) });
+            group.rules.push(Rule {
+                line,
+                text,
+                kind,
+                pattern: Pattern::new(value, self.profile),
+            });
         }
     }
 
@@ -146,8 +174,12 @@ impl<'a> Robots<'a> {
     /// ```
     pub fn sitemaps(&self) -> impl Iterator<Item = &OtherField<'a>> {
         let mut seen = HashSet::new();
-        let is_sitemap = |field: &&OtherField<'a>| field.name == "sitemap" && !field.value.is_empty();
-        self.others.iter().filter(is_sitemap).filter(move |field| seen.insert(field.value))
+        let is_sitemap =
+            |field: &&OtherField<'a>| field.name == "sitemap" && !field.value.is_empty();
+        self.others
+            .iter()
+            .filter(is_sitemap)
+            .filter(move |field| seen.insert(field.value))
     }
 
     /// The profile that it was parsed for.
@@ -160,9 +192,15 @@ impl<'a> Robots<'a> {
     /// The first name of the chain that any group names selects all groups that name it. If no
     /// group names any, the agent obeys the global groups, and the name is `None` (RFC 9309
     /// §2.2.1). Specific and global groups are never mixed.
-    pub fn groups_for<'q>(&self, agent: &'q Agent, how: AgentMatch) -> (Vec<usize>, Option<&'q str>) {
+    pub fn groups_for<'q>(
+        &self,
+        agent: &'q Agent,
+        how: AgentMatch,
+    ) -> (Vec<usize>, Option<&'q str>) {
         let select = |test: &dyn Fn(&Group<'_>) -> bool| -> Vec<usize> {
-            (0..self.groups.len()).filter(|&i| test(&self.groups[i])).collect()
+            (0..self.groups.len())
+                .filter(|&i| test(&self.groups[i]))
+                .collect()
         };
         for key in agent.keys(how) {
             let found = select(&|group| group.agents.iter().any(|line| line.names(key)));
@@ -170,7 +208,10 @@ impl<'a> Robots<'a> {
                 return (found, std::str::from_utf8(key).ok());
             }
         }
-        (select(&|group| group.agents.iter().any(|line| line.named.global)), None)
+        (
+            select(&|group| group.agents.iter().any(|line| line.named.global)),
+            None,
+        )
     }
 }
 

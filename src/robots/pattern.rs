@@ -36,7 +36,10 @@ impl<'a> Pattern<'a> {
         let slash = memchr::memrchr(b'/', &self.text)?;
         self.text[slash..]
             .starts_with(b"/index.htm")
-            .then(|| Pattern { text: Cow::Owned(self.text[..=slash].to_vec()), anchored: true })
+            .then(|| Pattern {
+                text: Cow::Owned(self.text[..=slash].to_vec()),
+                anchored: true,
+            })
     }
 }
 
@@ -47,7 +50,9 @@ mod tests {
     #[test]
     fn index_pages_also_allow_their_folder() {
         let folder = |text: &str| {
-            Pattern::new(text.as_bytes(), Profile::Google).index_folder().map(|p| (p.text.to_vec(), p.priority()))
+            Pattern::new(text.as_bytes(), Profile::Google)
+                .index_folder()
+                .map(|p| (p.text.to_vec(), p.priority()))
         };
         assert_eq!(folder("/a/index.html"), Some((b"/a/".to_vec(), 4)));
         assert_eq!(folder("/index.htm*x$"), Some((b"/".to_vec(), 2)));

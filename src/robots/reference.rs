@@ -31,14 +31,27 @@ pub struct Answer {
 /// assert_eq!((answer.allowed, answer.line), (false, 2));
 /// # Ok::<(), robosieve::Error>(())
 /// ```
-pub fn judge(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profile, url: &[u8]) -> Answer {
+pub fn judge(
+    robots: &[u8],
+    agent: &Agent,
+    how: AgentMatch,
+    profile: Profile,
+    url: &[u8],
+) -> Answer {
     let path = normal_path(&path_params_query(url, profile), profile);
     if profile == Profile::Rfc9309 && path == b"/robots.txt" {
-        return Answer { allowed: true, line: 0 };
+        return Answer {
+            allowed: true,
+            line: 0,
+        };
     }
     let lines = key_values(robots);
     // The agent obeys the groups of the first name of its chain that any line names.
-    let name = agent.keys(how).find(|name| lines.iter().any(|l| l.key == Key::Agent && names(&l.value, name)));
+    let name = agent.keys(how).find(|name| {
+        lines
+            .iter()
+            .any(|l| l.key == Key::Agent && names(&l.value, name))
+    });
     judge_lines(&lines, name, profile, &path)
 }
 
@@ -76,9 +89,16 @@ fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: 
             Key::ContentUsage | Key::ContentSignal => {}
         }
     }
-    let line = if disallow.0 > allow.0 { disallow.1 } else { allow.1 };
+    let line = if disallow.0 > allow.0 {
+        disallow.1
+    } else {
+        allow.1
+    };
     let refused = (allow.0 > 0 || disallow.0 > 0) && disallow.0 > allow.0;
-    Answer { allowed: !refused, line }
+    Answer {
+        allowed: !refused,
+        line,
+    }
 }
 
 fn offer_allow(allow: &mut BestMatch, line: &KeyValue, profile: Profile, path: &[u8]) {
@@ -98,14 +118,29 @@ fn offer_allow(allow: &mut BestMatch, line: &KeyValue, profile: Profile, path: &
 /// The length of the rule's path if it matches, else -1.
 pub(crate) fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
     let pattern = normal_rule(value, profile);
-    if matches(&pattern, path) { pattern.len() as isize } else { -1 }
+    if matches(&pattern, path) {
+        pattern.len() as isize
+    } else {
+        -1
+    }
 }
 
 /// Whether a pattern in normal form matches a path in normal form. Every `*` of `text` is the
 /// wildcard and every `$` a literal. If `anchored`, the match must end at the end of the path.
 pub(crate) fn matches_normal(text: &[u8], anchored: bool, path: &[u8]) -> bool {
-    let tokens = text.iter().map(|&b| if b == b'*' { Token::AnyRun } else { Token::Byte(b) });
-    matches(&tokens.chain(anchored.then_some(Token::End)).collect::<Vec<_>>(), path)
+    let tokens = text.iter().map(|&b| {
+        if b == b'*' {
+            Token::AnyRun
+        } else {
+            Token::Byte(b)
+        }
+    });
+    matches(
+        &tokens
+            .chain(anchored.then_some(Token::End))
+            .collect::<Vec<_>>(),
+        path,
+    )
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -174,7 +209,10 @@ impl Unit {
     fn normal(&self, profile: Profile) -> Vec<u8> {
         match *self {
             Self::Raw(b) if b < 0x80 => vec![b],
-            Self::Escape(b) if profile == Profile::Rfc9309 && (b.is_ascii_alphanumeric() || b"-._~$".contains(&b)) => {
+            Self::Escape(b)
+                if profile == Profile::Rfc9309
+                    && (b.is_ascii_alphanumeric() || b"-._~$".contains(&b)) =>
+            {
                 vec![b]
             }
             Self::Raw(b) | Self::Escape(b) => format!("%{b:02X}").into_bytes(),
@@ -186,7 +224,9 @@ fn units(text: &[u8]) -> Vec<Unit> {
     let mut units = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let hex = text[at..].strip_prefix(b"%").and_then(|rest| std::str::from_utf8(rest.get(..2)?).ok());
+        let hex = text[at..]
+            .strip_prefix(b"%")
+            .and_then(|rest| std::str::from_utf8(rest.get(..2)?).ok());
         let hex = hex.filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()));
         let escape = hex.and_then(|two| u8::from_str_radix(two, 16).ok());
         units.push(escape.map_or(Unit::Raw(text[at]), Unit::Escape));
@@ -209,7 +249,9 @@ pub(crate) fn path_params_query(url: &[u8], profile: Profile) -> Vec<u8> {
         .find(|&i| url[i..].starts_with(b"://"))
         .filter(|&protocol| protocol <= early_path)
         .map_or(search_start, |protocol| protocol + 3);
-    let Some(path_start) = find_any(b"/?;", protocol_end) else { return b"/".to_vec() };
+    let Some(path_start) = find_any(b"/?;", protocol_end) else {
+        return b"/".to_vec();
+    };
     let hash = find_any(b"#", search_start).unwrap_or(url.len());
     if hash < path_start {
         return b"/".to_vec();
@@ -225,8 +267,13 @@ fn without_user_information(url: &[u8]) -> Vec<u8> {
         Some(colon) if !url[..colon].iter().any(|b| b"/?;#".contains(b)) => colon + 3,
         _ => return url.to_vec(),
     };
-    let end = (authority..url.len()).find(|&i| b"/?#".contains(&url[i])).unwrap_or(url.len());
-    let host = (authority..end).rev().find(|&i| url[i] == b'@').map_or(authority, |at| at + 1);
+    let end = (authority..url.len())
+        .find(|&i| b"/?#".contains(&url[i]))
+        .unwrap_or(url.len());
+    let host = (authority..end)
+        .rev()
+        .find(|&i| url[i] == b'@')
+        .map_or(authority, |at| at + 1);
     [&url[..authority], &url[host..]].concat()
 }
 
@@ -252,7 +299,11 @@ fn is_white(b: u8) -> bool {
 
 pub(crate) fn strip(text: &[u8]) -> &[u8] {
     let start = text.iter().take_while(|&&b| is_white(b)).count();
-    let end = text[start..].iter().rev().skip_while(|&&b| is_white(b)).count();
+    let end = text[start..]
+        .iter()
+        .rev()
+        .skip_while(|&&b| is_white(b))
+        .count();
     &text[start..start + end]
 }
 
@@ -271,7 +322,11 @@ pub(crate) fn key_values(body: &[u8]) -> Vec<KeyValue> {
         let text = text.split(|&b| b == b'#').next().unwrap_or(text);
         let cut = over && i == last && text.len() == line.len();
         if !cut && let Some((key, value)) = key_value(strip(text)) {
-            out.push(KeyValue { key, value: value.to_vec(), number });
+            out.push(KeyValue {
+                key,
+                value: value.to_vec(),
+                number,
+            });
         }
     }
     out
@@ -314,7 +369,14 @@ fn key_value(text: &[u8]) -> Option<(Key, &[u8])> {
         Key::Agent
     } else if begins(&["allow"]) {
         Key::Allow
-    } else if begins(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"]) {
+    } else if begins(&[
+        "disallow",
+        "dissallow",
+        "dissalow",
+        "disalow",
+        "diasllow",
+        "disallaw",
+    ]) {
         Key::Disallow
     } else if key == b"content-usage" {
         Key::ContentUsage
@@ -340,7 +402,13 @@ pub(crate) fn names(value: &[u8], name: &[u8]) -> bool {
         let token: Vec<u8> = value.iter().copied().take_while(in_alphabet).collect();
         return token.eq_ignore_ascii_case(name);
     }
-    let end = value.iter().position(|b| b"/*#".contains(b)).unwrap_or(value.len());
-    let words: Vec<&[u8]> = value[..end].split(|&b| is_white(b)).filter(|word| !word.is_empty()).collect();
+    let end = value
+        .iter()
+        .position(|b| b"/*#".contains(b))
+        .unwrap_or(value.len());
+    let words: Vec<&[u8]> = value[..end]
+        .split(|&b| is_white(b))
+        .filter(|word| !word.is_empty())
+        .collect();
     words.join(&b' ').eq_ignore_ascii_case(name)
 }

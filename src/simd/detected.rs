@@ -7,7 +7,10 @@
 use crate::simd::avx2::Avx2;
 use crate::simd::backend::for_each_step;
 use crate::simd::scalar::Scalar;
-use crate::simd::{Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles, PairTables};
+use crate::simd::{
+    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles,
+    PairTables,
+};
 use std::sync::LazyLock;
 
 /// The environment variable that selects scalar code.
@@ -95,8 +98,15 @@ mod tests {
         assert_eq!(is_avx2, Avx2::detect().is_some());
         let name = "simd::detected::tests::environment_variable_selects_scalar_code";
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-        let output = again.args(["--exact", name]).env(SCALAR_VARIABLE, "1").output().unwrap();
+        let output = again
+            .args(["--exact", name])
+            .env(SCALAR_VARIABLE, "1")
+            .output()
+            .unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+        assert!(
+            output.status.success() && printed.contains("1 passed"),
+            "{printed}"
+        );
     }
 }

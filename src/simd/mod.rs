@@ -82,7 +82,10 @@ impl Nibbles {
     /// The values of both halves of a byte.
     #[inline]
     const fn of(&self, byte: u8) -> (u8, u8) {
-        (self.low[(byte & 15) as usize], self.high[(byte >> 4) as usize])
+        (
+            self.low[(byte & 15) as usize],
+            self.high[(byte >> 4) as usize],
+        )
     }
 }
 
@@ -123,7 +126,13 @@ pub(crate) struct Fingerprints {
 impl Fingerprints {
     /// No fingerprints.
     pub(crate) fn new() -> Self {
-        Self { halves: [[Nibbles { low: [0; 16], high: [0; 16] }; 3]; 2], is_wide: false }
+        Self {
+            halves: [[Nibbles {
+                low: [0; 16],
+                high: [0; 16],
+            }; 3]; 2],
+            is_wide: false,
+        }
     }
 
     /// Adds the first three bytes of `literal`, which must not be empty, to a bucket.

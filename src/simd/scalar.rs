@@ -5,7 +5,9 @@
 //! and they would only take up registers.
 
 use crate::simd::backend::for_each_step;
-use crate::simd::{Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables};
+use crate::simd::{
+    Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables,
+};
 
 /// The backend of every machine.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +38,17 @@ for_each_step!(implement);
 #[inline(never)]
 pub(super) fn equal_tags(tags: &[u8; crate::simd::TAGS_LEN], tag: u16) -> crate::simd::Lanes {
     let tags = tags.as_chunks::<2>().0.iter().enumerate();
-    tags.fold(0, |lanes, (lane, other)| lanes | u32::from(*other == tag.to_le_bytes()) << lane)
+    tags.fold(0, |lanes, (lane, other)| {
+        lanes | u32::from(*other == tag.to_le_bytes()) << lane
+    })
 }
 
 #[inline(never)]
 pub(super) fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
-    a.iter().zip(b).rev().fold(0, |bits, (a, b)| bits << 1 | u32::from(a == b))
+    a.iter()
+        .zip(b)
+        .rev()
+        .fold(0, |bits, (a, b)| bits << 1 | u32::from(a == b))
 }
 
 #[inline(never)]
@@ -72,22 +79,35 @@ pub(super) fn characters(text: &[u8], kinds: &Nibbles) -> Characters {
     text.iter().fold(Characters::default(), |found, &byte| {
         let (low, high) = kinds.of(byte);
         let slashes = found.slashes.saturating_add(u8::from(byte == b'/'));
-        Characters { kinds: found.kinds | low & high, slashes }
+        Characters {
+            kinds: found.kinds | low & high,
+            slashes,
+        }
     })
 }
 
 #[inline(never)]
 pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
-    let bits = |is: fn(u8) -> bool| text.iter().rev().fold(0, |bits, b| bits << 1 | u64::from(is(*b)));
+    let bits = |is: fn(u8) -> bool| {
+        text.iter()
+            .rev()
+            .fold(0, |bits, b| bits << 1 | u64::from(is(*b)))
+    };
     let ends = bits(|b| b == b'\n');
-    LineMasks { ends, odd: bits(is_odd) & !ends }
+    LineMasks {
+        ends,
+        odd: bits(is_odd) & !ends,
+    }
 }
 
 #[inline(never)]
 pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
     let plain = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-_".contains(b);
     let len = window.iter().position(|b| !plain(b))?;
-    let label = window[..len].iter().rposition(|&b| b == b'.').map_or(0, |dot| dot + 1);
+    let label = window[..len]
+        .iter()
+        .rposition(|&b| b == b'.')
+        .map_or(0, |dot| dot + 1);
     Some(HostScan { len, label })
 }
 
@@ -97,10 +117,12 @@ pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> Buc
     for at in 0..text.len() {
         let byte = |position: usize| text.get(at + position).copied().unwrap_or_default();
         let buckets = fingerprints.halves.map(|half| {
-            half.iter().enumerate().fold(u8::MAX, |all, (position, nibbles)| {
-                let (low, high) = nibbles.of(byte(position));
-                all & low & high
-            })
+            half.iter()
+                .enumerate()
+                .fold(u8::MAX, |all, (position, nibbles)| {
+                    let (low, high) = nibbles.of(byte(position));
+                    all & low & high
+                })
         });
         found.buckets |= u16::from_le_bytes(buckets);
         found.slashes = found.slashes.saturating_add(u8::from(byte(0) == b'/'));
@@ -110,14 +132,18 @@ pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> Buc
 
 #[inline(never)]
 pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
-    words.iter().map(|other| usize::from(u64::from_le_bytes(*other) <= word)).sum()
+    words
+        .iter()
+        .map(|other| usize::from(u64::from_le_bytes(*other) <= word))
+        .sum()
 }
 
 /// Inlined, unlike the others: the vector code calls it for the last signatures.
 #[inline]
 pub(super) fn next_subset(signatures: &[[u8; 16]], [a, b]: [u64; 2]) -> Option<usize> {
     signatures.iter().position(|other| {
-        let [first, second] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|i| other[at + i])));
+        let [first, second] =
+            [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|i| other[at + i])));
         first & !a | second & !b == 0
     })
 }

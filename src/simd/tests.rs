@@ -15,7 +15,13 @@ const TABLES: PairTables = {
         high[i] = (i as u8).wrapping_mul(75) & 127;
         i += 1;
     }
-    PairTables { first: Nibbles { low, high }, second: Nibbles { low: high, high: low } }
+    PairTables {
+        first: Nibbles { low, high },
+        second: Nibbles {
+            low: high,
+            high: low,
+        },
+    }
 };
 
 #[test]
@@ -28,8 +34,14 @@ fn slash_counts_saturate_at_255() {
 }
 
 fn assert_slashes(text: &[u8]) {
-    assert_eq!(usize::from(AnyBackend::detect().characters(text, &TABLES.first).slashes), text.len().min(255));
-    assert_eq!(usize::from(scalar::characters(text, &TABLES.first).slashes), text.len().min(255));
+    assert_eq!(
+        usize::from(AnyBackend::detect().characters(text, &TABLES.first).slashes),
+        text.len().min(255)
+    );
+    assert_eq!(
+        usize::from(scalar::characters(text, &TABLES.first).slashes),
+        text.len().min(255)
+    );
 }
 
 proptest! {

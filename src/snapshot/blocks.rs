@@ -36,12 +36,18 @@ impl VerifiedBlocks {
         }
         let bits = Section::ALL.len() as u64 + table.iter().map(Extent::blocks).sum::<u64>();
         let bits = (0..bits.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Self { table: *table, first_blocks, bits }
+        Self {
+            table: *table,
+            first_blocks,
+            bits,
+        }
     }
 
     /// Marks all as verified.
     pub(super) fn fill(&self) {
-        self.bits.iter().for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
+        self.bits
+            .iter()
+            .for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
     }
 
     /// Verifies the blocks with `len` bytes of a section of `file` from `start` on, as far as the
@@ -50,9 +56,21 @@ impl VerifiedBlocks {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the block.
     #[inline]
-    pub(super) fn verify_range(&self, file: &[u8], section: Section, start: usize, len: usize) -> Result<()> {
-        let end = start.saturating_add(len).min(self.table[section.number()].len as usize);
-        let blocks = if start < end { start / BLOCK_LEN..end.div_ceil(BLOCK_LEN) } else { 0..0 };
+    pub(super) fn verify_range(
+        &self,
+        file: &[u8],
+        section: Section,
+        start: usize,
+        len: usize,
+    ) -> Result<()> {
+        let end = start
+            .saturating_add(len)
+            .min(self.table[section.number()].len as usize);
+        let blocks = if start < end {
+            start / BLOCK_LEN..end.div_ceil(BLOCK_LEN)
+        } else {
+            0..0
+        };
         // Nearly always one block, which is verified already.
         for block in blocks {
             self.verify(file, section, block)?;
@@ -69,7 +87,9 @@ impl VerifiedBlocks {
         for &section in sections {
             let blocks = 0..self.table[section.number()].blocks() as usize;
             if file.len() <= SINGLE_THREADED {
-                blocks.into_iter().try_for_each(|block| self.verify_block(file, section, block))?;
+                blocks
+                    .into_iter()
+                    .try_for_each(|block| self.verify_block(file, section, block))?;
             } else {
                 let blocks = blocks.into_par_iter().with_min_len(BLOCKS_PER_TASK);
                 blocks.try_for_each(|block| self.verify_block(file, section, block))?;
@@ -80,7 +100,11 @@ impl VerifiedBlocks {
 
     #[inline]
     fn verify(&self, file: &[u8], section: Section, block: usize) -> Result<()> {
-        if self.is_set(self.bit(section, block)) { Ok(()) } else { self.verify_block(file, section, block) }
+        if self.is_set(self.bit(section, block)) {
+            Ok(())
+        } else {
+            self.verify_block(file, section, block)
+        }
     }
 
     #[inline]
@@ -92,7 +116,11 @@ impl VerifiedBlocks {
     fn verify_block(&self, file: &[u8], section: Section, block: usize) -> Result<()> {
         let extent = &self.table[section.number()];
         let start = extent.offset as usize + block * BLOCK_LEN;
-        let bytes = extent.bytes_in(file).chunks(BLOCK_LEN).nth(block).unwrap_or_default();
+        let bytes = extent
+            .bytes_in(file)
+            .chunks(BLOCK_LEN)
+            .nth(block)
+            .unwrap_or_default();
         let wanted = self.checksums(file, section)?.get(block);
         if wanted.map(|checksum| u64::from_le_bytes(*checksum)) == Some(xxh3_64(bytes)) {
             self.set(self.bit(section, block));
@@ -109,11 +137,17 @@ impl VerifiedBlocks {
         let extent = &self.table[section.number()];
         let start = self.first_blocks[section.number()] as usize * CHECKSUM_LEN;
         let end = start + extent.blocks() as usize * CHECKSUM_LEN;
-        let checksums = self.table[Section::Checksums.number()].bytes_in(file).get(start..end).unwrap_or_default();
+        let checksums = self.table[Section::Checksums.number()]
+            .bytes_in(file)
+            .get(start..end)
+            .unwrap_or_default();
         let bit = section.number() as u64;
         if !self.is_set(bit) {
             if xxh3_64(checksums) != extent.checksum {
-                let what = format!("the checksums of the section \"{}\" have another checksum", section.name());
+                let what = format!(
+                    "the checksums of the section \"{}\" have another checksum",
+                    section.name()
+                );
                 return Err(Error::corrupt(what));
             }
             self.set(bit);

@@ -57,7 +57,10 @@ pub(crate) struct DigestedSet<'p> {
 impl<'p> DigestedSet<'p> {
     pub(crate) fn new(encoded: impl Into<Cow<'p, [u8]>>) -> Self {
         let encoded = encoded.into();
-        Self { digest: digest(&encoded), encoded }
+        Self {
+            digest: digest(&encoded),
+            encoded,
+        }
     }
 
     /// The number of rules.

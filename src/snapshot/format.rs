@@ -106,7 +106,8 @@ impl Extent {
     /// The bytes of the section in a file with this extent in its table.
     #[inline]
     pub(super) fn bytes_in<'f>(&self, file: &'f [u8]) -> &'f [u8] {
-        file.get(self.offset as usize..(self.offset + self.len) as usize).unwrap_or_default()
+        file.get(self.offset as usize..(self.offset + self.len) as usize)
+            .unwrap_or_default()
     }
 
     /// The number of blocks: each but the last has [`BLOCK_LEN`] bytes.
@@ -165,27 +166,46 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
     }
     let found = u32_at(data, 8, "the format version")?;
     if found != FORMAT_VERSION {
-        return Err(ErrorKind::UnsupportedVersion { found, supported: FORMAT_VERSION }.into());
+        return Err(ErrorKind::UnsupportedVersion {
+            found,
+            supported: FORMAT_VERSION,
+        }
+        .into());
     }
     let mut head = bytes(data, 0, head_len(), "the header and section table")?.to_vec();
     let checksum = u64_at(&head, HEADER_CHECKSUM_AT, "the header checksum")?;
     head[HEADER_CHECKSUM_AT..HEADER_LEN].fill(0);
     if xxh3_64(&head) != checksum {
-        return Err(Error::corrupt("the header's checksum does not fit its content"));
+        return Err(Error::corrupt(
+            "the header's checksum does not fit its content",
+        ));
     }
     let file_len = u64_at(&head, 16, "the file length")?;
     if file_len != data.len() as u64 {
-        return Err(Error::corrupt(format!("the file is {} bytes long but should be {file_len}", data.len())));
+        return Err(Error::corrupt(format!(
+            "the file is {} bytes long but should be {file_len}",
+            data.len()
+        )));
     }
     if u32_at(&head, 12, "the section count")? as usize != Section::ALL.len() {
-        return Err(Error::corrupt("the section table has another number of sections"));
+        return Err(Error::corrupt(
+            "the section table has another number of sections",
+        ));
     }
     let table = decode_table(&head, file_len)?;
-    let blocks: u64 = table[..Section::Checksums.number()].iter().map(Extent::blocks).sum();
+    let blocks: u64 = table[..Section::Checksums.number()]
+        .iter()
+        .map(Extent::blocks)
+        .sum();
     if blocks * CHECKSUM_LEN as u64 != table[Section::Checksums.number()].len {
-        return Err(Error::corrupt("the section \"checksums\" has another length than the blocks need"));
+        return Err(Error::corrupt(
+            "the section \"checksums\" has another length than the blocks need",
+        ));
     }
-    Ok(Head { table, seed: u64_at(&head, 24, "the seed of the index")? })
+    Ok(Head {
+        table,
+        seed: u64_at(&head, 24, "the seed of the index")?,
+    })
 }
 
 /// The error for bytes that are not a snapshot. It names their format, if known, and the command
@@ -212,12 +232,22 @@ fn decode_table(head: &[u8], file_len: u64) -> Result<SectionTable> {
         let row: [u8; TABLE_ROW_LEN] = array(head, at, "a row of the section table")?;
         let mut fields = Fields(&row);
         if fields.u64() != u64::from(*section as u32) {
-            return Err(Error::corrupt(format!("the section table lacks the section \"{}\"", section.name())));
+            return Err(Error::corrupt(format!(
+                "the section table lacks the section \"{}\"",
+                section.name()
+            )));
         }
-        *extent = Extent { offset: fields.u64(), len: fields.u64(), checksum: fields.u64() };
+        *extent = Extent {
+            offset: fields.u64(),
+            len: fields.u64(),
+            checksum: fields.u64(),
+        };
         let end = extent.offset.checked_add(extent.len);
         if end.is_none_or(|end| end > file_len) || extent.offset < head_len() as u64 {
-            return Err(Error::corrupt(format!("the section \"{}\" exceeds the file", section.name())));
+            return Err(Error::corrupt(format!(
+                "the section \"{}\" exceeds the file",
+                section.name()
+            )));
         }
     }
     Ok(table)
@@ -303,13 +333,20 @@ const CUT_SHORT: u8 = 0x80;
 impl OriginMetadata {
     /// The time of the newest capture, if a row has room for it: up to the year 2106.
     fn short_time(&self) -> Option<u32> {
-        let Some(time) = self.outcome.fetched else { return Some(NONE) };
+        let Some(time) = self.outcome.fetched else {
+            return Some(NONE);
+        };
         u32::try_from(time).ok().filter(|&time| time != NONE)
     }
 
     /// Whether a row has no room for it.
     fn has_details(&self) -> bool {
-        let Outcome { first_failure, first_unreachable, max_age, .. } = self.outcome;
+        let Outcome {
+            first_failure,
+            first_unreachable,
+            max_age,
+            ..
+        } = self.outcome;
         let references = [self.last_good, self.detail];
         self.short_time().is_none()
             || first_failure.is_some()
@@ -326,18 +363,32 @@ impl OriginMetadata {
             Some(time) if !has_details => (time, self.source),
             _ => (NONE, details_row),
         };
-        row.extend([self.entry, time, reference].into_iter().flat_map(u32::to_le_bytes));
+        row.extend(
+            [self.entry, time, reference]
+                .into_iter()
+                .flat_map(u32::to_le_bytes),
+        );
         row.extend_from_slice(&o.status.to_le_bytes());
         let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
         row.push(o.hops & HOPS | flag(has_details, HAS_DETAILS));
         let body = flag(o.looks_like == Some(LooksLike::Html), HTML)
             | flag(o.looks_like == Some(LooksLike::Utf16), UTF16)
             | flag(o.past_limit, PAST_LIMIT);
-        row.push(o.class as u8 | body | flag(o.target_missing, TARGET_MISSING) | flag(o.cut_short, CUT_SHORT));
+        row.push(
+            o.class as u8
+                | body
+                | flag(o.target_missing, TARGET_MISSING)
+                | flag(o.cut_short, CUT_SHORT),
+        );
         if has_details {
             let times = [o.fetched, o.first_failure, o.first_unreachable];
             details.extend(times.into_iter().flat_map(time_bytes));
-            let numbers = [self.last_good, o.max_age.unwrap_or(NONE), self.source, self.detail];
+            let numbers = [
+                self.last_good,
+                o.max_age.unwrap_or(NONE),
+                self.source,
+                self.detail,
+            ];
             details.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
         }
     }
@@ -357,11 +408,16 @@ impl OriginMetadata {
     /// Decodes a row without its details; returns their row too.
     #[inline]
     fn decode_row(rows: &[u8], row: u32) -> Result<(Self, Option<u32>)> {
-        let row: [u8; ORIGIN_METADATA_LEN] = array(rows, row as usize * ORIGIN_METADATA_LEN, "an origin's metadata")?;
+        let row: [u8; ORIGIN_METADATA_LEN] = array(
+            rows,
+            row as usize * ORIGIN_METADATA_LEN,
+            "an origin's metadata",
+        )?;
         let mut f = Fields(&row);
         let (entry, time, reference) = (f.u32(), f.u32(), f.u32());
         let (status, hops, flags) = (f.u16(), f.u8(), f.u8());
-        let class = OutcomeClass::from_u8(flags & CLASS).ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
+        let class = OutcomeClass::from_u8(flags & CLASS)
+            .ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
         let outcome = Outcome {
             class,
             status,
@@ -379,12 +435,22 @@ impl OriginMetadata {
             first_unreachable: None,
             max_age: None,
         };
-        let metadata = Self { outcome, entry, last_good: NONE, source: reference, detail: NONE };
+        let metadata = Self {
+            outcome,
+            entry,
+            last_good: NONE,
+            source: reference,
+            detail: NONE,
+        };
         Ok((metadata, (hops & HAS_DETAILS != 0).then_some(reference)))
     }
 
     fn with_details(mut self, details: &[u8], row: u32) -> Result<Self> {
-        let row: [u8; ORIGIN_DETAILS_LEN] = array(details, row as usize * ORIGIN_DETAILS_LEN, "an origin's details")?;
+        let row: [u8; ORIGIN_DETAILS_LEN] = array(
+            details,
+            row as usize * ORIGIN_DETAILS_LEN,
+            "an origin's details",
+        )?;
         let mut f = Fields(&row);
         self.outcome.fetched = f.time();
         self.outcome.first_failure = f.time();
@@ -427,7 +493,12 @@ impl<'a> Entry<'a> {
 
     /// The length of the key of the entry at `place`.
     pub(super) fn key_len(data: &[u8], place: u32) -> Result<u16> {
-        array(data, place as usize * 8 + 8, "the length of an origin's key").map(u16::from_le_bytes)
+        array(
+            data,
+            place as usize * 8 + 8,
+            "the length of an origin's key",
+        )
+        .map(u16::from_le_bytes)
     }
 
     /// The entry at `place`, in units of 8 bytes.
@@ -437,9 +508,19 @@ impl<'a> Entry<'a> {
         let head: [u8; ENTRY_HEAD] = array(data, at, "an origin's entry")?;
         let mut f = Fields(&head);
         let (file, row, key_len, class) = (f.u32(), f.u32(), f.u16(), f.u8());
-        let key = bytes(data, at + ENTRY_HEAD, usize::from(key_len), "an origin's key")?;
+        let key = bytes(
+            data,
+            at + ENTRY_HEAD,
+            usize::from(key_len),
+            "an origin's key",
+        )?;
         match OutcomeClass::from_u8(class) {
-            Some(class) => Ok(Self { key, file, row, class }),
+            Some(class) => Ok(Self {
+                key,
+                file,
+                row,
+                class,
+            }),
             None => Err(Error::corrupt("an origin's outcome class")),
         }
     }
@@ -480,7 +561,11 @@ impl FileRow {
         let mut f = Fields(rows);
         let (global, named_start, text_start) = (f.u32(), f.u32(), f.u64());
         let (_, named_end, text_end) = (f.u32(), f.u32(), f.u64());
-        Self { global, named: (named_start, named_end), text: (text_start, text_end) }
+        Self {
+            global,
+            named: (named_start, named_end),
+            text: (text_start, text_end),
+        }
     }
 
     /// The number of agent names with groups in the file; 0 in a damaged row.
@@ -509,7 +594,10 @@ impl NamedRow {
     #[inline]
     pub(crate) fn decode(row: &[u8; NAMED_LEN]) -> Self {
         let mut f = Fields(row);
-        Self { token: f.u32(), rule_set: f.u32() }
+        Self {
+            token: f.u32(),
+            rule_set: f.u32(),
+        }
     }
 }
 

@@ -66,14 +66,17 @@ impl IndexBuilder {
     pub(super) fn new(keys: usize) -> Self {
         let mut empty = [0; BUCKET_LEN];
         empty[PLACES_AT..].fill(NONE as u8);
-        Self { buckets: vec![empty; bucket_count(keys)] }
+        Self {
+            buckets: vec![empty; bucket_count(keys)],
+        }
     }
 
     /// Inserts the key with this hash; returns whether a search will find it.
     pub(super) fn add(&mut self, hash: u64, place: u32) -> bool {
         let first = first_bucket(hash, self.buckets.len());
         let count = self.buckets.len();
-        (0..MAX_PROBES.min(count)).any(|step| insert(&mut self.buckets[(first + step) % count], hash, place))
+        (0..MAX_PROBES.min(count))
+            .any(|step| insert(&mut self.buckets[(first + step) % count], hash, place))
     }
 
     pub(super) fn finish(self) -> Vec<[u8; BUCKET_LEN]> {
@@ -83,7 +86,11 @@ impl IndexBuilder {
 
 /// Inserts a key into a bucket. If the bucket is full, sets its overflow flag and returns `false`.
 fn insert(bucket: &mut [u8; BUCKET_LEN], hash: u64, place: u32) -> bool {
-    let free = bucket[..OVERFLOW_AT].as_chunks::<2>().0.iter().position(|tag| *tag == [0; 2]);
+    let free = bucket[..OVERFLOW_AT]
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .position(|tag| *tag == [0; 2]);
     match free {
         Some(free) => {
             bucket[2 * free..][..2].copy_from_slice(&tag(hash).to_le_bytes());
@@ -105,9 +112,15 @@ pub(crate) struct Probe {
 
 impl Probe {
     /// The snapshot does not hold the key.
-    pub(crate) const ABSENT: Self = Self { place: NONE, more: false };
+    pub(crate) const ABSENT: Self = Self {
+        place: NONE,
+        more: false,
+    };
     /// The index was not probed, so a search has to begin at the first bucket.
-    pub(crate) const SKIPPED: Self = Self { place: NONE, more: true };
+    pub(crate) const SKIPPED: Self = Self {
+        place: NONE,
+        more: true,
+    };
 }
 
 /// Probes the first bucket of a hash.
@@ -116,7 +129,9 @@ impl Probe {
 /// line: several probes in a row overlap.
 #[inline]
 pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
-    let Some(bucket) = index.get(first_bucket(hash, index.len())) else { return Probe::ABSENT };
+    let Some(bucket) = index.get(first_bucket(hash, index.len())) else {
+        return Probe::ABSENT;
+    };
     let lanes = equal_lanes(bucket, hash);
     // Without a match this reads some place too, so that the compiler selects instead of branching.
     let place = place(bucket, lanes.trailing_zeros() as usize % 32);
@@ -137,7 +152,11 @@ pub(super) fn prefetch(index: &[[u8; BUCKET_LEN]], hash: u64) {
 /// The numbers of the buckets that a search for a hash visits, as far as their content leads it.
 ///
 /// `is_readable` is asked about each bucket before it is read.
-pub(super) fn probed_buckets(index: &[[u8; BUCKET_LEN]], hash: u64, mut is_readable: impl FnMut(usize) -> bool) {
+pub(super) fn probed_buckets(
+    index: &[[u8; BUCKET_LEN]],
+    hash: u64,
+    mut is_readable: impl FnMut(usize) -> bool,
+) {
     let count = index.len();
     let first = first_bucket(hash, count);
     for step in 0..MAX_PROBES.min(count) {
@@ -153,10 +172,14 @@ pub(super) fn probed_buckets(index: &[[u8; BUCKET_LEN]], hash: u64, mut is_reada
 ///
 /// A search in a damaged index ends too, after [`MAX_PROBES`] buckets.
 pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator<Item = u32> {
-    let (head, tail) = index.split_at_checked(first_bucket(hash, index.len())).unwrap_or_default();
+    let (head, tail) = index
+        .split_at_checked(first_bucket(hash, index.len()))
+        .unwrap_or_default();
     // Linear probing wraps around at the end of the table.
     let mut buckets = tail.iter().chain(head).take(MAX_PROBES);
-    let mut current = buckets.next().map(|bucket| (bucket, equal_lanes(bucket, hash)));
+    let mut current = buckets
+        .next()
+        .map(|bucket| (bucket, equal_lanes(bucket, hash)));
     std::iter::from_fn(move || {
         loop {
             let (bucket, lanes_left) = current?;
@@ -173,7 +196,9 @@ pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator
 /// The lanes of a bucket whose tag is that of this hash, one bit each.
 #[inline]
 fn equal_lanes(bucket: &[u8; BUCKET_LEN], hash: u64) -> u32 {
-    let Some(tags) = bucket.first_chunk::<TAGS_LEN>() else { return 0 };
+    let Some(tags) = bucket.first_chunk::<TAGS_LEN>() else {
+        return 0;
+    };
     simd::equal_tags(tags, tag(hash)) & ((1 << KEYS) - 1)
 }
 
@@ -197,7 +222,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// An index of these keys, and whether each of them fits.
-    fn build(keys: impl ExactSizeIterator<Item = (u64, u32)>) -> (Vec<[u8; BUCKET_LEN]>, Vec<bool>) {
+    fn build(
+        keys: impl ExactSizeIterator<Item = (u64, u32)>,
+    ) -> (Vec<[u8; BUCKET_LEN]>, Vec<bool>) {
         let mut index = IndexBuilder::new(keys.len());
         let fit = keys.map(|(hash, place)| index.add(hash, place)).collect();
         (index.finish(), fit)

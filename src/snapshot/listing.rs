@@ -19,7 +19,11 @@ pub(crate) struct ListedRule<'p> {
 
 impl<'p> ListedRule<'p> {
     fn new(pattern: &'p [u8], rule: &PackedRule) -> Self {
-        Self { pattern, anchored: rule.anchored, allow: rule.allow }
+        Self {
+            pattern,
+            anchored: rule.anchored,
+            allow: rule.allow,
+        }
     }
 }
 

@@ -21,11 +21,16 @@ impl Snapshot {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged header. Each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        map(path).and_then(|map| Self::new(Bytes::from_owner(map))).map_err(|err| err.at(path))
+        map(path)
+            .and_then(|map| Self::new(Bytes::from_owner(map)))
+            .map_err(|err| err.at(path))
     }
 }
 
-#[expect(unsafe_code, reason = "mapping a file is unsafe by nature; every read of the bytes is checked")]
+#[expect(
+    unsafe_code,
+    reason = "mapping a file is unsafe by nature; every read of the bytes is checked"
+)]
 fn map(path: &Path) -> Result<Mmap> {
     let file = File::open(path)?;
     let meta = file.metadata()?;
@@ -34,7 +39,8 @@ fn map(path: &Path) -> Result<Mmap> {
         return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, what).into());
     }
     if !meta.is_file() {
-        let what = "not a regular file, and a snapshot is mapped into memory: write it to a file first";
+        let what =
+            "not a regular file, and a snapshot is mapped into memory: write it to a file first";
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, what).into());
     }
     if meta.len() == 0 {

@@ -24,9 +24,15 @@ pub enum OutcomeClass {
 impl OutcomeClass {
     /// The class of a stored number.
     pub(super) fn from_u8(value: u8) -> Option<Self> {
-        [Self::Rules, Self::ClientError, Self::ServerError, Self::Unreachable, Self::Unresolved]
-            .into_iter()
-            .find(|class| *class as u8 == value)
+        [
+            Self::Rules,
+            Self::ClientError,
+            Self::ServerError,
+            Self::Unreachable,
+            Self::Unresolved,
+        ]
+        .into_iter()
+        .find(|class| *class as u8 == value)
     }
 
     /// The name in reports and JSON.

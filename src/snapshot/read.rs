@@ -12,8 +12,8 @@ use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::snapshot::blocks::VerifiedBlocks;
 use crate::snapshot::format::{
-    ENTRY_HEAD, Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NONE, ORIGIN_DETAILS_LEN,
-    ORIGIN_METADATA_LEN, OriginMetadata, Section, SectionTable, decode_head,
+    ENTRY_HEAD, Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NONE,
+    ORIGIN_DETAILS_LEN, ORIGIN_METADATA_LEN, OriginMetadata, Section, SectionTable, decode_head,
 };
 use crate::snapshot::index::{self, BUCKET_LEN};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -77,7 +77,9 @@ impl<'a> OriginEntry<'a> {
         let key = std::str::from_utf8(self.key).unwrap_or_default();
         let (scheme, authority) = key.split_once("://").unwrap_or(("", key));
         // Colons within an IPv6 address are in brackets.
-        let port = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+        let port = authority
+            .rsplit_once(':')
+            .filter(|(_, port)| !port.contains(']'));
         match port.and_then(|(host, port)| Some((host, port.parse().ok()?))) {
             Some((host, port)) => (scheme, host, Some(port)),
             None => (scheme, authority, default_port(scheme.as_bytes())),
@@ -125,12 +127,14 @@ impl<'a> OriginEntry<'a> {
 
     /// The URL that answered, if the origin's own `/robots.txt` redirects.
     pub fn source(&self) -> Option<String> {
-        self.source.map(|url| String::from_utf8_lossy(url).into_owned())
+        self.source
+            .map(|url| String::from_utf8_lossy(url).into_owned())
     }
 
     /// The reason for a missing answer, in the words of the archive.
     pub fn detail(&self) -> Option<String> {
-        self.detail.map(|text| String::from_utf8_lossy(text).into_owned())
+        self.detail
+            .map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
     /// The URL of its robots.txt, such as `https://example.com/robots.txt`.
@@ -166,7 +170,9 @@ impl<'a> OriginEntry<'a> {
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Snapshot").field("len", &self.data.len()).finish_non_exhaustive()
+        f.debug_struct("Snapshot")
+            .field("len", &self.data.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -188,7 +194,11 @@ impl Snapshot {
         let data = data.into();
         let head = decode_head(&data)?;
         let verified = Arc::new(VerifiedBlocks::new(&head.table));
-        Ok(Self { data, head, verified })
+        Ok(Self {
+            data,
+            head,
+            verified,
+        })
     }
 
     /// Verifies the blocks with these bytes of a section.
@@ -247,7 +257,9 @@ impl Snapshot {
     /// The bytes of the file from `start` up to `end`.
     pub(super) fn bytes(&self, start: u64, end: u64) -> Result<&[u8]> {
         let range = start as usize..end as usize;
-        self.data.get(range).ok_or_else(|| Error::corrupt("the sections overlap"))
+        self.data
+            .get(range)
+            .ok_or_else(|| Error::corrupt("the sections overlap"))
     }
 
     pub(super) fn table(&self) -> &SectionTable {
@@ -299,7 +311,10 @@ impl Snapshot {
 
     /// The name and the length in bytes of every section, in the order of the file.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        Section::ALL.iter().zip(self.table()).map(|(section, extent)| (section.name(), extent.len))
+        Section::ALL
+            .iter()
+            .zip(self.table())
+            .map(|(section, extent)| (section.name(), extent.len))
     }
 
     /// The stored description of the snapshot. Cost: parses a short JSON text.
@@ -406,9 +421,18 @@ impl Snapshot {
 
     /// A row of the section `origin metadata`, with its details.
     pub(crate) fn origin_metadata(&self, row: u32) -> Result<OriginMetadata> {
-        self.verify_range(Section::OriginMetadata, row as usize * ORIGIN_METADATA_LEN, ORIGIN_METADATA_LEN)?;
-        if let Some(row) = OriginMetadata::details_row(self.section(Section::OriginMetadata), row)? {
-            self.verify_range(Section::OriginDetails, row as usize * ORIGIN_DETAILS_LEN, ORIGIN_DETAILS_LEN)?;
+        self.verify_range(
+            Section::OriginMetadata,
+            row as usize * ORIGIN_METADATA_LEN,
+            ORIGIN_METADATA_LEN,
+        )?;
+        if let Some(row) = OriginMetadata::details_row(self.section(Section::OriginMetadata), row)?
+        {
+            self.verify_range(
+                Section::OriginDetails,
+                row as usize * ORIGIN_DETAILS_LEN,
+                ORIGIN_DETAILS_LEN,
+            )?;
         }
         self.view().origin_metadata(row)
     }
@@ -473,15 +497,25 @@ impl Snapshot {
     pub(crate) fn frame(&self, row: &FileRow) -> Result<&[u8]> {
         let (start, end) = row.text;
         let start = usize::try_from(start).unwrap_or(usize::MAX);
-        let len = usize::try_from(end).unwrap_or(usize::MAX).saturating_sub(start);
+        let len = usize::try_from(end)
+            .unwrap_or(usize::MAX)
+            .saturating_sub(start);
         self.verify_range(Section::Texts, start, len)?;
-        bytes(self.section(Section::Texts), start, len, "a robots.txt's text")
+        bytes(
+            self.section(Section::Texts),
+            start,
+            len,
+            "a robots.txt's text",
+        )
     }
 
     /// A decompressor for texts. Cost: copies the dictionary, which is short.
     pub(crate) fn unpacker(&self) -> Result<Unpacker> {
         if self.dictionary().len() > MAX_DICTIONARY {
-            return Err(Error::corrupt(format!("a dictionary of {} bytes", self.dictionary().len())));
+            return Err(Error::corrupt(format!(
+                "a dictionary of {} bytes",
+                self.dictionary().len()
+            )));
         }
         self.verify_section(Section::Dictionary)?;
         Unpacker::new(self.dictionary())
@@ -526,7 +560,12 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other.
-    pub fn crawl_delay(&self, origin: &Origin, agent: &Agent, how: AgentMatch) -> Result<Option<Duration>> {
+    pub fn crawl_delay(
+        &self,
+        origin: &Origin,
+        agent: &Agent,
+        how: AgentMatch,
+    ) -> Result<Option<Duration>> {
         let text = self.text_of_origin(origin)?;
         // The profile only matters for rules.
         Ok(text.and_then(|text| Robots::parse(&text, Profile::default()).crawl_delay(agent, how)))
@@ -543,8 +582,13 @@ impl Snapshot {
     /// # Errors
     /// As [`crawl_delay`](Self::crawl_delay).
     pub fn sitemaps(&self, origin: &Origin) -> Result<Vec<Vec<u8>>> {
-        let Some(text) = self.text_of_origin(origin)? else { return Ok(Vec::new()) };
-        Ok(Robots::parse(&text, Profile::default()).sitemaps().map(|field| field.value().to_vec()).collect())
+        let Some(text) = self.text_of_origin(origin)? else {
+            return Ok(Vec::new());
+        };
+        Ok(Robots::parse(&text, Profile::default())
+            .sitemaps()
+            .map(|field| field.value().to_vec())
+            .collect())
     }
 
     /// The condensed text of the origin's robots.txt, if the snapshot has both.
@@ -579,16 +623,29 @@ impl Snapshot {
         let section = self.section(Section::Tokens);
         let count = self.token_count()?;
         // The section has the count, `count` + 1 offsets, and the texts.
-        let heads = count.checked_add(2).and_then(|rows| usize::try_from(rows.checked_mul(8)?).ok());
+        let heads = count
+            .checked_add(2)
+            .and_then(|rows| usize::try_from(rows.checked_mul(8)?).ok());
         let heads = heads.ok_or_else(|| Error::corrupt("the number of tokens"))?;
-        let at = usize::try_from(number).ok().and_then(|n| n.checked_mul(8)?.checked_add(8));
+        let at = usize::try_from(number)
+            .ok()
+            .and_then(|n| n.checked_mul(8)?.checked_add(8));
         let at = at.ok_or_else(|| Error::corrupt("a token's number"))?;
         self.verify_range(Section::Tokens, at, 16)?;
-        let (start, end) = (u64_at(section, at, "a token's start")?, u64_at(section, at + 8, "a token's end")?);
+        let (start, end) = (
+            u64_at(section, at, "a token's start")?,
+            u64_at(section, at + 8, "a token's end")?,
+        );
         let text = section.get(heads..).unwrap_or_default();
-        let range = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
-        self.verify_range(Section::Tokens, heads.saturating_add(range.start), range.len())?;
-        text.get(range).ok_or_else(|| Error::corrupt("a token's text"))
+        let range = usize::try_from(start).unwrap_or(usize::MAX)
+            ..usize::try_from(end).unwrap_or(usize::MAX);
+        self.verify_range(
+            Section::Tokens,
+            heads.saturating_add(range.start),
+            range.len(),
+        )?;
+        text.get(range)
+            .ok_or_else(|| Error::corrupt("a token's text"))
     }
 
     /// The number of an agent name in lower case, if a robots.txt names it. Cost: a binary search.
@@ -608,7 +665,10 @@ impl Snapshot {
     /// The numbers of the names in `agent`'s chain that a robots.txt names, in the order of the
     /// chain.
     pub(crate) fn agent_tokens(&self, agent: &Agent, how: AgentMatch) -> Result<Vec<u32>> {
-        agent.keys(how).filter_map(|key| self.token_number(key).transpose()).collect()
+        agent
+            .keys(how)
+            .filter_map(|key| self.token_number(key).transpose())
+            .collect()
     }
 
     /// The number of origins with each outcome, in the order of the classes.

@@ -5,7 +5,9 @@
 
 use crate::error::{Error, Result};
 use crate::file_format::SNAPSHOT_MAGIC;
-use crate::snapshot::format::{BLOCK_LEN, Extent, Head, SECTION_ALIGN, Section, encode_head, head_len};
+use crate::snapshot::format::{
+    BLOCK_LEN, Extent, Head, SECTION_ALIGN, Section, encode_head, head_len,
+};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -42,13 +44,25 @@ pub(super) struct SectionSlot {
 
 impl<W: Write + Seek> Sections<W> {
     pub(super) fn new(out: W) -> Self {
-        let file = SectionFile { out, head: Head::default(), checksums: Default::default() };
-        Self { file: Mutex::new(file), end: head_len() as u64 }
+        let file = SectionFile {
+            out,
+            head: Head::default(),
+            checksums: Default::default(),
+        };
+        Self {
+            file: Mutex::new(file),
+            end: head_len() as u64,
+        }
     }
 
     /// Reserves the slot of the next section.
     pub(super) fn reserve(&mut self, section: Section, len: u64) -> SectionSlot {
-        let slot = SectionSlot { section, start: self.end, offset: self.end.next_multiple_of(SECTION_ALIGN), len };
+        let slot = SectionSlot {
+            section,
+            start: self.end,
+            offset: self.end.next_multiple_of(SECTION_ALIGN),
+            len,
+        };
         self.end = slot.offset + len;
         slot
     }
@@ -62,7 +76,12 @@ impl<W: Write + Seek> Sections<W> {
         slot: SectionSlot,
         write: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>,
     ) -> Result<T> {
-        let SectionSlot { section, start, offset, len: expected } = slot;
+        let SectionSlot {
+            section,
+            start,
+            offset,
+            len: expected,
+        } = slot;
         self.write_at(start, &vec![0; (offset - start) as usize])?;
         let mut writer = SectionWriter {
             sections: self,
@@ -75,10 +94,17 @@ impl<W: Write + Seek> Sections<W> {
         let written = write(&mut writer)?;
         let (len, checksums) = writer.finish()?;
         if expected != len {
-            return Err(Error::corrupt(format!("the length of the section \"{}\"", section.name())));
+            return Err(Error::corrupt(format!(
+                "the length of the section \"{}\"",
+                section.name()
+            )));
         }
         self.with_file(|file| {
-            file.head.table[section.number()] = Extent { offset, len, checksum: xxh3_64(&checksums) };
+            file.head.table[section.number()] = Extent {
+                offset,
+                len,
+                checksum: xxh3_64(&checksums),
+            };
             file.checksums[section.number()] = checksums;
         });
         Ok(written)
@@ -158,7 +184,8 @@ impl<W: Write + Seek> SectionWriter<'_, W> {
     }
 
     fn end_block(&mut self) {
-        self.checksums.extend_from_slice(&self.hasher.digest().to_le_bytes());
+        self.checksums
+            .extend_from_slice(&self.hasher.digest().to_le_bytes());
         self.hasher.reset();
     }
 
@@ -225,16 +252,29 @@ mod tests {
         let all = parts.concat();
         let slot = sections.reserve(Section::Metadata, all.len() as u64);
         let offset = slot.offset as usize;
-        sections.fill(slot, |out| parts.iter().try_for_each(|part| out.append(part))).unwrap();
+        sections
+            .fill(slot, |out| {
+                parts.iter().try_for_each(|part| out.append(part))
+            })
+            .unwrap();
         sections.finish(0).unwrap();
         let RecordedWrites(bytes, writes) = recorded;
         // The padding before the section, the section, the padding before the checksums, and so on.
-        let section = writes.iter().skip(1).take_while(|(start, _)| *start < offset + all.len());
+        let section = writes
+            .iter()
+            .skip(1)
+            .take_while(|(start, _)| *start < offset + all.len());
         let section: Vec<_> = section.filter(|(_, len)| *len > 0).collect();
         let (first, rest) = section.split_first().unwrap();
         assert_eq!(**first, (offset, PIECE - offset));
-        assert!(rest.iter().all(|(start, _)| start % PIECE == 0), "{writes:?}");
-        assert!(rest.iter().rev().skip(1).all(|(_, len)| *len == PIECE), "{writes:?}");
+        assert!(
+            rest.iter().all(|(start, _)| start % PIECE == 0),
+            "{writes:?}"
+        );
+        assert!(
+            rest.iter().rev().skip(1).all(|(_, len)| *len == PIECE),
+            "{writes:?}"
+        );
         assert!(bytes.into_inner()[offset..][..all.len()] == all);
     }
 
@@ -242,9 +282,15 @@ mod tests {
     fn sections_are_written_in_any_order() {
         let mut out = Cursor::new(Vec::new());
         let mut sections = Sections::new(&mut out);
-        let (first, second) = (sections.reserve(Section::Metadata, 3), sections.reserve(Section::Index, 5));
+        let (first, second) = (
+            sections.reserve(Section::Metadata, 3),
+            sections.reserve(Section::Index, 5),
+        );
         sections.fill(second, |out| out.append(b"index")).unwrap();
-        let (third, last) = (sections.reserve(Section::Origins, 0), sections.reserve(Section::OriginMetadata, 0));
+        let (third, last) = (
+            sections.reserve(Section::Origins, 0),
+            sections.reserve(Section::OriginMetadata, 0),
+        );
         sections.fill(last, |_| Ok(())).unwrap();
         sections.fill(third, |_| Ok(())).unwrap();
         sections.fill(first, |out| out.append(b"met")).unwrap();
@@ -253,9 +299,19 @@ mod tests {
         assert_eq!(sections.finish(7).unwrap(), end + 16);
         let bytes = out.into_inner();
         let checksums = [xxh3_64(b"met"), xxh3_64(b"index")].map(u64::to_le_bytes);
-        assert_eq!((&bytes[512..515], &bytes[576..581]), (&b"met"[..], &b"index"[..]));
+        assert_eq!(
+            (&bytes[512..515], &bytes[576..581]),
+            (&b"met"[..], &b"index"[..])
+        );
         assert_eq!(bytes[end as usize..], checksums.concat());
-        assert_eq!(table[1], Extent { offset: 576, len: 5, checksum: xxh3_64(&checksums[1]) });
+        assert_eq!(
+            table[1],
+            Extent {
+                offset: 576,
+                len: 5,
+                checksum: xxh3_64(&checksums[1])
+            }
+        );
         assert_eq!((table[2].offset, table[3].offset), (640, 640));
     }
 

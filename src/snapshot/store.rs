@@ -23,7 +23,11 @@ pub(super) struct RuleSetWriter {
 
 impl RuleSetWriter {
     pub(super) fn new(options: &SpoolOptions) -> Self {
-        Self { sets: Spool::new(options, "rule sets"), places: HashTable::new(), rules: 0 }
+        Self {
+            sets: Spool::new(options, "rule sets"),
+            places: HashTable::new(),
+            rules: 0,
+        }
     }
 
     /// The number of distinct rule sets and unions.
@@ -64,18 +68,27 @@ impl RuleSetWriter {
         let union = build::encode_union(parts);
         // No set has the digest of a union: sets do not begin like this text.
         let digest = digest(&[b"union of ", &*union].concat());
-        self.find(&digest).map_or_else(|| self.append(digest, &union), Ok)
+        self.find(&digest)
+            .map_or_else(|| self.append(digest, &union), Ok)
     }
 
     fn find(&self, digest: &Digest) -> Option<u32> {
-        self.places.find(digest_hash(digest), |(other, _)| other == digest).map(|(_, place)| *place)
+        self.places
+            .find(digest_hash(digest), |(other, _)| other == digest)
+            .map(|(_, place)| *place)
     }
 
     fn append(&mut self, digest: Digest, encoded: &[u8]) -> Result<u32> {
-        let place = u32::try_from(self.sets.len() / 8).ok().filter(|&place| place != NONE);
-        let place = place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?;
+        let place = u32::try_from(self.sets.len() / 8)
+            .ok()
+            .filter(|&place| place != NONE);
+        let place =
+            place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?;
         self.sets.append(encoded)?;
-        self.places.insert_unique(digest_hash(&digest), (digest, place), |(other, _)| digest_hash(other));
+        self.places
+            .insert_unique(digest_hash(&digest), (digest, place), |(other, _)| {
+                digest_hash(other)
+            });
         Ok(place)
     }
 }

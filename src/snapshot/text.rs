@@ -24,7 +24,10 @@ pub(crate) struct Packer {
 
 impl Packer {
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self { compressor: Compressor::with_dictionary(LEVEL, DICTIONARY)?, frame: Vec::new() })
+        Ok(Self {
+            compressor: Compressor::with_dictionary(LEVEL, DICTIONARY)?,
+            frame: Vec::new(),
+        })
     }
 
     /// Compresses a text to a frame.
@@ -39,7 +42,8 @@ impl Packer {
 /// Whether the bytes are a single frame that declares a text of this length; it is not
 /// decompressed.
 pub(crate) fn is_one_frame(frame: &[u8], raw_len: u32) -> bool {
-    text_len(frame).is_ok_and(|len| len == raw_len) && zstd_safe::find_frame_compressed_size(frame) == Ok(frame.len())
+    text_len(frame).is_ok_and(|len| len == raw_len)
+        && zstd_safe::find_frame_compressed_size(frame) == Ok(frame.len())
 }
 
 /// Decompresses frames; one per thread.
@@ -63,7 +67,9 @@ impl Unpacker {
         let len = len as usize;
         match self.0.decompress(frame, len) {
             Ok(text) if text.len() == len => Ok(text),
-            Ok(_) => Err(Error::corrupt("a text of another length than its frame declares")),
+            Ok(_) => Err(Error::corrupt(
+                "a text of another length than its frame declares",
+            )),
             Err(err) => Err(Error::corrupt(format!("a compressed text ({err})"))),
         }
     }

@@ -6,7 +6,8 @@
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::Rules;
 use crate::snapshot::format::{
-    FILE_LEN, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, SECTION_ALIGN, Section, head_len,
+    FILE_LEN, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, SECTION_ALIGN,
+    Section, head_len,
 };
 use crate::snapshot::outcome::OutcomeClass;
 use crate::snapshot::read::{OriginEntry, Snapshot};
@@ -50,7 +51,10 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
-    pub(crate) fn verify_and_map_texts<T: Send>(&self, of_text: impl Fn(&[u8]) -> T + Sync + Send) -> Result<Vec<T>> {
+    pub(crate) fn verify_and_map_texts<T: Send>(
+        &self,
+        of_text: impl Fn(&[u8]) -> T + Sync + Send,
+    ) -> Result<Vec<T>> {
         self.verify_checksums()?;
         self.verify_padding()?;
         self.verify_counts()?;
@@ -105,21 +109,37 @@ impl Snapshot {
         let mut end = head_len() as u64;
         for extent in self.table() {
             let gap = self.bytes(end, extent.offset)?;
-            if extent.offset % SECTION_ALIGN != 0 || gap.len() as u64 >= SECTION_ALIGN || gap.iter().any(|&b| b != 0) {
-                return Err(Error::corrupt(format!("the padding between byte {end} and byte {}", extent.offset)));
+            if extent.offset % SECTION_ALIGN != 0
+                || gap.len() as u64 >= SECTION_ALIGN
+                || gap.iter().any(|&b| b != 0)
+            {
+                return Err(Error::corrupt(format!(
+                    "the padding between byte {end} and byte {}",
+                    extent.offset
+                )));
             }
             end = extent.offset + extent.len;
         }
-        if end == self.byte_len() { Ok(()) } else { Err(Error::corrupt("bytes after the last section")) }
+        if end == self.byte_len() {
+            Ok(())
+        } else {
+            Err(Error::corrupt("bytes after the last section"))
+        }
     }
 
     fn verify_counts(&self) -> Result<()> {
         let counts = self.metadata()?.counts;
-        let found = [u64::from(self.origin_count()), u64::from(self.file_count()), self.token_count()?];
+        let found = [
+            u64::from(self.origin_count()),
+            u64::from(self.file_count()),
+            self.token_count()?,
+        ];
         if found == [counts.origins, counts.files, counts.tokens] {
             Ok(())
         } else {
-            Err(Error::corrupt("the metadata's counts are not those of the sections"))
+            Err(Error::corrupt(
+                "the metadata's counts are not those of the sections",
+            ))
         }
     }
 
@@ -136,33 +156,48 @@ impl Snapshot {
     /// exist.
     fn verify_origins(&self) -> Result<()> {
         let count = self.origin_count();
-        (0..count.div_ceil(ROWS_PER_TASK)).into_par_iter().try_for_each(|task| {
-            let start = task * ROWS_PER_TASK;
-            let mut last = start.checked_sub(1).map(|row| self.origin_at(row)).transpose()?.map(|origin| origin.key());
-            for row in start..count.min(start.saturating_add(ROWS_PER_TASK)) {
-                let origin = self.origin_at(row)?;
-                if last >= Some(origin.key()) {
-                    return Err(Error::corrupt("the origins are out of order"));
+        (0..count.div_ceil(ROWS_PER_TASK))
+            .into_par_iter()
+            .try_for_each(|task| {
+                let start = task * ROWS_PER_TASK;
+                let mut last = start
+                    .checked_sub(1)
+                    .map(|row| self.origin_at(row))
+                    .transpose()?
+                    .map(|origin| origin.key());
+                for row in start..count.min(start.saturating_add(ROWS_PER_TASK)) {
+                    let origin = self.origin_at(row)?;
+                    if last >= Some(origin.key()) {
+                        return Err(Error::corrupt("the origins are out of order"));
+                    }
+                    last = Some(origin.key());
+                    self.verify_origin(row, &origin)?;
                 }
-                last = Some(origin.key());
-                self.verify_origin(row, &origin)?;
-            }
-            Ok(())
-        })
+                Ok(())
+            })
     }
 
     fn verify_origin(&self, row: u32, origin: &OriginEntry<'_>) -> Result<()> {
         let class = origin.outcome().class;
-        let found = self.view().find(origin.key())?.filter(|entry| entry.row == row && entry.class == class);
+        let found = self
+            .view()
+            .find(origin.key())?
+            .filter(|entry| entry.row == row && entry.class == class);
         let Some(entry) = found else {
-            return Err(Error::corrupt(format!("the index does not lead to {}", origin.origin())));
+            return Err(Error::corrupt(format!(
+                "the index does not lead to {}",
+                origin.origin()
+            )));
         };
         let exists = |file: u32| file == NONE || file < self.file_count();
         let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
         if has_rules && exists(entry.file) && exists(origin.last_good().unwrap_or(NONE)) {
             Ok(())
         } else {
-            Err(Error::corrupt(format!("{} refers to a robots.txt that does not exist", origin.origin())))
+            Err(Error::corrupt(format!(
+                "{} refers to a robots.txt that does not exist",
+                origin.origin()
+            )))
         }
     }
 
@@ -171,10 +206,15 @@ impl Snapshot {
         let places = self.view().rule_places()?;
         // Encoding the rules of each set again takes half of the whole verification.
         let verify_set = |&place: &u32| match self.view().rules(place)? {
-            Rules::Set(set) => set.verify(self.view().rule_bytes(place)?).map(|()| set.len() as u64),
+            Rules::Set(set) => set
+                .verify(self.view().rule_bytes(place)?)
+                .map(|()| set.len() as u64),
             Rules::Union(_) => Ok(0),
         };
-        let rule_count = places.par_iter().map(verify_set).try_reduce(|| 0, |a, b| Ok(a + b))?;
+        let rule_count = places
+            .par_iter()
+            .map(verify_set)
+            .try_reduce(|| 0, |a, b| Ok(a + b))?;
         let (mut sets, mut unions) = (HashSet::new(), HashSet::new());
         for place in places {
             match self.view().rules(place)? {
@@ -186,7 +226,9 @@ impl Snapshot {
                     let mut members = HashSet::new();
                     let mut places = places.iter().map(|place| u32::from_le_bytes(*place));
                     if !places.all(|place| sets.contains(&place) && members.insert(place)) {
-                        return Err(Error::corrupt("a union with a missing or repeated rule set"));
+                        return Err(Error::corrupt(
+                            "a union with a missing or repeated rule set",
+                        ));
                     }
                     unions.insert(place);
                 }
@@ -197,7 +239,9 @@ impl Snapshot {
         if [sets.len() as u64, rule_count] == [counts.rule_sets, counts.rules] {
             Ok(sets)
         } else {
-            Err(Error::corrupt("the number of rule sets, or of the rules in them"))
+            Err(Error::corrupt(
+                "the number of rule sets, or of the rules in them",
+            ))
         }
     }
 
@@ -207,7 +251,9 @@ impl Snapshot {
         for row in 0..self.origin_count() {
             if let Some(details) = OriginMetadata::details_row(rows, row)? {
                 if details != next {
-                    return Err(Error::corrupt("the details of the origins are out of order"));
+                    return Err(Error::corrupt(
+                        "the details of the origins are out of order",
+                    ));
                 }
                 next += 1;
             }
@@ -225,7 +271,10 @@ impl Snapshot {
         let (mut text, mut named) = (0, 0);
         for number in 0..self.file_count() {
             let file = self.view().file(number)?;
-            if (file.text.0, file.named.0) != (text, named) || file.text.1 < text || file.named.1 < named {
+            if (file.text.0, file.named.0) != (text, named)
+                || file.text.1 < text
+                || file.named.1 < named
+            {
                 return Err(Error::corrupt("the robots.txt files are out of order"));
             }
             (text, named) = (file.text.1, file.named.1);
@@ -233,7 +282,13 @@ impl Snapshot {
         let len = |section| self.section(section).len() as u64;
         let rows = (u64::from(self.file_count()) + 1) * FILE_LEN as u64;
         let ends = [text, u64::from(named) * NAMED_LEN as u64, rows];
-        if ends == [len(Section::Texts), len(Section::Named), len(Section::Files)] {
+        if ends
+            == [
+                len(Section::Texts),
+                len(Section::Named),
+                len(Section::Files),
+            ]
+        {
             Ok(())
         } else {
             Err(Error::corrupt("texts or named agents of no robots.txt"))
@@ -254,19 +309,31 @@ impl Snapshot {
             let named = self.view().named(&file)?.iter().map(NamedRow::decode);
             let mut last = None;
             for row in named {
-                if last >= Some(row.token) || u64::from(row.token) >= tokens || !rule_sets.contains(&row.rule_set) {
-                    return Err(Error::corrupt(format!("the named agents of robots.txt {number}")));
+                if last >= Some(row.token)
+                    || u64::from(row.token) >= tokens
+                    || !rule_sets.contains(&row.rule_set)
+                {
+                    return Err(Error::corrupt(format!(
+                        "the named agents of robots.txt {number}"
+                    )));
                 }
                 last = Some(row.token);
             }
             if file.global != NONE && !rule_sets.contains(&file.global) {
-                return Err(Error::corrupt(format!("the global rule set of robots.txt {number}")));
+                return Err(Error::corrupt(format!(
+                    "the global rule set of robots.txt {number}"
+                )));
             }
             match unpacker {
-                Ok(unpacker) => unpacker.unpack(self.frame(&file)?).map(|text| of_text(&text)),
+                Ok(unpacker) => unpacker
+                    .unpack(self.frame(&file)?)
+                    .map(|text| of_text(&text)),
                 Err(_) => Err(Error::corrupt("the dictionary")),
             }
         };
-        (0..self.file_count()).into_par_iter().map_init(unpacker, verify).collect()
+        (0..self.file_count())
+            .into_par_iter()
+            .map_init(unpacker, verify)
+            .collect()
     }
 }

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::simd;
 use crate::snapshot::format::{
-    Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata, hash_key,
+    Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata,
+    hash_key,
 };
 use crate::snapshot::index::{self, BUCKET_LEN, Probe};
 
@@ -81,7 +82,9 @@ impl<'a> View<'a> {
     /// Prefetches the end of the entry's key and, if there is no robots.txt, its origin metadata.
     #[inline]
     pub(crate) fn likely_file(&self, place: u32) -> u32 {
-        let Some(word) = word(self.origins, place) else { return NONE };
+        let Some(word) = word(self.origins, place) else {
+            return NONE;
+        };
         let (file, row) = (word as u32, (word >> 32) as usize);
         prefetch::<8>(self.origins, place as usize + 5);
         if file == NONE {
@@ -97,7 +100,9 @@ impl<'a> View<'a> {
     /// the binary search begins.
     #[inline]
     pub(crate) fn likely_rules(&self, file: u32) -> u32 {
-        let Ok(row) = self.file(file) else { return NONE };
+        let Ok(row) = self.file(file) else {
+            return NONE;
+        };
         if row.named_len() > 0 {
             let first = row.named.0 as usize;
             prefetch::<NAMED_LEN>(self.named, first);
@@ -126,7 +131,11 @@ impl<'a> View<'a> {
     /// The rows of the agents that a robots.txt names, sorted by token.
     #[inline]
     pub(crate) fn named(&self, file: &FileRow) -> Result<&'a [[u8; NAMED_LEN]]> {
-        let rows = self.named.as_chunks().0.get(file.named.0 as usize..file.named.1 as usize);
+        let rows = self
+            .named
+            .as_chunks()
+            .0
+            .get(file.named.0 as usize..file.named.1 as usize);
         rows.ok_or_else(|| Error::corrupt("a robots.txt's named agents"))
     }
 
@@ -143,7 +152,9 @@ impl<'a> View<'a> {
     /// The place of the rules for the first of these tokens that `named` contains.
     pub(crate) fn first_named(named: &[[u8; NAMED_LEN]], tokens: &[u32]) -> Option<u32> {
         tokens.iter().find_map(|token| {
-            let found = named.binary_search_by_key(token, |row| NamedRow::decode(row).token).ok()?;
+            let found = named
+                .binary_search_by_key(token, |row| NamedRow::decode(row).token)
+                .ok()?;
             Some(NamedRow::decode(&named[found]).rule_set)
         })
     }
@@ -158,7 +169,8 @@ impl<'a> View<'a> {
     pub(crate) fn rule_places(&self) -> Result<Vec<u32>> {
         let (mut places, mut at) = (Vec::new(), 0);
         while at < self.rule_sets.len() {
-            let place = u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
+            let place =
+                u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
             at += self.rules(place)?.encoded_len();
             places.push(place);
         }
@@ -167,7 +179,12 @@ impl<'a> View<'a> {
 
     /// The bytes of the rule set or union at a place. Equal bytes mean equal rules.
     pub(crate) fn rule_bytes(&self, place: u32) -> Result<&'a [u8]> {
-        bytes(self.rule_sets, place as usize * 8, self.rules(place)?.encoded_len(), "a rule set")
+        bytes(
+            self.rule_sets,
+            place as usize * 8,
+            self.rules(place)?.encoded_len(),
+            "a rule set",
+        )
     }
 
     /// The rule set at `place`. A union is an error.
@@ -191,5 +208,9 @@ fn prefetch<const LEN: usize>(section: &[u8], row: usize) {
 /// The word at a place in units of eight bytes.
 #[inline]
 fn word(section: &[u8], place: u32) -> Option<u64> {
-    section.as_chunks().0.get(place as usize).map(|word| u64::from_le_bytes(*word))
+    section
+        .as_chunks()
+        .0
+        .get(place as usize)
+        .map(|word| u64::from_le_bytes(*word))
 }

@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::contents::{FileContents, OriginContents};
 use crate::snapshot::format::{
-    Counts, ENTRY_HEAD, Entry, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata,
-    Section, hash_key,
+    Counts, ENTRY_HEAD, Entry, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN,
+    OriginMetadata, Section, hash_key,
 };
 use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -67,14 +67,26 @@ impl OriginWriter {
     /// [`ErrorKind::TooLarge`]; I/O errors of temporary data.
     pub(crate) fn append(&mut self, origin: &OriginContents<'_>) -> Result<()> {
         let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
-        let place = u32::try_from(self.entries.len() / 8).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
-        let row = u32::try_from(self.counts.origins).ok().filter(|&row| row != NONE);
-        let row = row.ok_or_else(|| ErrorKind::TooLarge("four billion origins or more".to_owned()))?;
+        let place = u32::try_from(self.entries.len() / 8)
+            .ok()
+            .filter(|&place| place != NONE)
+            .ok_or_else(too_large)?;
+        let row = u32::try_from(self.counts.origins)
+            .ok()
+            .filter(|&row| row != NONE);
+        let row =
+            row.ok_or_else(|| ErrorKind::TooLarge("four billion origins or more".to_owned()))?;
         let OriginContents { key, outcome, .. } = *origin;
         self.digest.update(&(key.len() as u16).to_le_bytes());
         self.digest.update(key);
         self.encoded.clear();
-        Entry { key, file: origin.file.unwrap_or(NONE), row, class: outcome.class }.encode(&mut self.encoded);
+        Entry {
+            key,
+            file: origin.file.unwrap_or(NONE),
+            row,
+            class: outcome.class,
+        }
+        .encode(&mut self.encoded);
         self.entries.append(&self.encoded)?;
         self.encoded.clear();
         let metadata = OriginMetadata {
@@ -96,7 +108,8 @@ impl OriginWriter {
     fn add_to_counts(&mut self, outcome: &Outcome) {
         let counts = &mut self.counts;
         counts.origins += 1;
-        counts.redirected += u64::from(outcome.hops > 0 && outcome.class != OutcomeClass::Unresolved);
+        counts.redirected +=
+            u64::from(outcome.hops > 0 && outcome.class != OutcomeClass::Unresolved);
         *match outcome.class {
             OutcomeClass::Rules => &mut counts.outcome_rules,
             OutcomeClass::ClientError => &mut counts.outcome_client_error,
@@ -147,10 +160,17 @@ impl FileWriter {
     ///
     /// # Errors
     /// As [`OriginWriter::append`].
-    pub(crate) fn append(&mut self, file: &FileContents<'_>) -> Result<impl Iterator<Item = u32> + '_> {
+    pub(crate) fn append(
+        &mut self,
+        file: &FileContents<'_>,
+    ) -> Result<impl Iterator<Item = u32> + '_> {
         self.places.clear();
         self.places.resize(file.rules.len(), None);
-        let global = file.global.map(|rules| self.place(file, rules)).transpose()?.unwrap_or(NONE);
+        let global = file
+            .global
+            .map(|rules| self.place(file, rules))
+            .transpose()?
+            .unwrap_or(NONE);
         self.append_row(global)?;
         self.texts.append(&file.frame)?;
         self.encoded.clear();
@@ -176,7 +196,8 @@ impl FileWriter {
     /// Appends a row, whose agents and text are appended next.
     fn append_row(&mut self, global: u32) -> Result<()> {
         let named = u32::try_from(self.named.len() / NAMED_LEN as u64);
-        let named = named.map_err(|_| ErrorKind::TooLarge("four billion named agents or more".to_owned()))?;
+        let named = named
+            .map_err(|_| ErrorKind::TooLarge("four billion named agents or more".to_owned()))?;
         self.encoded.clear();
         FileRow::encode(global, named, self.texts.len(), &mut self.encoded);
         self.rows.append(&self.encoded)
@@ -216,7 +237,11 @@ pub(crate) struct SnapshotSections {
 impl SnapshotSections {
     /// # Errors
     /// I/O errors of temporary data.
-    pub(crate) fn new(profile: Profile, origins: OriginWriter, mut files: FileWriter) -> Result<Self> {
+    pub(crate) fn new(
+        profile: Profile,
+        origins: OriginWriter,
+        mut files: FileWriter,
+    ) -> Result<Self> {
         // The end of the last file.
         files.append_row(NONE)?;
         let mut counts = origins.counts;
@@ -225,11 +250,19 @@ impl SnapshotSections {
         counts.rule_sets = files.rule_sets.count();
         counts.rules = files.rule_sets.rules;
         counts.tokens = files.names.len() as u64;
-        let metadata = Metadata { tool: TOOL.to_owned(), profile, counts, captured: origins.captured };
+        let metadata = Metadata {
+            tool: TOOL.to_owned(),
+            profile,
+            counts,
+            captured: origins.captured,
+        };
         let mut names: Vec<(Box<[u8]>, u32)> = files.names.into_iter().collect();
         names.sort_unstable();
         let mut tokens = vec![0; names.len()];
-        names.iter().zip(0..).for_each(|((_, first_use), number)| tokens[*first_use as usize] = number);
+        names
+            .iter()
+            .zip(0..)
+            .for_each(|((_, first_use), number)| tokens[*first_use as usize] = number);
         Ok(Self {
             counts,
             metadata: serde_json::to_vec(&metadata).map_err(std::io::Error::from)?,
@@ -256,7 +289,10 @@ impl SnapshotSections {
         let mut sections = Sections::new(out);
         let mut slot = |section, len: u64| sections.reserve(section, len);
         let metadata = slot(Section::Metadata, self.metadata.len() as u64);
-        let index = slot(Section::Index, IndexBuilder::encoded_len(self.counts.origins as usize) as u64);
+        let index = slot(
+            Section::Index,
+            IndexBuilder::encoded_len(self.counts.origins as usize) as u64,
+        );
         let entries = slot(Section::Origins, self.entries.len());
         let rows = slot(Section::OriginMetadata, self.rows.len());
         let details = slot(Section::OriginDetails, self.details.len());
@@ -270,9 +306,12 @@ impl SnapshotSections {
         let (origins, rest) = rayon::join(
             || -> Result<u64> {
                 sections.fill(metadata, |out| out.append(&self.metadata))?;
-                let (seed, buckets) = build_index(&self.entries, self.counts.origins as usize, self.seed)?;
+                let (seed, buckets) =
+                    build_index(&self.entries, self.counts.origins as usize, self.seed)?;
                 let mut pieces = buckets.chunks(1 << 10);
-                sections.fill(index, |out| pieces.try_for_each(|piece| out.append(piece.as_flattened())))?;
+                sections.fill(index, |out| {
+                    pieces.try_for_each(|piece| out.append(piece.as_flattened()))
+                })?;
                 drop(buckets);
                 copy(&sections, entries, self.entries)?;
                 copy(&sections, rows, self.rows)?;
@@ -299,7 +338,11 @@ impl SnapshotSections {
 ///
 /// The seed is that given or, if a key would be too far from its first bucket, one of the next.
 /// That takes names that were chosen for it, so nobody should see a second round.
-fn build_index(entries: &SpooledBytes, count: usize, mut seed: u64) -> Result<(u64, Vec<[u8; BUCKET_LEN]>)> {
+fn build_index(
+    entries: &SpooledBytes,
+    count: usize,
+    mut seed: u64,
+) -> Result<(u64, Vec<[u8; BUCKET_LEN]>)> {
     loop {
         let mut index = IndexBuilder::new(count);
         let (mut rest, mut place, mut fits, mut added) = (Vec::new(), 0, true, 0);
@@ -319,7 +362,9 @@ fn build_index(entries: &SpooledBytes, count: usize, mut seed: u64) -> Result<(u
             Ok(())
         })?;
         if added != count || !rest.is_empty() {
-            return Err(Error::corrupt("temporary data have another number of origins"));
+            return Err(Error::corrupt(
+                "temporary data have another number of origins",
+            ));
         }
         if fits {
             return Ok((seed, index.finish()));
@@ -329,7 +374,11 @@ fn build_index(entries: &SpooledBytes, count: usize, mut seed: u64) -> Result<(u
 }
 
 /// Copies a section and frees its temporary data.
-fn copy<W: Write + Seek>(sections: &Sections<W>, slot: SectionSlot, bytes: SpooledBytes) -> Result<()> {
+fn copy<W: Write + Seek>(
+    sections: &Sections<W>,
+    slot: SectionSlot,
+    bytes: SpooledBytes,
+) -> Result<()> {
     sections.fill(slot, |out| bytes.for_each_piece(|piece| out.append(piece)))
 }
 
@@ -346,7 +395,11 @@ fn copy_named<W: Write + Seek>(
             renumbered.clear();
             for row in piece.as_chunks::<NAMED_LEN>().0 {
                 let NamedRow { token, rule_set } = NamedRow::decode(row);
-                NamedRow { token: tokens[token as usize], rule_set }.encode(&mut renumbered);
+                NamedRow {
+                    token: tokens[token as usize],
+                    rule_set,
+                }
+                .encode(&mut renumbered);
             }
             out.append(&renumbered)
         })
@@ -362,7 +415,9 @@ fn encode_tokens(names: &[(Box<[u8]>, u32)]) -> Vec<u8> {
         end += name.len() as u64;
         out.extend_from_slice(&end.to_le_bytes());
     }
-    names.iter().for_each(|(name, _)| out.extend_from_slice(name));
+    names
+        .iter()
+        .for_each(|(name, _)| out.extend_from_slice(name));
     out
 }
 
@@ -376,7 +431,10 @@ struct StringTable {
 
 impl StringTable {
     fn new(options: &SpoolOptions) -> Self {
-        Self { bytes: Spool::new(options, "strings"), places: HashTable::new() }
+        Self {
+            bytes: Spool::new(options, "strings"),
+            places: HashTable::new(),
+        }
     }
 
     /// The place of a text, in units of 4 bytes; [`NONE`] for no text.
@@ -384,16 +442,25 @@ impl StringTable {
         let Some(text) = text else { return Ok(NONE) };
         let text = &text[..text.len().min(usize::from(u16::MAX))];
         let digest = digest(text);
-        if let Some((_, place)) = self.places.find(digest_hash(&digest), |(other, _)| *other == digest) {
+        if let Some((_, place)) = self
+            .places
+            .find(digest_hash(&digest), |(other, _)| *other == digest)
+        {
             return Ok(*place);
         }
-        let place = u32::try_from(self.bytes.len() / 4).ok().filter(|&place| place != NONE);
+        let place = u32::try_from(self.bytes.len() / 4)
+            .ok()
+            .filter(|&place| place != NONE);
         let place = place.ok_or_else(|| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
         self.bytes.append(&(text.len() as u16).to_le_bytes())?;
         self.bytes.append(text)?;
         let end = self.bytes.len();
-        self.bytes.append(&[0; 4][..(end.next_multiple_of(4) - end) as usize])?;
-        self.places.insert_unique(digest_hash(&digest), (digest, place), |(other, _)| digest_hash(other));
+        self.bytes
+            .append(&[0; 4][..(end.next_multiple_of(4) - end) as usize])?;
+        self.places
+            .insert_unique(digest_hash(&digest), (digest, place), |(other, _)| {
+                digest_hash(other)
+            });
         Ok(place)
     }
 }
@@ -410,20 +477,33 @@ mod tests {
         let (count, seed) = (400, 7);
         let buckets = IndexBuilder::encoded_len(count) as u128 / BUCKET_LEN as u128;
         let names = (0..).map(|i| format!("https://h{i}.example"));
-        let collides = |key: &String| (u128::from(hash_key(key.as_bytes(), seed)) * buckets) >> 64 == 0;
+        let collides =
+            |key: &String| (u128::from(hash_key(key.as_bytes(), seed)) * buckets) >> 64 == 0;
         let keys: Vec<String> = names.filter(collides).take(count).collect();
-        let mut spool = Spool::new(&SpoolOptions::new(std::env::temp_dir(), usize::MAX), "origins");
+        let mut spool = Spool::new(
+            &SpoolOptions::new(std::env::temp_dir(), usize::MAX),
+            "origins",
+        );
         let mut places = Vec::new();
         for (key, row) in keys.iter().zip(0..) {
             places.push((spool.len() / 8) as u32);
             let mut encoded = Vec::new();
-            Entry { key: key.as_bytes(), file: NONE, row, class: OutcomeClass::ClientError }.encode(&mut encoded);
+            Entry {
+                key: key.as_bytes(),
+                file: NONE,
+                row,
+                class: OutcomeClass::ClientError,
+            }
+            .encode(&mut encoded);
             spool.append(&encoded).unwrap();
         }
         let (found, index) = build_index(&spool.finish().unwrap(), count, seed).unwrap();
         assert_ne!(found, seed);
         for (key, place) in keys.iter().zip(places) {
-            assert!(candidates(&index, hash_key(key.as_bytes(), found)).any(|other| other == place), "{key}");
+            assert!(
+                candidates(&index, hash_key(key.as_bytes(), found)).any(|other| other == place),
+                "{key}"
+            );
         }
     }
 }

@@ -28,8 +28,7 @@ enum ResponseHeaders<'a> {
 }
 
 /// The page of a server that has no robots.txt and answers with status 200.
-pub(super) const PAGE: &str =
-    "<!DOCTYPE html>\n<html><head><title>Not here</title></head>\n<body><p>There is no such page.</p></body></html>\n";
+pub(super) const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Not here</title></head>\n<body><p>There is no such page.</p></body></html>\n";
 
 /// Appends the line of an origin, without its line end.
 pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
@@ -53,7 +52,9 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
     };
     let headers = match &target {
         Some(target) => Some(ResponseHeaders::Location(target)),
-        None => dice.chance(CACHE_CONTROL).then_some(ResponseHeaders::CacheControl("max-age=3600")),
+        None => dice
+            .chance(CACHE_CONTROL)
+            .then_some(ResponseHeaders::CacheControl("max-age=3600")),
     };
     let line = ArchiveLine {
         url: &robots_url(place),
@@ -61,7 +62,9 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
         status,
         error: status.is_none().then_some("timeout"),
         headers,
-        body: body.as_deref().and_then(|body| std::str::from_utf8(body).ok()),
+        body: body
+            .as_deref()
+            .and_then(|body| std::str::from_utf8(body).ok()),
     };
     // Writing to memory does not fail.
     let _ = serde_json::to_writer(out, &line);
@@ -69,6 +72,11 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
 
 /// A time in January 2026.
 fn time(seconds: u64) -> String {
-    let (day, hour, minute, second) = (1 + seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let (day, hour, minute, second) = (
+        1 + seconds / 86_400,
+        seconds / 3600 % 24,
+        seconds / 60 % 60,
+        seconds % 60,
+    );
     format!("2026-01-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }

@@ -5,7 +5,8 @@ use crate::synthetic::distributions::Popularity;
 use crate::synthetic::generated_file::GeneratedFile;
 use crate::synthetic::random::{Decision, Dice};
 use crate::synthetic::statistics::{
-    FAMILIES, FAMILIES_PER_THOUSAND, GLOBAL_RULES, POPULAR_RULES, SHARED, SHARED_BUT_SITEMAP, SHARED_RULES, SITEMAP,
+    FAMILIES, FAMILIES_PER_THOUSAND, GLOBAL_RULES, POPULAR_RULES, SHARED, SHARED_BUT_SITEMAP,
+    SHARED_RULES, SITEMAP,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -33,21 +34,37 @@ const DRAWS: u64 = 1 << 40;
 impl FileCatalog {
     pub(super) fn new(seed: u64, hosts: u64) -> Self {
         let family_count = hosts * FAMILIES_PER_THOUSAND / 1000 + FAMILIES.len() as u64;
-        Self { seed, families: Popularity::new(family_count, DRAWS) }
+        Self {
+            seed,
+            families: Popularity::new(family_count, DRAWS),
+        }
     }
 
     pub(super) fn choose(&self, host: u64, popular: bool) -> ServedFile {
         let dice = &mut Dice::new(self.seed, Decision::Choice, host, 0);
         let family = self.families.rank_of(dice.below(DRAWS));
         if !popular && dice.chance(SHARED) {
-            ServedFile { content: self.family(family), own_sitemap: false }
+            ServedFile {
+                content: self.family(family),
+                own_sitemap: false,
+            }
         } else if !popular && dice.chance(SHARED_BUT_SITEMAP / (1.0 - SHARED)) {
-            ServedFile { content: self.family(family), own_sitemap: true }
+            ServedFile {
+                content: self.family(family),
+                own_sitemap: true,
+            }
         } else {
-            let rules = if popular { &POPULAR_RULES } else { &GLOBAL_RULES };
+            let rules = if popular {
+                &POPULAR_RULES
+            } else {
+                &GLOBAL_RULES
+            };
             let file = GeneratedFile::new(self.seed, self.families.ranks + host, rules);
             let file = if popular { file.open() } else { file };
-            ServedFile { content: FileContent::File(file), own_sitemap: dice.chance(SITEMAP) }
+            ServedFile {
+                content: FileContent::File(file),
+                own_sitemap: dice.chance(SITEMAP),
+            }
         }
     }
 

@@ -21,17 +21,26 @@ const ROUNDS: u64 = 4;
 impl Permutation {
     pub(super) fn new(seed: u64, decision: Decision, len: u64) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
-        Self { seed, decision, len, half_bits: bits.div_ceil(2).max(1) }
+        Self {
+            seed,
+            decision,
+            len,
+            half_bits: bits.div_ceil(2).max(1),
+        }
     }
 
     /// The number at a position.
     pub(super) fn at(&self, place: u64) -> u64 {
-        self.walk(place, |low, high, round| (high ^ self.round(low, round), low))
+        self.walk(place, |low, high, round| {
+            (high ^ self.round(low, round), low)
+        })
     }
 
     /// The position of a number.
     pub(super) fn place_of(&self, number: u64) -> u64 {
-        self.walk(number, |low, high, round| (high, low ^ self.round(high, ROUNDS - 1 - round)))
+        self.walk(number, |low, high, round| {
+            (high, low ^ self.round(high, ROUNDS - 1 - round))
+        })
     }
 
     fn walk(&self, mut number: u64, step: impl Fn(u64, u64, u64) -> (u64, u64)) -> u64 {
@@ -71,20 +80,26 @@ const FRACTION: u32 = 32;
 impl Popularity {
     /// Distributes `draws` among `ranks`, at least one.
     pub(super) fn new(ranks: u64, draws: u64) -> Self {
-        Self { ranks: ranks.max(1), draws }
+        Self {
+            ranks: ranks.max(1),
+            draws,
+        }
     }
 
     /// The first draw of a rank, which is the number of draws of all more popular ranks.
     pub(super) fn first(&self, rank: u64) -> u64 {
-        (u128::from(self.draws) * u128::from(weight_before(rank)) / u128::from(weight_before(self.ranks))) as u64
+        (u128::from(self.draws) * u128::from(weight_before(rank))
+            / u128::from(weight_before(self.ranks))) as u64
     }
 
     /// The rank that a draw belongs to.
     pub(super) fn rank_of(&self, draw: u64) -> u64 {
-        let weight = u128::from(draw) * u128::from(weight_before(self.ranks)) / u128::from(self.draws.max(1));
+        let weight = u128::from(draw) * u128::from(weight_before(self.ranks))
+            / u128::from(self.draws.max(1));
         let doubling = (weight >> FRACTION) as u32;
         let within = (weight & ((1 << FRACTION) - 1)) as u64;
-        let mut rank = (1_u64 << doubling) - 1 + ((u128::from(within) << doubling) >> FRACTION) as u64;
+        let mut rank =
+            (1_u64 << doubling) - 1 + ((u128::from(within) << doubling) >> FRACTION) as u64;
         // Rounding can be off by a rank or so.
         while rank > 0 && self.first(rank) > draw {
             rank -= 1;
@@ -112,7 +127,11 @@ mod tests {
         for len in [1, 2, 3, 5, 16, 17, 1000] {
             let permutation = Permutation::new(7, Decision::Order, len);
             let mut seen: Vec<u64> = (0..len).map(|place| permutation.at(place)).collect();
-            assert!(seen.iter().enumerate().all(|(place, &number)| permutation.place_of(number) == place as u64));
+            assert!(
+                seen.iter()
+                    .enumerate()
+                    .all(|(place, &number)| permutation.place_of(number) == place as u64)
+            );
             assert!(len < 1000 || !seen.is_sorted());
             seen.sort_unstable();
             assert!(seen.into_iter().eq(0..len), "{len}");
@@ -126,7 +145,10 @@ mod tests {
             assert_eq!((popularity.first(0), popularity.first(ranks)), (0, draws));
             for draw in 0..draws {
                 let rank = popularity.rank_of(draw);
-                assert!(popularity.first(rank) <= draw && draw < popularity.first(rank + 1), "{ranks} {draws} {draw}");
+                assert!(
+                    popularity.first(rank) <= draw && draw < popularity.first(rank + 1),
+                    "{ranks} {draws} {draw}"
+                );
             }
         }
     }
@@ -135,6 +157,12 @@ mod tests {
     fn popular_ranks_get_the_most_draws() {
         let popularity = Popularity::new(1_000_000, 1_000_000_000);
         let of = |rank| popularity.first(rank + 1) - popularity.first(rank);
-        assert!(of(0) > 45_000_000 && of(9) < of(0) / 5 && of(999_999) < 200, "{} {} {}", of(0), of(9), of(999_999));
+        assert!(
+            of(0) > 45_000_000 && of(9) < of(0) / 5 && of(999_999) < 200,
+            "{} {} {}",
+            of(0),
+            of(9),
+            of(999_999)
+        );
     }
 }

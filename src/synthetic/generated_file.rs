@@ -39,18 +39,29 @@ impl GeneratedFile {
     pub(super) fn new(seed: u64, number: u64, rules: &Quantiles) -> Self {
         let dice = &mut Dice::new(seed, Decision::File, number, 0);
         let rules = dice.quantile(rules);
-        let wild = WILD_FILES.iter().find(|(to, _)| rules <= *to).is_some_and(|(_, share)| dice.chance(*share));
+        let wild = WILD_FILES
+            .iter()
+            .find(|(to, _)| rules <= *to)
+            .is_some_and(|(_, share)| dice.chance(*share));
         Self {
             seed,
             number,
             rules,
-            single: if rules == 1 { dice.weighted(SINGLES) } else { None },
+            single: if rules == 1 {
+                dice.weighted(SINGLES)
+            } else {
+                None
+            },
             groups: dice.quantile(&GROUPS) - 1,
             stacked: dice.chance(STACKED),
             groups_are_more: dice.chance(GROUPS_ARE_MORE),
             global: !dice.chance(NO_GLOBAL),
             second_global: dice.chance(SECOND_GLOBAL),
-            style: PatternStyle { wild, anchored: dice.chance(ANCHORED_FILES), escaping: dice.chance(ESCAPING_FILES) },
+            style: PatternStyle {
+                wild,
+                anchored: dice.chance(ANCHORED_FILES),
+                escaping: dice.chance(ESCAPING_FILES),
+            },
             allowing: dice.chance(ALLOWING_FILES),
             crlf: dice.chance(CRLF),
             byte_order_mark: dice.chance(BYTE_ORDER_MARK),
@@ -74,9 +85,20 @@ impl GeneratedFile {
         if self.byte_order_mark {
             out.extend_from_slice(b"\xef\xbb\xbf");
         }
-        let mut text = TextWriter { out, end: if self.crlf { b"\r\n" } else { b"\n" }, limit: start + MAX_TEXT };
+        let mut text = TextWriter {
+            out,
+            end: if self.crlf { b"\r\n" } else { b"\n" },
+            limit: start + MAX_TEXT,
+        };
         for line in 0..self.comments {
-            text.line(if line % 3 == 2 { b"#" } else { b"# Pages that crawlers need not visit" }, b"");
+            text.line(
+                if line % 3 == 2 {
+                    b"#"
+                } else {
+                    b"# Pages that crawlers need not visit"
+                },
+                b"",
+            );
         }
         if self.global {
             self.push_global(0..self.rules, &mut text);
@@ -108,7 +130,11 @@ impl GeneratedFile {
             None => {
                 let mut pattern = Vec::new();
                 for rule in rules {
-                    let kind = if self.pattern(rule, &mut pattern) { &b"Allow: "[..] } else { b"Disallow: " };
+                    let kind = if self.pattern(rule, &mut pattern) {
+                        &b"Allow: "[..]
+                    } else {
+                        b"Disallow: "
+                    };
                     text.line(kind, &pattern);
                 }
             }
@@ -135,7 +161,11 @@ impl GeneratedFile {
                 continue;
             }
             let (first, rules) = ((group + 1) << 32, dice.quantile(&GROUP_RULES));
-            let single = if self.groups_are_more { None } else { dice.weighted(GROUP_SINGLES) };
+            let single = if self.groups_are_more {
+                None
+            } else {
+                dice.weighted(GROUP_SINGLES)
+            };
             self.push_rules(single, first..first + rules, text);
         }
     }

@@ -64,7 +64,12 @@ impl WebOptions {
 impl Default for WebOptions {
     /// 100,000 origins and a million URLs, sorted.
     fn default() -> Self {
-        Self { seed: 1, origins: 100_000, urls: 1_000_000, order: Order::Sorted }
+        Self {
+            seed: 1,
+            origins: 100_000,
+            urls: 1_000_000,
+            order: Order::Sorted,
+        }
     }
 }
 
@@ -118,14 +123,18 @@ impl Web {
     /// origin.
     pub fn archive(&self) -> impl Read + Send + 'static {
         let web = *self;
-        stream::lines(0..self.options.origins, move |origin, out| archive::push_line(&web, origin, out))
+        stream::lines(0..self.options.origins, move |origin, out| {
+            archive::push_line(&web, origin, out)
+        })
     }
 
     /// The list of URLs, one per line. A few lines are no URLs, and some URLs have origins that the
     /// archive lacks. Takes about 0.3 µs per URL.
     pub fn urls(&self) -> impl Read + Send + 'static {
         let web = *self;
-        stream::lines(urls::visits(web), move |visit, out| urls::push_line(&web, visit, out))
+        stream::lines(urls::visits(web), move |visit, out| {
+            urls::push_line(&web, visit, out)
+        })
     }
 
     /// The robots.txt of an origin in the archive: its own, or that of the origin it redirects to.
@@ -148,8 +157,11 @@ impl Web {
         let body = match answer {
             OriginAnswer::Robots => {
                 let (mut origin, mut text) = (Vec::new(), Vec::new());
-                self.sites.push_origin(host, Sites::places(host)[0], true, &mut origin);
-                self.files.choose(host, popular).push_text(&origin, &mut text);
+                self.sites
+                    .push_origin(host, Sites::places(host)[0], true, &mut origin);
+                self.files
+                    .choose(host, popular)
+                    .push_text(&origin, &mut text);
                 Some(text)
             }
             OriginAnswer::Page => Some(archive::PAGE.as_bytes().to_vec()),

@@ -2,9 +2,12 @@
 
 use crate::synthetic::random::Dice;
 use crate::synthetic::statistics::{
-    ANCHORED_RULES, CAPITAL_RULES, ESCAPING_RULES, FORMS, PATTERN_LENGTH, PRIVATE_RULES, QUERY_RULES, WILD_RULES,
+    ANCHORED_RULES, CAPITAL_RULES, ESCAPING_RULES, FORMS, PATTERN_LENGTH, PRIVATE_RULES,
+    QUERY_RULES, WILD_RULES,
 };
-use crate::synthetic::vocabulary::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
+use crate::synthetic::vocabulary::{
+    FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path,
+};
 
 /// The kinds of patterns in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

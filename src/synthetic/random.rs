@@ -27,7 +27,10 @@ pub(super) enum Decision {
 /// A hash as the single random number of a decision.
 pub(super) fn hash(seed: u64, decision: Decision, number: u64, part: u64) -> u64 {
     let mut key = [0; 32];
-    for (bytes, value) in key.chunks_exact_mut(8).zip([seed, decision as u64, number, part]) {
+    for (bytes, value) in key
+        .chunks_exact_mut(8)
+        .zip([seed, decision as u64, number, part])
+    {
         bytes.copy_from_slice(&value.to_le_bytes());
     }
     xxh3_64(&key)
@@ -38,7 +41,9 @@ pub(super) struct Dice(Xoshiro256PlusPlus);
 
 impl Dice {
     pub(super) fn new(seed: u64, decision: Decision, number: u64, part: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(hash(seed, decision, number, part)))
+        Self(Xoshiro256PlusPlus::seed_from_u64(hash(
+            seed, decision, number, part,
+        )))
     }
 
     pub(super) fn bits(&mut self) -> u64 {
@@ -95,14 +100,22 @@ pub(super) struct Quantiles(pub &'static [(f64, f64)]);
 
 impl Quantiles {
     fn at(&self, share: f64) -> f64 {
-        let upper = self.0.iter().position(|(to, _)| share < *to).unwrap_or(self.0.len() - 1).max(1);
+        let upper = self
+            .0
+            .iter()
+            .position(|(to, _)| share < *to)
+            .unwrap_or(self.0.len() - 1)
+            .max(1);
         let ((from, mut low), (to, mut high)) = (self.0[upper - 1], self.0[upper]);
         let mut share = (share - from) / (to - from);
         // Bisection with geometric means, because `sqrt` is exact on every machine.
         for _ in 0..4 {
             let middle = (low * high).sqrt();
-            (low, high, share) =
-                if share < 0.5 { (low, middle, share * 2.0) } else { (middle, high, share * 2.0 - 1.0) };
+            (low, high, share) = if share < 0.5 {
+                (low, middle, share * 2.0)
+            } else {
+                (middle, high, share * 2.0 - 1.0)
+            };
         }
         low + (high - low) * share
     }
@@ -115,15 +128,33 @@ mod tests {
     #[test]
     fn numbers_are_the_same_in_every_version() {
         let mut dice = Dice::new(1, Decision::Url, 2, 3);
-        let drawn = [dice.bits(), dice.below(1000), dice.quantile(&Quantiles(&[(0.0, 1.0), (1.0, 1e6)]))];
-        assert_eq!(drawn, [10_472_528_098_689_839_161, 806, 648_312], "a seed must always give the same web");
+        let drawn = [
+            dice.bits(),
+            dice.below(1000),
+            dice.quantile(&Quantiles(&[(0.0, 1.0), (1.0, 1e6)])),
+        ];
+        assert_eq!(
+            drawn,
+            [10_472_528_098_689_839_161, 806, 648_312],
+            "a seed must always give the same web"
+        );
     }
 
     #[test]
     fn quantiles_are_interpolated_geometrically() {
         let of = Quantiles(&[(0.0, 1.0), (0.5, 4.0), (1.0, 64.0)]);
-        for (share, value) in [(0.0, 1.0), (0.25, 2.0), (0.5, 4.0), (0.75, 16.0), (1.0, 64.0)] {
-            assert!((of.at(share) - value).abs() < 1e-9, "{share}: {}", of.at(share));
+        for (share, value) in [
+            (0.0, 1.0),
+            (0.25, 2.0),
+            (0.5, 4.0),
+            (0.75, 16.0),
+            (1.0, 64.0),
+        ] {
+            assert!(
+                (of.at(share) - value).abs() < 1e-9,
+                "{share}: {}",
+                of.at(share)
+            );
         }
     }
 }

@@ -21,7 +21,11 @@ const fn place(https: bool, www: bool, serves: bool) -> SiteOrigin {
 /// never requested).
 const KINDS: [&[SiteOrigin]; 11] = [
     &[place(true, false, true), place(false, false, false)],
-    &[place(true, true, true), place(false, true, false), place(true, false, false)],
+    &[
+        place(true, true, true),
+        place(false, true, false),
+        place(true, false, false),
+    ],
     &[place(true, false, true), place(false, false, true)],
     &[place(true, false, true)],
     &[place(true, true, true)],
@@ -54,8 +58,15 @@ impl Sites {
     pub(super) fn new(seed: u64, origins: u64) -> Self {
         let sites = site_of(origins - 1).0 + 1;
         let hosts = host_of(sites - 1) + 1;
-        let syllables = (1..9).find(|count| SYLLABLES.pow(*count) >= hosts).unwrap_or(9);
-        Self { seed, hosts, syllables, stride: SYLLABLES.pow(syllables) / hosts }
+        let syllables = (1..9)
+            .find(|count| SYLLABLES.pow(*count) >= hosts)
+            .unwrap_or(9);
+        Self {
+            seed,
+            hosts,
+            syllables,
+            stride: SYLLABLES.pow(syllables) / hosts,
+        }
     }
 
     /// The host of an origin of the archive, and the index of the origin in its site.
@@ -73,7 +84,13 @@ impl Sites {
     }
 
     /// Appends an origin, its host in Punycode or in Unicode.
-    pub(super) fn push_origin(&self, host: u64, place: SiteOrigin, punycode: bool, out: &mut Vec<u8>) {
+    pub(super) fn push_origin(
+        &self,
+        host: u64,
+        place: SiteOrigin,
+        punycode: bool,
+        out: &mut Vec<u8>,
+    ) {
         out.extend_from_slice(if place.https { b"https://" } else { b"http://" });
         if place.www {
             out.extend_from_slice(b"www.");
@@ -96,7 +113,9 @@ impl Sites {
 
     /// The host of an origin in canonical form; `None` if the archive lacks it.
     pub(super) fn find(&self, origin: &str) -> Option<u64> {
-        let name = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"))?;
+        let name = origin
+            .strip_prefix("https://")
+            .or_else(|| origin.strip_prefix("http://"))?;
         let name = name.strip_prefix("www.").unwrap_or(name);
         let name = name.strip_prefix(IDN[0]).unwrap_or(name);
         let host = read_syllables(name.as_bytes(), self.syllables)? / self.stride;
@@ -106,7 +125,8 @@ impl Sites {
             self.push_origin(host, *place, true, &mut spelled);
             spelled == origin.as_bytes()
         };
-        (host < self.hosts && !is_unknown(host) && Self::places(host).iter().any(&mut is_origin)).then_some(host)
+        (host < self.hosts && !is_unknown(host) && Self::places(host).iter().any(&mut is_origin))
+            .then_some(host)
     }
 }
 

@@ -37,8 +37,11 @@ pub(super) const ANSWERS: &[(u64, OriginAnswer)] = &[
 /// One host in this many is popular (assumed). Such hosts do not fail, and have an individual file
 /// that does not disallow everything.
 pub(super) const POPULAR_ONE_IN: u64 = 100;
-pub(super) const POPULAR_ANSWERS: &[(u64, OriginAnswer)] =
-    &[(93, OriginAnswer::Robots), (5, OriginAnswer::Status(404)), (2, OriginAnswer::Status(403))];
+pub(super) const POPULAR_ANSWERS: &[(u64, OriginAnswer)] = &[
+    (93, OriginAnswer::Robots),
+    (5, OriginAnswer::Status(404)),
+    (2, OriginAnswer::Status(403)),
+];
 
 /// One host in this many is not in the archive, although URLs have it (assumed).
 pub(super) const UNKNOWN_EVERY: u64 = 20;
@@ -73,23 +76,58 @@ const ALLOW_ALL: &str = "Allow: /";
 
 /// Rules in groups for all agents: measured 1 / 3 / 41 / 232 at 10, 50, 90 and 99 %. The tail is
 /// adjusted to the means, and ends at the size limit of 500 KiB.
-pub(super) const GLOBAL_RULES: Quantiles =
-    Quantiles(&[(0.0, 1.0), (0.2, 1.01), (0.5, 4.0), (0.9, 45.0), (0.99, 260.0), (0.9995, 1500.0), (1.0, 10_000.0)]);
+pub(super) const GLOBAL_RULES: Quantiles = Quantiles(&[
+    (0.0, 1.0),
+    (0.2, 1.01),
+    (0.5, 4.0),
+    (0.9, 45.0),
+    (0.99, 260.0),
+    (0.9995, 1500.0),
+    (1.0, 10_000.0),
+]);
 /// The same on popular hosts (assumed, so that the host of a URL has 8 to 43 rules at the median
 /// and 34 to 70 at 90 %, as measured).
-pub(super) const POPULAR_RULES: Quantiles =
-    Quantiles(&[(0.0, 1.0), (0.1, 5.0), (0.5, 32.0), (0.9, 80.0), (0.99, 350.0), (1.0, 4000.0)]);
+pub(super) const POPULAR_RULES: Quantiles = Quantiles(&[
+    (0.0, 1.0),
+    (0.1, 5.0),
+    (0.5, 32.0),
+    (0.9, 80.0),
+    (0.99, 350.0),
+    (1.0, 4000.0),
+]);
 /// The same in shared files (assumed, so that the average file is as small as Common Crawl's).
-pub(super) const SHARED_RULES: Quantiles =
-    Quantiles(&[(0.0, 1.0), (0.3, 1.01), (0.5, 3.0), (0.9, 20.0), (0.99, 80.0), (1.0, 300.0)]);
+pub(super) const SHARED_RULES: Quantiles = Quantiles(&[
+    (0.0, 1.0),
+    (0.3, 1.01),
+    (0.5, 3.0),
+    (0.9, 20.0),
+    (0.99, 80.0),
+    (1.0, 300.0),
+]);
 /// Groups for named agents, plus 1: measured 1 / 1 / 7 / 40 groups per file.
-pub(super) const GROUPS: Quantiles =
-    Quantiles(&[(0.0, 1.0), (0.6, 1.01), (0.75, 2.5), (0.9, 7.0), (0.99, 42.0), (0.9995, 200.0), (1.0, 1000.0)]);
+pub(super) const GROUPS: Quantiles = Quantiles(&[
+    (0.0, 1.0),
+    (0.6, 1.01),
+    (0.75, 2.5),
+    (0.9, 7.0),
+    (0.99, 42.0),
+    (0.9995, 200.0),
+    (1.0, 1000.0),
+]);
 /// The rule of such a group with only one (measured: `Disallow: /` is the most frequent).
-pub(super) const GROUP_SINGLES: &[(u64, SingleRule)] =
-    &[(78, Some(DISALLOW_ALL)), (11, Some(DISALLOW_NOTHING)), (11, Some(ALLOW_ALL))];
+pub(super) const GROUP_SINGLES: &[(u64, SingleRule)] = &[
+    (78, Some(DISALLOW_ALL)),
+    (11, Some(DISALLOW_NOTHING)),
+    (11, Some(ALLOW_ALL)),
+];
 /// Rules of such a group with more than one (measured: 1 / 1 / 11 / 96 over all groups).
-pub(super) const GROUP_RULES: Quantiles = Quantiles(&[(0.0, 2.0), (0.5, 6.0), (0.9, 40.0), (0.98, 96.0), (1.0, 200.0)]);
+pub(super) const GROUP_RULES: Quantiles = Quantiles(&[
+    (0.0, 2.0),
+    (0.5, 6.0),
+    (0.9, 40.0),
+    (0.98, 96.0),
+    (1.0, 200.0),
+]);
 /// Files with such larger groups (assumed, so that a file has 1 / 5 / 63 / 648 rules).
 pub(super) const GROUPS_ARE_MORE: f64 = 0.15;
 /// Files with one group for a list of agents (assumed, because 2.8 % of groups have several
@@ -102,8 +140,12 @@ pub(super) const SECOND_GLOBAL: f64 = 0.043;
 
 /// The rule of a group for all agents with only one (measured: `Disallow:`, `Allow: /`,
 /// `Disallow: /`).
-pub(super) const SINGLES: &[(u64, SingleRule)] =
-    &[(35, Some(DISALLOW_NOTHING)), (20, Some(ALLOW_ALL)), (3, Some(DISALLOW_ALL)), (42, None)];
+pub(super) const SINGLES: &[(u64, SingleRule)] = &[
+    (35, Some(DISALLOW_NOTHING)),
+    (20, Some(ALLOW_ALL)),
+    (3, Some(DISALLOW_ALL)),
+    (42, None),
+];
 
 /// Files with wildcards, by their number of rules for all agents (measured: 41 % of all files).
 pub(super) const WILD_FILES: &[(u64, f64)] = &[(2, 0.2), (20, 0.62), (100, 0.88), (u64::MAX, 0.95)];
@@ -140,8 +182,14 @@ pub(super) const PRIVATE_RULES: f64 = 0.45;
 pub(super) const QUERY_RULES: f64 = 0.1;
 pub(super) const CAPITAL_RULES: f64 = 0.45;
 /// Bytes of a pattern (measured 5 / 18 / 71 / 147).
-pub(super) const PATTERN_LENGTH: Quantiles =
-    Quantiles(&[(0.0, 2.0), (0.1, 5.0), (0.5, 18.0), (0.9, 62.0), (0.99, 135.0), (1.0, 300.0)]);
+pub(super) const PATTERN_LENGTH: Quantiles = Quantiles(&[
+    (0.0, 2.0),
+    (0.1, 5.0),
+    (0.5, 18.0),
+    (0.9, 62.0),
+    (0.99, 135.0),
+    (1.0, 300.0),
+]);
 
 /// Shares of files (measured) with CRLF line ends, with a byte order mark, without a final line
 /// end, with Sitemap lines and with Crawl-delay lines.
@@ -152,7 +200,13 @@ pub(super) const SITEMAP: f64 = 0.82;
 pub(super) const CRAWL_DELAY: f64 = 0.15;
 pub(super) const CRAWL_DELAYS: &[u64] = &[1, 2, 5, 10, 10, 10, 20, 20, 30, 60];
 /// Comment lines, plus 1: measured 0 / 0 / 5 / 28.
-pub(super) const COMMENTS: Quantiles = Quantiles(&[(0.0, 1.0), (0.65, 1.01), (0.9, 6.0), (0.99, 28.0), (1.0, 120.0)]);
+pub(super) const COMMENTS: Quantiles = Quantiles(&[
+    (0.0, 1.0),
+    (0.65, 1.01),
+    (0.9, 6.0),
+    (0.99, 28.0),
+    (1.0, 120.0),
+]);
 
 /// Agents in their usual spelling, and the number of files that name each (measured).
 #[rustfmt::skip]
@@ -186,8 +240,14 @@ pub(super) const PATH_LENGTH: Quantiles = Quantiles(&[
 ]);
 /// URLs with a query, and its bytes (measured 12 % and 3.3 %; 8 / 13 / 51 / 149).
 pub(super) const QUERY: f64 = 0.08;
-pub(super) const QUERY_LENGTH: Quantiles =
-    Quantiles(&[(0.0, 3.0), (0.1, 7.0), (0.5, 15.0), (0.9, 60.0), (0.99, 170.0), (1.0, 2000.0)]);
+pub(super) const QUERY_LENGTH: Quantiles = Quantiles(&[
+    (0.0, 3.0),
+    (0.1, 7.0),
+    (0.5, 15.0),
+    (0.9, 60.0),
+    (0.99, 170.0),
+    (1.0, 2000.0),
+]);
 /// URLs generated to match a rule of their host, so that about 5 % of all are disallowed (measured:
 /// 1.4 to 4.8 %).
 pub(super) const AIMED: f64 = 0.02;

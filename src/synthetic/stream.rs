@@ -6,8 +6,15 @@ use std::io::{self, Cursor, Read};
 const CHUNK: usize = 64 << 10;
 
 /// A stream with a line per item; `push` appends a line without its line end.
-pub(super) fn lines<T>(items: impl Iterator<Item = T>, push: impl FnMut(T, &mut Vec<u8>)) -> impl Read {
-    LineStream { items, push, buffer: Cursor::default() }
+pub(super) fn lines<T>(
+    items: impl Iterator<Item = T>,
+    push: impl FnMut(T, &mut Vec<u8>),
+) -> impl Read {
+    LineStream {
+        items,
+        push,
+        buffer: Cursor::default(),
+    }
 }
 
 struct LineStream<I, P> {

@@ -22,12 +22,20 @@ pub(super) fn visits(web: Web) -> Box<dyn Iterator<Item = Visit> + Send> {
     match web.options.order {
         Order::Sorted => Box::new((0..web.sites.hosts).flat_map(move |host| {
             let rank = web.ranks.place_of(host);
-            (web.popularity.first(rank)..web.popularity.first(rank + 1)).map(move |url| Visit { url, host, rank })
+            (web.popularity.first(rank)..web.popularity.first(rank + 1)).map(move |url| Visit {
+                url,
+                host,
+                rank,
+            })
         })),
         Order::Shuffled => Box::new((0..web.options.urls).map(move |place| {
             let url = web.order.at(place);
             let rank = web.popularity.rank_of(url);
-            Visit { url, host: web.ranks.at(rank), rank }
+            Visit {
+                url,
+                host: web.ranks.at(rank),
+                rank,
+            }
         })),
     }
 }
@@ -37,15 +45,30 @@ pub(super) fn push_line(web: &Web, visit: Visit, out: &mut Vec<u8>) {
     let dice = &mut Dice::new(web.options.seed, Decision::Url, visit.url, 0);
     let odd = dice.weighted(ODDITIES);
     if odd == Oddity::NotAUrl {
-        return out.extend_from_slice(dice.one_of(&["mailto:someone@mail.test", "about", "/", ""]).as_bytes());
+        return out.extend_from_slice(
+            dice.one_of(&["mailto:someone@mail.test", "about", "/", ""])
+                .as_bytes(),
+        );
     }
     push_origin(web, visit, odd, out);
-    let aimed =
-        dice.chance(AIMED) && web.files.choose(visit.host, web.is_popular(visit.rank)).push_path_for_a_rule(dice, out);
+    let aimed = dice.chance(AIMED)
+        && web
+            .files
+            .choose(visit.host, web.is_popular(visit.rank))
+            .push_path_for_a_rule(dice, out);
     if !aimed {
         let len = dice.quantile(&PATH_LENGTH);
-        let query = if dice.chance(QUERY) { dice.quantile(&QUERY_LENGTH) } else { 0 };
-        push_path(len.saturating_sub(query).max(1), dice.chance(CAPITAL_PATH), dice, out);
+        let query = if dice.chance(QUERY) {
+            dice.quantile(&QUERY_LENGTH)
+        } else {
+            0
+        };
+        push_path(
+            len.saturating_sub(query).max(1),
+            dice.chance(CAPITAL_PATH),
+            dice,
+            out,
+        );
         push_query(query, dice, out);
     }
     match odd {
@@ -60,7 +83,12 @@ pub(super) fn push_line(web: &Web, visit: Visit, out: &mut Vec<u8>) {
 /// Appends the origin of a line, with its unusual properties.
 fn push_origin(web: &Web, visit: Visit, odd: Oddity, out: &mut Vec<u8>) {
     let start = out.len();
-    web.sites.push_origin(visit.host, origin_of(web, visit), visit.url.is_multiple_of(2), out);
+    web.sites.push_origin(
+        visit.host,
+        origin_of(web, visit),
+        visit.url.is_multiple_of(2),
+        out,
+    );
     let has_port = out.ends_with(b"0");
     match odd {
         Oddity::CapitalHost => out[start..].make_ascii_uppercase(),
@@ -68,9 +96,11 @@ fn push_origin(web: &Web, visit: Visit, odd: Oddity, out: &mut Vec<u8>) {
             let host = start + "http://".len() + usize::from(out[start + 4] == b's');
             out.splice(host..host, *b"user@");
         }
-        Oddity::DefaultPort if !has_port => {
-            out.extend_from_slice(if out[start + 4] == b's' { b":443" } else { b":80" })
-        }
+        Oddity::DefaultPort if !has_port => out.extend_from_slice(if out[start + 4] == b's' {
+            b":443"
+        } else {
+            b":80"
+        }),
         Oddity::OtherPort if !has_port => out.extend_from_slice(b":8081"),
         _ => {}
     }

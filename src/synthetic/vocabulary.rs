@@ -39,8 +39,12 @@ pub(super) const PARAMETERS: [&str; 16] = [
 ];
 
 /// File extensions of pages, and those of files that sites have rules for.
-const PAGE_ENDINGS: [&str; 8] = [".html", ".html", ".html", ".php", ".htm", ".aspx", ".jpg", ".pdf"];
-pub(super) const FILE_ENDINGS: [&str; 8] = [".pdf", ".xml", ".js", ".css", ".gif", ".doc", ".zip", ".json"];
+const PAGE_ENDINGS: [&str; 8] = [
+    ".html", ".html", ".html", ".php", ".htm", ".aspx", ".jpg", ".pdf",
+];
+pub(super) const FILE_ENDINGS: [&str; 8] = [
+    ".pdf", ".xml", ".js", ".css", ".gif", ".doc", ".zip", ".json",
+];
 
 /// Consonants and vowels, each sorted: a syllable of a host's name is one digit of its number.
 const CONSONANTS: &[u8; 20] = b"bcdfghjklmnprstvwxyz";
@@ -54,7 +58,10 @@ pub(super) const SYLLABLES: u64 = 100;
 pub(super) fn push_syllables(number: u64, count: u32, out: &mut Vec<u8>) {
     for place in (0..count).rev() {
         let digit = (number / SYLLABLES.pow(place) % SYLLABLES) as usize;
-        out.extend([CONSONANTS[digit / VOWELS.len()], VOWELS[digit % VOWELS.len()]]);
+        out.extend([
+            CONSONANTS[digit / VOWELS.len()],
+            VOWELS[digit % VOWELS.len()],
+        ]);
     }
 }
 
@@ -79,7 +86,10 @@ pub(super) fn push_path(len: u64, capital: bool, dice: &mut Dice, out: &mut Vec<
         if bits == 0 {
             bits = dice.bits() | 1 << 63;
         }
-        let (word, rest) = (WORDS[bits as usize % WORDS.len()].as_bytes(), bits >> 7 & 0x1ff);
+        let (word, rest) = (
+            WORDS[bits as usize % WORDS.len()].as_bytes(),
+            bits >> 7 & 0x1ff,
+        );
         bits >>= 16;
         match rest & 7 {
             0 => push_number(dice.bits(), out),

@@ -31,7 +31,11 @@ pub(crate) fn default_port(scheme: &[u8]) -> Option<u16> {
 
 /// The host and the port of an authority without user information. An empty port means no port.
 fn split_port(text: &[u8]) -> Option<(&[u8], Option<u16>)> {
-    let host_end = if text.first() == Some(&b'[') { memchr::memchr(b']', text)? + 1 } else { 0 };
+    let host_end = if text.first() == Some(&b'[') {
+        memchr::memchr(b']', text)? + 1
+    } else {
+        0
+    };
     let (host, digits) = match memchr::memchr(b':', &text[host_end..]) {
         Some(colon) => (&text[..host_end + colon], &text[host_end + colon + 1..]),
         None => (text, &[][..]),
@@ -63,6 +67,9 @@ fn push_host(host: &[u8], key: &mut Vec<u8>) -> Option<()> {
 /// Whether a host has only letters, digits, `.`, `-` and `_`, and an `xn--` label: it is used as it
 /// is.
 fn is_ascii_name(host: &[u8]) -> bool {
-    host.iter().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(b))
-        && host.split(|&b| b == b'.').any(|label| label.len() >= 4 && label[..4].eq_ignore_ascii_case(b"xn--"))
+    host.iter()
+        .all(|b| b.is_ascii_alphanumeric() || b".-_".contains(b))
+        && host
+            .split(|&b| b == b'.')
+            .any(|label| label.len() >= 4 && label[..4].eq_ignore_ascii_case(b"xn--"))
 }

@@ -37,7 +37,10 @@ pub(crate) fn normalize_rule(value: &[u8], profile: Profile) -> (Cow<'_, [u8]>, 
         None => (value, false),
     };
     // Without an early exit, so that the compiler vectorises the loop.
-    if !text.iter().fold(false, |is_odd, &b| is_odd | (b >= 0x80) | (b == b'%')) {
+    if !text
+        .iter()
+        .fold(false, |is_odd, &b| is_odd | (b >= 0x80) | (b == b'%'))
+    {
         return (Cow::Borrowed(text), anchored);
     }
     let mut out = Vec::with_capacity(text.len() + 16);
@@ -73,7 +76,8 @@ fn normalize_into(text: &[u8], profile: Profile, kind: PathKind, out: &mut Vec<u
 /// Appends the normal form of the escape of byte `escaped`, which is the first three bytes of
 /// `rest`.
 fn push_escape(escaped: u8, rest: &[u8], profile: Profile, out: &mut Vec<u8>) {
-    let decode = profile == Profile::Rfc9309 && (escaped.is_ascii_alphanumeric() || b"-._~$".contains(&escaped));
+    let decode = profile == Profile::Rfc9309
+        && (escaped.is_ascii_alphanumeric() || b"-._~$".contains(&escaped));
     if decode {
         out.push(escaped);
     } else {
@@ -83,7 +87,9 @@ fn push_escape(escaped: u8, rest: &[u8], profile: Profile, out: &mut Vec<u8>) {
 
 /// The byte that an escape at the start of `text` encodes, and the text after the escape.
 fn escape_at(text: &[u8]) -> Option<(u8, &[u8])> {
-    let [b'%', high, low, tail @ ..] = text else { return None };
+    let [b'%', high, low, tail @ ..] = text else {
+        return None;
+    };
     let digit = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
     Some((digit(*high)? << 4 | digit(*low)?, tail))
 }
@@ -109,16 +115,25 @@ mod tests {
 
     #[test]
     fn url_paths_are_normalised() {
-        assert!(matches!(normalize_path(b"/a?b=c", Google), Cow::Borrowed(_)));
+        assert!(matches!(
+            normalize_path(b"/a?b=c", Google),
+            Cow::Borrowed(_)
+        ));
         assert_eq!(path("/ä%c3%7e%4".as_bytes(), Google), "/%C3%A4%C3%7E%4");
-        assert_eq!(path("/ä%c3%7e%4*%2a$%24".as_bytes(), Rfc9309), "/%C3%A4%C3~%4%2A%2A$$");
+        assert_eq!(
+            path("/ä%c3%7e%4*%2a$%24".as_bytes(), Rfc9309),
+            "/%C3%A4%C3~%4%2A%2A$$"
+        );
         assert_eq!(path(b"/*", Google), "/*");
     }
 
     #[test]
     fn rule_paths_are_normalised() {
         assert_eq!(rule(b"/a$", Google), ("/a".into(), true));
-        assert_eq!(rule("/ä%aa$b".as_bytes(), Google), ("/%C3%A4%AA$b".into(), false));
+        assert_eq!(
+            rule("/ä%aa$b".as_bytes(), Google),
+            ("/%C3%A4%AA$b".into(), false)
+        );
         assert_eq!(rule(b"/%41%2a*%24", Rfc9309), ("/A%2A*$".into(), false));
         assert_eq!(rule(b"$", Google), (String::new(), true));
     }

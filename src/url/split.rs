@@ -28,11 +28,19 @@ pub(crate) struct UrlParts<'a> {
 /// `GetPathParamsQuery`: they start at the first `/`, `?` or `;` after `://` and end before `#`.
 /// Under [`Profile::Rfc9309`] a `;` in the user information is part of the authority (RFC 3986
 /// §3.2.1) and begins no path.
-pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<UrlParts<'a>> {
+pub(crate) fn split<'a>(
+    url: &'a [u8],
+    profile: Profile,
+    key: &'a mut Vec<u8>,
+) -> Option<UrlParts<'a>> {
     match split_plain(url, AnyBackend::detect()) {
         Some((origin, rest)) => {
             let (path, slash) = path_from(rest);
-            Some(UrlParts { origin, path, slash })
+            Some(UrlParts {
+                origin,
+                path,
+                slash,
+            })
         }
         None => split_slow(trim(url), profile, key),
     }
@@ -68,7 +76,9 @@ pub(crate) struct PlainOrigin {
 pub(crate) fn plain_origin(text: &[u8], backend: impl Backend) -> Option<PlainOrigin> {
     let start = plain_scheme(text)?;
     let rest = text.get(start..)?;
-    let scan = rest.first_chunk().and_then(|window| backend.scan_host(window));
+    let scan = rest
+        .first_chunk()
+        .and_then(|window| backend.scan_host(window));
     let scan = scan.unwrap_or_else(|| scan_long_host(rest));
     let (len, label) = (start + scan.len, start + scan.label);
     // The last label of an IPv4 address begins with a digit in every spelling. The slow path takes
@@ -77,9 +87,18 @@ pub(crate) fn plain_origin(text: &[u8], backend: impl Backend) -> Option<PlainOr
         return None;
     }
     match text.get(len) {
-        Some(b'/') => Some(PlainOrigin { len, has_path: true }),
-        None | Some(b'\n') => Some(PlainOrigin { len, has_path: false }),
-        Some(b'\r') if text.get(len + 1) == Some(&b'\n') => Some(PlainOrigin { len, has_path: false }),
+        Some(b'/') => Some(PlainOrigin {
+            len,
+            has_path: true,
+        }),
+        None | Some(b'\n') => Some(PlainOrigin {
+            len,
+            has_path: false,
+        }),
+        Some(b'\r') if text.get(len + 1) == Some(&b'\n') => Some(PlainOrigin {
+            len,
+            has_path: false,
+        }),
         Some(_) => None,
     }
 }
@@ -100,16 +119,24 @@ fn plain_scheme(text: &[u8]) -> Option<usize> {
 /// The host at the start of a text, for a host over 31 bytes or a text under 32.
 #[inline(never)]
 fn scan_long_host(text: &[u8]) -> HostScan {
-    let len = text.iter().position(|&b| !HOST_BYTES[usize::from(b)]).unwrap_or(text.len());
-    HostScan { len, label: memchr::memrchr(b'.', &text[..len]).map_or(0, |dot| dot + 1) }
+    let len = text
+        .iter()
+        .position(|&b| !HOST_BYTES[usize::from(b)])
+        .unwrap_or(text.len());
+    HostScan {
+        len,
+        label: memchr::memrchr(b'.', &text[..len]).map_or(0, |dot| dot + 1),
+    }
 }
 
 /// The offset after `scheme://`.
 fn authority_start(url: &[u8]) -> Option<usize> {
     let colon = memchr::memchr(b':', url)?;
     let scheme = &url[..colon];
-    let valid =
-        scheme.first()?.is_ascii_alphabetic() && scheme.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b));
+    let valid = scheme.first()?.is_ascii_alphabetic()
+        && scheme
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b));
     (valid && url[colon..].starts_with(b"://")).then_some(colon + 3)
 }
 
@@ -119,7 +146,8 @@ static HOST_BYTES: [bool; 256] = {
     let mut b = 0;
     while b < 256 {
         let c = b as u8;
-        table[b] = c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'.' || c == b'-' || c == b'_';
+        table[b] =
+            c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'.' || c == b'-' || c == b'_';
         b += 1;
     }
     table
@@ -130,7 +158,10 @@ static HOST_BYTES: [bool; 256] = {
 fn split_slow<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<UrlParts<'a>> {
     let start = authority_start(url)?;
     let rest = &url[start..];
-    let authority_end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
+    let authority_end = rest
+        .iter()
+        .position(|b| b"/?#".contains(b))
+        .unwrap_or(rest.len());
     let authority = &rest[..authority_end];
     // RFC 3986 has no such authority, and browsers disagree with the reference about its path.
     if authority.contains(&b'\\') {
@@ -138,14 +169,21 @@ fn split_slow<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Opti
     }
     // The reference also starts the path at a `;` anywhere in the authority.
     let host = user_info_len(authority);
-    let end = authority[host..].iter().position(|&b| b == b';').map_or(authority_end, |i| host + i);
+    let end = authority[host..]
+        .iter()
+        .position(|&b| b == b';')
+        .map_or(authority_end, |i| host + i);
     authority::canonical(&url[..start - 3], &authority[..end], key)?;
     let path_start = match profile {
         Profile::Google => memchr::memchr(b';', authority).unwrap_or(authority_end),
         Profile::Rfc9309 => end,
     };
     let (path, slash) = path_from(&rest[path_start..]);
-    Some(UrlParts { origin: key, path, slash })
+    Some(UrlParts {
+        origin: key,
+        path,
+        slash,
+    })
 }
 
 /// Path and query in the text after the authority, and whether the caller must prepend a `/`.
@@ -162,7 +200,10 @@ fn path_from(rest: &[u8]) -> (&[u8], bool) {
 /// The length of the user information at the start of `rest`, which begins with an authority; the
 /// `@` counts.
 fn user_info_len(rest: &[u8]) -> usize {
-    let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
+    let end = rest
+        .iter()
+        .position(|b| b"/?#".contains(b))
+        .unwrap_or(rest.len());
     memchr::memrchr(b'@', &rest[..end]).map_or(0, |at| at + 1)
 }
 
@@ -178,7 +219,11 @@ pub(crate) fn path_of(text: &[u8], profile: Profile) -> (&[u8], bool) {
     let scheme = memchr::memmem::find(&text[start..], b"://").filter(|&at| at < early);
     let authority = start + scheme.map_or(0, |at| at + 3);
     let has_authority = scheme.is_some() || start > 0;
-    let skipped = if profile == Profile::Rfc9309 && has_authority { user_info_len(&text[authority..]) } else { 0 };
+    let skipped = if profile == Profile::Rfc9309 && has_authority {
+        user_info_len(&text[authority..])
+    } else {
+        0
+    };
     let host = authority + skipped;
     let Some(path) = text[host..].iter().position(is_path).map(|i| host + i) else {
         return (b"/", false);

@@ -30,7 +30,11 @@ pub(super) struct AnnotateWriter<'w> {
 
 impl<'a, 's> AnnotateJob<'a, 's> {
     pub(super) fn new(annotator: Annotator<'a, 's>, form: AnnotateForm) -> Self {
-        Self { annotator, form, format: Arc::new(RecordFormat::of_objects()) }
+        Self {
+            annotator,
+            form,
+            format: Arc::new(RecordFormat::of_objects()),
+        }
     }
 }
 
@@ -52,8 +56,16 @@ fn write_object(record: &RecordEntry, head: &[u8], target: &[u8], out: &mut Vec<
     if !target.is_empty() {
         let _ = write!(out, "\"url\":{},", text(target));
     }
-    let _ = write!(out, "\"type\":{}", text(&kind.unwrap_or_default().to_ascii_lowercase()));
-    let _ = write!(out, ",\"offset\":{},\"length\":{}", record.offset, record.length);
+    let _ = write!(
+        out,
+        "\"type\":{}",
+        text(&kind.unwrap_or_default().to_ascii_lowercase())
+    );
+    let _ = write!(
+        out,
+        ",\"offset\":{},\"length\":{}",
+        record.offset, record.length
+    );
     for (key, value) in [("date", date), ("id", id.map(without_brackets))] {
         if let Some(value) = value {
             let _ = write!(out, ",\"{key}\":{}", text(value));
@@ -91,7 +103,9 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
             return Ok(());
         }
         writer.total.add(&block.results.stats);
-        Ok(writer.sink.write(&block.results.annotated.annotated, false)?)
+        Ok(writer
+            .sink
+            .write(&block.results.annotated.annotated, false)?)
     }
 
     fn begin(&self, _: &WarcBlock, _: &mut AnnotateWriter<'w>) -> Result<()> {

@@ -98,7 +98,11 @@ pub(super) struct RecordEntry {
 impl WarcBlock {
     /// Empties the block for other bytes of an input.
     pub(super) fn reset(&mut self, path: &Arc<Path>, content: BlockContent) {
-        let largest = self.data.capacity().max(self.texts.capacity()).max(self.results.encoded.capacity());
+        let largest = self
+            .data
+            .capacity()
+            .max(self.texts.capacity())
+            .max(self.results.encoded.capacity());
         if largest > MAX_KEPT {
             *self = Self::default();
         }
@@ -118,9 +122,16 @@ impl WarcBlock {
     }
 
     /// Adds the record that `parser` has parsed.
-    pub(super) fn push(&mut self, parser: &RecordParser, stored: StoredRecord, offset: u64, length: u64) {
+    pub(super) fn push(
+        &mut self,
+        parser: &RecordParser,
+        stored: StoredRecord,
+        offset: u64,
+        length: u64,
+    ) {
         let start = self.heads.len();
-        self.heads.extend_from_slice(parser.head().unwrap_or_default());
+        self.heads
+            .extend_from_slice(parser.head().unwrap_or_default());
         let middle = self.heads.len();
         self.heads.extend_from_slice(parser.sample());
         let [kind] = headers(&self.heads[start..middle], ["WARC-Type"]);
@@ -152,7 +163,11 @@ impl WarcBlock {
     /// Corrects the counts of a block whose `warcinfo` records were judged as invalid, and counts
     /// bytes.
     pub(super) fn settle_stats(&mut self) {
-        let warcinfo = self.records.iter().filter(|record| record.is_warcinfo).count() as u64;
+        let warcinfo = self
+            .records
+            .iter()
+            .filter(|record| record.is_warcinfo)
+            .count() as u64;
         let stats = &mut self.results.stats;
         stats.lines -= warcinfo;
         stats.invalid -= warcinfo;

@@ -10,12 +10,23 @@ use std::io::Write;
 
 /// Types of records that an index has. A `request` is found through its response, and `warcinfo`
 /// has no URL.
-const INDEXED: &[&[u8]] = &[b"response", b"revisit", b"resource", b"metadata", b"conversion"];
+const INDEXED: &[&[u8]] = &[
+    b"response",
+    b"revisit",
+    b"resource",
+    b"metadata",
+    b"conversion",
+];
 
 /// Writes the entry of a record without its length, its offset and its file name. Writes nothing
 /// for a record that an index has no entry for.
 pub(super) fn write_entry(head: &[u8], sample: &[u8], out: &mut Vec<u8>) {
-    let names = ["WARC-Type", "WARC-Date", "Content-Type", "WARC-Payload-Digest"];
+    let names = [
+        "WARC-Type",
+        "WARC-Date",
+        "Content-Type",
+        "WARC-Payload-Digest",
+    ];
     let [kind, date, content_type, digest] = headers(head, names);
     let kind = kind.unwrap_or_default().to_ascii_lowercase();
     if !INDEXED.contains(&&*kind) || is_about_crawl(&kind, content_type) {
@@ -55,19 +66,26 @@ pub(super) fn entry_end(file_name: &str) -> String {
 
 /// Whether a record describes the crawl, as those of wget and Heritrix, and no page.
 fn is_about_crawl(kind: &[u8], content_type: Option<&[u8]>) -> bool {
-    let is_fields = content_type.is_some_and(|value| value.eq_ignore_ascii_case(b"application/warc-fields"));
+    let is_fields =
+        content_type.is_some_and(|value| value.eq_ignore_ascii_case(b"application/warc-fields"));
     is_fields && matches!(kind, b"resource" | b"metadata")
 }
 
 /// The head of an HTTP response: the lines in front of the first blank one.
 fn http_head(sample: &[u8]) -> &[u8] {
-    let end = [b"\r\n\r\n".as_slice(), b"\n\n"].iter().filter_map(|blank| sample.find(blank)).min();
+    let end = [b"\r\n\r\n".as_slice(), b"\n\n"]
+        .iter()
+        .filter_map(|blank| sample.find(blank))
+        .min();
     &sample[..end.unwrap_or(sample.len())]
 }
 
 /// A media type without its parameters.
 fn media_type(value: &[u8]) -> &[u8] {
-    let end = value.iter().position(|b| b" \t;".contains(b)).unwrap_or(value.len());
+    let end = value
+        .iter()
+        .position(|b| b" \t;".contains(b))
+        .unwrap_or(value.len());
     &value[..end]
 }
 
@@ -75,7 +93,10 @@ fn media_type(value: &[u8]) -> &[u8] {
 fn timestamp(date: &[u8]) -> [u8; 14] {
     let mut digits = *b"00000101000000";
     let given = date.iter().filter(|b| b.is_ascii_digit());
-    digits.iter_mut().zip(given).for_each(|(digit, given)| *digit = *given);
+    digits
+        .iter_mut()
+        .zip(given)
+        .for_each(|(digit, given)| *digit = *given);
     digits
 }
 
@@ -101,13 +122,25 @@ mod tests {
         let start = "example,a)/b 20240506070809 {\"url\": \"https://a.example/B\", ";
         let digest = "Content-Type: application/http\r\nWARC-Payload-Digest: sha1:ABC\r\n";
         let html = "\"mime\": \"text/html\", \"status\": \"404\", ";
-        assert_eq!(entry(&head("response", digest), http), format!("{start}{html}\"digest\": \"sha1:ABC\", "));
+        assert_eq!(
+            entry(&head("response", digest), http),
+            format!("{start}{html}\"digest\": \"sha1:ABC\", ")
+        );
         let revisit = "\"mime\": \"warc/revisit\", \"status\": \"404\", ";
-        assert_eq!(entry(&head("Revisit", ""), http), format!("{start}{revisit}"));
+        assert_eq!(
+            entry(&head("Revisit", ""), http),
+            format!("{start}{revisit}")
+        );
         let json = head("metadata", "Content-Type: application/json\r\n");
-        assert_eq!(entry(&json, "{}"), format!("{start}\"mime\": \"application/json\", "));
+        assert_eq!(
+            entry(&json, "{}"),
+            format!("{start}\"mime\": \"application/json\", ")
+        );
         let text = head("conversion", "Content-Type: text/plain\r\n");
-        assert_eq!(entry(&text, "HTTP/1.1 200"), format!("{start}\"mime\": \"text/plain\", "));
+        assert_eq!(
+            entry(&text, "HTTP/1.1 200"),
+            format!("{start}\"mime\": \"text/plain\", ")
+        );
         let fields = head("metadata", "Content-Type: application/warc-fields\r\n");
         for left_out in [fields, head("request", ""), head("warcinfo", "")] {
             assert_eq!(entry(&left_out, http), "");

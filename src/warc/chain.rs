@@ -65,8 +65,18 @@ struct LongRecord {
 
 impl LongRecord {
     fn new(block: &WarcBlock, offset: u64) -> Self {
-        let block = WarcBlock { path: block.path.clone(), content: BlockContent::LongText, ..WarcBlock::default() };
-        Self { block, offset, length: 0, pending: Vec::new(), has_begun: false }
+        let block = WarcBlock {
+            path: block.path.clone(),
+            content: BlockContent::LongText,
+            ..WarcBlock::default()
+        };
+        Self {
+            block,
+            offset,
+            length: 0,
+            pending: Vec::new(),
+            has_begun: false,
+        }
     }
 }
 
@@ -106,7 +116,10 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
     pub(super) fn end_input(&mut self) -> Result<()> {
         match self.long.take() {
             None => Ok(()),
-            Some(long) => Err(at(damaged(long.offset, "the file ends inside this gzip member"), &long.block)),
+            Some(long) => Err(at(
+                damaged(long.offset, "the file ends inside this gzip member"),
+                &long.block,
+            )),
         }
     }
 
@@ -144,11 +157,14 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
         self.text.resize(PIECE, 0);
         let mut used = 0;
         loop {
-            let Some(long) = &mut self.long else { return Ok(used) };
+            let Some(long) = &mut self.long else {
+                return Ok(used);
+            };
             let offset = long.offset;
             let fed = self.stream.feed(&bytes[used..], &mut self.text);
             let fed = fed.map_err(|why| damaged(offset, &format!("gzip member: {why}")))?;
-            parse_single(&mut self.parser, &self.text[..fed.inflated]).map_err(|why| damaged(offset, why))?;
+            parse_single(&mut self.parser, &self.text[..fed.inflated])
+                .map_err(|why| damaged(offset, why))?;
             let raw = &bytes[used..used + fed.used];
             long.length += raw.len() as u64;
             used += fed.used;
@@ -172,8 +188,11 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
 
     /// Writes the start of the long member, whose header is complete.
     fn begin_member(&mut self) -> Result<()> {
-        let Some(long) = &mut self.long else { return Ok(()) };
-        long.block.push(&self.parser, StoredRecord::Member(0..0), long.offset, 0);
+        let Some(long) = &mut self.long else {
+            return Ok(());
+        };
+        long.block
+            .push(&self.parser, StoredRecord::Member(0..0), long.offset, 0);
         self.job.judge(&mut long.block, &mut self.scratch)?;
         self.job.begin(&long.block, &mut self.writer)?;
         long.has_begun = true;
@@ -183,23 +202,37 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
 
     /// Ends the long member. One without a record is left out.
     fn end_member(&mut self) -> Result<()> {
-        let Some(long) = self.long.take() else { return Ok(()) };
-        let ends_with_record = self.parser.finish().map_err(|_| damaged(long.offset, UNFINISHED))?;
-        if ends_with_record { self.end_record(long) } else { Ok(()) }
+        let Some(long) = self.long.take() else {
+            return Ok(());
+        };
+        let ends_with_record = self
+            .parser
+            .finish()
+            .map_err(|_| damaged(long.offset, UNFINISHED))?;
+        if ends_with_record {
+            self.end_record(long)
+        } else {
+            Ok(())
+        }
     }
 
     /// Ends a long record: its length and the first bytes of its block are known now.
     fn end_record(&mut self, mut long: LongRecord) -> Result<()> {
-        let Some(stored) = long.block.records.pop().map(|record| record.stored) else { return Ok(()) };
+        let Some(stored) = long.block.records.pop().map(|record| record.stored) else {
+            return Ok(());
+        };
         long.block.clear_records();
-        long.block.push(&self.parser, stored, long.offset, long.length);
+        long.block
+            .push(&self.parser, stored, long.offset, long.length);
         self.job.judge(&mut long.block, &mut self.scratch)?;
         self.job.end(&long.block, &mut self.writer)
     }
 
     /// Starts a long record of text. The reader has parsed its header.
     fn start_text(&mut self, block: &mut WarcBlock) -> Result<()> {
-        let Some(record) = block.records.first() else { return Ok(()) };
+        let Some(record) = block.records.first() else {
+            return Ok(());
+        };
         let mut long = LongRecord::new(block, record.offset);
         long.has_begun = true;
         long.length = block.texts.len() as u64;
@@ -213,13 +246,17 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
     }
 
     fn continue_text(&mut self, block: &WarcBlock, is_last: bool) -> Result<()> {
-        let Some(long) = &mut self.long else { return Ok(()) };
+        let Some(long) = &mut self.long else {
+            return Ok(());
+        };
         long.length += block.texts.len() as u64;
         self.job.part(&long.block, &block.texts, &mut self.writer)?;
         if !is_last {
             return Ok(());
         }
-        let Some(mut long) = self.long.take() else { return Ok(()) };
+        let Some(mut long) = self.long.take() else {
+            return Ok(());
+        };
         if let Some(record) = long.block.records.first_mut() {
             (record.length, record.text_len) = (long.length, long.length);
         }

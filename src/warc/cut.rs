@@ -19,7 +19,10 @@ pub(super) struct MemberCutter {
 
 impl MemberCutter {
     pub(super) fn new() -> Self {
-        Self { inflater: MemberInflater::new(MAX_TEXT), parser: RecordParser::default() }
+        Self {
+            inflater: MemberInflater::new(MAX_TEXT),
+            parser: RecordParser::default(),
+        }
     }
 
     /// Adds the records of the members from `from` on, as far as these are whole.
@@ -30,7 +33,9 @@ impl MemberCutter {
             // Zero bytes between members are padding.
             at += block.data[at..].iter().take_while(|b| **b == 0).count();
             block.stop = at;
-            let Some((text, len)) = self.inflater.inflate(&block.data[at..]) else { return };
+            let Some((text, len)) = self.inflater.inflate(&block.data[at..]) else {
+                return;
+            };
             let records = block.records.len();
             match cut_text(&mut self.parser, text, at..at + len, block) {
                 Ok(()) => at += len,
@@ -78,10 +83,20 @@ fn cut_text(
     Ok(())
 }
 
-fn push_text(parser: &RecordParser, text: &[u8], (offset, length): (u64, u64), block: &mut WarcBlock) {
+fn push_text(
+    parser: &RecordParser,
+    text: &[u8],
+    (offset, length): (u64, u64),
+    block: &mut WarcBlock,
+) {
     let start = block.texts.len();
     block.texts.extend_from_slice(text);
-    block.push(parser, StoredRecord::Text(start..block.texts.len()), offset, length);
+    block.push(
+        parser,
+        StoredRecord::Text(start..block.texts.len()),
+        offset,
+        length,
+    );
 }
 
 /// The defect of a member that ends inside a record.

@@ -35,7 +35,9 @@ pub(super) enum WarcSourceKind {
 
 impl std::fmt::Debug for WarcInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WarcInput").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("WarcInput")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -73,7 +75,9 @@ impl WarcInput {
     pub(super) fn into_reader(self) -> Result<Box<dyn Read + Send>> {
         match self.source {
             WarcSourceKind::Reader(reader) => Ok(reader),
-            WarcSourceKind::File => Ok(read_whole(File::open(&self.path).map_err(|err| Error::io(&self.path, err))?)),
+            WarcSourceKind::File => Ok(read_whole(
+                File::open(&self.path).map_err(|err| Error::io(&self.path, err))?,
+            )),
         }
     }
 }
@@ -105,19 +109,29 @@ impl ListOrWarc {
             return Input::open(path).map(Self::List);
         }
         let mut file = File::open(path).map_err(|err| Error::io(path, err))?;
-        if !file.metadata().map_err(|err| Error::io(path, err))?.is_file() {
+        if !file
+            .metadata()
+            .map_err(|err| Error::io(path, err))?
+            .is_file()
+        {
             return of_reader(path, Box::new(file));
         }
         let start = read_start(&mut file).map_err(|err| Error::io(path, err))?;
         if !start.is_warc {
             return Input::open(path).map(Self::List);
         }
-        Ok(Self::Warc(WarcInput { path: path.to_owned(), source: WarcSourceKind::File, is_gzip: start.is_gzip() }))
+        Ok(Self::Warc(WarcInput {
+            path: path.to_owned(),
+            source: WarcSourceKind::File,
+            is_gzip: start.is_gzip(),
+        }))
     }
 
     /// Whether a regular file is WARC. A file that cannot be read is not.
     pub fn is_warc(path: impl AsRef<Path>) -> bool {
-        let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()));
+        let file = File::open(path)
+            .ok()
+            .filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()));
         file.is_some_and(|mut file| read_start(&mut file).is_ok_and(|start| start.is_warc))
     }
 }
@@ -130,7 +144,11 @@ fn of_reader(name: &Path, mut reader: Box<dyn Read + Send>) -> Result<ListOrWarc
         return Ok(ListOrWarc::List(Input::from_reader(name, reader)));
     }
     let source = WarcSourceKind::Reader(Box::new(reader));
-    Ok(ListOrWarc::Warc(WarcInput { path: name.to_owned(), source, is_gzip }))
+    Ok(ListOrWarc::Warc(WarcInput {
+        path: name.to_owned(),
+        source,
+        is_gzip,
+    }))
 }
 
 /// The first bytes of an input.
@@ -176,9 +194,12 @@ fn is_warc(bytes: &[u8], is_all: bool) -> Option<bool> {
         _ => Ok(bytes[..bytes.len().min(DECIDED)].to_vec()),
     };
     // Damage is reported by the reader of lists.
-    let Ok(decoded) = decoded else { return Some(false) };
+    let Ok(decoded) = decoded else {
+        return Some(false);
+    };
     let magic = decoded.len().min(WARC_MAGIC.len());
-    let may_be = decoded[..magic] == WARC_MAGIC[..magic] && decoded.get(magic).is_none_or(u8::is_ascii_digit);
+    let may_be = decoded[..magic] == WARC_MAGIC[..magic]
+        && decoded.get(magic).is_none_or(u8::is_ascii_digit);
     // The first byte of a compressed file is not enough to recognise it.
     let is_open = decoded.len() < DECIDED && may_be || bytes.len() < 4 && may_be_compressed(bytes);
     (is_all || !is_open).then_some(may_be && decoded.len() >= DECIDED)
@@ -246,7 +267,9 @@ mod tests {
             (zstd(b"(https://a.example/\n"), false),
             (b"(a".to_vec(), false),
         ] {
-            for start in [read_start(&mut &bytes[..]), read_start(&mut Slow(&bytes))].map(Result::unwrap) {
+            for start in
+                [read_start(&mut &bytes[..]), read_start(&mut Slow(&bytes))].map(Result::unwrap)
+            {
                 assert_eq!(start.is_warc, expected, "{}", bytes.escape_ascii());
                 assert!(bytes.starts_with(&start.bytes));
             }

@@ -76,15 +76,26 @@ pub struct WarcFilter<'f> {
 
 impl std::fmt::Debug for WarcFilter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WarcFilter").field("criterion", &self.criterion).finish_non_exhaustive()
+        f.debug_struct("WarcFilter")
+            .field("criterion", &self.criterion)
+            .finish_non_exhaustive()
     }
 }
 
 impl<'f> WarcFilter<'f> {
     /// A filter that keeps the records whose URLs all agents may fetch.
     pub fn new(judge: &'f Judge) -> Self {
-        let criterion = Criterion { keep: Keep::default(), require: Require::default() };
-        Self { judge, criterion, form: AnnotateForm::default(), preferences: false, progress: &|_| {} }
+        let criterion = Criterion {
+            keep: Keep::default(),
+            require: Require::default(),
+        };
+        Self {
+            judge,
+            criterion,
+            form: AnnotateForm::default(),
+            preferences: false,
+            progress: &|_| {},
+        }
     }
 
     /// Sets which records to keep.
@@ -124,7 +135,12 @@ impl<'f> WarcFilter<'f> {
         let has_index = outputs.index.is_some();
         let writer = RouteWriter::new(self.criterion, outputs, has_members);
         let compresses = writer.compresses();
-        let job = RouteJob { engine: self.judge.engine(), criterion: self.criterion, compresses, has_index };
+        let job = RouteJob {
+            engine: self.judge.engine(),
+            criterion: self.criterion,
+            compresses,
+            has_index,
+        };
         let mut writer = self.run_job(&job, inputs, writer)?;
         writer.finish()?;
         Ok(writer.total)
@@ -142,7 +158,11 @@ impl<'f> WarcFilter<'f> {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn annotate(&self, inputs: Vec<WarcInput>, out: &mut (dyn Write + Send)) -> Result<FilterStats> {
+    pub fn annotate(
+        &self,
+        inputs: Vec<WarcInput>,
+        out: &mut (dyn Write + Send),
+    ) -> Result<FilterStats> {
         let annotator = Annotator {
             judge: self.judge.engine(),
             criterion: self.criterion,
@@ -150,14 +170,22 @@ impl<'f> WarcFilter<'f> {
             preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
         };
         let job = AnnotateJob::new(annotator, self.form);
-        let writer = AnnotateWriter { sink: LineSink::new(Some(out)), total: FilterStats::default() };
+        let writer = AnnotateWriter {
+            sink: LineSink::new(Some(out)),
+            total: FilterStats::default(),
+        };
         let mut writer = self.run_job(&job, inputs, writer)?;
         writer.sink.flush()?;
         Ok(writer.total)
     }
 
     /// Cuts and judges blocks on all threads, and writes their records in order.
-    fn run_job<W: Send, J: RecordJob<W>>(&self, job: &J, inputs: Vec<WarcInput>, writer: W) -> Result<W>
+    fn run_job<W: Send, J: RecordJob<W>>(
+        &self,
+        job: &J,
+        inputs: Vec<WarcInput>,
+        writer: W,
+    ) -> Result<W>
     where
         J::Scratch: Send,
     {
@@ -171,7 +199,8 @@ impl<'f> WarcFilter<'f> {
                     BlockContent::Members { is_start: true } => cutter.cut(block, 0),
                     BlockContent::Texts | BlockContent::LongText => {}
                     // No record begins in this block.
-                    BlockContent::Members { is_start: false } | BlockContent::LongTextRest { .. } => return Ok(()),
+                    BlockContent::Members { is_start: false }
+                    | BlockContent::LongTextRest { .. } => return Ok(()),
                 }
                 job.judge(block, scratch)
             },

@@ -12,7 +12,9 @@ pub struct WarcOutput<'w> {
 
 impl std::fmt::Debug for WarcOutput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WarcOutput").field("gzip", &self.gzip).finish_non_exhaustive()
+        f.debug_struct("WarcOutput")
+            .field("gzip", &self.gzip)
+            .finish_non_exhaustive()
     }
 }
 
@@ -26,7 +28,9 @@ pub struct WarcIndex<'w> {
 
 impl std::fmt::Debug for WarcIndex<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WarcIndex").field("file_name", &self.file_name).finish_non_exhaustive()
+        f.debug_struct("WarcIndex")
+            .field("file_name", &self.file_name)
+            .finish_non_exhaustive()
     }
 }
 

@@ -98,12 +98,20 @@ impl RecordParser {
                     let sampled = step.min(MAX_SAMPLE - self.sample.len());
                     self.sample.extend_from_slice(&rest[..sampled]);
                     let left = left - step as u64;
-                    self.part = if left > 0 { RecordPart::Block(left) } else { RecordPart::After };
+                    self.part = if left > 0 {
+                        RecordPart::Block(left)
+                    } else {
+                        RecordPart::After
+                    };
                     step
                 }
                 RecordPart::After => match blank_len(rest) {
                     0 if rest[0] == b'W' => return Ok((used, ParseStep::Next)),
-                    0 => return Err("no WARC record follows this one, so its Content-Length is wrong"),
+                    0 => {
+                        return Err(
+                            "no WARC record follows this one, so its Content-Length is wrong",
+                        );
+                    }
                     blank => blank,
                 },
             };
@@ -129,8 +137,13 @@ impl RecordParser {
             let is_blank = self.head[self.line..].iter().all(|b| b"\r\n".contains(b));
             self.line = self.head.len();
             if is_blank {
-                let length = content_length(&self.head).ok_or("WARC record without a valid Content-Length")?;
-                self.part = if length > 0 { RecordPart::Block(length) } else { RecordPart::After };
+                let length = content_length(&self.head)
+                    .ok_or("WARC record without a valid Content-Length")?;
+                self.part = if length > 0 {
+                    RecordPart::Block(length)
+                } else {
+                    RecordPart::After
+                };
             }
         }
         Ok(step)
@@ -159,14 +172,16 @@ fn blank_len(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    const TWO: &[u8] = b"\r\nWARC/1.0\r\nContent-Length: 3\r\n\r\nabc\r\n\r\nWARC/1.1\nContent-Length: 0\n\n\n\n";
+    const TWO: &[u8] =
+        b"\r\nWARC/1.0\r\nContent-Length: 3\r\n\r\nabc\r\n\r\nWARC/1.1\nContent-Length: 0\n\n\n\n";
 
     /// A record, and its sample.
     type Sampled = (Vec<u8>, Vec<u8>);
 
     /// The records of a text that arrives in pieces of `step` bytes, each with its sample.
     fn records(text: &[u8], step: usize) -> Result<Vec<Sampled>, &'static str> {
-        let (mut parser, mut records, mut record) = (RecordParser::default(), Vec::new(), Vec::new());
+        let (mut parser, mut records, mut record) =
+            (RecordParser::default(), Vec::new(), Vec::new());
         for mut piece in text.chunks(step) {
             while !piece.is_empty() {
                 let (used, step) = parser.feed(piece)?;
@@ -191,7 +206,10 @@ mod tests {
     fn pieces_of_any_size_give_the_records() {
         let (first, second) = TWO[2..].split_at(38);
         for step in 1..=TWO.len() {
-            let expected = vec![(first.to_vec(), b"abc".to_vec()), (second.to_vec(), Vec::new())];
+            let expected = vec![
+                (first.to_vec(), b"abc".to_vec()),
+                (second.to_vec(), Vec::new()),
+            ];
             assert_eq!(records(TWO, step), Ok(expected), "{step}");
         }
         assert_eq!(records(b"\r\n\n", 1), Ok(Vec::new()));
@@ -202,15 +220,33 @@ mod tests {
         for (text, expected) in [
             (&b"WARD/1.0\r\n"[..], "should begin here"),
             (b"WARC/1.0\r\n\r\n", "without a valid Content-Length"),
-            (b"WARC/1.0\r\nContent-Length: -1\r\n\r\n", "without a valid Content-Length"),
-            (b"WARC/1.0\r\nContent-Length: 99999999999999\r\n\r\n", "without a valid Content-Length"),
+            (
+                b"WARC/1.0\r\nContent-Length: -1\r\n\r\n",
+                "without a valid Content-Length",
+            ),
+            (
+                b"WARC/1.0\r\nContent-Length: 99999999999999\r\n\r\n",
+                "without a valid Content-Length",
+            ),
             (b"WARC/1.0\r\nContent-Length: 3\r\n", "inside a WARC header"),
-            (b"WARC/1.0\r\nContent-Length: 3\r\n\r\nab", "inside a WARC record"),
-            (b"WARC/1.0\r\nContent-Length: 3\r\n\r\nabcd", "Content-Length is wrong"),
-            (&[b"WARC/".as_slice(), &[b'x'; 1 << 20]].concat(), "without end"),
+            (
+                b"WARC/1.0\r\nContent-Length: 3\r\n\r\nab",
+                "inside a WARC record",
+            ),
+            (
+                b"WARC/1.0\r\nContent-Length: 3\r\n\r\nabcd",
+                "Content-Length is wrong",
+            ),
+            (
+                &[b"WARC/".as_slice(), &[b'x'; 1 << 20]].concat(),
+                "without end",
+            ),
         ] {
             for step in [1, 7, text.len()] {
-                assert!(records(text, step).unwrap_err().contains(expected), "{expected} {step}");
+                assert!(
+                    records(text, step).unwrap_err().contains(expected),
+                    "{expected} {step}"
+                );
             }
         }
     }

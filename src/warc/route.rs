@@ -32,12 +32,27 @@ pub(super) struct RouteWriter<'w> {
 
 impl<'w> RouteWriter<'w> {
     pub(super) fn new(criterion: Criterion, outputs: WarcOutputs<'w>, has_members: bool) -> Self {
-        let WarcOutputs { kept, other, unknown, invalid, index } = outputs;
+        let WarcOutputs {
+            kept,
+            other,
+            unknown,
+            invalid,
+            index,
+        } = outputs;
         let (allowed, disallowed) = criterion.by_verdict(kept, other);
-        let sinks = [allowed, disallowed, unknown, invalid].map(|out| RecordSink::new(out, has_members));
+        let sinks =
+            [allowed, disallowed, unknown, invalid].map(|out| RecordSink::new(out, has_members));
         let (kept, _) = criterion.by_verdict(Verdict::Allowed, Verdict::Disallowed);
-        let entry_end = index.as_ref().map_or_else(String::new, |index| cdxj::entry_end(index.file_name));
-        Self { sinks, kept, index, entry_end, total: FilterStats::default() }
+        let entry_end = index
+            .as_ref()
+            .map_or_else(String::new, |index| cdxj::entry_end(index.file_name));
+        Self {
+            sinks,
+            kept,
+            index,
+            entry_end,
+            total: FilterStats::default(),
+        }
     }
 
     /// Whether the texts of each verdict become gzip members.
@@ -48,17 +63,30 @@ impl<'w> RouteWriter<'w> {
     /// The output of a record. A `warcinfo` record describes the file, so it goes with the kept
     /// records.
     fn sink(&mut self, record: &RecordEntry, verdict: Verdict) -> &mut RecordSink<'w> {
-        let verdict = if record.is_warcinfo { self.kept } else { verdict };
+        let verdict = if record.is_warcinfo {
+            self.kept
+        } else {
+            verdict
+        };
         &mut self.sinks[number_of(verdict)]
     }
 
     /// Writes the entry of a record in the index.
-    fn write_entry(&mut self, block: &WarcBlock, record: &RecordEntry, (offset, length): (u64, u64)) -> Result<()> {
+    fn write_entry(
+        &mut self,
+        block: &WarcBlock,
+        record: &RecordEntry,
+        (offset, length): (u64, u64),
+    ) -> Result<()> {
         let entry = &block.results.index[record.index.clone()];
         match &mut self.index {
             Some(index) if !entry.is_empty() => {
                 index.out.write_all(entry)?;
-                Ok(writeln!(index.out, "\"length\": \"{length}\", \"offset\": \"{offset}\", {}", self.entry_end)?)
+                Ok(writeln!(
+                    index.out,
+                    "\"length\": \"{length}\", \"offset\": \"{offset}\", {}",
+                    self.entry_end
+                )?)
             }
             _ => Ok(()),
         }
@@ -85,7 +113,10 @@ fn number_of(verdict: Verdict) -> usize {
 
 /// The records of a block with their verdicts.
 fn judged(block: &WarcBlock) -> impl Iterator<Item = (&RecordEntry, Verdict)> {
-    block.records.iter().zip(block.results.verdicts.iter().copied())
+    block
+        .records
+        .iter()
+        .zip(block.results.verdicts.iter().copied())
 }
 
 impl<'s> RouteJob<'_, 's> {
@@ -112,11 +143,14 @@ impl<'s> RouteJob<'_, 's> {
         let mut encoded = std::mem::take(&mut block.results.encoded);
         encoded.clear();
         for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
-            let StoredRecord::Text(text) = &record.stored else { continue };
+            let StoredRecord::Text(text) = &record.stored else {
+                continue;
+            };
             let verdict = if record.is_warcinfo { kept } else { *verdict };
             if self.compresses[number_of(verdict)] {
                 let start = encoded.len();
-                encoded = append_member(&block.texts[text.clone()], encoded).map_err(Error::from_io)?;
+                encoded =
+                    append_member(&block.texts[text.clone()], encoded).map_err(Error::from_io)?;
                 record.encoded = Some(start..encoded.len());
             }
         }
@@ -125,7 +159,9 @@ impl<'s> RouteJob<'_, 's> {
     }
 
     fn kept(&self) -> Verdict {
-        self.criterion.by_verdict(Verdict::Allowed, Verdict::Disallowed).0
+        self.criterion
+            .by_verdict(Verdict::Allowed, Verdict::Disallowed)
+            .0
     }
 
     /// Prepares the entries of kept records in the index.
@@ -136,7 +172,10 @@ impl<'s> RouteJob<'_, 's> {
         for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
             let start = index.len();
             if *verdict == kept && !record.is_warcinfo {
-                let (head, sample) = (&block.heads[record.head.clone()], &block.heads[record.sample.clone()]);
+                let (head, sample) = (
+                    &block.heads[record.head.clone()],
+                    &block.heads[record.sample.clone()],
+                );
                 cdxj::write_entry(head, sample, &mut index);
             }
             record.index = start..index.len();
@@ -173,11 +212,14 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
     }
 
     fn begin(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
-        judged(block).try_for_each(|(record, verdict)| writer.sink(record, verdict).begin(&record.stored))
+        judged(block)
+            .try_for_each(|(record, verdict)| writer.sink(record, verdict).begin(&record.stored))
     }
 
     fn part(&self, block: &WarcBlock, bytes: &[u8], writer: &mut RouteWriter<'w>) -> Result<()> {
-        judged(block).try_for_each(|(record, verdict)| writer.sink(record, verdict).part(&record.stored, bytes))
+        judged(block).try_for_each(|(record, verdict)| {
+            writer.sink(record, verdict).part(&record.stored, bytes)
+        })
     }
 
     fn end(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {

@@ -35,8 +35,14 @@ pub(super) struct RecordSink<'w> {
 impl<'w> RecordSink<'w> {
     /// A sink; `None` discards. If one input is gzip, all records become gzip members.
     pub(super) fn new(out: Option<WarcOutput<'w>>, has_members: bool) -> Self {
-        let out = out.map(|out| WarcOutput { gzip: out.gzip || has_members, ..out });
-        Self { out, ..Self::default() }
+        let out = out.map(|out| WarcOutput {
+            gzip: out.gzip || has_members,
+            ..out
+        });
+        Self {
+            out,
+            ..Self::default()
+        }
     }
 
     /// Whether texts are to be compressed for this output.
@@ -62,7 +68,11 @@ impl<'w> RecordSink<'w> {
 
     /// Ends a plain record that lacks its blank lines.
     fn separate(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.is_open) { self.append(b"\r\n\r\n") } else { Ok(()) }
+        if std::mem::take(&mut self.is_open) {
+            self.append(b"\r\n\r\n")
+        } else {
+            Ok(())
+        }
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<()> {

@@ -52,7 +52,10 @@ enum ReaderForm {
 
 impl<'r> WarcSource<'r> {
     pub(super) fn new(progress: &'r (dyn Fn(FilterProgress) + Sync)) -> Self {
-        Self { progress, bytes_read: Mutex::default() }
+        Self {
+            progress,
+            bytes_read: Mutex::default(),
+        }
     }
 
     fn report_progress(&self, reader: &mut WarcReader) {
@@ -61,7 +64,10 @@ impl<'r> WarcSource<'r> {
             ReaderForm::Text(text) => text.decoder.bytes_read(),
         };
         // The lock is held during the call, so that the figures never go back.
-        let mut total = self.bytes_read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut total = self
+            .bytes_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         *total += bytes_read - reader.reported;
         reader.reported = bytes_read;
         (self.progress)(FilterProgress { bytes_read: *total });
@@ -76,7 +82,11 @@ impl BlockSource for WarcSource<'_> {
     fn open(&self, input: WarcInput) -> Result<WarcReader> {
         let (path, is_gzip) = (Arc::from(&*input.path), input.is_gzip());
         let form = open(input.into_reader()?, is_gzip).map_err(|err| Error::io(&path, err))?;
-        Ok(WarcReader { path, form, reported: 0 })
+        Ok(WarcReader {
+            path,
+            form,
+            reported: 0,
+        })
     }
 
     fn read(&self, reader: &mut WarcReader, block: &mut WarcBlock) -> Result<bool> {
@@ -104,19 +114,28 @@ fn open(mut reader: Box<dyn Read + Send>, is_gzip: bool) -> io::Result<ReaderFor
     if is_gzip {
         reader.by_ref().take(PROBE as u64).read_to_end(&mut start)?;
         if !has_shared_member(&start) {
-            return Ok(ReaderForm::Members(Box::new(MemberReader::new(reader, start))));
+            return Ok(ReaderForm::Members(Box::new(MemberReader::new(
+                reader, start,
+            ))));
         }
     }
     let decoder = Decoder::new(Box::new(Cursor::new(start).chain(reader)) as Box<dyn Read + Send>)?;
     let parser = RecordParser::default();
     let state = TextState::Records;
-    Ok(ReaderForm::Text(Box::new(TextReader { decoder, parser, carry: Vec::new(), offset: 0, state })))
+    Ok(ReaderForm::Text(Box::new(TextReader {
+        decoder,
+        parser,
+        carry: Vec::new(),
+        offset: 0,
+        state,
+    })))
 }
 
 /// Whether the first member holds a second record. Such a file was compressed as a whole. Damage
 /// shows later.
 fn has_shared_member(mut bytes: &[u8]) -> bool {
-    let (mut stream, mut parser, mut out) = (MemberStream::new(), RecordParser::default(), [0; 4096]);
+    let (mut stream, mut parser, mut out) =
+        (MemberStream::new(), RecordParser::default(), [0; 4096]);
     while let Ok(fed) = stream.feed(bytes, &mut out) {
         bytes = &bytes[fed.used..];
         let mut text = &out[..fed.inflated];
@@ -150,7 +169,15 @@ struct MemberReader {
 impl MemberReader {
     fn new(input: Box<dyn Read + Send>, start: Vec<u8>) -> Self {
         let (magic, stream) = (memmem::FinderRev::new(GZIP_MEMBER), MemberStream::new());
-        Self { input, carry: start, base: 0, is_start: true, has_ended: false, magic, stream }
+        Self {
+            input,
+            carry: start,
+            base: 0,
+            is_start: true,
+            has_ended: false,
+            magic,
+            stream,
+        }
     }
 
     fn next(&mut self, block: &mut WarcBlock) -> io::Result<bool> {
@@ -159,7 +186,12 @@ impl MemberReader {
         let (cut, is_start) = loop {
             if !self.has_ended && block.data.len() < wanted {
                 let missing = (wanted - block.data.len()) as u64;
-                self.has_ended = (self.input.by_ref().take(missing).read_to_end(&mut block.data)? as u64) < missing;
+                self.has_ended = (self
+                    .input
+                    .by_ref()
+                    .take(missing)
+                    .read_to_end(&mut block.data)? as u64)
+                    < missing;
             }
             if self.has_ended && block.data.len() <= wanted {
                 break (block.data.len(), false);
@@ -175,7 +207,9 @@ impl MemberReader {
         self.carry.extend_from_slice(&block.data[cut..]);
         block.data.truncate(cut);
         (block.base, block.stop) = (self.base, 0);
-        block.content = BlockContent::Members { is_start: std::mem::replace(&mut self.is_start, is_start) };
+        block.content = BlockContent::Members {
+            is_start: std::mem::replace(&mut self.is_start, is_start),
+        };
         self.base += cut as u64;
         Ok(cut > 0)
     }
@@ -199,7 +233,9 @@ impl MemberReader {
         let (mut text, mut len, mut at) = ([0; WARC_MAGIC.len()], 0, 0);
         while len < text.len() {
             match self.stream.feed(&bytes[at..], &mut text[len..]) {
-                Ok(fed) if fed.used > 0 || fed.inflated > 0 => (at, len) = (at + fed.used, len + fed.inflated),
+                Ok(fed) if fed.used > 0 || fed.inflated > 0 => {
+                    (at, len) = (at + fed.used, len + fed.inflated)
+                }
                 _ => return false,
             }
         }
@@ -296,7 +332,10 @@ impl TextReader {
         if text.is_empty() {
             return Ok(None);
         }
-        let (used, step) = self.parser.feed(text).map_err(|what| Error::damaged(self.offset, what, false))?;
+        let (used, step) = self
+            .parser
+            .feed(text)
+            .map_err(|what| Error::damaged(self.offset, what, false))?;
         match step {
             ParseStep::Blank => self.offset += used as u64,
             _ => block.texts.extend_from_slice(&text[..used]),
@@ -343,7 +382,12 @@ mod tests {
             (gzip(b"WARC/1.0\r\n\r\n"), false),
             (gzip(&two)[..20].to_vec(), false),
         ] {
-            assert_eq!(has_shared_member(&bytes), expected, "{}", bytes.escape_ascii());
+            assert_eq!(
+                has_shared_member(&bytes),
+                expected,
+                "{}",
+                bytes.escape_ascii()
+            );
         }
     }
 }

@@ -13,7 +13,11 @@ use bstr::ByteSlice;
 pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
     let url = trim(url);
     let Some((host, port, rest)) = split(url) else {
-        return url.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
+        return url
+            .iter()
+            .copied()
+            .filter(|b| !b.is_ascii_whitespace())
+            .collect();
     };
     let mut key = Vec::with_capacity(url.len() + 8);
     let host = host.replace("..", ".");
@@ -39,7 +43,10 @@ pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
 /// The host, the port unless it is the default, and the text after both without the fragment.
 fn split(url: &[u8]) -> Option<(String, Option<u16>, &[u8])> {
     let start = url.find_byte(b':')? + 1;
-    let slashes = url[start..].iter().take_while(|b| b"/\\".contains(b)).count();
+    let slashes = url[start..]
+        .iter()
+        .take_while(|b| b"/\\".contains(b))
+        .count();
     let after = &url[start + slashes..];
     let (authority, rest) = after.split_at(after.find_byteset(b"/?#\\").unwrap_or(after.len()));
     // In a key, a `;` belongs to the authority, but it ends that of an origin (docs/SEMANTICS.md).
@@ -57,14 +64,19 @@ fn split(url: &[u8]) -> Option<(String, Option<u16>, &[u8])> {
         _ => (authority, None),
     };
     let host = host.to_owned() + &tail.to_str_lossy().to_ascii_lowercase();
-    Some((host, port, &rest[..rest.find_byte(b'#').unwrap_or(rest.len())]))
+    Some((
+        host,
+        port,
+        &rest[..rest.find_byte(b'#').unwrap_or(rest.len())],
+    ))
 }
 
 /// The host without `www.`, `www2.` and the like.
 fn without_www(host: &str) -> &str {
-    let bare = host
-        .strip_prefix("www")
-        .and_then(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('.'));
+    let bare = host.strip_prefix("www").and_then(|rest| {
+        rest.trim_start_matches(|c: char| c.is_ascii_digit())
+            .strip_prefix('.')
+    });
     bare.filter(|bare| !bare.is_empty()).unwrap_or(host)
 }
 
@@ -73,7 +85,9 @@ fn escaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for &byte in text {
         match byte {
-            b'#' | b'%' | ..=b' ' | 0x7f.. => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            b'#' | b'%' | ..=b' ' | 0x7f.. => {
+                out.extend_from_slice(format!("%{byte:02X}").as_bytes())
+            }
             _ => out.push(byte),
         }
     }
@@ -88,7 +102,9 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     for &byte in text {
         out.push(byte);
         while let [.., b'%', high, low] = *out {
-            let Some((high, low)) = digit(high).zip(digit(low)) else { break };
+            let Some((high, low)) = digit(high).zip(digit(low)) else {
+                break;
+            };
             out.truncate(out.len() - 3);
             out.push((high * 16 + low) as u8);
         }
@@ -127,8 +143,10 @@ fn append_query(query: &[u8], key: &mut Vec<u8>) {
     if query.is_empty() {
         return;
     }
-    let mut parameters: Vec<Vec<&[u8]>> =
-        query.split_str("&").map(|parameter| parameter.splitn_str(2, "=").collect()).collect();
+    let mut parameters: Vec<Vec<&[u8]>> = query
+        .split_str("&")
+        .map(|parameter| parameter.splitn_str(2, "=").collect())
+        .collect();
     parameters.sort_unstable();
     for (number, parameter) in parameters.iter().enumerate() {
         key.push(if number == 0 { b'?' } else { b'&' });
@@ -164,14 +182,29 @@ mod tests {
     #[test]
     fn keys_follow_the_archives_rules() {
         for (url, expected) in [
-            ("https://www.Example.com:443/A/./b//../C/", "com,example)/a/b/c"),
+            (
+                "https://www.Example.com:443/A/./b//../C/",
+                "com,example)/a/b/c",
+            ),
             ("http://example.com", "com,example)/"),
-            ("http://user:pass@www2.a.example.com:8080/?#x", "com,example,a:8080)/"),
+            (
+                "http://user:pass@www2.a.example.com:8080/?#x",
+                "com,example,a:8080)/",
+            ),
             ("https://example.com/?b=2&A=1&a", "com,example)/?a&a=1&b=2"),
-            ("https://example.com/%257Ea/%41%20#f", "com,example)/~a/a%20"),
-            ("http://b\u{fc}cher.example/\u{e9}", "example,xn--bcher-kva)/%c3%a9"),
+            (
+                "https://example.com/%257Ea/%41%20#f",
+                "com,example)/~a/a%20",
+            ),
+            (
+                "http://b\u{fc}cher.example/\u{e9}",
+                "example,xn--bcher-kva)/%c3%a9",
+            ),
             ("http://192.168.0.1/x", "1,0,168,192)/x"),
-            ("http://e.example/?x=1&PHPSESSID=0123456789abcdef0123456789abcdef&y=2", "example,e)/?x=1&y=2"),
+            (
+                "http://e.example/?x=1&PHPSESSID=0123456789abcdef0123456789abcdef&y=2",
+                "example,e)/?x=1&y=2",
+            ),
             ("http://www.com/", "com)/"),
             ("http://a.example./x", "example,a)/x"),
             ("mailto:a b", "mailto:ab"),

@@ -25,7 +25,12 @@ pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
             names.insert("*".to_owned());
             continue;
         }
-        let words: Vec<&str> = value.split(['/', '*', '#']).next().unwrap().split_whitespace().collect();
+        let words: Vec<&str> = value
+            .split(['/', '*', '#'])
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .collect();
         let whole = words.join(" ").to_ascii_lowercase();
         let is_token = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '-';
         let token: String = whole.chars().take_while(|c| is_token(*c)).collect();
@@ -43,14 +48,36 @@ pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
 /// The coverage of a robots.txt for a name, probed with the paths of its rules and with others.
 pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Coverage {
     let agent: Agent = name.parse().unwrap();
-    let ask =
-        |path: &str| reference::judge(robots, &agent, AgentMatch::Extended, Profile::Google, path.as_bytes()).allowed;
+    let ask = |path: &str| {
+        reference::judge(
+            robots,
+            &agent,
+            AgentMatch::Extended,
+            Profile::Google,
+            path.as_bytes(),
+        )
+        .allowed
+    };
     let mut paths = BTreeSet::from(["/".to_owned(), "/zq-nobody-has-this".to_owned()]);
-    for rule in Robots::parse(robots, Profile::Google).groups().iter().flat_map(|group| group.rules()) {
+    for rule in Robots::parse(robots, Profile::Google)
+        .groups()
+        .iter()
+        .flat_map(|group| group.rules())
+    {
         let line = String::from_utf8_lossy(rule.text()).into_owned();
-        let path = line.split_once(':').map_or(line.as_str(), |(_, path)| path).trim();
-        for path in [path.replace(['*', '$'], ""), path.replace('*', "zq").replace('$', "")] {
-            let path = if path.starts_with('/') { path } else { format!("/{path}") };
+        let path = line
+            .split_once(':')
+            .map_or(line.as_str(), |(_, path)| path)
+            .trim();
+        for path in [
+            path.replace(['*', '$'], ""),
+            path.replace('*', "zq").replace('$', ""),
+        ] {
+            let path = if path.starts_with('/') {
+                path
+            } else {
+                format!("/{path}")
+            };
             paths.extend([format!("{path}zq"), path]);
         }
     }
@@ -72,7 +99,10 @@ fn slow(snapshot: &Snapshot) -> BTreeMap<String, [u64; 3]> {
         }
         let robots = snapshot.robots_text(&entry).unwrap().unwrap();
         let coverages = known.entry(robots).or_insert_with_key(|robots| {
-            names_in(robots).into_iter().map(|name| (name.clone(), reach_by_asking(robots, &name))).collect()
+            names_in(robots)
+                .into_iter()
+                .map(|name| (name.clone(), reach_by_asking(robots, &name)))
+                .collect()
         });
         for (name, reach) in coverages {
             counts.entry(name.clone()).or_default()[*reach as usize] += 1;
@@ -90,23 +120,39 @@ fn compare(compiler: Compiler) {
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let mut expected = slow(&snapshot);
     let census = snapshot.census().unwrap();
-    let rules = snapshot.origins().filter(|entry| entry.as_ref().unwrap().outcome().class == OutcomeClass::Rules);
+    let rules = snapshot
+        .origins()
+        .filter(|entry| entry.as_ref().unwrap().outcome().class == OutcomeClass::Rules);
     assert_eq!(census.origins(), rules.count() as u64);
     let global = expected.remove("*").unwrap_or_default();
     assert_eq!(as_counts(&census.global()), ("*".to_owned(), global));
     let ranking = census.top(usize::MAX).unwrap();
-    assert_eq!(ranking.iter().map(as_counts).collect::<BTreeMap<_, _>>(), expected);
-    assert_eq!((ranking.len(), census.names()), (expected.len(), expected.len()));
-    assert!(ranking.is_sorted_by_key(|named| (std::cmp::Reverse(named.origins), named.name.clone())));
+    assert_eq!(
+        ranking.iter().map(as_counts).collect::<BTreeMap<_, _>>(),
+        expected
+    );
+    assert_eq!(
+        (ranking.len(), census.names()),
+        (expected.len(), expected.len())
+    );
+    assert!(
+        ranking.is_sorted_by_key(|named| (std::cmp::Reverse(named.origins), named.name.clone()))
+    );
     for named in ranking.iter().take(20) {
-        assert_eq!(census.named(&named.name.to_ascii_uppercase()).unwrap(), *named);
+        assert_eq!(
+            census.named(&named.name.to_ascii_uppercase()).unwrap(),
+            *named
+        );
     }
 }
 
 #[test]
 fn census_of_a_synthetic_web_equals_a_slow_count() {
     let mut compiler = Compiler::default();
-    let web = Web::new(WebOptions { origins: 150, ..WebOptions::default() });
+    let web = Web::new(WebOptions {
+        origins: 150,
+        ..WebOptions::default()
+    });
     compiler.add_reader("web", web.archive()).unwrap();
     compare(compiler);
 }
@@ -135,7 +181,9 @@ fn census_of_odd_files_equals_a_slow_count() {
     let mut compiler = Compiler::default();
     for (i, robots) in FILES.iter().enumerate() {
         for scheme in ["http", "https"].iter().take(1 + i % 2) {
-            compiler.add_robots(&format!("{scheme}://h{i}.example"), robots.as_bytes()).unwrap();
+            compiler
+                .add_robots(&format!("{scheme}://h{i}.example"), robots.as_bytes())
+                .unwrap();
         }
     }
     compare(compiler);
@@ -144,22 +192,39 @@ fn census_of_odd_files_equals_a_slow_count() {
 /// Groups that are too many to merge stay separate, and are judged together.
 #[test]
 fn unmerged_groups_count_as_one() {
-    let letters = |i: usize| i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect::<String>();
-    let mut robots: String = (0..3000).map(|i| format!("user-agent: a{}\n", letters(i))).collect();
+    let letters = |i: usize| {
+        i.to_string()
+            .bytes()
+            .map(|b| char::from(b - b'0' + b'a'))
+            .collect::<String>()
+    };
+    let mut robots: String = (0..3000)
+        .map(|i| format!("user-agent: a{}\n", letters(i)))
+        .collect();
     robots.extend((0..2999).map(|i| format!("disallow: /{i}\n")));
     robots += "disallow: /\n";
     robots.extend((0..3000).map(|i| {
-        let rule = if i % 2 == 0 { format!("allow: /{i}/x\n") } else { String::from("disallow: /b\n") };
+        let rule = if i % 2 == 0 {
+            format!("allow: /{i}/x\n")
+        } else {
+            String::from("disallow: /b\n")
+        };
         format!("user-agent: a{}\n{rule}", letters(i))
     }));
     let mut compiler = Compiler::default();
-    compiler.add_robots("https://e.example", robots.as_bytes()).unwrap();
+    compiler
+        .add_robots("https://e.example", robots.as_bytes())
+        .unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let census = snapshot.census().unwrap();
     assert_eq!(census.names(), 3000);
     for i in [0, 1, 1500, 1501, 2998, 2999] {
         let named = census.named(&format!("a{}", letters(i))).unwrap();
-        assert_eq!((named.partly, named.wholly), if i % 2 == 0 { (1, 0) } else { (0, 1) }, "{i}");
+        assert_eq!(
+            (named.partly, named.wholly),
+            if i % 2 == 0 { (1, 0) } else { (0, 1) },
+            "{i}"
+        );
     }
 }
 
@@ -171,25 +236,65 @@ fn agents_ranks_a_snapshot() {
         serde_json::json!({"url": url, "status": 200, "body": body}).to_string() + "\n"
     });
     std::fs::write(dir.path().join("a.jsonl"), lines.collect::<String>()).unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
+        Some(0)
+    );
     let all = done(dir.path(), &["agents", "web"]);
-    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let words = |line: &str| {
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let printed: Vec<Vec<String>> = text(&all).lines().map(words).collect();
-    assert_eq!(printed[0].join(" "), "13 origins with a robots.txt, 13 agent names");
+    assert_eq!(
+        printed[0].join(" "),
+        "13 origins with a robots.txt, 13 agent names"
+    );
     assert_eq!(printed[2], ["*", "2", "0", "2", "0", "-", "-"]);
     assert_eq!(printed[3][..2], ["foo", "7"]);
-    assert!(printed.iter().any(|row| row[..] == ["MJ12bot", "3", "3", "0", "0", "other", "Majestic"]));
+    assert!(
+        printed
+            .iter()
+            .any(|row| row[..] == ["MJ12bot", "3", "3", "0", "0", "other", "Majestic"])
+    );
     // Control characters in site text are escaped.
     assert!(!all.stdout.contains(&0x1b) && text(&all).contains("a\\u{1b}[2jb"));
     let few = done(dir.path(), &["agents", "web", "--top", "1", "--tsv"]);
     assert_eq!(text(&few).lines().count(), 3);
-    let output = done(dir.path(), &["agents", "web", "-a", "mj12bot,FooBot,*,foo:bar", "--json"]);
+    let output = done(
+        dir.path(),
+        &["agents", "web", "-a", "mj12bot,FooBot,*,foo:bar", "--json"],
+    );
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = report["agents"].as_array().unwrap();
-    let rows: Vec<(&str, u64)> =
-        rows.iter().map(|row| (row["name"].as_str().unwrap(), row["origins"].as_u64().unwrap())).collect();
-    assert_eq!(rows, [("foo", 7), ("bar", 5), ("MJ12bot", 3), ("*", 2), ("foobot", 0)]);
-    assert_eq!((report["origins"].as_u64(), report["names"].as_u64()), (Some(13), Some(13)));
+    let rows: Vec<(&str, u64)> = rows
+        .iter()
+        .map(|row| {
+            (
+                row["name"].as_str().unwrap(),
+                row["origins"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("foo", 7),
+            ("bar", 5),
+            ("MJ12bot", 3),
+            ("*", 2),
+            ("foobot", 0)
+        ]
+    );
+    assert_eq!(
+        (report["origins"].as_u64(), report["names"].as_u64()),
+        (Some(13), Some(13))
+    );
     let ran = robosieve(dir.path(), &["agents", "--top", "3"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("SNAP"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("SNAP"),
+        "{}",
+        ran.stderr
+    );
 }

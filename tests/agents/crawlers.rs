@@ -31,26 +31,72 @@ fn every_verb_takes_the_sets_of_a_file() {
     for content in FORMATS {
         fs::write(dir.path().join("own"), content).unwrap();
         let run = |verb: &[&str]| with_own(dir.path(), verb);
-        assert_eq!(run(&["agents", "--tsv"]).lines().nth(1), Some("zz\tZed\tai-agent\tno\thttps://zed.example/"));
+        assert_eq!(
+            run(&["agents", "--tsv"]).lines().nth(1),
+            Some("zz\tZed\tai-agent\tno\thttps://zed.example/")
+        );
         assert_eq!(run(&["annotate", "-s", "web"]), "D\thttps://a.example/x\n");
-        assert_eq!(run(&["filter", "-s", "web", "--keep", "disallowed"]), "https://a.example/x\n");
-        assert!(run(&["check", "-s", "web", "https://a.example/x"]).starts_with("disallowed\tzz\t"));
+        assert_eq!(
+            run(&["filter", "-s", "web", "--keep", "disallowed"]),
+            "https://a.example/x\n"
+        );
+        assert!(
+            run(&["check", "-s", "web", "https://a.example/x"]).starts_with("disallowed\tzz\t")
+        );
         assert!(run(&["check", "--robots", "robots.txt", "/x"]).starts_with("disallowed\tzz\t"));
-        assert!(run(&["bench", "-s", "web", "--urls", "urls", "--runs", "1", "-j", "1"]).contains("; zz; "));
+        assert!(
+            run(&[
+                "bench", "-s", "web", "--urls", "urls", "--runs", "1", "-j", "1"
+            ])
+            .contains("; zz; ")
+        );
         assert!(run(&["agents", "web"]).starts_with("1 origin with a robots.txt, 3 agent names\n"));
         assert!(run(&["agents", "web", "--tsv"]).contains("\nzz\t1\t1\t0\t0\tai-agent\tZed\n"));
-        assert!(run(&["export", "-s", "web"]).lines().next().unwrap().contains("\tzz.access\t"));
-        for verb in [&["report", "-s", "web", "--csv", "-"][..], &["report", "--series", "a=web", "--csv", "-"]] {
-            assert!(run(verb).lines().any(|line| line.split(',').any(|field| field == "zz")), "{verb:?}");
+        assert!(
+            run(&["export", "-s", "web"])
+                .lines()
+                .next()
+                .unwrap()
+                .contains("\tzz.access\t")
+        );
+        for verb in [
+            &["report", "-s", "web", "--csv", "-"][..],
+            &["report", "--series", "a=web", "--csv", "-"],
+        ] {
+            assert!(
+                run(verb)
+                    .lines()
+                    .any(|line| line.split(',').any(|field| field == "zz")),
+                "{verb:?}"
+            );
         }
-        let diff: serde_json::Value = serde_json::from_str(&run(&["diff", "web", "web", "--json"])).unwrap();
+        let diff: serde_json::Value =
+            serde_json::from_str(&run(&["diff", "web", "web", "--json"])).unwrap();
         assert_eq!(diff["agents"].as_array().map(Vec::len), Some(1), "{diff}");
         // An audit also looks for crawlers of the file that are not named.
-        let args = ["audit", "-s", "web", "--host", "a.example", "--crawlers", "own", "--as", "json", "access.log"];
-        let audit: serde_json::Value = serde_json::from_str(&text(&done(dir.path(), &args))).unwrap();
+        let args = [
+            "audit",
+            "-s",
+            "web",
+            "--host",
+            "a.example",
+            "--crawlers",
+            "own",
+            "--as",
+            "json",
+            "access.log",
+        ];
+        let audit: serde_json::Value =
+            serde_json::from_str(&text(&done(dir.path(), &args))).unwrap();
         let crawler = &audit["crawlers"][0];
-        assert_eq!((&crawler["name"], &crawler["operator"]), (&"zz".into(), &"Zed".into()));
-        assert_eq!((&crawler["purpose"], &crawler["disallowed"]), (&"ai-agent".into(), &1.into()));
+        assert_eq!(
+            (&crawler["name"], &crawler["operator"]),
+            (&"zz".into(), &"Zed".into())
+        );
+        assert_eq!(
+            (&crawler["purpose"], &crawler["disallowed"]),
+            (&"ai-agent".into(), &1.into())
+        );
     }
 }
 
@@ -58,21 +104,47 @@ fn every_verb_takes_the_sets_of_a_file() {
 fn a_file_extends_the_registry_or_replaces_it() {
     let dir = place();
     let path = dir.path();
-    fs::write(path.join("own"), "token\tpurpose\nzz\tai-agent\nGPTBot\tai-agent\n").unwrap();
-    fs::write(path.join("more"), "token\tpurpose\nzz\tsearch\nyy\tsearch\n").unwrap();
+    fs::write(
+        path.join("own"),
+        "token\tpurpose\nzz\tai-agent\nGPTBot\tai-agent\n",
+    )
+    .unwrap();
+    fs::write(
+        path.join("more"),
+        "token\tpurpose\nzz\tsearch\nyy\tsearch\n",
+    )
+    .unwrap();
     let built_in = listed(path, &["-a", "@ai-agent"]);
     let extended = listed(path, &["-a", "@ai-agent", "--crawlers", "own"]);
     assert_eq!(extended.len(), built_in.len() + 2);
-    assert!(!listed(path, &["-a", "@ai-train", "--crawlers", "own"]).contains(&"GPTBot".to_owned()));
-    assert_eq!(listed(path, &["--crawlers", "own", "--only-crawlers"]), ["GPTBot", "zz"]);
+    assert!(
+        !listed(path, &["-a", "@ai-train", "--crawlers", "own"]).contains(&"GPTBot".to_owned())
+    );
+    assert_eq!(
+        listed(path, &["--crawlers", "own", "--only-crawlers"]),
+        ["GPTBot", "zz"]
+    );
     // Of several files the last one counts.
     let two = ["--crawlers", "own", "--crawlers", "more", "--only-crawlers"];
-    assert_eq!(listed(path, &[&two[..], &["-a", "@search"]].concat()), ["yy", "zz"]);
+    assert_eq!(
+        listed(path, &[&two[..], &["-a", "@search"]].concat()),
+        ["yy", "zz"]
+    );
     // The facts that the file leaves open stay.
-    let row = text(&done(path, &["agents", "--tsv", "-a", "GPTBot", "--crawlers", "own"]));
-    assert!(row.contains("GPTBot\tOpenAI\tai-agent\tyes\thttps://"), "{row}");
+    let row = text(&done(
+        path,
+        &["agents", "--tsv", "-a", "GPTBot", "--crawlers", "own"],
+    ));
+    assert!(
+        row.contains("GPTBot\tOpenAI\tai-agent\tyes\thttps://"),
+        "{row}"
+    );
     let ran = robosieve(path, &["agents", "--only-crawlers"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("--crawlers <FILE>"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("--crawlers <FILE>"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -81,12 +153,17 @@ fn the_output_of_agents_is_a_file_of_crawlers() {
     for who in [&[][..], &["-a", "@ai,FooBot"]] {
         let tsv = done(dir.path(), &[&["agents", "--tsv"], who].concat());
         fs::write(dir.path().join("own"), &tsv.stdout).unwrap();
-        let again = done(dir.path(), &["agents", "--tsv", "--crawlers", "own", "--only-crawlers"]);
+        let again = done(
+            dir.path(),
+            &["agents", "--tsv", "--crawlers", "own", "--only-crawlers"],
+        );
         let sorted = |text: String| {
             let mut lines: Vec<String> = text.lines().map(str::to_lowercase).collect();
             lines[1..].sort();
             // FooBot has no facts. Of a known crawler they are unknown.
-            lines.join("\n").replace("foobot\tunknown\tother\tunknown\t", "foobot\t\t\t\t")
+            lines
+                .join("\n")
+                .replace("foobot\tunknown\tother\tunknown\t", "foobot\t\t\t\t")
         };
         assert_eq!(sorted(text(&again)), sorted(text(&tsv)));
     }
@@ -96,50 +173,130 @@ fn the_output_of_agents_is_a_file_of_crawlers() {
 fn bad_files_are_named_with_the_line_and_a_remedy() {
     let dir = place();
     for (content, expected) in [
-        (&b""[..], "own: lists no crawlers; give a table with the columns token, operator, purpose, obeys, source"),
-        (b"token\tpurpose\nAcme\xffBot\tsearch\n", "own: line 2: not UTF-8; save the file as UTF-8 text"),
-        (b"token\towner\nAcmeBot\tAcme\n", "own: line 1: \"owner\" is not a column of a registry; name columns of"),
-        (b"token\tpurpose\nAcmeBot\n", "own: line 2: 1 field, and the header has 2; separate fields by one TAB"),
-        (b"token\nAcmeBot\nacmebot\n", "own: line 3: acmebot is in line 2 already; keep one of the two lines"),
-        (b"{\"AcmeBot\": 1}", "own: not a list of crawlers: invalid type: integer `1`"),
-        (&[b'#'; (4 << 20) + 1], "own: longer than 4 MiB; a list of crawlers is not that long"),
+        (
+            &b""[..],
+            "own: lists no crawlers; give a table with the columns token, operator, purpose, obeys, source",
+        ),
+        (
+            b"token\tpurpose\nAcme\xffBot\tsearch\n",
+            "own: line 2: not UTF-8; save the file as UTF-8 text",
+        ),
+        (
+            b"token\towner\nAcmeBot\tAcme\n",
+            "own: line 1: \"owner\" is not a column of a registry; name columns of",
+        ),
+        (
+            b"token\tpurpose\nAcmeBot\n",
+            "own: line 2: 1 field, and the header has 2; separate fields by one TAB",
+        ),
+        (
+            b"token\nAcmeBot\nacmebot\n",
+            "own: line 3: acmebot is in line 2 already; keep one of the two lines",
+        ),
+        (
+            b"{\"AcmeBot\": 1}",
+            "own: not a list of crawlers: invalid type: integer `1`",
+        ),
+        (
+            &[b'#'; (4 << 20) + 1],
+            "own: longer than 4 MiB; a list of crawlers is not that long",
+        ),
     ] {
         fs::write(dir.path().join("own"), content).unwrap();
-        for verb in [&["agents"][..], &["annotate", "-s", "web", "-a", "GPTBot"], &["agents", "web"]] {
+        for verb in [
+            &["agents"][..],
+            &["annotate", "-s", "web", "-a", "GPTBot"],
+            &["agents", "web"],
+        ] {
             let ran = robosieve(dir.path(), &[verb, &["--crawlers", "own"]].concat());
-            assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{verb:?} {expected}: {}", ran.stderr);
+            assert!(
+                ran.code == Some(2) && ran.stderr.contains(expected),
+                "{verb:?} {expected}: {}",
+                ran.stderr
+            );
         }
     }
     let ran = robosieve(dir.path(), &["agents", "--crawlers", "nothing"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("nothing: No such file"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("nothing: No such file"),
+        "{}",
+        ran.stderr
+    );
     fs::write(dir.path().join("own"), FORMATS[0]).unwrap();
-    let args = ["export", "-s", "web", "-a", "GPTBot", "--crawlers", "own", "-o", "own"];
+    let args = [
+        "export",
+        "-s",
+        "web",
+        "-a",
+        "GPTBot",
+        "--crawlers",
+        "own",
+        "-o",
+        "own",
+    ];
     let ran = robosieve(dir.path(), &args);
-    assert!(ran.code == Some(2) && ran.stderr.contains("the same file as --crawlers (own)"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("the same file as --crawlers (own)"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn names_of_a_file_are_known_to_the_spelling_check() {
     let dir = place();
     fs::write(dir.path().join("own"), "token\nAcmeCrawl\n").unwrap();
-    let warning = |args: &[&str]| done(dir.path(), &[&["agents", "--crawlers", "own", "-a"], args].concat()).stderr;
+    let warning = |args: &[&str]| {
+        done(
+            dir.path(),
+            &[&["agents", "--crawlers", "own", "-a"], args].concat(),
+        )
+        .stderr
+    };
     assert!(warning(&["AcmeCrawk"]).contains("did you mean AcmeCrawl?"));
     assert!(warning(&["GTPBot"]).contains("did you mean GPTBot?"));
     assert_eq!(warning(&["GTPBot", "--only-crawlers"]), "");
     assert_eq!(warning(&["AcmeCrawl"]), "");
     // A known crawler in place of a file.
-    let args = ["filter", "-s", "web", "--crawlers", "own", "-a", "GPTBot", "AcmeCrawl", "urls"];
+    let args = [
+        "filter",
+        "-s",
+        "web",
+        "--crawlers",
+        "own",
+        "-a",
+        "GPTBot",
+        "AcmeCrawl",
+        "urls",
+    ];
     let ran = robosieve(dir.path(), &args);
-    assert!(ran.stderr.contains("separate agents by commas: -a GPTBot,AcmeCrawl"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("separate agents by commas: -a GPTBot,AcmeCrawl"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn texts_of_a_file_are_escaped() {
     let dir = place();
-    fs::write(dir.path().join("own"), "token\toperator\tpurpose\nzz\u{202e}y\tA\u{200b}B\tai-agent\n").unwrap();
-    for verb in [&["agents"][..], &["agents", "--tsv"], &["agents", "--json"], &["agents", "-s", "web"]] {
+    fs::write(
+        dir.path().join("own"),
+        "token\toperator\tpurpose\nzz\u{202e}y\tA\u{200b}B\tai-agent\n",
+    )
+    .unwrap();
+    for verb in [
+        &["agents"][..],
+        &["agents", "--tsv"],
+        &["agents", "--json"],
+        &["agents", "-s", "web"],
+    ] {
         let printed = with_own(dir.path(), verb);
-        assert!(!printed.contains(['\u{202e}', '\u{200b}']) && printed.contains("202e"), "{verb:?}: {printed}");
+        assert!(
+            !printed.contains(['\u{202e}', '\u{200b}']) && printed.contains("202e"),
+            "{verb:?}: {printed}"
+        );
     }
 }
 
@@ -148,9 +305,23 @@ fn texts_of_a_file_are_escaped() {
 fn a_file_may_be_a_pipe() {
     let dir = place();
     for verb in [&["agents", "--tsv"][..], &["agents", "web", "--tsv"]] {
-        let args = [verb, &["--crawlers", "/dev/stdin", "--only-crawlers", "-a", "@ai-agent"]].concat();
+        let args = [
+            verb,
+            &[
+                "--crawlers",
+                "/dev/stdin",
+                "--only-crawlers",
+                "-a",
+                "@ai-agent",
+            ],
+        ]
+        .concat();
         let ran = robosieve_with(dir.path(), &args, FORMATS[0].as_bytes());
-        assert!(ran.code == Some(0) && text(&ran).contains("zz\t"), "{verb:?}: {}", ran.stderr);
+        assert!(
+            ran.code == Some(0) && text(&ran).contains("zz\t"),
+            "{verb:?}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -158,26 +329,48 @@ fn a_file_may_be_a_pipe() {
 fn resumed_runs_notice_a_changed_set() {
     let dir = place();
     let run = |purpose: &str, extra: &[&str]| {
-        fs::write(dir.path().join("own"), format!("token\tpurpose\nGPTBot\tai-agent\nzz\t{purpose}\n")).unwrap();
-        let args = ["filter", "-s", "web", "--out-dir", "out", "--resume", "urls"];
+        fs::write(
+            dir.path().join("own"),
+            format!("token\tpurpose\nGPTBot\tai-agent\nzz\t{purpose}\n"),
+        )
+        .unwrap();
+        let args = [
+            "filter",
+            "-s",
+            "web",
+            "--out-dir",
+            "out",
+            "--resume",
+            "urls",
+        ];
         done(dir.path(), &[&args[..], ONLY, extra].concat()).stderr
     };
     assert!(run("search", &[]).contains("done 1  skipped 0"));
     assert!(run("search", &[]).contains("done 0  skipped 1"));
     let changed = run("ai-agent", &[]);
-    assert!(changed.contains("done 1  skipped 0") && changed.contains("made with other options"), "{changed}");
+    assert!(
+        changed.contains("done 1  skipped 0") && changed.contains("made with other options"),
+        "{changed}"
+    );
     assert_eq!(fs::read_to_string(dir.path().join("out/urls")).unwrap(), "");
 }
 
 #[test]
 fn the_drift_of_the_registry_is_listed() {
     let dir = place();
-    let list = "token\toperator\tpurpose\nGPTBot\tAcme\tsearch\nFooBot\t\t\nCCBot\tCommon Crawl\t\n";
+    let list =
+        "token\toperator\tpurpose\nGPTBot\tAcme\tsearch\nFooBot\t\t\nCCBot\tCommon Crawl\t\n";
     fs::write(dir.path().join("list"), list).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/registry-drift");
     let mut command = Command::new("python3");
-    command.arg(script).arg("list").current_dir(dir.path()).env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
-    let Ok(ran) = command.output() else { return eprintln!("SKIPPED: no python3") };
+    command
+        .arg(script)
+        .arg("list")
+        .current_dir(dir.path())
+        .env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
+    let Ok(ran) = command.output() else {
+        return eprintln!("SKIPPED: no python3");
+    };
     let printed = String::from_utf8(ran.stdout).unwrap();
     for expected in [
         "Only in the list: 1\n  FooBot  (unknown, other)\nOnly in the table: ",
@@ -185,6 +378,10 @@ fn the_drift_of_the_registry_is_listed() {
         "\nOther purpose: 1\n  GPTBot: ai-train in the table, search in the list\n",
         "\nOther answer on robots.txt: 0\n",
     ] {
-        assert!(printed.contains(expected), "{expected}: {printed}{}", String::from_utf8_lossy(&ran.stderr));
+        assert!(
+            printed.contains(expected),
+            "{expected}: {printed}{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
     }
 }

@@ -13,12 +13,16 @@ use tempfile::TempDir;
 /// all to `zz`.
 fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let robots =
-        "user-agent: GPTBot\\ndisallow: /x\\nuser-agent: MJ12bot\\ndisallow: /y\\nuser-agent: zz\\ndisallow: /";
-    let line = format!("{{\"url\": \"https://a.example/robots.txt\", \"status\": 200, \"body\": \"{robots}\"}}\n");
+    let robots = "user-agent: GPTBot\\ndisallow: /x\\nuser-agent: MJ12bot\\ndisallow: /y\\nuser-agent: zz\\ndisallow: /";
+    let line = format!(
+        "{{\"url\": \"https://a.example/robots.txt\", \"status\": 200, \"body\": \"{robots}\"}}\n"
+    );
     std::fs::write(dir.path().join("a.jsonl"), line).unwrap();
     std::fs::write(dir.path().join("urls"), "https://a.example/z\n").unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
+        Some(0)
+    );
     dir
 }
 
@@ -35,28 +39,54 @@ fn text(ran: &Ran) -> String {
 /// The first column of `robosieve agents --tsv` for `who`.
 fn listed(dir: &Path, who: &[&str]) -> Vec<String> {
     let printed = text(&done(dir, &[&["agents", "--tsv"], who].concat()));
-    printed.lines().skip(1).map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+    printed
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').next().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
 fn agents_prints_the_registry() {
     let dir = tempfile::tempdir().unwrap();
     let shipped = include_str!("../../datasets/agents.tsv");
-    let rows: Vec<&str> = shipped.lines().filter(|line| !line.starts_with('#')).collect();
-    assert_eq!(text(&done(dir.path(), &["agents", "--tsv"])).lines().collect::<Vec<_>>(), rows);
-    let date = shipped.lines().find_map(|line| line.strip_prefix("# date: ")).unwrap();
+    let rows: Vec<&str> = shipped
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    assert_eq!(
+        text(&done(dir.path(), &["agents", "--tsv"]))
+            .lines()
+            .collect::<Vec<_>>(),
+        rows
+    );
+    let date = shipped
+        .lines()
+        .find_map(|line| line.strip_prefix("# date: "))
+        .unwrap();
     let listed = text(&done(dir.path(), &["agents"]));
     assert_eq!(listed.lines().count(), rows.len() + 2);
-    assert!(listed.starts_with("token ") && listed.ends_with(&format!("\n\nRegistry of {date}\n")), "{listed}");
-    let printed: serde_json::Value = serde_json::from_slice(&done(dir.path(), &["agents", "--json"]).stdout).unwrap();
+    assert!(
+        listed.starts_with("token ") && listed.ends_with(&format!("\n\nRegistry of {date}\n")),
+        "{listed}"
+    );
+    let printed: serde_json::Value =
+        serde_json::from_slice(&done(dir.path(), &["agents", "--json"]).stdout).unwrap();
     assert_eq!(printed["registry_date"], date);
-    let rebuilt: Vec<String> = printed["agents"].as_array().unwrap().iter().map(tsv_of).collect();
+    let rebuilt: Vec<String> = printed["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(tsv_of)
+        .collect();
     assert_eq!(rebuilt, rows[1..]);
 }
 
 fn tsv_of(object: &serde_json::Value) -> String {
     let cell = |key| object[key].as_str().unwrap_or("unknown").to_owned();
-    ["token", "operator", "purpose", "obeys", "source"].map(cell).join("\t")
+    ["token", "operator", "purpose", "obeys", "source"]
+        .map(cell)
+        .join("\t")
 }
 
 #[test]
@@ -64,12 +94,29 @@ fn sets_mix_with_agents_without_duplicates() {
     let dir = place();
     let set = listed(dir.path(), &["-a", "@ai-user"]);
     assert!(set.len() > 3 && set.contains(&"Claude-User".to_owned()));
-    let mixed = listed(dir.path(), &["-a", "FooBot,claude-user,@ai-user", "-a", "@ai-user,BarBot"]);
-    let others = set.iter().filter(|name| *name != "Claude-User").map(String::as_str);
-    let expected: Vec<&str> = ["FooBot", "claude-user"].into_iter().chain(others).chain(["BarBot"]).collect();
+    let mixed = listed(
+        dir.path(),
+        &["-a", "FooBot,claude-user,@ai-user", "-a", "@ai-user,BarBot"],
+    );
+    let others = set
+        .iter()
+        .filter(|name| *name != "Claude-User")
+        .map(String::as_str);
+    let expected: Vec<&str> = ["FooBot", "claude-user"]
+        .into_iter()
+        .chain(others)
+        .chain(["BarBot"])
+        .collect();
     assert_eq!(mixed, expected, "in the order of first appearance");
-    std::fs::write(dir.path().join("who.txt"), "FooBot\n\n@AI-user # all of them\nClaude-User\n").unwrap();
-    assert_eq!(listed(dir.path(), &["--agents-from", "who.txt"]).len(), set.len() + 1);
+    std::fs::write(
+        dir.path().join("who.txt"),
+        "FooBot\n\n@AI-user # all of them\nClaude-User\n",
+    )
+    .unwrap();
+    assert_eq!(
+        listed(dir.path(), &["--agents-from", "who.txt"]).len(),
+        set.len() + 1
+    );
 }
 
 /// Every verb that takes agents, with the snapshot `web`.
@@ -77,7 +124,17 @@ const VERBS: &[&[&str]] = &[
     &["filter", "-s", "web"],
     &["annotate", "-s", "web"],
     &["check", "-s", "web", "https://a.example/z"],
-    &["bench", "-s", "web", "--urls", "urls", "--runs", "1", "--threads", "1"],
+    &[
+        "bench",
+        "-s",
+        "web",
+        "--urls",
+        "urls",
+        "--runs",
+        "1",
+        "--threads",
+        "1",
+    ],
     &["agents"],
 ];
 
@@ -85,12 +142,24 @@ const VERBS: &[&[&str]] = &[
 fn unknown_sets_are_errors() {
     let dir = place();
     std::fs::write(dir.path().join("who.txt"), "FooBot\n@aii\n").unwrap();
-    let there_are = "there are @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider, @search";
+    let there_are =
+        "there are @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider, @search";
     for verb in VERBS {
         let ran = robosieve(dir.path(), &[verb, &["-a", "@aii"][..]].concat());
-        assert!(ran.code == Some(2) && ran.stderr.contains(there_are), "{verb:?}: {}", ran.stderr);
-        let ran = robosieve(dir.path(), &[verb, &["--agents-from", "who.txt"][..]].concat());
-        assert!(ran.code == Some(2) && ran.stderr.contains("who.txt: line 2: "), "{verb:?}: {}", ran.stderr);
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(there_are),
+            "{verb:?}: {}",
+            ran.stderr
+        );
+        let ran = robosieve(
+            dir.path(),
+            &[verb, &["--agents-from", "who.txt"][..]].concat(),
+        );
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains("who.txt: line 2: "),
+            "{verb:?}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -100,14 +169,41 @@ const NOTES: &[(&str, &str, &[&str])] = &[
     ("FooBot", "extended", &[]),
     ("FooBot", "google", &[]),
     ("*", "google", &[]),
-    ("MJ12bot", "extended", &["agent MJ12bot has characters outside", "compared with the whole name"]),
-    ("MJ12bot,Kangaroo Bot,a", "extended", &["agents MJ12bot, Kangaroo Bot each have"]),
-    ("MJ12bot", "google", &["agent MJ12bot has", "no group can name it"]),
-    ("MJ12bot:Majestic", "google", &["agent MJ12bot:Majestic has", "only by its other names"]),
+    (
+        "MJ12bot",
+        "extended",
+        &[
+            "agent MJ12bot has characters outside",
+            "compared with the whole name",
+        ],
+    ),
+    (
+        "MJ12bot,Kangaroo Bot,a",
+        "extended",
+        &["agents MJ12bot, Kangaroo Bot each have"],
+    ),
+    (
+        "MJ12bot",
+        "google",
+        &["agent MJ12bot has", "no group can name it"],
+    ),
+    (
+        "MJ12bot:Majestic",
+        "google",
+        &["agent MJ12bot:Majestic has", "only by its other names"],
+    ),
     ("@ai", "extended", &[]),
-    ("@ai-train", "google", &["agents AI2Bot, Ai2Bot-Dolma, ", "no group can name it"]),
+    (
+        "@ai-train",
+        "google",
+        &["agents AI2Bot, Ai2Bot-Dolma, ", "no group can name it"],
+    ),
     ("a,A/2", "extended", &[]),
-    ("@ai,gptbot", "extended", &["a set contains them already: gptbot"]),
+    (
+        "@ai,gptbot",
+        "extended",
+        &["a set contains them already: gptbot"],
+    ),
 ];
 
 #[test]
@@ -115,15 +211,35 @@ fn every_verb_warns_of_unmatchable_names() {
     let dir = place();
     for (number, (agents, how, expected)) in NOTES.iter().enumerate() {
         // A benchmark takes at least a second.
-        for verb in VERBS.iter().filter(|verb| verb[0] != "bench" || number == 5) {
+        for verb in VERBS
+            .iter()
+            .filter(|verb| verb[0] != "bench" || number == 5)
+        {
             std::fs::write(dir.path().join("who.txt"), agents.replace(',', "\n")).unwrap();
             for who in [["-a", agents], ["--agents-from", "who.txt"]] {
                 let args = [*verb, &who, &["--agent-match", how]].concat();
                 let ran = done(dir.path(), &args);
-                let notes: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("note: ")).collect();
-                assert_eq!(notes.len(), usize::from(!expected.is_empty()), "{args:?}: {}", ran.stderr);
-                assert!(expected.iter().all(|words| notes[0].contains(words)), "{args:?}: {notes:?}");
-                assert!(!done(dir.path(), &[&args[..], &["-q"]].concat()).stderr.contains("note: "), "{args:?}");
+                let notes: Vec<&str> = ran
+                    .stderr
+                    .lines()
+                    .filter(|line| line.contains("note: "))
+                    .collect();
+                assert_eq!(
+                    notes.len(),
+                    usize::from(!expected.is_empty()),
+                    "{args:?}: {}",
+                    ran.stderr
+                );
+                assert!(
+                    expected.iter().all(|words| notes[0].contains(words)),
+                    "{args:?}: {notes:?}"
+                );
+                assert!(
+                    !done(dir.path(), &[&args[..], &["-q"]].concat())
+                        .stderr
+                        .contains("note: "),
+                    "{args:?}"
+                );
             }
         }
     }
@@ -144,34 +260,84 @@ fn more_than_64_agents_work_everywhere() {
     std::fs::write(dir.path().join("who.txt"), names.join("\n")).unwrap();
     let who = ["-s", "web", "--agents-from", "who.txt"];
     let run = |args: &[&str]| done(dir.path(), &[args, &who].concat());
-    let letters: String = (0..140).map(|i| if i == 70 || i == 139 { 'D' } else { 'A' }).collect();
+    let letters: String = (0..140)
+        .map(|i| if i == 70 || i == 139 { 'D' } else { 'A' })
+        .collect();
     let annotated = run(&["annotate"]);
-    assert_eq!(text(&annotated), format!("{letters}\thttps://a.example/x\n"));
-    let row = |words: &str| annotated.stderr.lines().any(|line| line.split_whitespace().eq(words.split(' ')));
+    assert_eq!(
+        text(&annotated),
+        format!("{letters}\thttps://a.example/x\n")
+    );
+    let row = |words: &str| {
+        annotated
+            .stderr
+            .lines()
+            .any(|line| line.split_whitespace().eq(words.split(' ')))
+    };
     assert!(row(&format!("70 {} allowed 1 disallowed 0", names[69])));
-    assert!(row("71 GPTBot allowed 0 disallowed 1") && row("140 zz allowed 0 disallowed 1"), "{}", annotated.stderr);
-    assert_eq!(text(&run(&["annotate", "--as", "mask"])), letters.replace('A', "1").replace('D', "0") + "\n");
-    let object: serde_json::Value = serde_json::from_slice(&run(&["annotate", "--as", "jsonl"]).stdout).unwrap();
+    assert!(
+        row("71 GPTBot allowed 0 disallowed 1") && row("140 zz allowed 0 disallowed 1"),
+        "{}",
+        annotated.stderr
+    );
+    assert_eq!(
+        text(&run(&["annotate", "--as", "mask"])),
+        letters.replace('A', "1").replace('D', "0") + "\n"
+    );
+    let object: serde_json::Value =
+        serde_json::from_slice(&run(&["annotate", "--as", "jsonl"]).stdout).unwrap();
     for (name, letter) in names.iter().zip(letters.chars()) {
-        assert_eq!(object["robots"][name], if letter == 'D' { "disallowed" } else { "allowed" }, "{name}");
+        assert_eq!(
+            object["robots"][name],
+            if letter == 'D' {
+                "disallowed"
+            } else {
+                "allowed"
+            },
+            "{name}"
+        );
     }
-    assert_eq!(text(&run(&["filter", "--require", "any"])), "https://a.example/x\n");
+    assert_eq!(
+        text(&run(&["filter", "--require", "any"])),
+        "https://a.example/x\n"
+    );
     assert_eq!(text(&run(&["filter"])), "");
-    let checked = robosieve(dir.path(), &[&["check", "https://a.example/x"][..], &who].concat());
+    let checked = robosieve(
+        dir.path(),
+        &[&["check", "https://a.example/x"][..], &who].concat(),
+    );
     assert_eq!(checked.code, Some(1));
-    let refused: Vec<usize> = (0..140).filter(|&i| text(&checked).lines().nth(i).unwrap().starts_with("dis")).collect();
+    let refused: Vec<usize> = (0..140)
+        .filter(|&i| text(&checked).lines().nth(i).unwrap().starts_with("dis"))
+        .collect();
     assert_eq!(refused, [70, 139]);
     std::fs::write(dir.path().join("urls"), "https://a.example/x\n").unwrap();
-    let bench = text(&run(&["bench", "--urls", "urls", "--runs", "1", "--threads", "1"]));
-    assert!(bench.contains("140 agents") && bench.contains("allowed 0  disallowed 1"), "{bench}");
+    let bench = text(&run(&[
+        "bench",
+        "--urls",
+        "urls",
+        "--runs",
+        "1",
+        "--threads",
+        "1",
+    ]));
+    assert!(
+        bench.contains("140 agents") && bench.contains("allowed 0  disallowed 1"),
+        "{bench}"
+    );
 }
 
 #[test]
 fn letter_positions_are_listed() {
     let dir = place();
-    let ran = done(dir.path(), &["agents", "-a", "FooBot,Googlebot-Image:Googlebot,gptbot"]);
-    let rows: Vec<Vec<String>> =
-        text(&ran).lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect();
+    let ran = done(
+        dir.path(),
+        &["agents", "-a", "FooBot,Googlebot-Image:Googlebot,gptbot"],
+    );
+    let rows: Vec<Vec<String>> = text(&ran)
+        .lines()
+        .map(|line| line.split_whitespace().map(str::to_owned).collect())
+        .collect();
     assert_eq!(rows[0], ["token", "operator", "purpose", "obeys", "source"]);
     assert_eq!(rows[1], ["1", "FooBot", "-", "-", "-", "-"]);
     assert_eq!(rows[2][..3], ["2", "Googlebot-Image:Googlebot", "Google"]);

@@ -17,7 +17,17 @@ const VERBS: &[&[&str]] = &[
     &["diff", "web", "web"],
     &["agents", "web"],
     &["agents"],
-    &["bench", "-s", "web", "--urls", "urls", "--runs", "1", "--threads", "1"],
+    &[
+        "bench",
+        "-s",
+        "web",
+        "--urls",
+        "urls",
+        "--runs",
+        "1",
+        "--threads",
+        "1",
+    ],
 ];
 
 /// The exit code and the standard error.
@@ -32,15 +42,31 @@ fn every_verb_warns_of_misspelled_agents() {
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     std::fs::write(dir.path().join("who.txt"), "GTPBot\n").unwrap();
     for verb in VERBS {
-        for who in [&["-a", "GTPBot"][..], &["--agents-from", "who.txt"], &["-q", "-a", "CCBot,GTPBot,MyBot"]] {
+        for who in [
+            &["-a", "GTPBot"][..],
+            &["--agents-from", "who.txt"],
+            &["-q", "-a", "CCBot,GTPBot,MyBot"],
+        ] {
             let args = [*verb, who].concat();
             let (code, stderr) = run(dir.path(), &args);
-            let doubt = stderr.lines().find(|line| line.starts_with("robosieve: warning: "));
-            assert!(doubt.is_some_and(|line| line.ends_with(" GTPBot; did you mean GPTBot?")), "{args:?}: {stderr}");
-            assert_eq!((code, stderr.matches("did you mean").count()), (Some(0), 1), "{args:?}: {stderr}");
+            let doubt = stderr
+                .lines()
+                .find(|line| line.starts_with("robosieve: warning: "));
+            assert!(
+                doubt.is_some_and(|line| line.ends_with(" GTPBot; did you mean GPTBot?")),
+                "{args:?}: {stderr}"
+            );
+            assert_eq!(
+                (code, stderr.matches("did you mean").count()),
+                (Some(0), 1),
+                "{args:?}: {stderr}"
+            );
             let (code, stderr) = run(dir.path(), &[&args[..], &["--strict-agents"]].concat());
             assert_eq!(code, Some(2), "{args:?}: {stderr}");
-            assert!(stderr.contains("GTPBot; did you mean GPTBot? (--strict-agents)"), "{args:?}: {stderr}");
+            assert!(
+                stderr.contains("GTPBot; did you mean GPTBot? (--strict-agents)"),
+                "{args:?}: {stderr}"
+            );
         }
     }
 }
@@ -49,30 +75,47 @@ fn every_verb_warns_of_misspelled_agents() {
 fn known_and_new_names_cause_no_warning() {
     let dir = place();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
-    let agents = "*,GPTBot,mj12bot,MyBot,FooBot,Kangaroo Bot,Googlebot-Image:Googelbot,My Own Crawler,@ai";
+    let agents =
+        "*,GPTBot,mj12bot,MyBot,FooBot,Kangaroo Bot,Googlebot-Image:Googelbot,My Own Crawler,@ai";
     for verb in VERBS.iter().filter(|verb| verb[0] != "bench") {
-        let (code, stderr) = run(dir.path(), &[*verb, &["--strict-agents", "-a", agents]].concat());
-        assert!(code == Some(0) && !stderr.contains("warning"), "{verb:?}: {stderr}");
+        let (code, stderr) = run(
+            dir.path(),
+            &[*verb, &["--strict-agents", "-a", agents]].concat(),
+        );
+        assert!(
+            code == Some(0) && !stderr.contains("warning"),
+            "{verb:?}: {stderr}"
+        );
     }
 }
 
 #[test]
 fn suggestions_prefer_frequent_names() {
     let dir = tempfile::tempdir().unwrap();
-    let names = ["AcmeBoth", "AcmeBotx", "AcmeBotx", "AcmeBot", "AcmeBoth", "AcmeBotx"];
+    let names = [
+        "AcmeBoth", "AcmeBotx", "AcmeBotx", "AcmeBot", "AcmeBoth", "AcmeBotx",
+    ];
     let line = |(i, name): (usize, &&str)| {
         let body = format!("user-agent: {name}\\ndisallow: /{i}");
-        format!("{{\"url\": \"https://a{i}.example/robots.txt\", \"status\": 200, \"body\": \"{body}\"}}\n")
+        format!(
+            "{{\"url\": \"https://a{i}.example/robots.txt\", \"status\": 200, \"body\": \"{body}\"}}\n"
+        )
     };
     let lines: String = names.iter().enumerate().map(line).collect();
     std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
     done(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]);
     for (agent, expected) in [
-        ("AcmeBotz", "robosieve: warning: no robots.txt here names AcmeBotz; did you mean acmebotx?\n"),
+        (
+            "AcmeBotz",
+            "robosieve: warning: no robots.txt here names AcmeBotz; did you mean acmebotx?\n",
+        ),
         ("AcmeBot", ""),
         ("acmeboth", ""),
     ] {
-        assert_eq!(run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]), (Some(0), expected.to_owned()));
+        assert_eq!(
+            run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]),
+            (Some(0), expected.to_owned())
+        );
     }
 }
 
@@ -84,26 +127,78 @@ fn misplaced_agents_and_files_are_explained() {
     let commas = "separate agents by commas: -a GPTBot,CCBot";
     for (args, expected) in [
         (&["filter", "-s", "web", "-a", "GPTBot CCBot"][..], commas),
-        (&["filter", "-s", "web", "-a", "GPTBot/1.0 CCBot/2.0"], commas),
+        (
+            &["filter", "-s", "web", "-a", "GPTBot/1.0 CCBot/2.0"],
+            commas,
+        ),
         (&["agents", "-a", "GPTBot CCBot"], commas),
-        (&["filter", "-s", "web", "--agents-from", "commas.txt"], "(in a file: one per line)"),
-        (&["filter", "-s", "web", "-a", "GPTBot", "CCBot", "urls"], commas),
-        (&["annotate", "-s", "web", "-a", "GPTBot", "FooBot", "urls"], "separate agents by commas: -a GPTBot,FooBot"),
-        (&["report", "-s", "web", "-a", "GPTBot", "CCBot", "urls"], commas),
+        (
+            &["filter", "-s", "web", "--agents-from", "commas.txt"],
+            "(in a file: one per line)",
+        ),
+        (
+            &["filter", "-s", "web", "-a", "GPTBot", "CCBot", "urls"],
+            commas,
+        ),
+        (
+            &["annotate", "-s", "web", "-a", "GPTBot", "FooBot", "urls"],
+            "separate agents by commas: -a GPTBot,FooBot",
+        ),
+        (
+            &["report", "-s", "web", "-a", "GPTBot", "CCBot", "urls"],
+            commas,
+        ),
         (&["agents", "-a", "GPTBot", "CCBot"], commas),
-        (&["check", "-s", "web", "-a", "GPTBot", "CCBot", "https://a.example/"], commas),
-        (&["check", "--robots", "robots.txt", "-a", "GPTBot", "CCBot", "/x"], commas),
-        (&["filter", "-s", "web", "-a", "robots.txt"], "--agents-from FILE reads agents from a file"),
-        (&["check", "--robots", "robots.txt", "-a", "who.txt", "/x"], "`check --robots FILE` judges by one robots.txt"),
-        (&["filter", "-s", "web", "-a", "GPTBot", "nothing", "urls"], "nothing: No such file"),
+        (
+            &[
+                "check",
+                "-s",
+                "web",
+                "-a",
+                "GPTBot",
+                "CCBot",
+                "https://a.example/",
+            ],
+            commas,
+        ),
+        (
+            &[
+                "check",
+                "--robots",
+                "robots.txt",
+                "-a",
+                "GPTBot",
+                "CCBot",
+                "/x",
+            ],
+            commas,
+        ),
+        (
+            &["filter", "-s", "web", "-a", "robots.txt"],
+            "--agents-from FILE reads agents from a file",
+        ),
+        (
+            &["check", "--robots", "robots.txt", "-a", "who.txt", "/x"],
+            "`check --robots FILE` judges by one robots.txt",
+        ),
+        (
+            &["filter", "-s", "web", "-a", "GPTBot", "nothing", "urls"],
+            "nothing: No such file",
+        ),
     ] {
         let (code, stderr) = run(dir.path(), args);
-        assert!(code == Some(2) && stderr.contains(expected), "{args:?}: {stderr}");
+        assert!(
+            code == Some(2) && stderr.contains(expected),
+            "{args:?}: {stderr}"
+        );
     }
     // If a file of this name exists, it is a list.
     std::fs::write(dir.path().join("CCBot"), "https://a.example/x\n").unwrap();
     assert_eq!(
-        text(&done(dir.path(), &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"])),
+        text(&done(
+            dir.path(),
+            &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"]
+        )),
         "D\thttps://a.example/x\n"
     );
 }
@@ -119,13 +214,23 @@ fn rare_names_are_not_suggested() {
             _ => "x",
         };
         let text = format!("user-agent: {name}\ndisallow: /{i}");
-        compiler.add_robots(&format!("https://h{i}.example"), text.as_bytes()).unwrap();
+        compiler
+            .add_robots(&format!("https://h{i}.example"), text.as_bytes())
+            .unwrap();
     }
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    for (agent, suggestion) in [("AcmeBot", None), ("OtherBot", Some("otherbotx")), ("CCBto", Some("CCBot"))] {
+    for (agent, suggestion) in [
+        ("AcmeBot", None),
+        ("OtherBot", Some("otherbotx")),
+        ("CCBto", Some("CCBot")),
+    ] {
         let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
         check.add_snapshot(&snapshot).unwrap();
         let found = check.finish().remove(0).misspelled;
-        assert_eq!(found.first().map(|name| name.suggestion.as_str()), suggestion, "{agent}");
+        assert_eq!(
+            found.first().map(|name| name.suggestion.as_str()),
+            suggestion,
+            "{agent}"
+        );
     }
 }

@@ -8,7 +8,11 @@ fn assert_audited(log: &str, args: &[&str]) {
     let report = json(&dir, &[&["-s", "a", "access.log"], args].concat());
     assert_eq!(lines(&report), [3, 0, 1], "{log}");
     assert_eq!(requests(&report, "GPTBot"), [2, 1, 1, 0, 0], "{log}");
-    assert_eq!(super::crawler(&report, "GPTBot")["first"], "2026-08-01T10:00:00Z", "{log}");
+    assert_eq!(
+        super::crawler(&report, "GPTBot")["first"],
+        "2026-08-01T10:00:00Z",
+        "{log}"
+    );
 }
 
 const HOST: &[&str] = &["--host", "https://example.com"];
@@ -21,7 +25,12 @@ fn combined_and_formats_that_extend_it() {
                 "{before}192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET {target} HTTP/2.0\" 200 5 \"-\" \"{agent}\"{after}\n"
             )
         };
-        [line("/private/a", "GPTBot/1"), line("/b", "x (GPTBot)"), line("/private/a", "Firefox")].concat()
+        [
+            line("/private/a", "GPTBot/1"),
+            line("/b", "x (GPTBot)"),
+            line("/private/a", "Firefox"),
+        ]
+        .concat()
     };
     assert_audited(&log("", ""), HOST);
     assert_audited(&log("", " \"203.0.113.7\" 0.010"), HOST);
@@ -37,16 +46,37 @@ fn layouts_of_apache_and_nginx() {
     let log = "example.com|2026-08-01T12:00:00+02:00|200|GET /private/a HTTP/1.1|GPTBot\n\
                example.com|2026-08-01T12:00:01+02:00|200|GET /b HTTP/1.1|GPTBot\n\
                example.com|2026-08-01T12:00:01+02:00|200|GET /private HTTP/1.1|a b\n";
-    assert_audited(log, &["--log-format", "$host|$time_iso8601|$status|$request|$http_user_agent"]);
-    assert_audited(log, &["--log-format", "%v|%{%Y-%m-%dT%T%z}t|%>s|%r|%{User-agent}i"]);
+    assert_audited(
+        log,
+        &[
+            "--log-format",
+            "$host|$time_iso8601|$status|$request|$http_user_agent",
+        ],
+    );
+    assert_audited(
+        log,
+        &["--log-format", "%v|%{%Y-%m-%dT%T%z}t|%>s|%r|%{User-agent}i"],
+    );
     let log = "[01/Aug/2026:10:00:00 +0000] GPTBot \"a\\\"b\" /private/a?q=1 example.com 200 7\n\
                [01/Aug/2026:10:00:00 +0000] GPTBot \"\\\\\" /b example.com 304 -\n\
                [01/Aug/2026:10:00:00 +0000] curl \"-\" /private example.com 200 7\n";
-    assert_audited(log, &["--log-format", r#"%t %{User-Agent}i \"%{Referer}i\" %U%q %v %<s %B"#]);
+    assert_audited(
+        log,
+        &[
+            "--log-format",
+            r#"%t %{User-Agent}i \"%{Referer}i\" %U%q %v %<s %B"#,
+        ],
+    );
     let log = "https example.com 1785578400.123 /private/a [GPTBot]\n\
                https example.com 1785578400.123 /b [GPTBot]\n\
                https example.com 1785578400.123 /b [-]\n";
-    assert_audited(log, &["--log-format", "$scheme ${host} $msec $request_uri [$http_user_agent]"]);
+    assert_audited(
+        log,
+        &[
+            "--log-format",
+            "$scheme ${host} $msec $request_uri [$http_user_agent]",
+        ],
+    );
 }
 
 #[test]
@@ -61,11 +91,19 @@ fn unusable_layouts_are_refused() {
         ("common-ish", "give combined"),
     ] {
         let ran = audit(&dir, &["-s", "a", "--log-format", format, "access.log"]);
-        assert!(ran.code == Some(2) && ran.stderr.contains(said), "{format}: {}", ran.stderr);
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(said),
+            "{format}: {}",
+            ran.stderr
+        );
     }
     let dir = with_log("192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET / HTTP/1.1\" 200 5\n");
     let ran = audit(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("has no User-Agent"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("has no User-Agent"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -75,24 +113,56 @@ fn json_of_caddy_nginx_and_by_keys() {
             r#"{{"level":"info","ts":1785578400.52,"logger":"http.log.access","request":{{"remote_ip":"192.0.2.1","method":"GET","host":"example.com","uri":"{uri}","headers":{{"User-Agent":["{agent}"],"Accept":["*/*"]}}}},"duration":0.01,"size":12,"status":200,"resp_headers":{{"Server":["Caddy"]}}}}"#
         ) + "\n"
     };
-    assert_audited(&[caddy("/private/a", "GPTBot\\/1"), caddy("/b", "GPTBot"), caddy("/b", "curl")].concat(), &[]);
+    assert_audited(
+        &[
+            caddy("/private/a", "GPTBot\\/1"),
+            caddy("/b", "GPTBot"),
+            caddy("/b", "curl"),
+        ]
+        .concat(),
+        &[],
+    );
     let nginx = |request: &str, agent: &str| {
         format!(
             r#"{{"time_iso8601":"2026-08-01T10:00:00+00:00","remote_addr":"192.0.2.1","request":"GET {request} HTTP/1.1","status":"200","body_bytes_sent":"5","http_user_agent":"{agent}"}}"#
         ) + "\n"
     };
-    let log = [nginx("/private/a", "GPTBot \\u00e4"), nginx("/b", "GPTBot"), nginx("/b", "curl")].concat();
+    let log = [
+        nginx("/private/a", "GPTBot \\u00e4"),
+        nginx("/b", "GPTBot"),
+        nginx("/b", "curl"),
+    ]
+    .concat();
     assert_audited(&log, HOST);
     let own = |path: &str, agent: &str| {
         format!(
             "{{\"at\":{{\"s\":1785578400}},\"ua\":\"no\",\"h.ua\":\"{agent}\",\"p\":\"{path}\",\"agent\":\"no\"}}\n"
         )
     };
-    let log = [own("/private/a", "GPTBot"), own("/b", "GPTBot"), own("/b", "x")].concat();
-    assert_audited(&log, &["--json-key", "agent=h.ua,time=at.s", "--json-key", "target=p", "--host", "example.com"]);
+    let log = [
+        own("/private/a", "GPTBot"),
+        own("/b", "GPTBot"),
+        own("/b", "x"),
+    ]
+    .concat();
+    assert_audited(
+        &log,
+        &[
+            "--json-key",
+            "agent=h.ua,time=at.s",
+            "--json-key",
+            "target=p",
+            "--host",
+            "example.com",
+        ],
+    );
     let dir = with_log(&log);
     let ran = audit(&dir, &["-s", "a", "--json-key", "referer=x", "access.log"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("agent, time, host"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("agent, time, host"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -135,7 +205,13 @@ const ODD_TARGETS: [(&str, bool); 12] = [
 /// A field as CloudFront writes it, by the table in its developer guide.
 fn cloudfront_field(text: &[u8]) -> String {
     let is_encoded = |byte: u8| byte <= 32 || byte >= 127 || b"<>\"#%{}|\\^~[]`'".contains(&byte);
-    let encode = |byte: &u8| if is_encoded(*byte) { format!("%{byte:02X}") } else { char::from(*byte).to_string() };
+    let encode = |byte: &u8| {
+        if is_encoded(*byte) {
+            format!("%{byte:02X}")
+        } else {
+            char::from(*byte).to_string()
+        }
+    };
     text.iter().map(encode).collect()
 }
 
@@ -143,7 +219,10 @@ fn cloudfront_field(text: &[u8]) -> String {
 fn report_of(log: &str, args: &[&str]) -> serde_json::Value {
     let dir = with_log(log);
     compile(&dir, "odd", ODD_ROBOTS);
-    json(&dir, &[&["-s", "odd", "--top", "100", "access.log"], args].concat())
+    json(
+        &dir,
+        &[&["-s", "odd", "--top", "100", "access.log"], args].concat(),
+    )
 }
 
 /// One line per target in combined format.
@@ -161,13 +240,24 @@ fn combined_log(targets: &[&str]) -> String {
 fn fields_of_cloudfront_are_decoded() {
     let targets = ODD_TARGETS.map(|(target, _)| target);
     let expected = report_of(&combined_log(&targets), HOST);
-    let refused = ODD_TARGETS.iter().filter(|(_, is_refused)| *is_refused).count() as u64;
-    assert_eq!(requests(&expected, "GPTBot"), [12, 12 - refused, refused, 0, 0]);
+    let refused = ODD_TARGETS
+        .iter()
+        .filter(|(_, is_refused)| *is_refused)
+        .count() as u64;
+    assert_eq!(
+        requests(&expected, "GPTBot"),
+        [12, 12 - refused, refused, 0, 0]
+    );
     let log = |before: &str, fields: &str, user_agent: &str| {
         let line = |(i, target): (usize, &&str)| {
             let (stem, query) = target.split_once('?').unwrap_or((target, "-"));
-            let (stem, query) = (cloudfront_field(stem.as_bytes()), cloudfront_field(query.as_bytes()));
-            format!("2026-08-01\t10:00:{i:02}\t{before}192.0.2.1\t{stem}\t200\t5\t{user_agent}\t{query}\n")
+            let (stem, query) = (
+                cloudfront_field(stem.as_bytes()),
+                cloudfront_field(query.as_bytes()),
+            );
+            format!(
+                "2026-08-01\t10:00:{i:02}\t{before}192.0.2.1\t{stem}\t200\t5\t{user_agent}\t{query}\n"
+            )
         };
         let header = format!(
             "#Version: 1.0\n#Fields: {fields} c-ip cs-uri-stem sc-status sc-bytes cs(User-Agent) cs-uri-query\n"
@@ -181,23 +271,38 @@ fn fields_of_cloudfront_are_decoded() {
     for user_agent in [once, twice] {
         let log = log("FRA\t", "date time x-edge-location", &user_agent);
         assert_eq!(report_of(&log, HOST), expected);
-        assert_eq!(report_of(&log, &[HOST, &["--log-format", "cloudfront"]].concat()), expected);
+        assert_eq!(
+            report_of(&log, &[HOST, &["--log-format", "cloudfront"]].concat()),
+            expected
+        );
         // A distribution may log other separators, and only some fields.
         assert_eq!(report_of(&log.replace('\t', " "), HOST), expected);
     }
     let few = log("", "date time", "a%20GPTBot");
     assert_eq!(report_of(&few, HOST), expected);
     // The escapes that the format names hold across headers, blocks and columns.
-    let forced = report_of(&few.replace('\t', " "), &[HOST, &["--log-format", "cloudfront"]].concat());
+    let forced = report_of(
+        &few.replace('\t', " "),
+        &[HOST, &["--log-format", "cloudfront"]].concat(),
+    );
     assert_eq!(forced, expected);
-    assert_ne!(report_of(&few, &[HOST, &["--log-format", "iis"]].concat()), expected);
+    assert_ne!(
+        report_of(&few, &[HOST, &["--log-format", "iis"]].concat()),
+        expected
+    );
 }
 
 /// nginx writes the bytes of a path as they came in JSON, and escaped in text logs.
 #[test]
 fn json_is_judged_by_the_bytes_of_the_path() {
     let robots = br#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /caf%E9\nDisallow: /a%C3\n"}"#;
-    let paths: [&[u8]; 5] = [b"/caf\xe9", b"/a\xc3/", b"/caf\xc3\xa9", b"/caf\xef\xbf\xbd", b"/b\xff"];
+    let paths: [&[u8]; 5] = [
+        b"/caf\xe9",
+        b"/a\xc3/",
+        b"/caf\xc3\xa9",
+        b"/caf\xef\xbf\xbd",
+        b"/b\xff",
+    ];
     let json_line = |path: &&[u8]| {
         [
             br#"{"time_iso8601":"2026-08-01T10:00:00Z","status":200,"http_user_agent":"GPTBot","request_uri":""#,
@@ -209,7 +314,13 @@ fn json_is_judged_by_the_bytes_of_the_path() {
     let combined_line = |path: &&[u8]| {
         let path: String = path
             .iter()
-            .map(|byte| if *byte < 127 { char::from(*byte).into() } else { format!("\\x{byte:02X}") })
+            .map(|byte| {
+                if *byte < 127 {
+                    char::from(*byte).into()
+                } else {
+                    format!("\\x{byte:02X}")
+                }
+            })
             .collect();
         format!("192.0.2.1 - - [01/Aug/2026:10:00:00 +0000] \"GET {path} HTTP/1.1\" 200 - \"-\" \"GPTBot\"\n")
             .into_bytes()
@@ -249,7 +360,10 @@ fn columns_of_w3c_hold_across_blocks() {
     let second = "#Fields: date time cs-uri-stem cs(User-Agent)\n".to_owned()
         + &"2026-08-01 10:00:02 /b GPTBot\n".repeat(20_000);
     let dir = with_log(first + &second);
-    let report = json(&dir, &["-s", "a", "access.log", "--host", "example.com", "-j", "4"]);
+    let report = json(
+        &dir,
+        &["-s", "a", "access.log", "--host", "example.com", "-j", "4"],
+    );
     assert_eq!(requests(&report, "GPTBot"), [40_000, 20_000, 20_000, 0, 0]);
 }
 
@@ -260,7 +374,11 @@ fn compressed_logs_and_standard_input() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     std::io::Write::write_all(&mut gz, line.as_bytes()).unwrap();
     std::fs::write(dir.path().join("access.log.1"), gz.finish().unwrap()).unwrap();
-    std::fs::write(dir.path().join("access.log.2"), zstd::encode_all(line.as_bytes(), 1).unwrap()).unwrap();
+    std::fs::write(
+        dir.path().join("access.log.2"),
+        zstd::encode_all(line.as_bytes(), 1).unwrap(),
+    )
+    .unwrap();
     let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log*"]);
     assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
     let args = ["audit", "-s", "a", "--host", "example.com", "--json", "-"];
@@ -271,10 +389,23 @@ fn compressed_logs_and_standard_input() {
 
 #[test]
 fn logs_without_hosts_or_of_other_formats_are_refused() {
-    let dir = with_log("192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET / HTTP/1.1\" 200 5 \"-\" \"GPTBot\"\n");
+    let dir = with_log(
+        "192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET / HTTP/1.1\" 200 5 \"-\" \"GPTBot\"\n",
+    );
     let ran = audit(&dir, &["-s", "a", "access.log"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("access.log: its lines do not name the host"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2)
+            && ran
+                .stderr
+                .contains("access.log: its lines do not name the host"),
+        "{}",
+        ran.stderr
+    );
     std::fs::write(dir.path().join("access.log"), "https://example.com/\n").unwrap();
     let ran = audit(&dir, &["-s", "a", "access.log"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("--log-format"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("--log-format"),
+        "{}",
+        ran.stderr
+    );
 }

@@ -3,7 +3,9 @@
 use super::{audit, json, lines, requests, with_log};
 
 fn line(target: &str, agent: &str) -> String {
-    format!("192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 5 \"-\" \"{agent}\"\n")
+    format!(
+        "192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 5 \"-\" \"{agent}\"\n"
+    )
 }
 
 #[test]
@@ -41,7 +43,18 @@ fn hostile_lines_are_counted() {
     log.extend_from_slice(b"\xff\x00\x1b[2J GPTBot\n");
     let dir = with_log(&log);
     for threads in ["1", "3"] {
-        let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log", "-j", threads]);
+        let report = json(
+            &dir,
+            &[
+                "-s",
+                "a",
+                "--host",
+                "example.com",
+                "access.log",
+                "-j",
+                threads,
+            ],
+        );
         assert_eq!(lines(&report), [23, 10, 4]);
         assert_eq!(requests(&report, "GPTBot"), [9, 4, 5, 0, 0]);
     }
@@ -50,14 +63,32 @@ fn hostile_lines_are_counted() {
 #[test]
 fn nothing_is_printed_unescaped() {
     let target = "/private/\u{1b}[2J\u{202e}=1\"><script>";
-    let dir = with_log(line("/private", "GPTBot") + &line(&target.replace('"', "\\\""), "GPTBot \u{1b}[2J"));
+    let dir = with_log(
+        line("/private", "GPTBot") + &line(&target.replace('"', "\\\""), "GPTBot \u{1b}[2J"),
+    );
     for form in ["table", "json", "csv"] {
-        let ran = audit(&dir, &["-s", "a", "--host", "example.com", "access.log", "--as", form, "--html", "a.html"]);
+        let ran = audit(
+            &dir,
+            &[
+                "-s",
+                "a",
+                "--host",
+                "example.com",
+                "access.log",
+                "--as",
+                form,
+                "--html",
+                "a.html",
+            ],
+        );
         let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
         let printed = String::from_utf8(ran.stdout).unwrap();
         assert_eq!(ran.code, Some(0));
         for text in [&printed, &page] {
-            assert!(!text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')), "{text}");
+            assert!(
+                !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')),
+                "{text}"
+            );
         }
         assert!(!page.contains("<script"));
     }
@@ -85,8 +116,29 @@ fn hostile_json_is_invalid() {
 #[test]
 fn a_log_of_invalid_lines_is_an_error() {
     let dir = with_log("a\nb\n");
-    let ran = audit(&dir, &["-s", "a", "--host", "example.com", "--log-format", "combined", "access.log"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("none of the 2 lines"), "{}", ran.stderr);
+    let ran = audit(
+        &dir,
+        &[
+            "-s",
+            "a",
+            "--host",
+            "example.com",
+            "--log-format",
+            "combined",
+            "access.log",
+        ],
+    );
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("none of the 2 lines"),
+        "{}",
+        ran.stderr
+    );
     let dir = with_log("");
-    assert_eq!(lines(&json(&dir, &["-s", "a", "--host", "example.com", "access.log"])), [0, 0, 0]);
+    assert_eq!(
+        lines(&json(
+            &dir,
+            &["-s", "a", "--host", "example.com", "access.log"]
+        )),
+        [0, 0, 0]
+    );
 }

@@ -28,7 +28,10 @@ fn with_log(log: impl AsRef<[u8]>) -> TempDir {
 
 fn compile(dir: &TempDir, name: &str, robots: &str) {
     std::fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
-    assert_eq!(robosieve(dir.path(), &["compile", "-q", "-o", name, "robots.jsonl"]).code, Some(0));
+    assert_eq!(
+        robosieve(dir.path(), &["compile", "-q", "-o", name, "robots.jsonl"]).code,
+        Some(0)
+    );
 }
 
 /// Runs `audit` with these arguments.
@@ -46,7 +49,9 @@ fn json(dir: &TempDir, args: &[&str]) -> Value {
 /// The crawler of this name.
 fn crawler<'v>(report: &'v Value, name: &str) -> &'v Value {
     let all = report["crawlers"].as_array().unwrap();
-    all.iter().find(|crawler| crawler["name"] == name).unwrap_or_else(|| panic!("no {name} in {report:#}"))
+    all.iter()
+        .find(|crawler| crawler["name"] == name)
+        .unwrap_or_else(|| panic!("no {name} in {report:#}"))
 }
 
 /// The counts of a report: lines, invalid lines, lines of other agents.

@@ -26,35 +26,69 @@ const LOG: &str = r#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /robots.txt
 #[test]
 fn counts_equal_those_by_hand() {
     let dir = with_log(LOG);
-    let report = json(&dir, &["-s", "a", "--host", "https://example.com", "access.log"]);
+    let report = json(
+        &dir,
+        &["-s", "a", "--host", "https://example.com", "access.log"],
+    );
     // Invalid: day 99, `OPTIONS *`, the blank line.
     assert_eq!(lines(&report), [13, 3, 4]);
     assert_eq!(requests(&report, "GPTBot"), [5, 2, 3, 0, 1]);
     assert_eq!(requests(&report, "CCBot"), [1, 1, 0, 0, 1]);
     let gptbot = crawler(&report, "GPTBot");
     assert_eq!(
-        (&gptbot["bytes"], &gptbot["disallowed_bytes"], &gptbot["disallowed_2xx"]),
+        (
+            &gptbot["bytes"],
+            &gptbot["disallowed_bytes"],
+            &gptbot["disallowed_2xx"]
+        ),
         (&json!(1107), &json!(507), &json!(1))
     );
-    assert_eq!((&gptbot["first"], &gptbot["last"]), (&json!("2026-08-01T00:00:00Z"), &json!("2026-08-03T00:01:00Z")));
+    assert_eq!(
+        (&gptbot["first"], &gptbot["last"]),
+        (
+            &json!("2026-08-01T00:00:00Z"),
+            &json!("2026-08-03T00:01:00Z")
+        )
+    );
     // 60 s, 0 s, and two days and a minute.
     let after = json!({"disallowed_after": 3, "disallowed_within_day": 2, "disallowed_without": 0,
         "shortest_seconds": 0, "longest_seconds": 172_860, "mean_seconds": 57_640});
     assert_eq!(gptbot["after_robots_txt"], after);
     let rule = json!({"rule": "Disallow: /private", "requests": 3, "example": "https://example.com/private/a?x=1"});
-    assert_eq!((&gptbot["rules"], &gptbot["rules_left_out"]), (&json!([rule]), &json!(0)));
+    assert_eq!(
+        (&gptbot["rules"], &gptbot["rules_left_out"]),
+        (&json!([rule]), &json!(0))
+    );
     assert_eq!(gptbot["identity"], json!(null));
 }
 
 #[test]
 fn named_agents_are_looked_for_too() {
     let dir = with_log(LOG);
-    let report = json(&dir, &["-s", "a", "--host", "example.com", "-a", "MyBot:CCBot,FooBot", "access.log"]);
+    let report = json(
+        &dir,
+        &[
+            "-s",
+            "a",
+            "--host",
+            "example.com",
+            "-a",
+            "MyBot:CCBot,FooBot",
+            "access.log",
+        ],
+    );
     assert_eq!(lines(&report), [13, 3, 3]);
     assert_eq!(requests(&report, "MyBot:CCBot"), [1, 0, 1, 0, 0]);
     assert_eq!(requests(&report, "FooBot"), [0; 5]);
-    let ran = audit(&dir, &["-s", "a", "--host", "example.com", "-a", "*", "access.log"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("no User-Agent header names it"), "{}", ran.stderr);
+    let ran = audit(
+        &dir,
+        &["-s", "a", "--host", "example.com", "-a", "*", "access.log"],
+    );
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("no User-Agent header names it"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -64,7 +98,11 @@ fn hosts_that_are_not_in_the_snapshot_are_unknown() {
     assert_eq!(requests(&report, "GPTBot"), [5, 1, 0, 4, 1]);
     for host in ["", "https://", "https://example.com/path", "a b", "/"] {
         let ran = audit(&dir, &["-s", "a", "--host", host, "access.log"]);
-        assert!(ran.code == Some(2) && ran.stderr.contains("is not a host"), "{host:?}: {}", ran.stderr);
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains("is not a host"),
+            "{host:?}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -72,10 +110,16 @@ fn hosts_that_are_not_in_the_snapshot_are_unknown() {
 #[test]
 fn origins_of_a_log_are_compared_in_canonical_form() {
     let line = |host: &str, target: &str| {
-        format!("{host} 192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 1 \"-\" \"GPTBot\"\n")
+        format!(
+            "{host} 192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 1 \"-\" \"GPTBot\"\n"
+        )
     };
     let hosts = ["example.com:443", "EXAMPLE.com:443", "Example.Com:443"];
-    let targets = ["https://example.com/", "HTTPS://Example.com:443/", "https://user@example.com/"];
+    let targets = [
+        "https://example.com/",
+        "HTTPS://Example.com:443/",
+        "https://user@example.com/",
+    ];
     let lines = |path: &str| {
         let of_hosts = hosts.map(|host| line(host, &format!("/{path}")));
         let of_targets = targets.map(|target| line("www.example:80", &format!("{target}{path}")));
@@ -86,16 +130,26 @@ fn origins_of_a_log_are_compared_in_canonical_form() {
         let dir = with_log(fetch.clone() + &private.concat());
         let report = json(&dir, &["-s", "a", "access.log"]);
         let after = &crawler(&report, "GPTBot")["after_robots_txt"];
-        assert_eq!((&after["disallowed_after"], &after["disallowed_without"]), (&json!(6), &json!(0)), "{fetch}");
+        assert_eq!(
+            (&after["disallowed_after"], &after["disallowed_without"]),
+            (&json!(6), &json!(0)),
+            "{fetch}"
+        );
     }
     // The other scheme, another port and another host are other origins.
-    for fetch in
-        ["http://example.com/robots.txt", "https://example.com:8443/robots.txt", "https://www.example.com/robots.txt"]
-    {
+    for fetch in [
+        "http://example.com/robots.txt",
+        "https://example.com:8443/robots.txt",
+        "https://www.example.com/robots.txt",
+    ] {
         let dir = with_log(line("x.example:443", fetch) + &private.concat());
         let report = json(&dir, &["-s", "a", "access.log"]);
         let after = &crawler(&report, "GPTBot")["after_robots_txt"];
-        assert_eq!((&after["disallowed_after"], &after["disallowed_without"]), (&json!(0), &json!(6)), "{fetch}");
+        assert_eq!(
+            (&after["disallowed_after"], &after["disallowed_without"]),
+            (&json!(0), &json!(6)),
+            "{fetch}"
+        );
     }
 }
 
@@ -108,28 +162,46 @@ fn each_line_is_judged_by_the_snapshot_of_its_time() {
         r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /x\n"}"#,
     );
     // From 2 August on, only /x is refused.
-    for args in [&["-s", "2026-07=a", "-s", "2026-08-02=b"][..], &["-s", "2026-08-02=b", "2026-07-01=a"]] {
-        let report = json(&dir, &[args, &["--host", "example.com", "access.log"]].concat());
+    for args in [
+        &["-s", "2026-07=a", "-s", "2026-08-02=b"][..],
+        &["-s", "2026-08-02=b", "2026-07-01=a"],
+    ] {
+        let report = json(
+            &dir,
+            &[args, &["--host", "example.com", "access.log"]].concat(),
+        );
         assert_eq!(requests(&report, "GPTBot"), [5, 3, 2, 0, 1]);
         assert_eq!(report["before_first_snapshot"], 0);
     }
     // Everything up to 2 August is older than the first snapshot, which judges it.
-    let report = json(&dir, &["-s", "2026-08-02=b", "--host", "example.com", "access.log"]);
+    let report = json(
+        &dir,
+        &["-s", "2026-08-02=b", "--host", "example.com", "access.log"],
+    );
     assert_eq!(requests(&report, "GPTBot"), [5, 4, 1, 0, 1]);
     assert_eq!(report["before_first_snapshot"], 5);
     for (args, said) in [
         (&["-s", "a", "-s", "b"][..], "each needs the date"),
-        (&["-s", "2026=a", "-s", "2026-01-01=b"], "valid from the same time"),
+        (
+            &["-s", "2026=a", "-s", "2026-01-01=b"],
+            "valid from the same time",
+        ),
         (&["-s", "soon=a"], "not a time"),
     ] {
-        let ran = audit(&dir, &[args, &["--host", "example.com", "access.log"]].concat());
-        assert!(ran.code == Some(2) && ran.stderr.contains(said), "{}", ran.stderr);
+        let ran = audit(
+            &dir,
+            &[args, &["--host", "example.com", "access.log"]].concat(),
+        );
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(said),
+            "{}",
+            ran.stderr
+        );
     }
 }
 
 /// Ranges that contain 192.0.2.0/24.
-const RANGES: &str =
-    r#"{"creationTime": "2026-01-01", "prefixes": [{"ipv6Prefix": "2001:db8::/32"}, {"ipv4Prefix": "192.0.2.0/24"}]}"#;
+const RANGES: &str = r#"{"creationTime": "2026-01-01", "prefixes": [{"ipv6Prefix": "2001:db8::/32"}, {"ipv4Prefix": "192.0.2.0/24"}]}"#;
 
 /// A crawler fetches robots.txt and an allowed page; another program fetches a refused page under
 /// its name, a minute later.
@@ -141,28 +213,75 @@ const FAKE: &str = r#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /robots.tx
 /// The entry of a crawler with this identity.
 fn entry<'v>(report: &'v serde_json::Value, name: &str, identity: &str) -> &'v serde_json::Value {
     let all = report["crawlers"].as_array().unwrap();
-    all.iter().find(|crawler| crawler["name"] == name && crawler["identity"] == identity).unwrap()
+    all.iter()
+        .find(|crawler| crawler["name"] == name && crawler["identity"] == identity)
+        .unwrap()
 }
 
 #[test]
 fn no_output_blames_a_crawler_for_claims() {
     let dir = with_log(FAKE);
     std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
-    let base = ["-s", "a", "--host", "example.com", "access.log", "--verify-ips", "gptbot.json"];
+    let base = [
+        "-s",
+        "a",
+        "--host",
+        "example.com",
+        "access.log",
+        "--verify-ips",
+        "gptbot.json",
+    ];
     let report = json(&dir, &base);
-    let (verified, claimed) = (entry(&report, "GPTBot", "verified"), entry(&report, "GPTBot", "claimed"));
+    let (verified, claimed) = (
+        entry(&report, "GPTBot", "verified"),
+        entry(&report, "GPTBot", "claimed"),
+    );
     assert_eq!(report["crawlers"].as_array().unwrap().len(), 2);
-    let figures = ["requests", "allowed", "disallowed", "robots_txt", "bytes", "disallowed_bytes", "disallowed_2xx"];
-    assert_eq!(figures.map(|key| verified[key].as_u64().unwrap()), [2, 2, 0, 1, 600, 0, 0]);
-    assert_eq!(figures.map(|key| claimed[key].as_u64().unwrap()), [1, 0, 1, 0, 7, 7, 1]);
-    assert_eq!((&verified["rules"], &verified["last"]), (&json!([]), &json!("2026-08-01T00:00:30Z")));
-    assert_eq!((&claimed["rules"][0]["requests"], &claimed["first"]), (&json!(1), &json!("2026-08-01T00:01:00Z")));
+    let figures = [
+        "requests",
+        "allowed",
+        "disallowed",
+        "robots_txt",
+        "bytes",
+        "disallowed_bytes",
+        "disallowed_2xx",
+    ];
+    assert_eq!(
+        figures.map(|key| verified[key].as_u64().unwrap()),
+        [2, 2, 0, 1, 600, 0, 0]
+    );
+    assert_eq!(
+        figures.map(|key| claimed[key].as_u64().unwrap()),
+        [1, 0, 1, 0, 7, 7, 1]
+    );
+    assert_eq!(
+        (&verified["rules"], &verified["last"]),
+        (&json!([]), &json!("2026-08-01T00:00:30Z"))
+    );
+    assert_eq!(
+        (&claimed["rules"][0]["requests"], &claimed["first"]),
+        (&json!(1), &json!("2026-08-01T00:01:00Z"))
+    );
     let after = ["disallowed_after", "disallowed_without"];
-    assert_eq!(after.map(|key| verified["after_robots_txt"][key].as_u64().unwrap()), [0, 0]);
-    assert_eq!(after.map(|key| claimed["after_robots_txt"][key].as_u64().unwrap()), [0, 1]);
+    assert_eq!(
+        after.map(|key| verified["after_robots_txt"][key].as_u64().unwrap()),
+        [0, 0]
+    );
+    assert_eq!(
+        after.map(|key| claimed["after_robots_txt"][key].as_u64().unwrap()),
+        [0, 1]
+    );
 
-    let ran = audit(&dir, &[&base[..], &["--html", "audit.html", "-o", "audit.txt"]].concat());
-    assert!(ran.stderr.contains("of crawlers 2  disallowed 0  claimed 1  claimed disallowed 1"), "{}", ran.stderr);
+    let ran = audit(
+        &dir,
+        &[&base[..], &["--html", "audit.html", "-o", "audit.txt"]].concat(),
+    );
+    assert!(
+        ran.stderr
+            .contains("of crawlers 2  disallowed 0  claimed 1  claimed disallowed 1"),
+        "{}",
+        ran.stderr
+    );
     let table = std::fs::read_to_string(dir.path().join("audit.txt")).unwrap();
     let expected = "\
 0 of 1 crawler broke the rules (2 requests of crawlers in 3 lines; 0 of other agents, 0 invalid)
@@ -180,10 +299,15 @@ GPTBot (claimed, not from a published address): 2026-08-01T00:01:00Z to 2026-08-
     let page = std::fs::read_to_string(dir.path().join("audit.html")).unwrap();
     let title = "0 of 1 crawler broke the rules";
     assert_eq!(
-        (page.matches(&format!("<title>{title}")).count(), page.matches(&format!("<h1>{title}")).count()),
+        (
+            page.matches(&format!("<title>{title}")).count(),
+            page.matches(&format!("<h1>{title}")).count()
+        ),
         (1, 1)
     );
-    let (before, claims) = page.split_once("Requests that only claim to be of a crawler").unwrap();
+    let (before, claims) = page
+        .split_once("Requests that only claim to be of a crawler")
+        .unwrap();
     assert!(before.contains("GPTBot (verified)") && !before.contains("GPTBot (claimed)"));
     assert!(claims.contains("GPTBot (claimed)") && !claims.contains("GPTBot (verified)"));
     assert!(
@@ -192,7 +316,10 @@ GPTBot (claimed, not from a published address): 2026-08-01T00:01:00Z to 2026-08-
     );
     let csv = String::from_utf8(audit(&dir, &[&base[..], &["--csv"]].concat()).stdout).unwrap();
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
-    let rows: Vec<_> = rows.iter().map(|row| [0, 1, 4, 6].map(|column| row[column])).collect();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| [0, 1, 4, 6].map(|column| row[column]))
+        .collect();
     let expected = [
         ["name", "identity", "requests", "disallowed"],
         ["GPTBot", "verified", "2", "0"],
@@ -200,7 +327,11 @@ GPTBot (claimed, not from a published address): 2026-08-01T00:01:00Z to 2026-08-
     ];
     assert_eq!(rows, expected);
     let annotated = audit(&dir, &[&base[..], &["-q", "--as", "annotate"]].concat()).stdout;
-    let starts: Vec<_> = String::from_utf8(annotated).unwrap().lines().map(|line| line[..9].to_owned()).collect();
+    let starts: Vec<_> = String::from_utf8(annotated)
+        .unwrap()
+        .lines()
+        .map(|line| line[..9].to_owned())
+        .collect();
     assert_eq!(starts, ["A\tGPTBot\t", "A\tGPTBot\t", "d\tGPTBot\t"]);
 }
 
@@ -210,23 +341,66 @@ fn published_addresses_verify_crawlers() {
     for name in ["gptbot.json", "ips.json"] {
         std::fs::write(dir.path().join(name), RANGES).unwrap();
     }
-    let base = ["-s", "a", "--host", "example.com", "access.log", "--verify-ips"];
-    for (arg, verifies_all) in [("GPTBot=ips.json", false), ("gptbot.json", false), ("ips.json", true)] {
+    let base = [
+        "-s",
+        "a",
+        "--host",
+        "example.com",
+        "access.log",
+        "--verify-ips",
+    ];
+    for (arg, verifies_all) in [
+        ("GPTBot=ips.json", false),
+        ("gptbot.json", false),
+        ("ips.json", true),
+    ] {
         let report = json(&dir, &[&base[..], &[arg]].concat());
-        let counts =
-            |identity| ["requests", "disallowed"].map(|key| entry(&report, "GPTBot", identity)[key].as_u64().unwrap());
-        assert_eq!((counts("verified"), counts("claimed")), ([3, 1], [2, 2]), "{arg}");
-        assert_eq!(crawler(&report, "CCBot")["identity"], if verifies_all { json!("verified") } else { json!(null) });
+        let counts = |identity| {
+            ["requests", "disallowed"]
+                .map(|key| entry(&report, "GPTBot", identity)[key].as_u64().unwrap())
+        };
+        assert_eq!(
+            (counts("verified"), counts("claimed")),
+            ([3, 1], [2, 2]),
+            "{arg}"
+        );
+        assert_eq!(
+            crawler(&report, "CCBot")["identity"],
+            if verifies_all {
+                json!("verified")
+            } else {
+                json!(null)
+            }
+        );
         // Claims come last, though they broke more rules.
-        let order: Vec<_> = report["crawlers"].as_array().unwrap().iter().map(|row| row["identity"].clone()).collect();
-        assert_eq!(order.iter().position(|identity| *identity == "claimed"), Some(2), "{arg}");
+        let order: Vec<_> = report["crawlers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["identity"].clone())
+            .collect();
+        assert_eq!(
+            order.iter().position(|identity| *identity == "claimed"),
+            Some(2),
+            "{arg}"
+        );
         // Each row has its own figures: the rule of the verified requests is broken once.
-        assert_eq!(entry(&report, "GPTBot", "verified")["rules"][0]["requests"], 1);
+        assert_eq!(
+            entry(&report, "GPTBot", "verified")["rules"][0]["requests"],
+            1
+        );
         // The claims at 00:00:00 and two days later have no request for robots.txt.
         let after = &entry(&report, "GPTBot", "claimed")["after_robots_txt"];
-        assert_eq!((&after["disallowed_after"], &after["disallowed_without"]), (&json!(0), &json!(2)));
+        assert_eq!(
+            (&after["disallowed_after"], &after["disallowed_without"]),
+            (&json!(0), &json!(2))
+        );
     }
-    std::fs::write(dir.path().join("empty.json"), r#"{"prefixes": [{"ip_prefix": "192.0.2.0/24"}]}"#).unwrap();
+    std::fs::write(
+        dir.path().join("empty.json"),
+        r#"{"prefixes": [{"ip_prefix": "192.0.2.0/24"}]}"#,
+    )
+    .unwrap();
     std::fs::write(dir.path().join("large.json"), " ".repeat((16 << 20) + 1)).unwrap();
     for (arg, said) in [
         ("Nobot=ips.json", "no crawler of the audit"),
@@ -236,13 +410,31 @@ fn published_addresses_verify_crawlers() {
         ("large.json", "large.json: larger than 16 MiB"),
     ] {
         let ran = audit(&dir, &[&base[..], &[arg]].concat());
-        assert!(ran.code == Some(2) && ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(said),
+            "{}",
+            ran.stderr
+        );
     }
     // Without an address every request would count as a claim.
-    std::fs::write(dir.path().join("access.log"), "[01/Aug/2026:00:00:00 +0000] \"GET / HTTP/1.1\" GPTBot\n").unwrap();
-    let ran = audit(&dir, &[&base[..], &["ips.json", "--log-format", "%t \"%r\" %{User-Agent}i"]].concat());
+    std::fs::write(
+        dir.path().join("access.log"),
+        "[01/Aug/2026:00:00:00 +0000] \"GET / HTTP/1.1\" GPTBot\n",
+    )
+    .unwrap();
+    let ran = audit(
+        &dir,
+        &[
+            &base[..],
+            &["ips.json", "--log-format", "%t \"%r\" %{User-Agent}i"],
+        ]
+        .concat(),
+    );
     assert!(
-        ran.code == Some(2) && ran.stderr.contains("access.log: its lines do not name the addresses"),
+        ran.code == Some(2)
+            && ran
+                .stderr
+                .contains("access.log: its lines do not name the addresses"),
         "{}",
         ran.stderr
     );
@@ -250,19 +442,56 @@ fn published_addresses_verify_crawlers() {
 
 #[test]
 fn lines_of_verified_or_claimed_requests() {
-    let other = LOG.lines().next().unwrap().replace("/robots.txt", "/a").replace("GPTBot", "CCBot") + "\n";
+    let other = LOG
+        .lines()
+        .next()
+        .unwrap()
+        .replace("/robots.txt", "/a")
+        .replace("GPTBot", "CCBot")
+        + "\n";
     let dir = with_log(LOG.to_owned() + &other);
     std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
-    let base = ["-q", "-s", "a", "--host", "example.com", "access.log", "--lines", "broken.log"];
-    let log: Vec<String> = (LOG.to_owned() + &other).lines().map(|line| line.to_owned() + "\n").collect();
-    for (which, lines) in [("all", &[1, 2, 3, 13][..]), ("verified", &[1]), ("claimed", &[2, 3])] {
-        let ran = audit(&dir, &[&base[..], &["--verify-ips", "gptbot.json", "--lines-of", which]].concat());
+    let base = [
+        "-q",
+        "-s",
+        "a",
+        "--host",
+        "example.com",
+        "access.log",
+        "--lines",
+        "broken.log",
+    ];
+    let log: Vec<String> = (LOG.to_owned() + &other)
+        .lines()
+        .map(|line| line.to_owned() + "\n")
+        .collect();
+    for (which, lines) in [
+        ("all", &[1, 2, 3, 13][..]),
+        ("verified", &[1]),
+        ("claimed", &[2, 3]),
+    ] {
+        let ran = audit(
+            &dir,
+            &[
+                &base[..],
+                &["--verify-ips", "gptbot.json", "--lines-of", which],
+            ]
+            .concat(),
+        );
         assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
         let expected: String = lines.iter().map(|line| &log[*line][..]).collect();
-        assert_eq!(std::fs::read_to_string(dir.path().join("broken.log")).unwrap(), expected, "{which}");
+        assert_eq!(
+            std::fs::read_to_string(dir.path().join("broken.log")).unwrap(),
+            expected,
+            "{which}"
+        );
     }
     let ran = audit(&dir, &[&base[..], &["--lines-of", "claimed"]].concat());
-    assert!(ran.code == Some(2) && ran.stderr.contains("--verify-ips"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("--verify-ips"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -270,21 +499,45 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
     // Blocks have 256 KiB, so this is several of them, on several threads.
     let log = LOG.repeat(600);
     let dir = with_log(&log);
-    let args = ["-q", "-s", "a", "--host", "example.com", "access.log", "--as", "annotate", "--lines", "broken.log"];
+    let args = [
+        "-q",
+        "-s",
+        "a",
+        "--host",
+        "example.com",
+        "access.log",
+        "--as",
+        "annotate",
+        "--lines",
+        "broken.log",
+    ];
     let ran = audit(&dir, &args);
     assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
     let annotated = String::from_utf8(ran.stdout).unwrap();
     let letters: String = annotated.lines().take(13).map(|line| &line[..1]).collect();
     assert_eq!(letters, "ADDDAA----III");
     let columns = |line: &str| line.splitn(3, '\t').map(str::to_owned).collect::<Vec<_>>();
-    let rest: String = annotated.lines().map(|line| columns(line)[2].clone() + "\n").collect();
+    let rest: String = annotated
+        .lines()
+        .map(|line| columns(line)[2].clone() + "\n")
+        .collect();
     assert_eq!(rest, log);
-    let expected: String = log.lines().filter(|line| line.contains("/private")).flat_map(|line| [line, "\n"]).collect();
-    assert_eq!(std::fs::read_to_string(dir.path().join("broken.log")).unwrap(), expected);
+    let expected: String = log
+        .lines()
+        .filter(|line| line.contains("/private"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    assert_eq!(
+        std::fs::read_to_string(dir.path().join("broken.log")).unwrap(),
+        expected
+    );
     let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
     assert_eq!(requests(&report, "GPTBot"), [3000, 1200, 1800, 0, 600]);
     assert_eq!(
-        (&crawler(&report, "GPTBot")["rules"][0]["requests"], &crawler(&report, "GPTBot")["rules_left_out"]),
+        (
+            &crawler(&report, "GPTBot")["rules"][0]["requests"],
+            &crawler(&report, "GPTBot")["rules_left_out"]
+        ),
         (&json!(1800), &json!(0))
     );
 }
@@ -292,7 +545,14 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let dir = with_log(LOG.repeat(600));
-    let base = ["-s", "a", "--host", "example.com", "access.log", "access.log"];
+    let base = [
+        "-s",
+        "a",
+        "--host",
+        "example.com",
+        "access.log",
+        "access.log",
+    ];
     let one = json(&dir, &[&base[..], &["-j", "1"]].concat());
     assert_eq!(one, json(&dir, &[&base[..], &["-j", "4"]].concat()));
     assert_eq!(lines(&one)[0], 2 * 600 * 13);
@@ -308,12 +568,32 @@ fn table_csv_and_page_have_the_figures() {
         table.lines().next().unwrap(),
         "1 of 2 crawlers broke the rules (6 requests of crawlers in 13 lines; 4 of other agents, 3 invalid)"
     );
-    let row = table.lines().find(|line| line.starts_with("  GPTBot")).unwrap();
-    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["GPTBot", "5", "3", "60.0", "%", "1", "0", "1", "1,107"]);
+    let row = table
+        .lines()
+        .find(|line| line.starts_with("  GPTBot"))
+        .unwrap();
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["GPTBot", "5", "3", "60.0", "%", "1", "0", "1", "1,107"]
+    );
     let csv = String::from_utf8(audit(&dir, &[&base[..], &["--csv"]].concat()).stdout).unwrap();
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!(rows[0][..7], ["name", "identity", "operator", "purpose", "requests", "allowed", "disallowed"]);
-    assert_eq!(rows[1][..7], ["GPTBot", "", "OpenAI", "ai-train", "5", "2", "3"]);
+    assert_eq!(
+        rows[0][..7],
+        [
+            "name",
+            "identity",
+            "operator",
+            "purpose",
+            "requests",
+            "allowed",
+            "disallowed"
+        ]
+    );
+    assert_eq!(
+        rows[1][..7],
+        ["GPTBot", "", "OpenAI", "ai-train", "5", "2", "3"]
+    );
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     // Each number of the page equals the figure that its pointer names.
     let report = json(&dir, &base);
@@ -328,7 +608,11 @@ fn table_csv_and_page_have_the_figures() {
         .collect();
     assert!(numbers.len() > 10);
     for (pointer, number) in numbers {
-        assert_eq!(report.pointer(pointer).unwrap().to_string(), number, "{pointer}");
+        assert_eq!(
+            report.pointer(pointer).unwrap().to_string(),
+            number,
+            "{pointer}"
+        );
     }
 }
 
@@ -337,11 +621,29 @@ fn outputs_overwrite_no_input() {
     let dir = with_log(LOG);
     for option in ["-o", "--lines", "--html"] {
         for file in ["access.log", "a"] {
-            let ran = audit(&dir, &["-s", "2026=a", "--host", "example.com", "access.log", option, file]);
-            assert!(ran.code == Some(2) && ran.stderr.contains("overwritten"), "{option} {file}: {}", ran.stderr);
+            let ran = audit(
+                &dir,
+                &[
+                    "-s",
+                    "2026=a",
+                    "--host",
+                    "example.com",
+                    "access.log",
+                    option,
+                    file,
+                ],
+            );
+            assert!(
+                ran.code == Some(2) && ran.stderr.contains("overwritten"),
+                "{option} {file}: {}",
+                ran.stderr
+            );
         }
     }
-    assert_eq!(std::fs::read_to_string(dir.path().join("access.log")).unwrap(), LOG);
+    assert_eq!(
+        std::fs::read_to_string(dir.path().join("access.log")).unwrap(),
+        LOG
+    );
 }
 
 /// `scripts/check-audit` shares no code with robosieve.
@@ -349,7 +651,11 @@ fn outputs_overwrite_no_input() {
 #[test]
 fn an_independent_script_counts_the_same() {
     use std::process::Command;
-    if !Command::new("python3").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
+    if !Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_ok_and(|ran| ran.status.success())
+    {
         eprintln!("SKIPPED: python3 is not installed");
         return;
     }
@@ -357,13 +663,19 @@ fn an_independent_script_counts_the_same() {
     let scripts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let check = |args: &[&str]| {
         let mut command = Command::new(scripts.join("check-audit"));
-        command.args(args).current_dir(dir.path()).env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
+        command
+            .args(args)
+            .current_dir(dir.path())
+            .env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
         let ran = command.output().unwrap();
         assert!(ran.status.success(), "{args:?}: {ran:?}");
         String::from_utf8(ran.stdout).unwrap()
     };
     let printed = check(&["a", "https://example.com", "access.log"]);
-    assert_eq!(printed, "260 lines, 2 crawlers, 60 refused: all figures are equal\n");
+    assert_eq!(
+        printed,
+        "260 lines, 2 crawlers, 60 refused: all figures are equal\n"
+    );
     // The same requests in both formats, with fields that are escaped, and fakes among them.
     compile(
         &dir,
@@ -371,18 +683,40 @@ fn an_independent_script_counts_the_same() {
         r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /*~joe\nDisallow: /*caf%C3%A9\nDisallow: /*{a}|b\nDisallow: /search\nAllow: /*it's^\nDisallow: /*[1]\n"}"#,
     );
     std::fs::write(dir.path().join("ips.json"), RANGES).unwrap();
-    let verify = ["--verify-ips", "GPTBot=ips.json", "--verify-ips", "Googlebot=ips.json"];
+    let verify = [
+        "--verify-ips",
+        "GPTBot=ips.json",
+        "--verify-ips",
+        "Googlebot=ips.json",
+    ];
     let reports = ["combined", "cloudfront"].map(|format| {
         let mut command = Command::new(scripts.join("synthetic-log"));
-        let log = command.args(["3000", "7", "--odd", "--published", "--format", format]).output().unwrap().stdout;
+        let log = command
+            .args(["3000", "7", "--odd", "--published", "--format", format])
+            .output()
+            .unwrap()
+            .stdout;
         std::fs::write(dir.path().join(format), log).unwrap();
         let printed = check(&[&verify[..], &["odd", "example.com", format]].concat());
-        assert!(printed.starts_with("3,000 lines, 10 crawlers, "), "{printed}");
-        json(&dir, &[&["-s", "odd", "--host", "example.com", format], &verify[..]].concat())
+        assert!(
+            printed.starts_with("3,000 lines, 10 crawlers, "),
+            "{printed}"
+        );
+        json(
+            &dir,
+            &[&["-s", "odd", "--host", "example.com", format], &verify[..]].concat(),
+        )
     });
     assert_eq!(reports[0], reports[1]);
-    for (name, identity) in [("GPTBot", "verified"), ("GPTBot", "claimed"), ("Googlebot", "claimed")] {
-        assert!(entry(&reports[0], name, identity)["disallowed"].as_u64() > Some(10), "{name}");
+    for (name, identity) in [
+        ("GPTBot", "verified"),
+        ("GPTBot", "claimed"),
+        ("Googlebot", "claimed"),
+    ] {
+        assert!(
+            entry(&reports[0], name, identity)["disallowed"].as_u64() > Some(10),
+            "{name}"
+        );
     }
 }
 
@@ -393,7 +727,9 @@ fn broken_rules_are_those_of_explanations() {
     let robots = "user-agent: *\nDisallow: /a # one\ndisallow: /*b\ndisallow: /ab$\ndisallow: /cb\nallow: /c\n\
         disallow: /c?b\ndisallow: *?b\ndisallow:\ndisallow: /%C3%A9\n\nuser-agent: FooBot\ndisallow: /\n";
     let mut compiler = Compiler::default();
-    compiler.add_robots("https://example.com", robots.as_bytes()).unwrap();
+    compiler
+        .add_robots("https://example.com", robots.as_bytes())
+        .unwrap();
     let snapshot = Arc::new(Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap());
     let options = JudgeOptions::default().any_scheme(true);
     let judge = Judge::new(Arc::clone(&snapshot), &["GPTBot".parse().unwrap()], options).unwrap();
@@ -419,19 +755,33 @@ fn broken_rules_are_those_of_explanations() {
         "/",
         "/z",
     ] {
-        log += &format!("h - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 1 \"-\" \"GPTBot\"\n");
-        let url = if target.starts_with('/') { format!("https://example.com{target}") } else { target.to_owned() };
+        log += &format!(
+            "h - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 1 \"-\" \"GPTBot\"\n"
+        );
+        let url = if target.starts_with('/') {
+            format!("https://example.com{target}")
+        } else {
+            target.to_owned()
+        };
         let why = judge.explain(url.as_bytes(), 0).unwrap();
-        let refusing = why.rules.and_then(|rules| rules.deciding).filter(|_| why.verdict == Verdict::Disallowed);
+        let refusing = why
+            .rules
+            .and_then(|rules| rules.deciding)
+            .filter(|_| why.verdict == Verdict::Disallowed);
         if let Some(rule) = refusing {
             *expected.entry(rule.text).or_insert(0) += 1;
         }
     }
     assert_eq!(expected.len(), 5);
-    let options = AuditOptions::default().host("https://example.com".to_owned()).top(100);
+    let options = AuditOptions::default()
+        .host("https://example.com".to_owned())
+        .top(100);
     let audit = Audit::new(vec![DatedSnapshot::new(None, snapshot)], options).unwrap();
     let inputs = vec![Input::from_reader("log", std::io::Cursor::new(log))];
     let report = audit.run(inputs, AuditOutputs::default(), &|_| {}).unwrap();
-    let rules = report.crawlers[0].rules.iter().map(|rule| (rule.rule.clone(), rule.requests));
+    let rules = report.crawlers[0]
+        .rules
+        .iter()
+        .map(|rule| (rule.rule.clone(), rule.requests));
     assert_eq!(rules.collect::<BTreeMap<_, _>>(), expected);
 }

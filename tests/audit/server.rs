@@ -15,7 +15,11 @@ impl Drop for Server {
 }
 
 fn is_installed(program: &str, argument: &str) -> bool {
-    let ran = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let ran = Command::new(program)
+        .arg(argument)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     let is_there = ran.is_ok_and(|status| status.success());
     if !is_there {
         eprintln!("SKIPPED: {program} is not installed");
@@ -29,7 +33,11 @@ fn the_log_of_nginx_is_audited() {
         return;
     }
     let dir = with_log("");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let root = dir.path().display();
     let config = format!(
         "daemon off; master_process off; pid {root}/pid; error_log {root}/error.log;
@@ -40,7 +48,13 @@ fn the_log_of_nginx_is_audited() {
     );
     std::fs::write(dir.path().join("nginx.conf"), config).unwrap();
     let conf = dir.path().join("nginx.conf");
-    let server = Command::new("nginx").arg("-c").arg(&conf).arg("-p").arg(dir.path()).stderr(Stdio::null()).spawn();
+    let server = Command::new("nginx")
+        .arg("-c")
+        .arg(&conf)
+        .arg("-p")
+        .arg(dir.path())
+        .stderr(Stdio::null())
+        .spawn();
     let server = Server(server.unwrap());
     for _ in 0..100 {
         if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
@@ -50,18 +64,27 @@ fn the_log_of_nginx_is_audited() {
     }
     for (path, agent) in [
         ("/robots.txt", "GPTBot/1.2"),
-        ("/private/a?x=%22", "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"),
+        (
+            "/private/a?x=%22",
+            "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+        ),
         ("/private/b", "a \"quoted\" gptbot \\"),
         ("/b", "CCBot/2.0"),
         ("/cart", "Mozilla/5.0 (X11; Linux x86_64)"),
     ] {
         let url = format!("http://127.0.0.1:{port}{path}");
-        let status = Command::new("curl").args(["-s", "-o", "/dev/null", "-A", agent, &url]).status().unwrap();
+        let status = Command::new("curl")
+            .args(["-s", "-o", "/dev/null", "-A", agent, &url])
+            .status()
+            .unwrap();
         assert!(status.success(), "{path}");
     }
     std::thread::sleep(Duration::from_millis(200));
     drop(server);
-    let report = json(&dir, &["-s", "a", "--host", "https://example.com", "access.log"]);
+    let report = json(
+        &dir,
+        &["-s", "a", "--host", "https://example.com", "access.log"],
+    );
     assert_eq!(lines(&report), [5, 0, 1]);
     assert_eq!(requests(&report, "GPTBot"), [3, 1, 2, 0, 1]);
     assert_eq!(requests(&report, "CCBot"), [1, 0, 1, 0, 0]);

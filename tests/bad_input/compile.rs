@@ -6,7 +6,11 @@ use super::*;
 fn uncompressed_warcs_are_accepted() {
     let place = Place::new();
     let warc = warc(response().len());
-    for (name, bytes) in [("a.warc", warc.clone()), ("a.warc.gz", gz(&warc)), ("a.warc.zst", zst(&warc))] {
+    for (name, bytes) in [
+        ("a.warc", warc.clone()),
+        ("a.warc.gz", gz(&warc)),
+        ("a.warc.zst", zst(&warc)),
+    ] {
         place.write(name, bytes);
         place.done(&["compile", "-q", name, "-o", "new"]);
         assert_eq!(place.letters("new"), "AAA", "{name}");
@@ -38,7 +42,10 @@ fn non_archives_are_refused() {
     ] {
         place.fails_to_write(&["compile", name], &[name, cause]);
         place.fails_to_write(&["compile", "good.jsonl", name], &[name, cause]);
-        place.fails_to_write(&["compile", name, "good.jsonl", "--skip-damaged"], &[name, cause]);
+        place.fails_to_write(
+            &["compile", name, "good.jsonl", "--skip-damaged"],
+            &[name, cause],
+        );
     }
 }
 
@@ -57,7 +64,15 @@ fn inputs_without_captures_write_no_snapshot() {
 fn empty_inputs_among_others_are_accepted() {
     let place = Place::new();
     place.write("empty", "");
-    place.done(&["compile", "-q", "empty", "good.jsonl", "folder", "-o", "new"]);
+    place.done(&[
+        "compile",
+        "-q",
+        "empty",
+        "good.jsonl",
+        "folder",
+        "-o",
+        "new",
+    ]);
     assert_eq!(place.letters("new"), "AAU");
 }
 
@@ -70,7 +85,10 @@ fn directories_of_archives_are_read() {
     place.done(&["compile", "-q", "folder", "-o", "new"]);
     assert_eq!(place.letters("new"), "AAU");
     place.write("folder/a.example", ROBOTS);
-    place.fails_to_write(&["compile", "folder"], &["folder: ", "a.warc.gz", "a.example", "name the archives"]);
+    place.fails_to_write(
+        &["compile", "folder"],
+        &["folder: ", "a.warc.gz", "a.example", "name the archives"],
+    );
 }
 
 #[test]
@@ -79,9 +97,28 @@ fn damaged_members_are_named_or_skipped() {
     let (a, b, c) = (gz(&record("a")), gz(&record("b")), gz(&record("c")));
     let offset = format!("byte {}", a.len());
     place.write("a.warc.gz", [a, damage(b), c].concat());
-    place.fails_to_write(&["compile", "a.warc.gz"], &["a.warc.gz", &offset, "--skip-damaged"]);
-    place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "a.warc.gz", "-o", "new"]);
-    assert_eq!((place.letters("new").as_str(), place.stat("damaged"), place.stat("captures")), ("AUA", 1, 2));
+    place.fails_to_write(
+        &["compile", "a.warc.gz"],
+        &["a.warc.gz", &offset, "--skip-damaged"],
+    );
+    place.done(&[
+        "compile",
+        "-q",
+        "--skip-damaged",
+        "--stats-json",
+        "stats.json",
+        "a.warc.gz",
+        "-o",
+        "new",
+    ]);
+    assert_eq!(
+        (
+            place.letters("new").as_str(),
+            place.stat("damaged"),
+            place.stat("captures")
+        ),
+        ("AUA", 1, 2)
+    );
 }
 
 #[test]
@@ -90,9 +127,24 @@ fn truncated_members_are_named_or_skipped() {
     let whole = [gz(&record("a")), gz(&record("b"))].concat();
     let offset = format!("byte {}", whole.len());
     place.write("a.warc.gz", [whole, cut(gz(&record("c")))].concat());
-    place.fails_to_write(&["compile", "a.warc.gz"], &["a.warc.gz", &offset, "ends inside"]);
-    place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "a.warc.gz", "-o", "new"]);
-    assert_eq!((place.letters("new").as_str(), place.stat("damaged")), ("AAU", 1));
+    place.fails_to_write(
+        &["compile", "a.warc.gz"],
+        &["a.warc.gz", &offset, "ends inside"],
+    );
+    place.done(&[
+        "compile",
+        "-q",
+        "--skip-damaged",
+        "--stats-json",
+        "stats.json",
+        "a.warc.gz",
+        "-o",
+        "new",
+    ]);
+    assert_eq!(
+        (place.letters("new").as_str(), place.stat("damaged")),
+        ("AAU", 1)
+    );
 }
 
 #[test]
@@ -109,10 +161,21 @@ fn damaged_warcs_are_refused() {
         ("beyond numbers", warc(u128::MAX), "Content-Length"),
         ("negative", warc(-1), "Content-Length"),
         ("a word", warc("many"), "Content-Length"),
-        ("cut in a header", record("a").into_iter().chain(*b"WARC/1.0\r\nWARC-").collect(), "inside a WARC header"),
+        (
+            "cut in a header",
+            record("a")
+                .into_iter()
+                .chain(*b"WARC/1.0\r\nWARC-")
+                .collect(),
+            "inside a WARC header",
+        ),
     ];
     for (what, bytes, cause) in cases {
-        for (name, bytes) in [("x.warc.zst", zst(&bytes)), ("x.warc.gz", gz(&bytes)), ("x.warc", bytes)] {
+        for (name, bytes) in [
+            ("x.warc.zst", zst(&bytes)),
+            ("x.warc.gz", gz(&bytes)),
+            ("x.warc", bytes),
+        ] {
             place.write(name, bytes);
             let message = place.fails_to_write(&["compile", name], &[name, "byte ", cause]);
             assert!(message.contains("--skip-damaged"), "{what}: {message}");
@@ -132,11 +195,24 @@ fn records_around_damage_are_kept() {
     ];
     for (what, bytes, expected) in cases {
         place.write("x.warc", bytes);
-        place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "x.warc", "-o", "new"]);
+        place.done(&[
+            "compile",
+            "-q",
+            "--skip-damaged",
+            "--stats-json",
+            "stats.json",
+            "x.warc",
+            "-o",
+            "new",
+        ]);
         let letters = place.letters("new");
         // It is unspecified whether a record with a wrong length of its own is kept in part.
         let letters = format!("{}U{}", &letters[..1], &letters[2..]);
-        assert_eq!((letters.as_str(), place.stat("damaged")), (expected, 1), "{what}");
+        assert_eq!(
+            (letters.as_str(), place.stat("damaged")),
+            (expected, 1),
+            "{what}"
+        );
     }
 }
 
@@ -149,18 +225,52 @@ fn bad_json_lines_are_numbered_or_skipped() {
         ("[]", "line 2"),
         ("{}", "url"),
         (r#"{"url": 5}"#, "expected a string"),
-        (r#"{"url": "https://c.example/robots.txt", "body": [1]}"#, "expected a string"),
-        (r#"{"url": "https://c.example/robots.txt", "body_base64": "***"}"#, "body_base64"),
-        (r#"{"url": "https://c.example/robots.txt", "fetched_at": "yesterday"}"#, "fetched_at"),
-        (r#"{"url": "https://c.example/robots.txt", "fetched_at": 1.5}"#, "fetched_at"),
-        (r#"{"url": "https://c.example/robots.txt", "headers": [1]}"#, "expected a map"),
-        (r#"{"url": "https://c.example/robots.txt", "status": "abc"}"#, "\"status\""),
+        (
+            r#"{"url": "https://c.example/robots.txt", "body": [1]}"#,
+            "expected a string",
+        ),
+        (
+            r#"{"url": "https://c.example/robots.txt", "body_base64": "***"}"#,
+            "body_base64",
+        ),
+        (
+            r#"{"url": "https://c.example/robots.txt", "fetched_at": "yesterday"}"#,
+            "fetched_at",
+        ),
+        (
+            r#"{"url": "https://c.example/robots.txt", "fetched_at": 1.5}"#,
+            "fetched_at",
+        ),
+        (
+            r#"{"url": "https://c.example/robots.txt", "headers": [1]}"#,
+            "expected a map",
+        ),
+        (
+            r#"{"url": "https://c.example/robots.txt", "status": "abc"}"#,
+            "\"status\"",
+        ),
     ];
     for (line, cause) in cases {
-        place.write("x.jsonl", [&json_line("a"), line, "\n", &json_line("b")].concat());
+        place.write(
+            "x.jsonl",
+            [&json_line("a"), line, "\n", &json_line("b")].concat(),
+        );
         place.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 2", cause]);
-        place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "x.jsonl", "-o", "new"]);
-        assert_eq!((place.letters("new").as_str(), place.stat("damaged")), ("AAU", 1), "{line}");
+        place.done(&[
+            "compile",
+            "-q",
+            "--skip-damaged",
+            "--stats-json",
+            "stats.json",
+            "x.jsonl",
+            "-o",
+            "new",
+        ]);
+        assert_eq!(
+            (place.letters("new").as_str(), place.stat("damaged")),
+            ("AAU", 1),
+            "{line}"
+        );
         fs::remove_file(place.path("new")).unwrap();
     }
 }
@@ -175,7 +285,10 @@ fn wrong_field_types_are_named() {
         (r#""status": {}"#, "\"status\""),
         (r#""headers": {"location": 1}"#, "headers"),
     ] {
-        place.write("x.jsonl", format!("{{\"url\": \"https://c.example/robots.txt\", {field}}}\n"));
+        place.write(
+            "x.jsonl",
+            format!("{{\"url\": \"https://c.example/robots.txt\", {field}}}\n"),
+        );
         let message = place.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 1", name]);
         assert!(!message.contains("untagged enum"), "{message}");
     }
@@ -188,7 +301,11 @@ fn invalid_statuses_allow_nothing() {
         let line = serde_json::json!({"url": "https://c.example/robots.txt", "status": status, "body": ROBOTS});
         place.write("x.jsonl", line.to_string());
         let ran = place.run(&["compile", "-q", "x.jsonl", "-o", "new"]);
-        assert!(ran.code == Some(2) || place.letters("new") == "UUD", "{status}: {}", ran.stderr);
+        assert!(
+            ran.code == Some(2) || place.letters("new") == "UUD",
+            "{status}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -197,7 +314,11 @@ fn bad_json_on_standard_input_is_named() {
     let place = Place::new();
     let args = ["compile", "-", "-o", "old"];
     let text = json_line("a") + "{";
-    place.fails_as(&|| robosieve_with(place.0.path(), &args, text.as_bytes()), &args, &["line 2"]);
+    place.fails_as(
+        &|| robosieve_with(place.0.path(), &args, text.as_bytes()),
+        &args,
+        &["line 2"],
+    );
 }
 
 #[test]
@@ -216,18 +337,36 @@ fn damaged_zstd_is_refused() {
 #[test]
 fn unwritable_outputs_are_named() {
     let place = Place::new();
-    place.fails(&["compile", "good.jsonl", "-o", "folder"], &["folder", "is a directory"]);
-    place.fails(&["compile", "good.jsonl", "-o", "no/new"], &["no/new", "no folder"]);
-    place.fails(&["compile", "good.jsonl", "-o", "list.txt/new"], &["list.txt/new", "Not a directory"]);
-    place.fails_to_write(&["compile", "good.jsonl", "--stats-json", "no/s"], &["no/s"]);
-    place.fails_to_write(&["compile", "good.jsonl", "--stats-json", "folder"], &["folder", "irectory"]);
+    place.fails(
+        &["compile", "good.jsonl", "-o", "folder"],
+        &["folder", "is a directory"],
+    );
+    place.fails(
+        &["compile", "good.jsonl", "-o", "no/new"],
+        &["no/new", "no folder"],
+    );
+    place.fails(
+        &["compile", "good.jsonl", "-o", "list.txt/new"],
+        &["list.txt/new", "Not a directory"],
+    );
+    place.fails_to_write(
+        &["compile", "good.jsonl", "--stats-json", "no/s"],
+        &["no/s"],
+    );
+    place.fails_to_write(
+        &["compile", "good.jsonl", "--stats-json", "folder"],
+        &["folder", "irectory"],
+    );
 }
 
 #[test]
 fn report_may_not_replace_the_snapshot() {
     let place = Place::new();
     for path in ["old", "./old", "folder/../old"] {
-        place.fails(&["compile", "good.jsonl", "-o", "old", "--stats-json", path], &["old", "two outputs"]);
+        place.fails(
+            &["compile", "good.jsonl", "-o", "old", "--stats-json", path],
+            &["old", "two outputs"],
+        );
     }
 }
 
@@ -240,9 +379,21 @@ fn unwritable_folders_are_named() {
     if fs::write(place.path("folder/probe"), "").is_ok() {
         return println!("SKIPPED: this user may write anywhere");
     }
-    place.fails(&["compile", "good.jsonl", "-o", "folder/new"], &["folder/new", "Permission denied"]);
     place.fails(
-        &["filter", "-s", "good.rsieve", "-a", "a", "list.txt", "-o", "folder/new"],
+        &["compile", "good.jsonl", "-o", "folder/new"],
+        &["folder/new", "Permission denied"],
+    );
+    place.fails(
+        &[
+            "filter",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "a",
+            "list.txt",
+            "-o",
+            "folder/new",
+        ],
         &["folder/new", "Permission denied"],
     );
 }
@@ -266,40 +417,113 @@ fn unusable_previous_snapshots_are_named() {
         ("short", "damaged snapshot"),
         ("flipped", "has another checksum"),
     ] {
-        place.fails_to_write(&["compile", "--previous", name, "good.jsonl"], &[name, cause]);
+        place.fails_to_write(
+            &["compile", "--previous", name, "good.jsonl"],
+            &[name, cause],
+        );
         place.fails_to_write(&["compile", "--previous", name], &[name, cause]);
     }
     place.fails_to_write(&["compile"], &["<INPUT>"]);
-    place.fails_to_write(&["compile", "good.rsieve"], &["good.rsieve", "a snapshot", "--previous"]);
+    place.fails_to_write(
+        &["compile", "good.rsieve"],
+        &["good.rsieve", "a snapshot", "--previous"],
+    );
 }
 
 #[test]
 fn snapshots_may_replace_themselves() {
     let place = Place::new();
     place.write("new.jsonl", json_line("c"));
-    place.done(&["compile", "-q", "--previous", "good.rsieve", "-o", "good.rsieve", "new.jsonl"]);
+    place.done(&[
+        "compile",
+        "-q",
+        "--previous",
+        "good.rsieve",
+        "-o",
+        "good.rsieve",
+        "new.jsonl",
+    ]);
     assert_eq!(place.letters("good.rsieve"), "AUA");
     let before = place.read("good.rsieve");
-    place.done(&["compile", "-q", "--previous", "good.rsieve", "-o", "good.rsieve"]);
+    place.done(&[
+        "compile",
+        "-q",
+        "--previous",
+        "good.rsieve",
+        "-o",
+        "good.rsieve",
+    ]);
     assert!(before == place.read("good.rsieve"));
     place.write("bad.jsonl", "{");
-    place.fails(&["compile", "--previous", "good.rsieve", "-o", "good.rsieve", "bad.jsonl"], &["bad.jsonl"]);
+    place.fails(
+        &[
+            "compile",
+            "--previous",
+            "good.rsieve",
+            "-o",
+            "good.rsieve",
+            "bad.jsonl",
+        ],
+        &["bad.jsonl"],
+    );
 }
 
 #[test]
 fn profile_defaults_to_the_previous_snapshot() {
     let place = Place::new();
-    let profile = |name: &str| Snapshot::open(place.path(name)).unwrap().profile().unwrap().name();
-    place.done(&["compile", "-q", "good.jsonl", "--profile", "rfc9309", "-o", "rfc"]);
-    place.done(&["compile", "-q", "--previous", "rfc", "good.jsonl", "-o", "same"]);
-    place.done(&["compile", "-q", "--previous", "rfc", "--profile", "google", "-o", "other"]);
-    assert_eq!(["rfc", "same", "other"].map(profile), ["rfc9309", "rfc9309", "google"]);
+    let profile = |name: &str| {
+        Snapshot::open(place.path(name))
+            .unwrap()
+            .profile()
+            .unwrap()
+            .name()
+    };
+    place.done(&[
+        "compile",
+        "-q",
+        "good.jsonl",
+        "--profile",
+        "rfc9309",
+        "-o",
+        "rfc",
+    ]);
+    place.done(&[
+        "compile",
+        "-q",
+        "--previous",
+        "rfc",
+        "good.jsonl",
+        "-o",
+        "same",
+    ]);
+    place.done(&[
+        "compile",
+        "-q",
+        "--previous",
+        "rfc",
+        "--profile",
+        "google",
+        "-o",
+        "other",
+    ]);
+    assert_eq!(
+        ["rfc", "same", "other"].map(profile),
+        ["rfc9309", "rfc9309", "google"]
+    );
 }
 
 #[test]
 fn empty_crawls_change_nothing() {
     let place = Place::new();
     place.write("empty.jsonl", "");
-    place.done(&["compile", "-q", "--previous", "good.rsieve", "empty.jsonl", "-o", "new"]);
+    place.done(&[
+        "compile",
+        "-q",
+        "--previous",
+        "good.rsieve",
+        "empty.jsonl",
+        "-o",
+        "new",
+    ]);
     assert!(place.read("new") == place.read("good.rsieve"));
 }

@@ -7,12 +7,22 @@ use std::fs::File;
 /// A skippable zstd frame, as in files of `pzstd` and in seekable files.
 fn skippable(kind: u8) -> Vec<u8> {
     let payload = b"user data";
-    [&[0x50 + kind, 0x2a, 0x4d, 0x18], &(payload.len() as u32).to_le_bytes()[..], payload].concat()
+    [
+        &[0x50 + kind, 0x2a, 0x4d, 0x18],
+        &(payload.len() as u32).to_le_bytes()[..],
+        payload,
+    ]
+    .concat()
 }
 
 /// A few bytes of each format, and the words of the message.
 fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
-    let parquet = [b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".as_slice(), &[0; 64], b"PAR1"].concat();
+    let parquet = [
+        b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".as_slice(),
+        &[0; 64],
+        b"PAR1",
+    ]
+    .concat();
     let snapshot = snapshot(ROBOTS);
     vec![
         (
@@ -20,21 +30,77 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
             b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n".to_vec(),
             &["an ARC archive", "WARC"],
         ),
-        ("x.xz", b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(), &["an xz file", "xz -d"]),
-        ("x.bz2", b"BZh91AY&SY\x01\x02\x03\x04".to_vec(), &["a bzip2 file", "bzip2 -d"]),
-        ("x", b"\x04\x22\x4d\x18\x64\x40\xa7\0\0".to_vec(), &["an lz4 file", "lz4 -d"]),
-        ("x.zip", b"PK\x03\x04\x14\0\0\0\x08\0".to_vec(), &["a zip archive", "unzip"]),
-        ("x.arrow", b"ARROW1\0\0\xff\xff\xff\xff\x78\0\0\0".to_vec(), &["an Arrow file", "Parquet"]),
-        ("x.stream", b"\xff\xff\xff\xff\x78\0\0\0\x10\0\0\0\0\0\0\0".to_vec(), &["an Arrow file", "Parquet"]),
-        ("x.rsieve", snapshot.clone(), &["a robosieve snapshot", "name it as the snapshot"]),
-        ("x.rsieve.gz", gz(&snapshot), &["a robosieve snapshot", "name it as the snapshot"]),
-        ("x.parquet.gz", gz(&parquet), &["a Parquet file", "decompress it first"]),
-        ("x.parquet.zst", zst(&parquet), &["a Parquet file", "decompress it first"]),
+        (
+            "x.xz",
+            b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(),
+            &["an xz file", "xz -d"],
+        ),
+        (
+            "x.bz2",
+            b"BZh91AY&SY\x01\x02\x03\x04".to_vec(),
+            &["a bzip2 file", "bzip2 -d"],
+        ),
+        (
+            "x",
+            b"\x04\x22\x4d\x18\x64\x40\xa7\0\0".to_vec(),
+            &["an lz4 file", "lz4 -d"],
+        ),
+        (
+            "x.zip",
+            b"PK\x03\x04\x14\0\0\0\x08\0".to_vec(),
+            &["a zip archive", "unzip"],
+        ),
+        (
+            "x.arrow",
+            b"ARROW1\0\0\xff\xff\xff\xff\x78\0\0\0".to_vec(),
+            &["an Arrow file", "Parquet"],
+        ),
+        (
+            "x.stream",
+            b"\xff\xff\xff\xff\x78\0\0\0\x10\0\0\0\0\0\0\0".to_vec(),
+            &["an Arrow file", "Parquet"],
+        ),
+        (
+            "x.rsieve",
+            snapshot.clone(),
+            &["a robosieve snapshot", "name it as the snapshot"],
+        ),
+        (
+            "x.rsieve.gz",
+            gz(&snapshot),
+            &["a robosieve snapshot", "name it as the snapshot"],
+        ),
+        (
+            "x.parquet.gz",
+            gz(&parquet),
+            &["a Parquet file", "decompress it first"],
+        ),
+        (
+            "x.parquet.zst",
+            zst(&parquet),
+            &["a Parquet file", "decompress it first"],
+        ),
         ("x.gz", gz(&gz(LIST)), &["compressed twice"]),
-        ("x.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &["a PNG image", "list of URLs"]),
-        ("x.pdf", b"%PDF-1.7\nhttps://a.example/\n".to_vec(), &["a PDF document", "list of URLs"]),
-        ("x.exe", b"MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0\n".to_vec(), &["none of the 1 lines"]),
-        ("x.txt", b"\xff\xfeh\0t\0t\0p\0:\0/\0/\0".to_vec(), &["UTF-16", "iconv"]),
+        (
+            "x.png",
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(),
+            &["a PNG image", "list of URLs"],
+        ),
+        (
+            "x.pdf",
+            b"%PDF-1.7\nhttps://a.example/\n".to_vec(),
+            &["a PDF document", "list of URLs"],
+        ),
+        (
+            "x.exe",
+            b"MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0\n".to_vec(),
+            &["none of the 1 lines"],
+        ),
+        (
+            "x.txt",
+            b"\xff\xfeh\0t\0t\0p\0:\0/\0/\0".to_vec(),
+            &["UTF-16", "iconv"],
+        ),
     ]
 }
 
@@ -45,9 +111,25 @@ fn other_formats_are_refused_as_lists() {
         place.write(name, &bytes);
         let expected = [&[name], expected].concat();
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &expected);
+            place.fails_to_write(
+                &[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name],
+                &expected,
+            );
         }
-        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--json", "new"], &expected);
+        place.fails(
+            &[
+                "report",
+                "-q",
+                "-s",
+                "good.rsieve",
+                "-a",
+                "FooBot",
+                name,
+                "--json",
+                "new",
+            ],
+            &expected,
+        );
         // Also without a file name.
         let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot"];
         let piped = || robosieve_with(place.0.path(), &args, &bytes);
@@ -60,9 +142,23 @@ fn other_formats_are_refused_as_lists() {
 fn reports_refuse_warc_files() {
     let place = Place::new();
     let warc = warc(response().len());
-    for (name, bytes) in [("x.warc", warc.clone()), ("x.warc.gz", gz(&warc)), ("x.wet.zst", zst(&warc))] {
+    for (name, bytes) in [
+        ("x.warc", warc.clone()),
+        ("x.warc.gz", gz(&warc)),
+        ("x.wet.zst", zst(&warc)),
+    ] {
         place.write(name, bytes);
-        let args = ["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--json", "new"];
+        let args = [
+            "report",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            name,
+            "--json",
+            "new",
+        ];
         place.fails(&args, &[name, "a WARC archive", "compile it"]);
     }
 }
@@ -70,15 +166,36 @@ fn reports_refuse_warc_files() {
 #[test]
 fn foreign_files_fail_alone() {
     let place = Place::new();
-    place.write("x.arc.gz", gz(b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n"));
+    place.write(
+        "x.arc.gz",
+        gz(b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n"),
+    );
     place.write("none.txt", "one\ntwo\n");
-    let args = ["filter", "-s", "good.rsieve", "-a", "FooBot", "--out-dir", "out", "x.arc.gz", "list.txt", "none.txt"];
+    let args = [
+        "filter",
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot",
+        "--out-dir",
+        "out",
+        "x.arc.gz",
+        "list.txt",
+        "none.txt",
+    ];
     let ran = place.run(&args);
     assert_eq!(ran.code, Some(2));
-    for expected in ["x.arc.gz: an ARC archive", "none.txt: none of the 2 lines has a URL", "2 of 3 files failed"] {
+    for expected in [
+        "x.arc.gz: an ARC archive",
+        "none.txt: none of the 2 lines has a URL",
+        "2 of 3 files failed",
+    ] {
         assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
-    assert_eq!(fs::read(place.path("out/list.txt")).unwrap(), b"https://a.example/\n");
+    assert_eq!(
+        fs::read(place.path("out/list.txt")).unwrap(),
+        b"https://a.example/\n"
+    );
     assert!(!place.path("out/x.arc.gz").exists() && !place.path("out/none.txt").exists());
 }
 
@@ -88,13 +205,36 @@ fn runs_without_urls_replace_nothing() {
     place.write("none.txt", "one\n\ntwo\n");
     place.write("none.csv", "url,n\nx,1\n");
     place.write("none.jsonl", "{\"link\":\"https://a.example/\"}\n");
-    for (name, lines) in [("none.txt", "3 lines"), ("none.csv", "1 lines"), ("none.jsonl", "1 lines")] {
+    for (name, lines) in [
+        ("none.txt", "3 lines"),
+        ("none.csv", "1 lines"),
+        ("none.jsonl", "1 lines"),
+    ] {
         let expected = ["none of the", lines, "--input-format"];
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &expected);
+            place.fails_to_write(
+                &[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name],
+                &expected,
+            );
         }
-        place.fails(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--invalid-to", "old"], &expected);
-        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name], &expected);
+        place.fails(
+            &[
+                "filter",
+                "-q",
+                "-s",
+                "good.rsieve",
+                "-a",
+                "FooBot",
+                name,
+                "--invalid-to",
+                "old",
+            ],
+            &expected,
+        );
+        place.fails(
+            &["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name],
+            &expected,
+        );
         // One URL suffices, with any verdict.
         place.write("unknown.txt", "https://unknown.example/\n");
         place.done(&[
@@ -138,20 +278,50 @@ fn all_zstd_frames_are_read() {
     let (first, rest) = LIST.split_at(30);
     for (name, bytes) in [
         ("first", [skippable(0), zst(LIST)].concat()),
-        ("kinds", [skippable(15), skippable(3), zst(LIST), skippable(1)].concat()),
+        (
+            "kinds",
+            [skippable(15), skippable(3), zst(LIST), skippable(1)].concat(),
+        ),
         ("frames", [zst(first), zst(rest)].concat()),
         ("between", [zst(first), skippable(2), zst(rest)].concat()),
     ] {
         place.write(name, bytes);
-        let args = ["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "--as", "mask"];
-        assert_eq!(place.done(&[&args[..], &[name]].concat()).stdout, b"1\n0\n0\n0\n", "{name}");
+        let args = [
+            "annotate",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "--as",
+            "mask",
+        ];
+        assert_eq!(
+            place.done(&[&args[..], &[name]].concat()).stdout,
+            b"1\n0\n0\n0\n",
+            "{name}"
+        );
     }
     let whole = [skippable(0), zst(LIST)].concat();
     for len in [5, 12, 16, 25, whole.len() - 1] {
         place.write("cut.zst", &whole[..len]);
-        place.fails_to_write(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "cut.zst"], &["cut.zst"]);
+        place.fails_to_write(
+            &[
+                "filter",
+                "-q",
+                "-s",
+                "good.rsieve",
+                "-a",
+                "FooBot",
+                "cut.zst",
+            ],
+            &["cut.zst"],
+        );
     }
-    place.write("archive.jsonl.zst", [skippable(0), zst(json_line("a").as_bytes())].concat());
+    place.write(
+        "archive.jsonl.zst",
+        [skippable(0), zst(json_line("a").as_bytes())].concat(),
+    );
     place.done(&["compile", "-q", "archive.jsonl.zst", "-o", "new"]);
     assert_eq!(place.letters("new"), "AUU");
 }
@@ -172,18 +342,47 @@ fn compressed_extensions_require_compression() {
     ] {
         place.write(name, bytes);
         place.fails_to_write(
-            &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", name],
+            &[
+                "filter",
+                "-q",
+                "-s",
+                "good.rsieve",
+                "-a",
+                "FooBot",
+                "list.txt",
+                name,
+            ],
             &[name, expected],
         );
     }
     // The content decides, not the extension.
     place.write("swapped.gz", zst(LIST));
-    place.done(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "swapped.gz"]);
+    place.done(&[
+        "filter",
+        "-q",
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot",
+        "swapped.gz",
+    ]);
     // A compressed archive of zero bytes is damaged, not empty.
     place.write("a.warc.gz", "");
-    place.fails_to_write(&["compile", "good.jsonl", "a.warc.gz"], &["a.warc.gz", "it is empty", "--skip-damaged"]);
-    let skipping =
-        ["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "good.jsonl", "a.warc.gz", "-o", "new"];
+    place.fails_to_write(
+        &["compile", "good.jsonl", "a.warc.gz"],
+        &["a.warc.gz", "it is empty", "--skip-damaged"],
+    );
+    let skipping = [
+        "compile",
+        "-q",
+        "--skip-damaged",
+        "--stats-json",
+        "stats.json",
+        "good.jsonl",
+        "a.warc.gz",
+        "-o",
+        "new",
+    ];
     place.done(&skipping);
     assert_eq!(place.stat("damaged"), 1);
 }
@@ -195,8 +394,14 @@ fn unreadable_parquet_is_refused_as_a_list() {
     let place = Place::new();
     std::os::unix::fs::symlink("loop.parquet", place.path("loop.parquet")).unwrap();
     for name in ["loop.parquet", "missing.parquet"] {
-        assert!(robosieve::parquet::ParquetInput::is_parquet(place.path(name)), "{name}");
-        place.fails_to_write(&["filter", "-s", "good.rsieve", "-a", "FooBot", name], &[name]);
+        assert!(
+            robosieve::parquet::ParquetInput::is_parquet(place.path(name)),
+            "{name}"
+        );
+        place.fails_to_write(
+            &["filter", "-s", "good.rsieve", "-a", "FooBot", name],
+            &[name],
+        );
     }
 }
 
@@ -206,31 +411,65 @@ fn directories_of_robots_files_name_skipped_files() {
     place.write("folder/a.example", ROBOTS);
     place.write("folder/b.example.txt", [0xff, 0xfe].as_slice());
     let others: [(&str, Vec<u8>, &str); 7] = [
-        ("plain.parquet", b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".to_vec(), "a Parquet file"),
+        (
+            "plain.parquet",
+            b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".to_vec(),
+            "a Parquet file",
+        ),
         ("README.md", b"# About\n".to_vec(), "its name is not HOST"),
         ("not a host", ROBOTS.into(), "its name is not HOST"),
         ("c.example", b"\x7fELF\x02\x01\x01\0".to_vec(), "a program"),
         ("q.example", warc(response().len()), "a WARC archive"),
-        ("d.example.gz", gz(ROBOTS.as_bytes()), "a gzip file; decompress it first"),
+        (
+            "d.example.gz",
+            gz(ROBOTS.as_bytes()),
+            "a gzip file; decompress it first",
+        ),
         ("robots.txt", ROBOTS.into(), "its name is not HOST"),
     ];
     for (name, bytes, _) in &others {
         place.write(&format!("folder/{name}"), bytes);
     }
-    let ran = place.done(&["compile", "--stats-json", "stats.json", "folder", "-o", "new"]);
-    assert!(ran.stderr.contains("warning: 7 files in directories are no robots.txt"), "{}", ran.stderr);
-    let row = ran.stderr.lines().find(|line| line.contains("files left out")).unwrap();
+    let ran = place.done(&[
+        "compile",
+        "--stats-json",
+        "stats.json",
+        "folder",
+        "-o",
+        "new",
+    ]);
+    assert!(
+        ran.stderr
+            .contains("warning: 7 files in directories are no robots.txt"),
+        "{}",
+        ran.stderr
+    );
+    let row = ran
+        .stderr
+        .lines()
+        .find(|line| line.contains("files left out"))
+        .unwrap();
     assert!(row.ends_with(" 7"), "{row}");
-    assert_eq!((place.letters("new").as_str(), place.stat("skipped_files")), ("AAU", 7));
+    assert_eq!(
+        (place.letters("new").as_str(), place.stat("skipped_files")),
+        ("AAU", 7)
+    );
     let hosts = robosieve(place.0.path(), &["inspect", "new", "--json"]);
-    assert!(String::from_utf8(hosts.stdout).unwrap().contains("\"origins\": 4"));
+    assert!(
+        String::from_utf8(hosts.stdout)
+            .unwrap()
+            .contains("\"origins\": 4")
+    );
     // The message names the first five. None of them is a snapshot.
     for (name, bytes, why) in &others {
         fs::remove_dir_all(place.path("folder")).unwrap();
         fs::create_dir(place.path("folder")).unwrap();
         place.write(&format!("folder/{name}"), bytes);
         let name = format!("{name} (");
-        place.fails_to_write(&["compile", "-q", "folder"], &[&name, why, "no capture", "1 files left out"]);
+        place.fails_to_write(
+            &["compile", "-q", "folder"],
+            &[&name, why, "no capture", "1 files left out"],
+        );
     }
 }
 
@@ -253,19 +492,52 @@ fn formats_of_non_snapshots_are_named() {
     let place = Place::new();
     let bytes = snapshot(ROBOTS);
     for (name, bytes, expected) in [
-        ("x.gz", gz(&bytes), &["but a gzip file; decompress it first (gunzip)"][..]),
-        ("x.zst", zst(&bytes), &["but a zstd file; decompress it first (zstd -d)"]),
-        ("x.warc", record("a"), &["but a WARC archive; compile it first", "robosieve compile -o"]),
-        ("x.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &["but a PNG image", "robosieve compile -o"]),
-        ("x.txt", LIST.to_vec(), &["not a robosieve snapshot; `robosieve compile -o"]),
-        ("empty", Vec::new(), &["not a robosieve snapshot: it is empty"]),
+        (
+            "x.gz",
+            gz(&bytes),
+            &["but a gzip file; decompress it first (gunzip)"][..],
+        ),
+        (
+            "x.zst",
+            zst(&bytes),
+            &["but a zstd file; decompress it first (zstd -d)"],
+        ),
+        (
+            "x.warc",
+            record("a"),
+            &[
+                "but a WARC archive; compile it first",
+                "robosieve compile -o",
+            ],
+        ),
+        (
+            "x.png",
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(),
+            &["but a PNG image", "robosieve compile -o"],
+        ),
+        (
+            "x.txt",
+            LIST.to_vec(),
+            &["not a robosieve snapshot; `robosieve compile -o"],
+        ),
+        (
+            "empty",
+            Vec::new(),
+            &["not a robosieve snapshot: it is empty"],
+        ),
     ] {
         place.write(name, bytes);
         let expected = [&[name, "not a robosieve snapshot"], expected].concat();
-        let message = place.fails(&["filter", "-s", name, "-a", "FooBot", "list.txt"], &expected);
+        let message = place.fails(
+            &["filter", "-s", name, "-a", "FooBot", "list.txt"],
+            &expected,
+        );
         assert!(!message.contains("magic"), "{message}");
         place.fails(&["inspect", name], &expected);
-        place.fails(&["compile", "good.jsonl", "--previous", name, "-o", "new"], &expected);
+        place.fails(
+            &["compile", "good.jsonl", "--previous", name, "-o", "new"],
+            &expected,
+        );
     }
 }
 
@@ -273,25 +545,46 @@ fn formats_of_non_snapshots_are_named() {
 fn check_reads_a_compressed_robots_txt() {
     let place = Place::new();
     place.write("robots.txt.gz", gz(ROBOTS.as_bytes()));
-    place.write("robots.txt.zst", [skippable(0), zst(ROBOTS.as_bytes())].concat());
+    place.write(
+        "robots.txt.zst",
+        [skippable(0), zst(ROBOTS.as_bytes())].concat(),
+    );
     for name in ["robots.txt.gz", "robots.txt.zst"] {
         let ran = place.run(&["check", "--robots", name, "-a", "FooBot", "/x"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{name}");
     }
     place.write("cut.gz", cut(gz(ROBOTS.as_bytes())));
-    place.fails(&["check", "--robots", "cut.gz", "-a", "FooBot", "/x"], &["cut.gz", "damaged"]);
+    place.fails(
+        &["check", "--robots", "cut.gz", "-a", "FooBot", "/x"],
+        &["cut.gz", "damaged"],
+    );
 }
 
 #[test]
 fn archives_of_other_formats_are_named() {
     let place = Place::new();
     for (name, bytes, expected) in [
-        ("x.xz", b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(), &["an xz file", "xz -d"][..]),
-        ("x.gz", gz(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), &["a PNG image"]),
-        ("x.arc", b"filedesc://x.arc 0.0.0.0 2001\n".to_vec(), &["an ARC archive", "warcio"]),
+        (
+            "x.xz",
+            b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(),
+            &["an xz file", "xz -d"][..],
+        ),
+        (
+            "x.gz",
+            gz(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+            &["a PNG image"],
+        ),
+        (
+            "x.arc",
+            b"filedesc://x.arc 0.0.0.0 2001\n".to_vec(),
+            &["an ARC archive", "warcio"],
+        ),
     ] {
         place.write(name, bytes);
-        place.fails_to_write(&["compile", "good.jsonl", name], &[&[name], expected].concat());
+        place.fails_to_write(
+            &["compile", "good.jsonl", name],
+            &[&[name], expected].concat(),
+        );
     }
 }
 
@@ -300,25 +593,103 @@ fn urls_are_refused_as_files() {
     let place = Place::new();
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot"];
     let cases: &[(&[&str], &str)] = &[
-        (&["compile", "-o", "new", "s3://bucket/x.warc.gz"], "aws s3 cp"),
-        (&["compile", "-o", "s3://bucket/new", "good.jsonl"], "aws s3 cp"),
-        (&["compile", "-o", "new", "good.jsonl", "--previous", "gs://bucket/old"], "gcloud storage"),
-        (&["filter", "-s", "https://h.example/x.rsieve", "-a", "FooBot", "list.txt"], "curl"),
-        (&["check", "-s", "https://h.example/x.rsieve", "-a", "FooBot", "https://a.example/"], "curl"),
+        (
+            &["compile", "-o", "new", "s3://bucket/x.warc.gz"],
+            "aws s3 cp",
+        ),
+        (
+            &["compile", "-o", "s3://bucket/new", "good.jsonl"],
+            "aws s3 cp",
+        ),
+        (
+            &[
+                "compile",
+                "-o",
+                "new",
+                "good.jsonl",
+                "--previous",
+                "gs://bucket/old",
+            ],
+            "gcloud storage",
+        ),
+        (
+            &[
+                "filter",
+                "-s",
+                "https://h.example/x.rsieve",
+                "-a",
+                "FooBot",
+                "list.txt",
+            ],
+            "curl",
+        ),
+        (
+            &[
+                "check",
+                "-s",
+                "https://h.example/x.rsieve",
+                "-a",
+                "FooBot",
+                "https://a.example/",
+            ],
+            "curl",
+        ),
         (&["inspect", "hdfs://n/x.rsieve"], "hdfs dfs"),
-        (&[filter.as_slice(), &["list.txt", "https://h.example/urls.gz"]].concat(), "curl"),
-        (&[filter.as_slice(), &["s3://bucket/*.gz"]].concat(), "aws s3 cp"),
-        (&[filter.as_slice(), &["--files-from", "names"]].concat(), "aws s3 cp"),
-        (&[filter.as_slice(), &["--files-from", "https://h.example/names"]].concat(), "curl"),
-        (&[filter.as_slice(), &["list.txt", "--disallowed-to", "file:///tmp/no"]].concat(), "/tmp/no"),
-        (&[filter.as_slice(), &["list.txt", "-o", "abfs://x/y"]].concat(), "download"),
+        (
+            &[
+                filter.as_slice(),
+                &["list.txt", "https://h.example/urls.gz"],
+            ]
+            .concat(),
+            "curl",
+        ),
+        (
+            &[filter.as_slice(), &["s3://bucket/*.gz"]].concat(),
+            "aws s3 cp",
+        ),
+        (
+            &[filter.as_slice(), &["--files-from", "names"]].concat(),
+            "aws s3 cp",
+        ),
+        (
+            &[
+                filter.as_slice(),
+                &["--files-from", "https://h.example/names"],
+            ]
+            .concat(),
+            "curl",
+        ),
+        (
+            &[
+                filter.as_slice(),
+                &["list.txt", "--disallowed-to", "file:///tmp/no"],
+            ]
+            .concat(),
+            "/tmp/no",
+        ),
+        (
+            &[filter.as_slice(), &["list.txt", "-o", "abfs://x/y"]].concat(),
+            "download",
+        ),
     ];
     place.write("names", "list.txt\ns3://bucket/urls.gz\n");
     for (args, expected) in cases {
         place.fails(args, &["local files only", expected]);
     }
     // This verb takes URLs as arguments.
-    assert_eq!(place.run(&["check", "-s", "good.rsieve", "-a", "FooBot", "https://a.example/"]).code, Some(0));
+    assert_eq!(
+        place
+            .run(&[
+                "check",
+                "-s",
+                "good.rsieve",
+                "-a",
+                "FooBot",
+                "https://a.example/"
+            ])
+            .code,
+        Some(0)
+    );
 }
 
 #[test]
@@ -337,7 +708,10 @@ fn compile_expands_globs() {
         place.done(&["compile", "-q", pattern, "-o", "new"]);
         assert_eq!(place.letters("new"), letters, "{pattern}");
     }
-    place.fails_to_write(&["compile", "folder/*.gz"], &["folder/*.gz", "matches none"]);
+    place.fails_to_write(
+        &["compile", "folder/*.gz"],
+        &["folder/*.gz", "matches none"],
+    );
 }
 
 /// Starts a run that waits for standard input, truncates the file `name` meanwhile, and lets the
@@ -358,15 +732,38 @@ fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
     let mut input = child.stdin.take().unwrap();
     // More than a pipe holds: once it is written, the run is reading and has opened all of its
     // inputs.
-    input.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
-    File::options().write(true).open(place.path(name)).unwrap().set_len(to).unwrap();
+    input
+        .write_all(&b"https://a.example/\n".repeat(40_000))
+        .unwrap();
+    File::options()
+        .write(true)
+        .open(place.path(name))
+        .unwrap()
+        .set_len(to)
+        .unwrap();
     drop(input);
     let (mut stdout, mut stderr) = (Vec::new(), String::new());
     std::thread::scope(|scope| {
-        scope.spawn(|| child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap());
-        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        scope.spawn(|| {
+            child
+                .stdout
+                .take()
+                .unwrap()
+                .read_to_end(&mut stdout)
+                .unwrap()
+        });
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
     });
-    Ran { code: child.wait().unwrap().code(), stdout, stderr }
+    Ran {
+        code: child.wait().unwrap().code(),
+        stdout,
+        stderr,
+    }
 }
 
 #[cfg(unix)]
@@ -375,7 +772,17 @@ fn shrinking_lists_are_errors() {
     let place = Place::new();
     let members: Vec<u8> = (0..3).flat_map(|_| gz(LIST)).collect();
     let frames: Vec<u8> = (0..3).flat_map(|_| zst(LIST)).collect();
-    let verb = ["filter", "-q", "-j1", "-s", "good.rsieve", "-a", "FooBot", "-o", "new"];
+    let verb = [
+        "filter",
+        "-q",
+        "-j1",
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot",
+        "-o",
+        "new",
+    ];
     // Each is truncated where it looks complete.
     for (name, bytes, to) in [
         ("x.txt", LIST.repeat(100_000), LIST.len() * 20_000),
@@ -388,7 +795,11 @@ fn shrinking_lists_are_errors() {
         place.write(name, bytes);
         let ran = shortened(&place, name, &verb, to as u64);
         assert_eq!(ran.code, Some(2), "{name}: {}", ran.stderr);
-        assert!(ran.stderr.contains(&format!("{name}: ")) && ran.stderr.contains("became shorter"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&format!("{name}: ")) && ran.stderr.contains("became shorter"),
+            "{}",
+            ran.stderr
+        );
         assert!(!place.path("new").exists(), "{name}");
     }
 }
@@ -399,21 +810,51 @@ fn shrinking_redirected_lists_are_errors() {
     let place = Place::new();
     // Longer than the bytes that are read at the start to recognise its format.
     place.write("x.txt", LIST.repeat(100_000));
-    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(place.path("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
-        .args(["filter", "-q", "-j1", "-s", "good.rsieve", "-a", "FooBot", "-o", "new", "pipe", "-"])
+        .args([
+            "filter",
+            "-q",
+            "-j1",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "-o",
+            "new",
+            "pipe",
+            "-",
+        ])
         .current_dir(place.0.path())
         .stdin(File::open(place.path("x.txt")).unwrap())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     // Opening waits for the reader. Writing more than a pipe holds waits for its first block.
-    let mut pipe = File::options().write(true).open(place.path("pipe")).unwrap();
-    pipe.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
-    File::options().write(true).open(place.path("x.txt")).unwrap().set_len(50_000 * LIST.len() as u64).unwrap();
+    let mut pipe = File::options()
+        .write(true)
+        .open(place.path("pipe"))
+        .unwrap();
+    pipe.write_all(&b"https://a.example/\n".repeat(40_000))
+        .unwrap();
+    File::options()
+        .write(true)
+        .open(place.path("x.txt"))
+        .unwrap()
+        .set_len(50_000 * LIST.len() as u64)
+        .unwrap();
     drop(pipe);
     let ran = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(ran.stderr).unwrap();
-    assert!(ran.status.code() == Some(2) && stderr.contains("standard input: the file became shorter"), "{stderr}");
+    assert!(
+        ran.status.code() == Some(2) && stderr.contains("standard input: the file became shorter"),
+        "{stderr}"
+    );
     assert!(!place.path("new").exists());
 }

@@ -22,13 +22,22 @@ fn every_verb_refuses_non_snapshots() {
         ("missing", "No such file"),
     ] {
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(&[verb, "-s", name, "-a", "FooBot", "list.txt"], &[name, cause]);
+            place.fails_to_write(
+                &[verb, "-s", name, "-a", "FooBot", "list.txt"],
+                &[name, cause],
+            );
         }
-        place.fails(&["check", "-s", name, "-a", "FooBot", "https://a.example/"], &[name, cause]);
+        place.fails(
+            &["check", "-s", name, "-a", "FooBot", "https://a.example/"],
+            &[name, cause],
+        );
         place.fails(&["inspect", name], &[name, cause]);
     }
     let message = place.fails(&["inspect", "folder"], &["folder"]);
-    assert!(!message.contains("JSONL"), "the hint is for archives: {message}");
+    assert!(
+        !message.contains("JSONL"),
+        "the hint is for archives: {message}"
+    );
 }
 
 #[test]
@@ -36,15 +45,33 @@ fn unopenable_files_are_named() {
     let place = Place::new();
     for verb in ["filter", "annotate"] {
         let judge = [verb, "-s", "good.rsieve", "-a", "FooBot"];
-        place.fails_to_write(&[&judge[..], &["missing"]].concat(), &["missing", "No such file"]);
-        place.fails_to_write(&[&judge[..], &["list.txt", "missing"]].concat(), &["missing", "No such file"]);
-        place.fails_to_write(&[&judge[..], &["folder"]].concat(), &["folder", "directory"]);
-        place.fails(&[&judge[..], &["list.txt", "-o", "folder"]].concat(), &["folder", "is a directory"]);
-        place.fails(&[&judge[..], &["list.txt", "-o", "no/new"]].concat(), &["no/new", "no folder"]);
+        place.fails_to_write(
+            &[&judge[..], &["missing"]].concat(),
+            &["missing", "No such file"],
+        );
+        place.fails_to_write(
+            &[&judge[..], &["list.txt", "missing"]].concat(),
+            &["missing", "No such file"],
+        );
+        place.fails_to_write(
+            &[&judge[..], &["folder"]].concat(),
+            &["folder", "directory"],
+        );
+        place.fails(
+            &[&judge[..], &["list.txt", "-o", "folder"]].concat(),
+            &["folder", "is a directory"],
+        );
+        place.fails(
+            &[&judge[..], &["list.txt", "-o", "no/new"]].concat(),
+            &["no/new", "no folder"],
+        );
     }
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
     for option in ["--disallowed-to", "--unknown-to", "--invalid-to"] {
-        place.fails_to_write(&[&filter[..], &[option, "folder"]].concat(), &["folder", "is a directory"]);
+        place.fails_to_write(
+            &[&filter[..], &[option, "folder"]].concat(),
+            &["folder", "is a directory"],
+        );
     }
 }
 
@@ -57,13 +84,25 @@ fn causes_are_printed_once() {
         &["filter", "-s", "missing", "-a", "a", "list.txt"],
         &["filter", "-s", "good.rsieve", "-a", "a", "missing"],
         &["annotate", "-s", "good.rsieve", "-a", "a", "folder"],
-        &["annotate", "-s", "good.rsieve", "-a", "a", "list.txt", "-o", "no/new"],
+        &[
+            "annotate",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "a",
+            "list.txt",
+            "-o",
+            "no/new",
+        ],
         &["inspect", "missing"],
         &["check", "--robots", "missing", "-a", "a", "/"],
     ] {
         let message = place.fails(args, &[]);
         let parts: Vec<&str> = message.trim_end().split(": ").collect();
-        assert!(parts.windows(2).all(|pair| pair[0] != pair[1]), "{args:?}: {message}");
+        assert!(
+            parts.windows(2).all(|pair| pair[0] != pair[1]),
+            "{args:?}: {message}"
+        );
         assert!(!message.contains(".tmp"), "{args:?}: {message}");
     }
 }
@@ -80,7 +119,10 @@ fn one_file_is_not_two_outputs() {
         &["-o", "-", "--invalid-to", "-"],
         &["--invalid-to", "-"],
     ] {
-        place.fails(&[&filter[..], options].concat(), &[options[options.len() - 1], "two outputs"]);
+        place.fails(
+            &[&filter[..], options].concat(),
+            &[options[options.len() - 1], "two outputs"],
+        );
     }
 }
 
@@ -90,7 +132,10 @@ fn one_file_under_two_names_is_not_two_outputs() {
     let place = Place::new();
     std::os::unix::fs::symlink("old", place.path("link")).unwrap();
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
-    place.fails(&[&filter[..], &["-o", "old", "--invalid-to", "link"]].concat(), &["link", "two outputs"]);
+    place.fails(
+        &[&filter[..], &["-o", "old", "--invalid-to", "link"]].concat(),
+        &["link", "two outputs"],
+    );
 }
 
 #[test]
@@ -100,12 +145,28 @@ fn invalid_agents_are_refused() {
         ("", "a name is missing"),
         ("a,,b", "a name is missing"),
         ("a::b", "a name is missing"),
-        ("Mozilla/5.0 (compatible; FooBot/1.0; +https://foo.example/bot)", "product token"),
+        (
+            "Mozilla/5.0 (compatible; FooBot/1.0; +https://foo.example/bot)",
+            "product token",
+        ),
     ] {
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(&[verb, "-s", "good.rsieve", "-a", agent, "list.txt"], &["agent", cause]);
+            place.fails_to_write(
+                &[verb, "-s", "good.rsieve", "-a", agent, "list.txt"],
+                &["agent", cause],
+            );
         }
-        place.fails(&["check", "-s", "good.rsieve", "-a", agent, "https://a.example/"], &["agent", cause]);
+        place.fails(
+            &[
+                "check",
+                "-s",
+                "good.rsieve",
+                "-a",
+                agent,
+                "https://a.example/",
+            ],
+            &["agent", cause],
+        );
     }
     place.fails(&["filter", "-s", "good.rsieve", "list.txt"], &["--agent"]);
 }
@@ -123,18 +184,34 @@ fn unknown_option_values_list_the_possible_ones() {
         ("--jobs", &["at least 1"]),
     ] {
         for value in ["0", "nonsense"] {
-            let args = ["filter", "-s", "good.rsieve", "-a", "FooBot", option, value, "list.txt", "-o", "old"];
+            let args = [
+                "filter",
+                "-s",
+                "good.rsieve",
+                "-a",
+                "FooBot",
+                option,
+                value,
+                "list.txt",
+                "-o",
+                "old",
+            ];
             place.fails(&args, &[&[option, value], values].concat());
         }
     }
-    place.fails(&["compile", "good.jsonl", "-o", "old", "--profile", "x"], &["--profile", "google", "rfc9309"]);
+    place.fails(
+        &["compile", "good.jsonl", "-o", "old", "--profile", "x"],
+        &["--profile", "google", "rfc9309"],
+    );
     place.fails(&["compiel"], &["compiel", "compile"]);
 }
 
 #[test]
 fn damaged_lists_write_nothing() {
     let place = Place::new();
-    let list: Vec<u8> = (0..100_000).flat_map(|i| format!("https://a.example/{i}\n").into_bytes()).collect();
+    let list: Vec<u8> = (0..100_000)
+        .flat_map(|i| format!("https://a.example/{i}\n").into_bytes())
+        .collect();
     for (name, bytes) in [
         ("bad.gz", damage(gz(&list))),
         ("cut.gz", cut(gz(&list))),
@@ -145,7 +222,10 @@ fn damaged_lists_write_nothing() {
         for verb in ["filter", "annotate"] {
             let args = [verb, "-s", "good.rsieve", "-a", "FooBot", "list.txt", name];
             let message = place.fails_to_write(&args, &[name, "damaged at byte"]);
-            assert!(!message.contains("--skip-damaged"), "{verb} has no --skip-damaged: {message}");
+            assert!(
+                !message.contains("--skip-damaged"),
+                "{verb} has no --skip-damaged: {message}"
+            );
         }
     }
 }
@@ -155,8 +235,24 @@ fn closed_stdout_ends_the_command_quietly() {
     let place = Place::new();
     place.write("long.txt", b"https://a.example/\n".repeat(200_000));
     for args in [
-        &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"][..],
-        &["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"],
+        &[
+            "filter",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "long.txt",
+        ][..],
+        &[
+            "annotate",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "long.txt",
+        ],
         &["inspect", "good.rsieve"],
     ] {
         let is_long = args.contains(&"long.txt");
@@ -168,10 +264,16 @@ fn closed_stdout_ends_the_command_quietly() {
             .spawn()
             .unwrap();
         let mut stdout = child.stdout.take().unwrap();
-        stdout.read_exact(&mut vec![0; if is_long { 100 } else { 0 }]).unwrap();
+        stdout
+            .read_exact(&mut vec![0; if is_long { 100 } else { 0 }])
+            .unwrap();
         drop(stdout);
         let output = child.wait_with_output().unwrap();
-        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{args:?}");
+        assert_eq!(
+            (output.status.code(), output.stderr.as_slice()),
+            (Some(0), &b""[..]),
+            "{args:?}"
+        );
     }
 }
 
@@ -185,48 +287,95 @@ fn check_answers_by_exit_code() {
     for (ways, urls, code, stdout) in [
         (&all[..], &["https://a.example/"][..], 0, "allowed\t"),
         (&all[..], &["https://a.example/x"], 1, "disallowed\t"),
-        (&all[..], &["https://a.example/", "https://a.example/x"], 1, "allowed\t"),
+        (
+            &all[..],
+            &["https://a.example/", "https://a.example/x"],
+            1,
+            "allowed\t",
+        ),
         (&all[1..], &["/x"], 1, "disallowed\t"),
         (&all[1..], &["/"], 0, "allowed\t"),
         (&all[..1], &["https://q.example/"], 2, "unknown\t"),
-        (&all[..1], &["https://a.example/x", "https://q.example/"], 2, "disallowed\t"),
+        (
+            &all[..1],
+            &["https://a.example/x", "https://q.example/"],
+            2,
+            "disallowed\t",
+        ),
         (&all[..1], &["/x"], 2, "invalid\t"),
         (&all[..1], &["https://"], 2, "invalid\t"),
     ] {
         for way in ways {
             let ran = place.run(&[way, urls].concat());
             assert_eq!(ran.code, Some(code), "{way:?} {urls:?}: {}", ran.stderr);
-            assert!(ran.stdout.starts_with(stdout.as_bytes()), "{way:?} {urls:?}");
+            assert!(
+                ran.stdout.starts_with(stdout.as_bytes()),
+                "{way:?} {urls:?}"
+            );
         }
     }
-    place.fails(&[&by_snapshot[..], &["https://q.example/"]].concat(), &["does not have the origin", "--unknown"]);
+    place.fails(
+        &[&by_snapshot[..], &["https://q.example/"]].concat(),
+        &["does not have the origin", "--unknown"],
+    );
     place.fails(&[&by_snapshot[..], &["foo"]].concat(), &["not a URL"]);
-    place.fails(&["check", "--robots", "missing", "-a", "FooBot", "/"], &["missing", "No such file"]);
-    place.fails(&["check", "--robots", "folder", "-a", "FooBot", "/"], &["folder", "irectory"]);
+    place.fails(
+        &["check", "--robots", "missing", "-a", "FooBot", "/"],
+        &["missing", "No such file"],
+    );
+    place.fails(
+        &["check", "--robots", "folder", "-a", "FooBot", "/"],
+        &["folder", "irectory"],
+    );
 }
 
 #[test]
 fn check_requires_a_snapshot_or_robots_txt() {
     let place = Place::new();
-    place.fails(&["check", "-a", "FooBot", "https://a.example/"], &["--snapshot", "--robots"]);
-    let both = ["check", "-s", "good.rsieve", "--robots", "list.txt", "-a", "FooBot", "/"];
+    place.fails(
+        &["check", "-a", "FooBot", "https://a.example/"],
+        &["--snapshot", "--robots"],
+    );
+    let both = [
+        "check",
+        "-s",
+        "good.rsieve",
+        "--robots",
+        "list.txt",
+        "-a",
+        "FooBot",
+        "/",
+    ];
     place.fails(&both, &["--snapshot", "--robots"]);
 }
 
 #[test]
 fn inspect_reports_absence_and_damage() {
     let place = Place::new();
-    place.fails(&["inspect", "good.rsieve", "https://q.example"], &["https://q.example", "not in the snapshot"]);
+    place.fails(
+        &["inspect", "good.rsieve", "https://q.example"],
+        &["https://q.example", "not in the snapshot"],
+    );
     for text in ["not a host", "https://", ""] {
-        place.fails(&["inspect", "good.rsieve", text], &[&format!("{text:?}"), "not an origin"]);
+        place.fails(
+            &["inspect", "good.rsieve", text],
+            &[&format!("{text:?}"), "not an origin"],
+        );
     }
     let good = place.read("good.rsieve");
-    let sections = Snapshot::new(good.clone()).unwrap().sections().map(|(_, len)| len).sum::<u64>() as usize;
+    let sections = Snapshot::new(good.clone())
+        .unwrap()
+        .sections()
+        .map(|(_, len)| len)
+        .sum::<u64>() as usize;
     for at in [good.len() - sections / 2, good.len() - sections / 4] {
         let mut bad = good.clone();
         bad[at] ^= 1;
         place.write("bad.rsieve", bad);
-        place.fails(&["inspect", "--verify", "bad.rsieve"], &["bad.rsieve", "damaged snapshot"]);
+        place.fails(
+            &["inspect", "--verify", "bad.rsieve"],
+            &["bad.rsieve", "damaged snapshot"],
+        );
     }
     place.done(&["inspect", "--verify", "good.rsieve"]);
 }

@@ -14,7 +14,11 @@ fn limited(dir: &Path, limit: &str, args: &[&str]) -> Ran {
         .output()
         .unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+    Ran {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr,
+    }
 }
 
 const ONE_GIGABYTE: &str = "ulimit -v 1000000";
@@ -30,14 +34,21 @@ fn archives_take_bounded_memory() {
     let place = Place::new();
     for (bytes, cause) in [
         (four_gigabytes(b"WARC/1.0\r\n", b"x"), "header without end"),
-        (four_gigabytes(b"WARC/1.0\r\n", b"name: value\r\n"), "header without end"),
+        (
+            four_gigabytes(b"WARC/1.0\r\n", b"name: value\r\n"),
+            "header without end",
+        ),
         (four_gigabytes(b"{\"url\": \"", b"x"), "64 MiB"),
         (zst(&warc(u64::MAX)), "Content-Length"),
         (warc(1_u64 << 40), "ends inside a WARC record"),
     ] {
         place.write("x", bytes);
         let args = ["compile", "x", "-o", "old"];
-        place.fails_as(&|| limited(place.0.path(), ONE_GIGABYTE, &args), &args, &["x: ", cause]);
+        place.fails_as(
+            &|| limited(place.0.path(), ONE_GIGABYTE, &args),
+            &args,
+            &["x: ", cause],
+        );
     }
 }
 
@@ -46,8 +57,15 @@ fn huge_records_are_skipped() {
     let place = Place::new();
     let frame = zst(&vec![b'\n'; 16 << 20]);
     let big = zst(&record_of_length("b", response().len() + 4 + (1 << 30)));
-    place.write("x.warc.zst", [zst(&record("a")), big, frame.repeat(64), zst(&record("c"))].concat());
-    let ran = limited(place.0.path(), ONE_GIGABYTE, &["compile", "-q", "x.warc.zst", "-o", "new"]);
+    place.write(
+        "x.warc.zst",
+        [zst(&record("a")), big, frame.repeat(64), zst(&record("c"))].concat(),
+    );
+    let ran = limited(
+        place.0.path(),
+        ONE_GIGABYTE,
+        &["compile", "-q", "x.warc.zst", "-o", "new"],
+    );
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert_eq!(place.letters("new"), "AAA");
 }
@@ -56,12 +74,28 @@ fn huge_records_are_skipped() {
 fn endless_lines_take_bounded_memory() {
     let place = Place::new();
     let frame = zst(&vec![b'y'; 16 << 20]);
-    place.write("x.zst", [zst(LIST), frame.repeat(64), zst(b"\nhttps://a.example/x")].concat());
-    let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "x.zst", "--disallowed-to", "new"];
+    place.write(
+        "x.zst",
+        [zst(LIST), frame.repeat(64), zst(b"\nhttps://a.example/x")].concat(),
+    );
+    let args = [
+        "filter",
+        "-q",
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot",
+        "x.zst",
+        "--disallowed-to",
+        "new",
+    ];
     let ran = limited(place.0.path(), ONE_GIGABYTE, &args);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert_eq!(ran.stdout, b"https://a.example/\n");
-    assert_eq!(place.read("new"), b"https://a.example/x\nhttps://a.example/x");
+    assert_eq!(
+        place.read("new"),
+        b"https://a.example/x\nhttps://a.example/x"
+    );
 }
 
 #[test]
@@ -70,19 +104,55 @@ fn full_disks_leave_no_files() {
     place.write("long.txt", b"https://a.example/\n".repeat(200_000));
     let captures = |i: usize| {
         let body = format!("user-agent: *\n{}", format!("disallow: /{i}\n").repeat(100));
-        serde_json::json!({"url": format!("https://h{i}.example/robots.txt"), "body": body}).to_string() + "\n"
+        serde_json::json!({"url": format!("https://h{i}.example/robots.txt"), "body": body})
+            .to_string()
+            + "\n"
     };
     place.write("long.jsonl", (0..2000).map(captures).collect::<String>());
     let small_files = "trap '' XFSZ && ulimit -f 100";
     for args in [
-        &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt", "-o"][..],
-        &["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt", "-o"],
-        &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", "long.txt", "--invalid-to", "I", "-o"],
+        &[
+            "filter",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "long.txt",
+            "-o",
+        ][..],
+        &[
+            "annotate",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "long.txt",
+            "-o",
+        ],
+        &[
+            "filter",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "list.txt",
+            "long.txt",
+            "--invalid-to",
+            "I",
+            "-o",
+        ],
         &["compile", "-q", "long.jsonl", "-o"],
     ] {
         for out in ["old", "new"] {
             let args = [args, &[out]].concat();
-            place.fails_as(&|| limited(place.0.path(), small_files, &args), &args, &[out, "File too large"]);
+            place.fails_as(
+                &|| limited(place.0.path(), small_files, &args),
+                &args,
+                &[out, "File too large"],
+            );
         }
     }
 }
@@ -90,7 +160,15 @@ fn full_disks_leave_no_files() {
 #[test]
 fn full_devices_are_named() {
     let place = Place::new();
-    let judge = ["-s", "good.rsieve", "-a", "FooBot", "list.txt", "-o", "/dev/full"];
+    let judge = [
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot",
+        "list.txt",
+        "-o",
+        "/dev/full",
+    ];
     for args in [
         [&["filter"][..], &judge].concat(),
         [&["annotate"][..], &judge].concat(),

@@ -26,8 +26,12 @@ const ODD: [(&[u8], char); 18] = [
 
 /// The number that follows a name in the summary.
 fn summary(stderr: &str, name: &str) -> u64 {
-    let lines = stderr.lines().skip_while(|line| !line.starts_with("lines "));
-    let mut words = lines.flat_map(str::split_whitespace).skip_while(|word| *word != name);
+    let lines = stderr
+        .lines()
+        .skip_while(|line| !line.starts_with("lines "));
+    let mut words = lines
+        .flat_map(str::split_whitespace)
+        .skip_while(|word| *word != name);
     words.nth(1).unwrap().replace(',', "").parse().unwrap()
 }
 
@@ -61,9 +65,17 @@ fn write_odd(place: &Place) -> [&'static str; 4] {
 fn annotate_preserves_odd_lines() {
     let place = Place::new();
     let inputs = write_odd(&place);
-    let ran = place.done(&[&["annotate", "-s", "good.rsieve", "-a", "FooBot"][..], &inputs].concat());
-    let lines: Vec<Vec<u8>> =
-        ODD.iter().map(|(line, letter)| [format!("{letter}\t").as_bytes(), line].concat()).collect();
+    let ran = place.done(
+        &[
+            &["annotate", "-s", "good.rsieve", "-a", "FooBot"][..],
+            &inputs,
+        ]
+        .concat(),
+    );
+    let lines: Vec<Vec<u8>> = ODD
+        .iter()
+        .map(|(line, letter)| [format!("{letter}\t").as_bytes(), line].concat())
+        .collect();
     let text = lines.join(&b'\n');
     assert_eq!(ran.stdout, [text.as_slice(); 3].join(&b'\n'));
     let letters = ODD.map(|(_, letter)| letter).repeat(3);
@@ -74,18 +86,45 @@ fn annotate_preserves_odd_lines() {
 fn filter_writes_every_line_once() {
     let place = Place::new();
     let inputs = write_odd(&place);
-    let outputs = ["-o", "A", "--disallowed-to", "D", "--unknown-to", "U", "--invalid-to", "I"];
-    let ran = place.done(&[&["filter", "-s", "good.rsieve", "-a", "FooBot"][..], &outputs, &inputs].concat());
+    let outputs = [
+        "-o",
+        "A",
+        "--disallowed-to",
+        "D",
+        "--unknown-to",
+        "U",
+        "--invalid-to",
+        "I",
+    ];
+    let ran = place.done(
+        &[
+            &["filter", "-s", "good.rsieve", "-a", "FooBot"][..],
+            &outputs,
+            &inputs,
+        ]
+        .concat(),
+    );
     for letter in ["A", "D", "U", "I"] {
-        let lines = ODD.iter().filter(|(_, l)| letter.starts_with(*l)).map(|(line, _)| *line);
+        let lines = ODD
+            .iter()
+            .filter(|(_, l)| letter.starts_with(*l))
+            .map(|(line, _)| *line);
         let mut expected = lines.collect::<Vec<_>>().repeat(3).join(&b'\n');
         // Only the last line of the last file has no line end.
         if letter != "D" {
             expected.push(b'\n');
         }
-        assert_eq!(place.read(letter).escape_ascii().to_string(), expected.escape_ascii().to_string(), "{letter}");
+        assert_eq!(
+            place.read(letter).escape_ascii().to_string(),
+            expected.escape_ascii().to_string(),
+            "{letter}"
+        );
     }
-    let bytes = inputs[..1].iter().map(|name| place.read(name).len()).sum::<usize>() * 3;
+    let bytes = inputs[..1]
+        .iter()
+        .map(|name| place.read(name).len())
+        .sum::<usize>()
+        * 3;
     assert_summary(&ran.stderr, &ODD.map(|(_, letter)| letter).repeat(3), bytes);
 }
 
@@ -94,10 +133,24 @@ fn empty_lists_give_empty_outputs() {
     let place = Place::new();
     place.write("empty", "");
     for verb in ["filter", "annotate"] {
-        let ran = place.done(&[verb, "-s", "good.rsieve", "-a", "FooBot", "empty", "-o", "new"]);
+        let ran = place.done(&[
+            verb,
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "empty",
+            "-o",
+            "new",
+        ]);
         assert_eq!(place.read("new"), b"");
         assert_summary(&ran.stderr, &[], 0);
-        assert_eq!(place.done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot"]).stdout, b"");
+        assert_eq!(
+            place
+                .done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot"])
+                .stdout,
+            b""
+        );
     }
 }
 
@@ -105,14 +158,42 @@ fn empty_lists_give_empty_outputs() {
 fn overlong_lines_are_invalid() {
     let place = Place::new();
     let long = [b"https://a.example/".as_slice(), &vec![b'y'; 100 << 20]].concat();
-    let list = [b"https://a.example/\n", long.as_slice(), b"\nhttps://a.example/x"].concat();
+    let list = [
+        b"https://a.example/\n",
+        long.as_slice(),
+        b"\nhttps://a.example/x",
+    ]
+    .concat();
     place.write("long.txt", &list);
-    let args = ["annotate", "-s", "good.rsieve", "-a", "FooBot,BarBot", "long.txt", "list.txt", "-o", "new"];
+    let args = [
+        "annotate",
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot,BarBot",
+        "long.txt",
+        "list.txt",
+        "-o",
+        "new",
+    ];
     let ran = place.done(&args);
-    let rest = b"AA\thttps://a.example/\nDD\thttps://a.example/x\nUU\thttps://q.example/\nII\tfoo\n";
-    let parts = [b"AA\thttps://a.example/\nII\t", long.as_slice(), b"\nDD\thttps://a.example/x\n", rest];
-    assert!(place.read("new") == parts.concat(), "bytes were lost or changed");
-    assert_summary(&ran.stderr, &['A', 'I', 'D', 'A', 'D', 'U', 'I'], list.len() + LIST.len());
+    let rest =
+        b"AA\thttps://a.example/\nDD\thttps://a.example/x\nUU\thttps://q.example/\nII\tfoo\n";
+    let parts = [
+        b"AA\thttps://a.example/\nII\t",
+        long.as_slice(),
+        b"\nDD\thttps://a.example/x\n",
+        rest,
+    ];
+    assert!(
+        place.read("new") == parts.concat(),
+        "bytes were lost or changed"
+    );
+    assert_summary(
+        &ran.stderr,
+        &['A', 'I', 'D', 'A', 'D', 'U', 'I'],
+        list.len() + LIST.len(),
+    );
 }
 
 #[test]
@@ -128,16 +209,44 @@ fn urls_of_megabytes_have_verdicts() {
         line("https://q.example/", ""),
     ];
     place.write("long.txt", lines.join(&b'\n'));
-    let ran = place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"]);
-    let letters: Vec<u8> = ran.stdout.split(|&b| b == b'\n').map(|line| line[0]).collect();
+    let ran = place.done(&[
+        "annotate",
+        "-q",
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot",
+        "long.txt",
+    ]);
+    let letters: Vec<u8> = ran
+        .stdout
+        .split(|&b| b == b'\n')
+        .map(|line| line[0])
+        .collect();
     assert_eq!(letters, b"DADDU");
 }
 
 #[test]
 fn hosts_of_megabytes_are_unknown_or_invalid() {
     let place = Place::new();
-    place.write("long.txt", [b"https://", vec![b'y'; 5 << 20].as_slice(), b".example/\nhttps://a.example/"].concat());
-    let ran = place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"]);
+    place.write(
+        "long.txt",
+        [
+            b"https://",
+            vec![b'y'; 5 << 20].as_slice(),
+            b".example/\nhttps://a.example/",
+        ]
+        .concat(),
+    );
+    let ran = place.done(&[
+        "annotate",
+        "-q",
+        "-s",
+        "good.rsieve",
+        "-a",
+        "FooBot",
+        "long.txt",
+    ]);
     assert!(matches!(ran.stdout[0], b'I' | b'U'));
     assert!(ran.stdout.ends_with(b"\nA\thttps://a.example/"));
 }
@@ -145,17 +254,39 @@ fn hosts_of_megabytes_are_unknown_or_invalid() {
 #[test]
 fn seventy_agents_have_seventy_letters() {
     let place = Place::new();
-    let name = |i: usize| format!("bot{}{}", char::from(b'a' + (i / 10) as u8), char::from(b'a' + (i % 10) as u8));
+    let name = |i: usize| {
+        format!(
+            "bot{}{}",
+            char::from(b'a' + (i / 10) as u8),
+            char::from(b'a' + (i % 10) as u8)
+        )
+    };
     let named = [0, 7, 62, 63, 64, 65, 69];
-    let groups: String = named.iter().map(|&i| format!("user-agent: {}\ndisallow: /x\n\n", name(i))).collect();
+    let groups: String = named
+        .iter()
+        .map(|&i| format!("user-agent: {}\ndisallow: /x\n\n", name(i)))
+        .collect();
     place.write("good.rsieve", snapshot(&groups));
     let agents: Vec<String> = (0..70).map(name).collect();
-    let ran = place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", &agents.join(","), "list.txt"]);
-    let by_rules: String = (0..70).map(|i| if named.contains(&i) { 'D' } else { 'A' }).collect();
+    let ran = place.done(&[
+        "annotate",
+        "-q",
+        "-s",
+        "good.rsieve",
+        "-a",
+        &agents.join(","),
+        "list.txt",
+    ]);
+    let by_rules: String = (0..70)
+        .map(|i| if named.contains(&i) { 'D' } else { 'A' })
+        .collect();
     let letters = ["A".repeat(70), by_rules, "U".repeat(70), "I".repeat(70)];
     let urls = LIST.split(|&b| b == b'\n');
-    let expected: Vec<String> =
-        letters.iter().zip(urls).map(|(l, url)| format!("{l}\t{}\n", String::from_utf8_lossy(url))).collect();
+    let expected: Vec<String> = letters
+        .iter()
+        .zip(urls)
+        .map(|(l, url)| format!("{l}\t{}\n", String::from_utf8_lossy(url)))
+        .collect();
     assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected.concat());
 }
 
@@ -164,15 +295,37 @@ fn quiet_prints_nothing_and_dash_is_a_stream() {
     let place = Place::new();
     for (verb, expected) in [
         ("filter", "https://a.example/\n"),
-        ("annotate", "A\thttps://a.example/\nD\thttps://a.example/x\nU\thttps://q.example/\nI\tfoo\n"),
+        (
+            "annotate",
+            "A\thttps://a.example/\nD\thttps://a.example/x\nU\thttps://q.example/\nI\tfoo\n",
+        ),
     ] {
         let judge = [verb, "-q", "-s", "good.rsieve", "-a", "FooBot"];
-        for rest in [&[][..], &["-"], &["-o", "-"], &["-o", "-", "-"], &["list.txt", "-o", "-"]] {
+        for rest in [
+            &[][..],
+            &["-"],
+            &["-o", "-"],
+            &["-o", "-", "-"],
+            &["list.txt", "-o", "-"],
+        ] {
             let ran = robosieve_with(place.0.path(), &[&judge[..], rest].concat(), LIST);
-            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{verb} {rest:?}");
-            assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected, "{verb} {rest:?}");
+            assert_eq!(
+                (ran.code, ran.stderr.as_str()),
+                (Some(0), ""),
+                "{verb} {rest:?}"
+            );
+            assert_eq!(
+                String::from_utf8(ran.stdout).unwrap(),
+                expected,
+                "{verb} {rest:?}"
+            );
         }
         assert!(!place.path("-").exists());
     }
-    assert_eq!(place.done(&["compile", "-q", "good.jsonl", "-o", "new"]).stderr, "");
+    assert_eq!(
+        place
+            .done(&["compile", "-q", "good.jsonl", "-o", "new"])
+            .stderr,
+        ""
+    );
 }

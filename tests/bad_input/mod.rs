@@ -63,7 +63,12 @@ impl Place {
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.0.path()).unwrap().map(Result::unwrap);
         entries
-            .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap_or_default()))
+            .map(|entry| {
+                (
+                    entry.file_name().into_string().unwrap(),
+                    fs::read(entry.path()).unwrap_or_default(),
+                )
+            })
             .collect()
     }
 
@@ -78,12 +83,22 @@ impl Place {
         let ran = run();
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
         for part in expected {
-            assert!(ran.stderr.contains(part), "{args:?} should say {part:?}: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains(part),
+                "{args:?} should say {part:?}: {}",
+                ran.stderr
+            );
         }
         assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
         let after = self.files();
-        let names: Vec<_> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
-        assert!(before == after, "{args:?} changed {names:?} or removed files");
+        let names: Vec<_> = after
+            .keys()
+            .filter(|name| before.get(*name) != after.get(*name))
+            .collect();
+        assert!(
+            before == after,
+            "{args:?} changed {names:?} or removed files"
+        );
         ran.stderr
     }
 
@@ -96,8 +111,16 @@ impl Place {
     /// The letters of the hosts `a`, `b` and `c` by the snapshot `name`.
     fn letters(&self, name: &str) -> String {
         let urls = b"https://a.example/\nhttps://b.example/\nhttps://c.example/\n";
-        let ran = robosieve_with(self.0.path(), &["annotate", "-q", "-s", name, "-a", "FooBot"], urls);
-        ran.stdout.split(|&b| b == b'\n').filter_map(|line| line.first()).map(|&b| char::from(b)).collect()
+        let ran = robosieve_with(
+            self.0.path(),
+            &["annotate", "-q", "-s", name, "-a", "FooBot"],
+            urls,
+        );
+        ran.stdout
+            .split(|&b| b == b'\n')
+            .filter_map(|line| line.first())
+            .map(|&b| char::from(b))
+            .collect()
     }
 
     /// A number in the report `stats.json`.
@@ -109,12 +132,16 @@ impl Place {
 
 fn snapshot(robots: &str) -> Vec<u8> {
     let mut compiler = Compiler::default();
-    compiler.add_robots("https://a.example", robots.as_bytes()).unwrap();
+    compiler
+        .add_robots("https://a.example", robots.as_bytes())
+        .unwrap();
     compiler.finish().unwrap().to_vec().unwrap()
 }
 
 fn json_line(host: &str) -> String {
-    serde_json::json!({"url": format!("https://{host}.example/robots.txt"), "body": ROBOTS}).to_string() + "\n"
+    serde_json::json!({"url": format!("https://{host}.example/robots.txt"), "body": ROBOTS})
+        .to_string()
+        + "\n"
 }
 
 fn response() -> String {

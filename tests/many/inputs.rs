@@ -3,8 +3,15 @@
 use super::Place;
 use std::fs;
 
-const LISTS: [&str; 7] =
-    ["b.txt", "a.txt", "crawl/2.txt", "crawl/10.txt", "crawl/.old.txt", "crawl/deep/3.txt", "c[1].txt"];
+const LISTS: [&str; 7] = [
+    "b.txt",
+    "a.txt",
+    "crawl/2.txt",
+    "crawl/10.txt",
+    "crawl/.old.txt",
+    "crawl/deep/3.txt",
+    "c[1].txt",
+];
 
 fn place() -> Place {
     let place = Place::new();
@@ -20,29 +27,68 @@ fn inputs_are_expanded_in_order() {
     let place = place();
     let cases: [(&[&str], &str, &[&str]); 12] = [
         (&["b.txt", "a.txt"], "", &["b.txt", "a.txt"]),
-        (&["crawl", "a.txt"], "", &["crawl/10.txt", "crawl/2.txt", "a.txt"]),
+        (
+            &["crawl", "a.txt"],
+            "",
+            &["crawl/10.txt", "crawl/2.txt", "a.txt"],
+        ),
         (&["crawl/"], "", &["crawl/10.txt", "crawl/2.txt"]),
         (&["?.txt"], "", &["a.txt", "b.txt"]),
         (&["crawl/*"], "", &["crawl/10.txt", "crawl/2.txt"]),
         (&["crawl/.*.txt"], "", &["crawl/.old.txt"]),
-        (&["crawl/**/*.txt"], "", &["crawl/10.txt", "crawl/2.txt", "crawl/deep/3.txt"]),
+        (
+            &["crawl/**/*.txt"],
+            "",
+            &["crawl/10.txt", "crawl/2.txt", "crawl/deep/3.txt"],
+        ),
         // The name of an existing file is no pattern.
         (&["c[1].txt"], "", &["c[1].txt"]),
-        (&["--files-from", "list"], "", &["crawl/2.txt", "b.txt", "'none'.txt"]),
-        (&["--files-from", "list", "a.txt"], "", &["a.txt", "crawl/2.txt", "b.txt", "'none'.txt"]),
-        (&["--files-from", "-"], "crawl\nb.tx?", &["crawl/10.txt", "crawl/2.txt", "b.txt"]),
-        (&["a.txt", "-"], "https://h1.example/stdin\n", &["a.txt", "stdin"]),
+        (
+            &["--files-from", "list"],
+            "",
+            &["crawl/2.txt", "b.txt", "'none'.txt"],
+        ),
+        (
+            &["--files-from", "list", "a.txt"],
+            "",
+            &["a.txt", "crawl/2.txt", "b.txt", "'none'.txt"],
+        ),
+        (
+            &["--files-from", "-"],
+            "crawl\nb.tx?",
+            &["crawl/10.txt", "crawl/2.txt", "b.txt"],
+        ),
+        (
+            &["a.txt", "-"],
+            "https://h1.example/stdin\n",
+            &["a.txt", "stdin"],
+        ),
     ];
     for (args, stdin, expected) in cases {
         assert_eq!(place.taken(args, stdin), expected, "{args:?}");
     }
     let ran = place.done(&["filter", "-s", "web.rsieve", "-a", "FooBot", "crawl"]);
-    assert!(ran.stderr.contains("crawl: reads the 2 files in it and skips 1 directories"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("crawl: reads the 2 files in it and skips 1 directories"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn annotate_expands_inputs() {
-    let ran = place().done(&["annotate", "-q", "-s", "web.rsieve", "-a", "FooBot", "--shard", "1/2", "crawl"]);
+    let ran = place().done(&[
+        "annotate",
+        "-q",
+        "-s",
+        "web.rsieve",
+        "-a",
+        "FooBot",
+        "--shard",
+        "1/2",
+        "crawl",
+    ]);
     assert_eq!(ran.stdout, b"A\thttps://h1.example/crawl/10.txt\n");
 }
 
@@ -62,7 +108,10 @@ fn shards_partition_the_inputs() {
     assert_eq!(taken, expected);
     // A shard without inputs does nothing. In particular it does not wait for standard input.
     let nothing: [&str; 0] = [];
-    assert_eq!(place.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n"), nothing);
+    assert_eq!(
+        place.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n"),
+        nothing
+    );
 }
 
 #[test]
@@ -76,13 +125,22 @@ fn arguments_without_inputs_are_refused() {
         (&["empty"], &["empty: a directory without files", "glob"]),
         (&["--files-from", "blank"], &["--files-from lists none"]),
         (&["--files-from", "none"], &["none: No such file"]),
-        (&["--files-from", "-", "-"], &["--files-from -", "leave one out"]),
-        (&["--shard", "1/2"], &["--shard divides inputs", "--files-from"]),
+        (
+            &["--files-from", "-", "-"],
+            &["--files-from -", "leave one out"],
+        ),
+        (
+            &["--shard", "1/2"],
+            &["--shard divides inputs", "--files-from"],
+        ),
         (&["--shard", "0/4", "a.txt"], &["from 1 to N"]),
         (&["--shard", "5/4", "a.txt"], &["from 1 to N"]),
     ];
     for (args, words) in cases {
-        place.refused(&[&["filter", "-s", "web.rsieve", "-a", "FooBot"][..], args].concat(), words);
+        place.refused(
+            &[&["filter", "-s", "web.rsieve", "-a", "FooBot"][..], args].concat(),
+            words,
+        );
     }
 }
 
@@ -106,8 +164,16 @@ fn inputs_may_exceed_the_open_file_limit() {
         place.write_list(&format!("many/{i:02}"));
     }
     let binary = env!("CARGO_BIN_EXE_robosieve");
-    let command = format!("ulimit -n 40; {binary} filter -q -j 2 -s web.rsieve -a FooBot many < /dev/null");
-    let out = std::process::Command::new("bash").args(["-c", &command]).current_dir(place.dir.path()).output().unwrap();
+    let command =
+        format!("ulimit -n 40; {binary} filter -q -j 2 -s web.rsieve -a FooBot many < /dev/null");
+    let out = std::process::Command::new("bash")
+        .args(["-c", &command])
+        .current_dir(place.dir.path())
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
-    assert_eq!(out.stdout.iter().filter(|byte| **byte == b'\n').count(), 100);
+    assert_eq!(
+        out.stdout.iter().filter(|byte| **byte == b'\n').count(),
+        100
+    );
 }

@@ -11,7 +11,17 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const FILES: usize = 40;
-const ARGS: [&str; 9] = ["filter", "-q", "-j", "2", "-s", "web.rsieve", "-a", "FooBot", "in"];
+const ARGS: [&str; 9] = [
+    "filter",
+    "-q",
+    "-j",
+    "2",
+    "-s",
+    "web.rsieve",
+    "-a",
+    "FooBot",
+    "in",
+];
 
 fn place() -> Place {
     let place = Place::new();
@@ -24,7 +34,10 @@ fn place() -> Place {
 /// The names in a directory, without that of the state.
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| name != ".robosieve").collect()
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != ".robosieve")
+        .collect()
 }
 
 /// A run that has completed this number of files.
@@ -37,7 +50,12 @@ fn begun(place: &Place, complete: usize) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count() < complete {
+    while names(&place.path("out/.robosieve"))
+        .iter()
+        .filter(|name| name.ends_with(".json"))
+        .count()
+        < complete
+    {
         std::thread::sleep(Duration::from_millis(1));
     }
     child
@@ -50,21 +68,51 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
         let mut child = begun(&place, complete);
         child.kill().unwrap();
         child.wait().unwrap();
-        let states = names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count();
-        assert!((complete..FILES).contains(&states), "killed in the middle of the run: {states}");
+        let states = names(&place.path("out/.robosieve"))
+            .iter()
+            .filter(|name| name.ends_with(".json"))
+            .count();
+        assert!(
+            (complete..FILES).contains(&states),
+            "killed in the middle of the run: {states}"
+        );
     }
     let to = ["--out-dir", "out", "--disallowed-to", "no", "--resume"];
-    let resumed = place.run(&[&["filter", "-s", "web.rsieve", "-a", "FooBot", "in"][..], &to].concat());
+    let resumed = place.run(
+        &[
+            &["filter", "-s", "web.rsieve", "-a", "FooBot", "in"][..],
+            &to,
+        ]
+        .concat(),
+    );
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
-    let skipped = resumed.stderr.split_once("resume: ").and_then(|(_, rest)| rest.split_once(' ')).unwrap().0;
-    assert!((25..FILES).contains(&skipped.parse().unwrap()), "{}", resumed.stderr);
-    place.done(&[&ARGS[..], &["--out-dir", "calm", "--disallowed-to", "calm-no"]].concat());
+    let skipped = resumed
+        .stderr
+        .split_once("resume: ")
+        .and_then(|(_, rest)| rest.split_once(' '))
+        .unwrap()
+        .0;
+    assert!(
+        (25..FILES).contains(&skipped.parse().unwrap()),
+        "{}",
+        resumed.stderr
+    );
+    place.done(
+        &[
+            &ARGS[..],
+            &["--out-dir", "calm", "--disallowed-to", "calm-no"],
+        ]
+        .concat(),
+    );
     for (found, expected) in [("out", "calm"), ("no", "calm-no")] {
         for name in names(&place.path(expected)) {
             let read = |dir: &str| fs::read(place.path(dir).join(&name)).unwrap();
             assert!(read(found) == read(expected), "{found}/{name}");
         }
-        let visible = names(&place.path(found)).into_iter().filter(|name| !name.starts_with('.')).count();
+        let visible = names(&place.path(found))
+            .into_iter()
+            .filter(|name| !name.starts_with('.'))
+            .count();
         assert_eq!(visible, FILES);
     }
 }
@@ -74,18 +122,39 @@ fn interrupted_runs_leave_no_temporary_files() {
     let place = place();
     for complete in [1, 5, 10, 15] {
         let mut child = begun(&place, complete);
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let sent = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().signal(), Some(2));
         let mut stderr = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        let states = names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count();
-        let kept = stderr.strip_prefix("robosieve: interrupted by SIGINT: ").and_then(|kept| kept.split_once(' '));
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
+        let states = names(&place.path("out/.robosieve"))
+            .iter()
+            .filter(|name| name.ends_with(".json"))
+            .count();
+        let kept = stderr
+            .strip_prefix("robosieve: interrupted by SIGINT: ")
+            .and_then(|kept| kept.split_once(' '));
         // Each of the two threads may have completed a file that was not yet counted.
         let (kept, rest) = kept.unwrap_or_else(|| panic!("{stderr}"));
-        assert!((complete.saturating_sub(2)..=states).contains(&kept.parse().unwrap()), "{stderr}, {states} complete");
-        assert_eq!(rest, "of 40 files are complete; the same command with --resume does the others\n");
-        let all = ["out", "no", "out/.robosieve"].map(|dir| names(&place.path(dir))).concat();
+        assert!(
+            (complete.saturating_sub(2)..=states).contains(&kept.parse().unwrap()),
+            "{stderr}, {states} complete"
+        );
+        assert_eq!(
+            rest,
+            "of 40 files are complete; the same command with --resume does the others\n"
+        );
+        let all = ["out", "no", "out/.robosieve"]
+            .map(|dir| names(&place.path(dir)))
+            .concat();
         assert!(all.iter().all(|name| !name.ends_with(".tmp")), "{all:?}");
     }
 }

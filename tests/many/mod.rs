@@ -19,10 +19,15 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
+        let place = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
         let robots = "user-agent: *\\ndisallow: /p\\n\\nuser-agent: FooBot\\ndisallow: /p\\ndisallow: /foo\\n";
-        let line =
-            |i| format!("{{\"url\": \"https://h{i}.example/robots.txt\", \"status\": 200, \"body\": \"{robots}\"}}\n");
+        let line = |i| {
+            format!(
+                "{{\"url\": \"https://h{i}.example/robots.txt\", \"status\": 200, \"body\": \"{robots}\"}}\n"
+            )
+        };
         place.write("web.jsonl", (0..10).map(line).collect::<String>());
         place.done(&["compile", "-q", "-o", "web.rsieve", "web.jsonl"]);
         place
@@ -62,16 +67,29 @@ impl Place {
     fn refused(&self, args: &[&str], words: &[&str]) {
         let ran = self.run(args);
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
-        let missing: Vec<_> = words.iter().filter(|word| !ran.stderr.contains(**word)).collect();
-        assert!(missing.is_empty(), "{args:?} does not say {missing:?} but: {}", ran.stderr);
+        let missing: Vec<_> = words
+            .iter()
+            .filter(|word| !ran.stderr.contains(**word))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "{args:?} does not say {missing:?} but: {}",
+            ran.stderr
+        );
     }
 
     /// The names of the lists that `filter` reads with these arguments, in order.
     fn taken(&self, args: &[&str], stdin: &str) -> Vec<String> {
-        let args = [&["filter", "-q", "-s", "web.rsieve", "-a", "FooBot"][..], args].concat();
+        let args = [
+            &["filter", "-q", "-s", "web.rsieve", "-a", "FooBot"][..],
+            args,
+        ]
+        .concat();
         let ran = robosieve_with(self.dir.path(), &args, stdin.as_bytes());
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
         let text = String::from_utf8(ran.stdout).unwrap();
-        text.lines().map(|line| line.strip_prefix("https://h1.example/").unwrap().to_owned()).collect()
+        text.lines()
+            .map(|line| line.strip_prefix("https://h1.example/").unwrap().to_owned())
+            .collect()
     }
 }

@@ -23,7 +23,9 @@ pub(super) fn list(lines: usize) -> String {
 
 pub(super) fn gz(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast()).read_to_end(&mut out).unwrap();
+    flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast())
+        .read_to_end(&mut out)
+        .unwrap();
     out
 }
 
@@ -35,14 +37,33 @@ fn files_are_judged_independently() {
         place.write(&format!("in/{i:03}.txt"), list(if i == 1 { 2 } else { i }));
     }
     place.write("in/big.txt.gz", gz(&list(300_000)));
-    place.write("in/zst.txt.zst", zstd::encode_all(list(1000).as_bytes(), 1).unwrap());
-    let to = ["--disallowed-to", "no", "--unknown-to", "new", "--invalid-to", "deep/odd"];
+    place.write(
+        "in/zst.txt.zst",
+        zstd::encode_all(list(1000).as_bytes(), 1).unwrap(),
+    );
+    let to = [
+        "--disallowed-to",
+        "no",
+        "--unknown-to",
+        "new",
+        "--invalid-to",
+        "deep/odd",
+    ];
     for threads in ["1", "2", "7"] {
-        place.done(&args(&[&["-j", threads, "--out-dir", "deep/go", "in"][..], &to].concat()));
+        place.done(&args(
+            &[&["-j", threads, "--out-dir", "deep/go", "in"][..], &to].concat(),
+        ));
         for name in ["000.txt", "001.txt", "199.txt", "big.txt.gz", "zst.txt.zst"] {
             let input = format!("in/{name}");
             let alone = format!("alone-{name}");
-            place.done(&args(&["-q", "-o", &alone, "--disallowed-to", "alone-no", &input]));
+            place.done(&args(&[
+                "-q",
+                "-o",
+                &alone,
+                "--disallowed-to",
+                "alone-no",
+                &input,
+            ]));
             let read = |path: &str| {
                 let mut bytes = Vec::new();
                 robosieve::decode::decode(fs::File::open(place.path(path)).unwrap())
@@ -51,19 +72,35 @@ fn files_are_judged_independently() {
                     .unwrap();
                 bytes
             };
-            assert!(read(&format!("deep/go/{name}")) == read(&alone), "{name} with {threads} threads");
-            assert!(read(&format!("no/{name}")) == read("alone-no"), "{name} with {threads} threads");
+            assert!(
+                read(&format!("deep/go/{name}")) == read(&alone),
+                "{name} with {threads} threads"
+            );
+            assert!(
+                read(&format!("no/{name}")) == read("alone-no"),
+                "{name} with {threads} threads"
+            );
         }
         let lists = ["deep/go", "no", "new", "deep/odd"].map(|dir| {
-            let names = fs::read_dir(place.path(dir)).unwrap().map(|entry| entry.unwrap().file_name());
+            let names = fs::read_dir(place.path(dir))
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name());
             names.filter(|name| name != ".robosieve").count()
         });
         assert_eq!(lists, [202; 4]);
         fs::remove_dir_all(place.path("deep")).unwrap();
     }
     // The extension decides, as with -o.
-    assert!(fs::read(place.path("no/big.txt.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
-    assert!(fs::read(place.path("no/zst.txt.zst")).unwrap().starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
+    assert!(
+        fs::read(place.path("no/big.txt.gz"))
+            .unwrap()
+            .starts_with(&[0x1f, 0x8b])
+    );
+    assert!(
+        fs::read(place.path("no/zst.txt.zst"))
+            .unwrap()
+            .starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+    );
 }
 
 #[test]
@@ -71,13 +108,31 @@ fn annotate_writes_one_file_per_input() {
     let place = Place::new();
     place.write("in/a", "https://h1.example/foo\nhttps://h1.example/p\n");
     place.write("in/b", "https://h2.example/\n");
-    let ran = place.done(&["annotate", "-s", "web.rsieve", "-a", "FooBot,BarBot", "--out-dir", "out", "in"]);
-    assert_eq!(place.read("out/a"), "DA\thttps://h1.example/foo\nDD\thttps://h1.example/p\n");
+    let ran = place.done(&[
+        "annotate",
+        "-s",
+        "web.rsieve",
+        "-a",
+        "FooBot,BarBot",
+        "--out-dir",
+        "out",
+        "in",
+    ]);
+    assert_eq!(
+        place.read("out/a"),
+        "DA\thttps://h1.example/foo\nDD\thttps://h1.example/p\n"
+    );
     assert_eq!(place.read("out/b"), "AA\thttps://h2.example/\n");
-    for line in ["files 2  done 2  skipped 0  failed 0", "lines 3  allowed 1  disallowed 2"] {
+    for line in [
+        "files 2  done 2  skipped 0  failed 0",
+        "lines 3  allowed 1  disallowed 2",
+    ] {
         assert!(ran.stderr.contains(line), "{}", ran.stderr);
     }
-    assert!(ran.stderr.lines().any(|line| line.split_whitespace().eq("2 BarBot allowed 2 disallowed 1".split(' '))));
+    assert!(ran.stderr.lines().any(|line| {
+        line.split_whitespace()
+            .eq("2 BarBot allowed 2 disallowed 1".split(' '))
+    }));
 }
 
 #[test]
@@ -87,7 +142,12 @@ fn shards_share_a_directory() {
     for shard in ["1/3", "2/3", "3/3"] {
         place.done(&args(&["--out-dir", "out", "--shard", shard, "in"]));
     }
-    (0..10).for_each(|i| assert_eq!(place.read(&format!("out/{i}")), place.read(&format!("in/{i}"))));
+    (0..10).for_each(|i| {
+        assert_eq!(
+            place.read(&format!("out/{i}")),
+            place.read(&format!("in/{i}"))
+        )
+    });
 }
 
 #[test]
@@ -99,42 +159,103 @@ fn failing_files_stop_no_other() {
     place.write("out/2.gz", "from before");
     let ran = place.run(&args(&["--out-dir", "out", "in"]));
     assert_eq!(ran.code, Some(2));
-    for words in ["files 5  done 4  skipped 0  failed 1", "in/2.gz: damaged at byte", "1 of 5 files failed", "--resume"]
-    {
+    for words in [
+        "files 5  done 4  skipped 0  failed 1",
+        "in/2.gz: damaged at byte",
+        "1 of 5 files failed",
+        "--resume",
+    ] {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }
     assert_eq!(place.read("out/2.gz"), "from before");
     place.write("in/2.gz", gz(&list(10)));
     let ran = place.done(&args(&["--out-dir", "out", "--resume", "in"]));
-    assert!(ran.stderr.contains("4 of 5 files are complete and skipped, 1 to do"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("4 of 5 files are complete and skipped, 1 to do"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn nameless_and_overwriting_outputs_are_refused() {
     let place = Place::new();
-    ["in/a", "other/a", "in/b", "file"].iter().for_each(|name| place.write_list(name));
+    ["in/a", "other/a", "in/b", "file"]
+        .iter()
+        .for_each(|name| place.write_list(name));
     std::os::unix::fs::symlink(place.path("in"), place.path("link")).unwrap();
     std::os::unix::fs::symlink(place.path("in/b"), place.path("other/b")).unwrap();
     let cases: [(&[&str], &[&str]); 13] = [
-        (&["--out-dir", "out", "in/a", "in/a"], &["in/a and in/a", "name it once"]),
+        (
+            &["--out-dir", "out", "in/a", "in/a"],
+            &["in/a and in/a", "name it once"],
+        ),
         // Also if they belong to different shards.
-        (&["--out-dir", "out", "--shard", "1/2", "in/a", "in/b", "./in/a"], &["in/a and ./in/a"]),
-        (&["--out-dir", "in", "in"], &["in/a: would be overwritten while it is read", "another directory"]),
-        (&["--out-dir", "link", "in/a"], &["link/a: would be overwritten"]),
-        (&["--out-dir", "other", "in/b"], &["other/b: would be overwritten"]),
-        (&["--out-dir", "out", "--invalid-to", "in", "in"], &["in/a: would be overwritten"]),
-        (&["--out-dir", "file", "in"], &["file: is a file", "directory"]),
-        (&["--out-dir", "out", "--unknown-to", "file", "in"], &["file: is a file", "directory"]),
-        (&["--out-dir", "out", "--unknown-to", "./out", "in"], &["out: named for two outputs"]),
-        (&["--out-dir", "out", "-o", "file", "in"], &["leave one of them out"]),
+        (
+            &[
+                "--out-dir",
+                "out",
+                "--shard",
+                "1/2",
+                "in/a",
+                "in/b",
+                "./in/a",
+            ],
+            &["in/a and ./in/a"],
+        ),
+        (
+            &["--out-dir", "in", "in"],
+            &[
+                "in/a: would be overwritten while it is read",
+                "another directory",
+            ],
+        ),
+        (
+            &["--out-dir", "link", "in/a"],
+            &["link/a: would be overwritten"],
+        ),
+        (
+            &["--out-dir", "other", "in/b"],
+            &["other/b: would be overwritten"],
+        ),
+        (
+            &["--out-dir", "out", "--invalid-to", "in", "in"],
+            &["in/a: would be overwritten"],
+        ),
+        (
+            &["--out-dir", "file", "in"],
+            &["file: is a file", "directory"],
+        ),
+        (
+            &["--out-dir", "out", "--unknown-to", "file", "in"],
+            &["file: is a file", "directory"],
+        ),
+        (
+            &["--out-dir", "out", "--unknown-to", "./out", "in"],
+            &["out: named for two outputs"],
+        ),
+        (
+            &["--out-dir", "out", "-o", "file", "in"],
+            &["leave one of them out"],
+        ),
         (&["--out-dir", "out"], &["standard input has no name", "-o"]),
-        (&["--out-dir", "out", "in", "/dev/null"], &["/dev/null: --out-dir takes regular files", "-o"]),
+        (
+            &["--out-dir", "out", "in", "/dev/null"],
+            &["/dev/null: --out-dir takes regular files", "-o"],
+        ),
         (&["--resume", "in"], &["--resume needs --out-dir"]),
     ];
     for (more, words) in cases {
         place.refused(&args(more), words);
     }
-    place.refused(&args(&["--out-dir", "out", "in", "none"]), &["none: No such file"]);
-    assert!(!place.path("out").exists(), "a refused run creates no directory");
+    place.refused(
+        &args(&["--out-dir", "out", "in", "none"]),
+        &["none: No such file"],
+    );
+    assert!(
+        !place.path("out").exists(),
+        "a refused run creates no directory"
+    );
 }

@@ -15,42 +15,111 @@ struct Case {
 const FILTER: &[&str] = &["filter", "-s", "web.rsieve", "-a", "FooBot"];
 
 const CASES: &[Case] = &[
-    Case { change: |_| {}, args: FILTER, skips: 3, why: "" },
+    Case {
+        change: |_| {},
+        args: FILTER,
+        skips: 3,
+        why: "",
+    },
     Case {
         change: |place| place.write("in/b", "https://h1.example/x\n"),
         args: FILTER,
         skips: 2,
         why: "input changed",
     },
-    Case { change: |place| touch(place, "in/b"), args: FILTER, skips: 2, why: "input changed" },
-    Case { change: |place| remove(place, "out/a"), args: FILTER, skips: 2, why: "output missing or changed" },
-    Case { change: |place| place.write("out/a", ""), args: FILTER, skips: 2, why: "output missing or changed" },
-    Case { change: |place| remove(place, "out/.robosieve/a.json"), args: FILTER, skips: 2, why: "not done yet" },
+    Case {
+        change: |place| touch(place, "in/b"),
+        args: FILTER,
+        skips: 2,
+        why: "input changed",
+    },
+    Case {
+        change: |place| remove(place, "out/a"),
+        args: FILTER,
+        skips: 2,
+        why: "output missing or changed",
+    },
+    Case {
+        change: |place| place.write("out/a", ""),
+        args: FILTER,
+        skips: 2,
+        why: "output missing or changed",
+    },
+    Case {
+        change: |place| remove(place, "out/.robosieve/a.json"),
+        args: FILTER,
+        skips: 2,
+        why: "not done yet",
+    },
     Case {
         change: |place| place.write("out/.robosieve/a.json", "{"),
         args: FILTER,
         skips: 2,
         why: "state not readable",
     },
-    Case { change: recompile, args: FILTER, skips: 0, why: "made by another snapshot" },
-    Case { change: other_version, args: FILTER, skips: 2, why: "made by another version" },
-    Case { change: |_| {}, args: &["filter", "-s", "web.rsieve", "-a", "BarBot"], skips: 0, why: "other options" },
-    Case { change: |_| {}, args: &["annotate", "-s", "web.rsieve", "-a", "FooBot"], skips: 0, why: "other options" },
+    Case {
+        change: recompile,
+        args: FILTER,
+        skips: 0,
+        why: "made by another snapshot",
+    },
+    Case {
+        change: other_version,
+        args: FILTER,
+        skips: 2,
+        why: "made by another version",
+    },
     Case {
         change: |_| {},
-        args: &["filter", "-s", "web.rsieve", "-a", "FooBot", "--scheme", "any"],
+        args: &["filter", "-s", "web.rsieve", "-a", "BarBot"],
         skips: 0,
         why: "other options",
     },
     Case {
         change: |_| {},
-        args: &["filter", "-s", "web.rsieve", "-a", "FooBot", "--keep", "disallowed"],
+        args: &["annotate", "-s", "web.rsieve", "-a", "FooBot"],
         skips: 0,
         why: "other options",
     },
     Case {
         change: |_| {},
-        args: &["filter", "-s", "web.rsieve", "-a", "FooBot", "--invalid-to", "odd"],
+        args: &[
+            "filter",
+            "-s",
+            "web.rsieve",
+            "-a",
+            "FooBot",
+            "--scheme",
+            "any",
+        ],
+        skips: 0,
+        why: "other options",
+    },
+    Case {
+        change: |_| {},
+        args: &[
+            "filter",
+            "-s",
+            "web.rsieve",
+            "-a",
+            "FooBot",
+            "--keep",
+            "disallowed",
+        ],
+        skips: 0,
+        why: "other options",
+    },
+    Case {
+        change: |_| {},
+        args: &[
+            "filter",
+            "-s",
+            "web.rsieve",
+            "-a",
+            "FooBot",
+            "--invalid-to",
+            "odd",
+        ],
         skips: 0,
         why: "output missing or changed",
     },
@@ -67,8 +136,12 @@ const CASES: &[Case] = &[
 ];
 
 fn touch(place: &Place, name: &str) {
-    let file = fs::File::options().append(true).open(place.path(name)).unwrap();
-    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    let file = fs::File::options()
+        .append(true)
+        .open(place.path(name))
+        .unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
 }
 
 fn remove(place: &Place, name: &str) {
@@ -76,13 +149,19 @@ fn remove(place: &Place, name: &str) {
 }
 
 fn recompile(place: &Place) {
-    place.write("one.jsonl", r#"{"url": "https://h1.example/robots.txt", "status": 200, "body": ""}"#);
+    place.write(
+        "one.jsonl",
+        r#"{"url": "https://h1.example/robots.txt", "status": 200, "body": ""}"#,
+    );
     place.done(&["compile", "-q", "-o", "web.rsieve", "one.jsonl"]);
 }
 
 fn other_version(place: &Place) {
     let state = place.read("out/.robosieve/a.json");
-    let other = state.replace(concat!("robosieve ", env!("CARGO_PKG_VERSION")), "robosieve 0.0.1");
+    let other = state.replace(
+        concat!("robosieve ", env!("CARGO_PKG_VERSION")),
+        "robosieve 0.0.1",
+    );
     assert_ne!(state, other);
     place.write("out/.robosieve/a.json", other);
 }
@@ -98,17 +177,34 @@ fn reruns_process_only_incomplete_files() {
         (case.change)(&place);
         let ran = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
         let (skips, todo) = (case.skips, 3 - case.skips);
-        let summary = format!("resume: {skips} of 3 files are complete and skipped, {todo} to do\n");
-        assert!(ran.stderr.contains(&summary) && ran.stderr.contains(case.why), "case {number}: {}", ran.stderr);
+        let summary =
+            format!("resume: {skips} of 3 files are complete and skipped, {todo} to do\n");
+        assert!(
+            ran.stderr.contains(&summary) && ran.stderr.contains(case.why),
+            "case {number}: {}",
+            ran.stderr
+        );
         let done = format!("files 3  done {todo}  skipped {skips}  failed 0");
         assert!(ran.stderr.contains(&done), "case {number}: {}", ran.stderr);
         // As after a run without --resume, and the next rerun skips everything.
         let after = ["a", "b", "c"].map(|name| place.read(&format!("out/{name}")));
         let next = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
-        assert!(next.stderr.contains("3 of 3 files are complete"), "case {number}: {}", next.stderr);
+        assert!(
+            next.stderr.contains("3 of 3 files are complete"),
+            "case {number}: {}",
+            next.stderr
+        );
         let ran = place.done(&[case.args, &["--out-dir", "out", "in"]].concat());
-        assert!(ran.stderr.contains("files 3  done 3  skipped 0"), "case {number}: {}", ran.stderr);
-        assert_eq!(after, ["a", "b", "c"].map(|name| place.read(&format!("out/{name}"))), "case {number}");
+        assert!(
+            ran.stderr.contains("files 3  done 3  skipped 0"),
+            "case {number}: {}",
+            ran.stderr
+        );
+        assert_eq!(
+            after,
+            ["a", "b", "c"].map(|name| place.read(&format!("out/{name}"))),
+            "case {number}"
+        );
     }
 }
 

@@ -6,26 +6,69 @@ use super::Place;
 fn mismatched_extensions_are_refused() {
     let place = Place::new();
     for (command, words) in [
-        ("$R filter -s s -a a -o y.parquet u.txt", &["y.parquet: -o", "y.txt"][..]),
-        ("$R filter -s s -a a -o y.xz u.txt", &["y.xz: -o cannot write .xz", "y.zst"]),
-        ("$R filter -s s -a a -o y.txt.bz2 u.txt", &["cannot write .bz2", "y.zst"]),
-        ("$R annotate -s s -a a -o y.lz4 u.txt", &["cannot write .lz4"]),
+        (
+            "$R filter -s s -a a -o y.parquet u.txt",
+            &["y.parquet: -o", "y.txt"][..],
+        ),
+        (
+            "$R filter -s s -a a -o y.xz u.txt",
+            &["y.xz: -o cannot write .xz", "y.zst"],
+        ),
+        (
+            "$R filter -s s -a a -o y.txt.bz2 u.txt",
+            &["cannot write .bz2", "y.zst"],
+        ),
+        (
+            "$R annotate -s s -a a -o y.lz4 u.txt",
+            &["cannot write .lz4"],
+        ),
         ("$R annotate -s s -a a -o y.parquet u.txt", &["y.txt"]),
-        ("$R filter -s s -a a -o y --disallowed-to y.zip u.txt", &["y.zip: --disallowed-to"]),
-        ("$R filter -s s -a a -o y --unknown-to y.parquet.gz u.txt", &["y.parquet.gz: --unknown-to"]),
-        ("$R filter -s s -a a -o y.jsonl in.parquet", &["y.jsonl: -o writes Parquet", "y.parquet"]),
-        ("$R filter -s s -a a -o y.csv.zst in.parquet", &["y.parquet"]),
-        ("$R filter -s s -a a -o y.parquet --invalid-to z.txt in.parquet", &["z.txt: --invalid-to", "z.parquet"]),
+        (
+            "$R filter -s s -a a -o y --disallowed-to y.zip u.txt",
+            &["y.zip: --disallowed-to"],
+        ),
+        (
+            "$R filter -s s -a a -o y --unknown-to y.parquet.gz u.txt",
+            &["y.parquet.gz: --unknown-to"],
+        ),
+        (
+            "$R filter -s s -a a -o y.jsonl in.parquet",
+            &["y.jsonl: -o writes Parquet", "y.parquet"],
+        ),
+        (
+            "$R filter -s s -a a -o y.csv.zst in.parquet",
+            &["y.parquet"],
+        ),
+        (
+            "$R filter -s s -a a -o y.parquet --invalid-to z.txt in.parquet",
+            &["z.txt: --invalid-to", "z.parquet"],
+        ),
         ("$R annotate -s s -a a -o y.tsv in.parquet", &["y.parquet"]),
-        ("$R annotate -s s -a a -o y.parquet.gz in.parquet", &["not compressed as a whole", "y.parquet"]),
+        (
+            "$R annotate -s s -a a -o y.parquet.gz in.parquet",
+            &["not compressed as a whole", "y.parquet"],
+        ),
         (
             "$R filter -s s -a a --out-dir out odd.txt",
-            &["out/odd.txt: --out-dir writes Parquet", "name the input odd.parquet", "1 of 1 files failed"],
+            &[
+                "out/odd.txt: --out-dir writes Parquet",
+                "name the input odd.parquet",
+                "1 of 1 files failed",
+            ],
         ),
-        ("$R report -s s -a a --json y.xz", &["--json cannot write .xz"]),
+        (
+            "$R report -s s -a a --json y.xz",
+            &["--json cannot write .xz"],
+        ),
         ("$R diff s t --svg y.bz2", &["--svg cannot write .bz2"]),
-        ("$R compile -o y.rsieve.gz web.jsonl", &["is not compressed", "y.rsieve"]),
-        ("$R compile -o y.rsieve --stats-json y.xz web.jsonl", &["--stats-json cannot write .xz"]),
+        (
+            "$R compile -o y.rsieve.gz web.jsonl",
+            &["is not compressed", "y.rsieve"],
+        ),
+        (
+            "$R compile -o y.rsieve --stats-json y.xz web.jsonl",
+            &["--stats-json cannot write .xz"],
+        ),
     ] {
         place.write("odd.txt", super::parquet(super::LIST));
         place.refused(command, words);

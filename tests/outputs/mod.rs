@@ -47,7 +47,8 @@ impl Place {
     }
 
     fn read(&self, name: &str) -> String {
-        String::from_utf8(fs::read(self.path(name)).unwrap_or_else(|err| panic!("{name}: {err}"))).unwrap()
+        String::from_utf8(fs::read(self.path(name)).unwrap_or_else(|err| panic!("{name}: {err}")))
+            .unwrap()
     }
 
     fn run(&self, args: &[&str]) -> Ran {
@@ -63,21 +64,35 @@ impl Place {
     /// Runs `command` in a shell; `$R` is the program.
     fn shell(&self, command: &str) -> Ran {
         let mut shell = std::process::Command::new("bash");
-        shell.args(["-c", command]).env("R", env!("CARGO_BIN_EXE_robosieve")).current_dir(self.0.path());
+        shell
+            .args(["-c", command])
+            .env("R", env!("CARGO_BIN_EXE_robosieve"))
+            .current_dir(self.0.path());
         let out = shell.stdin(std::process::Stdio::null()).output().unwrap();
         let stderr = String::from_utf8(out.stderr).unwrap();
-        Ran { code: out.status.code(), stdout: out.stdout, stderr }
+        Ran {
+            code: out.status.code(),
+            stdout: out.stdout,
+            stderr,
+        }
     }
 
     /// All files of all directories, with their bytes.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         fn add(dir: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
-            for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+            for entry in fs::read_dir(dir)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+            {
                 if entry.is_dir() && !entry.is_symlink() {
                     add(&entry, all);
                 } else {
                     // Reading a device would not end.
-                    let bytes = if entry.is_file() { fs::read(&entry).unwrap() } else { Vec::new() };
+                    let bytes = if entry.is_file() {
+                        fs::read(&entry).unwrap()
+                    } else {
+                        Vec::new()
+                    };
                     all.insert(entry, bytes);
                 }
             }
@@ -93,11 +108,18 @@ impl Place {
         let ran = self.shell(command);
         assert_eq!(ran.code, Some(2), "{command}: {}", ran.stderr);
         for word in words {
-            assert!(ran.stderr.contains(word), "{command} should say {word:?}: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains(word),
+                "{command} should say {word:?}: {}",
+                ran.stderr
+            );
         }
         let after = self.files();
-        let changed: Vec<_> =
-            before.keys().chain(after.keys()).filter(|name| before.get(*name) != after.get(*name)).collect();
+        let changed: Vec<_> = before
+            .keys()
+            .chain(after.keys())
+            .filter(|name| before.get(*name) != after.get(*name))
+            .collect();
         assert!(changed.is_empty(), "{command} changed {changed:?}");
     }
 }
@@ -105,13 +127,23 @@ impl Place {
 /// A Parquet file with a column `url` of these lines.
 fn parquet(lines: &str) -> Vec<u8> {
     use ::parquet::data_type::{ByteArray, ByteArrayType};
-    let schema = ::parquet::schema::parser::parse_message_type("message m { required binary url (STRING); }").unwrap();
-    let mut file =
-        ::parquet::file::writer::SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
+    let schema = ::parquet::schema::parser::parse_message_type(
+        "message m { required binary url (STRING); }",
+    )
+    .unwrap();
+    let mut file = ::parquet::file::writer::SerializedFileWriter::new(
+        Vec::new(),
+        Arc::new(schema),
+        Arc::default(),
+    )
+    .unwrap();
     let mut group = file.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     let urls: Vec<ByteArray> = lines.lines().map(ByteArray::from).collect();
-    column.typed::<ByteArrayType>().write_batch(&urls, None, None).unwrap();
+    column
+        .typed::<ByteArrayType>()
+        .write_batch(&urls, None, None)
+        .unwrap();
     column.close().unwrap();
     group.close().unwrap();
     file.into_inner().unwrap()

@@ -13,13 +13,31 @@ fn descriptors_keep_their_position() {
     let place = Place::new();
     let filter = "$R filter -q -s s -a a u.txt";
     for (command, expected) in [
-        (format!("{filter} -o /dev/stdout >> all"), format!("before\n{KEPT}after\n")),
-        (format!("{filter} --disallowed-to /dev/fd/3 3>> all > x"), format!("before\n{REFUSED}after\n")),
-        (format!("{filter} -o /proc/self/fd/3 3>> all"), format!("before\n{KEPT}after\n")),
-        (format!("{filter} -o link 3>> all"), format!("before\n{KEPT}after\n")),
-        (format!("{filter} -o /dev/stderr 2>> all"), format!("before\n{KEPT}after\n")),
+        (
+            format!("{filter} -o /dev/stdout >> all"),
+            format!("before\n{KEPT}after\n"),
+        ),
+        (
+            format!("{filter} --disallowed-to /dev/fd/3 3>> all > x"),
+            format!("before\n{REFUSED}after\n"),
+        ),
+        (
+            format!("{filter} -o /proc/self/fd/3 3>> all"),
+            format!("before\n{KEPT}after\n"),
+        ),
+        (
+            format!("{filter} -o link 3>> all"),
+            format!("before\n{KEPT}after\n"),
+        ),
+        (
+            format!("{filter} -o /dev/stderr 2>> all"),
+            format!("before\n{KEPT}after\n"),
+        ),
         // The output starts at the position of the shell's descriptor, and later output follows it.
-        (format!("exec 3<> all; read <&3; {filter} -o /dev/fd/3; echo last >&3"), format!("before\n{KEPT}last\n")),
+        (
+            format!("exec 3<> all; read <&3; {filter} -o /dev/fd/3; echo last >&3"),
+            format!("before\n{KEPT}last\n"),
+        ),
     ] {
         place.write("all", "before\n");
         let _ = fs::remove_file(place.path("link"));
@@ -40,8 +58,14 @@ fn descriptors_keep_their_position() {
 fn every_verb_appends_to_descriptors() {
     let place = Place::new();
     for (command, start) in [
-        ("$R annotate -q -s s -a a -o /dev/fd/3 u.txt", "A\thttps://h.example/a\n"),
-        ("$R compile -q -o new --stats-json /dev/fd/3 web.jsonl", "{\n"),
+        (
+            "$R annotate -q -s s -a a -o /dev/fd/3 u.txt",
+            "A\thttps://h.example/a\n",
+        ),
+        (
+            "$R compile -q -o new --stats-json /dev/fd/3 web.jsonl",
+            "{\n",
+        ),
         ("$R compile -q -o new --stats-json - web.jsonl >&3", "{\n"),
         ("$R report -q -s s -a a --json /dev/fd/3", "{\n"),
         ("$R report -q -s s -a a --csv /dev/fd/3", "section,"),
@@ -52,7 +76,11 @@ fn every_verb_appends_to_descriptors() {
         let ran = place.shell(&format!("exec 3>> all; {command}"));
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
         let all = place.read("all");
-        assert!(all.strip_prefix("before\n").is_some_and(|new| new.starts_with(start)), "{command}: {all:.100}");
+        assert!(
+            all.strip_prefix("before\n")
+                .is_some_and(|new| new.starts_with(start)),
+            "{command}: {all:.100}"
+        );
     }
 }
 
@@ -60,16 +88,36 @@ fn every_verb_appends_to_descriptors() {
 fn snapshots_and_tables_go_through_pipes() {
     let place = Place::new();
     for (command, made) in [
-        ("$R compile -q -o /dev/stdout web.jsonl | cat > piped; cmp piped s", "piped"),
-        ("$R compile -q -o appended web.jsonl; $R compile -q -o /dev/fd/3 web.jsonl 3>> x; cmp x s", "x"),
-        ("$R filter -q -s s -a a in.parquet -o /dev/stdout | cat > piped.parquet", "piped.parquet"),
-        ("mkfifo fifo; cat fifo > got & $R filter -q -s s -a a u.txt -o fifo; wait; test -p fifo", "got"),
+        (
+            "$R compile -q -o /dev/stdout web.jsonl | cat > piped; cmp piped s",
+            "piped",
+        ),
+        (
+            "$R compile -q -o appended web.jsonl; $R compile -q -o /dev/fd/3 web.jsonl 3>> x; cmp x s",
+            "x",
+        ),
+        (
+            "$R filter -q -s s -a a in.parquet -o /dev/stdout | cat > piped.parquet",
+            "piped.parquet",
+        ),
+        (
+            "mkfifo fifo; cat fifo > got & $R filter -q -s s -a a u.txt -o fifo; wait; test -p fifo",
+            "got",
+        ),
     ] {
         let ran = place.shell(command);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
-        assert!(fs::metadata(place.path(made)).unwrap().len() > 0, "{command}");
+        assert!(
+            fs::metadata(place.path(made)).unwrap().len() > 0,
+            "{command}"
+        );
     }
-    assert_eq!(robosieve::parquet::ParquetInput::open(place.path("piped.parquet"), "url").unwrap().rows(), 1);
+    assert_eq!(
+        robosieve::parquet::ParquetInput::open(place.path("piped.parquet"), "url")
+            .unwrap()
+            .rows(),
+        1
+    );
     assert_eq!(place.read("got"), KEPT);
 }
 
@@ -77,7 +125,11 @@ fn snapshots_and_tables_go_through_pipes() {
 fn stdout_aliases_suppress_the_table() {
     let place = Place::new();
     let ran = place.shell("$R report -s s -a a --json /dev/stdout");
-    assert!(ran.stdout.ends_with(b"}\n"), "{}", String::from_utf8_lossy(&ran.stdout));
+    assert!(
+        ran.stdout.ends_with(b"}\n"),
+        "{}",
+        String::from_utf8_lossy(&ran.stdout)
+    );
 }
 
 #[test]
@@ -85,12 +137,25 @@ fn symbolic_links_are_kept() {
     let place = Place::new();
     place.write("old", "old content");
     fs::create_dir(place.path("sub")).unwrap();
-    for (link, target) in [("to_old", "old"), ("dangling", "sub/new"), ("chain", "dangling")] {
+    for (link, target) in [
+        ("to_old", "old"),
+        ("dangling", "sub/new"),
+        ("chain", "dangling"),
+    ] {
         symlink(target, place.path(link)).unwrap();
     }
-    for (link, real) in [("to_old", "old"), ("chain", "sub/new"), ("dangling", "sub/new")] {
+    for (link, real) in [
+        ("to_old", "old"),
+        ("chain", "sub/new"),
+        ("dangling", "sub/new"),
+    ] {
         place.done(&["filter", "-q", "-s", "s", "-a", "a", "-o", link, "u.txt"]);
-        assert!(["to_old", "dangling", "chain"].iter().all(|link| place.path(link).is_symlink()), "{link}");
+        assert!(
+            ["to_old", "dangling", "chain"]
+                .iter()
+                .all(|link| place.path(link).is_symlink()),
+            "{link}"
+        );
         assert_eq!(fs::read_to_string(place.path(real)).unwrap(), KEPT);
         fs::remove_file(place.path(real)).unwrap();
     }
@@ -100,28 +165,63 @@ fn symbolic_links_are_kept() {
 #[test]
 fn errors_name_the_output() {
     let place = Place::new();
-    let big: String = (0..300_000).map(|i| format!("https://h.example/{i}\n")).collect();
+    let big: String = (0..300_000)
+        .map(|i| format!("https://h.example/{i}\n"))
+        .collect();
     place.write("big.txt", &big);
     place.write("big.parquet", super::parquet(&big));
     for (command, words) in [
-        ("$R filter -q -s s -a a -o /dev/full u.txt", "robosieve: /dev/full: No space left on device"),
-        ("$R filter -q -s s -a a -o x --invalid-to /dev/full u.txt", "robosieve: /dev/full: No space left"),
-        ("$R filter -q -s s -a a u.txt > /dev/full", "robosieve: standard output: No space left"),
-        ("$R report -q -s s -a a --json x --csv /dev/full", "robosieve: /dev/full: No space left"),
-        ("$R diff s t --svg /dev/full", "robosieve: /dev/full: No space left"),
-        ("$R compile -q -o x --stats-json /dev/full web.jsonl", "robosieve: /dev/full: No space left"),
-        ("$R compile -q -o /dev/full web.jsonl", "robosieve: /dev/full: No space left"),
-        ("$R filter -q -s s -a a -o /dev/full in.parquet", "robosieve: /dev/full: No space left"),
-        ("trap '' XFSZ; ulimit -f 400; $R filter -q -s s -a a -o x.txt big.txt", "robosieve: x.txt: File too large"),
+        (
+            "$R filter -q -s s -a a -o /dev/full u.txt",
+            "robosieve: /dev/full: No space left on device",
+        ),
+        (
+            "$R filter -q -s s -a a -o x --invalid-to /dev/full u.txt",
+            "robosieve: /dev/full: No space left",
+        ),
+        (
+            "$R filter -q -s s -a a u.txt > /dev/full",
+            "robosieve: standard output: No space left",
+        ),
+        (
+            "$R report -q -s s -a a --json x --csv /dev/full",
+            "robosieve: /dev/full: No space left",
+        ),
+        (
+            "$R diff s t --svg /dev/full",
+            "robosieve: /dev/full: No space left",
+        ),
+        (
+            "$R compile -q -o x --stats-json /dev/full web.jsonl",
+            "robosieve: /dev/full: No space left",
+        ),
+        (
+            "$R compile -q -o /dev/full web.jsonl",
+            "robosieve: /dev/full: No space left",
+        ),
+        (
+            "$R filter -q -s s -a a -o /dev/full in.parquet",
+            "robosieve: /dev/full: No space left",
+        ),
+        (
+            "trap '' XFSZ; ulimit -f 400; $R filter -q -s s -a a -o x.txt big.txt",
+            "robosieve: x.txt: File too large",
+        ),
         (
             "trap '' XFSZ; ulimit -f 100; $R filter -q -s s -a a -o x.parquet big.parquet",
             "robosieve: x.parquet: File too large",
         ),
-        ("trap '' XFSZ; ulimit -f 0; $R compile -q -o x.rsieve web.jsonl", "robosieve: x.rsieve: File too large"),
+        (
+            "trap '' XFSZ; ulimit -f 0; $R compile -q -o x.rsieve web.jsonl",
+            "robosieve: x.rsieve: File too large",
+        ),
     ] {
         place.refused(command, &[words]);
         let stderr = place.shell(command).stderr;
-        assert!(!stderr.contains(".tmp") && !stderr.contains("uncategorized"), "{command}: {stderr}");
+        assert!(
+            !stderr.contains(".tmp") && !stderr.contains("uncategorized"),
+            "{command}: {stderr}"
+        );
     }
 }
 
@@ -131,14 +231,27 @@ fn too_many_open_files_are_explained() {
     let outputs = "-o x --disallowed-to y --unknown-to z --invalid-to w";
     let mut failures = Vec::new();
     for limit in 4..12 {
-        let ran = place.shell(&format!("ulimit -n {limit}; $R filter -q -s s -a a -j 1 {outputs} u.txt"));
+        let ran = place.shell(&format!(
+            "ulimit -n {limit}; $R filter -q -s s -a a -j 1 {outputs} u.txt"
+        ));
         if ran.code == Some(2) && !ran.stderr.contains("shared libraries") {
-            assert!(ran.stderr.contains("Too many open files"), "{limit}: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains("Too many open files"),
+                "{limit}: {}",
+                ran.stderr
+            );
             failures.push(ran.stderr);
         }
     }
     // If an output exceeds the limit, the message names it.
-    let of_output = |stderr: &&String| ["x:", "y:", "z:", "w:"].iter().any(|name| stderr.contains(name));
-    let message = failures.iter().find(of_output).expect("an output exceeds the limit");
+    let of_output = |stderr: &&String| {
+        ["x:", "y:", "z:", "w:"]
+            .iter()
+            .any(|name| stderr.contains(name))
+    };
+    let message = failures
+        .iter()
+        .find(of_output)
+        .expect("an output exceeds the limit");
     assert!(message.contains("ulimit -n"), "{message}");
 }

@@ -14,7 +14,9 @@ const RUNS: &[&str] = &[
 
 /// The outputs of a run.
 fn outputs(run: &str) -> impl Iterator<Item = &'static str> {
-    ["a", "b", "c", "d"].into_iter().filter(move |name| run.contains(&format!(" {name}")) && is_output(run, name))
+    ["a", "b", "c", "d"]
+        .into_iter()
+        .filter(move |name| run.contains(&format!(" {name}")) && is_output(run, name))
 }
 
 fn is_output(run: &str, name: &str) -> bool {
@@ -53,7 +55,10 @@ fn old_files_stay_until_all_are_complete() {
         place.refused(run, &[last]);
         fs::remove_dir(place.path(last)).unwrap();
         assert_eq!(place.shell(run).code, Some(0), "{run}");
-        assert!(outputs(run).all(|name| fs::read(place.path(name)).unwrap() != b"old"), "{run}");
+        assert!(
+            outputs(run).all(|name| fs::read(place.path(name)).unwrap() != b"old"),
+            "{run}"
+        );
     }
 }
 

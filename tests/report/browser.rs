@@ -22,7 +22,9 @@ fn browser() -> Option<PathBuf> {
         return Some(named.into());
     }
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).flat_map(|dir| NAMES.map(|name| dir.join(name))).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .flat_map(|dir| NAMES.map(|name| dir.join(name)))
+        .find(|file| file.is_file())
 }
 
 /// Replaces the page's own rule against scripts: measures, and writes the result into the title.
@@ -58,10 +60,18 @@ const WIDTHS: [u32; 3] = [1280, 720, 360];
 ///
 /// A headless window cannot be as narrow as a phone, so the page is in frames of these widths.
 fn measured(browser: &Path, dir: &Path, page: &str) -> Vec<serde_json::Value> {
-    let (before, rest) = page.split_once("<meta http-equiv=\"Content-Security-Policy\"").unwrap();
+    let (before, rest) = page
+        .split_once("<meta http-equiv=\"Content-Security-Policy\"")
+        .unwrap();
     let (_, after) = rest.split_once('>').unwrap();
-    let framed = format!("{before}{MEASURE}{after}").replace('&', "&amp;").replace('"', "&quot;");
-    let frame = |width| format!("<iframe style='width:{width}px;height:900px;border:0' srcdoc=\"{framed}\"></iframe>");
+    let framed = format!("{before}{MEASURE}{after}")
+        .replace('&', "&amp;")
+        .replace('"', "&quot;");
+    let frame = |width| {
+        format!(
+            "<iframe style='width:{width}px;height:900px;border:0' srcdoc=\"{framed}\"></iframe>"
+        )
+    };
     let frames: String = WIDTHS.map(frame).concat();
     let outer = format!(
         "<!DOCTYPE html><title>outer</title>{frames}<script>addEventListener('load', () => setTimeout(() => {{
@@ -70,8 +80,19 @@ document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(fra
     let file = dir.join("frames.html");
     std::fs::write(&file, outer).unwrap();
     let mut child = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
-        .args(["--disable-background-networking", "--disable-component-update", "--window-size=1400,1000"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-sync",
+        ])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--window-size=1400,1000",
+        ])
         .args(["--virtual-time-budget=5000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", dir.join("profile").display()))
         .arg(format!("file://{}", file.display()))
@@ -87,9 +108,16 @@ document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(fra
     });
     end_in_time(&mut child);
     let dom = reading.join().unwrap().unwrap();
-    let title = dom.split("<title>measured ").nth(1).and_then(|rest| rest.split("</title>").next());
+    let title = dom
+        .split("<title>measured ")
+        .nth(1)
+        .and_then(|rest| rest.split("</title>").next());
     let title = title.unwrap_or_else(|| panic!("the page was not measured:\n{:.2000}", dom));
-    let title = title.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let title = title
+        .replace("&quot;", "\"")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&");
     serde_json::from_str(&title).unwrap_or_else(|err| panic!("{err}: {title}"))
 }
 
@@ -110,14 +138,21 @@ fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
     let mut all = measured(browser, dir, page);
     for (found, width) in all.iter().zip(WIDTHS) {
         assert_eq!(found["inner"], width, "{found}");
-        assert!(found["scroll"].as_u64().unwrap() <= u64::from(width), "{width}: {found}");
+        assert!(
+            found["scroll"].as_u64().unwrap() <= u64::from(width),
+            "{width}: {found}"
+        );
         for key in ["wide", "tiny", "overlaps", "fetched"] {
             assert_eq!(found[key], serde_json::json!([]), "{width}: {key}");
         }
         assert_eq!(found["ran"], false, "a script of a site ran");
     }
     let phone = all.pop().unwrap();
-    assert_eq!(phone["scrolled"], serde_json::json!([]), "a phone needs no horizontal scrolling");
+    assert_eq!(
+        phone["scrolled"],
+        serde_json::json!([]),
+        "a phone needs no horizontal scrolling"
+    );
     phone
 }
 
@@ -135,7 +170,9 @@ fn browser_or_notice(page: &str) -> Option<PathBuf> {
 
 #[test]
 fn report_fits_desktop_and_phone() {
-    let Some(browser) = browser_or_notice("report") else { return };
+    let Some(browser) = browser_or_notice("report") else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
     let long = format!("user-agent: *\ndisallow: /{}\n", "x".repeat(400));
     let hacking = format!("{HOSTILE}Disallow: /<script>hacked=1</script>\n");
@@ -144,13 +181,22 @@ fn report_fits_desktop_and_phone() {
         dir.path(),
         &[
             ("https://one.example", 200, hacking.as_str()),
-            ("https://two.example", 200, "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x"),
+            (
+                "https://two.example",
+                200,
+                "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x",
+            ),
             (host.as_str(), 200, long.as_str()),
             ("https://four.example", 503, ""),
         ],
     );
-    let mut list: String = (0..3000).map(|i| format!("https://two.example/x{i}\n{host}/xxx\n")).collect();
-    list += &format!("{host}/{}\nhttps://one.example/<script>hacked=1</script>\n", "x".repeat(500));
+    let mut list: String = (0..3000)
+        .map(|i| format!("https://two.example/x{i}\n{host}/xxx\n"))
+        .collect();
+    list += &format!(
+        "{host}/{}\nhttps://one.example/<script>hacked=1</script>\n",
+        "x".repeat(500)
+    );
     std::fs::write(dir.path().join("urls.txt"), list).unwrap();
     let long_name = "a-crawler-with-a-rather-long-name-".repeat(3);
     let few = format!("a,b,Googlebot-Image:Googlebot,{long_name},c,d,e,f,g,h");
@@ -164,16 +210,26 @@ fn report_fits_desktop_and_phone() {
         (&*many.join(","), &["urls.txt"], 2 * 40 + 1 + 40 + 1),
     ] {
         let (page, json, _) = forms(dir.path(), &[&["-a", agents], list].concat());
-        assert_eq!(fits(&browser, dir.path(), &page)["bars"], bars, "{agents} {list:?}");
+        assert_eq!(
+            fits(&browser, dir.path(), &page)["bars"],
+            bars,
+            "{agents} {list:?}"
+        );
         assert!(page.contains(">4</span>") && json["snapshot"]["origins"] == 4);
     }
 }
 
 #[test]
 fn report_without_refusals_fits() {
-    let Some(browser) = browser_or_notice("report") else { return };
+    let Some(browser) = browser_or_notice("report") else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
-    let empty = robosieve::Compiler::default().finish().unwrap().to_vec().unwrap();
+    let empty = robosieve::Compiler::default()
+        .finish()
+        .unwrap()
+        .to_vec()
+        .unwrap();
     for is_empty in [false, true] {
         compile(dir.path(), &[("https://one.example", 200, "")]);
         if is_empty {
@@ -186,38 +242,83 @@ fn report_without_refusals_fits() {
 
 #[test]
 fn report_of_units_fits() {
-    let Some(browser) = browser_or_notice("report") else { return };
+    let Some(browser) = browser_or_notice("report") else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
-    let captures: Vec<String> = (0..40).map(|i| format!("https://site{i}.{}-{i}", "top".repeat(15))).collect();
-    let captures: Vec<(&str, u16, &str)> =
-        captures.iter().map(|origin| (origin.as_str(), 200, "user-agent: b\ndisallow: /")).collect();
+    let captures: Vec<String> = (0..40)
+        .map(|i| format!("https://site{i}.{}-{i}", "top".repeat(15)))
+        .collect();
+    let captures: Vec<(&str, u16, &str)> = captures
+        .iter()
+        .map(|origin| (origin.as_str(), 200, "user-agent: b\ndisallow: /"))
+        .collect();
     compile(dir.path(), &captures);
-    std::fs::write(dir.path().join("w.csv"), format!("site1.{}-1,1\n", "top".repeat(15))).unwrap();
-    let agents = (0..12).map(|i| format!("{}{i}", "long-name-".repeat(8))).collect::<Vec<_>>().join(",") + ",b";
-    let units = ["-a", &agents, "--by", "host", "--weights", "w.csv", "--group-by", "tld"];
+    std::fs::write(
+        dir.path().join("w.csv"),
+        format!("site1.{}-1,1\n", "top".repeat(15)),
+    )
+    .unwrap();
+    let agents = (0..12)
+        .map(|i| format!("{}{i}", "long-name-".repeat(8)))
+        .collect::<Vec<_>>()
+        .join(",")
+        + ",b";
+    let units = [
+        "-a",
+        &agents,
+        "--by",
+        "host",
+        "--weights",
+        "w.csv",
+        "--group-by",
+        "tld",
+    ];
     let (page, ..) = forms(dir.path(), &units);
     assert_eq!(fits(&browser, dir.path(), &page)["bars"], 2 * 13 + 1);
 }
 
 #[test]
 fn series_fits_desktop_and_phone() {
-    let Some(browser) = browser_or_notice("report --series") else { return };
+    let Some(browser) = browser_or_notice("report --series") else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
     compile(
         dir.path(),
-        &[("https://one.example", 200, "user-agent: b\ndisallow: /"), ("https://two.example", 404, "")],
+        &[
+            ("https://one.example", 200, "user-agent: b\ndisallow: /"),
+            ("https://two.example", 404, ""),
+        ],
     );
     let page = |agents: &str, labels: &[String]| {
-        let snapshots: Vec<String> = labels.iter().map(|label| format!("{label}=s.rsieve")).collect();
+        let snapshots: Vec<String> = labels
+            .iter()
+            .map(|label| format!("{label}=s.rsieve"))
+            .collect();
         let snapshots: Vec<&str> = snapshots.iter().map(String::as_str).collect();
-        let args = ["report", "-q", "-a", agents, "--html", "series.html", "--series"];
+        let args = [
+            "report",
+            "-q",
+            "-a",
+            agents,
+            "--html",
+            "series.html",
+            "--series",
+        ];
         done(robosieve(dir.path(), &[&args, &snapshots[..]].concat()));
-        std::fs::read_to_string(dir.path().join("series.html")).unwrap().replace("<details>", "<details open>")
+        std::fs::read_to_string(dir.path().join("series.html"))
+            .unwrap()
+            .replace("<details>", "<details open>")
     };
     let months: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();
     let long_name = "a-crawler-with-a-rather-long-name-".repeat(3);
     let many: Vec<String> = (0..42).map(|i| format!("{long_name}{i}")).collect();
-    let hostile = vec!["<script>hacked()</script>".repeat(9), "\u{202e}".repeat(40), "W".repeat(100)];
+    let hostile = vec![
+        "<script>hacked()</script>".repeat(9),
+        "\u{202e}".repeat(40),
+        "W".repeat(100),
+    ];
     let years: Vec<String> = (1..=70).map(|i| format!("label number {i}")).collect();
     for (agents, labels, charts) in [
         ("b", &months[..1], 2),
@@ -226,28 +327,54 @@ fn series_fits_desktop_and_phone() {
         (&*format!("<script>x,{long_name}"), &hostile, 4),
         ("b", &years, 2),
     ] {
-        assert_eq!(fits(&browser, dir.path(), &page(agents, labels))["charts"], charts, "{agents} {labels:?}");
+        assert_eq!(
+            fits(&browser, dir.path(), &page(agents, labels))["charts"],
+            charts,
+            "{agents} {labels:?}"
+        );
     }
 }
 
 #[test]
 fn texts_of_the_chart_of_diff_do_not_overlap() {
-    let Some(browser) = browser_or_notice("diff") else { return };
+    let Some(browser) = browser_or_notice("diff") else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
-    let names = ["W".repeat(60), "i".repeat(200), "\u{5b57}".repeat(40), "<text>&\u{202e}".to_owned(), "b".to_owned()];
+    let names = [
+        "W".repeat(60),
+        "i".repeat(200),
+        "\u{5b57}".repeat(40),
+        "<text>&\u{202e}".to_owned(),
+        "b".to_owned(),
+    ];
     let origins: Vec<String> = (0..1200).map(|i| format!("https://e{i}.example")).collect();
-    let captures = |robots: &dyn Fn(usize) -> String| -> Vec<String> { (0..origins.len()).map(robots).collect() };
-    let old = captures(&|i| if i % 3 == 0 { "user-agent: *\ndisallow: /".to_owned() } else { String::new() });
+    let captures = |robots: &dyn Fn(usize) -> String| -> Vec<String> {
+        (0..origins.len()).map(robots).collect()
+    };
+    let old = captures(&|i| {
+        if i % 3 == 0 {
+            "user-agent: *\ndisallow: /".to_owned()
+        } else {
+            String::new()
+        }
+    });
     let new = captures(&|i| format!("user-agent: {}\ndisallow: /\n", names[i % names.len()]));
     for (name, robots) in [("old.rsieve", &old), ("s.rsieve", &new)] {
-        let captures: Vec<(&str, u16, &str)> =
-            origins.iter().zip(robots).map(|(origin, robots)| (origin.as_str(), 200, robots.as_str())).collect();
+        let captures: Vec<(&str, u16, &str)> = origins
+            .iter()
+            .zip(robots)
+            .map(|(origin, robots)| (origin.as_str(), 200, robots.as_str()))
+            .collect();
         compile(dir.path(), &captures);
         if name != "s.rsieve" {
             std::fs::rename(dir.path().join("s.rsieve"), dir.path().join(name)).unwrap();
         }
     }
-    done(robosieve(dir.path(), &["diff", "old.rsieve", "s.rsieve", "--svg", "out.svg"]));
+    done(robosieve(
+        dir.path(),
+        &["diff", "old.rsieve", "s.rsieve", "--svg", "out.svg"],
+    ));
     let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
     let page = format!(
         "<!DOCTYPE html><meta http-equiv=\"Content-Security-Policy\" content=\"\"><body style='margin:0'>{svg}"
@@ -261,11 +388,22 @@ fn texts_of_the_chart_of_diff_do_not_overlap() {
 
 #[test]
 fn audit_fits_desktop_and_phone() {
-    let Some(browser) = browser_or_notice("audit") else { return };
+    let Some(browser) = browser_or_notice("audit") else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
-    compile(dir.path(), &[("https://one.example", 200, "user-agent: *\ndisallow: /x\ndisallow: /*script")]);
+    compile(
+        dir.path(),
+        &[(
+            "https://one.example",
+            200,
+            "user-agent: *\ndisallow: /x\ndisallow: /*script",
+        )],
+    );
     let line = |agent: &str, path: &str| {
-        format!("192.0.2.1 - - [15/Sep/2026:06:11:31 +0000] \"GET {path} HTTP/1.1\" 200 99 \"-\" \"{agent}\"\n")
+        format!(
+            "192.0.2.1 - - [15/Sep/2026:06:11:31 +0000] \"GET {path} HTTP/1.1\" 200 99 \"-\" \"{agent}\"\n"
+        )
     };
     let mut log = line("GPTBot", &format!("/x{}", "y".repeat(500)));
     log += &line("GPTBot", "/robots.txt");
@@ -273,9 +411,22 @@ fn audit_fits_desktop_and_phone() {
     log += &line("Googlebot", "/").repeat(2000);
     log += &line("Googlebot", "/x").replace("192.0.2.1", "198.51.100.1");
     std::fs::write(dir.path().join("access.log"), log).unwrap();
-    std::fs::write(dir.path().join("ips.json"), r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#).unwrap();
+    std::fs::write(
+        dir.path().join("ips.json"),
+        r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#,
+    )
+    .unwrap();
     let page = |log: &str| {
-        let base = ["audit", "-q", "-s", "s.rsieve", "--host", "https://one.example", "--verify-ips", "ips.json"];
+        let base = [
+            "audit",
+            "-q",
+            "-s",
+            "s.rsieve",
+            "--host",
+            "https://one.example",
+            "--verify-ips",
+            "ips.json",
+        ];
         let args = [&base[..], &["--html", "audit.html", log]].concat();
         done(robosieve(dir.path(), &args));
         std::fs::read_to_string(dir.path().join("audit.html")).unwrap()
@@ -284,6 +435,10 @@ fn audit_fits_desktop_and_phone() {
     let broken = page("access.log");
     assert!(broken.contains("Googlebot (claimed)"), "the bar of claims");
     assert_eq!(fits(&browser, dir.path(), &broken)["bars"], 4);
-    std::fs::write(dir.path().join("browsers.log"), line("Mozilla/5.0 (X11; Linux x86_64)", "/")).unwrap();
+    std::fs::write(
+        dir.path().join("browsers.log"),
+        line("Mozilla/5.0 (X11; Linux x86_64)", "/"),
+    )
+    .unwrap();
     assert_eq!(fits(&browser, dir.path(), &page("browsers.log"))["bars"], 0);
 }

@@ -17,7 +17,17 @@ fn compile_small(dir: &Path) {
     for file in ["robots.warc", "more.jsonl", "urls.txt"] {
         std::fs::copy(small().join(file), dir.join(file)).unwrap();
     }
-    done(robosieve(dir, &["compile", "-q", "-o", "s.rsieve", "robots.warc", "more.jsonl"]));
+    done(robosieve(
+        dir,
+        &[
+            "compile",
+            "-q",
+            "-o",
+            "s.rsieve",
+            "robots.warc",
+            "more.jsonl",
+        ],
+    ));
 }
 
 fn report(dir: &Path, args: &[&str]) -> Value {
@@ -40,33 +50,67 @@ fn letters(annotated: &str, agents: usize) -> Vec<BTreeMap<char, u64>> {
 fn url_counts_equal_annotate() {
     let dir = tempfile::tempdir().unwrap();
     compile_small(dir.path());
-    for options in [&[][..], &["--status-policy", "strict"], &["--unknown", "allow"], &["--scheme", "any"]] {
+    for options in [
+        &[][..],
+        &["--status-policy", "strict"],
+        &["--unknown", "allow"],
+        &["--scheme", "any"],
+    ] {
         let annotated = done(robosieve(
             dir.path(),
-            &[&["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"], options].concat(),
+            &[
+                &["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"],
+                options,
+            ]
+            .concat(),
         ));
         let report = report(dir.path(), &[&["-a", AGENTS, "urls.txt"], options].concat());
         for (agent, letters) in letters(&annotated, 5).into_iter().enumerate() {
             let urls = &report["agents"][agent]["urls"];
-            for (letter, verdict) in [('A', "allowed"), ('D', "disallowed"), ('U', "unknown"), ('I', "invalid")] {
-                assert_eq!(urls[verdict], letters.get(&letter).copied().unwrap_or(0), "{options:?} {agent} {verdict}");
+            for (letter, verdict) in [
+                ('A', "allowed"),
+                ('D', "disallowed"),
+                ('U', "unknown"),
+                ('I', "invalid"),
+            ] {
+                assert_eq!(
+                    urls[verdict],
+                    letters.get(&letter).copied().unwrap_or(0),
+                    "{options:?} {agent} {verdict}"
+                );
             }
             // The counts of reasons have the same sum.
-            let refused: u64 =
-                report["bases"].as_array().unwrap().iter().map(|of| of["urls_refused"][agent].as_u64().unwrap()).sum();
+            let refused: u64 = report["bases"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|of| of["urls_refused"][agent].as_u64().unwrap())
+                .sum();
             assert_eq!(urls["disallowed"], refused, "{options:?} {agent}");
         }
         let lines = annotated.lines().count() as u64;
-        let verdicts: Vec<&str> = annotated.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        let verdicts: Vec<&str> = annotated
+            .lines()
+            .map(|line| line.split('\t').next().unwrap())
+            .collect();
         let count = |test: fn(&&&str) -> bool| verdicts.iter().filter(test).count() as u64;
         assert_eq!(report["lists"]["lines"], lines);
-        assert_eq!(report["lists"]["refused_to_any"], count(|line| line.contains('D')), "{options:?}");
+        assert_eq!(
+            report["lists"]["refused_to_any"],
+            count(|line| line.contains('D')),
+            "{options:?}"
+        );
         assert_eq!(
             report["lists"]["allowed_to_all"],
             count(|line| line.chars().all(|letter| letter == 'A')),
             "{options:?}"
         );
-        let of_bases: u64 = report["bases"].as_array().unwrap().iter().map(|of| of["urls"].as_u64().unwrap()).sum();
+        let of_bases: u64 = report["bases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| of["urls"].as_u64().unwrap())
+            .sum();
         assert_eq!(of_bases, lines);
     }
 }
@@ -75,10 +119,15 @@ fn url_counts_equal_annotate() {
 fn origins_are_counted_by_disallowed_urls() {
     let dir = tempfile::tempdir().unwrap();
     compile_small(dir.path());
-    let annotated = done(robosieve(dir.path(), &["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"]));
+    let annotated = done(robosieve(
+        dir.path(),
+        &["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"],
+    ));
     let mut expected: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (verdicts, url) in annotated.lines().filter_map(|line| line.split_once('\t')) {
-        let Some(origin) = robosieve::Origin::of(url.trim().as_bytes()) else { continue };
+        let Some(origin) = robosieve::Origin::of(url.trim().as_bytes()) else {
+            continue;
+        };
         let [urls, refused] = expected.entry(origin.to_string()).or_default();
         *urls += 1;
         *refused += u64::from(verdicts.contains('D'));
@@ -88,7 +137,10 @@ fn origins_are_counted_by_disallowed_urls() {
     let found = report["top_origins"].as_array().unwrap();
     let counts = found.iter().map(|of| {
         let count = |name: &str| of[name].as_u64().unwrap();
-        (of["origin"].as_str().unwrap().to_owned(), [count("urls"), count("urls_refused")])
+        (
+            of["origin"].as_str().unwrap().to_owned(),
+            [count("urls"), count("urls_refused")],
+        )
     });
     assert_eq!(counts.collect::<BTreeMap<_, _>>(), expected);
     assert!(found.is_sorted_by_key(|of| std::cmp::Reverse(of["urls_refused"].as_u64())));
@@ -99,7 +151,10 @@ fn figures_ignore_threads_and_list_format() {
     let dir = tempfile::tempdir().unwrap();
     compile_small(dir.path());
     let plain = std::fs::read_to_string(dir.path().join("urls.txt")).unwrap();
-    let urls: Vec<&str> = plain.lines().filter(|line| !line.contains(['"', '\u{fffd}', '\0', '\r'])).collect();
+    let urls: Vec<&str> = plain
+        .lines()
+        .filter(|line| !line.contains(['"', '\u{fffd}', '\0', '\r']))
+        .collect();
     // Many blocks, so that every thread gets some.
     let many: String = std::iter::repeat_n(urls.join("\n") + "\n", 60).collect();
     std::fs::write(dir.path().join("many.txt"), &many).unwrap();
@@ -108,11 +163,16 @@ fn figures_ignore_threads_and_list_format() {
     let undated = |args: &[&str]| {
         let mut report = report(dir.path(), &[&["-a", AGENTS], args].concat());
         report.as_object_mut().unwrap().remove("made_at");
-        report["lists"].as_object_mut().map(|lists| lists.remove("bytes"));
+        report["lists"]
+            .as_object_mut()
+            .map(|lists| lists.remove("bytes"));
         report
     };
     let one = undated(&["-j", "1", "many.txt"]);
-    assert!(one["deciding"]["every"].as_u64().unwrap() > 1, "every line is sampled");
+    assert!(
+        one["deciding"]["every"].as_u64().unwrap() > 1,
+        "every line is sampled"
+    );
     assert_eq!(one, undated(&["-j", "4", "many.txt"]));
     assert_eq!(one, undated(&["-j", "3", "many.csv"]));
     assert_eq!(undated(&["-j", "1"]), undated(&["-j", "4"]));
@@ -127,7 +187,11 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
         &[
             ("https://one.example", 200, shop),
             ("https://two.example", 200, shop),
-            ("https://three.example", 200, "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow:\nallow: /"),
+            (
+                "https://three.example",
+                200,
+                "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow:\nallow: /",
+            ),
             ("https://four.example", 404, ""),
             ("https://five.example", 403, ""),
             ("https://six.example", 503, ""),
@@ -143,20 +207,41 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
     };
     assert_eq!(report["agents"][0]["origins"], counts([1, 0, 1], [2, 0], 2));
     assert_eq!(report["agents"][1]["origins"], counts([0, 0, 1], [0, 2], 3));
-    assert_eq!(report["together"], serde_json::json!({ "all_wholly": 1, "any_wholly": 2, "any_refused": 4 }));
+    assert_eq!(
+        report["together"],
+        serde_json::json!({ "all_wholly": 1, "any_wholly": 2, "any_refused": 4 })
+    );
     let bases: Vec<(&str, u64, u64)> = report["bases"]
         .as_array()
         .unwrap()
         .iter()
         .map(|of| {
-            (of["basis"].as_str().unwrap(), of["origins"].as_u64().unwrap(), of["origins_refused"].as_u64().unwrap())
+            (
+                of["basis"].as_str().unwrap(),
+                of["origins"].as_u64().unwrap(),
+                of["origins_refused"].as_u64().unwrap(),
+            )
         })
         .collect();
-    assert_eq!(bases, [("rules", 3, 0), ("no-robots-txt", 1, 0), ("forbidden", 1, 0), ("server-error", 1, 1)]);
+    assert_eq!(
+        bases,
+        [
+            ("rules", 3, 0),
+            ("no-robots-txt", 1, 0),
+            ("forbidden", 1, 0),
+            ("server-error", 1, 1)
+        ]
+    );
     let rules = report["rules"]["top"].as_array().unwrap();
     let rules: Vec<(&str, u64, &Value)> = rules
         .iter()
-        .map(|rule| (rule["rule"].as_str().unwrap(), rule["origins"].as_u64().unwrap(), &rule["agents"]))
+        .map(|rule| {
+            (
+                rule["rule"].as_str().unwrap(),
+                rule["origins"].as_u64().unwrap(),
+                &rule["agents"],
+            )
+        })
         .collect();
     let by_agent = |a: u64, b: u64| serde_json::json!([a, b]);
     assert_eq!(
@@ -169,17 +254,35 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
     );
     assert_eq!(report["rules"]["distinct"], 3);
     assert_eq!(report["signals"][0]["files"], 1);
-    assert_eq!(report["signals"][0]["values"][0], serde_json::json!({ "value": "ai-train=no", "origins": 2 }));
+    assert_eq!(
+        report["signals"][0]["values"][0],
+        serde_json::json!({ "value": "ai-train=no", "origins": 2 })
+    );
     // The origin that refuses both comes first, then those that refuse one agent wholly, by rules.
-    let top: Vec<&str> =
-        report["top_origins"].as_array().unwrap().iter().map(|of| of["origin"].as_str().unwrap()).collect();
-    assert_eq!(top, ["https://six.example", "https://three.example", "https://one.example", "https://two.example"]);
+    let top: Vec<&str> = report["top_origins"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| of["origin"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        top,
+        [
+            "https://six.example",
+            "https://three.example",
+            "https://one.example",
+            "https://two.example"
+        ]
+    );
     let example = &report["example"];
     assert_eq!(
         (example["url"].as_str(), example["rule"]["line"].as_u64()),
         (Some("https://one.example/cart"), Some(2))
     );
-    assert_eq!(example["agent_lines"], serde_json::json!([{ "line": 1, "text": "User-agent: a" }]));
+    assert_eq!(
+        example["agent_lines"],
+        serde_json::json!([{ "line": 1, "text": "User-agent: a" }])
+    );
 }
 
 /// The causes: a name of a chain counts as a name, and an agent without any group is not refused.
@@ -189,26 +292,65 @@ fn names_the_global_group_and_the_status_policy_are_told_apart() {
     compile(
         dir.path(),
         &[
-            ("https://named.example", 200, "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x"),
+            (
+                "https://named.example",
+                200,
+                "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x",
+            ),
             ("https://global.example", 200, "user-agent: *\ndisallow: /"),
             ("https://other.example", 200, "user-agent: c\ndisallow: /"),
-            ("https://parent.example", 200, "user-agent: b\ndisallow: /\n\nuser-agent: *\ndisallow:"),
-            ("https://spared.example", 200, "user-agent: a\nallow: /\n\nuser-agent: *\ndisallow: /"),
+            (
+                "https://parent.example",
+                200,
+                "user-agent: b\ndisallow: /\n\nuser-agent: *\ndisallow:",
+            ),
+            (
+                "https://spared.example",
+                200,
+                "user-agent: a\nallow: /\n\nuser-agent: *\ndisallow: /",
+            ),
             ("https://failing.example", 503, ""),
         ],
     );
     let report = report(dir.path(), &["-a", "a,a-b:b,c"]);
-    let names = ["wholly_by_name", "wholly_by_global", "wholly_by_status", "partly_by_name", "partly_by_global", "not"];
-    for (agent, expected) in [[1, 1, 1, 0, 0, 3], [1, 2, 1, 0, 1, 1], [1, 2, 1, 0, 1, 1]].into_iter().enumerate() {
+    let names = [
+        "wholly_by_name",
+        "wholly_by_global",
+        "wholly_by_status",
+        "partly_by_name",
+        "partly_by_global",
+        "not",
+    ];
+    for (agent, expected) in [[1, 1, 1, 0, 0, 3], [1, 2, 1, 0, 1, 1], [1, 2, 1, 0, 1, 1]]
+        .into_iter()
+        .enumerate()
+    {
         let counts = &report["agents"][agent]["origins"];
-        assert_eq!(names.map(|name| counts[name].as_u64().unwrap()), expected, "{agent}");
+        assert_eq!(
+            names.map(|name| counts[name].as_u64().unwrap()),
+            expected,
+            "{agent}"
+        );
         assert_eq!(counts["wholly"], expected[..3].iter().sum::<u64>());
         assert_eq!(counts["partly"], expected[3..5].iter().sum::<u64>());
     }
-    let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "x,a,c"]));
-    let agents = table.lines().skip_while(|line| !line.starts_with("  domains that refuse")).skip(1).take(3);
-    let names: Vec<&str> = agents.map(|line| line.split_whitespace().next().unwrap()).collect();
-    assert_eq!(names, ["c", "a", "x"], "those refused by name come first: {table}");
+    let table = done(robosieve(
+        dir.path(),
+        &["report", "-q", "-s", "s.rsieve", "-a", "x,a,c"],
+    ));
+    let agents = table
+        .lines()
+        .skip_while(|line| !line.starts_with("  domains that refuse"))
+        .skip(1)
+        .take(3);
+    let names: Vec<&str> = agents
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["c", "a", "x"],
+        "those refused by name come first: {table}"
+    );
 }
 
 #[test]
@@ -217,13 +359,22 @@ fn deciding_rules_equal_explanations() {
     compile(
         dir.path(),
         &[
-            ("https://one.example", 200, "user-agent: *\nDisallow: /a # why\nDisallow: /b\nAllow: /a/x"),
+            (
+                "https://one.example",
+                200,
+                "user-agent: *\nDisallow: /a # why\nDisallow: /b\nAllow: /a/x",
+            ),
             ("https://two.example", 503, ""),
         ],
     );
     let list = "https://one.example/a/1\nhttps://one.example/a/2\nhttps://one.example/a/x\nhttps://one.example/b\nhttps://two.example/\n";
-    let ran =
-        robosieve_with(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "a", "--json", "-", "-"], list.as_bytes());
+    let ran = robosieve_with(
+        dir.path(),
+        &[
+            "report", "-q", "-s", "s.rsieve", "-a", "a", "--json", "-", "-",
+        ],
+        list.as_bytes(),
+    );
     let report: Value = serde_json::from_str(&done(ran)).unwrap();
     assert_eq!(
         report["deciding"],
@@ -236,5 +387,8 @@ fn deciding_rules_equal_explanations() {
         })
     );
     assert_eq!(report["example"]["url"], "https://one.example/a/1");
-    assert_eq!(report["example"]["rule"], serde_json::json!({ "line": 2, "text": "Disallow: /a" }));
+    assert_eq!(
+        report["example"]["rule"],
+        serde_json::json!({ "line": 2, "text": "Disallow: /a" })
+    );
 }

@@ -17,7 +17,9 @@ pub(crate) fn archive(robots: &[(&str, u16, &str)]) -> String {
     let line = |(origin, status, body): &(&str, u16, &str)| {
         let fetched_at = "2026-09-15T06:00:00Z";
         let url = format!("{origin}/robots.txt");
-        serde_json::json!({ "url": url, "status": status, "body": body, "fetched_at": fetched_at }).to_string() + "\n"
+        serde_json::json!({ "url": url, "status": status, "body": body, "fetched_at": fetched_at })
+            .to_string()
+            + "\n"
     };
     robots.iter().map(line).collect()
 }
@@ -25,7 +27,10 @@ pub(crate) fn archive(robots: &[(&str, u16, &str)]) -> String {
 /// Compiles captures into `s.rsieve` in `dir`.
 pub(crate) fn compile(dir: &Path, robots: &[(&str, u16, &str)]) {
     std::fs::write(dir.join("robots.jsonl"), archive(robots)).unwrap();
-    done(robosieve(dir, &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"]));
+    done(robosieve(
+        dir,
+        &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"],
+    ));
 }
 
 /// Runs a command, asserts success, and returns its standard output.

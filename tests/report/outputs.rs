@@ -13,10 +13,16 @@ pub(super) const HOSTILE: &str = "User-agent: <script>alert(1)</script>\nUser-ag
 
 /// All formats of one report: page, JSON, CSV.
 pub(super) fn forms(dir: &Path, args: &[&str]) -> (String, Value, String) {
-    let outputs = ["report", "-q", "-s", "s.rsieve", "--html", "r.html", "--json", "r.json", "--csv", "r.csv"];
+    let outputs = [
+        "report", "-q", "-s", "s.rsieve", "--html", "r.html", "--json", "r.json", "--csv", "r.csv",
+    ];
     assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
     let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
-    (read("r.html"), serde_json::from_str(&read("r.json")).unwrap(), read("r.csv"))
+    (
+        read("r.html"),
+        serde_json::from_str(&read("r.json")).unwrap(),
+        read("r.csv"),
+    )
 }
 
 fn some_web(dir: &Path) {
@@ -24,12 +30,18 @@ fn some_web(dir: &Path) {
         dir,
         &[
             ("https://one.example", 200, HOSTILE),
-            ("https://two.example", 200, "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x"),
+            (
+                "https://two.example",
+                200,
+                "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x",
+            ),
             ("https://three.example", 404, ""),
             ("https://four.example", 503, ""),
         ],
     );
-    let mut list: String = (0..1200).map(|i| format!("https://two.example/x{i}\nhttps://one.example/{i}\n")).collect();
+    let mut list: String = (0..1200)
+        .map(|i| format!("https://two.example/x{i}\nhttps://one.example/{i}\n"))
+        .collect();
     list += "https://four.example/\nhttps://five.example/\nno url\nhttps://one.example/<script>alert(1)</script>\n";
     std::fs::write(dir.join("urls.txt"), list).unwrap();
 }
@@ -42,7 +54,9 @@ pub(super) fn counted(page: &str) -> Vec<(String, u64)> {
         let number = rest.split('<').next()?.replace(',', "");
         Some((place.to_owned(), number.parse().ok()?))
     };
-    spans.map(|span| read(span).unwrap_or_else(|| panic!("{span:.80}"))).collect()
+    spans
+        .map(|span| read(span).unwrap_or_else(|| panic!("{span:.80}")))
+        .collect()
 }
 
 #[test]
@@ -59,7 +73,11 @@ fn page_and_csv_equal_the_json() {
         for i in 0..2 {
             let origins = &json["agents"][i]["origins"];
             for measure in ["wholly", "partly", "not"] {
-                let line = format!("agents,,{},origins_{measure},{}\n", ["a", "b"][i], origins[measure]);
+                let line = format!(
+                    "agents,,{},origins_{measure},{}\n",
+                    ["a", "b"][i],
+                    origins[measure]
+                );
                 assert!(csv.contains(&line), "{line}");
             }
             if let Some(urls) = json["agents"][i]["urls"].as_object() {
@@ -72,7 +90,11 @@ fn page_and_csv_equal_the_json() {
         for rule in json["rules"]["top"].as_array().unwrap() {
             let text = rule["rule"].as_str().unwrap().replace('\u{1b}', "\\u{1b}");
             let quoted = format!("\"{}\"", text.replace('"', "\"\""));
-            let item = if text.contains([',', '"']) { &quoted } else { &text };
+            let item = if text.contains([',', '"']) {
+                &quoted
+            } else {
+                &text
+            };
             let line = format!("rules,{item},,origins,{}\n", rule["origins"]);
             assert!(csv.contains(&line), "{line}");
         }
@@ -85,19 +107,41 @@ fn site_text_is_escaped() {
     some_web(dir.path());
     let (page, json, _) = forms(dir.path(), &["-a", "a,b,<script>x", "urls.txt"]);
     let lower = page.to_lowercase();
-    assert!(lower.contains("&lt;script&gt;alert(1)"), "the page shows the text");
-    assert_eq!(lower.matches("<script").count() + lower.matches("<img").count() + lower.matches("<b>=").count(), 0);
+    assert!(
+        lower.contains("&lt;script&gt;alert(1)"),
+        "the page shows the text"
+    );
+    assert_eq!(
+        lower.matches("<script").count()
+            + lower.matches("<img").count()
+            + lower.matches("<b>=").count(),
+        0
+    );
     assert_eq!(lower.matches("<style>").count(), 1);
-    assert!(!page.contains(['\u{1b}', '\u{202e}']), "no control characters");
-    assert!(json.to_string().contains("<script>alert(1)"), "the JSON has the text unescaped");
-    let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "a,b", "urls.txt"]));
+    assert!(
+        !page.contains(['\u{1b}', '\u{202e}']),
+        "no control characters"
+    );
+    assert!(
+        json.to_string().contains("<script>alert(1)"),
+        "the JSON has the text unescaped"
+    );
+    let table = done(robosieve(
+        dir.path(),
+        &["report", "-q", "-s", "s.rsieve", "-a", "a,b", "urls.txt"],
+    ));
     assert!(table.contains("/<script>alert(1)</script>"), "{table}");
     assert!(!table.contains(['\u{1b}', '\u{202e}']), "{table:?}");
     // The page loads no resource and runs no script.
-    for word in ["http-equiv=\"Content-Security-Policy\"", "default-src 'none'"] {
+    for word in [
+        "http-equiv=\"Content-Security-Policy\"",
+        "default-src 'none'",
+    ] {
         assert!(page.contains(word), "{word}");
     }
-    for word in [" src=\"", "href=", "@import", "url(http", "url(//", "<link", "<iframe"] {
+    for word in [
+        " src=\"", "href=", "@import", "url(http", "url(//", "<link", "<iframe",
+    ] {
         assert!(!page.contains(word), "{word}");
     }
 }
@@ -105,26 +149,47 @@ fn site_text_is_escaped() {
 #[test]
 fn page_size_is_bounded() {
     let dir = tempfile::tempdir().unwrap();
-    let rules: Vec<String> = (0..300).map(|i| format!("disallow: /{i}{}\n", "<&\"'>".repeat(300))).collect();
-    let signals: String = (0..60).map(|i| format!("content-signal: k{i}={}\n", "x".repeat(58))).collect();
+    let rules: Vec<String> = (0..300)
+        .map(|i| format!("disallow: /{i}{}\n", "<&\"'>".repeat(300)))
+        .collect();
+    let signals: String = (0..60)
+        .map(|i| format!("content-signal: k{i}={}\n", "x".repeat(58)))
+        .collect();
     let captures: Vec<(String, String)> = (0..300)
         .map(|i| {
-            let host = format!("https://{}{i}.example", format!("{}.", "x".repeat(60)).repeat(3));
+            let host = format!(
+                "https://{}{i}.example",
+                format!("{}.", "x".repeat(60)).repeat(3)
+            );
             let own: String = rules.iter().skip(i % 100).map(String::as_str).collect();
             (host, format!("user-agent: *\n{own}{signals}"))
         })
         .collect();
-    let captures: Vec<(&str, u16, &str)> =
-        captures.iter().map(|(host, body)| (host.as_str(), 200, body.as_str())).collect();
+    let captures: Vec<(&str, u16, &str)> = captures
+        .iter()
+        .map(|(host, body)| (host.as_str(), 200, body.as_str()))
+        .collect();
     compile(dir.path(), &captures);
-    let agents: String = (0..200).map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100))).collect();
+    let agents: String = (0..200)
+        .map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100)))
+        .collect();
     std::fs::write(dir.path().join("agents.txt"), agents).unwrap();
-    let list: String = captures.iter().map(|(host, ..)| format!("{host}/0{}\n", "<&\"'>".repeat(300))).collect();
+    let list: String = captures
+        .iter()
+        .map(|(host, ..)| format!("{host}/0{}\n", "<&\"'>".repeat(300)))
+        .collect();
     std::fs::write(dir.path().join("urls.txt"), list).unwrap();
     for list in [&[][..], &["urls.txt"]] {
-        let (page, json, _) = forms(dir.path(), &[&["--agents-from", "agents.txt", "--top", "10000"], list].concat());
+        let (page, json, _) = forms(
+            dir.path(),
+            &[&["--agents-from", "agents.txt", "--top", "10000"], list].concat(),
+        );
         assert!(page.len() < 300_000, "{} bytes", page.len());
-        assert_eq!(json["agents"].as_array().unwrap().len(), 200, "the JSON has all agents");
+        assert_eq!(
+            json["agents"].as_array().unwrap().len(),
+            200,
+            "the JSON has all agents"
+        );
     }
 }
 
@@ -132,16 +197,32 @@ fn page_size_is_bounded() {
 fn outputs_go_where_requested() {
     let dir = tempfile::tempdir().unwrap();
     some_web(dir.path());
-    let run = |args: &[&str]| robosieve(dir.path(), &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat());
+    let run = |args: &[&str]| {
+        robosieve(
+            dir.path(),
+            &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat(),
+        )
+    };
     let table = run(&[]);
     assert!(done(table).starts_with("What robots.txt lets a fetch\nsnapshot: 4 origins, "));
     let with_file = run(&["--json", "r.json"]);
-    assert!(String::from_utf8(with_file.stdout).unwrap().starts_with("What robots.txt lets a fetch\n"));
+    assert!(
+        String::from_utf8(with_file.stdout)
+            .unwrap()
+            .starts_with("What robots.txt lets a fetch\n")
+    );
     assert!(run(&["--json", "r.json", "-q"]).stdout.is_empty());
-    assert!(done(run(&["--csv", "-"])).starts_with("section,item,agent,measure,value\nsnapshot,,,checksum,"));
+    assert!(
+        done(run(&["--csv", "-"]))
+            .starts_with("section,item,agent,measure,value\nsnapshot,,,checksum,")
+    );
     assert!(done(run(&["--html", "-", "--csv", "r.csv"])).starts_with("<!DOCTYPE html>"));
     let summed_up = run(&["urls.txt", "--json", "r.json"]);
-    assert!(summed_up.stderr.starts_with("lines 2,404  bytes "), "{}", summed_up.stderr);
+    assert!(
+        summed_up.stderr.starts_with("lines 2,404  bytes "),
+        "{}",
+        summed_up.stderr
+    );
 }
 
 #[test]
@@ -150,17 +231,29 @@ fn failed_reports_leave_no_files() {
     some_web(dir.path());
     for (args, cause) in [
         (&["--json", "new.json", "missing.txt"][..], "missing.txt"),
-        (&["--json", "new.json", "--csv", "new.json"], "named for two outputs"),
+        (
+            &["--json", "new.json", "--csv", "new.json"],
+            "named for two outputs",
+        ),
         (&["--json", "-", "--csv", "-"], "named for two outputs"),
-        (&["--html", "no/such/new.html"], "there is no folder no/such"),
+        (
+            &["--html", "no/such/new.html"],
+            "there is no folder no/such",
+        ),
         (&["--top", "0"], "0 is not in 1..=10000"),
         (&["--shard", "1/2"], "--shard divides inputs"),
     ] {
-        let ran = robosieve(dir.path(), &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat());
+        let ran = robosieve(
+            dir.path(),
+            &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat(),
+        );
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(cause), "{args:?}: {}", ran.stderr);
         assert!(ran.stdout.is_empty(), "{args:?}");
     }
-    let left: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(&dir)
+        .unwrap()
+        .map(|file| file.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 3, "{left:?}");
 }

@@ -13,12 +13,36 @@ fn some_months(dir: &Path) {
     let partly = "user-agent: *\ndisallow: /x";
     let named = "user-agent: a\ndisallow: /";
     for (name, robots) in [
-        ("1.rsieve", [("https://one.com", 200, partly), ("https://two.org", 404, ""), ("http://one.com", 200, "")]),
-        ("2.rsieve", [("https://one.com", 200, partly), ("https://two.org", 200, named), ("http://one.com", 404, "")]),
-        ("3.rsieve", [("https://one.com", 503, ""), ("https://two.org", 503, ""), ("http://one.com", 503, "")]),
+        (
+            "1.rsieve",
+            [
+                ("https://one.com", 200, partly),
+                ("https://two.org", 404, ""),
+                ("http://one.com", 200, ""),
+            ],
+        ),
+        (
+            "2.rsieve",
+            [
+                ("https://one.com", 200, partly),
+                ("https://two.org", 200, named),
+                ("http://one.com", 404, ""),
+            ],
+        ),
+        (
+            "3.rsieve",
+            [
+                ("https://one.com", 503, ""),
+                ("https://two.org", 503, ""),
+                ("http://one.com", 503, ""),
+            ],
+        ),
     ] {
         std::fs::write(dir.join("robots.jsonl"), archive(&robots)).unwrap();
-        done(robosieve(dir, &["compile", "-q", "-o", name, "robots.jsonl"]));
+        done(robosieve(
+            dir,
+            &["compile", "-q", "-o", name, "robots.jsonl"],
+        ));
     }
 }
 
@@ -27,7 +51,10 @@ fn series(dir: &Path, args: &[&str]) -> (String, Value) {
     let outputs = ["report", "-q", "--html", "r.html", "--json", "r.json"];
     assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
     let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
-    (read("r.html"), serde_json::from_str(&read("r.json")).unwrap())
+    (
+        read("r.html"),
+        serde_json::from_str(&read("r.json")).unwrap(),
+    )
 }
 
 #[test]
@@ -35,31 +62,61 @@ fn numbers_of_a_series_equal_the_json() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
     std::fs::write(dir.path().join("w.csv"), "one.com,3\ntwo.org,1\n").unwrap();
-    let months = ["--series", "2025-01=1.rsieve", "2025-02=2.rsieve", "2025-03=3.rsieve"];
+    let months = [
+        "--series",
+        "2025-01=1.rsieve",
+        "2025-02=2.rsieve",
+        "2025-03=3.rsieve",
+    ];
     for units in [&[][..], &["--by", "host", "--weights", "w.csv", "--common"]] {
         let (page, json) = series(dir.path(), &[&["-a", "b,a"], units, &months].concat());
         let numbers = counted(&page);
         // Two agents, three snapshots, and four columns; the units of the last snapshot, and the
         // common units.
-        assert_eq!(numbers.len(), 2 * 3 * 4 + 1 + usize::from(!units.is_empty()), "{units:?}");
+        assert_eq!(
+            numbers.len(),
+            2 * 3 * 4 + 1 + usize::from(!units.is_empty()),
+            "{units:?}"
+        );
         for (place, number) in numbers {
             assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
         }
-        assert_eq!(page.contains(" of the weight of the hosts refuse"), !units.is_empty(), "{units:?}");
+        assert_eq!(
+            page.contains(" of the weight of the hosts refuse"),
+            !units.is_empty(),
+            "{units:?}"
+        );
         // Two lines with three points in each chart; wholly, partly, and with weights.
         let sections = if units.is_empty() { 2 } else { 3 };
         assert_eq!(page.matches("<svg class=\"chart\"").count(), 2 * sections);
-        assert_eq!(page.matches("<polyline points=\"46.0,").count(), 2 * 2 * sections);
-        assert_eq!(page.matches("<circle cx").count() - 2 * sections, 2 * 2 * 3 * sections);
+        assert_eq!(
+            page.matches("<polyline points=\"46.0,").count(),
+            2 * 2 * sections
+        );
+        assert_eq!(
+            page.matches("<circle cx").count() - 2 * sections,
+            2 * 2 * 3 * sections
+        );
     }
     // By hand: of three origins, the second snapshot refuses `a` wholly at one, which names it.
-    let (page, _) = series(dir.path(), &[&["-a", "b,a", "--by", "origin"], &months[..]].concat());
-    for text in ["2025-02, wholly: 33.3\u{a0}%", "2025-02, by name: 33.3\u{a0}%", "2025-03, wholly: 100\u{a0}%"] {
+    let (page, _) = series(
+        dir.path(),
+        &[&["-a", "b,a", "--by", "origin"], &months[..]].concat(),
+    );
+    for text in [
+        "2025-02, wholly: 33.3\u{a0}%",
+        "2025-02, by name: 33.3\u{a0}%",
+        "2025-03, wholly: 100\u{a0}%",
+    ] {
         assert!(page.contains(text), "{text}");
     }
-    let first_chart = page.find("<figcaption>").map(|place| &page[place..]).unwrap();
+    let first_chart = page
+        .find("<figcaption>")
+        .map(|place| &page[place..])
+        .unwrap();
     assert!(
-        first_chart.starts_with("<figcaption><strong>b</strong> <span>100\u{a0}%, by name 0\u{a0}%"),
+        first_chart
+            .starts_with("<figcaption><strong>b</strong> <span>100\u{a0}%, by name 0\u{a0}%"),
         "{first_chart:.200}"
     );
 }
@@ -69,8 +126,24 @@ fn numbers_of_units_equal_the_json() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
     std::fs::copy(dir.path().join("2.rsieve"), dir.path().join("s.rsieve")).unwrap();
-    std::fs::write(dir.path().join("w.csv"), "one.com,3\ntwo.org,1\nthree.org,4\n").unwrap();
-    let (page, json, _) = forms(dir.path(), &["-a", "b,a", "--by", "host", "--weights", "w.csv", "--group-by", "tld"]);
+    std::fs::write(
+        dir.path().join("w.csv"),
+        "one.com,3\ntwo.org,1\nthree.org,4\n",
+    )
+    .unwrap();
+    let (page, json, _) = forms(
+        dir.path(),
+        &[
+            "-a",
+            "b,a",
+            "--by",
+            "host",
+            "--weights",
+            "w.csv",
+            "--group-by",
+            "tld",
+        ],
+    );
     for (place, number) in counted(&page) {
         assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
     }
@@ -92,17 +165,32 @@ fn numbers_of_units_equal_the_json() {
 fn size_of_a_series_is_bounded() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    let agents: String = (0..100).map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100))).collect();
+    let agents: String = (0..100)
+        .map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100)))
+        .collect();
     std::fs::write(dir.path().join("agents.txt"), agents).unwrap();
     std::fs::write(dir.path().join("w.csv"), "one.com,3\n").unwrap();
     // With twelve snapshots each value has a point, with sixty none.
     for snapshots in [12, 60] {
-        let labels: Vec<String> = (0..snapshots).map(|i| format!("{}{i}=1.rsieve", "<&\"'>".repeat(10))).collect();
+        let labels: Vec<String> = (0..snapshots)
+            .map(|i| format!("{}{i}=1.rsieve", "<&\"'>".repeat(10)))
+            .collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let args = ["--agents-from", "agents.txt", "--by", "host", "--weights", "w.csv", "--series"];
+        let args = [
+            "--agents-from",
+            "agents.txt",
+            "--by",
+            "host",
+            "--weights",
+            "w.csv",
+            "--series",
+        ];
         let (page, json) = series(dir.path(), &[&args, &labels[..]].concat());
         assert!(page.len() < 1_000_000, "{snapshots}: {} bytes", page.len());
-        assert!(page.contains("<circle cx=\"46.0\"") == (snapshots == 12) && !page.to_lowercase().contains("<script"));
+        assert!(
+            page.contains("<circle cx=\"46.0\"") == (snapshots == 12)
+                && !page.to_lowercase().contains("<script")
+        );
         assert_eq!(json["points"].as_array().unwrap().len(), snapshots);
         assert_eq!(json["agents"].as_array().unwrap().len(), 100);
     }

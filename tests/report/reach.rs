@@ -32,17 +32,32 @@ fn reach(robots: &str, profile: Profile) -> Coverage {
 /// The coverage by exhaustive search: all paths of up to five bytes after the `/`, of the letters
 /// of rules and one other letter.
 fn by_trying(robots: &str, profile: Profile) -> Coverage {
-    let mut paths = vec!["/robots.txt".to_owned(), "/robots.txtc".to_owned(), "/robots.txt/a".to_owned()];
+    let mut paths = vec![
+        "/robots.txt".to_owned(),
+        "/robots.txtc".to_owned(),
+        "/robots.txt/a".to_owned(),
+    ];
     let mut tails = vec![String::new()];
     for _ in 0..=5 {
         paths.extend(tails.iter().map(|tail| format!("/{tail}")));
-        tails = tails.iter().flat_map(|tail| ["a", "/", "c"].map(|letter| format!("{tail}{letter}"))).collect();
+        tails = tails
+            .iter()
+            .flat_map(|tail| ["a", "/", "c"].map(|letter| format!("{tail}{letter}")))
+            .collect();
     }
     let agent: Agent = "FooBot".parse().unwrap();
     let (mut refused, mut allowed) = (false, false);
     for path in paths {
         let url = format!("{ORIGIN}{path}");
-        match reference::judge(robots.as_bytes(), &agent, AgentMatch::Extended, profile, url.as_bytes()).allowed {
+        match reference::judge(
+            robots.as_bytes(),
+            &agent,
+            AgentMatch::Extended,
+            profile,
+            url.as_bytes(),
+        )
+        .allowed
+        {
             true => allowed |= path != "/robots.txt",
             false => refused = true,
         }
@@ -50,7 +65,11 @@ fn by_trying(robots: &str, profile: Profile) -> Coverage {
             return Coverage::Partly;
         }
     }
-    if refused { Coverage::Wholly } else { Coverage::Not }
+    if refused {
+        Coverage::Wholly
+    } else {
+        Coverage::Not
+    }
 }
 
 #[test]
@@ -74,7 +93,11 @@ fn documented_examples_hold() {
         ("disallow: /\nallow:", Wholly, Wholly),
         ("disallow: /\nallow: a", Wholly, Wholly),
         ("disallow: /*********\nallow: /a", Wholly, Wholly),
-        ("disallow: /a\ndisallow: /\nallow: /a\ndisallow: /aa*\ndisallow: /a*", Wholly, Wholly),
+        (
+            "disallow: /a\ndisallow: /\nallow: /a\ndisallow: /aa*\ndisallow: /a*",
+            Wholly,
+            Wholly,
+        ),
         // Allows that override every disallow.
         ("disallow: /\nallow: /", Not, Not),
         ("disallow: /a\nallow: /*a", Not, Not),
@@ -84,7 +107,11 @@ fn documented_examples_hold() {
         ("disallow: **\nallow: */a", Partly, Partly),
         ("disallow: /*a\nallow: /**a", Not, Not),
         ("disallow: */a\nallow: /*/a", Partly, Partly),
-        ("disallow: */a\nallow: /*/a\nallow: //a\nallow: /a*", Not, Not),
+        (
+            "disallow: */a\nallow: /*/a\nallow: //a\nallow: /a*",
+            Not,
+            Not,
+        ),
         ("disallow: /*a$\nallow: /*a*", Not, Not),
         // `/robots.txt` itself does not count.
         ("disallow: /\nallow: /robots.txt$", Wholly, Wholly),
@@ -96,7 +123,11 @@ fn documented_examples_hold() {
     ] {
         let robots = format!("user-agent: *\n{rules}");
         assert_eq!(reach(&robots, Profile::Google), google, "google: {rules:?}");
-        assert_eq!(reach(&robots, Profile::Rfc9309), rfc9309, "rfc9309: {rules:?}");
+        assert_eq!(
+            reach(&robots, Profile::Rfc9309),
+            rfc9309,
+            "rfc9309: {rules:?}"
+        );
     }
 }
 
@@ -104,20 +135,35 @@ fn documented_examples_hold() {
 fn unmerged_groups_are_combined() {
     // Thousands of names in overlapping groups: merging them for each name would multiply the file,
     // so they stay separate.
-    let names: String = (0..3000u32).map(|i| format!("user-agent: a{}\n", letters(i))).collect();
+    let names: String = (0..3000u32)
+        .map(|i| format!("user-agent: a{}\n", letters(i)))
+        .collect();
     let disallows: String = (0..3000).map(|i| format!("disallow: /{i}\n")).collect();
-    for (of_foobot, expected) in
-        [("disallow: /", Coverage::Wholly), ("allow: /", Coverage::Not), ("allow: /1", Coverage::Partly)]
-    {
-        let many = (0..3000u32).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))).collect::<String>();
-        let disallows = if expected == Coverage::Partly { disallows.as_str() } else { "disallow: /\n" };
-        let robots = format!("{names}user-agent: FooBot\n{disallows}{many}user-agent: FooBot\n{of_foobot}\n");
+    for (of_foobot, expected) in [
+        ("disallow: /", Coverage::Wholly),
+        ("allow: /", Coverage::Not),
+        ("allow: /1", Coverage::Partly),
+    ] {
+        let many = (0..3000u32)
+            .map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i)))
+            .collect::<String>();
+        let disallows = if expected == Coverage::Partly {
+            disallows.as_str()
+        } else {
+            "disallow: /\n"
+        };
+        let robots = format!(
+            "{names}user-agent: FooBot\n{disallows}{many}user-agent: FooBot\n{of_foobot}\n"
+        );
         assert_eq!(reach(&robots, Profile::Google), expected, "{of_foobot}");
     }
 }
 
 fn letters(i: u32) -> String {
-    i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect()
+    i.to_string()
+        .bytes()
+        .map(|b| char::from(b - b'0' + b'a'))
+        .collect()
 }
 
 fn rule() -> impl Strategy<Value = String> {

@@ -10,12 +10,29 @@ use std::path::Path;
 fn some_months(dir: &Path) {
     let month = |name: &str, robots: &[(&str, u16, &str)]| {
         std::fs::write(dir.join("robots.jsonl"), archive(robots)).unwrap();
-        done(robosieve(dir, &["compile", "-q", "-o", name, "robots.jsonl"]));
+        done(robosieve(
+            dir,
+            &["compile", "-q", "-o", name, "robots.jsonl"],
+        ));
     };
     let all = "user-agent: *\ndisallow: /x";
     let named = "user-agent: GPTBot\ndisallow: /";
-    month("1.rsieve", &[("https://a.com", 200, all), ("https://b.com", 404, ""), ("https://www.c.de", 200, all)]);
-    month("2.rsieve", &[("https://a.com", 200, named), ("http://a.com", 200, all), ("https://b.com", 404, "")]);
+    month(
+        "1.rsieve",
+        &[
+            ("https://a.com", 200, all),
+            ("https://b.com", 404, ""),
+            ("https://www.c.de", 200, all),
+        ],
+    );
+    month(
+        "2.rsieve",
+        &[
+            ("https://a.com", 200, named),
+            ("http://a.com", 200, all),
+            ("https://b.com", 404, ""),
+        ],
+    );
     month(
         "3.rsieve",
         &[
@@ -28,7 +45,10 @@ fn some_months(dir: &Path) {
 }
 
 fn run(dir: &Path, args: &[&str]) -> String {
-    done(robosieve(dir, &[&["report", "-q", "-a", "CCBot,GPTBot"], args].concat()))
+    done(robosieve(
+        dir,
+        &[&["report", "-q", "-a", "CCBot,GPTBot"], args].concat(),
+    ))
 }
 
 #[test]
@@ -36,24 +56,45 @@ fn series_has_the_figures_of_each_snapshot() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
     std::fs::write(dir.path().join("w.csv"), "a.com,4\nb.com,2\nz.com,1\n").unwrap();
-    let series = ["--series", "2025-01=1.rsieve", "odd, label=2.rsieve", "3=3.rsieve"];
-    for units in [&[][..], &["--by", "host"], &["--by", "domain", "--weights", "w.csv"], &["--status-policy", "strict"]]
-    {
-        let found: Value =
-            serde_json::from_str(&run(dir.path(), &[&series, units, &["--json", "-"]].concat())).unwrap();
+    let series = [
+        "--series",
+        "2025-01=1.rsieve",
+        "odd, label=2.rsieve",
+        "3=3.rsieve",
+    ];
+    for units in [
+        &[][..],
+        &["--by", "host"],
+        &["--by", "domain", "--weights", "w.csv"],
+        &["--status-policy", "strict"],
+    ] {
+        let found: Value = serde_json::from_str(&run(
+            dir.path(),
+            &[&series, units, &["--json", "-"]].concat(),
+        ))
+        .unwrap();
         assert_eq!(found["agents"], json!(["CCBot", "GPTBot"]));
         let points = found["points"].as_array().unwrap();
-        let labels: Vec<&str> = points.iter().map(|point| point["label"].as_str().unwrap()).collect();
+        let labels: Vec<&str> = points
+            .iter()
+            .map(|point| point["label"].as_str().unwrap())
+            .collect();
         assert_eq!(labels, ["2025-01", "odd, label", "3"]);
         for (point, snapshot) in points.iter().zip(["1.rsieve", "2.rsieve", "3.rsieve"]) {
-            let one = run(dir.path(), &[&["-s", snapshot], units, &["--json", "-"]].concat());
+            let one = run(
+                dir.path(),
+                &[&["-s", snapshot], units, &["--json", "-"]].concat(),
+            );
             let one: Value = serde_json::from_str(&one).unwrap();
             for key in ["snapshot", "judging", "units", "weights", "together"] {
                 assert_eq!(point[key], one[key], "{units:?} {snapshot} {key}");
             }
             for agent in 0..2 {
                 for key in ["agent", "origins", "weighted"] {
-                    assert_eq!(point["agents"][agent][key], one["agents"][agent][key], "{units:?} {snapshot} {key}");
+                    assert_eq!(
+                        point["agents"][agent][key], one["agents"][agent][key],
+                        "{units:?} {snapshot} {key}"
+                    );
                 }
             }
         }
@@ -64,8 +105,19 @@ fn series_has_the_figures_of_each_snapshot() {
 fn series_of_domains_equals_counts_by_hand() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    std::fs::write(dir.path().join("w.csv"), "rank,domain\n1,a.com\n2,b.com\n4,c.de\n").unwrap();
-    let series = ["--series", "2025-01=1.rsieve", "odd, label=2.rsieve", "3=3.rsieve", "--by", "domain"];
+    std::fs::write(
+        dir.path().join("w.csv"),
+        "rank,domain\n1,a.com\n2,b.com\n4,c.de\n",
+    )
+    .unwrap();
+    let series = [
+        "--series",
+        "2025-01=1.rsieve",
+        "odd, label=2.rsieve",
+        "3=3.rsieve",
+        "--by",
+        "domain",
+    ];
     let csv = run(dir.path(), &[&series[..], &["--csv", "-"]].concat());
     let expected = "\
 label,agent,units,wholly,wholly_by_name,wholly_by_global,wholly_by_status,partly,partly_by_name,partly_by_global,not,share_wholly,share_partly
@@ -78,27 +130,61 @@ label,agent,units,wholly,wholly_by_name,wholly_by_global,wholly_by_status,partly
 ";
     assert_eq!(csv, expected);
     // Of the domains, a.com and b.com are in all snapshots. Their weights are 1 and 1/2.
-    let csv = run(dir.path(), &[&series[..], &["--common", "--weights", "w.csv", "--csv", "-"]].concat());
-    let ends: Vec<&str> = csv.lines().skip(1).map(|line| line.split(",GPTBot,").last().unwrap()).collect();
-    assert_eq!(ends[1], "2,0,0,0,0,1,0,1,1,0.000000,0.500000,1.5,0,0,0,0,1,0,1,0.5,0.000000,0.666667");
-    assert_eq!(ends[3], "2,1,1,0,0,0,0,0,1,0.500000,0.000000,1.5,1,1,0,0,0,0,0,0.5,0.666667,0.000000");
-    assert_eq!(ends[5], "2,2,1,1,0,0,0,0,0,1.000000,0.000000,1.5,1.5,1,0.5,0,0,0,0,0,1.000000,0.000000");
+    let csv = run(
+        dir.path(),
+        &[
+            &series[..],
+            &["--common", "--weights", "w.csv", "--csv", "-"],
+        ]
+        .concat(),
+    );
+    let ends: Vec<&str> = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.split(",GPTBot,").last().unwrap())
+        .collect();
+    assert_eq!(
+        ends[1],
+        "2,0,0,0,0,1,0,1,1,0.000000,0.500000,1.5,0,0,0,0,1,0,1,0.5,0.000000,0.666667"
+    );
+    assert_eq!(
+        ends[3],
+        "2,1,1,0,0,0,0,0,1,0.500000,0.000000,1.5,1,1,0,0,0,0,0,0.5,0.666667,0.000000"
+    );
+    assert_eq!(
+        ends[5],
+        "2,2,1,1,0,0,0,0,0,1.000000,0.000000,1.5,1.5,1,0.5,0,0,0,0,0,1.000000,0.000000"
+    );
     let table = run(dir.path(), &[&series[..], &["--common"]].concat());
-    assert!(table.contains("counted: the 2 domains that all snapshots share\n"), "{table}");
-    assert!(table.contains("  GPTBot                             0 %      50.0 %       100 %\n"), "{table}");
+    assert!(
+        table.contains("counted: the 2 domains that all snapshots share\n"),
+        "{table}"
+    );
+    assert!(
+        table.contains("  GPTBot                             0 %      50.0 %       100 %\n"),
+        "{table}"
+    );
 }
 
 #[test]
 fn wide_series_fit_the_width() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    let snapshots: Vec<String> = (1..=40).map(|i| format!("label \u{1b} of month {i}=1.rsieve")).collect();
+    let snapshots: Vec<String> = (1..=40)
+        .map(|i| format!("label \u{1b} of month {i}=1.rsieve"))
+        .collect();
     let snapshots: Vec<&str> = snapshots.iter().map(String::as_str).collect();
     let table = run(dir.path(), &[&["--series"], &snapshots[..]].concat());
-    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    assert!(
+        table.lines().all(|line| line.chars().count() <= 100),
+        "{table}"
+    );
     assert!(!table.contains('\u{1b}'));
     let blocks = table.matches("\n  domains ").count();
-    assert!(blocks > 8 && table.matches("\n  GPTBot ").count() == blocks * 3, "{table}");
+    assert!(
+        blocks > 8 && table.matches("\n  GPTBot ").count() == blocks * 3,
+        "{table}"
+    );
 }
 
 #[test]
@@ -107,15 +193,27 @@ fn weights_count_hosts_by_default() {
     some_months(dir.path());
     std::fs::write(dir.path().join("w.csv"), "a.com,1\n").unwrap();
     let report = |units: &[&str]| -> serde_json::Value {
-        let args = [&["report", "-s", "1.rsieve", "-a", "GPTBot", "--json", "-"], units].concat();
+        let args = [
+            &["report", "-s", "1.rsieve", "-a", "GPTBot", "--json", "-"],
+            units,
+        ]
+        .concat();
         let report = robosieve(dir.path(), &args).stdout;
         serde_json::from_slice(&report).unwrap()
     };
-    let figures =
-        |report: &serde_json::Value| (report["by"].clone(), report["units"].clone(), report["agents"].clone());
+    let figures = |report: &serde_json::Value| {
+        (
+            report["by"].clone(),
+            report["units"].clone(),
+            report["agents"].clone(),
+        )
+    };
     let by_host = figures(&report(&["--by", "host", "--weights", "w.csv"]));
     assert_eq!(figures(&report(&["--weights", "w.csv"])), by_host);
-    assert_eq!((report(&[])["by"].as_str(), by_host.0.as_str()), (Some("domain"), Some("host")));
+    assert_eq!(
+        (report(&[])["by"].as_str(), by_host.0.as_str()),
+        (Some("domain"), Some("host"))
+    );
 }
 
 #[test]
@@ -123,26 +221,58 @@ fn reports_name_the_unit_and_a_domain_that_dominates() {
     let dir = tempfile::tempdir().unwrap();
     let refuses = "user-agent: *\ndisallow: /";
     let origins: Vec<String> = (0..30).map(|i| format!("https://s{i}.large.com")).collect();
-    let sites: Vec<(&str, u16, &str)> = origins.iter().map(|origin| (origin.as_str(), 200, refuses)).collect();
+    let sites: Vec<(&str, u16, &str)> = origins
+        .iter()
+        .map(|origin| (origin.as_str(), 200, refuses))
+        .collect();
     let others = [("https://a.com", 200, ""), ("https://b.com", 404, "")];
-    std::fs::write(dir.path().join("robots.jsonl"), archive(&[&sites[..], &others].concat())).unwrap();
-    done(robosieve(dir.path(), &["compile", "-q", "-o", "s", "robots.jsonl"]));
-    let report = |args: &[&str]| done(robosieve(dir.path(), &[&["report", "-q", "-s", "s", "-a", "x"], args].concat()));
+    std::fs::write(
+        dir.path().join("robots.jsonl"),
+        archive(&[&sites[..], &others].concat()),
+    )
+    .unwrap();
+    done(robosieve(
+        dir.path(),
+        &["compile", "-q", "-o", "s", "robots.jsonl"],
+    ));
+    let report = |args: &[&str]| {
+        done(robosieve(
+            dir.path(),
+            &[&["report", "-q", "-s", "s", "-a", "x"], args].concat(),
+        ))
+    };
     let note = "large.com alone has 30 of the 30 origins that refuse x wholly.";
     for (by, expected) in [
         (&[][..], "counted: 3 domains, each by one of its origins"),
-        (&["--by", "host"], "counted: 32 hosts, each by one of its origins"),
-        (&["--by", "origin"], "counted: origins; http, https, www and every port count separately"),
+        (
+            &["--by", "host"],
+            "counted: 32 hosts, each by one of its origins",
+        ),
+        (
+            &["--by", "origin"],
+            "counted: origins; http, https, www and every port count separately",
+        ),
     ] {
         let table = report(by);
         assert!(table.contains(expected), "{table}");
         assert_eq!(table.contains(note), by == ["--by", "origin"], "{table}");
-        assert_eq!(table.contains("With --by domain, each domain counts once."), !by.is_empty(), "{table}");
+        assert_eq!(
+            table.contains("With --by domain, each domain counts once."),
+            !by.is_empty(),
+            "{table}"
+        );
         let page = report(&[by, &["--html", "-"]].concat());
-        assert_eq!(page.contains(&note[..note.len() - 1]), by == ["--by", "origin"], "{page}");
+        assert_eq!(
+            page.contains(&note[..note.len() - 1]),
+            by == ["--by", "origin"],
+            "{page}"
+        );
     }
     let csv = report(&["--by", "origin", "--csv", "-"]);
-    assert!(csv.contains("\nconcentrations,large.com,x,units,30\nconcentrations,large.com,x,of,30\n"), "{csv}");
+    assert!(
+        csv.contains("\nconcentrations,large.com,x,units,30\nconcentrations,large.com,x,of,30\n"),
+        "{csv}"
+    );
 }
 
 #[test]
@@ -153,21 +283,57 @@ fn wrong_options_of_units_are_refused() {
     write("twice.csv", "a.com,1\nA.com,2\n");
     write("other.rsieve", "no snapshot");
     for (args, cause) in [
-        (&["-s", "1.rsieve", "--weights", "twice.csv"][..], "twice.csv: line 2: line 1 has \"a.com\" too"),
-        (&["-s", "1.rsieve", "--by", "host", "--weights", "none.csv"], "none.csv: No such file"),
         (
-            &["-s", "1.rsieve", "--by", "host", "--weights", "twice.csv", "--csv", "twice.csv"],
+            &["-s", "1.rsieve", "--weights", "twice.csv"][..],
+            "twice.csv: line 2: line 1 has \"a.com\" too",
+        ),
+        (
+            &["-s", "1.rsieve", "--by", "host", "--weights", "none.csv"],
+            "none.csv: No such file",
+        ),
+        (
+            &[
+                "-s",
+                "1.rsieve",
+                "--by",
+                "host",
+                "--weights",
+                "twice.csv",
+                "--csv",
+                "twice.csv",
+            ],
             "overwritten while it is read",
         ),
         (&["-s", "1.rsieve", "--by", "site"], "invalid value 'site'"),
         (&["-s", "1.rsieve", "--common"], "cannot be used with"),
-        (&["-s", "1.rsieve", "--series", "a=1.rsieve"], "cannot be used with"),
-        (&["--series", "a=1.rsieve", "--group-by", "tld"], "cannot be used with"),
+        (
+            &["-s", "1.rsieve", "--series", "a=1.rsieve"],
+            "cannot be used with",
+        ),
+        (
+            &["--series", "a=1.rsieve", "--group-by", "tld"],
+            "cannot be used with",
+        ),
         (&["--series", "1.rsieve"], "give each snapshot a label"),
         (&["--series", "=1.rsieve"], "give each snapshot a label"),
-        (&["--series", "a=1.rsieve", "a=2.rsieve"], "has the label a too"),
-        (&["--series", "a=1.rsieve", "b=other.rsieve", "--json", "new.json"], "other.rsieve: not a robosieve snapshot"),
-        (&["--series", "a=1.rsieve", "b=2.rsieve", "--csv", "2.rsieve"], "overwritten while it is read"),
+        (
+            &["--series", "a=1.rsieve", "a=2.rsieve"],
+            "has the label a too",
+        ),
+        (
+            &[
+                "--series",
+                "a=1.rsieve",
+                "b=other.rsieve",
+                "--json",
+                "new.json",
+            ],
+            "other.rsieve: not a robosieve snapshot",
+        ),
+        (
+            &["--series", "a=1.rsieve", "b=2.rsieve", "--csv", "2.rsieve"],
+            "overwritten while it is read",
+        ),
     ] {
         let ran = robosieve(dir.path(), &[&["report", "-a", "a"], args].concat());
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
@@ -177,25 +343,62 @@ fn wrong_options_of_units_are_refused() {
     assert!(!dir.path().join("new.json").exists());
     write("d.rsieve", "");
     let none = |args: &[&str]| robosieve(dir.path(), &[&["report", "-a", "GPTBot"], args].concat());
-    std::fs::write(dir.path().join("robots.jsonl"), archive(&[("https://z.com", 404, "")])).unwrap();
-    done(robosieve(dir.path(), &["compile", "-q", "-o", "z.rsieve", "robots.jsonl"]));
+    std::fs::write(
+        dir.path().join("robots.jsonl"),
+        archive(&[("https://z.com", 404, "")]),
+    )
+    .unwrap();
+    done(robosieve(
+        dir.path(),
+        &["compile", "-q", "-o", "z.rsieve", "robots.jsonl"],
+    ));
     let ran = none(&["--series", "a=1.rsieve", "z=z.rsieve", "--common"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("no domain is in all snapshots"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("no domain is in all snapshots"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn weights_of_another_kind_give_a_warning() {
     let dir = tempfile::tempdir().unwrap();
-    let robots: Vec<String> = (0..200).map(|i| format!("https://www.site{i}.com")).collect();
-    let robots: Vec<(&str, u16, &str)> = robots.iter().map(|origin| (origin.as_str(), 404, "")).collect();
+    let robots: Vec<String> = (0..200)
+        .map(|i| format!("https://www.site{i}.com"))
+        .collect();
+    let robots: Vec<(&str, u16, &str)> = robots
+        .iter()
+        .map(|origin| (origin.as_str(), 404, ""))
+        .collect();
     super::compile(dir.path(), &robots);
-    let list: String = (0..200).map(|i| format!("{},site{i}.com\n", i + 1)).collect();
+    let list: String = (0..200)
+        .map(|i| format!("{},site{i}.com\n", i + 1))
+        .collect();
     std::fs::write(dir.path().join("w.csv"), list + "201,www.site7.com\n").unwrap();
     let run = |by: &str| {
-        robosieve(dir.path(), &["report", "-s", "s.rsieve", "-q", "-a", "GPTBot", "--by", by, "--weights", "w.csv"])
+        robosieve(
+            dir.path(),
+            &[
+                "report",
+                "-s",
+                "s.rsieve",
+                "-q",
+                "-a",
+                "GPTBot",
+                "--by",
+                by,
+                "--weights",
+                "w.csv",
+            ],
+        )
     };
     let ran = run("host");
-    assert!(ran.stderr.contains("warning: w.csv: only 1 of its 201 names name hosts of s.rsieve"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("warning: w.csv: only 1 of its 201 names name hosts of s.rsieve"),
+        "{}",
+        ran.stderr
+    );
     let ran = run("domain");
     assert!(!ran.stderr.contains("w.csv"), "{}", ran.stderr);
     let table = done(ran);
@@ -205,7 +408,9 @@ fn weights_of_another_kind_give_a_warning() {
     std::fs::write(dir.path().join("w.csv"), gzip.finish().unwrap()).unwrap();
     assert_eq!(done(run("domain")), table, "a compressed list");
     assert!(
-        table.contains("Weighted: 200 of 200 domains are listed, with > 99.9 % of the weight of the list"),
+        table.contains(
+            "Weighted: 200 of 200 domains are listed, with > 99.9 % of the weight of the list"
+        ),
         "{table}"
     );
 }
@@ -215,8 +420,18 @@ fn formats_agree_on_units() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
     std::fs::write(dir.path().join("w.csv"), "a.com\t0.1\nd.de\t0.2\n").unwrap();
-    let args = ["-s", "3.rsieve", "--by", "domain", "--weights", "w.csv", "--group-by", "tld"];
-    let json: Value = serde_json::from_str(&run(dir.path(), &[&args[..], &["--json", "-"]].concat())).unwrap();
+    let args = [
+        "-s",
+        "3.rsieve",
+        "--by",
+        "domain",
+        "--weights",
+        "w.csv",
+        "--group-by",
+        "tld",
+    ];
+    let json: Value =
+        serde_json::from_str(&run(dir.path(), &[&args[..], &["--json", "-"]].concat())).unwrap();
     assert_eq!((&json["by"], &json["units"]), (&json!("domain"), &json!(4)));
     let csv = run(dir.path(), &[&args[..], &["--csv", "-"]].concat());
     for line in [
@@ -224,7 +439,10 @@ fn formats_agree_on_units() {
         "units,,,units,4".to_owned(),
         "weights,,,entries,2".to_owned(),
         format!("weights,,,matched,{}", json["weights"]["matched"]),
-        format!("agents,,GPTBot,weighted_wholly_by_name,{}", json["agents"][1]["weighted"]["wholly_by_name"]),
+        format!(
+            "agents,,GPTBot,weighted_wholly_by_name,{}",
+            json["agents"][1]["weighted"]["wholly_by_name"]
+        ),
         "groups,de,,units,2".to_owned(),
         "groups,de,GPTBot,origins_wholly_by_status,1".to_owned(),
         "groups,com,CCBot,origins_wholly_by_global,1".to_owned(),
@@ -233,6 +451,12 @@ fn formats_agree_on_units() {
     }
     assert_eq!(json["groups"][0]["name"], "com");
     let table = run(dir.path(), &args);
-    assert!(table.contains("  com                    2   50.0 %        100 %       50.0 %\n"), "{table}");
-    assert!(table.contains("counted: 4 domains, each by one of its origins\n"), "{table}");
+    assert!(
+        table.contains("  com                    2   50.0 %        100 %       50.0 %\n"),
+        "{table}"
+    );
+    assert!(
+        table.contains("counted: 4 domains, each by one of its origins\n"),
+        "{table}"
+    );
 }

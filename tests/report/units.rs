@@ -51,18 +51,33 @@ fn counts(web: &[(&str, &str)], by: UnitKind) -> (u64, u64) {
     let judge = judge(&snapshot(web));
     let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
     let counts = report.agents[0].origins;
-    assert_eq!(counts.wholly + counts.partly + counts.not, report.units, "{web:?}");
-    assert_eq!(report.bases.iter().map(|of| of.origins).sum::<u64>(), report.units, "{web:?}");
+    assert_eq!(
+        counts.wholly + counts.partly + counts.not,
+        report.units,
+        "{web:?}"
+    );
+    assert_eq!(
+        report.bases.iter().map(|of| of.origins).sum::<u64>(),
+        report.units,
+        "{web:?}"
+    );
     assert_eq!(counts.partly, 0, "{web:?}");
     (counts.wholly, counts.not)
 }
 
 /// The concentrations of a report by origin or host: agent, domain, units of it, and the figure.
 fn concentrations(web: &[(String, &str)], by: UnitKind) -> Vec<(Option<String>, String, u64, u64)> {
-    let web: Vec<(&str, &str)> = web.iter().map(|(origin, word)| (origin.as_str(), *word)).collect();
+    let web: Vec<(&str, &str)> = web
+        .iter()
+        .map(|(origin, word)| (origin.as_str(), *word))
+        .collect();
     let judge = judge(&snapshot(&web));
     let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
-    report.concentrations.into_iter().map(|of| (of.agent, of.domain, of.units, of.of)).collect()
+    report
+        .concentrations
+        .into_iter()
+        .map(|of| (of.agent, of.domain, of.units, of.of))
+        .collect()
 }
 
 #[test]
@@ -81,11 +96,17 @@ fn domain_that_dominates_a_figure_is_named() {
         assert_eq!(concentrations(&web(2), by), []);
         assert_eq!(concentrations(&web(3), by), [(agent(), large(), 3, 21)]);
         assert_eq!(concentrations(&web(5), by), [(agent(), large(), 5, 23)]);
-        assert_eq!(concentrations(&web(6), by), [(None, large(), 6, 54), (agent(), large(), 6, 24)]);
+        assert_eq!(
+            concentrations(&web(6), by),
+            [(None, large(), 6, 54), (agent(), large(), 6, 24)]
+        );
         // Figures of less than 20 units are not examined.
         let few = &web(6)[31..];
         assert_eq!(concentrations(&few[..19], by), []);
-        assert_eq!(concentrations(&few[few.len() - 20..], by), [(None, large(), 6, 20), (agent(), large(), 6, 20)]);
+        assert_eq!(
+            concentrations(&few[few.len() - 20..], by),
+            [(None, large(), 6, 20), (agent(), large(), 6, 20)]
+        );
     }
     assert_eq!(concentrations(&web(40), UnitKind::Domain), []);
 }
@@ -94,23 +115,99 @@ fn domain_that_dominates_a_figure_is_named() {
 fn hosts_count_by_one_origin() {
     for (web, expected) in [
         // https comes before http, whatever the answer is.
-        (&[("http://a.example", "404"), ("https://a.example", "refuses")][..], (1, 0)),
-        (&[("http://a.example", "refuses"), ("https://a.example", "404")], (0, 1)),
-        (&[("http://a.example", "refuses"), ("https://a.example", "403")], (0, 1)),
-        (&[("http://a.example", "allows"), ("https://a.example", "refuses")], (1, 0)),
+        (
+            &[
+                ("http://a.example", "404"),
+                ("https://a.example", "refuses"),
+            ][..],
+            (1, 0),
+        ),
+        (
+            &[
+                ("http://a.example", "refuses"),
+                ("https://a.example", "404"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("http://a.example", "refuses"),
+                ("https://a.example", "403"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("http://a.example", "allows"),
+                ("https://a.example", "refuses"),
+            ],
+            (1, 0),
+        ),
         // An origin that failed decides only if no origin answered.
-        (&[("http://a.example", "allows"), ("https://a.example", "503")], (0, 1)),
-        (&[("http://a.example", "503"), ("https://a.example", "allows")], (0, 1)),
-        (&[("http://a.example", "503"), ("https://a.example", "503")], (1, 0)),
+        (
+            &[("http://a.example", "allows"), ("https://a.example", "503")],
+            (0, 1),
+        ),
+        (
+            &[("http://a.example", "503"), ("https://a.example", "allows")],
+            (0, 1),
+        ),
+        (
+            &[("http://a.example", "503"), ("https://a.example", "503")],
+            (1, 0),
+        ),
         // Other ports come last.
-        (&[("https://a.example:8443", "refuses"), ("http://a.example", "allows")], (0, 1)),
-        (&[("https://a.example:8443", "refuses"), ("http://a.example", "503")], (1, 0)),
-        (&[("http://a.example:443", "refuses"), ("https://a.example", "allows")], (0, 1)),
-        (&[("http://a.example:81", "allows"), ("http://a.example:82", "refuses")], (0, 1)),
+        (
+            &[
+                ("https://a.example:8443", "refuses"),
+                ("http://a.example", "allows"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("https://a.example:8443", "refuses"),
+                ("http://a.example", "503"),
+            ],
+            (1, 0),
+        ),
+        (
+            &[
+                ("http://a.example:443", "refuses"),
+                ("https://a.example", "allows"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("http://a.example:81", "allows"),
+                ("http://a.example:82", "refuses"),
+            ],
+            (0, 1),
+        ),
         // Hosts count separately, and a final dot names the same host.
-        (&[("https://a.example", "refuses"), ("https://www.a.example", "allows")], (1, 1)),
-        (&[("https://a.example.", "refuses"), ("https://a.example", "allows")], (0, 1)),
-        (&[("https://1.2.3.4", "refuses"), ("http://1.2.3.4", "allows"), ("http://[::1]:8", "refuses")], (2, 0)),
+        (
+            &[
+                ("https://a.example", "refuses"),
+                ("https://www.a.example", "allows"),
+            ],
+            (1, 1),
+        ),
+        (
+            &[
+                ("https://a.example.", "refuses"),
+                ("https://a.example", "allows"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("https://1.2.3.4", "refuses"),
+                ("http://1.2.3.4", "allows"),
+                ("http://[::1]:8", "refuses"),
+            ],
+            (2, 0),
+        ),
     ] {
         assert_eq!(counts(web, UnitKind::Host), expected, "{web:?}");
     }
@@ -120,23 +217,110 @@ fn hosts_count_by_one_origin() {
 fn domains_count_by_one_origin() {
     for (web, expected) in [
         // The domain itself, then www., then the host with the fewest labels.
-        (&[("https://a.example", "refuses"), ("https://www.a.example", "allows")][..], (1, 0)),
-        (&[("http://a.example", "refuses"), ("https://www.a.example", "allows")], (1, 0)),
-        (&[("https://a.example", "404"), ("https://www.a.example", "refuses")], (0, 1)),
-        (&[("https://a.example", "503"), ("https://www.a.example", "allows")], (0, 1)),
-        (&[("https://x.www.a.example", "refuses"), ("https://news.a.example", "allows")], (0, 1)),
-        (&[("https://www.a.example", "refuses"), ("https://b.a.example", "allows")], (1, 0)),
+        (
+            &[
+                ("https://a.example", "refuses"),
+                ("https://www.a.example", "allows"),
+            ][..],
+            (1, 0),
+        ),
+        (
+            &[
+                ("http://a.example", "refuses"),
+                ("https://www.a.example", "allows"),
+            ],
+            (1, 0),
+        ),
+        (
+            &[
+                ("https://a.example", "404"),
+                ("https://www.a.example", "refuses"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("https://a.example", "503"),
+                ("https://www.a.example", "allows"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("https://x.www.a.example", "refuses"),
+                ("https://news.a.example", "allows"),
+            ],
+            (0, 1),
+        ),
+        (
+            &[
+                ("https://www.a.example", "refuses"),
+                ("https://b.a.example", "allows"),
+            ],
+            (1, 0),
+        ),
         // Then the shorter host, then the first by name.
-        (&[("https://long.a.example", "refuses"), ("https://tiny1.a.example", "allows")], (1, 0)),
-        (&[("https://c.a.example", "refuses"), ("https://b.a.example", "allows")], (0, 1)),
+        (
+            &[
+                ("https://long.a.example", "refuses"),
+                ("https://tiny1.a.example", "allows"),
+            ],
+            (1, 0),
+        ),
+        (
+            &[
+                ("https://c.a.example", "refuses"),
+                ("https://b.a.example", "allows"),
+            ],
+            (0, 1),
+        ),
         // Public suffixes of several labels, also those of hosting providers.
-        (&[("https://a.co.uk", "refuses"), ("https://b.co.uk", "allows"), ("https://w.b.co.uk", "refuses")], (1, 1)),
-        (&[("https://a.github.io", "refuses"), ("https://b.github.io", "allows")], (1, 1)),
+        (
+            &[
+                ("https://a.co.uk", "refuses"),
+                ("https://b.co.uk", "allows"),
+                ("https://w.b.co.uk", "refuses"),
+            ],
+            (1, 1),
+        ),
+        (
+            &[
+                ("https://a.github.io", "refuses"),
+                ("https://b.github.io", "allows"),
+            ],
+            (1, 1),
+        ),
         // Addresses, public suffixes and single labels are units of their own.
-        (&[("https://1.2.3.4", "refuses"), ("https://2.2.3.4", "refuses"), ("https://[::4]", "allows")], (2, 1)),
-        (&[("https://co.uk", "refuses"), ("https://uk", "allows"), ("https://localhost", "allows")], (1, 2)),
-        (&[("https://xn--bcher-kva.example", "refuses"), ("https://www.bücher.example", "allows")], (1, 0)),
-        (&[("https://www.a.example.", "allows"), ("http://a.example.", "refuses")], (1, 0)),
+        (
+            &[
+                ("https://1.2.3.4", "refuses"),
+                ("https://2.2.3.4", "refuses"),
+                ("https://[::4]", "allows"),
+            ],
+            (2, 1),
+        ),
+        (
+            &[
+                ("https://co.uk", "refuses"),
+                ("https://uk", "allows"),
+                ("https://localhost", "allows"),
+            ],
+            (1, 2),
+        ),
+        (
+            &[
+                ("https://xn--bcher-kva.example", "refuses"),
+                ("https://www.bücher.example", "allows"),
+            ],
+            (1, 0),
+        ),
+        (
+            &[
+                ("https://www.a.example.", "allows"),
+                ("http://a.example.", "refuses"),
+            ],
+            (1, 0),
+        ),
     ] {
         assert_eq!(counts(web, UnitKind::Domain), expected, "{web:?}");
     }
@@ -144,36 +328,84 @@ fn domains_count_by_one_origin() {
 
 #[test]
 fn odd_hosts_are_units() {
-    let odd = ["https://a..example", "https://..", "https://.", "https://.com", "https://a.b..", "https://%20"];
+    let odd = [
+        "https://a..example",
+        "https://..",
+        "https://.",
+        "https://.com",
+        "https://a.b..",
+        "https://%20",
+    ];
     let mut compiler = Compiler::default();
     // Some of them are no origins.
-    let added = odd.iter().filter(|origin| compiler.add_robots(origin, REFUSES.as_bytes()).is_ok()).count() as u64;
+    let added = odd
+        .iter()
+        .filter(|origin| compiler.add_robots(origin, REFUSES.as_bytes()).is_ok())
+        .count() as u64;
     let judge = judge(&Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap());
     assert!(added > 0);
     for by in [UnitKind::Origin, UnitKind::Host, UnitKind::Domain] {
-        let report = Reporter::new(&judge).by(by).group_by_tld(true).of_snapshot().unwrap();
-        assert!((1..=added).contains(&report.units), "{by:?}: {}", report.units);
-        assert_eq!(report.groups.unwrap().iter().map(|group| group.units).sum::<u64>(), report.units);
+        let report = Reporter::new(&judge)
+            .by(by)
+            .group_by_tld(true)
+            .of_snapshot()
+            .unwrap();
+        assert!(
+            (1..=added).contains(&report.units),
+            "{by:?}: {}",
+            report.units
+        );
+        assert_eq!(
+            report
+                .groups
+                .unwrap()
+                .iter()
+                .map(|group| group.units)
+                .sum::<u64>(),
+            report.units
+        );
     }
 }
 
 const WORDS: [&str; 5] = ["refuses", "allows", "404", "403", "503"];
 
 fn origin() -> impl Strategy<Value = String> {
-    let host = select(vec!["a.example", "www.a.example", "b.a.example", "a.co.uk", "www.a.co.uk", "b.com", "7.7.7.7"]);
-    (select(vec!["http", "https"]), host, select(vec!["", ":81", ":444"]))
+    let host = select(vec![
+        "a.example",
+        "www.a.example",
+        "b.a.example",
+        "a.co.uk",
+        "www.a.co.uk",
+        "b.com",
+        "7.7.7.7",
+    ]);
+    (
+        select(vec!["http", "https"]),
+        host,
+        select(vec!["", ":81", ":444"]),
+    )
         .prop_map(|(scheme, host, port)| format!("{scheme}://{host}{port}"))
 }
 
 /// The unit of an origin of [`origin`], without the public suffix list.
 fn unit_of(origin: &str, by: UnitKind) -> String {
-    let host = origin.split("://").nth(1).unwrap().split(':').next().unwrap();
+    let host = origin
+        .split("://")
+        .nth(1)
+        .unwrap()
+        .split(':')
+        .next()
+        .unwrap();
     match by {
         UnitKind::Origin => origin.to_owned(),
         UnitKind::Host => host.to_owned(),
         _ => {
             let domains = ["a.example", "a.co.uk", "b.com", "7.7.7.7"];
-            domains.into_iter().find(|domain| host.ends_with(domain)).unwrap().to_owned()
+            domains
+                .into_iter()
+                .find(|domain| host.ends_with(domain))
+                .unwrap()
+                .to_owned()
         }
     }
 }
@@ -192,7 +424,13 @@ fn place(origin: &str, word: &str, unit: &str) -> (bool, usize, usize, usize, St
         ("http", "") => 1,
         _ => 2,
     };
-    (word == "503", host_place, host.len(), scheme_place, origin.to_owned())
+    (
+        word == "503",
+        host_place,
+        host.len(),
+        scheme_place,
+        origin.to_owned(),
+    )
 }
 
 proptest! {
@@ -266,7 +504,9 @@ proptest! {
 /// A snapshot of origins with the same robots.txt.
 fn snapshot_of(origins: &[String]) -> Snapshot {
     let mut compiler = Compiler::default();
-    origins.iter().for_each(|origin| compiler.add_robots(origin, b"").unwrap());
+    origins
+        .iter()
+        .for_each(|origin| compiler.add_robots(origin, b"").unwrap());
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
@@ -275,20 +515,48 @@ fn groups_beyond_the_largest_are_counted_together() {
     let web: Vec<(String, &str)> = [("com", 5), ("org", 3), ("net", 3), ("de", 1)]
         .iter()
         .flat_map(|(tld, count)| {
-            (0..*count).map(move |i| (format!("https://a{i}.{tld}"), if i == 0 { "refuses" } else { "404" }))
+            (0..*count).map(move |i| {
+                (
+                    format!("https://a{i}.{tld}"),
+                    if i == 0 { "refuses" } else { "404" },
+                )
+            })
         })
         .chain([("https://9.9.9.9".to_owned(), "503")])
         .collect();
-    let web: Vec<(&str, &str)> = web.iter().map(|(origin, word)| (origin.as_str(), *word)).collect();
+    let web: Vec<(&str, &str)> = web
+        .iter()
+        .map(|(origin, word)| (origin.as_str(), *word))
+        .collect();
     let judge = judge(&snapshot(&web));
     let groups = |top: usize| {
-        let report = Reporter::new(&judge).group_by_tld(true).top(top).of_snapshot().unwrap();
+        let report = Reporter::new(&judge)
+            .group_by_tld(true)
+            .top(top)
+            .of_snapshot()
+            .unwrap();
         let groups = report.groups.unwrap().into_iter();
-        groups.map(|group| (group.name, group.units, group.agents[0].wholly)).collect::<Vec<_>>()
+        groups
+            .map(|group| (group.name, group.units, group.agents[0].wholly))
+            .collect::<Vec<_>>()
     };
     let group = |name: &str, units: u64, wholly: u64| (name.to_owned(), units, wholly);
-    assert_eq!(groups(3), [group("com", 5, 1), group("net", 3, 1), group("org", 3, 1), group("(other)", 2, 2)]);
-    let all = [group("com", 5, 1), group("net", 3, 1), group("org", 3, 1), group("(ip)", 1, 1), group("de", 1, 1)];
+    assert_eq!(
+        groups(3),
+        [
+            group("com", 5, 1),
+            group("net", 3, 1),
+            group("org", 3, 1),
+            group("(other)", 2, 2)
+        ]
+    );
+    let all = [
+        group("com", 5, 1),
+        group("net", 3, 1),
+        group("org", 3, 1),
+        group("(ip)", 1, 1),
+        group("de", 1, 1),
+    ];
     assert_eq!(groups(20), all);
 }
 
@@ -301,10 +569,14 @@ fn weights_have_two_forms() {
         [Some(1.0), Some(0.5), None]
     );
     assert_eq!(tranco.of("xn--bcher-kva.example"), Some(0.25));
-    let weights = read("\u{feff}Host\tVisits\nEXAMPLE.com.\t7\nbücher.example, 1e3 \n[::1],0\n1.2.3.4\t.5");
+    let weights =
+        read("\u{feff}Host\tVisits\nEXAMPLE.com.\t7\nbücher.example, 1e3 \n[::1],0\n1.2.3.4\t.5");
     assert_eq!((weights.len(), weights.of("example.com")), (4, Some(7.0)));
     assert_eq!(weights.of("xn--bcher-kva.example"), Some(1000.0));
-    assert_eq!((weights.of("[::1]"), weights.of("1.2.3.4")), (Some(0.0), Some(0.5)));
+    assert_eq!(
+        (weights.of("[::1]"), weights.of("1.2.3.4")),
+        (Some(0.0), Some(0.5))
+    );
     assert!(read("").is_empty() && read("rank,domain\n").is_empty());
 }
 
@@ -315,12 +587,27 @@ fn bad_weights_name_the_line() {
         ("a.example,1\nb.example,x\n", "line 2: \"x\" is no weight"),
         ("a.example,-1\n", "line 1: \"-1\" is no weight"),
         ("a.example,NaN\nb.example,1", "line 1: \"NaN\" is no weight"),
-        ("host,weight\nhost,weight\n", "line 2: \"weight\" is no weight"),
-        ("a.example,1\na.example,inf\n", "line 2: \"inf\" is no weight"),
-        ("a.example,1\nb.example,2\nA.example.,3\n", "line 3: line 1 has \"a.example\" too"),
+        (
+            "host,weight\nhost,weight\n",
+            "line 2: \"weight\" is no weight",
+        ),
+        (
+            "a.example,1\na.example,inf\n",
+            "line 2: \"inf\" is no weight",
+        ),
+        (
+            "a.example,1\nb.example,2\nA.example.,3\n",
+            "line 3: line 1 has \"a.example\" too",
+        ),
         ("1,a.example\n0,b.example\n", "line 2: \"0\" is no rank"),
-        ("1,a.example\nb.example,2\n", "line 2: \"b.example\" is no rank"),
-        ("https://a.example/,2\n", "line 1: \"https://a.example/\" is no host or domain"),
+        (
+            "1,a.example\nb.example,2\n",
+            "line 2: \"b.example\" is no rank",
+        ),
+        (
+            "https://a.example/,2\n",
+            "line 1: \"https://a.example/\" is no host or domain",
+        ),
         ("a.example:8080,2\n", "is no host or domain"),
         (",2\n", "line 1: \"\" is no host or domain"),
         ("1,\n", "line 1: \"\" is no host or domain"),
@@ -334,7 +621,12 @@ fn bad_weights_name_the_line() {
 #[test]
 fn counts_have_names() {
     let json = serde_json::to_value(CoverageCounts::<u64>::default()).unwrap();
-    let names: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    let names: Vec<&str> = json
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     let mut expected = CoverageCounts::<u64>::NAMES;
     expected.sort_unstable();
     assert_eq!(names, expected);

@@ -60,7 +60,9 @@ impl Contestant<'_> {
 
 impl std::fmt::Debug for Contestant<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Contestant").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Contestant")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -68,16 +70,28 @@ const AGENT: &str = "FooBot";
 
 /// A contestant that answers one input at a time. The loop is monomorphised for each contestant, so
 /// no call is indirect.
-fn contestant<'s>(name: &'static str, rereads: bool, mut allows: impl FnMut(&str) -> bool + 's) -> Contestant<'s> {
+fn contestant<'s>(
+    name: &'static str,
+    rereads: bool,
+    mut allows: impl FnMut(&str) -> bool + 's,
+) -> Contestant<'s> {
     let run = move |inputs: &[&str], answers: &mut Vec<bool>| {
         answers.extend(inputs.iter().map(|input| allows(black_box(input))));
     };
-    Contestant { name, rereads, run: Box::new(run) }
+    Contestant {
+        name,
+        rereads,
+        run: Box::new(run),
+    }
 }
 
 /// All contestants, robosieve first. Parsing the robots.txt beforehand is not timed.
 pub fn contestants(site: &Site, step: Step) -> Vec<Contestant<'_>> {
-    let own = [robosieve(site, step), reference_judge(site), prefix_judge(site, step)];
+    let own = [
+        robosieve(site, step),
+        reference_judge(site),
+        prefix_judge(site, step),
+    ];
     own.into_iter().chain(rivals(site, step)).collect()
 }
 
@@ -85,19 +99,27 @@ pub fn contestants(site: &Site, step: Step) -> Vec<Contestant<'_>> {
 fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
     let snapshot = common::snapshot([(site.origin.to_string(), site.robots.as_str())]);
     let agents = [common::agent()];
-    let judge = Box::leak(Box::new(Judge::new(snapshot, &agents, JudgeOptions::default()).expect("a judge")));
+    let judge = Box::leak(Box::new(
+        Judge::new(snapshot, &agents, JudgeOptions::default()).expect("a judge"),
+    ));
     match step {
         Step::Match => {
             let site = judge.site(&site.origin).expect("a sound snapshot");
             let mut session = judge.session();
             contestant("robosieve", false, move |path| {
-                session.path_verdict(&site, path.as_bytes(), 0).expect("a sound snapshot") == Verdict::Allowed
+                session
+                    .path_verdict(&site, path.as_bytes(), 0)
+                    .expect("a sound snapshot")
+                    == Verdict::Allowed
             })
         }
         Step::Judge => {
             let mut session = judge.session();
             contestant("robosieve", false, move |url| {
-                session.verdict(url.as_bytes(), 0).expect("a sound snapshot") == Verdict::Allowed
+                session
+                    .verdict(url.as_bytes(), 0)
+                    .expect("a sound snapshot")
+                    == Verdict::Allowed
             })
         }
     }
@@ -107,19 +129,34 @@ fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
 fn reference_judge(site: &Site) -> Contestant<'_> {
     let agent = common::agent();
     contestant("robosieve, reference.rs", true, move |url| {
-        reference::judge(site.robots.as_bytes(), &agent, AgentMatch::Google, Profile::Google, url.as_bytes()).allowed
+        reference::judge(
+            site.robots.as_bytes(),
+            &agent,
+            AgentMatch::Google,
+            Profile::Google,
+            url.as_bytes(),
+        )
+        .allowed
     })
 }
 
 /// The crate `aho-corasick` as a judge. It does not normalise paths.
 fn prefix_judge(site: &Site, step: Step) -> Contestant<'_> {
     let judge = PrefixJudge::new(&site.robots, &common::agent());
-    let start = if step == Step::Judge { site.origin.as_str().len() } else { 0 };
-    contestant("aho-corasick (DFA of literal prefixes)", false, move |input| {
-        let path = input.as_bytes().get(start..).unwrap_or_default();
-        let path = &path[..path.iter().position(|&b| b == b'#').unwrap_or(path.len())];
-        judge.allows(if path.is_empty() { b"/" } else { path })
-    })
+    let start = if step == Step::Judge {
+        site.origin.as_str().len()
+    } else {
+        0
+    };
+    contestant(
+        "aho-corasick (DFA of literal prefixes)",
+        false,
+        move |input| {
+            let path = input.as_bytes().get(start..).unwrap_or_default();
+            let path = &path[..path.iter().position(|&b| b == b'#').unwrap_or(path.len())];
+            judge.allows(if path.is_empty() { b"/" } else { path })
+        },
+    )
 }
 
 fn rivals(site: &Site, step: Step) -> Vec<Contestant<'_>> {
@@ -129,11 +166,17 @@ fn rivals(site: &Site, step: Step) -> Vec<Contestant<'_>> {
         fast_robots(site, step),
         match step {
             Step::Match => contestant("robotxt", false, move |path| robotxt.is_allowed(path)),
-            Step::Judge => contestant("robotxt", false, move |url| robotxt.is_url_allowed(&parse(url))),
+            Step::Judge => contestant("robotxt", false, move |url| {
+                robotxt.is_url_allowed(&parse(url))
+            }),
         },
         contestant("texting_robots", false, move |input| texting.allowed(input)),
         contestant("robotstxt", true, |input| {
-            robotstxt::DefaultMatcher::default().one_agent_allowed_by_robots(&site.robots, AGENT, input)
+            robotstxt::DefaultMatcher::default().one_agent_allowed_by_robots(
+                &site.robots,
+                AGENT,
+                input,
+            )
         }),
     ]
 }
@@ -144,9 +187,14 @@ fn fast_robots(site: &Site, step: Step) -> Contestant<'_> {
     let robots = Box::leak(Box::new(fast_robots::RobotsTxt::parse(&site.robots)));
     let matcher = robots.matcher();
     match step {
-        Step::Match => contestant("fast-robots", false, move |path| matcher.is_allowed(AGENT, path)),
+        Step::Match => contestant("fast-robots", false, move |path| {
+            matcher.is_allowed(AGENT, path)
+        }),
         Step::Judge => contestant("fast-robots", false, move |url| {
-            matcher.is_allowed(AGENT, &parse(url)[Position::BeforePath..Position::AfterQuery])
+            matcher.is_allowed(
+                AGENT,
+                &parse(url)[Position::BeforePath..Position::AfterQuery],
+            )
         }),
     }
 }

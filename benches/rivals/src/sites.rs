@@ -31,10 +31,14 @@ pub struct Site {
 /// Panics with the file name if a file is missing or malformed.
 pub fn load() -> Vec<Site> {
     match directory() {
-        Some(dir) => {
-            NAMES.iter().map(|name| Site::new(name, read(&dir, name, "robots.txt"), urls(&dir, name))).collect()
-        }
-        None => common::sites().into_iter().map(|(name, site)| Site::new(name, site.robots, site.urls)).collect(),
+        Some(dir) => NAMES
+            .iter()
+            .map(|name| Site::new(name, read(&dir, name, "robots.txt"), urls(&dir, name)))
+            .collect(),
+        None => common::sites()
+            .into_iter()
+            .map(|(name, site)| Site::new(name, site.robots, site.urls))
+            .collect(),
     }
 }
 
@@ -54,9 +58,22 @@ fn urls(dir: &Path, name: &str) -> Vec<String> {
 
 impl Site {
     fn new(name: &'static str, robots: String, urls: Vec<String>) -> Self {
-        let origin = urls.first().and_then(|url| Origin::of(url.as_bytes())).expect("at least one URL");
-        let paths = urls.iter().map(|url| path_of(url, &origin).to_owned()).collect();
-        Self { name, robots, origin, urls, paths, expected: OnceCell::new() }
+        let origin = urls
+            .first()
+            .and_then(|url| Origin::of(url.as_bytes()))
+            .expect("at least one URL");
+        let paths = urls
+            .iter()
+            .map(|url| path_of(url, &origin).to_owned())
+            .collect();
+        Self {
+            name,
+            robots,
+            origin,
+            urls,
+            paths,
+            expected: OnceCell::new(),
+        }
     }
 
     /// Whether FooBot may fetch each URL, read from the directory or computed by the slow reference
@@ -67,17 +84,31 @@ impl Site {
 
     fn find_expected(&self) -> Vec<bool> {
         let expected: Vec<bool> = match directory() {
-            Some(dir) => read(&dir, self.name, "expect").lines().map(|line| line.trim() == "1").collect(),
-            None => self.urls.iter().map(|url| common::reference_allows(&self.robots, url)).collect(),
+            Some(dir) => read(&dir, self.name, "expect")
+                .lines()
+                .map(|line| line.trim() == "1")
+                .collect(),
+            None => self
+                .urls
+                .iter()
+                .map(|url| common::reference_allows(&self.robots, url))
+                .collect(),
         };
-        assert_eq!(self.urls.len(), expected.len(), "{}: an answer for each URL", self.name);
+        assert_eq!(
+            self.urls.len(),
+            expected.len(),
+            "{}: an answer for each URL",
+            self.name
+        );
         expected
     }
 }
 
 /// The path and query of a URL of this origin.
 fn path_of<'u>(url: &'u str, origin: &Origin) -> &'u str {
-    let rest = url.strip_prefix(origin.as_str()).unwrap_or_else(|| panic!("{url} does not start with {origin}"));
+    let rest = url
+        .strip_prefix(origin.as_str())
+        .unwrap_or_else(|| panic!("{url} does not start with {origin}"));
     let path = &rest[..rest.find('#').unwrap_or(rest.len())];
     if path.is_empty() { "/" } else { path }
 }

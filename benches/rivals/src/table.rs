@@ -45,14 +45,25 @@ pub fn report(rows: &[Row]) -> String {
     let mut out = String::new();
     for step in Step::ALL {
         let rows: Vec<&Row> = rows.iter().filter(|row| row.step == step).collect();
-        let input = if step == Step::Match { "path and query" } else { "whole URL" };
+        let input = if step == Step::Match {
+            "path and query"
+        } else {
+            "whole URL"
+        };
         let _ = writeln!(out, "## {}: {input}\n", step.name());
         write_table(&mut out, "ns per answer", &rows, nanoseconds);
-        write_table(&mut out, "times robosieve's", &rows, |row| ratio(row, &rows));
-        write_table(&mut out, "right answers", &rows, |row| format!("{}/{}", row.right, row.of));
+        write_table(&mut out, "times robosieve's", &rows, |row| {
+            ratio(row, &rows)
+        });
+        write_table(&mut out, "right answers", &rows, |row| {
+            format!("{}/{}", row.right, row.of)
+        });
         if let Some(noise) = median(rows.iter().filter_map(|row| row.noise()).collect()) {
             let percent = 100.0 * noise;
-            let _ = writeln!(out, "Minimum times. Half of the medians exceed them by {percent:.0} % or more.\n");
+            let _ = writeln!(
+                out,
+                "Minimum times. Half of the medians exceed them by {percent:.0} % or more.\n"
+            );
         }
     }
     out
@@ -63,18 +74,27 @@ fn write_table(out: &mut String, title: &str, rows: &[&Row], figure: impl Fn(&Ro
     let _ = writeln!(out, "| {title} | {} |", NAMES.join(" | "));
     let _ = writeln!(out, "|---|{}", "---:|".repeat(NAMES.len()));
     for first in rows.iter().filter(|row| row.site == NAMES[0]) {
-        let cells = NAMES.map(|site| find(rows, site, first.contestant).map_or(String::new(), &figure));
+        let cells =
+            NAMES.map(|site| find(rows, site, first.contestant).map_or(String::new(), &figure));
         let _ = writeln!(out, "| {} | {} |", first.contestant, cells.join(" | "));
     }
     out.push('\n');
 }
 
 fn find<'r>(rows: &[&'r Row], site: &str, contestant: &str) -> Option<&'r Row> {
-    rows.iter().copied().find(|row| row.site == site && row.contestant == contestant)
+    rows.iter()
+        .copied()
+        .find(|row| row.site == site && row.contestant == contestant)
 }
 
 fn nanoseconds(row: &Row) -> String {
-    row.least().map_or(String::new(), |time| if time < 1000.0 { format!("{time:.1}") } else { format!("{time:.0}") })
+    row.least().map_or(String::new(), |time| {
+        if time < 1000.0 {
+            format!("{time:.1}")
+        } else {
+            format!("{time:.0}")
+        }
+    })
 }
 
 /// The ratio of the minimum times of this contestant and of robosieve on the same site.

@@ -31,12 +31,20 @@ impl<'s> AgentNames<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot) -> Result<Self> {
         let number_of_truncated = |number: u64| {
             let name = snapshot.token(number)?;
-            let found = truncate(name).map(|short| snapshot.token_number(short)).transpose()?;
+            let found = truncate(name)
+                .map(|short| snapshot.token_number(short))
+                .transpose()?;
             Ok(found.flatten().unwrap_or(NONE))
         };
         let profile = snapshot.profile()?;
-        let truncated = (0..snapshot.token_count()?).map(number_of_truncated).collect::<Result<_>>()?;
-        Ok(Self { snapshot, profile, truncated })
+        let truncated = (0..snapshot.token_count()?)
+            .map(number_of_truncated)
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            snapshot,
+            profile,
+            truncated,
+        })
     }
 
     /// The number of names in the snapshot, including truncated ones.
@@ -59,16 +67,33 @@ const MAX_CACHED: usize = 1 << 14;
 
 impl<'n, 's> CoverageReader<'n, 's> {
     pub(crate) fn new(names: &'n AgentNames<'s>) -> Self {
-        Self { names, unpacker: None, coverages: HashMap::new(), rule_cache: RuleCache::default() }
+        Self {
+            names,
+            unpacker: None,
+            coverages: HashMap::new(),
+            rule_cache: RuleCache::default(),
+        }
     }
 
     /// The rows of the agents that a robots.txt names, without truncated names, sorted by number.
     ///
     /// The text of the file is decompressed only if it may name a truncated agent.
     pub(crate) fn named(&mut self, file: &FileRow) -> Result<Vec<NamedRow>> {
-        let rows: Vec<NamedRow> = self.names.snapshot.view().named(file)?.iter().map(NamedRow::decode).collect();
-        let truncated = rows.iter().filter_map(|row| self.names.truncated.get(row.token as usize));
-        let truncated: HashSet<u32> = truncated.copied().filter(|&number| number != NONE).collect();
+        let rows: Vec<NamedRow> = self
+            .names
+            .snapshot
+            .view()
+            .named(file)?
+            .iter()
+            .map(NamedRow::decode)
+            .collect();
+        let truncated = rows
+            .iter()
+            .filter_map(|row| self.names.truncated.get(row.token as usize));
+        let truncated: HashSet<u32> = truncated
+            .copied()
+            .filter(|&number| number != NONE)
+            .collect();
         if truncated.is_empty() {
             return Ok(rows);
         }
@@ -76,7 +101,9 @@ impl<'n, 's> CoverageReader<'n, 's> {
         let written = written_tokens(&self.text(file)?);
         let mut kept = Vec::with_capacity(rows.len());
         for row in rows {
-            if !truncated.contains(&row.token) || written.contains(self.names.snapshot.token(row.token.into())?) {
+            if !truncated.contains(&row.token)
+                || written.contains(self.names.snapshot.token(row.token.into())?)
+            {
                 kept.push(row);
             }
         }
@@ -102,7 +129,13 @@ impl<'n, 's> CoverageReader<'n, 's> {
             return Ok(*cached);
         }
         let view = self.names.snapshot.view();
-        let found = coverage(&view, self.names.profile, place, &view.rules(place)?, &mut self.rule_cache)?;
+        let found = coverage(
+            &view,
+            self.names.profile,
+            place,
+            &view.rules(place)?,
+            &mut self.rule_cache,
+        )?;
         if self.coverages.len() >= MAX_CACHED {
             self.coverages.clear();
         }
@@ -122,8 +155,17 @@ fn truncate(name: &[u8]) -> Option<&[u8]> {
 fn written_tokens(text: &[u8]) -> HashSet<Vec<u8>> {
     // The names in user-agent lines do not depend on the profile.
     let robots = Robots::parse(text, Profile::default());
-    let named = robots.groups().iter().flat_map(|group| group.agents()).map(|line| line.named());
-    let whole = named.filter(|named| named.extended.as_deref().is_none_or(|name| truncate(name).is_none()));
+    let named = robots
+        .groups()
+        .iter()
+        .flat_map(|group| group.agents())
+        .map(|line| line.named());
+    let whole = named.filter(|named| {
+        named
+            .extended
+            .as_deref()
+            .is_none_or(|name| truncate(name).is_none())
+    });
     whole.map(|named| named.token.clone()).collect()
 }
 
@@ -133,7 +175,9 @@ mod tests {
 
     #[test]
     fn names_truncated_within_a_word_are_not_written() {
-        let truncated = |name: &str| truncate(name.as_bytes()).map(|short| String::from_utf8_lossy(short).into_owned());
+        let truncated = |name: &str| {
+            truncate(name.as_bytes()).map(|short| String::from_utf8_lossy(short).into_owned())
+        };
         assert_eq!(truncated("mj12bot").as_deref(), Some("mj"));
         assert_eq!(truncated("panscient.com").as_deref(), Some("panscient"));
         for name in ["googlebot", "kangaroo bot", "360spider", ""] {
@@ -141,7 +185,12 @@ mod tests {
         }
         let text = b"user-agent: MJ12bot\nuser-agent: Foo/2\nuser-agent: Bar Bot\nuser-agent: *\nuser-agent: mj*";
         let written = written_tokens(text);
-        for (name, expected) in [("mj", true), ("foo", true), ("bar", true), ("mj12bot", false)] {
+        for (name, expected) in [
+            ("mj", true),
+            ("foo", true),
+            ("bar", true),
+            ("mj12bot", false),
+        ] {
             assert_eq!(written.contains(name.as_bytes()), expected, "{name}");
         }
         assert!(!written_tokens(b"user-agent: MJ12bot").contains(&b"mj"[..]));

@@ -51,7 +51,13 @@ pub struct NamedAgent {
 impl NamedAgent {
     fn new(name: String, counts: CountsByCoverage) -> Self {
         let [not, partly, wholly] = counts.map(u64::from);
-        Self { name, origins: not + partly + wholly, wholly, partly, not }
+        Self {
+            name,
+            origins: not + partly + wholly,
+            wholly,
+            partly,
+            not,
+        }
     }
 }
 
@@ -87,17 +93,32 @@ impl Snapshot {
         let names = AgentNames::new(self)?;
         let counts: Vec<AtomicCounts> = (0..names.len()).map(|_| AtomicCounts::default()).collect();
         let global = AtomicCounts::default();
-        let files = uses.into_par_iter().enumerate().map(|(file, uses)| (file as u32, uses.into_inner()));
+        let files = uses
+            .into_par_iter()
+            .enumerate()
+            .map(|(file, uses)| (file as u32, uses.into_inner()));
         files.filter(|(_, uses)| *uses > 0).try_for_each_init(
             || CoverageReader::new(&names),
-            |reader, (file, uses)| count_file(&self.view().file(file)?, uses, reader, &counts, &global),
+            |reader, (file, uses)| {
+                count_file(&self.view().file(file)?, uses, reader, &counts, &global)
+            },
         )?;
-        let counts = counts.into_iter().map(|counts| counts.map(AtomicU32::into_inner));
-        let mut ranking: Vec<(u32, CountsByCoverage)> =
-            (0..).zip(counts).filter(|(_, counts)| *counts != [0; 3]).collect();
-        let origins_of = |counts: &CountsByCoverage| counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+        let counts = counts
+            .into_iter()
+            .map(|counts| counts.map(AtomicU32::into_inner));
+        let mut ranking: Vec<(u32, CountsByCoverage)> = (0..)
+            .zip(counts)
+            .filter(|(_, counts)| *counts != [0; 3])
+            .collect();
+        let origins_of =
+            |counts: &CountsByCoverage| counts.iter().map(|count| u64::from(*count)).sum::<u64>();
         ranking.sort_unstable_by_key(|(number, counts)| (Reverse(origins_of(counts)), *number));
-        Ok(Census { snapshot: self, origins, global: global.map(AtomicU32::into_inner), ranking })
+        Ok(Census {
+            snapshot: self,
+            origins,
+            global: global.map(AtomicU32::into_inner),
+            ranking,
+        })
     }
 }
 
@@ -113,7 +134,9 @@ fn count_file(
         global[reader.coverage(file.global)? as usize].fetch_add(origins, Ordering::Relaxed);
     }
     for row in reader.named(file)? {
-        let counts = counts.get(row.token as usize).ok_or_else(|| Error::corrupt("a named agent's name"))?;
+        let counts = counts
+            .get(row.token as usize)
+            .ok_or_else(|| Error::corrupt("a named agent's name"))?;
         counts[reader.coverage(row.rule_set)? as usize].fetch_add(origins, Ordering::Relaxed);
     }
     Ok(())
@@ -122,11 +145,17 @@ fn count_file(
 /// The number of origins with a robots.txt, and for each robots.txt the number of origins that use
 /// it.
 fn count_uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
-    let uses: Vec<AtomicU32> = (0..snapshot.file_count()).map(|_| AtomicU32::default()).collect();
+    let uses: Vec<AtomicU32> = (0..snapshot.file_count())
+        .map(|_| AtomicU32::default())
+        .collect();
     let rows = (0..snapshot.origin_count()).into_par_iter();
     let origins = rows.map(|row| -> Result<u64> {
-        let Some(file) = snapshot.origin_at(row)?.rules_file() else { return Ok(0) };
-        let uses = uses.get(file as usize).ok_or_else(|| Error::corrupt("the number of an origin's robots.txt"))?;
+        let Some(file) = snapshot.origin_at(row)?.rules_file() else {
+            return Ok(0);
+        };
+        let uses = uses
+            .get(file as usize)
+            .ok_or_else(|| Error::corrupt("the number of an origin's robots.txt"))?;
         uses.fetch_add(1, Ordering::Relaxed);
         Ok(1)
     });
@@ -165,7 +194,10 @@ impl Census<'_> {
     pub fn top(&self, count: usize) -> Result<Vec<NamedAgent>> {
         let named = |(number, counts): &(u32, CountsByCoverage)| {
             let name = self.snapshot.token(u64::from(*number))?;
-            Ok(NamedAgent::new(String::from_utf8_lossy(name).into_owned(), *counts))
+            Ok(NamedAgent::new(
+                String::from_utf8_lossy(name).into_owned(),
+                *counts,
+            ))
         };
         self.ranking.iter().take(count).map(named).collect()
     }
@@ -179,7 +211,13 @@ impl Census<'_> {
     pub fn named(&self, name: &str) -> Result<NamedAgent> {
         let name = name.to_ascii_lowercase();
         let number = self.snapshot.token_number(name.as_bytes())?;
-        let found = self.ranking.iter().find(|(other, _)| Some(*other) == number);
-        Ok(NamedAgent::new(name, found.map_or([0; 3], |(_, counts)| *counts)))
+        let found = self
+            .ranking
+            .iter()
+            .find(|(other, _)| Some(*other) == number);
+        Ok(NamedAgent::new(
+            name,
+            found.map_or([0; 3], |(_, counts)| *counts),
+        ))
     }
 }

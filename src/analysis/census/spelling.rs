@@ -23,8 +23,12 @@ const RARE: u64 = 10_000;
 const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
 
 /// The tokens of the registry in lower case.
-static TOKENS: LazyLock<Vec<Vec<u8>>> =
-    LazyLock::new(|| KnownAgent::all().iter().map(|known| known.token.to_ascii_lowercase().into_bytes()).collect());
+static TOKENS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    KnownAgent::all()
+        .iter()
+        .map(|known| known.token.to_ascii_lowercase().into_bytes())
+        .collect()
+});
 
 /// The crawler of the registry that a name is close to without being its token: the name is
 /// probably a misspelling. The measure is that of [`SpellCheck`], with less tolerance in two cases:
@@ -34,9 +38,15 @@ static TOKENS: LazyLock<Vec<Vec<u8>>> =
 pub(crate) fn close_crawler(name: &str) -> Option<&'static KnownAgent> {
     let lower = name.to_ascii_lowercase();
     let mut checked = CheckedName::new(&lower, name);
-    TOKENS.iter().for_each(|token| checked.add_if_close(token, 0));
-    checked.close.retain(|close| is_likely_typo(&lower, &close.text));
-    checked.misspelling(CrawlerRegistry::shipped()).and_then(|close| KnownAgent::find(&close.suggestion))
+    TOKENS
+        .iter()
+        .for_each(|token| checked.add_if_close(token, 0));
+    checked
+        .close
+        .retain(|close| is_likely_typo(&lower, &close.text));
+    checked
+        .misspelling(CrawlerRegistry::shipped())
+        .and_then(|close| KnownAgent::find(&close.suggestion))
 }
 
 /// Whether a name that is close to a token is more likely a misspelling of it than a name of its
@@ -47,11 +57,15 @@ pub(crate) fn close_crawler(name: &str) -> Option<&'static KnownAgent> {
 fn is_likely_typo(name: &str, token: &[u8]) -> bool {
     let (start, part) = name.split_at(name.rfind('-').map_or(0, |dash| dash + 1));
     if let (false, Some(other)) = (start.is_empty(), token.strip_prefix(start.as_bytes())) {
-        return CheckedName::new(part, part).distance(other, letters(other)).is_some();
+        return CheckedName::new(part, part)
+            .distance(other, letters(other))
+            .is_some();
     }
     let is_short = CheckedName::new(name, name).distinctive_len() <= SHORT;
     let is_same_letters = letters(name.as_bytes()) == letters(token);
-    !is_short || is_same_letters || (name.len() != token.len() && name.as_bytes().first() == token.first())
+    !is_short
+        || is_same_letters
+        || (name.len() != token.len() && name.as_bytes().first() == token.first())
 }
 
 /// The length of a short name without a usual ending.
@@ -60,7 +74,9 @@ const SHORT: usize = 5;
 /// Whether a name is the first word of a crawler's name, such as `Kangaroo` of `Kangaroo Bot`.
 /// Parsers that follow RFC 9309 read no more of it, so a site may well mean that crawler.
 pub(crate) fn begins_crawler(name: &str) -> bool {
-    let mut first_words = KnownAgent::all().iter().filter_map(|known| known.token.split_once(' '));
+    let mut first_words = KnownAgent::all()
+        .iter()
+        .filter_map(|known| known.token.split_once(' '));
     first_words.any(|(first, _)| first.eq_ignore_ascii_case(name))
 }
 
@@ -75,7 +91,10 @@ const NO_OPERATORS: &[&str] = &["mozilla", "unknown", "disco"];
 /// begins one of its crawlers' names ([`begins_crawler`]).
 pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
     let plain = |text: &str| -> Vec<u8> {
-        text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
+        text.bytes()
+            .filter(u8::is_ascii_alphanumeric)
+            .map(|byte| byte.to_ascii_lowercase())
+            .collect()
     };
     let (lower, letters) = (name.to_ascii_lowercase(), plain(name));
     // `X` is an operator, and shorter than the names that sites write for one.
@@ -93,11 +112,17 @@ pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
     }
     let is_operator = |known: &KnownAgent| {
         let operator = known.operator.as_deref().unwrap_or_default();
-        let is_of_product = |product: &KnownAgent| !operator.is_empty() && product.operator == known.operator;
+        let is_of_product =
+            |product: &KnownAgent| !operator.is_empty() && product.operator == known.operator;
         plain(operator) == letters || products.iter().any(|(product, _)| is_of_product(product))
     };
     let others = others.into_iter().filter(|(known, _)| is_operator(known));
-    products.iter().copied().chain(others).map(|(known, _)| known).collect()
+    products
+        .iter()
+        .copied()
+        .chain(others)
+        .map(|(known, _)| known)
+        .collect()
 }
 
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
@@ -187,25 +212,48 @@ struct CloseName {
 impl CheckedAgent {
     fn new(agent: &Agent) -> Self {
         let parts = agent.label().split(':').zip(agent.names());
-        let names = parts.map(|(part, name)| CheckedName::new(name, part.split('/').next().unwrap_or(part).trim()));
+        let names = parts.map(|(part, name)| {
+            CheckedName::new(name, part.split('/').next().unwrap_or(part).trim())
+        });
         // `GPTBot CCBot`; also `GPTBot/1.0 CCBot`, of which only the first word is a name, and
         // `GPTBot,CCBot` in a file.
         let parts = agent.label().split(':').zip(agent.names());
-        let words = parts.flat_map(|(part, _)| part.split([' ', '\t', ','])).map(str::parse::<Agent>);
+        let words = parts
+            .flat_map(|(part, _)| part.split([' ', '\t', ',']))
+            .map(str::parse::<Agent>);
         let words = words.filter_map(Result::ok).flat_map(|word| {
-            let display = word.label().split('/').next().unwrap_or_default().to_owned();
-            word.names().map(|name| CheckedName::new(name, &display)).collect::<Vec<_>>()
+            let display = word
+                .label()
+                .split('/')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            word.names()
+                .map(|name| CheckedName::new(name, &display))
+                .collect::<Vec<_>>()
         });
-        let (names, words): (Vec<CheckedName>, Vec<CheckedName>) = (names.collect(), words.collect());
+        let (names, words): (Vec<CheckedName>, Vec<CheckedName>) =
+            (names.collect(), words.collect());
         // A chain, or a single word, cannot be several agents without commas.
-        let words = if names.len() == 1 && words.len() > 1 { words } else { Vec::new() };
-        Self { label: agent.label().to_owned(), names, words }
+        let words = if names.len() == 1 && words.len() > 1 {
+            words
+        } else {
+            Vec::new()
+        };
+        Self {
+            label: agent.label().to_owned(),
+            names,
+            words,
+        }
     }
 
     /// Whether commas are missing: each word is a known name, and the whole is not.
     fn is_joined(&self) -> bool {
-        let is_whole = |name: &CheckedName| name.is_known && name.text.iter().any(|b| b" ,".contains(b));
-        !self.words.is_empty() && !self.names.iter().any(is_whole) && self.words.iter().all(|word| word.is_known)
+        let is_whole =
+            |name: &CheckedName| name.is_known && name.text.iter().any(|b| b" ,".contains(b));
+        !self.words.is_empty()
+            && !self.names.iter().any(is_whole)
+            && self.words.iter().all(|word| word.is_known)
     }
 
     fn is_known(&self) -> bool {
@@ -214,11 +262,20 @@ impl CheckedAgent {
     }
 
     fn finish(self, registry: &CrawlerRegistry) -> UnnamedAgent {
-        let joined =
-            if self.is_joined() { self.words.iter().map(|word| word.display.clone()).collect() } else { vec![] };
+        let joined = if self.is_joined() {
+            self.words.iter().map(|word| word.display.clone()).collect()
+        } else {
+            vec![]
+        };
         let unknown = self.names.into_iter().filter(|name| !name.is_known);
-        let misspelled = unknown.filter_map(|name| name.misspelling(registry)).collect();
-        UnnamedAgent { label: self.label, misspelled, joined }
+        let misspelled = unknown
+            .filter_map(|name| name.misspelling(registry))
+            .collect();
+        UnnamedAgent {
+            label: self.label,
+            misspelled,
+            joined,
+        }
     }
 }
 
@@ -231,8 +288,16 @@ impl SpellCheck {
     /// Looks the agents up in a registry of crawlers.
     pub fn with_registry(agents: &[Agent], registry: &CrawlerRegistry) -> Self {
         let agents = agents.iter().map(CheckedAgent::new).collect();
-        let mut check = Self { agents, registry: registry.clone() };
-        check.add_names(registry.crawlers().iter().map(|known| (known.token.to_ascii_lowercase(), 0)));
+        let mut check = Self {
+            agents,
+            registry: registry.clone(),
+        };
+        check.add_names(
+            registry
+                .crawlers()
+                .iter()
+                .map(|known| (known.token.to_ascii_lowercase(), 0)),
+        );
         check
     }
 
@@ -269,7 +334,11 @@ impl SpellCheck {
 
     /// Looks the agents up among the names of one robots.txt.
     pub fn add_robots(&mut self, robots: &Robots<'_>) {
-        let lines = robots.groups().iter().flat_map(|group| group.agents()).map(|line| line.named());
+        let lines = robots
+            .groups()
+            .iter()
+            .flat_map(|group| group.agents())
+            .map(|line| line.named());
         let names = lines.flat_map(|named| std::iter::once(&named.token).chain(&named.extended));
         self.add_names(names.map(|name| (name.clone(), 1)));
     }
@@ -284,19 +353,28 @@ impl SpellCheck {
     /// one. Each name has the number of files that name it.
     fn add_names(&mut self, names: impl Iterator<Item = (impl Into<Vec<u8>>, u64)>) {
         let names: Vec<(Vec<u8>, u64)> = names.map(|(name, files)| (name.into(), files)).collect();
-        for name in self.agents.iter_mut().flat_map(|agent| agent.names.iter_mut().chain(&mut agent.words)) {
+        for name in self
+            .agents
+            .iter_mut()
+            .flat_map(|agent| agent.names.iter_mut().chain(&mut agent.words))
+        {
             name.is_known |= names.iter().any(|(other, _)| *other == name.text);
         }
         self.add_close(&names);
     }
 
     fn unknown(&mut self) -> impl Iterator<Item = &mut CheckedName> {
-        self.agents.iter_mut().filter(|agent| !agent.is_known()).flat_map(|agent| &mut agent.names)
+        self.agents
+            .iter_mut()
+            .filter(|agent| !agent.is_known())
+            .flat_map(|agent| &mut agent.names)
     }
 
     fn add_close(&mut self, names: &[(Vec<u8>, u64)]) {
         for name in self.unknown() {
-            names.iter().for_each(|(other, files)| name.add_if_close(other, *files));
+            names
+                .iter()
+                .for_each(|(other, files)| name.add_if_close(other, *files));
         }
     }
 
@@ -310,8 +388,13 @@ impl SpellCheck {
         for number in 0..snapshot.token_count()? {
             let other = snapshot.token(number)?;
             let letters = letters(other);
-            if unknown.iter().any(|name| name.distance(other, letters).is_some()) {
-                numbers.push(u32::try_from(number).map_err(|_| Error::corrupt("the number of tokens"))?);
+            if unknown
+                .iter()
+                .any(|name| name.distance(other, letters).is_some())
+            {
+                numbers.push(
+                    u32::try_from(number).map_err(|_| Error::corrupt("the number of tokens"))?,
+                );
             }
         }
         Ok(numbers)
@@ -338,12 +421,20 @@ fn registered<'r>(registry: &'r CrawlerRegistry, name: &[u8]) -> Option<&'r str>
 impl CheckedName {
     fn new(text: &str, display: &str) -> Self {
         let text = text.as_bytes().to_vec();
-        Self { letters: letters(&text), text, display: display.to_owned(), is_known: false, close: Vec::new() }
+        Self {
+            letters: letters(&text),
+            text,
+            display: display.to_owned(),
+            is_known: false,
+            close: Vec::new(),
+        }
     }
 
     /// The length without a usual ending.
     fn distinctive_len(&self) -> usize {
-        let stripped = USUAL_ENDINGS.iter().find_map(|ending| self.text.strip_suffix(*ending));
+        let stripped = USUAL_ENDINGS
+            .iter()
+            .find_map(|ending| self.text.strip_suffix(*ending));
         let stripped = stripped.unwrap_or(&self.text);
         stripped.strip_suffix(b"-").unwrap_or(stripped).len()
     }
@@ -375,7 +466,12 @@ impl CheckedName {
     /// Whether a name one edit away has the same letters, whatever its length: `GPT-Bot` and
     /// `GTPBot` for `GPTBot`.
     fn is_same_letters(&self, other: &[u8]) -> bool {
-        let plain = |name: &[u8]| name.iter().copied().filter(|b| !b"-_ ".contains(b)).collect::<Vec<u8>>();
+        let plain = |name: &[u8]| {
+            name.iter()
+                .copied()
+                .filter(|b| !b"-_ ".contains(b))
+                .collect::<Vec<u8>>()
+        };
         let [mut own, mut other] = [plain(&self.text), plain(other)];
         if own == other {
             return true;
@@ -387,23 +483,33 @@ impl CheckedName {
 
     /// Adds a name if it is close, with the number of files that name it.
     fn add_if_close(&mut self, other: &[u8], files: u64) {
-        let Some(distance) = self.distance(other, letters(other)) else { return };
+        let Some(distance) = self.distance(other, letters(other)) else {
+            return;
+        };
         match self.close.iter_mut().find(|close| close.text == other) {
             Some(known) => known.files += files,
-            None => self.close.push(CloseName { text: other.to_vec(), distance, files }),
+            None => self.close.push(CloseName {
+                text: other.to_vec(),
+                distance,
+                files,
+            }),
         }
     }
 
     /// The suggestion for this name: the close name that most files name.
     fn misspelling(mut self, registry: &CrawlerRegistry) -> Option<Misspelling> {
         let rank = |name: &CloseName| (Reverse(name.files), name.distance);
-        self.close.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text)));
+        self.close
+            .sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text)));
         let best = self.close.first()?;
         let suggestion = match registered(registry, &best.text) {
             Some(token) => token.to_owned(),
             None => String::from_utf8_lossy(&best.text).into_owned(),
         };
-        Some(Misspelling { name: self.display, suggestion })
+        Some(Misspelling {
+            name: self.display,
+            suggestion,
+        })
     }
 }
 
@@ -421,7 +527,9 @@ pub(crate) fn is_within(a: &[u8], b: &[u8], edits: usize) -> bool {
     if a.is_empty() || b.is_empty() {
         return a.len().max(b.len()) <= edits;
     }
-    let Some(left) = edits.checked_sub(1) else { return false };
+    let Some(left) = edits.checked_sub(1) else {
+        return false;
+    };
     let is_transposed = a.len() > 1 && b.len() > 1 && a[0] == b[1] && a[1] == b[0];
     is_within(&a[1..], &b[1..], left)
         || is_within(&a[1..], b, left)
@@ -447,7 +555,9 @@ mod tests {
             ("abcd", "badc", 2),
             ("aab", "aba", 1),
         ] {
-            let least = |a: &str, b: &str| (0..=3).find(|edits| is_within(a.as_bytes(), b.as_bytes(), *edits));
+            let least = |a: &str, b: &str| {
+                (0..=3).find(|edits| is_within(a.as_bytes(), b.as_bytes(), *edits))
+            };
             assert_eq!([least(a, b), least(b, a)], [Some(distance); 2], "{a} {b}");
         }
         assert!(!is_within(b"abcd", b"efgh", 3));
@@ -458,9 +568,13 @@ mod tests {
         let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
         check.add_robots(&Robots::parse(robots.as_bytes(), Profile::Google));
         let unnamed = check.finish().pop()?;
-        let suggestions = unnamed.misspelled.iter().map(|name| format!("{}>{}", name.name, name.suggestion));
-        let all: Vec<String> =
-            suggestions.chain((!unnamed.joined.is_empty()).then(|| unnamed.joined.join("+"))).collect();
+        let suggestions = unnamed
+            .misspelled
+            .iter()
+            .map(|name| format!("{}>{}", name.name, name.suggestion));
+        let all: Vec<String> = suggestions
+            .chain((!unnamed.joined.is_empty()).then(|| unnamed.joined.join("+")))
+            .collect();
         Some(all.join(" "))
     }
 
@@ -468,14 +582,31 @@ mod tests {
     fn close_names_are_suggested() {
         let robots = "user-agent: ExampleBot\nuser-agent: Example2bot\nuser-agent: MlBot\nuser-agent: DotBot\nuser-agent: MySiteBot";
         // Known to the registry, or to the robots.txt. A chain is known if it has a name in use.
-        for agent in ["GPTBot", "gptbot/1.2", "MJ12bot", "Kangaroo Bot", "GPTBot/1.0 beta", "GTPBot:CCBot"] {
+        for agent in [
+            "GPTBot",
+            "gptbot/1.2",
+            "MJ12bot",
+            "Kangaroo Bot",
+            "GPTBot/1.0 beta",
+            "GTPBot:CCBot",
+        ] {
             assert_eq!(found(agent, robots), None, "{agent}");
         }
         for agent in ["ExampleBot", "example2bot", "mlbot", "*"] {
             assert_eq!(found(agent, robots), None, "{agent}");
         }
         // Names of their own.
-        for agent in ["MyBot", "DocBot", "CBot", "OurSiteBot", "FooBot", "BarBot", "bot", "My Bot", "GPTBot MyBot"] {
+        for agent in [
+            "MyBot",
+            "DocBot",
+            "CBot",
+            "OurSiteBot",
+            "FooBot",
+            "BarBot",
+            "bot",
+            "My Bot",
+            "GPTBot MyBot",
+        ] {
             assert_eq!(found(agent, robots).as_deref(), Some(""), "{agent}");
         }
         for (agent, expected) in [
@@ -518,13 +649,22 @@ mod tests {
             ("FooBot", None),
             ("", None),
         ] {
-            assert_eq!(close_crawler(name).map(|known| known.token.as_str()), token, "{name}");
+            assert_eq!(
+                close_crawler(name).map(|known| known.token.as_str()),
+                token,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn operators_and_products_stand_for_their_crawlers() {
-        let tokens = |name| crawlers_of(name).iter().map(|known| known.token.as_str()).collect::<Vec<_>>();
+        let tokens = |name| {
+            crawlers_of(name)
+                .iter()
+                .map(|known| known.token.as_str())
+                .collect::<Vec<_>>()
+        };
         let openai = tokens("openai");
         for token in ["GPTBot", "ChatGPT-User", "OAI-SearchBot"] {
             assert!(openai.contains(&token), "{openai:?}");
@@ -535,7 +675,9 @@ mod tests {
         assert!(chatgpt[0].starts_with("ChatGPT"), "{chatgpt:?}");
         assert_eq!(tokens("bing")[0], "bingbot");
         assert!(tokens("commoncrawl").contains(&"CCBot"));
-        for name in ["x", "foobot", "", "-", "user", "bot", "Sogou", "kangaroo", "Mozilla", "unknown"] {
+        for name in [
+            "x", "foobot", "", "-", "user", "bot", "Sogou", "kangaroo", "Mozilla", "unknown",
+        ] {
             assert!(tokens(name).is_empty(), "{name}");
         }
     }

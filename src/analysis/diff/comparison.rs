@@ -56,7 +56,12 @@ pub(super) enum TransitionKind {
 
 impl TransitionKind {
     /// All kinds, in the order of their numbers.
-    pub(super) const ALL: [Self; 4] = [Self::Refused, Self::Allowed, Self::NewlyPartly, Self::NoLongerPartly];
+    pub(super) const ALL: [Self; 4] = [
+        Self::Refused,
+        Self::Allowed,
+        Self::NewlyPartly,
+        Self::NoLongerPartly,
+    ];
 }
 
 impl CoverageChange {
@@ -74,12 +79,18 @@ impl CoverageChange {
 
     /// Whether either file has a group for the agent.
     pub(super) fn is_named(&self) -> bool {
-        [self.old, self.new].iter().any(|side| side.decided_by == DecidedBy::Name)
+        [self.old, self.new]
+            .iter()
+            .any(|side| side.decided_by == DecidedBy::Name)
     }
 
     /// Whether the file that refuses more has a group for the agent.
     pub(super) fn is_by_name(&self) -> bool {
-        let refuses_more = if self.new.coverage > self.old.coverage { self.new } else { self.old };
+        let refuses_more = if self.new.coverage > self.old.coverage {
+            self.new
+        } else {
+            self.old
+        };
         refuses_more.decided_by == DecidedBy::Name
     }
 }
@@ -100,12 +111,21 @@ impl<'s> DiffSide<'s> {
     fn new(snapshot: &'s Snapshot, options: &DiffOptions) -> Result<Self> {
         let chain = |agent| snapshot.agent_tokens(agent, options.agent_match);
         let chains = options.agents.iter().map(chain).collect::<Result<_>>()?;
-        Ok(Self { snapshot, names: AgentNames::new(snapshot)?, numbers: Vec::new(), chains })
+        Ok(Self {
+            snapshot,
+            names: AgentNames::new(snapshot)?,
+            numbers: Vec::new(),
+            chains,
+        })
     }
 
     /// The row of a file; `None` for [`NONE`].
     pub(super) fn file(&self, file: u32) -> Result<Option<FileRow>> {
-        if file == NONE { Ok(None) } else { self.snapshot.view().file(file).map(Some) }
+        if file == NONE {
+            Ok(None)
+        } else {
+            self.snapshot.view().file(file).map(Some)
+        }
     }
 
     fn file_coverage(
@@ -115,7 +135,10 @@ impl<'s> DiffSide<'s> {
         is_by_request: bool,
     ) -> Result<FileCoverage> {
         let Some(file) = self.file(file)? else {
-            return Ok(FileCoverage { global: Coverage::Not, named: Vec::new() });
+            return Ok(FileCoverage {
+                global: Coverage::Not,
+                named: Vec::new(),
+            });
         };
         let global = reader.coverage(file.global)?;
         let mut named = Vec::new();
@@ -142,12 +165,24 @@ impl<'s> Comparison<'s> {
         let (mut old, mut new) = (DiffSide::new(old, options)?, DiffSide::new(new, options)?);
         let name_count = number_names(&mut old, &mut new)?;
         let is_by_request = !options.agents.is_empty();
-        let agent_count = if is_by_request { options.agents.len() } else { name_count };
-        Ok(Self { old, new, agent_count, is_by_request })
+        let agent_count = if is_by_request {
+            options.agents.len()
+        } else {
+            name_count
+        };
+        Ok(Self {
+            old,
+            new,
+            agent_count,
+            is_by_request,
+        })
     }
 
     pub(super) fn reader(&self) -> PairReader<'_, 's> {
-        PairReader { old: CoverageReader::new(&self.old.names), new: CoverageReader::new(&self.new.names) }
+        PairReader {
+            old: CoverageReader::new(&self.old.names),
+            new: CoverageReader::new(&self.new.names),
+        }
     }
 
     /// The change for agents that neither file of a pair names, and the change for each agent that
@@ -157,18 +192,39 @@ impl<'s> Comparison<'s> {
         pair: &FilePair,
         reader: &mut PairReader<'_, 's>,
     ) -> Result<(CoverageChange, BTreeMap<u32, CoverageChange>)> {
-        let old = self.old.file_coverage(pair.old, &mut reader.old, self.is_by_request)?;
-        let new = self.new.file_coverage(pair.new, &mut reader.new, self.is_by_request)?;
+        let old = self
+            .old
+            .file_coverage(pair.old, &mut reader.old, self.is_by_request)?;
+        let new = self
+            .new
+            .file_coverage(pair.new, &mut reader.new, self.is_by_request)?;
         // An agent that one file does not name obeys its global groups.
-        let global = |coverage| AgentCoverage { coverage, decided_by: DecidedBy::Global };
-        let unnamed = CoverageChange { old: global(old.global), new: global(new.global) };
-        let requested = if self.is_by_request { self.agent_count as u32 } else { 0 };
-        let mut changes: BTreeMap<u32, CoverageChange> = (0..requested).map(|number| (number, unnamed)).collect();
+        let global = |coverage| AgentCoverage {
+            coverage,
+            decided_by: DecidedBy::Global,
+        };
+        let unnamed = CoverageChange {
+            old: global(old.global),
+            new: global(new.global),
+        };
+        let requested = if self.is_by_request {
+            self.agent_count as u32
+        } else {
+            0
+        };
+        let mut changes: BTreeMap<u32, CoverageChange> =
+            (0..requested).map(|number| (number, unnamed)).collect();
         for (number, coverage) in old.named {
-            changes.entry(number).or_insert(unnamed).old = AgentCoverage { coverage, decided_by: DecidedBy::Name };
+            changes.entry(number).or_insert(unnamed).old = AgentCoverage {
+                coverage,
+                decided_by: DecidedBy::Name,
+            };
         }
         for (number, coverage) in new.named {
-            changes.entry(number).or_insert(unnamed).new = AgentCoverage { coverage, decided_by: DecidedBy::Name };
+            changes.entry(number).or_insert(unnamed).new = AgentCoverage {
+                coverage,
+                decided_by: DecidedBy::Name,
+            };
         }
         Ok((unnamed, changes))
     }
@@ -192,7 +248,10 @@ fn number_names(old: &mut DiffSide<'_>, new: &mut DiffSide<'_>) -> Result<usize>
             (false, false) => return Ok(next as usize),
             (true, false) => Ordering::Less,
             (false, true) => Ordering::Greater,
-            (true, true) => old.snapshot.token(before as u64)?.cmp(new.snapshot.token(after as u64)?),
+            (true, true) => old
+                .snapshot
+                .token(before as u64)?
+                .cmp(new.snapshot.token(after as u64)?),
         };
         if order.is_le() {
             old.numbers.push(next);

@@ -42,7 +42,9 @@ struct ComparedAgent {
 
 impl ComparedAgent {
     fn has_named_transition(&self) -> bool {
-        TransitionKind::ALL.iter().any(|&kind| self.by_name.get(kind) + self.named_elsewhere.get(kind) > 0)
+        TransitionKind::ALL
+            .iter()
+            .any(|&kind| self.by_name.get(kind) + self.named_elsewhere.get(kind) > 0)
     }
 
     /// The row of this agent; `unnamed` counts its transitions at the origins that do not name it.
@@ -52,7 +54,13 @@ impl ComparedAgent {
             let (by_name, elsewhere) = (self.by_name.get(kind), self.named_elsewhere.get(kind));
             let by_global = elsewhere + unnamed(kind);
             let (origins, named) = (by_name + by_global, by_name + elsewhere);
-            *transition(&mut change, kind) = Transition { origins, by_name, by_global, named, examples: Vec::new() };
+            *transition(&mut change, kind) = Transition {
+                origins,
+                by_name,
+                by_global,
+                named,
+                examples: Vec::new(),
+            };
         }
         change
     }
@@ -82,21 +90,36 @@ pub(super) fn count(
 ) -> Result<()> {
     let comparison = Comparison::new(old, new, options)?;
     let counts = DiffCounts {
-        agents: (0..comparison.agent_count).map(|_| ComparedAgent::default()).collect(),
+        agents: (0..comparison.agent_count)
+            .map(|_| ComparedAgent::default())
+            .collect(),
         unnamed: TransitionCounts::default(),
     };
     let results: Vec<PairResult> = pairs
         .par_iter()
-        .map_init(|| comparison.reader(), |reader, pair| compare_pair(&comparison, pair, reader, &counts))
+        .map_init(
+            || comparison.reader(),
+            |reader, pair| compare_pair(&comparison, pair, reader, &counts),
+        )
         .collect::<Result<_>>()?;
-    for (pair, _) in pairs.iter().zip(&results).filter(|(_, result)| result.rules_changed) {
+    for (pair, _) in pairs
+        .iter()
+        .zip(&results)
+        .filter(|(_, result)| result.rules_changed)
+    {
         diff.rules_changed.origins += u64::from(pair.count);
         if diff.rules_changed.examples.len() < options.examples {
-            diff.rules_changed.examples.push(old.origin_at(pair.row)?.origin());
+            diff.rules_changed
+                .examples
+                .push(old.origin_at(pair.row)?.origin());
         }
     }
     let mut rows = rows(&comparison, options, &counts, diff)?;
-    let changed = pairs.iter().zip(&results).filter(|(_, result)| result.has_transition).map(|(pair, _)| pair);
+    let changed = pairs
+        .iter()
+        .zip(&results)
+        .filter(|(_, result)| result.has_transition)
+        .map(|(pair, _)| pair);
     examples::add(&comparison, changed, options.examples, &mut rows)?;
     let mut rows = rows.into_iter().map(|row| row.change);
     if let Some(others) = rows.next() {
@@ -116,10 +139,17 @@ fn compare_pair<'s>(
     let (old, new) = (&comparison.old, &comparison.new);
     let mut rules_changed = false;
     if let (Some(before), Some(after)) = (old.file(pair.old)?, new.file(pair.new)?) {
-        let before = StoredFile { snapshot: old.snapshot, row: before };
-        let after = StoredFile { snapshot: new.snapshot, row: after };
-        let is_same_name =
-            |first: u32, second: u32| old.numbers.get(first as usize) == new.numbers.get(second as usize);
+        let before = StoredFile {
+            snapshot: old.snapshot,
+            row: before,
+        };
+        let after = StoredFile {
+            snapshot: new.snapshot,
+            row: after,
+        };
+        let is_same_name = |first: u32, second: u32| {
+            old.numbers.get(first as usize) == new.numbers.get(second as usize)
+        };
         // Equal texts are the fast way out, and equal rules the next one.
         if have_same_text(before, after)? || have_same_rules(before, after, is_same_name)? {
             return Ok(PairResult::default());
@@ -130,7 +160,10 @@ fn compare_pair<'s>(
     counts.unnamed.add(&unnamed, pair.count);
     let mut has_transition = unnamed.kind().is_some();
     for (number, change) in changes {
-        let agent = counts.agents.get(number as usize).ok_or_else(|| Error::corrupt("the number of a name"))?;
+        let agent = counts
+            .agents
+            .get(number as usize)
+            .ok_or_else(|| Error::corrupt("the number of a name"))?;
         has_transition |= change.kind().is_some();
         let counts = match (change.is_named(), change.is_by_name()) {
             (true, true) => &agent.by_name,
@@ -142,7 +175,10 @@ fn compare_pair<'s>(
             agent.unnamed.add(&unnamed, pair.count);
         }
     }
-    Ok(PairResult { rules_changed, has_transition })
+    Ok(PairResult {
+        rules_changed,
+        has_transition,
+    })
 }
 
 /// The rows of the diff without examples: that of unnamed agents, then the requested agents or the
@@ -154,28 +190,50 @@ fn rows(
     diff: &mut Diff,
 ) -> Result<Vec<DiffRow>> {
     let others = ComparedAgent::default().change("*".to_owned(), |kind| counts.unnamed.get(kind));
-    let mut rows = vec![DiffRow { number: None, keys: Vec::new(), change: others }];
+    let mut rows = vec![DiffRow {
+        number: None,
+        keys: Vec::new(),
+        change: others,
+    }];
     if comparison.is_by_request {
         for (number, (agent, counts)) in (0..).zip(options.agents.iter().zip(&counts.agents)) {
             let change = counts.change(agent.to_string(), |kind| counts.unnamed.get(kind));
             diff.agents_changed += u64::from(!change.is_empty());
-            let keys = agent.keys(options.agent_match).map(<[u8]>::to_vec).collect();
-            rows.push(DiffRow { number: Some(number), keys, change });
+            let keys = agent
+                .keys(options.agent_match)
+                .map(<[u8]>::to_vec)
+                .collect();
+            rows.push(DiffRow {
+                number: Some(number),
+                keys,
+                change,
+            });
         }
         return Ok(rows);
     }
     let change_of = |number: usize, name: String| {
         let agent = &counts.agents[number];
-        agent.change(name, |kind| counts.unnamed.get(kind).saturating_sub(agent.unnamed.get(kind)))
+        agent.change(name, |kind| {
+            counts
+                .unnamed
+                .get(kind)
+                .saturating_sub(agent.unnamed.get(kind))
+        })
     };
     let numbers = 0..counts.agents.len();
-    let mut ranking: Vec<usize> = numbers.filter(|&number| counts.agents[number].has_named_transition()).collect();
+    let mut ranking: Vec<usize> = numbers
+        .filter(|&number| counts.agents[number].has_named_transition())
+        .collect();
     diff.agents_changed = ranking.len() as u64;
     ranking.sort_by_cached_key(|&number| change_of(number, String::new()).ranking());
     for number in ranking.into_iter().take(options.top) {
         let name = comparison.name(number as u32)?;
         let change = change_of(number, String::from_utf8_lossy(name).into_owned());
-        rows.push(DiffRow { number: Some(number as u32), keys: vec![name.to_vec()], change });
+        rows.push(DiffRow {
+            number: Some(number as u32),
+            keys: vec![name.to_vec()],
+            change,
+        });
     }
     Ok(rows)
 }

@@ -20,7 +20,8 @@ impl DiffRow {
     /// Whether another example is wanted, and can exist.
     fn wants(&mut self, kind: TransitionKind, examples: usize) -> bool {
         let transition = transition(&mut self.change, kind);
-        transition.examples.len() < examples && transition.origins > transition.examples.len() as u64
+        transition.examples.len() < examples
+            && transition.origins > transition.examples.len() as u64
     }
 }
 
@@ -44,7 +45,11 @@ pub(super) fn add<'p>(
 ) -> Result<()> {
     let mut reader = comparison.reader();
     for pair in pairs {
-        let wants_any = |row: &mut DiffRow| TransitionKind::ALL.iter().any(|&kind| row.wants(kind, examples));
+        let wants_any = |row: &mut DiffRow| {
+            TransitionKind::ALL
+                .iter()
+                .any(|&kind| row.wants(kind, examples))
+        };
         if !rows.iter_mut().any(wants_any) {
             break;
         }
@@ -56,7 +61,9 @@ pub(super) fn add<'p>(
                 Some(number) => changes.get(number),
                 None => Some(&unnamed),
             };
-            let Some(kind) = change.and_then(CoverageChange::kind) else { continue };
+            let Some(kind) = change.and_then(CoverageChange::kind) else {
+                continue;
+            };
             if !row.wants(kind, examples) {
                 continue;
             }
@@ -79,22 +86,44 @@ struct PairTexts {
 }
 
 impl PairTexts {
-    fn read<'s>(comparison: &Comparison<'s>, pair: &FilePair, reader: &mut PairReader<'_, 's>) -> Result<Self> {
-        let (old, new) = (comparison.old.file(pair.old)?, comparison.new.file(pair.new)?);
+    fn read<'s>(
+        comparison: &Comparison<'s>,
+        pair: &FilePair,
+        reader: &mut PairReader<'_, 's>,
+    ) -> Result<Self> {
+        let (old, new) = (
+            comparison.old.file(pair.old)?,
+            comparison.new.file(pair.new)?,
+        );
         Ok(Self {
             origin: comparison.old.snapshot.origin_at(pair.row)?.origin(),
-            old: old.map(|file| reader.old.text(&file)).transpose()?.unwrap_or_default(),
-            new: new.map(|file| reader.new.text(&file)).transpose()?.unwrap_or_default(),
+            old: old
+                .map(|file| reader.old.text(&file))
+                .transpose()?
+                .unwrap_or_default(),
+            new: new
+                .map(|file| reader.new.text(&file))
+                .transpose()?
+                .unwrap_or_default(),
         })
     }
 
     fn rule_change(&self, keys: &[Vec<u8>]) -> RuleChange {
         // The text of lines does not depend on the profile.
         let parsed = [&self.old, &self.new].map(|text| Robots::parse(text, Profile::default()));
-        let [(old_group, old), (new_group, new)] = [rule_lines(&parsed[0], keys), rule_lines(&parsed[1], keys)];
+        let [(old_group, old), (new_group, new)] =
+            [rule_lines(&parsed[0], keys), rule_lines(&parsed[1], keys)];
         let (removed, removed_more) = difference(&old, &new);
         let (added, added_more) = difference(&new, &old);
-        RuleChange { origin: self.origin.clone(), old_group, new_group, removed, removed_more, added, added_more }
+        RuleChange {
+            origin: self.origin.clone(),
+            old_group,
+            new_group,
+            removed,
+            removed_more,
+            added,
+            added_more,
+        }
     }
 }
 
@@ -105,27 +134,48 @@ fn rule_lines<'t>(robots: &Robots<'t>, keys: &[Vec<u8>]) -> (Option<String>, Vec
         let lines = lines_of_groups(robots, |line| line.names(key))?;
         Some((String::from_utf8_lossy(key).into_owned(), lines))
     };
-    let global = || Some(("*".to_owned(), lines_of_groups(robots, AgentLine::is_global)?));
+    let global = || {
+        Some((
+            "*".to_owned(),
+            lines_of_groups(robots, AgentLine::is_global)?,
+        ))
+    };
     let (group, lines) = keys.iter().find_map(lines_for).or_else(global).unzip();
     (group, lines.unwrap_or_default())
 }
 
 /// The rule lines of all groups with a user-agent line of this kind; `None` without such a group.
-fn lines_of_groups<'t>(robots: &Robots<'t>, is_wanted: impl Fn(&AgentLine<'t>) -> bool) -> Option<Vec<&'t [u8]>> {
-    let mut groups = robots.groups().iter().filter(|group| group.agents().iter().any(&is_wanted)).peekable();
+fn lines_of_groups<'t>(
+    robots: &Robots<'t>,
+    is_wanted: impl Fn(&AgentLine<'t>) -> bool,
+) -> Option<Vec<&'t [u8]>> {
+    let mut groups = robots
+        .groups()
+        .iter()
+        .filter(|group| group.agents().iter().any(&is_wanted))
+        .peekable();
     groups.peek()?;
-    Some(groups.flat_map(|group| group.rules()).map(|rule| rule.text()).collect())
+    Some(
+        groups
+            .flat_map(|group| group.rules())
+            .map(|rule| rule.text())
+            .collect(),
+    )
 }
 
 /// The multiset difference of two lists of lines: the first few lines, and the number of the rest.
 fn difference(lines: &[&[u8]], others: &[&[u8]]) -> (Vec<String>, u64) {
     let mut left: HashMap<&[u8], u64> = HashMap::new();
-    others.iter().for_each(|line| *left.entry(line).or_default() += 1);
+    others
+        .iter()
+        .for_each(|line| *left.entry(line).or_default() += 1);
     let (mut out, mut more) = (Vec::new(), 0);
     for line in lines {
         match left.get_mut(line) {
             Some(count) if *count > 0 => *count -= 1,
-            _ if out.len() < RuleChange::LINES => out.push(String::from_utf8_lossy(line).into_owned()),
+            _ if out.len() < RuleChange::LINES => {
+                out.push(String::from_utf8_lossy(line).into_owned())
+            }
             _ => more += 1,
         }
     }

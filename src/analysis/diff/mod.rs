@@ -43,7 +43,12 @@ pub struct DiffOptions {
 impl Default for DiffOptions {
     /// The twenty names with the most new refusals, three examples each.
     fn default() -> Self {
-        Self { agents: Vec::new(), agent_match: AgentMatch::default(), top: 20, examples: 3 }
+        Self {
+            agents: Vec::new(),
+            agent_match: AgentMatch::default(),
+            top: 20,
+            examples: 3,
+        }
     }
 }
 
@@ -162,12 +167,23 @@ impl AgentChange {
     /// A row without transitions.
     pub(crate) fn new(name: String) -> Self {
         let none = Transition::default;
-        Self { name, refused: none(), allowed: none(), newly_partly: none(), no_longer_partly: none() }
+        Self {
+            name,
+            refused: none(),
+            allowed: none(),
+            newly_partly: none(),
+            no_longer_partly: none(),
+        }
     }
 
     /// Whether no origin has a transition.
     pub fn is_empty(&self) -> bool {
-        let transitions = [&self.refused, &self.allowed, &self.newly_partly, &self.no_longer_partly];
+        let transitions = [
+            &self.refused,
+            &self.allowed,
+            &self.newly_partly,
+            &self.no_longer_partly,
+        ];
         transitions.iter().all(|transition| transition.origins == 0)
     }
 
@@ -181,8 +197,16 @@ impl AgentChange {
     /// }
     /// ```
     pub fn ranking(&self) -> impl Ord + use<> {
-        let refused = [self.refused.by_name, self.refused.by_global, self.newly_partly.by_name];
-        let allowed = [self.allowed.by_name, self.no_longer_partly.by_name, self.newly_partly.by_global];
+        let refused = [
+            self.refused.by_name,
+            self.refused.by_global,
+            self.newly_partly.by_name,
+        ];
+        let allowed = [
+            self.allowed.by_name,
+            self.no_longer_partly.by_name,
+            self.newly_partly.by_global,
+        ];
         std::cmp::Reverse((refused, allowed))
     }
 }
@@ -280,6 +304,13 @@ impl Diff {
 
     /// Whether no difference was found.
     pub fn is_empty(&self) -> bool {
-        [&self.added, &self.gone, &self.outcome_changed, &self.rules_changed].iter().all(|change| change.origins == 0)
+        [
+            &self.added,
+            &self.gone,
+            &self.outcome_changed,
+            &self.rules_changed,
+        ]
+        .iter()
+        .all(|change| change.origins == 0)
     }
 }

@@ -34,9 +34,21 @@ impl Origins {
 
 /// Joins the origins of both snapshots. Returns the counts so far, and the pairs of files in the
 /// order of their first origins.
-pub(super) fn join_origins(old: &Snapshot, new: &Snapshot, examples: usize) -> Result<(Diff, Vec<FilePair>)> {
-    let diff = Diff { old: old.origin_count().into(), new: new.origin_count().into(), ..Diff::default() };
-    let mut join = OriginJoin { examples, diff, ..OriginJoin::default() };
+pub(super) fn join_origins(
+    old: &Snapshot,
+    new: &Snapshot,
+    examples: usize,
+) -> Result<(Diff, Vec<FilePair>)> {
+    let diff = Diff {
+        old: old.origin_count().into(),
+        new: new.origin_count().into(),
+        ..Diff::default()
+    };
+    let mut join = OriginJoin {
+        examples,
+        diff,
+        ..OriginJoin::default()
+    };
     let (mut olds, mut news) = (old.origins(), new.origins());
     let (mut before, mut after) = (olds.next().transpose()?, news.next().transpose()?);
     let mut row = 0;
@@ -98,7 +110,13 @@ impl OriginJoin {
         if from != to {
             self.diff.outcome_changed.push(new, self.examples);
             let change = self.outcomes.entry((from as u8, to as u8));
-            change.or_insert(OutcomeChange { from, to, origins: 0 }).origins += 1;
+            change
+                .or_insert(OutcomeChange {
+                    from,
+                    to,
+                    origins: 0,
+                })
+                .origins += 1;
         }
         if let (Some(before), Some(after)) = (answer(old), answer(new)) {
             self.diff.answered += 1;
@@ -110,8 +128,18 @@ impl OriginJoin {
 
     fn finish(mut self) -> (Diff, Vec<FilePair>) {
         self.diff.outcomes = self.outcomes.into_values().collect();
-        self.diff.outcomes.sort_by_key(|change| std::cmp::Reverse(change.origins));
-        let pairs = self.pairs.into_iter().map(|((old, new), (count, row))| FilePair { old, new, count, row });
+        self.diff
+            .outcomes
+            .sort_by_key(|change| std::cmp::Reverse(change.origins));
+        let pairs = self
+            .pairs
+            .into_iter()
+            .map(|((old, new), (count, row))| FilePair {
+                old,
+                new,
+                count,
+                row,
+            });
         let mut pairs: Vec<FilePair> = pairs.collect();
         pairs.sort_unstable_by_key(|pair| pair.row);
         (self.diff, pairs)

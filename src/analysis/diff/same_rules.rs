@@ -20,8 +20,10 @@ struct StoredRules<'s> {
 
 /// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
 pub(super) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
-    Ok(old.snapshot.frame(&old.row)? == new.snapshot.frame(&new.row)?
-        && old.snapshot.dictionary() == new.snapshot.dictionary())
+    Ok(
+        old.snapshot.frame(&old.row)? == new.snapshot.frame(&new.row)?
+            && old.snapshot.dictionary() == new.snapshot.dictionary(),
+    )
 }
 
 /// Whether two files name the same agents and have the same rules for each and for all others.
@@ -39,8 +41,14 @@ pub(super) fn have_same_rules(
     }
     let are_same = |old_place, new_place| {
         are_same_rules(
-            StoredRules { view: old_view, place: old_place },
-            StoredRules { view: new_view, place: new_place },
+            StoredRules {
+                view: old_view,
+                place: old_place,
+            },
+            StoredRules {
+                view: new_view,
+                place: new_place,
+            },
         )
     };
     if !are_same(old.row.global, new.row.global)? {
@@ -48,9 +56,15 @@ pub(super) fn have_same_rules(
     }
     // Names that share a group are often adjacent, and their rules are compared once.
     let mut last_places = (NONE, NONE);
-    for (before, after) in old_named.iter().map(NamedRow::decode).zip(new_named.iter().map(NamedRow::decode)) {
+    for (before, after) in old_named
+        .iter()
+        .map(NamedRow::decode)
+        .zip(new_named.iter().map(NamedRow::decode))
+    {
         let places = (before.rule_set, after.rule_set);
-        if !is_same_name(before.token, after.token) || places != last_places && !are_same(places.0, places.1)? {
+        if !is_same_name(before.token, after.token)
+            || places != last_places && !are_same(places.0, places.1)?
+        {
             return Ok(false);
         }
         last_places = places;
@@ -64,11 +78,19 @@ fn are_same_rules(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
     }
     match (old.view.rules(old.place)?, new.view.rules(new.place)?) {
         // The number of rules is cheap to compare, and differs for most different sets.
-        (Rules::Set(first), Rules::Set(second)) if first.len() == second.len() => are_same_sets(old, new),
+        (Rules::Set(first), Rules::Set(second)) if first.len() == second.len() => {
+            are_same_sets(old, new)
+        }
         (Rules::Union(first), Rules::Union(second)) if first.len() == second.len() => {
             for (old_place, new_place) in first.iter().zip(second) {
-                let old = StoredRules { place: u32::from_le_bytes(*old_place), ..old };
-                let new = StoredRules { place: u32::from_le_bytes(*new_place), ..new };
+                let old = StoredRules {
+                    place: u32::from_le_bytes(*old_place),
+                    ..old
+                };
+                let new = StoredRules {
+                    place: u32::from_le_bytes(*new_place),
+                    ..new
+                };
                 if !are_same_sets(old, new)? {
                     return Ok(false);
                 }

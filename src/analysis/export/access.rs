@@ -35,14 +35,16 @@ impl OriginAccess {
             Self::ByStatus { refused: true } => Some(Coverage::Wholly),
             Self::ByStatus { refused: false } => Some(Coverage::Not),
         };
-        coverage.map_or(ExportValue::Null, |coverage| ExportValue::Text(access_name(coverage)))
+        coverage.map_or(ExportValue::Null, |coverage| {
+            ExportValue::Text(access_name(coverage))
+        })
     }
 
     pub(super) fn named(&self, agent: usize) -> ExportValue<'static> {
         match self {
-            Self::ByRules(agents) => {
-                agents.get(agent).map_or(ExportValue::Null, |access| ExportValue::Text(access.named))
-            }
+            Self::ByRules(agents) => agents
+                .get(agent)
+                .map_or(ExportValue::Null, |access| ExportValue::Text(access.named)),
             Self::ByStatus { .. } => ExportValue::Null,
         }
     }
@@ -67,17 +69,29 @@ pub(super) struct AccessReader<'s> {
 
 impl<'s> AccessReader<'s> {
     pub(super) fn new(engine: &'s Engine<'s>) -> Self {
-        Self { engine, files: HashMap::new(), coverages: HashMap::new(), rule_cache: RuleCache::default() }
+        Self {
+            engine,
+            files: HashMap::new(),
+            coverages: HashMap::new(),
+            rule_cache: RuleCache::default(),
+        }
     }
 
     pub(super) fn of_origin(&mut self, row: u32) -> Result<OriginAccess> {
         let source = self.engine.rule_source(row)?;
-        let Some(file) = source.file else { return Ok(OriginAccess::ByStatus { refused: source.refused }) };
+        let Some(file) = source.file else {
+            return Ok(OriginAccess::ByStatus {
+                refused: source.refused,
+            });
+        };
         if let Some(found) = self.files.get(&file) {
             return Ok(OriginAccess::ByRules(Rc::clone(found)));
         }
         let places = self.engine.agent_places(file)?;
-        let agents: Vec<AgentAccess> = places.iter().map(|place| self.of_place(place)).collect::<Result<_>>()?;
+        let agents: Vec<AgentAccess> = places
+            .iter()
+            .map(|place| self.of_place(place))
+            .collect::<Result<_>>()?;
         let agents = Rc::new(agents);
         if self.files.len() >= MAX_CACHED {
             self.files.clear();
@@ -92,7 +106,10 @@ impl<'s> AccessReader<'s> {
             AgentPlace { place: NONE, .. } => "none",
             AgentPlace { .. } => "*",
         };
-        Ok(AgentAccess { coverage: self.coverage(of.place)?, named })
+        Ok(AgentAccess {
+            coverage: self.coverage(of.place)?,
+            named,
+        })
     }
 
     /// How much the rules at a place refuse. Without rules nothing is refused.
@@ -104,7 +121,13 @@ impl<'s> AccessReader<'s> {
             return Ok(*found);
         }
         let view = self.engine.snapshot().view();
-        let found = coverage(&view, self.engine.profile(), place, &view.rules(place)?, &mut self.rule_cache)?;
+        let found = coverage(
+            &view,
+            self.engine.profile(),
+            place,
+            &view.rules(place)?,
+            &mut self.rule_cache,
+        )?;
         if self.coverages.len() >= MAX_CACHED {
             self.coverages.clear();
         }

@@ -56,7 +56,10 @@ pub(super) enum ColumnValues {
 impl ColumnValues {
     fn new(kind: ExportType) -> Self {
         match kind {
-            ExportType::Text | ExportType::Json => Self::Text { text: String::new(), ends: Vec::new() },
+            ExportType::Text | ExportType::Json => Self::Text {
+                text: String::new(),
+                ends: Vec::new(),
+            },
             ExportType::Integer | ExportType::Time => Self::Integer(Vec::new()),
             ExportType::Float => Self::Float(Vec::new()),
             ExportType::Boolean => Self::Boolean(Vec::new()),
@@ -86,7 +89,9 @@ impl ColumnValues {
                 text.push_str(more);
                 ends.push((text.len(), true));
             }
-            (Self::Integer(values), ExportValue::Integer(value) | ExportValue::Time(value)) => values.push(Some(value)),
+            (Self::Integer(values), ExportValue::Integer(value) | ExportValue::Time(value)) => {
+                values.push(Some(value))
+            }
             (Self::Float(values), ExportValue::Float(value)) => values.push(Some(value)),
             (Self::Boolean(values), ExportValue::Boolean(value)) => values.push(Some(value)),
             (Self::Integer(values), _) => values.push(None),
@@ -105,8 +110,16 @@ pub(super) fn text_range(ends: &[(usize, bool)], row: usize) -> Option<Range<usi
 
 impl ExportBatch {
     pub(super) fn new(columns: &[ExportColumn]) -> Self {
-        let values = columns.iter().map(|column| ColumnValues::new(column.kind())).collect();
-        Self { columns: columns.to_vec(), values, rows: 0, bytes: 0 }
+        let values = columns
+            .iter()
+            .map(|column| ColumnValues::new(column.kind()))
+            .collect();
+        Self {
+            columns: columns.to_vec(),
+            values,
+            rows: 0,
+            bytes: 0,
+        }
     }
 
     /// The columns.
@@ -125,16 +138,28 @@ impl ExportBatch {
             return ExportValue::Null;
         };
         let found = match values {
-            ColumnValues::Text { text, ends } => text_range(ends, row).map(|range| match of.kind() {
-                ExportType::Json => ExportValue::Json(&text[range]),
-                _ => ExportValue::Text(&text[range]),
-            }),
-            ColumnValues::Integer(values) => values.get(row).copied().flatten().map(|value| match of.kind() {
-                ExportType::Time => ExportValue::Time(value),
-                _ => ExportValue::Integer(value),
-            }),
-            ColumnValues::Float(values) => values.get(row).copied().flatten().map(ExportValue::Float),
-            ColumnValues::Boolean(values) => values.get(row).copied().flatten().map(ExportValue::Boolean),
+            ColumnValues::Text { text, ends } => {
+                text_range(ends, row).map(|range| match of.kind() {
+                    ExportType::Json => ExportValue::Json(&text[range]),
+                    _ => ExportValue::Text(&text[range]),
+                })
+            }
+            ColumnValues::Integer(values) => {
+                values
+                    .get(row)
+                    .copied()
+                    .flatten()
+                    .map(|value| match of.kind() {
+                        ExportType::Time => ExportValue::Time(value),
+                        _ => ExportValue::Integer(value),
+                    })
+            }
+            ColumnValues::Float(values) => {
+                values.get(row).copied().flatten().map(ExportValue::Float)
+            }
+            ColumnValues::Boolean(values) => {
+                values.get(row).copied().flatten().map(ExportValue::Boolean)
+            }
         };
         found.unwrap_or(ExportValue::Null)
     }

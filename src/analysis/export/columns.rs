@@ -91,14 +91,22 @@ const ORIGINS: [(&str, ExportType, ExportField); 22] = [
     ("redirects", ExportType::Integer, ExportField::Redirects),
     ("source", ExportType::Text, ExportField::Source),
     ("detail", ExportType::Text, ExportField::Detail),
-    ("has_last_good", ExportType::Boolean, ExportField::HasLastGood),
+    (
+        "has_last_good",
+        ExportType::Boolean,
+        ExportField::HasLastGood,
+    ),
     ("bytes", ExportType::Integer, ExportField::Bytes),
     ("groups", ExportType::Integer, ExportField::Groups),
     ("allow", ExportType::Integer, ExportField::Allow),
     ("disallow", ExportType::Integer, ExportField::Disallow),
     ("sitemaps", ExportType::Integer, ExportField::Sitemaps),
     ("host_field", ExportType::Text, ExportField::HostField),
-    ("content_signal", ExportType::Text, ExportField::ContentSignal),
+    (
+        "content_signal",
+        ExportType::Text,
+        ExportField::ContentSignal,
+    ),
     ("content_usage", ExportType::Text, ExportField::ContentUsage),
     ("other_fields", ExportType::Json, ExportField::OtherFields),
 ];
@@ -160,17 +168,27 @@ pub(super) fn all_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportCol
         ExportTable::Sitemaps => &SITEMAPS,
         ExportTable::Rules => &RULES,
     };
-    let column =
-        |&(name, kind, field): &(&str, ExportType, ExportField)| ExportColumn { name: name.to_owned(), kind, field };
+    let column = |&(name, kind, field): &(&str, ExportType, ExportField)| ExportColumn {
+        name: name.to_owned(),
+        kind,
+        field,
+    };
     let mut columns: Vec<ExportColumn> = fixed.iter().map(column).collect();
     if table == ExportTable::Origins {
         for (number, agent) in agents.iter().enumerate() {
-            let named =
-                |suffix: &str, kind, field| ExportColumn { name: format!("{}.{suffix}", agent.label()), kind, field };
+            let named = |suffix: &str, kind, field| ExportColumn {
+                name: format!("{}.{suffix}", agent.label()),
+                kind,
+                field,
+            };
             columns.extend([
                 named("access", ExportType::Text, ExportField::Access(number)),
                 named("named", ExportType::Text, ExportField::Named(number)),
-                named("crawl_delay", ExportType::Float, ExportField::CrawlDelay(number)),
+                named(
+                    "crawl_delay",
+                    ExportType::Float,
+                    ExportField::CrawlDelay(number),
+                ),
             ]);
         }
     }

@@ -70,7 +70,15 @@ impl<'s> FileReader<'s> {
         agents: &'s [Agent],
         agent_match: AgentMatch,
     ) -> Self {
-        Self { snapshot, table, agents, agent_match, unpacker: None, cache: HashMap::new(), cached_bytes: 0 }
+        Self {
+            snapshot,
+            table,
+            agents,
+            agent_match,
+            unpacker: None,
+            cache: HashMap::new(),
+            cached_bytes: 0,
+        }
     }
 
     /// The values of a file.
@@ -89,7 +97,9 @@ impl<'s> FileReader<'s> {
         let facts = Rc::new(match self.table {
             ExportTable::Origins => FileFacts::Origins(self.text_facts(&robots)),
             ExportTable::Sitemaps => FileFacts::Sitemaps(sitemap_lines(&robots)),
-            ExportTable::Rules => FileFacts::Rules(rule_groups(&robots, self.agents, self.agent_match)),
+            ExportTable::Rules => {
+                FileFacts::Rules(rule_groups(&robots, self.agents, self.agent_match))
+            }
         });
         // The values are at most a few times as long as the text.
         self.cached_bytes += text.len() + FILE;
@@ -106,8 +116,15 @@ impl<'s> FileReader<'s> {
             let rules = robots.groups().iter().flat_map(|group| group.rules());
             rules.filter(|rule| rule.kind() == kind).count() as i64
         };
-        let has_delay = robots.other_fields().iter().any(|field| field.name() == "crawl-delay");
-        let delay = |agent| robots.crawl_delay(agent, self.agent_match).map(|delay| delay.as_secs_f64());
+        let has_delay = robots
+            .other_fields()
+            .iter()
+            .any(|field| field.name() == "crawl-delay");
+        let delay = |agent| {
+            robots
+                .crawl_delay(agent, self.agent_match)
+                .map(|delay| delay.as_secs_f64())
+        };
         TextFacts {
             groups: robots.groups().len() as i64,
             allow: count(RuleKind::Allow),
@@ -117,7 +134,11 @@ impl<'s> FileReader<'s> {
             content_signal: joined_values(robots, "content-signal"),
             content_usage: joined_values(robots, "content-usage"),
             other_fields: other_fields(robots),
-            crawl_delays: if has_delay { self.agents.iter().map(delay).collect() } else { Vec::new() },
+            crawl_delays: if has_delay {
+                self.agents.iter().map(delay).collect()
+            } else {
+                Vec::new()
+            },
         }
     }
 }
@@ -125,10 +146,15 @@ impl<'s> FileReader<'s> {
 /// The distinct values of a field in the order of the file, separated by `; `. Empty values are
 /// left out.
 fn joined_values(robots: &Robots<'_>, name: &str) -> Option<String> {
-    let fields = robots.other_fields().iter().filter(|field| field.name() == name && !field.value().is_empty());
+    let fields = robots
+        .other_fields()
+        .iter()
+        .filter(|field| field.name() == name && !field.value().is_empty());
     let mut seen = std::collections::HashSet::new();
-    let values: Vec<Cow<'_, str>> =
-        fields.filter(|field| seen.insert(field.value())).map(|f| lossy(f.value())).collect();
+    let values: Vec<Cow<'_, str>> = fields
+        .filter(|field| seen.insert(field.value()))
+        .map(|f| lossy(f.value()))
+        .collect();
     (!values.is_empty()).then(|| values.join("; "))
 }
 
@@ -137,8 +163,14 @@ fn joined_values(robots: &Robots<'_>, name: &str) -> Option<String> {
 fn other_fields(robots: &Robots<'_>) -> Option<String> {
     let mut fields: BTreeMap<&str, Vec<Cow<'_, str>>> = BTreeMap::new();
     for field in robots.other_fields() {
-        if !matches!(field.name(), "sitemap" | "host" | "content-signal" | "content-usage") {
-            fields.entry(field.name()).or_default().push(lossy(field.value()));
+        if !matches!(
+            field.name(),
+            "sitemap" | "host" | "content-signal" | "content-usage"
+        ) {
+            fields
+                .entry(field.name())
+                .or_default()
+                .push(lossy(field.value()));
         }
     }
     if fields.is_empty() {
@@ -150,5 +182,10 @@ fn other_fields(robots: &Robots<'_>) -> Option<String> {
 
 fn sitemap_lines(robots: &Robots<'_>) -> Vec<SitemapLine> {
     let sitemaps = robots.sitemaps();
-    sitemaps.map(|field| SitemapLine { value: lossy(field.value()).into_owned(), line: field.line() }).collect()
+    sitemaps
+        .map(|field| SitemapLine {
+            value: lossy(field.value()).into_owned(),
+            line: field.line(),
+        })
+        .collect()
 }

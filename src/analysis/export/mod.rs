@@ -36,7 +36,10 @@ use std::io::Write;
 use std::path::Path;
 
 /// The size of a block of text rows.
-const TEXT_BLOCK: BlockLimit = BlockLimit { origins: 4096, bytes: 4 << 20 };
+const TEXT_BLOCK: BlockLimit = BlockLimit {
+    origins: 4096,
+    bytes: 4 << 20,
+};
 
 /// Writes a snapshot as a table, on all threads of the current rayon pool.
 ///
@@ -85,7 +88,9 @@ pub struct Exporter<'e> {
 
 impl std::fmt::Debug for Exporter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Exporter").field("selection", &self.selection).finish_non_exhaustive()
+        f.debug_struct("Exporter")
+            .field("selection", &self.selection)
+            .finish_non_exhaustive()
     }
 }
 
@@ -97,10 +102,23 @@ impl<'e> Exporter<'e> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's description is damaged.
     pub fn new(judge: &'e Judge, table: ExportTable) -> Result<Self> {
         let engine = judge.engine();
-        let newest = engine.snapshot().metadata()?.captured.map(|(_, newest)| newest);
+        let newest = engine
+            .snapshot()
+            .metadata()?
+            .captured
+            .map(|(_, newest)| newest);
         let columns = columns::all_columns(table, engine.agents());
-        let selection = ExportSelection { table, columns, ..ExportSelection::default() };
-        Ok(Self { judge, selection, now: engine.options().at.or(newest), progress: &|_| {} })
+        let selection = ExportSelection {
+            table,
+            columns,
+            ..ExportSelection::default()
+        };
+        Ok(Self {
+            judge,
+            selection,
+            now: engine.options().at.or(newest),
+            progress: &|_| {},
+        })
     }
 
     /// The columns, in their order: at first all of the table.
@@ -166,7 +184,12 @@ impl<'e> Exporter<'e> {
     /// As [`write_text`](Self::write_text); errors of the operating system, which name the file.
     #[cfg(feature = "parquet")]
     pub fn write_parquet(&self, path: impl AsRef<Path>) -> Result<ExportStats> {
-        let agents: Vec<&str> = self.judge.agents().iter().map(crate::agent::Agent::label).collect();
+        let agents: Vec<&str> = self
+            .judge
+            .agents()
+            .iter()
+            .map(crate::agent::Agent::label)
+            .collect();
         let mut file = table_file::TableFile::create(path.as_ref(), self.columns(), &agents)?;
         let encoder = file.encoder(self.columns());
         let work = |reader: &mut RowReader<'_>, rows, groups: &mut _| {
@@ -189,8 +212,12 @@ impl<'e> Exporter<'e> {
     ) -> Result<ExportStats> {
         let engine = self.judge.engine();
         let snapshot = engine.snapshot();
-        let source = OriginSource::new(snapshot, self.selection.table, engine.agents().len(), limit);
-        let (bytes, origins) = (snapshot.byte_len(), u64::from(snapshot.origin_count().max(1)));
+        let source =
+            OriginSource::new(snapshot, self.selection.table, engine.agents().len(), limit);
+        let (bytes, origins) = (
+            snapshot.byte_len(),
+            u64::from(snapshot.origin_count().max(1)),
+        );
         let mut total = ExportStats::default();
         ordered::run(
             &source,
@@ -201,12 +228,16 @@ impl<'e> Exporter<'e> {
                 Ok(())
             },
             |item| {
-                let OrderedItem::Block(block) = item else { return Ok(()) };
+                let OrderedItem::Block(block) = item else {
+                    return Ok(());
+                };
                 write(&mut block.output)?;
                 total.origins += block.stats.origins;
                 total.rows += block.stats.rows;
                 let share = u128::from(bytes) * u128::from(block.rows.end) / u128::from(origins);
-                (self.progress)(FilterProgress { bytes_read: share as u64 });
+                (self.progress)(FilterProgress {
+                    bytes_read: share as u64,
+                });
                 Ok(())
             },
         )?;

@@ -40,19 +40,34 @@ pub(super) struct OriginSource<'s, T> {
 }
 
 impl<'s, T> OriginSource<'s, T> {
-    pub(super) fn new(snapshot: &'s Snapshot, table: ExportTable, agents: usize, limit: BlockLimit) -> Self {
-        Self { snapshot, table, agents, limit, output: PhantomData }
+    pub(super) fn new(
+        snapshot: &'s Snapshot,
+        table: ExportTable,
+        agents: usize,
+        limit: BlockLimit,
+    ) -> Self {
+        Self {
+            snapshot,
+            table,
+            agents,
+            limit,
+            output: PhantomData,
+        }
     }
 
     /// The estimated bytes of an origin's rows.
     fn weight(&self, row: u32) -> Result<u64> {
-        let Some(file) = self.snapshot.origin_at(row)?.file() else { return Ok(0) };
+        let Some(file) = self.snapshot.origin_at(row)?.file() else {
+            return Ok(0);
+        };
         let len = u64::from(self.snapshot.text_len(file)?);
         Ok(match self.table {
             ExportTable::Origins => len,
             ExportTable::Sitemaps => 4 * len,
             // Each rule of a group has a row for each agent.
-            ExportTable::Rules => len + (len * len / 16 + len * 8 * self.agents as u64).min(rule_groups::MAX_BYTES),
+            ExportTable::Rules => {
+                len + (len * len / 16 + len * 8 * self.agents as u64).min(rule_groups::MAX_BYTES)
+            }
         })
     }
 }

@@ -39,15 +39,25 @@ pub(super) struct RowReader<'s> {
 }
 
 impl<'s> RowReader<'s> {
-    pub(super) fn new(engine: &'s Engine<'s>, selection: &'s ExportSelection, now: Option<i64>) -> Self {
+    pub(super) fn new(
+        engine: &'s Engine<'s>,
+        selection: &'s ExportSelection,
+        now: Option<i64>,
+    ) -> Self {
         let fields = || selection.columns.iter().map(ExportColumn::field);
         Self {
             engine,
             selection,
             needs_text: fields().any(ExportField::needs_text),
-            needs_access: fields().any(|field| matches!(field, ExportField::Access(_) | ExportField::Named(_))),
+            needs_access: fields()
+                .any(|field| matches!(field, ExportField::Access(_) | ExportField::Named(_))),
             now,
-            files: FileReader::new(engine.snapshot(), selection.table, engine.agents(), engine.options().agent_match),
+            files: FileReader::new(
+                engine.snapshot(),
+                selection.table,
+                engine.agents(),
+                engine.options().agent_match,
+            ),
             access: AccessReader::new(engine),
             batch: ExportBatch::new(&selection.columns),
         }
@@ -70,12 +80,20 @@ impl<'s> RowReader<'s> {
     /// Appends the rows of an origin, and returns their number.
     fn read_origin(&mut self, row: u32, entry: &OriginEntry<'_>, emit: Emit<'_>) -> Result<u64> {
         let needs_text = self.needs_text || self.selection.table != ExportTable::Origins;
-        let facts = entry.file().filter(|_| needs_text).map(|file| self.files.facts(file)).transpose()?;
+        let facts = entry
+            .file()
+            .filter(|_| needs_text)
+            .map(|file| self.files.facts(file))
+            .transpose()?;
         match facts.as_deref() {
-            Some(FileFacts::Sitemaps(sitemaps)) => push_sitemaps(&mut self.batch, entry, sitemaps, emit),
+            Some(FileFacts::Sitemaps(sitemaps)) => {
+                push_sitemaps(&mut self.batch, entry, sitemaps, emit)
+            }
             Some(FileFacts::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
             Some(FileFacts::Origins(facts)) => self.push_origin(row, entry, Some(facts), emit),
-            None if self.selection.table == ExportTable::Origins => self.push_origin(row, entry, None, emit),
+            None if self.selection.table == ExportTable::Origins => {
+                self.push_origin(row, entry, None, emit)
+            }
             None => Ok(0),
         }
     }
@@ -87,17 +105,33 @@ impl<'s> RowReader<'s> {
         text: Option<&TextFacts>,
         emit: Emit<'_>,
     ) -> Result<u64> {
-        let access = if self.needs_access { Some(self.access.of_origin(row)?) } else { None };
+        let access = if self.needs_access {
+            Some(self.access.of_origin(row)?)
+        } else {
+            None
+        };
         let bytes = match entry.file() {
             Some(file) => Some(i64::from(self.engine.snapshot().text_len(file)?)),
             None => None,
         };
-        let origin = OriginRow { entry, key: &entry.origin(), source: entry.source(), detail: entry.detail(), bytes };
+        let origin = OriginRow {
+            entry,
+            key: &entry.origin(),
+            source: entry.source(),
+            detail: entry.detail(),
+            bytes,
+        };
         let now = self.now;
         self.batch.push_row(|column| match column.field() {
-            ExportField::Access(agent) => access.as_ref().map_or(ExportValue::Null, |access| access.access(agent)),
-            ExportField::Named(agent) => access.as_ref().map_or(ExportValue::Null, |access| access.named(agent)),
-            field => origin.value(field, now).unwrap_or_else(|| text_value(text, field)),
+            ExportField::Access(agent) => access
+                .as_ref()
+                .map_or(ExportValue::Null, |access| access.access(agent)),
+            ExportField::Named(agent) => access
+                .as_ref()
+                .map_or(ExportValue::Null, |access| access.named(agent)),
+            field => origin
+                .value(field, now)
+                .unwrap_or_else(|| text_value(text, field)),
         });
         end_row(&mut self.batch, emit)?;
         Ok(1)
@@ -106,7 +140,11 @@ impl<'s> RowReader<'s> {
 
 /// Emits a full batch.
 fn end_row(batch: &mut ExportBatch, emit: Emit<'_>) -> Result<()> {
-    if batch.is_full() { flush(batch, emit) } else { Ok(()) }
+    if batch.is_full() {
+        flush(batch, emit)
+    } else {
+        Ok(())
+    }
 }
 
 /// Emits the rows of a batch, if it has any.
@@ -154,7 +192,9 @@ impl OriginRow<'_> {
 
 /// The value of a field in the text of the robots.txt; null without one.
 fn text_value<'f>(facts: Option<&'f TextFacts>, field: ExportField) -> ExportValue<'f> {
-    let Some(facts) = facts else { return ExportValue::Null };
+    let Some(facts) = facts else {
+        return ExportValue::Null;
+    };
     match field {
         ExportField::Groups => ExportValue::Integer(facts.groups),
         ExportField::Allow => ExportValue::Integer(facts.allow),
@@ -163,16 +203,24 @@ fn text_value<'f>(facts: Option<&'f TextFacts>, field: ExportField) -> ExportVal
         ExportField::HostField => text(facts.host_field.as_deref()),
         ExportField::ContentSignal => text(facts.content_signal.as_deref()),
         ExportField::ContentUsage => text(facts.content_usage.as_deref()),
-        ExportField::OtherFields => facts.other_fields.as_deref().map_or(ExportValue::Null, ExportValue::Json),
-        ExportField::CrawlDelay(agent) => {
-            facts.crawl_delays.get(agent).copied().flatten().map_or(ExportValue::Null, ExportValue::Float)
-        }
+        ExportField::OtherFields => facts
+            .other_fields
+            .as_deref()
+            .map_or(ExportValue::Null, ExportValue::Json),
+        ExportField::CrawlDelay(agent) => facts
+            .crawl_delays
+            .get(agent)
+            .copied()
+            .flatten()
+            .map_or(ExportValue::Null, ExportValue::Float),
         _ => ExportValue::Null,
     }
 }
 
 fn integer<'v>(value: Option<impl Into<i64>>) -> ExportValue<'v> {
-    value.map_or(ExportValue::Null, |value| ExportValue::Integer(value.into()))
+    value.map_or(ExportValue::Null, |value| {
+        ExportValue::Integer(value.into())
+    })
 }
 
 fn time<'v>(value: Option<i64>) -> ExportValue<'v> {
@@ -195,7 +243,9 @@ fn push_sitemaps(
     let key = entry.origin();
     let base = Url::parse(&entry.source().unwrap_or_else(|| entry.robots_url())).ok();
     for sitemap in sitemaps {
-        let url = base.as_ref().and_then(|base| base.join(&sitemap.value).ok());
+        let url = base
+            .as_ref()
+            .and_then(|base| base.join(&sitemap.value).ok());
         batch.push_row(|column| match column.field() {
             ExportField::Origin => ExportValue::Text(&key),
             ExportField::Sitemap => ExportValue::Text(&sitemap.value),
@@ -208,7 +258,12 @@ fn push_sitemaps(
     Ok(sitemaps.len() as u64)
 }
 
-fn push_rules(batch: &mut ExportBatch, entry: &OriginEntry<'_>, groups: &[RuleGroup], emit: Emit<'_>) -> Result<u64> {
+fn push_rules(
+    batch: &mut ExportBatch,
+    entry: &OriginEntry<'_>,
+    groups: &[RuleGroup],
+    emit: Emit<'_>,
+) -> Result<u64> {
     let (key, mut rows) = (entry.origin(), 0);
     for group in groups {
         for agent in &group.agents {

@@ -34,7 +34,11 @@ pub(super) struct RuleText {
 }
 
 /// The groups that have rows: those that the agents obey, or all if there are no agents.
-pub(super) fn rule_groups(robots: &Robots<'_>, agents: &[Agent], how: AgentMatch) -> Vec<RuleGroup> {
+pub(super) fn rule_groups(
+    robots: &Robots<'_>,
+    agents: &[Agent],
+    how: AgentMatch,
+) -> Vec<RuleGroup> {
     let mut names: Vec<Vec<Rc<str>>> = vec![Vec::new(); robots.groups().len()];
     for agent in agents {
         let label: Rc<str> = agent.label().into();
@@ -53,9 +57,17 @@ pub(super) fn rule_groups(robots: &Robots<'_>, agents: &[Agent], how: AgentMatch
             continue;
         }
         let cost = cost(&names, &rules);
-        let agents = if cost <= left { names.into_iter().map(Some).collect() } else { vec![None] };
+        let agents = if cost <= left {
+            names.into_iter().map(Some).collect()
+        } else {
+            vec![None]
+        };
         left -= if cost <= left { cost } else { 0 };
-        groups.push(RuleGroup { number, agents, rules });
+        groups.push(RuleGroup {
+            number,
+            agents,
+            rules,
+        });
     }
     groups
 }
@@ -63,7 +75,10 @@ pub(super) fn rule_groups(robots: &Robots<'_>, agents: &[Agent], how: AgentMatch
 /// The estimated bytes of a group's rows.
 fn cost(names: &[Rc<str>], rules: &[RuleText]) -> u64 {
     let bytes_of_names: u64 = names.iter().map(|name| name.len() as u64).sum();
-    let bytes_of_rules: u64 = rules.iter().map(|rule| rule.pattern.len() as u64 + ROW).sum();
+    let bytes_of_rules: u64 = rules
+        .iter()
+        .map(|rule| rule.pattern.len() as u64 + ROW)
+        .sum();
     bytes_of_names * rules.len() as u64 + bytes_of_rules * names.len() as u64
 }
 
@@ -77,5 +92,9 @@ fn agent_name(line: &AgentLine<'_>) -> Rc<str> {
 }
 
 fn rule_text(rule: &Rule<'_>) -> RuleText {
-    RuleText { kind: rule.kind(), pattern: lossy(rule.value()).into_owned(), line: rule.line() }
+    RuleText {
+        kind: rule.kind(),
+        pattern: lossy(rule.value()).into_owned(),
+        line: rule.line(),
+    }
 }

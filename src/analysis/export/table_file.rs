@@ -5,7 +5,8 @@ use super::columns::{ExportColumn, ExportType};
 use super::origin_blocks::BlockLimit;
 use crate::error::Result;
 use crate::parquet::plain_table::{
-    ByteArray, EncodedGroup, PlainColumn, PlainEncoder, PlainGroup, PlainTable, PlainType, PlainValues,
+    ByteArray, EncodedGroup, PlainColumn, PlainEncoder, PlainGroup, PlainTable, PlainType,
+    PlainValues,
 };
 use bytes::Bytes;
 use std::path::Path;
@@ -15,7 +16,10 @@ const ROW_GROUP: usize = 1 << 16;
 
 /// The size of a block. Row groups end with their block, so a block has more rows than one of text.
 /// Memory does not grow with it, as rows are encoded in batches.
-pub(super) const BLOCK: BlockLimit = BlockLimit { origins: 1 << 16, bytes: 512 << 20 };
+pub(super) const BLOCK: BlockLimit = BlockLimit {
+    origins: 1 << 16,
+    bytes: 512 << 20,
+};
 
 /// A Parquet file being written.
 pub(super) struct TableFile(PlainTable);
@@ -36,13 +40,22 @@ pub(super) struct BlockEncoder<'e> {
 
 impl TableFile {
     pub(super) fn create(path: &Path, columns: &[ExportColumn], agents: &[&str]) -> Result<Self> {
-        let fields: Vec<(&str, PlainType)> =
-            columns.iter().map(|column| (column.name(), plain_type(column.kind()))).collect();
-        Ok(Self(PlainTable::create(path, &fields, &[("robosieve.agents", agents.join(","))])?))
+        let fields: Vec<(&str, PlainType)> = columns
+            .iter()
+            .map(|column| (column.name(), plain_type(column.kind())))
+            .collect();
+        Ok(Self(PlainTable::create(
+            path,
+            &fields,
+            &[("robosieve.agents", agents.join(","))],
+        )?))
     }
 
     pub(super) fn encoder(&self, columns: &[ExportColumn]) -> TableEncoder {
-        TableEncoder { encoder: self.0.encoder(), types: columns.iter().map(ExportColumn::kind).collect() }
+        TableEncoder {
+            encoder: self.0.encoder(),
+            types: columns.iter().map(ExportColumn::kind).collect(),
+        }
     }
 
     /// Appends the row groups of a block.
@@ -68,7 +81,12 @@ fn plain_type(kind: ExportType) -> PlainType {
 impl TableEncoder {
     /// Starts a block.
     pub(super) fn start(&self) -> BlockEncoder<'_> {
-        BlockEncoder { table: self, open: None, rows: 0, done: Vec::new() }
+        BlockEncoder {
+            table: self,
+            open: None,
+            rows: 0,
+            done: Vec::new(),
+        }
     }
 }
 
@@ -79,7 +97,11 @@ impl BlockEncoder<'_> {
             group.write(number, &plain_column(values, *kind))?;
         }
         self.rows += batch.rows();
-        if self.rows >= ROW_GROUP { self.end_group() } else { Ok(()) }
+        if self.rows >= ROW_GROUP {
+            self.end_group()
+        } else {
+            Ok(())
+        }
     }
 
     fn end_group(&mut self) -> Result<()> {
@@ -99,33 +121,50 @@ impl BlockEncoder<'_> {
 fn plain_column(values: &ColumnValues, kind: ExportType) -> PlainColumn {
     match values {
         ColumnValues::Text { text, ends } => {
-            let levels = ends.iter().map(|(_, is_present)| i16::from(*is_present)).collect();
+            let levels = ends
+                .iter()
+                .map(|(_, is_present)| i16::from(*is_present))
+                .collect();
             // One copy; each value is a part of it.
             let shared = Bytes::copy_from_slice(text.as_bytes());
             let found = (0..ends.len()).filter_map(|row| text_range(ends, row));
             let values = found.map(|range| ByteArray::from(shared.slice(range)));
-            PlainColumn { levels, values: PlainValues::Text(values.collect()) }
+            PlainColumn {
+                levels,
+                values: PlainValues::Text(values.collect()),
+            }
         }
         // Parquet has no timestamps in seconds. A time beyond 64 bits of microseconds is null.
         ColumnValues::Integer(values) if kind == ExportType::Time => {
-            let micros: Vec<Option<i64>> =
-                values.iter().map(|time| time.and_then(|time| time.checked_mul(1_000_000))).collect();
-            PlainColumn { levels: levels(&micros), values: PlainValues::Integer(present(&micros)) }
+            let micros: Vec<Option<i64>> = values
+                .iter()
+                .map(|time| time.and_then(|time| time.checked_mul(1_000_000)))
+                .collect();
+            PlainColumn {
+                levels: levels(&micros),
+                values: PlainValues::Integer(present(&micros)),
+            }
         }
-        ColumnValues::Integer(values) => {
-            PlainColumn { levels: levels(values), values: PlainValues::Integer(present(values)) }
-        }
-        ColumnValues::Float(values) => {
-            PlainColumn { levels: levels(values), values: PlainValues::Float(present(values)) }
-        }
-        ColumnValues::Boolean(values) => {
-            PlainColumn { levels: levels(values), values: PlainValues::Boolean(present(values)) }
-        }
+        ColumnValues::Integer(values) => PlainColumn {
+            levels: levels(values),
+            values: PlainValues::Integer(present(values)),
+        },
+        ColumnValues::Float(values) => PlainColumn {
+            levels: levels(values),
+            values: PlainValues::Float(present(values)),
+        },
+        ColumnValues::Boolean(values) => PlainColumn {
+            levels: levels(values),
+            values: PlainValues::Boolean(present(values)),
+        },
     }
 }
 
 fn levels<T>(values: &[Option<T>]) -> Vec<i16> {
-    values.iter().map(|value| i16::from(value.is_some())).collect()
+    values
+        .iter()
+        .map(|value| i16::from(value.is_some()))
+        .collect()
 }
 
 fn present<T: Copy>(values: &[Option<T>]) -> Vec<T> {

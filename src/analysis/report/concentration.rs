@@ -58,9 +58,17 @@ pub(super) fn concentrations(
     counts: &[CoverageCounts],
 ) -> Result<Vec<Concentration>> {
     let all = u64::from(rows.len());
-    let figures: Vec<u64> = std::iter::once(all).chain(counts.iter().map(|of| of.wholly)).collect();
-    let least = figures.iter().copied().filter(|figure| *figure >= LEAST_FIGURE).min();
-    let (Some(least), false) = (least, kind == UnitKind::Domain) else { return Ok(Vec::new()) };
+    let figures: Vec<u64> = std::iter::once(all)
+        .chain(counts.iter().map(|of| of.wholly))
+        .collect();
+    let least = figures
+        .iter()
+        .copied()
+        .filter(|figure| *figure >= LEAST_FIGURE)
+        .min();
+    let (Some(least), false) = (least, kind == UnitKind::Domain) else {
+        return Ok(Vec::new());
+    };
     let units = units_by_domain(engine, rows)?;
     let mut largest = vec![LargestDomain::default(); figures.len()];
     for domain in units.chunk_by(|a, b| a.domain == b.domain) {
@@ -68,7 +76,10 @@ pub(super) fn concentrations(
         if domain.len() as u64 * PARTS > least {
             let first = domain[0].row;
             let held = held_by(engine, domain, sets)?;
-            largest.iter_mut().zip(held).for_each(|(largest, held)| largest.offer(held, first));
+            largest
+                .iter_mut()
+                .zip(held)
+                .for_each(|(largest, held)| largest.offer(held, first));
         }
     }
     let mut found = Vec::new();
@@ -77,7 +88,9 @@ pub(super) fn concentrations(
             continue;
         }
         // The first figure is that of all units.
-        let agent = number.checked_sub(1).and_then(|agent| engine.agents().get(agent));
+        let agent = number
+            .checked_sub(1)
+            .and_then(|agent| engine.agents().get(agent));
         let host = engine.snapshot().origin_at(largest.row)?.host();
         found.push(Concentration {
             agent: agent.map(ToString::to_string),
@@ -94,7 +107,10 @@ fn units_by_domain(engine: &Engine<'_>, rows: &UnitRows) -> Result<Vec<DomainUni
     let parts = rows.chunks().map(|rows| {
         let unit = |row: u32| {
             let entry = engine.snapshot().origin_at(row)?;
-            Ok(DomainUnit { domain: xxh3_64(UnitKind::Domain.unit_of(entry.host()).as_bytes()), row })
+            Ok(DomainUnit {
+                domain: xxh3_64(UnitKind::Domain.unit_of(entry.host()).as_bytes()),
+                row,
+            })
         };
         rows.map(unit).collect::<Result<Vec<_>>>()
     });
@@ -106,16 +122,21 @@ fn units_by_domain(engine: &Engine<'_>, rows: &UnitRows) -> Result<Vec<DomainUni
 /// The units of a domain in each figure: all, and for each agent those that refuse it wholly.
 fn held_by(engine: &Engine<'_>, domain: &[DomainUnit], sets: &SetCoverages) -> Result<Vec<u64>> {
     let zero = || vec![0; engine.agents().len() + 1];
-    let parts = domain.par_iter().map(|unit| engine.rule_source(unit.row)).try_fold(zero, |mut held, source| {
-        let coverages = origin_coverages(engine, &source?, sets)?;
-        held[0] += 1;
-        for (held, of) in held[1..].iter_mut().zip(coverages) {
-            *held += u64::from(of.coverage == Coverage::Wholly);
-        }
-        Ok(held)
-    });
+    let parts = domain
+        .par_iter()
+        .map(|unit| engine.rule_source(unit.row))
+        .try_fold(zero, |mut held, source| {
+            let coverages = origin_coverages(engine, &source?, sets)?;
+            held[0] += 1;
+            for (held, of) in held[1..].iter_mut().zip(coverages) {
+                *held += u64::from(of.coverage == Coverage::Wholly);
+            }
+            Ok(held)
+        });
     parts.try_reduce(zero, |mut sum, part| {
-        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        sum.iter_mut()
+            .zip(part)
+            .for_each(|(sum, part)| *sum += part);
         Ok(sum)
     })
 }

@@ -15,7 +15,9 @@ const CHUNK: u32 = 4096;
 /// Divides this number of rows into chunks.
 pub(super) fn row_chunks(count: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
     let chunks = count.div_ceil(CHUNK);
-    (0..chunks).into_par_iter().map(move |number| number * CHUNK..(number * CHUNK).saturating_add(CHUNK).min(count))
+    (0..chunks)
+        .into_par_iter()
+        .map(move |number| number * CHUNK..(number * CHUNK).saturating_add(CHUNK).min(count))
 }
 
 /// Partial counts. `merge` is associative, so the result does not depend on the division into
@@ -41,7 +43,9 @@ impl<K: Eq + Hash + Send> Merge for HashMap<K, u64> {
         if self.len() < later.len() {
             std::mem::swap(self, &mut later);
         }
-        later.into_iter().for_each(|(key, count)| *self.entry(key).or_default() += count);
+        later
+            .into_iter()
+            .for_each(|(key, count)| *self.entry(key).or_default() += count);
     }
 }
 
@@ -94,7 +98,10 @@ pub(super) struct RuleUse {
 
 impl AgentCounts {
     pub(super) fn new(agents: usize, rules: usize) -> Self {
-        let rule = RuleCount { agents: vec![0; agents], ..RuleCount::default() };
+        let rule = RuleCount {
+            agents: vec![0; agents],
+            ..RuleCount::default()
+        };
         Self {
             coverage: vec![CoverageCounts::default(); agents],
             together: Together::default(),
@@ -104,7 +111,10 @@ impl AgentCounts {
 
     /// Adds origins with this coverage for each agent.
     pub(super) fn add(&mut self, coverages: &[AgentCoverage], origins: u64) {
-        self.coverage.iter_mut().zip(coverages).for_each(|(counts, coverage)| counts.add(*coverage, origins));
+        self.coverage
+            .iter_mut()
+            .zip(coverages)
+            .for_each(|(counts, coverage)| counts.add(*coverage, origins));
         let is_any_refused = coverages.iter().any(|of| of.coverage != Coverage::Not);
         let is_any_wholly = coverages.iter().any(|of| of.coverage == Coverage::Wholly);
         let is_all_wholly = coverages.iter().all(|of| of.coverage == Coverage::Wholly);
@@ -116,13 +126,19 @@ impl AgentCounts {
 
 impl Merge for AgentCounts {
     fn merge(&mut self, later: Self) {
-        self.coverage.iter_mut().zip(&later.coverage).for_each(|(sum, part)| sum.merge(part));
+        self.coverage
+            .iter_mut()
+            .zip(&later.coverage)
+            .for_each(|(sum, part)| sum.merge(part));
         self.together.all_wholly += later.together.all_wholly;
         self.together.any_wholly += later.together.any_wholly;
         self.together.any_refused += later.together.any_refused;
         for (sum, part) in self.rules.iter_mut().zip(later.rules) {
             sum.origins += part.origins;
-            sum.agents.iter_mut().zip(part.agents).for_each(|(sum, n)| *sum += n);
+            sum.agents
+                .iter_mut()
+                .zip(part.agents)
+                .for_each(|(sum, n)| *sum += n);
             sum.first = sum.first.or(part.first);
         }
     }

@@ -38,17 +38,35 @@ struct Refusal {
 
 /// Explains the URLs of a sample, each to all agents that it is refused to. The cost depends on the
 /// size of the sample only.
-pub(super) fn explain_sample(engine: &Engine<'_>, sample: &Sample, limit: usize) -> Result<DecidingSample> {
-    let urls: Vec<&[u8]> = sample.urls().iter().map(Vec::as_slice).filter(|url| !url.is_empty()).collect();
-    let refusals = urls.par_iter().map(|url| refusals_of(engine, url)).collect::<Result<Vec<Vec<Refusal>>>>()?;
+pub(super) fn explain_sample(
+    engine: &Engine<'_>,
+    sample: &Sample,
+    limit: usize,
+) -> Result<DecidingSample> {
+    let urls: Vec<&[u8]> = sample
+        .urls()
+        .iter()
+        .map(Vec::as_slice)
+        .filter(|url| !url.is_empty())
+        .collect();
+    let refusals = urls
+        .par_iter()
+        .map(|url| refusals_of(engine, url))
+        .collect::<Result<Vec<Vec<Refusal>>>>()?;
     let mut counts: HashMap<&str, DecidingRule> = HashMap::new();
     let mut not_by_rule = 0;
     for refusals in &refusals {
         // The rules that decide about this URL: each counts once, whatever the number of agents.
         let mut rules: Vec<&str> = Vec::new();
         for refusal in refusals {
-            let Some(rule) = refusal.rule.as_deref() else { continue };
-            let new = || DecidingRule { rule: rule.to_owned(), urls: 0, agents: vec![0; engine.agents().len()] };
+            let Some(rule) = refusal.rule.as_deref() else {
+                continue;
+            };
+            let new = || DecidingRule {
+                rule: rule.to_owned(),
+                urls: 0,
+                agents: vec![0; engine.agents().len()],
+            };
             let count = counts.entry(rule).or_insert_with(new);
             count.urls += u64::from(!rules.contains(&rule));
             count.agents[refusal.agent] += 1;
@@ -60,12 +78,22 @@ pub(super) fn explain_sample(engine: &Engine<'_>, sample: &Sample, limit: usize)
     top.sort_by(|a, b| b.urls.cmp(&a.urls).then_with(|| a.rule.cmp(&b.rule)));
     top.truncate(limit.max(1));
     let example = refusals.iter().zip(&urls).find_map(|(refusals, url)| {
-        let is_by_first_rule =
-            |refusal: &&Refusal| top.first().is_none_or(|first| refusal.rule.as_ref() == Some(&first.rule));
+        let is_by_first_rule = |refusal: &&Refusal| {
+            top.first()
+                .is_none_or(|first| refusal.rule.as_ref() == Some(&first.rule))
+        };
         let refusal = refusals.iter().find(is_by_first_rule)?;
-        Some(RefusedUrl { url: url.to_vec(), agent: refusal.agent })
+        Some(RefusedUrl {
+            url: url.to_vec(),
+            agent: refusal.agent,
+        })
     });
-    let report = DecidingRules { every: sample.every(), explained: urls.len() as u64, not_by_rule, top };
+    let report = DecidingRules {
+        every: sample.every(),
+        explained: urls.len() as u64,
+        not_by_rule,
+        top,
+    };
     Ok(DecidingSample { report, example })
 }
 
@@ -73,11 +101,20 @@ pub(super) fn explain_sample(engine: &Engine<'_>, sample: &Sample, limit: usize)
 fn refusals_of(engine: &Engine<'_>, url: &[u8]) -> Result<Vec<Refusal>> {
     let mut scratch = engine.scratch();
     let verdicts = engine.judge(url, &mut scratch)?;
-    let refused = verdicts.iter().enumerate().filter(|(_, verdict)| *verdict == Verdict::Disallowed);
+    let refused = verdicts
+        .iter()
+        .enumerate()
+        .filter(|(_, verdict)| *verdict == Verdict::Disallowed);
     let agents: Vec<usize> = refused.map(|(agent, _)| agent).collect();
-    let source = verdicts.row().map(|row| engine.rule_source(row)).transpose()?;
+    let source = verdicts
+        .row()
+        .map(|row| engine.rule_source(row))
+        .transpose()?;
     let Some(file) = source.and_then(|source| source.file) else {
-        return Ok(agents.into_iter().map(|agent| Refusal { agent, rule: None }).collect());
+        return Ok(agents
+            .into_iter()
+            .map(|agent| Refusal { agent, rule: None })
+            .collect());
     };
     let body = engine.snapshot().text(file)?;
     let robots = Robots::parse(&body, engine.profile());
@@ -86,5 +123,11 @@ fn refusals_of(engine: &Engine<'_>, url: &[u8]) -> Result<Vec<Refusal>> {
         let deciding = explain(&robots, agent, engine.options().agent_match, url).deciding?;
         Some(text(deciding.text.as_bytes()))
     };
-    Ok(agents.into_iter().map(|agent| Refusal { agent, rule: deciding_rule(agent) }).collect())
+    Ok(agents
+        .into_iter()
+        .map(|agent| Refusal {
+            agent,
+            rule: deciding_rule(agent),
+        })
+        .collect())
 }

@@ -9,9 +9,15 @@ use crate::error::Result;
 use crate::judge::Verdict;
 use crate::judge::engine::Engine;
 
-pub(super) fn example_of_lists(engine: &Engine<'_>, refused: &RefusedUrl) -> Result<Option<Example>> {
+pub(super) fn example_of_lists(
+    engine: &Engine<'_>,
+    refused: &RefusedUrl,
+) -> Result<Option<Example>> {
     let example = explain_refusal(engine, &refused.url, refused.agent)?;
-    Ok(example.map(|example| Example { from_lists: true, ..example }))
+    Ok(example.map(|example| Example {
+        from_lists: true,
+        ..example
+    }))
 }
 
 /// Explains a URL made from the most frequent rule, at the first origin with this rule. If no such
@@ -24,7 +30,9 @@ pub(super) fn example_of_snapshot(
     let snapshot = engine.snapshot();
     for (number, rule) in counts.rules.iter().enumerate() {
         let Some(first) = rule.first else { continue };
-        let Some(row) = find_origin(engine, |source| source.file == Some(first.file))? else { continue };
+        let Some(row) = find_origin(engine, |source| source.file == Some(first.file))? else {
+            continue;
+        };
         let url = [snapshot.origin_at(row)?.key(), top.path(number)].concat();
         // Another rule of the file may allow the path: then try the next rule.
         if let Some(example) = explain_refusal(engine, &url, first.agent)? {
@@ -41,13 +49,20 @@ pub(super) fn example_of_snapshot(
 fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Option<Example>> {
     let reason = engine.judge(url, &mut engine.scratch())?.reason();
     let why = engine.explain(url, agent)?;
-    let Some(name) = engine.agents().get(agent).filter(|_| why.verdict == Verdict::Disallowed) else {
+    let Some(name) = engine
+        .agents()
+        .get(agent)
+        .filter(|_| why.verdict == Verdict::Disallowed)
+    else {
         return Ok(None);
     };
     let entry = why.entry.as_ref();
     let rules = why.rules.as_ref();
     let rule = rules.and_then(|rules| rules.deciding.as_ref());
-    let line = |line: u32, text: &str| RobotsLine { line, text: text.to_owned() };
+    let line = |line: u32, text: &str| RobotsLine {
+        line,
+        text: text.to_owned(),
+    };
     Ok(Some(Example {
         url: String::from_utf8_lossy(url).into_owned(),
         from_lists: false,
@@ -58,7 +73,11 @@ fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Opti
         status: entry.map_or(0, |entry| entry.outcome().status),
         fetched_at: entry.and_then(|entry| entry.outcome().fetched),
         rule: rule.map(|rule| line(rule.line, &rule.text)),
-        agent_lines: rules.into_iter().flat_map(|rules| &rules.agent_lines).map(|(n, text)| line(*n, text)).collect(),
+        agent_lines: rules
+            .into_iter()
+            .flat_map(|rules| &rules.agent_lines)
+            .map(|(n, text)| line(*n, text))
+            .collect(),
         named: rules.is_some_and(|rules| rules.named.is_some()),
     }))
 }

@@ -47,7 +47,10 @@ struct GroupSizes(HashMap<u64, GroupSize>);
 
 impl GroupSizes {
     fn add(&mut self, hash: u64, of: GroupSize) {
-        let size = self.0.entry(hash).or_insert(GroupSize { units: 0, row: of.row });
+        let size = self.0.entry(hash).or_insert(GroupSize {
+            units: 0,
+            row: of.row,
+        });
         size.units += of.units;
         size.row = size.row.min(of.row);
     }
@@ -58,7 +61,10 @@ impl Merge for GroupSizes {
         if self.0.len() < later.0.len() {
             std::mem::swap(self, &mut later);
         }
-        later.0.into_iter().for_each(|(hash, size)| self.add(hash, size));
+        later
+            .0
+            .into_iter()
+            .for_each(|(hash, size)| self.add(hash, size));
     }
 }
 
@@ -83,23 +89,40 @@ pub(super) fn group_by_tld(
     limit: usize,
 ) -> Result<Vec<UnitGroup>> {
     let names = largest_groups(engine, rows, limit)?;
-    let numbers: HashMap<&str, u32> = (0..).zip(&names).map(|(number, name)| (name.as_str(), number)).collect();
+    let numbers: HashMap<&str, u32> = (0..)
+        .zip(&names)
+        .map(|(number, name)| (name.as_str(), number))
+        .collect();
     let others = names.len() as u32;
     let parts = rows.chunks().map(|rows| {
         let unit = |row: u32| {
             let source = engine.rule_source(row)?;
             let name = top_level_domain(engine.snapshot().origin_at(row)?.host());
             let group = numbers.get(name).copied().unwrap_or(others);
-            Ok(GroupedUnit { file: source.file, refused: source.refused, group })
+            Ok(GroupedUnit {
+                file: source.file,
+                refused: source.refused,
+                group,
+            })
         };
         rows.map(unit).collect::<Result<Vec<_>>>()
     });
     let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
     units.par_sort_unstable();
     let agents = engine.agents().len();
-    let group =
-        |name: &str| UnitGroup { name: name.to_owned(), units: 0, agents: vec![CoverageCounts::default(); agents] };
-    let zero = || names.iter().map(String::as_str).chain([OTHERS]).map(group).collect::<Vec<_>>();
+    let group = |name: &str| UnitGroup {
+        name: name.to_owned(),
+        units: 0,
+        agents: vec![CoverageCounts::default(); agents],
+    };
+    let zero = || {
+        names
+            .iter()
+            .map(String::as_str)
+            .chain([OTHERS])
+            .map(group)
+            .collect::<Vec<_>>()
+    };
     let parts = units.par_chunks(CHUNK).map(|units| {
         let mut groups = zero();
         for same_file in units.chunk_by(|a, b| (a.file, a.refused) == (b.file, b.refused)) {
@@ -108,7 +131,9 @@ pub(super) fn group_by_tld(
         Ok(groups)
     });
     let groups: Result<Vec<UnitGroup>> = parts.try_reduce(zero, |mut sum, part| {
-        sum.iter_mut().zip(part).for_each(|(sum, part)| merge(sum, &part));
+        sum.iter_mut()
+            .zip(part)
+            .for_each(|(sum, part)| merge(sum, &part));
         Ok(sum)
     });
     let mut groups = groups?;
@@ -118,7 +143,9 @@ pub(super) fn group_by_tld(
 
 /// The names of the largest groups, sorted by size and name.
 fn largest_groups(engine: &Engine<'_>, rows: &UnitRows, limit: usize) -> Result<Vec<String>> {
-    let name = |row: u32| -> Result<&str> { Ok(top_level_domain(engine.snapshot().origin_at(row)?.host())) };
+    let name = |row: u32| -> Result<&str> {
+        Ok(top_level_domain(engine.snapshot().origin_at(row)?.host()))
+    };
     let parts = rows.chunks().map(|rows| {
         let mut sizes = GroupSizes::default();
         for row in rows {
@@ -126,10 +153,15 @@ fn largest_groups(engine: &Engine<'_>, rows: &UnitRows, limit: usize) -> Result<
         }
         Ok(sizes)
     });
-    let mut sizes: Vec<GroupSize> = merge_all(GroupSizes::default, parts)?.0.into_values().collect();
+    let mut sizes: Vec<GroupSize> = merge_all(GroupSizes::default, parts)?
+        .0
+        .into_values()
+        .collect();
     sizes.sort_unstable_by_key(|size| (Reverse(size.units), size.row));
     sizes.truncate(limit);
-    let named = sizes.iter().map(|size| Ok((Reverse(size.units), name(size.row)?.to_owned())));
+    let named = sizes
+        .iter()
+        .map(|size| Ok((Reverse(size.units), name(size.row)?.to_owned())));
     let mut named = named.collect::<Result<Vec<_>>>()?;
     named.sort_unstable();
     Ok(named.into_iter().map(|(_, name)| name).collect())
@@ -142,20 +174,31 @@ fn count_units(
     sets: &SetCoverages,
     groups: &mut [UnitGroup],
 ) -> Result<()> {
-    let Some(first) = units.first() else { return Ok(()) };
+    let Some(first) = units.first() else {
+        return Ok(());
+    };
     let coverages = match first.file {
         Some(file) => file_coverages(engine, file, sets)?,
         None => vec![AgentCoverage::by_status(first.refused); engine.agents().len()],
     };
     for unit in units {
-        let Some(group) = groups.get_mut(unit.group as usize) else { continue };
+        let Some(group) = groups.get_mut(unit.group as usize) else {
+            continue;
+        };
         group.units += 1;
-        group.agents.iter_mut().zip(&coverages).for_each(|(counts, of)| counts.add(*of, 1));
+        group
+            .agents
+            .iter_mut()
+            .zip(&coverages)
+            .for_each(|(counts, of)| counts.add(*of, 1));
     }
     Ok(())
 }
 
 fn merge(sum: &mut UnitGroup, part: &UnitGroup) {
     sum.units += part.units;
-    sum.agents.iter_mut().zip(&part.agents).for_each(|(sum, part)| sum.merge(part));
+    sum.agents
+        .iter_mut()
+        .zip(&part.agents)
+        .for_each(|(sum, part)| sum.merge(part));
 }

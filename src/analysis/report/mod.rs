@@ -89,7 +89,9 @@ pub struct Reporter<'r> {
 
 impl std::fmt::Debug for Reporter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reporter").field("top", &self.top).finish_non_exhaustive()
+        f.debug_struct("Reporter")
+            .field("top", &self.top)
+            .finish_non_exhaustive()
     }
 }
 
@@ -191,9 +193,15 @@ impl<'r> Reporter<'r> {
     /// name.
     pub fn of_lists(&self, inputs: Vec<Input>) -> Result<Report> {
         let (tally, mut sample) = self.counters();
-        let filter = Filter::new(self.judge).records(self.records.clone()).progress(self.progress);
+        let filter = Filter::new(self.judge)
+            .records(self.records.clone())
+            .progress(self.progress);
         let stats = filter.tally(inputs, &tally, &mut sample)?;
-        self.report(Some(ListCounts { stats, tally, sample }))
+        self.report(Some(ListCounts {
+            stats,
+            tally,
+            sample,
+        }))
     }
 
     /// Reports on the snapshot and on columns of URLs in Parquet files, which are read once.
@@ -204,8 +212,14 @@ impl<'r> Reporter<'r> {
     #[cfg(feature = "parquet")]
     pub fn of_tables(&self, inputs: &[ParquetInput]) -> Result<Report> {
         let (tally, mut sample) = self.counters();
-        let stats = ParquetFilter::new(self.judge).progress(self.progress).tally(inputs, &tally, &mut sample)?;
-        self.report(Some(ListCounts { stats, tally, sample }))
+        let stats = ParquetFilter::new(self.judge)
+            .progress(self.progress)
+            .tally(inputs, &tally, &mut sample)?;
+        self.report(Some(ListCounts {
+            stats,
+            tally,
+            sample,
+        }))
     }
 
     /// The figures of the snapshot as one point of a [`Series`].
@@ -219,7 +233,8 @@ impl<'r> Reporter<'r> {
         let rows = self.unit_rows()?;
         let (uses, reasons) = FileUses::count(engine, &rows)?;
         let coverages = compute_coverages(engine, &sorted(survey::survey_sets(engine, &uses)?))?;
-        let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &TopRules::default())?;
+        let counts =
+            survey::count_by_agent(engine, &uses, &reasons, &coverages, &TopRules::default())?;
         let (weights, weighted) = self.weigh(&rows, &coverages)?;
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
         Ok(SeriesPoint {
@@ -240,7 +255,10 @@ impl<'r> Reporter<'r> {
     }
 
     /// The figures that one domain dominates. Without the feature `domains`, domains are not known.
-    #[cfg_attr(not(feature = "domains"), expect(unused_variables, reason = "domains are not known"))]
+    #[cfg_attr(
+        not(feature = "domains"),
+        expect(unused_variables, reason = "domains are not known")
+    )]
     fn concentrations(
         &self,
         rows: &UnitRows,
@@ -263,13 +281,24 @@ impl<'r> Reporter<'r> {
         rows: &UnitRows,
         coverages: &SetCoverages,
     ) -> Result<(Option<WeightFacts>, Vec<CoverageCounts<f64>>)> {
-        let Some(weights) = self.weights else { return Ok((None, Vec::new())) };
+        let Some(weights) = self.weights else {
+            return Ok((None, Vec::new()));
+        };
         let units = WeightedUnits::find(self.judge.snapshot(), self.by, rows, weights)?;
-        Ok((Some(units.facts()), units.count(self.judge.engine(), coverages)?))
+        Ok((
+            Some(units.facts()),
+            units.count(self.judge.engine(), coverages)?,
+        ))
     }
 
     fn counters(&self) -> (Tally, Sample) {
-        (Tally::new(self.judge.snapshot().origin_count(), self.judge.agents().len()), Sample::new(SAMPLE))
+        (
+            Tally::new(
+                self.judge.snapshot().origin_count(),
+                self.judge.agents().len(),
+            ),
+            Sample::new(SAMPLE),
+        )
     }
 
     /// Completes a report. `lists` has the counts of the lists, if there are any.
@@ -283,9 +312,14 @@ impl<'r> Reporter<'r> {
         let coverages = compute_coverages(engine, &sets)?;
         let top = TopRules::new(engine, &sets, self.top)?;
         let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &top)?;
-        let deciding = lists.map(|lists| explain_sample(engine, &lists.sample, self.top)).transpose()?;
+        let deciding = lists
+            .map(|lists| explain_sample(engine, &lists.sample, self.top))
+            .transpose()?;
         let example = match &deciding {
-            Some(DecidingSample { example: Some(refused), .. }) => example::example_of_lists(engine, refused)?,
+            Some(DecidingSample {
+                example: Some(refused),
+                ..
+            }) => example::example_of_lists(engine, refused)?,
             Some(_) => None,
             None => example::example_of_snapshot(engine, &top, &counts)?,
         };
@@ -314,7 +348,13 @@ impl<'r> Reporter<'r> {
             bases: reason_reports(&reasons, lists),
             // All origins have URLs, also those that do not represent their unit.
             top_origins: match lists {
-                Some(lists) => origins::top_origins(engine, &all_rows, &coverages, Some(&lists.tally), self.top)?,
+                Some(lists) => origins::top_origins(
+                    engine,
+                    &all_rows,
+                    &coverages,
+                    Some(&lists.tally),
+                    self.top,
+                )?,
                 None => origins::top_origins(engine, &rows, &coverages, None, self.top)?,
             },
             rules: top.report(&counts),
@@ -363,7 +403,9 @@ impl<'r> Reporter<'r> {
             blank: stats.blank,
             bytes: stats.bytes,
             via_other_scheme: stats.via_other_scheme,
-            origins: (0..self.judge.snapshot().origin_count()).filter(has_urls).count() as u64,
+            origins: (0..self.judge.snapshot().origin_count())
+                .filter(has_urls)
+                .count() as u64,
         }
     }
 }
@@ -378,17 +420,30 @@ fn sorted(sets: SetUses) -> Vec<(u32, u64)> {
 fn url_counts(stats: &FilterStats, agent: usize) -> UrlCounts {
     let allowed = stats.agent_allowed.get(agent).copied().unwrap_or_default();
     let disallowed = (stats.allowed + stats.disallowed).saturating_sub(allowed);
-    UrlCounts { allowed, disallowed, unknown: stats.unknown, invalid: stats.invalid }
+    UrlCounts {
+        allowed,
+        disallowed,
+        unknown: stats.unknown,
+        invalid: stats.invalid,
+    }
 }
 
 /// The reasons that occur, of origins or of URLs.
 fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<ReasonReport> {
     let report = |(reason, count): (&Reason, ReasonCount)| {
         let (urls, urls_refused) = lists.map(|lists| lists.tally.of_basis(*reason)).unzip();
-        ReasonReport { basis: *reason, origins: count.origins, origins_refused: count.refused, urls, urls_refused }
+        ReasonReport {
+            basis: *reason,
+            origins: count.origins,
+            origins_refused: count.refused,
+            urls,
+            urls_refused,
+        }
     };
     let reports = Reason::ALL.iter().zip(reasons.0).map(report);
-    reports.filter(|report| report.origins > 0 || report.urls.is_some_and(|urls| urls > 0)).collect()
+    reports
+        .filter(|report| report.origins > 0 || report.urls.is_some_and(|urls| urls > 0))
+        .collect()
 }
 
 /// The text of bytes that a site wrote.

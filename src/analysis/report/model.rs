@@ -246,10 +246,18 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
 
     pub(super) fn add(&mut self, of: AgentCoverage, origins: N) {
         let (sum, part) = match (of.coverage, of.decided_by) {
-            (Coverage::Wholly, DecidedBy::Name) => (&mut self.wholly, Some(&mut self.wholly_by_name)),
-            (Coverage::Wholly, DecidedBy::Global) => (&mut self.wholly, Some(&mut self.wholly_by_global)),
-            (Coverage::Wholly, DecidedBy::Status) => (&mut self.wholly, Some(&mut self.wholly_by_status)),
-            (Coverage::Partly, DecidedBy::Name) => (&mut self.partly, Some(&mut self.partly_by_name)),
+            (Coverage::Wholly, DecidedBy::Name) => {
+                (&mut self.wholly, Some(&mut self.wholly_by_name))
+            }
+            (Coverage::Wholly, DecidedBy::Global) => {
+                (&mut self.wholly, Some(&mut self.wholly_by_global))
+            }
+            (Coverage::Wholly, DecidedBy::Status) => {
+                (&mut self.wholly, Some(&mut self.wholly_by_status))
+            }
+            (Coverage::Partly, DecidedBy::Name) => {
+                (&mut self.partly, Some(&mut self.partly_by_name))
+            }
             // The status policy refuses wholly or not at all.
             (Coverage::Partly, _) => (&mut self.partly, Some(&mut self.partly_by_global)),
             (Coverage::Not, _) => (&mut self.not, None),
@@ -259,7 +267,10 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
     }
 
     pub(super) fn merge(&mut self, later: &Self) {
-        self.values_mut().into_iter().zip(later.values()).for_each(|(sum, part)| *sum += part);
+        self.values_mut()
+            .into_iter()
+            .zip(later.values())
+            .for_each(|(sum, part)| *sum += part);
     }
 }
 
@@ -474,6 +485,8 @@ pub struct RobotsLine {
 
 /// Serializes a time as `2026-01-31T12:00:00Z`.
 fn rfc3339<S: Serializer>(seconds: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
-    let text = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).map(|time| time.to_string());
+    let text = seconds
+        .and_then(|seconds| Timestamp::from_second(seconds).ok())
+        .map(|time| time.to_string());
     text.serialize(serializer)
 }

@@ -23,7 +23,12 @@ struct TopOrigins(BTreeSet<(Reverse<RefusalRank>, u32)>);
 impl TopOrigins {
     fn insert(&mut self, rank: RefusalRank, row: u32, limit: usize) {
         let is_full = self.0.len() >= limit;
-        if is_full && self.0.last().is_none_or(|last| (Reverse(rank), row) > *last) {
+        if is_full
+            && self
+                .0
+                .last()
+                .is_none_or(|last| (Reverse(rank), row) > *last)
+        {
             return;
         }
         self.0.insert((Reverse(rank), row));
@@ -55,10 +60,15 @@ pub(super) fn top_origins(
         Ok(top)
     });
     let top: Result<TopOrigins> = parts.try_reduce(TopOrigins::default, |mut sum, part| {
-        part.0.into_iter().for_each(|(Reverse(rank), row)| sum.insert(rank, row, limit));
+        part.0
+            .into_iter()
+            .for_each(|(Reverse(rank), row)| sum.insert(rank, row, limit));
         Ok(sum)
     });
-    top?.0.into_iter().map(|(_, row)| report(engine, row, sets, tally)).collect()
+    top?.0
+        .into_iter()
+        .map(|(_, row)| report(engine, row, sets, tally))
+        .collect()
 }
 
 /// The number of agents that are refused wholly, then of those refused partly. Of equal origins,
@@ -71,11 +81,17 @@ fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &SetCoverages) -> Result<
     let coverages = origin_coverages(engine, &source, sets)?;
     let count = |wanted| coverages.iter().filter(|of| of.coverage == wanted).count() as u64;
     let (wholly, partly) = (count(Coverage::Wholly), count(Coverage::Partly));
-    let is_by_rules = matches!(source.reason, Reason::Rules | Reason::LastGoodCopy) && wholly + partly > 0;
+    let is_by_rules =
+        matches!(source.reason, Reason::Rules | Reason::LastGoodCopy) && wholly + partly > 0;
     Ok([wholly, partly, u64::from(is_by_rules)])
 }
 
-fn report(engine: &Engine<'_>, row: u32, sets: &SetCoverages, tally: Option<&Tally>) -> Result<OriginReport> {
+fn report(
+    engine: &Engine<'_>,
+    row: u32,
+    sets: &SetCoverages,
+    tally: Option<&Tally>,
+) -> Result<OriginReport> {
     let (entry, source) = (engine.snapshot().origin_at(row)?, engine.rule_source(row)?);
     let counts = tally.map(|tally| tally.of_origin(row));
     Ok(OriginReport {
@@ -83,7 +99,10 @@ fn report(engine: &Engine<'_>, row: u32, sets: &SetCoverages, tally: Option<&Tal
         basis: source.reason,
         status: entry.outcome().status,
         fetched_at: entry.outcome().fetched,
-        agents: origin_coverages(engine, &source, sets)?.iter().map(|of| of.coverage).collect(),
+        agents: origin_coverages(engine, &source, sets)?
+            .iter()
+            .map(|of| of.coverage)
+            .collect(),
         urls: counts.map(|[urls, _]| urls),
         urls_refused: counts.map(|[_, refused]| refused),
     })

@@ -29,11 +29,19 @@ pub(super) fn compute_coverages(engine: &Engine<'_>, sets: &[(u32, u64)]) -> Res
     let (view, profile) = (engine.snapshot().view(), engine.profile());
     let computed = sets.par_chunks(CHUNK).map(|sets| {
         let mut cache = RuleCache::default();
-        let compute =
-            |&(place, _): &(u32, u64)| Ok((place, coverage(&view, profile, place, &view.rules(place)?, &mut cache)?));
+        let compute = |&(place, _): &(u32, u64)| {
+            Ok((
+                place,
+                coverage(&view, profile, place, &view.rules(place)?, &mut cache)?,
+            ))
+        };
         sets.iter().map(compute).collect::<Result<Vec<_>>>()
     });
-    Ok(computed.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    Ok(computed
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect())
 }
 
 /// The entries of the rules with the most uses.
@@ -43,11 +51,18 @@ fn most_used(uses: &HashMap<u64, u64>, limit: usize) -> HashMap<u64, u64> {
     if limit > 0 && limit < ranking.len() {
         ranking.select_nth_unstable_by(limit - 1, |a, b| b.cmp(a));
     }
-    ranking[..limit].iter().map(|(uses, hash)| (*hash, *uses)).collect()
+    ranking[..limit]
+        .iter()
+        .map(|(uses, hash)| (*hash, *uses))
+        .collect()
 }
 
 /// Calls `each` with the disallow rules of a set.
-fn visit_disallow(view: &View<'_>, place: u32, mut each: impl FnMut(&ListedRule<'_>)) -> Result<()> {
+fn visit_disallow(
+    view: &View<'_>,
+    place: u32,
+    mut each: impl FnMut(&ListedRule<'_>),
+) -> Result<()> {
     view.visit_rules(&view.rules(place)?, |rule| {
         if !rule.allow {
             each(&rule);
@@ -80,11 +95,20 @@ impl TopRule {
             _ if rule.anchored => "$",
             _ => "",
         };
-        let mut path: Vec<u8> = rule.pattern.iter().copied().filter(|b| *b != b'*').collect();
+        let mut path: Vec<u8> = rule
+            .pattern
+            .iter()
+            .copied()
+            .filter(|b| *b != b'*')
+            .collect();
         if path.first() != Some(&b'/') {
             path.insert(0, b'/');
         }
-        Self { uses: Reverse(uses), text: format!("Disallow: {}{end}", text(rule.pattern)), path }
+        Self {
+            uses: Reverse(uses),
+            text: format!("Disallow: {}{end}", text(rule.pattern)),
+            path,
+        }
     }
 }
 
@@ -108,13 +132,18 @@ impl TopRules {
         let parts = sets.par_chunks(CHUNK).map(|sets| {
             let mut counts: HashMap<u64, u64> = HashMap::new();
             for (place, uses) in sets {
-                visit_disallow(&view, *place, |rule| *counts.entry(hash(rule)).or_default() += uses)?;
+                visit_disallow(&view, *place, |rule| {
+                    *counts.entry(hash(rule)).or_default() += uses
+                })?;
             }
             Ok(counts)
         });
         let counts = merge_all(HashMap::new, parts)?;
         let top_hashes = most_used(&counts, limit);
-        let mut top = Self { distinct: counts.len() as u64, ..Self::default() };
+        let mut top = Self {
+            distinct: counts.len() as u64,
+            ..Self::default()
+        };
         drop(counts);
         let parts = sets.par_chunks(CHUNK).map(|sets| {
             let mut found = Vec::new();
@@ -170,6 +199,9 @@ impl TopRules {
         });
         let mut top: Vec<RuleByOrigins> = top.collect();
         top.sort_by_key(|rule| Reverse(rule.origins));
-        RulesByOrigins { distinct: self.distinct, top }
+        RulesByOrigins {
+            distinct: self.distinct,
+            top,
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! A series: the figures of several snapshots, for charts over time.
 
-use crate::analysis::report::model::{CoverageCounts, Judging, SnapshotFacts, Together, WeightFacts};
+use crate::analysis::report::model::{
+    CoverageCounts, Judging, SnapshotFacts, Together, WeightFacts,
+};
 use crate::analysis::report::unit_kind::UnitKind;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -71,7 +73,12 @@ pub struct AgentPoint {
 impl Series {
     /// A series without points.
     pub fn new(agents: &[crate::agent::Agent], by: UnitKind) -> Self {
-        Self { by, agents: agents.iter().map(ToString::to_string).collect(), common_units: None, points: Vec::new() }
+        Self {
+            by,
+            agents: agents.iter().map(ToString::to_string).collect(),
+            common_units: None,
+            points: Vec::new(),
+        }
     }
 
     /// The numbers of the agents, the most refused first, as
@@ -79,8 +86,16 @@ impl Series {
     /// point. Agents with equal counts keep their order.
     pub fn agents_by_refusal(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();
-        let Some(last) = self.points.last() else { return agents };
-        agents.sort_by_key(|&agent| Reverse(last.agents.get(agent).map(|agent| agent.origins.refusal_rank())));
+        let Some(last) = self.points.last() else {
+            return agents;
+        };
+        agents.sort_by_key(|&agent| {
+            Reverse(
+                last.agents
+                    .get(agent)
+                    .map(|agent| agent.origins.refusal_rank()),
+            )
+        });
         agents
     }
 }

@@ -50,14 +50,22 @@ impl SignalCounts {
         }
         let robots = Robots::parse(text, Profile::default());
         for (field, counts) in FIELDS.iter().zip(&mut self.0) {
-            let lines = robots.other_fields().iter().filter(|line| line.name() == *field).map(|line| line.value());
+            let lines = robots
+                .other_fields()
+                .iter()
+                .filter(|line| line.name() == *field)
+                .map(|line| line.value());
             counts.add_lines(lines, origins);
         }
     }
 
     /// The report of each field, with its most frequent values.
     pub(super) fn report(self, limit: usize) -> Vec<SignalReport> {
-        FIELDS.into_iter().zip(self.0).map(|(field, counts)| counts.report(field, limit)).collect()
+        FIELDS
+            .into_iter()
+            .zip(self.0)
+            .map(|(field, counts)| counts.report(field, limit))
+            .collect()
     }
 }
 
@@ -68,7 +76,10 @@ impl FieldCounts {
         let mut values = BTreeSet::new();
         for line in lines {
             any = true;
-            for word in line.split(|b| *b == b',' || b.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
+            for word in line
+                .split(|b| *b == b',' || b.is_ascii_whitespace())
+                .filter(|word| !word.is_empty())
+            {
                 match value(word) {
                     _ if word.starts_with(b"/") => path = true,
                     Some(value) if values.len() < MAX_VALUES => drop(values.insert(value)),
@@ -80,17 +91,39 @@ impl FieldCounts {
         self.origins += u64::from(any) * origins;
         self.with_path += u64::from(path) * origins;
         self.other += u64::from(other) * origins;
-        values.into_iter().for_each(|value| *self.values.entry(value).or_default() += origins);
+        values
+            .into_iter()
+            .for_each(|value| *self.values.entry(value).or_default() += origins);
     }
 
     fn report(self, field: &'static str, limit: usize) -> SignalReport {
-        let Self { files, origins, with_path, values, other } = self;
-        let mut values: Vec<SignalValue> =
-            values.into_iter().map(|(value, origins)| SignalValue { value, origins }).collect();
-        values.sort_by(|a, b| b.origins.cmp(&a.origins).then_with(|| a.value.cmp(&b.value)));
+        let Self {
+            files,
+            origins,
+            with_path,
+            values,
+            other,
+        } = self;
+        let mut values: Vec<SignalValue> = values
+            .into_iter()
+            .map(|(value, origins)| SignalValue { value, origins })
+            .collect();
+        values.sort_by(|a, b| {
+            b.origins
+                .cmp(&a.origins)
+                .then_with(|| a.value.cmp(&b.value))
+        });
         let more = (values.len() as u64).saturating_sub(limit as u64);
         values.truncate(limit);
-        SignalReport { field, files, origins, with_path, values, more, other }
+        SignalReport {
+            field,
+            files,
+            origins,
+            with_path,
+            values,
+            more,
+            other,
+        }
     }
 }
 
@@ -99,7 +132,8 @@ fn value(word: &[u8]) -> Option<String> {
     let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
     let (key, value) = word.split_once_str("=")?;
     let plain = word.len() <= MAX_VALUE && !key.is_empty() && !value.is_empty();
-    (plain && key.iter().chain(value).all(is_plain)).then(|| String::from_utf8_lossy(word).to_ascii_lowercase())
+    (plain && key.iter().chain(value).all(is_plain))
+        .then(|| String::from_utf8_lossy(word).to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -110,24 +144,54 @@ mod tests {
     fn fields_are_counted_by_file_and_by_origin() {
         let mut signals = SignalCounts::default();
         signals.add_file(b"user-agent: *\nContent-Signal: search=yes, AI-train=no,ai-train=no\ncontent-signal: x\n", 3);
-        signals.add_file(b"content-usage: /a/ train-ai=n\n\ncontent-signal: search=yes", 2);
-        signals.add_file(b"user-agent: content-signal\ndisallow: /content-usage: a=b", 100);
+        signals.add_file(
+            b"content-usage: /a/ train-ai=n\n\ncontent-signal: search=yes",
+            2,
+        );
+        signals.add_file(
+            b"user-agent: content-signal\ndisallow: /content-usage: a=b",
+            100,
+        );
         let [signal, usage] = signals.report(5).try_into().unwrap();
         let values = |report: &SignalReport| -> Vec<(String, u64)> {
-            report.values.iter().map(|value| (value.value.clone(), value.origins)).collect()
+            report
+                .values
+                .iter()
+                .map(|value| (value.value.clone(), value.origins))
+                .collect()
         };
-        assert_eq!((signal.files, signal.origins, signal.with_path, signal.other, signal.more), (2, 5, 0, 3, 0));
-        assert_eq!(values(&signal), [("search=yes".to_owned(), 5), ("ai-train=no".to_owned(), 3)]);
-        assert_eq!((usage.files, usage.origins, usage.with_path, usage.other), (1, 2, 2, 0));
+        assert_eq!(
+            (
+                signal.files,
+                signal.origins,
+                signal.with_path,
+                signal.other,
+                signal.more
+            ),
+            (2, 5, 0, 3, 0)
+        );
+        assert_eq!(
+            values(&signal),
+            [("search=yes".to_owned(), 5), ("ai-train=no".to_owned(), 3)]
+        );
+        assert_eq!(
+            (usage.files, usage.origins, usage.with_path, usage.other),
+            (1, 2, 2, 0)
+        );
         assert_eq!(values(&usage), [("train-ai=n".to_owned(), 2)]);
     }
 
     #[test]
     fn hostile_values_are_bounded() {
         let mut signals = SignalCounts::default();
-        let text: String = (0..1000).map(|i| format!("content-signal: k{i}={}\n", "x".repeat(i % 100))).collect();
+        let text: String = (0..1000)
+            .map(|i| format!("content-signal: k{i}={}\n", "x".repeat(i % 100)))
+            .collect();
         signals.add_file(text.as_bytes(), 1);
         let [signal, _] = signals.report(10).try_into().unwrap();
-        assert_eq!((signal.values.len(), signal.more, signal.other), (10, MAX_VALUES as u64 - 10, 1));
+        assert_eq!(
+            (signal.values.len(), signal.more, signal.other),
+            (10, MAX_VALUES as u64 - 10, 1)
+        );
     }
 }

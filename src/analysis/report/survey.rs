@@ -6,7 +6,9 @@
 //! file.
 
 use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
-use crate::analysis::report::counts::{AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks};
+use crate::analysis::report::counts::{
+    AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks,
+};
 use crate::analysis::report::rules::{SetCoverages, SetUses, TopRules};
 use crate::analysis::report::signals::SignalCounts;
 use crate::analysis::report::units::UnitRows;
@@ -23,7 +25,11 @@ pub(super) struct FileUses(Vec<AtomicU32>);
 impl FileUses {
     /// Counts the origins in these rows by file, and by the reason of their verdicts.
     pub(super) fn count(engine: &Engine<'_>, rows: &UnitRows) -> Result<(Self, ReasonCounts)> {
-        let uses = Self((0..engine.snapshot().file_count()).map(|_| AtomicU32::new(0)).collect());
+        let uses = Self(
+            (0..engine.snapshot().file_count())
+                .map(|_| AtomicU32::new(0))
+                .collect(),
+        );
         let parts = rows.chunks().map(|rows| {
             let mut reasons = ReasonCounts::default();
             for row in rows {
@@ -43,8 +49,14 @@ impl FileUses {
 
     /// The files of a chunk that an origin uses, each with the number of such origins.
     fn used(&self, files: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
-        let count = |file: u32| self.0.get(file as usize).map_or(0, |count| count.load(Ordering::Relaxed));
-        files.map(move |file| (file, u64::from(count(file)))).filter(|(_, origins)| *origins > 0)
+        let count = |file: u32| {
+            self.0
+                .get(file as usize)
+                .map_or(0, |count| count.load(Ordering::Relaxed))
+        };
+        files
+            .map(move |file| (file, u64::from(count(file))))
+            .filter(|(_, origins)| *origins > 0)
     }
 }
 
@@ -83,7 +95,8 @@ pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<Snaps
 pub(super) fn survey_sets(engine: &Engine<'_>, uses: &FileUses) -> Result<SetUses> {
     let parts = row_chunks(engine.snapshot().file_count()).map(|files| {
         let mut sets = SetUses::default();
-        uses.used(files).try_for_each(|(file, origins)| add_sets(engine, file, origins, &mut sets))?;
+        uses.used(files)
+            .try_for_each(|(file, origins)| add_sets(engine, file, origins, &mut sets))?;
         Ok(sets)
     });
     merge_all(SetUses::default, parts)
@@ -118,7 +131,10 @@ pub(super) fn count_by_agent(
     for (reason, ReasonCount { origins, refused }) in Reason::ALL.iter().zip(reasons.0) {
         if !matches!(reason, Reason::Rules | Reason::LastGoodCopy) {
             counts.add(&vec![AgentCoverage::by_status(true); agents], refused);
-            counts.add(&vec![AgentCoverage::by_status(false); agents], origins - refused);
+            counts.add(
+                &vec![AgentCoverage::by_status(false); agents],
+                origins - refused,
+            );
         }
     }
     Ok(counts)
@@ -137,24 +153,39 @@ fn count_file(
     for AgentRules { place, agents } in engine.agent_rules(file)? {
         for &rule in top.rules_of(place) {
             let count = &mut counts.rules[rule];
-            agents.iter().for_each(|agent| count.agents[*agent] += origins);
-            count.first = count.first.or(agents.first().map(|agent| RuleUse { file, agent: *agent }));
+            agents
+                .iter()
+                .for_each(|agent| count.agents[*agent] += origins);
+            count.first = count.first.or(agents.first().map(|agent| RuleUse {
+                file,
+                agent: *agent,
+            }));
             rules.push(rule);
         }
     }
     // Several groups may have the same rule, but each origin counts once.
     rules.sort_unstable();
     rules.dedup();
-    rules.into_iter().for_each(|rule| counts.rules[rule].origins += origins);
+    rules
+        .into_iter()
+        .for_each(|rule| counts.rules[rule].origins += origins);
     Ok(())
 }
 
 /// The coverage of a robots.txt for each agent. Agents without rules are refused nothing.
-pub(super) fn file_coverages(engine: &Engine<'_>, file: u32, sets: &SetCoverages) -> Result<Vec<AgentCoverage>> {
+pub(super) fn file_coverages(
+    engine: &Engine<'_>,
+    file: u32,
+    sets: &SetCoverages,
+) -> Result<Vec<AgentCoverage>> {
     let places = engine.agent_places(file)?.into_iter();
     let coverages = places.map(|AgentPlace { place, is_named }| AgentCoverage {
         coverage: sets.get(&place).copied().unwrap_or(Coverage::Not),
-        decided_by: if is_named { DecidedBy::Name } else { DecidedBy::Global },
+        decided_by: if is_named {
+            DecidedBy::Name
+        } else {
+            DecidedBy::Global
+        },
     });
     Ok(coverages.collect())
 }
@@ -166,13 +197,24 @@ pub(super) fn origin_coverages(
 ) -> Result<Vec<AgentCoverage>> {
     match source.file {
         Some(file) => file_coverages(engine, file, sets),
-        None => Ok(vec![AgentCoverage::by_status(source.refused); engine.agents().len()]),
+        None => Ok(vec![
+            AgentCoverage::by_status(source.refused);
+            engine.agents().len()
+        ]),
     }
 }
 
 /// The first origin with a wanted rule source. Scans all origins, as files do not refer to origins.
-pub(super) fn find_origin(engine: &Engine<'_>, is_wanted: impl Fn(&RuleSource) -> bool + Sync) -> Result<Option<u32>> {
-    let wanted = |row| engine.rule_source(row).map(|source| is_wanted(&source).then_some(row)).transpose();
+pub(super) fn find_origin(
+    engine: &Engine<'_>,
+    is_wanted: impl Fn(&RuleSource) -> bool + Sync,
+) -> Result<Option<u32>> {
+    let wanted = |row| {
+        engine
+            .rule_source(row)
+            .map(|source| is_wanted(&source).then_some(row))
+            .transpose()
+    };
     let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| rows.find_map(wanted));
     found.find_first(Option::is_some).flatten().transpose()
 }

@@ -32,7 +32,10 @@ impl UnitKind {
 
     /// The name of a host's unit: the host or its registrable domain, without a final dot.
     pub(super) fn unit_of(self, host: &str) -> &str {
-        let host = host.strip_suffix('.').filter(|host| !host.is_empty()).unwrap_or(host);
+        let host = host
+            .strip_suffix('.')
+            .filter(|host| !host.is_empty())
+            .unwrap_or(host);
         match self {
             Self::Origin | Self::Host => host,
             #[cfg(feature = "domains")]

@@ -66,7 +66,12 @@ impl UnitSet {
     /// other.
     pub fn of(snapshot: &Snapshot, kind: UnitKind) -> Result<Self> {
         let candidates = candidates(snapshot, kind)?;
-        Ok(Self { units: candidates.into_iter().map(|candidate| candidate.unit).collect() })
+        Ok(Self {
+            units: candidates
+                .into_iter()
+                .map(|candidate| candidate.unit)
+                .collect(),
+        })
     }
 
     /// The units that are in both sets. Sets of different kinds share none.
@@ -100,17 +105,27 @@ struct UnitCandidate {
 
 impl UnitCandidate {
     fn new(kind: UnitKind, entry: &OriginEntry<'_>, row: u32) -> Self {
-        Self { unit: UnitHash::of_entry(kind, entry), rank: rank(kind, entry), row }
+        Self {
+            unit: UnitHash::of_entry(kind, entry),
+            rank: rank(kind, entry),
+            row,
+        }
     }
 }
 
 /// The rank of an origin within its unit, the least first: origins that answered before those that
 /// did not, then the host closest to the unit's name, then https and http on their default ports.
 fn rank(kind: UnitKind, entry: &OriginEntry<'_>) -> u32 {
-    let has_answered = matches!(entry.outcome().class, OutcomeClass::Rules | OutcomeClass::ClientError);
+    let has_answered = matches!(
+        entry.outcome().class,
+        OutcomeClass::Rules | OutcomeClass::ClientError
+    );
     let host = entry.host();
     let unit = kind.unit_of(host);
-    let prefix = host.trim_end_matches('.').strip_suffix(unit).unwrap_or_default();
+    let prefix = host
+        .trim_end_matches('.')
+        .strip_suffix(unit)
+        .unwrap_or_default();
     let host_rank = match prefix {
         "" => 0,
         "www." => 1,
@@ -122,7 +137,12 @@ fn rank(kind: UnitKind, entry: &OriginEntry<'_>) -> u32 {
         ("http", Some(80)) => 1,
         _ => 2,
     };
-    u32::from_be_bytes([u8::from(!has_answered), host_rank, host.len().min(255) as u8, scheme_rank])
+    u32::from_be_bytes([
+        u8::from(!has_answered),
+        host_rank,
+        host.len().min(255) as u8,
+        scheme_rank,
+    ])
 }
 
 /// The representatives of all units, sorted by unit.
@@ -148,13 +168,21 @@ pub(super) enum UnitRows {
 
 impl UnitRows {
     /// The representatives of the units, or those of the units in `within`.
-    pub(super) fn select(snapshot: &Snapshot, kind: UnitKind, within: Option<&UnitSet>) -> Result<Self> {
+    pub(super) fn select(
+        snapshot: &Snapshot,
+        kind: UnitKind,
+        within: Option<&UnitSet>,
+    ) -> Result<Self> {
         if kind == UnitKind::Origin && within.is_none() {
             return Ok(Self::All(snapshot.origin_count()));
         }
-        let is_wanted = |candidate: &UnitCandidate| within.is_none_or(|set| set.contains(candidate.unit));
+        let is_wanted =
+            |candidate: &UnitCandidate| within.is_none_or(|set| set.contains(candidate.unit));
         let candidates = candidates(snapshot, kind)?.into_par_iter();
-        let mut rows: Vec<u32> = candidates.filter(is_wanted).map(|candidate| candidate.row).collect();
+        let mut rows: Vec<u32> = candidates
+            .filter(is_wanted)
+            .map(|candidate| candidate.row)
+            .collect();
         rows.par_sort_unstable();
         Ok(Self::Selected(rows))
     }

@@ -75,9 +75,15 @@ impl Weights {
             }
             let text = text.trim_ascii();
             // A byte order mark, as some spreadsheets write.
-            let text = if line == 1 { text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text) } else { text };
+            let text = if line == 1 {
+                text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+            } else {
+                text
+            };
             if !text.is_empty() {
-                weights.add_line(line, text, &mut form).map_err(|what| bad_line(line, &what))?;
+                weights
+                    .add_line(line, text, &mut form)
+                    .map_err(|what| bad_line(line, &what))?;
             }
         }
         Ok(weights)
@@ -102,11 +108,18 @@ impl Weights {
         self.numbers.get(&xxh3_128(name.as_bytes())).copied()
     }
 
-    fn add_line(&mut self, line: u64, text: &[u8], form: &mut Option<WeightForm>) -> Result<(), String> {
+    fn add_line(
+        &mut self,
+        line: u64,
+        text: &[u8],
+        form: &mut Option<WeightForm>,
+    ) -> Result<(), String> {
         let text = String::from_utf8_lossy(text);
         let Some((first, second)) = text.split_once(['\t', ',']) else {
             let text = cut(&text);
-            return Err(format!("{text:?} has no TAB or comma; give a name and a weight, or a rank and a name"));
+            return Err(format!(
+                "{text:?} has no TAB or comma; give a name and a weight, or a rank and a name"
+            ));
         };
         let (first, second) = (first.trim(), second.trim());
         // Names of columns have no dots.
@@ -124,12 +137,18 @@ impl Weights {
             WeightForm::RankName => (second, weight_of_rank(first)?),
         };
         let unit = unit_name(name)?;
-        let entry = u32::try_from(self.entries.len()).map_err(|_| "more than 4 billion names".to_owned())?;
+        let entry = u32::try_from(self.entries.len())
+            .map_err(|_| "more than 4 billion names".to_owned())?;
         match self.numbers.entry(xxh3_128(unit.as_bytes())) {
             Entry::Vacant(vacant) => vacant.insert(entry),
             Entry::Occupied(earlier) => {
-                let earlier = self.entries.get(*earlier.get() as usize).map_or(0, |entry| entry.line);
-                return Err(format!("line {earlier} has {unit:?} too; keep one of the two"));
+                let earlier = self
+                    .entries
+                    .get(*earlier.get() as usize)
+                    .map_or(0, |entry| entry.line);
+                return Err(format!(
+                    "line {earlier} has {unit:?} too; keep one of the two"
+                ));
             }
         };
         self.entries.push(WeightEntry { weight, line });
@@ -151,24 +170,40 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn weight(text: &str) -> Result<f64, String> {
-    number(text)
-        .filter(|weight| *weight >= 0.0)
-        .ok_or_else(|| format!("{:?} is no weight; give a number of 0 or more after the name", cut(text)))
+    number(text).filter(|weight| *weight >= 0.0).ok_or_else(|| {
+        format!(
+            "{:?} is no weight; give a number of 0 or more after the name",
+            cut(text)
+        )
+    })
 }
 
 fn weight_of_rank(text: &str) -> Result<f64, String> {
     let rank = text.parse::<u64>().ok().filter(|rank| *rank > 0);
-    rank.map(|rank| 1.0 / rank as f64)
-        .ok_or_else(|| format!("{:?} is no rank; the first line begins with a rank, so give 1 or more", cut(text)))
+    rank.map(|rank| 1.0 / rank as f64).ok_or_else(|| {
+        format!(
+            "{:?} is no rank; the first line begins with a rank, so give 1 or more",
+            cut(text)
+        )
+    })
 }
 
 /// The canonical form of a host or domain: Punycode, in lower case, without a final dot.
 fn unit_name(name: &str) -> Result<String, String> {
     let is_name = !name.is_empty() && !name.contains(['/', '?', '#', '@', '\\']);
-    let origin = is_name.then(|| Origin::of(format!("https://{name}").as_bytes())).flatten();
-    let host = origin.as_ref().and_then(|origin| origin.as_str().strip_prefix("https://"));
+    let origin = is_name
+        .then(|| Origin::of(format!("https://{name}").as_bytes()))
+        .flatten();
+    let host = origin
+        .as_ref()
+        .and_then(|origin| origin.as_str().strip_prefix("https://"));
     let host = host.filter(|host| host.ends_with(']') || !host.contains(':'));
-    let host = host.ok_or_else(|| format!("{:?} is no host or domain; give a name such as example.com", cut(name)))?;
+    let host = host.ok_or_else(|| {
+        format!(
+            "{:?} is no host or domain; give a name such as example.com",
+            cut(name)
+        )
+    })?;
     Ok(UnitKind::Host.unit_of(host).to_owned())
 }
 
@@ -191,7 +226,12 @@ const CHUNK: usize = 1 << 14;
 
 impl<'w> WeightedUnits<'w> {
     /// Looks up each unit by its name. An origin has the weight of its host.
-    pub(super) fn find(snapshot: &Snapshot, kind: UnitKind, rows: &UnitRows, weights: &'w Weights) -> Result<Self> {
+    pub(super) fn find(
+        snapshot: &Snapshot,
+        kind: UnitKind,
+        rows: &UnitRows,
+        weights: &'w Weights,
+    ) -> Result<Self> {
         let parts = rows.chunks().map(|rows| {
             let mut found = Vec::new();
             for row in rows {
@@ -201,11 +241,17 @@ impl<'w> WeightedUnits<'w> {
             }
             Ok(found)
         });
-        Ok(Self { weights, units: parts.collect::<Result<Vec<_>>>()?.concat() })
+        Ok(Self {
+            weights,
+            units: parts.collect::<Result<Vec<_>>>()?.concat(),
+        })
     }
 
     fn weight(&self, entry: u32) -> f64 {
-        self.weights.entries.get(entry as usize).map_or(0.0, |entry| entry.weight)
+        self.weights
+            .entries
+            .get(entry as usize)
+            .map_or(0.0, |entry| entry.weight)
     }
 
     pub(super) fn facts(&self) -> WeightFacts {
@@ -225,8 +271,15 @@ impl<'w> WeightedUnits<'w> {
     ///
     /// Weights are added in a fixed order, because sums of floating-point numbers depend on it. So
     /// the result does not depend on the number of threads.
-    pub(super) fn count(&self, engine: &Engine<'_>, sets: &SetCoverages) -> Result<Vec<CoverageCounts<f64>>> {
-        let sources = self.units.par_iter().map(|unit| engine.rule_source(unit.row));
+    pub(super) fn count(
+        &self,
+        engine: &Engine<'_>,
+        sets: &SetCoverages,
+    ) -> Result<Vec<CoverageCounts<f64>>> {
+        let sources = self
+            .units
+            .par_iter()
+            .map(|unit| engine.rule_source(unit.row));
         let sources = sources.collect::<Result<Vec<_>>>()?;
         let mut by_file: HashMap<u32, f64> = HashMap::new();
         // Refused by the status policy, and allowed by it.
@@ -245,16 +298,24 @@ impl<'w> WeightedUnits<'w> {
             let mut counts = zero();
             for (file, weight) in files {
                 let coverages = file_coverages(engine, *file, sets)?;
-                counts.iter_mut().zip(coverages).for_each(|(counts, of)| counts.add(of, *weight));
+                counts
+                    .iter_mut()
+                    .zip(coverages)
+                    .for_each(|(counts, of)| counts.add(of, *weight));
             }
             Ok(counts)
         });
         let mut counts = zero();
         for part in parts.collect::<Result<Vec<_>>>()? {
-            counts.iter_mut().zip(&part).for_each(|(sum, part)| sum.merge(part));
+            counts
+                .iter_mut()
+                .zip(&part)
+                .for_each(|(sum, part)| sum.merge(part));
         }
         for (is_refused, weight) in [true, false].into_iter().zip(by_status) {
-            counts.iter_mut().for_each(|counts| counts.add(AgentCoverage::by_status(is_refused), weight));
+            counts
+                .iter_mut()
+                .for_each(|counts| counts.add(AgentCoverage::by_status(is_refused), weight));
         }
         Ok(counts)
     }

@@ -44,18 +44,27 @@ pub(crate) struct AgentsArgs {
 pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
     let snapshot = match (&args.positional_snapshot, &args.snapshot) {
         (Some(one), Some(other)) => {
-            bail!("the snapshot is named twice, as {} and as -s {}; name it once", one.display(), other.display())
+            bail!(
+                "the snapshot is named twice, as {} and as -s {}; name it once",
+                one.display(),
+                other.display()
+            )
         }
         (one, other) => one.as_deref().or(other.as_deref()),
     };
-    args.agents.overwrite_guard().add_inputs("the snapshot", snapshot).add_stdout()?;
+    args.agents
+        .overwrite_guard()
+        .add_inputs("the snapshot", snapshot)
+        .add_stdout()?;
     match snapshot {
         Some(path) => {
             args.agents.refuse_agent_as_input(path)?;
             rank(args, path, quiet)
         }
         None if args.top.is_some() => {
-            bail!("--top ranks the names in a snapshot, and none is named; give it as SNAP or as -s SNAP")
+            bail!(
+                "--top ranks the names in a snapshot, and none is named; give it as SNAP or as -s SNAP"
+            )
         }
         None => list(args, quiet),
     }
@@ -76,7 +85,8 @@ fn rank(args: &AgentsArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
     let agents = args.agents.resolve(quiet)?;
     let snapshot = Snapshot::open(path)?;
     args.verify.all(&snapshot, path)?;
-    args.agents.check_spelling_in(&agents, [(&snapshot, path)])?;
+    args.agents
+        .check_spelling_in(&agents, [(&snapshot, path)])?;
     let census = snapshot.census().with_context(file)?;
     let rows = ranking::rows(&census, &agents, args.top).with_context(file)?;
     let registry = args.agents.registry()?;

@@ -12,9 +12,17 @@ use std::fmt::Write;
 const DEFAULT_TOP: usize = 50;
 
 /// The global groups and the most frequent names; or the names of the given agents, each once.
-pub(super) fn rows(census: &Census<'_>, agents: &[Agent], top: Option<usize>) -> robosieve::Result<Vec<NamedAgent>> {
+pub(super) fn rows(
+    census: &Census<'_>,
+    agents: &[Agent],
+    top: Option<usize>,
+) -> robosieve::Result<Vec<NamedAgent>> {
     if agents.is_empty() {
-        return Ok([vec![census.global()], census.top(top.unwrap_or(DEFAULT_TOP))?].concat());
+        return Ok([
+            vec![census.global()],
+            census.top(top.unwrap_or(DEFAULT_TOP))?,
+        ]
+        .concat());
     }
     let mut rows: Vec<NamedAgent> = Vec::new();
     for agent in agents {
@@ -33,22 +41,36 @@ pub(super) fn rows(census: &Census<'_>, agents: &[Agent], top: Option<usize>) ->
 }
 
 /// The name as its operator spells it, and the known crawler, if it is one.
-fn known<'r>(row: &'r NamedAgent, registry: &'r CrawlerRegistry) -> (&'r str, Option<&'r KnownAgent>) {
+fn known<'r>(
+    row: &'r NamedAgent,
+    registry: &'r CrawlerRegistry,
+) -> (&'r str, Option<&'r KnownAgent>) {
     let known = registry.find(&row.name);
     (known.map_or(&row.name, |known| &known.token), known)
 }
 
 /// Purpose and operator, as far as they are known.
 fn facts(known: Option<&KnownAgent>) -> (Option<&'static str>, Option<&str>) {
-    (known.map(|known| known.purpose.name()), known.and_then(|known| known.operator.as_deref()))
+    (
+        known.map(|known| known.purpose.name()),
+        known.and_then(|known| known.operator.as_deref()),
+    )
 }
 
 /// Longer names are cut: a name may have thousands of characters.
 const LONGEST: usize = 40;
 
 pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerRegistry) -> String {
-    let names: Vec<String> = rows.iter().map(|row| escape_cut(known(row, registry).0, LONGEST)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default().max(4);
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| escape_cut(known(row, registry).0, LONGEST))
+        .collect();
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or_default()
+        .max(4);
     let mut out = format!(
         "{} with a robots.txt, {}\n{:width$} {:>12} {:>14} {:>12} {:>12}  {:<13}  operator\n",
         counted(census.origins(), "origin"),
@@ -61,11 +83,14 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerR
         "purpose",
     );
     for (name, row) in names.iter().zip(rows) {
-        let [origins, wholly, partly, not] = [row.origins, row.wholly, row.partly, row.not].map(grouped);
+        let [origins, wholly, partly, not] =
+            [row.origins, row.wholly, row.partly, row.not].map(grouped);
         let (purpose, operator) = facts(known(row, registry).1);
         let (purpose, operator) = (purpose.unwrap_or("-"), escape(operator.unwrap_or("-")));
-        let _ =
-            writeln!(out, "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<13}  {operator}");
+        let _ = writeln!(
+            out,
+            "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<13}  {operator}"
+        );
     }
     out
 }
@@ -75,15 +100,31 @@ pub(super) fn tsv(rows: &[NamedAgent], registry: &CrawlerRegistry) -> String {
     for row in rows {
         let (name, known) = known(row, registry);
         let (purpose, operator) = facts(known);
-        let (name, purpose, operator) =
-            (tsv_field(name), purpose.unwrap_or_default(), tsv_field(operator.unwrap_or_default()));
-        let NamedAgent { origins, wholly, partly, not, .. } = row;
-        let _ = writeln!(out, "{name}\t{origins}\t{wholly}\t{partly}\t{not}\t{purpose}\t{operator}");
+        let (name, purpose, operator) = (
+            tsv_field(name),
+            purpose.unwrap_or_default(),
+            tsv_field(operator.unwrap_or_default()),
+        );
+        let NamedAgent {
+            origins,
+            wholly,
+            partly,
+            not,
+            ..
+        } = row;
+        let _ = writeln!(
+            out,
+            "{name}\t{origins}\t{wholly}\t{partly}\t{not}\t{purpose}\t{operator}"
+        );
     }
     out
 }
 
-pub(super) fn json(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerRegistry) -> anyhow::Result<String> {
+pub(super) fn json(
+    census: &Census<'_>,
+    rows: &[NamedAgent],
+    registry: &CrawlerRegistry,
+) -> anyhow::Result<String> {
     let object = |row: &NamedAgent| -> Value {
         let (name, known) = known(row, registry);
         let (purpose, operator) = facts(known);

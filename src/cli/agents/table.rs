@@ -19,20 +19,42 @@ pub(super) fn rows<'r>(
     quiet: bool,
 ) -> anyhow::Result<Vec<CrawlerRow<'r>>> {
     if args.agents.is_empty() {
-        return Ok(registry.crawlers().iter().map(|known| (known.token.clone(), Some(known))).collect());
+        return Ok(registry
+            .crawlers()
+            .iter()
+            .map(|known| (known.token.clone(), Some(known)))
+            .collect());
     }
     let agents = args.agents.resolve(quiet)?;
-    args.agents.check_spelling_with(args.agents.spell_check(&agents)?, "the registry of crawlers does not have")?;
+    args.agents.check_spelling_with(
+        args.agents.spell_check(&agents)?,
+        "the registry of crawlers does not have",
+    )?;
     // The first name of a chain identifies the crawler.
-    let known = |agent: &robosieve::Agent| agent.names().next().and_then(|name| registry.find(name));
-    Ok(agents.iter().map(|agent| (agent.to_string(), known(agent))).collect())
+    let known =
+        |agent: &robosieve::Agent| agent.names().next().and_then(|name| registry.find(name));
+    Ok(agents
+        .iter()
+        .map(|agent| (agent.to_string(), known(agent)))
+        .collect())
 }
 
 /// Operator, purpose, compliance and source, as far as they are known.
 fn facts(known: Option<&KnownAgent>) -> [Option<&str>; 4] {
     let Some(known) = known else { return [None; 4] };
-    let KnownAgent { operator, purpose, obeys, source, .. } = known;
-    [operator.as_deref(), Some(purpose.name()), Some(obeys.name()), source.as_deref()]
+    let KnownAgent {
+        operator,
+        purpose,
+        obeys,
+        source,
+        ..
+    } = known;
+    [
+        operator.as_deref(),
+        Some(purpose.name()),
+        Some(obeys.name()),
+        source.as_deref(),
+    ]
 }
 
 pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered: bool) -> String {
@@ -42,16 +64,28 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
         let [operator, purpose, obeys, source] = facts(*known).map(|fact| fact.unwrap_or("-"));
         cells.push([name, operator, purpose, obeys, source].map(|cell| escape(cell).into_owned()));
     }
-    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let width = |column: usize| {
+        cells
+            .iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or_default()
+    };
     let [names, operators, purposes, obeying] = [width(0), width(1), width(2), width(3)];
     let mut out = String::new();
     for (number, [name, operator, purpose, obeys, source]) in cells.iter().enumerate() {
         if numbered {
-            let number = if number == 0 { String::new() } else { number.to_string() };
+            let number = if number == 0 {
+                String::new()
+            } else {
+                number.to_string()
+            };
             let _ = write!(out, "{number:>3}  ");
         }
-        let _ =
-            writeln!(out, "{name:<names$}  {operator:<operators$}  {purpose:<purposes$}  {obeys:<obeying$}  {source}");
+        let _ = writeln!(
+            out,
+            "{name:<names$}  {operator:<operators$}  {purpose:<purposes$}  {obeys:<obeying$}  {source}"
+        );
     }
     if let Some(date) = registry.date() {
         let _ = writeln!(out, "\nRegistry of {date}");
@@ -65,8 +99,13 @@ pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
     for (name, known) in rows {
         let [operator, purpose, obeys, source] = facts(*known).map(Option::unwrap_or_default);
         // A crawler of the registry without an operator; other agents have empty fields.
-        let operator = if known.is_some() && operator.is_empty() { "unknown" } else { operator };
-        let fields = [name, operator, purpose, obeys, source].map(|field| escape(field).into_owned());
+        let operator = if known.is_some() && operator.is_empty() {
+            "unknown"
+        } else {
+            operator
+        };
+        let fields =
+            [name, operator, purpose, obeys, source].map(|field| escape(field).into_owned());
         let _ = writeln!(out, "{}", fields.join("\t"));
     }
     out
@@ -78,5 +117,7 @@ pub(super) fn json(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry) -> anyho
         json!({ "token": name, "operator": operator, "purpose": purpose, "obeys": obeys, "source": source })
     };
     let agents: Vec<_> = rows.iter().map(object).collect();
-    Ok(to_json_pretty(&json!({ "registry_date": registry.date(), "agents": agents }))?)
+    Ok(to_json_pretty(
+        &json!({ "registry_date": registry.date(), "agents": agents }),
+    )?)
 }

@@ -64,16 +64,28 @@ fn title(totals: &AuditTotals) -> String {
 }
 
 fn numbered(report: &AuditReport) -> impl Iterator<Item = (usize, &CrawlerAudit)> {
-    report.crawlers.iter().enumerate().filter(|(_, crawler)| crawler.requests > 0)
+    report
+        .crawlers
+        .iter()
+        .enumerate()
+        .filter(|(_, crawler)| crawler.requests > 0)
 }
 
 /// The bars of crawlers, or those of requests that only claim to be of a crawler.
 fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
     let crawlers = numbered(report).filter(|(_, crawler)| crawler.is_claimed() == is_claimed);
-    let labels: Vec<_> = crawlers.map(|(i, crawler)| (i, crawler, label(crawler, NAME - 12))).collect();
-    let rows: Vec<BarRow<'_>> = labels.iter().map(|(i, crawler, label)| row(*i, crawler, label)).collect();
+    let labels: Vec<_> = crawlers
+        .map(|(i, crawler)| (i, crawler, label(crawler, NAME - 12)))
+        .collect();
+    let rows: Vec<BarRow<'_>> = labels
+        .iter()
+        .map(|(i, crawler, label)| row(*i, crawler, label))
+        .collect();
     let (kicker, heading) = if is_claimed {
-        ("Claims", "Requests that only claim to be of a crawler: their addresses are not published")
+        (
+            "Claims",
+            "Requests that only claim to be of a crawler: their addresses are not published",
+        )
     } else {
         ("Requests by crawler", "How many requests the rules refuse")
     };

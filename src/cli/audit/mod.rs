@@ -23,7 +23,8 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use robosieve::Agent;
 use robosieve::audit::{
-    AddressRanges, Audit, AuditOptions, AuditOutputs, AuditReport, DatedSnapshot, JsonKeys, LogFormat, VerifiedRanges,
+    AddressRanges, Audit, AuditOptions, AuditOutputs, AuditReport, DatedSnapshot, JsonKeys,
+    LogFormat, VerifiedRanges,
 };
 use robosieve::crawlers::CrawlerRegistry;
 use robosieve::filter::FilterProgress;
@@ -163,23 +164,42 @@ pub(crate) enum AuditForm {
 
 pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     // `-s 2026-07=a.rsieve 2026-08=b.rsieve`: the second one is an argument of its own.
-    let (more, inputs): (Vec<_>, _) = args.inputs.inputs.into_iter().partition(|input| snapshots::is_dated(input));
+    let (more, inputs): (Vec<_>, _) = args
+        .inputs
+        .inputs
+        .into_iter()
+        .partition(|input| snapshots::is_dated(input));
     args.inputs.inputs = inputs;
-    args.snapshot.extend(more.iter().filter_map(|path| path.to_str().map(str::to_owned)));
+    args.snapshot.extend(
+        more.iter()
+            .filter_map(|path| path.to_str().map(str::to_owned)),
+    );
     let args = &args;
     let form = match (args.json, args.csv) {
         (true, _) => AuditForm::Json,
         (_, true) => AuditForm::Csv,
         _ => args.form,
     };
-    let snapshots = args.snapshot.iter().map(|text| text.parse()).collect::<anyhow::Result<Vec<SnapshotArg>>>()?;
+    let snapshots = args
+        .snapshot
+        .iter()
+        .map(|text| text.parse())
+        .collect::<anyhow::Result<Vec<SnapshotArg>>>()?;
     snapshots::refuse_undated(&snapshots)?;
     let inputs = args.inputs.all(quiet)?;
     refuse_outputs(args, &snapshots, &inputs)?;
     // Created first, so that an unwritable output fails at once.
     let mut output = OutputTarget::open(args.output.as_deref())?;
-    let html = args.html.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
-    let mut lines = args.lines.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
+    let html = args
+        .html
+        .as_deref()
+        .map(|path| OutputTarget::open(Some(path)))
+        .transpose()?;
+    let mut lines = args
+        .lines
+        .as_deref()
+        .map(|path| OutputTarget::open(Some(path)))
+        .transpose()?;
     let (dated, agents) = open_snapshots(args, &snapshots, quiet)?;
     let audit = Audit::new(dated, options(args, agents)?)?;
     let inputs = args.inputs.part(inputs);
@@ -188,9 +208,12 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     if args.lines.is_some() || args.html.is_some() {
         output.outlive_reader();
     }
-    let outputs = AuditOutputs::default().breaches(lines.as_mut().map(|lines| lines as &mut (dyn Write + Send)));
+    let outputs = AuditOutputs::default()
+        .breaches(lines.as_mut().map(|lines| lines as &mut (dyn Write + Send)));
     let annotated = (form == AuditForm::Annotate).then_some(&mut output as &mut (dyn Write + Send));
-    let outputs = outputs.breaches_of(args.lines_of.value()).annotated(annotated);
+    let outputs = outputs
+        .breaches_of(args.lines_of.value())
+        .annotated(annotated);
     let report = audit.run(open_inputs(&inputs)?, outputs, &show)?;
     progress.finish();
     if report.lines > 0 && report.invalid == report.lines {
@@ -241,9 +264,16 @@ fn open_snapshots(
     let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
     let agents = args.agents.resolve(quiet)?;
     let paths = snapshots.iter().map(|snapshot| snapshot.path.as_path());
-    args.agents.check_spelling_in(&agents, opened.iter().zip(paths))?;
-    args.inputs.inputs.iter().try_for_each(|input| args.agents.refuse_agent_as_input(input))?;
-    let dated = opened.into_iter().zip(snapshots).map(|(opened, arg)| DatedSnapshot::new(arg.from, opened));
+    args.agents
+        .check_spelling_in(&agents, opened.iter().zip(paths))?;
+    args.inputs
+        .inputs
+        .iter()
+        .try_for_each(|input| args.agents.refuse_agent_as_input(input))?;
+    let dated = opened
+        .into_iter()
+        .zip(snapshots)
+        .map(|(opened, arg)| DatedSnapshot::new(arg.from, opened));
     Ok((dated.collect(), agents))
 }
 
@@ -253,8 +283,12 @@ fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions>
     if !args.json_key.is_empty() {
         let mut keys = JsonKeys::default();
         for text in &args.json_key {
-            let (field, key) = text.split_once('=').with_context(|| format!("--json-key {text}: give FIELD=KEY"))?;
-            keys = keys.with(field, key).map_err(|what| anyhow::anyhow!("--json-key {what}"))?;
+            let (field, key) = text
+                .split_once('=')
+                .with_context(|| format!("--json-key {text}: give FIELD=KEY"))?;
+            keys = keys
+                .with(field, key)
+                .map_err(|what| anyhow::anyhow!("--json-key {what}"))?;
         }
         format = Some(LogFormat::json(keys));
     }
@@ -269,7 +303,9 @@ fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions>
         .format(format)
         .host(args.host.clone())
         .judge(judge);
-    Ok(options.verified(verified.collect::<anyhow::Result<_>>()?).top(args.top as usize))
+    Ok(options
+        .verified(verified.collect::<anyhow::Result<_>>()?)
+        .top(args.top as usize))
 }
 
 /// The crawler and the file of `--verify-ips`.
@@ -280,25 +316,48 @@ fn ranges_arg<'t>(text: &'t str, registry: &CrawlerRegistry) -> (Option<String>,
         return (Some(name.to_owned()), Path::new(path));
     }
     let path = Path::new(text);
-    let known = path.file_stem().and_then(|stem| registry.find(stem.to_str()?));
+    let known = path
+        .file_stem()
+        .and_then(|stem| registry.find(stem.to_str()?));
     (known.map(|known| known.token.clone()), path)
 }
 
 /// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
 /// another format.
-fn refuse_outputs(args: &AuditArgs, snapshots: &[SnapshotArg], inputs: &[PathBuf]) -> anyhow::Result<()> {
+fn refuse_outputs(
+    args: &AuditArgs,
+    snapshots: &[SnapshotArg],
+    inputs: &[PathBuf],
+) -> anyhow::Result<()> {
     let guard: OptionGuard = args.agents.overwrite_guard();
-    let guard = guard.add_inputs("the snapshot", snapshots.iter().map(|snapshot| &snapshot.path));
+    let guard = guard.add_inputs(
+        "the snapshot",
+        snapshots.iter().map(|snapshot| &snapshot.path),
+    );
     let registry = args.agents.registry()?;
-    let guard = guard.add_inputs("--verify-ips", args.verify_ips.iter().map(|text| ranges_arg(text, registry).1));
-    let mut guard = guard.add_inputs("--files-from", &args.inputs.files_from).add_inputs("an input", inputs);
+    let guard = guard.add_inputs(
+        "--verify-ips",
+        args.verify_ips
+            .iter()
+            .map(|text| ranges_arg(text, registry).1),
+    );
+    let mut guard = guard
+        .add_inputs("--files-from", &args.inputs.files_from)
+        .add_inputs("an input", inputs);
     if args.output.is_none() {
         guard = guard.add_stdout()?;
     }
-    for (option, path) in [("-o", &args.output), ("--html", &args.html), ("--lines", &args.lines)] {
+    for (option, path) in [
+        ("-o", &args.output),
+        ("--html", &args.html),
+        ("--lines", &args.lines),
+    ] {
         let Some(path) = path else { continue };
         if option == "--lines" && is_stdout(path) && args.output.is_none() {
-            bail!("--lines {}: the report goes to standard output; give it a file with -o", path.display());
+            bail!(
+                "--lines {}: the report goes to standard output; give it a file with -o",
+                path.display()
+            );
         }
         guard.add_output(option, path)?;
         refuse_other_format(option, path, OutputFormat::Text)?;

@@ -17,18 +17,26 @@ impl FromStr for SnapshotArg {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
-        let undated = || Self { from: None, path: PathBuf::from(text) };
+        let undated = || Self {
+            from: None,
+            path: PathBuf::from(text),
+        };
         let Some((date, path)) = text.split_once('=').filter(|_| !Path::new(text).exists()) else {
             return Ok(undated());
         };
         let from = parse_date(date).map_err(|what| anyhow!("-s {text}: {date}: {what}"))?;
-        Ok(Self { from: Some(from), path: PathBuf::from(path) })
+        Ok(Self {
+            from: Some(from),
+            path: PathBuf::from(path),
+        })
     }
 }
 
 /// Whether an argument is a dated snapshot: `2026-08=august.rsieve`, and no file has this name.
 pub(super) fn is_dated(argument: &Path) -> bool {
-    let parsed = argument.to_str().and_then(|text| text.parse::<SnapshotArg>().ok());
+    let parsed = argument
+        .to_str()
+        .and_then(|text| text.parse::<SnapshotArg>().ok());
     parsed.is_some_and(|snapshot| snapshot.from.is_some() && snapshot.path.exists())
 }
 
@@ -36,11 +44,13 @@ pub(super) fn is_dated(argument: &Path) -> bool {
 fn parse_date(text: &str) -> Result<i64, String> {
     let is_shape = |shape: &str| {
         text.len() == shape.len()
-            && text.bytes().zip(shape.bytes()).all(
-                |(byte, wanted)| {
-                    if wanted == b'0' { byte.is_ascii_digit() } else { byte == wanted }
-                },
-            )
+            && text.bytes().zip(shape.bytes()).all(|(byte, wanted)| {
+                if wanted == b'0' {
+                    byte.is_ascii_digit()
+                } else {
+                    byte == wanted
+                }
+            })
     };
     if is_shape("0000") {
         return parse_instant(&format!("{text}-01-01"));
@@ -75,7 +85,13 @@ mod tests {
             ("1970-01-02=a", Some(86_400), "a"),
             ("1970-01-01T00:00:07Z=a", Some(7), "a"),
         ] {
-            assert_eq!(text.parse::<SnapshotArg>().unwrap(), SnapshotArg { from, path: path.into() });
+            assert_eq!(
+                text.parse::<SnapshotArg>().unwrap(),
+                SnapshotArg {
+                    from,
+                    path: path.into()
+                }
+            );
         }
         for text in ["august=a", "1970-13=a", "=a"] {
             assert!(text.parse::<SnapshotArg>().is_err(), "{text}");

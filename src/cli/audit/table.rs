@@ -27,12 +27,24 @@ pub(super) fn table(report: &AuditReport) -> String {
     if report.crawlers.is_empty() {
         return out;
     }
-    let width = if totals.claims.is_some() { NAME + IDENTITY } else { NAME };
+    let width = if totals.claims.is_some() {
+        NAME + IDENTITY
+    } else {
+        NAME
+    };
     let row = |name: &str, cells: [String; 7]| {
         let cells: Vec<String> = cells.iter().map(|cell| format!(" {cell:>10}")).collect();
         format!("  {name:<width$}{}\n", cells.join("")).replace(" \n", "\n")
     };
-    let names = ["requests", "refused", "share", "of it 2xx", "unknown", "robots.txt", "bytes"];
+    let names = [
+        "requests",
+        "refused",
+        "share",
+        "of it 2xx",
+        "unknown",
+        "robots.txt",
+        "bytes",
+    ];
     out += &format!("\n{}", row("crawler", names.map(str::to_owned)));
     for crawler in &report.crawlers {
         let cells = [
@@ -46,13 +58,21 @@ pub(super) fn table(report: &AuditReport) -> String {
         ];
         out += &row(&label(crawler, NAME - 2), cells);
     }
-    report.crawlers.iter().filter(|crawler| crawler.disallowed > 0).for_each(|crawler| details(crawler, &mut out));
+    report
+        .crawlers
+        .iter()
+        .filter(|crawler| crawler.disallowed > 0)
+        .for_each(|crawler| details(crawler, &mut out));
     out
 }
 
 /// The main finding. Claims are not among it.
 pub(super) fn finding(totals: &AuditTotals) -> String {
-    format!("{} of {} broke the rules", grouped(totals.broke), counted(totals.crawlers, "crawler"))
+    format!(
+        "{} of {} broke the rules",
+        grouped(totals.broke),
+        counted(totals.crawlers, "crawler")
+    )
 }
 
 /// The finding about claims.
@@ -62,13 +82,19 @@ fn claims_finding(claims: &ClaimTotals) -> String {
         1 => ("claims", "its address is"),
         _ => ("claim", "their addresses are"),
     };
-    let (requests, refused) = (counted(claims.requests, "request"), grouped(claims.disallowed));
+    let (requests, refused) = (
+        counted(claims.requests, "request"),
+        grouped(claims.disallowed),
+    );
     format!("{requests} only {claim} to be of a crawler: {whose} not published; {refused} refused")
 }
 
 /// The findings, with the counts of lines.
 fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
-    let claims = totals.claims.as_ref().map(|claims| format!("\n{}", claims_finding(claims)));
+    let claims = totals
+        .claims
+        .as_ref()
+        .map(|claims| format!("\n{}", claims_finding(claims)));
     format!(
         "{} ({} of crawlers in {}; {} of other agents, {} invalid){}",
         finding(totals),
@@ -101,18 +127,27 @@ fn details(crawler: &CrawlerAudit, out: &mut String) {
     }
     if crawler.rules_left_out > 0 {
         let requests = counted(crawler.rules_left_out, "refused request");
-        line(format!("  the rules of another {requests} were left out: all rules together did not fit in memory"));
+        line(format!(
+            "  the rules of another {requests} were left out: all rules together did not fit in memory"
+        ));
     }
 }
 
 /// How long after a request for the robots.txt the crawler broke it.
 pub(super) fn after_robots_txt(crawler: &CrawlerAudit) -> String {
     let fetches = crawler.after_robots_txt;
-    let without = format!("{} without reading robots.txt in these logs", grouped(fetches.disallowed_without));
+    let without = format!(
+        "{} without reading robots.txt in these logs",
+        grouped(fetches.disallowed_without)
+    );
     match (fetches.shortest_seconds, fetches.longest_seconds) {
         (Some(shortest), Some(longest)) => {
             let (shortest, longest) = (duration(shortest), duration(longest));
-            let times = if shortest == longest { shortest } else { format!("{shortest} to {longest}") };
+            let times = if shortest == longest {
+                shortest
+            } else {
+                format!("{shortest} to {longest}")
+            };
             let after = grouped(fetches.disallowed_after);
             format!("{after} refused after reading robots.txt ({times} before), {without}")
         }
@@ -145,8 +180,16 @@ mod tests {
         };
         let (verified, claimed) = (Some(Identity::Verified), Some(Identity::Claimed));
         for (rows, table_start, title) in [
-            (vec![], "0 of 0 crawlers broke the rules (0 requests", "No crawler made a request"),
-            (vec![row(None, 3, 1)], "1 of 1 crawler broke the rules (3 requests", "1 of 1 crawler broke the rules"),
+            (
+                vec![],
+                "0 of 0 crawlers broke the rules (0 requests",
+                "No crawler made a request",
+            ),
+            (
+                vec![row(None, 3, 1)],
+                "1 of 1 crawler broke the rules (3 requests",
+                "1 of 1 crawler broke the rules",
+            ),
             (
                 vec![row(verified, 0, 0), row(claimed, 7, 2)],
                 "0 of 0 crawlers broke the rules (0 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
@@ -154,7 +197,12 @@ mod tests {
                 "No verified crawler made a request",
             ),
             (
-                vec![row(None, 1, 1), row(verified, 5, 0), row(verified, 1, 1), row(claimed, 0, 0)],
+                vec![
+                    row(None, 1, 1),
+                    row(verified, 5, 0),
+                    row(verified, 1, 1),
+                    row(claimed, 0, 0),
+                ],
                 "2 of 3 crawlers broke the rules (7 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
                  0 requests only claim to be of a crawler\n",
                 "2 of 3 crawlers broke the rules",
@@ -162,8 +210,15 @@ mod tests {
         ] {
             let mut report = AuditReport::default();
             report.crawlers = rows;
-            assert!(table(&report).starts_with(table_start), "{}", table(&report));
-            assert!(html::page(&report).contains(&format!("<h1>{title}</h1>")), "{title}");
+            assert!(
+                table(&report).starts_with(table_start),
+                "{}",
+                table(&report)
+            );
+            assert!(
+                html::page(&report).contains(&format!("<h1>{title}</h1>")),
+                "{title}"
+            );
         }
     }
 
@@ -180,12 +235,17 @@ mod tests {
         }
         crawler.rules_left_out = 4000;
         report.crawlers = vec![crawler];
-        assert!(table(&report).contains("the rules of another 4,000 refused requests were left out"));
+        assert!(
+            table(&report).contains("the rules of another 4,000 refused requests were left out")
+        );
         assert!(html::page(&report).contains("data-m=\"/crawlers/0/rules_left_out\">4,000<"));
         let csv = csv::csv(&report);
         let mut rows = csv.lines().map(|row| row.split(',').collect::<Vec<_>>());
         let (names, values) = (rows.next().unwrap(), rows.next().unwrap());
-        let column = names.iter().position(|name| *name == "rules_left_out").unwrap();
+        let column = names
+            .iter()
+            .position(|name| *name == "rules_left_out")
+            .unwrap();
         assert_eq!(values[column], "4000");
     }
 }

@@ -24,16 +24,27 @@ pub(crate) struct ClaimTotals {
 
 impl AuditTotals {
     pub(crate) fn of(report: &AuditReport) -> Self {
-        let rows = |is_claimed: bool| report.crawlers.iter().filter(move |row| row.is_claimed() == is_claimed);
+        let rows = |is_claimed: bool| {
+            report
+                .crawlers
+                .iter()
+                .filter(move |row| row.is_claimed() == is_claimed)
+        };
         let sum = |is_claimed, count: fn(&CrawlerAudit) -> u64| rows(is_claimed).map(count).sum();
-        let claims =
-            ClaimTotals { requests: sum(true, |row| row.requests), disallowed: sum(true, |row| row.disallowed) };
+        let claims = ClaimTotals {
+            requests: sum(true, |row| row.requests),
+            disallowed: sum(true, |row| row.disallowed),
+        };
         Self {
             crawlers: rows(false).filter(|row| row.requests > 0).count() as u64,
             broke: rows(false).filter(|row| row.disallowed > 0).count() as u64,
             requests: sum(false, |row| row.requests),
             disallowed: sum(false, |row| row.disallowed),
-            claims: report.crawlers.iter().any(|row| row.identity.is_some()).then_some(claims),
+            claims: report
+                .crawlers
+                .iter()
+                .any(|row| row.identity.is_some())
+                .then_some(claims),
         }
     }
 }
@@ -41,7 +52,9 @@ impl AuditTotals {
 /// The name of a row: the crawler's, cut to at most `max` characters, and its identity.
 pub(super) fn label(row: &CrawlerAudit, max: usize) -> String {
     let name = escape_cut(&row.name, max);
-    row.identity.map_or(name.clone(), |identity| format!("{name} ({})", identity.name()))
+    row.identity.map_or(name.clone(), |identity| {
+        format!("{name} ({})", identity.name())
+    })
 }
 
 /// What is known about the sender of the requests of a row: the operator, and whether it is

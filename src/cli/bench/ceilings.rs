@@ -23,13 +23,20 @@ pub(super) struct Ceilings<'l> {
 impl<'l> Ceilings<'l> {
     pub(super) fn new(list: &'l [u8]) -> Self {
         // Ones, not zeros: untouched zero pages share one physical page.
-        Self { list, copy: vec![1; list.len().min(MAX_COPY)], words: vec![1; WORDS] }
+        Self {
+            list,
+            copy: vec![1; list.len().min(MAX_COPY)],
+            words: vec![1; WORDS],
+        }
     }
 
     /// Copies the list, and returns the number of bytes.
     pub(super) fn copy(&mut self, pool: &ThreadPool) -> usize {
         pool.install(|| {
-            let chunks = self.list.par_chunks(CHUNK).zip(self.copy.par_chunks_mut(CHUNK));
+            let chunks = self
+                .list
+                .par_chunks(CHUNK)
+                .zip(self.copy.par_chunks_mut(CHUNK));
             chunks.for_each(|(from, to)| to.copy_from_slice(&from[..to.len()]));
         });
         black_box(&self.copy);
@@ -38,14 +45,21 @@ impl<'l> Ceilings<'l> {
 
     /// Counts the newlines.
     pub(super) fn newlines(&self, pool: &ThreadPool) -> usize {
-        pool.install(|| self.list.par_chunks(CHUNK).map(|chunk| memchr::memchr_iter(b'\n', chunk).count()).sum())
+        pool.install(|| {
+            self.list
+                .par_chunks(CHUNK)
+                .map(|chunk| memchr::memchr_iter(b'\n', chunk).count())
+                .sum()
+        })
     }
 
     /// On each thread, makes accesses whose addresses depend on the previous word.
     pub(super) fn chained(&self, pool: &ThreadPool) {
         pool.broadcast(|thread| {
             let start = thread.index() as u64;
-            black_box((0..ACCESSES).fold(start, |index, _| mix(index.wrapping_add(self.word(index)))));
+            black_box(
+                (0..ACCESSES).fold(start, |index, _| mix(index.wrapping_add(self.word(index)))),
+            );
         });
     }
 
@@ -53,7 +67,10 @@ impl<'l> Ceilings<'l> {
     pub(super) fn overlapped(&self, pool: &ThreadPool) {
         pool.broadcast(|thread| {
             let start = ACCESSES * thread.index() as u64;
-            black_box((start..start + ACCESSES).fold(0_u64, |sum, index| sum.wrapping_add(self.word(mix(index)))));
+            black_box(
+                (start..start + ACCESSES)
+                    .fold(0_u64, |sum, index| sum.wrapping_add(self.word(mix(index)))),
+            );
         });
     }
 

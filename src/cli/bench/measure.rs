@@ -70,8 +70,15 @@ pub(super) fn measure(
             let (found, time) = timed(|| filter(stage, Outputs::default()));
             found.map(|_| time)
         };
-        let (split, locate, matched) = (until(Stage::Split)?, until(Stage::Locate)?, until(Stage::Match)?);
-        let kept = Outputs { kept: Some(&mut sink), ..Outputs::default() };
+        let (split, locate, matched) = (
+            until(Stage::Split)?,
+            until(Stage::Locate)?,
+            until(Stage::Match)?,
+        );
+        let kept = Outputs {
+            kept: Some(&mut sink),
+            ..Outputs::default()
+        };
         let (found, total) = timed(|| filter(Stage::Match, kept));
         let found = found?;
         let (_, newlines) = timed(|| black_box(ceilings.newlines(&pool)));
@@ -79,14 +86,26 @@ pub(super) fn measure(
         let ((), chained) = timed(|| ceilings.chained(&pool));
         let ((), overlapped) = timed(|| ceilings.overlapped(&pool));
         let copy = copy * urls.len() as f64 / copied as f64;
-        let row = [split, locate, matched, total, newlines, copy, chained, overlapped];
+        let row = [
+            split, locate, matched, total, newlines, copy, chained, overlapped,
+        ];
         let same = *stats.get_or_insert_with(|| found.clone()) == found;
-        anyhow::ensure!(same, "two runs gave different counts: this is a bug, please report it");
+        anyhow::ensure!(
+            same,
+            "two runs gave different counts: this is a bug, please report it"
+        );
         if run > 0 {
-            times.iter_mut().zip(row).for_each(|(times, time)| times.push(time));
+            times
+                .iter_mut()
+                .zip(row)
+                .for_each(|(times, time)| times.push(time));
         }
     }
-    Ok(Measurement::new(pool.current_num_threads(), stats.unwrap_or_default(), times.map(median)))
+    Ok(Measurement::new(
+        pool.current_num_threads(),
+        stats.unwrap_or_default(),
+        times.map(median),
+    ))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
@@ -102,7 +121,16 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 impl Measurement {
     fn new(threads: usize, stats: FilterStats, times: [f64; TIMED]) -> Self {
-        let [split, locate, matched, total, newlines, copy, chained, overlapped] = times;
+        let [
+            split,
+            locate,
+            matched,
+            total,
+            newlines,
+            copy,
+            chained,
+            overlapped,
+        ] = times;
         let time = |seconds| StageTime::new(seconds, &stats);
         let each_access = |seconds| seconds * 1e9 / (ACCESSES * threads as u64) as f64;
         Self {
@@ -130,7 +158,9 @@ struct CopySink {
 
 impl Default for CopySink {
     fn default() -> Self {
-        Self { buffer: vec![0; 1 << 20] }
+        Self {
+            buffer: vec![0; 1 << 20],
+        }
     }
 }
 

@@ -78,7 +78,11 @@ pub(crate) struct BenchArgs {
 }
 
 pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
-    let mut guard = args.judge.agents.overwrite_guard().add_inputs("the snapshot", &args.snapshot);
+    let mut guard = args
+        .judge
+        .agents
+        .overwrite_guard()
+        .add_inputs("the snapshot", &args.snapshot);
     if let Some(dir) = &args.write_to {
         return workload::write(workload::web(args)?, dir, guard, quiet);
     }
@@ -88,7 +92,9 @@ pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
     guard.add_stdout()?;
     match &args.snapshot {
         Some(path) => {
-            let Some(urls) = &args.urls else { bail!("-s needs --urls FILE, the list to judge") };
+            let Some(urls) = &args.urls else {
+                bail!("-s needs --urls FILE, the list to judge")
+            };
             let snapshot = Snapshot::open(path)?;
             args.verify.all(&snapshot, path)?;
             bench(args, &snapshot, &Workload::given(path, urls)?, quiet)
@@ -109,7 +115,12 @@ struct BenchReport<'r> {
     measured: Vec<Measurement>,
 }
 
-fn bench(args: &BenchArgs, snapshot: &Snapshot, workload: &Workload, quiet: bool) -> anyhow::Result<()> {
+fn bench(
+    args: &BenchArgs,
+    snapshot: &Snapshot,
+    workload: &Workload,
+    quiet: bool,
+) -> anyhow::Result<()> {
     let mut agents = args.judge.agents.resolve(quiet)?;
     if agents.is_empty() {
         agents.push("GPTBot".parse()?);
@@ -118,14 +129,27 @@ fn bench(args: &BenchArgs, snapshot: &Snapshot, workload: &Workload, quiet: bool
     check.add_snapshot(snapshot)?;
     args.judge.agents.check_spelling(check)?;
     let judge = Judge::new(snapshot, &agents, args.judge.options())?;
-    let checked = reference_check::compare(snapshot, &judge, args.judge.options().agent_match, workload)?;
+    let checked =
+        reference_check::compare(snapshot, &judge, args.judge.options().agent_match, workload)?;
     let mut threads = args.threads.clone();
     if threads.is_empty() {
         threads = vec![1, rayon::current_num_threads()];
         threads.dedup();
     }
-    let measured = threads.into_iter().map(|threads| measure(&judge, &workload.urls, threads, args.runs, quiet));
+    let measured = threads
+        .into_iter()
+        .map(|threads| measure(&judge, &workload.urls, threads, args.runs, quiet));
     let measured = measured.collect::<anyhow::Result<_>>()?;
-    let report = BenchReport { workload, agents: &agents, runs: args.runs, checked, measured };
-    print(&if args.json { table::json(&report) } else { table::text(&report) })
+    let report = BenchReport {
+        workload,
+        agents: &agents,
+        runs: args.runs,
+        checked,
+        measured,
+    };
+    print(&if args.json {
+        table::json(&report)
+    } else {
+        table::text(&report)
+    })
 }

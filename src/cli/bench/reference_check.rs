@@ -37,12 +37,26 @@ pub(super) fn compare(
     let mut annotated = Vec::new();
     let list = Cursor::new(lines.concat());
     Filter::new(judge).annotate(vec![Input::from_reader("sample", list)], &mut annotated)?;
-    let mut checked = ReferenceCheck { sampled: lines.len(), compared: 0, allowed: vec![0; judge.agents().len()] };
-    for (line, annotated) in lines.into_iter().zip(annotated.split(|byte| *byte == b'\n')) {
+    let mut checked = ReferenceCheck {
+        sampled: lines.len(),
+        compared: 0,
+        allowed: vec![0; judge.agents().len()],
+    };
+    for (line, annotated) in lines
+        .into_iter()
+        .zip(annotated.split(|byte| *byte == b'\n'))
+    {
         let url = line.trim_ascii();
-        let Some(robots) = robots_of(snapshot, workload, url)? else { continue };
+        let Some(robots) = robots_of(snapshot, workload, url)? else {
+            continue;
+        };
         checked.compared += 1;
-        for ((agent, letter), count) in judge.agents().iter().zip(annotated).zip(&mut checked.allowed) {
+        for ((agent, letter), count) in judge
+            .agents()
+            .iter()
+            .zip(annotated)
+            .zip(&mut checked.allowed)
+        {
             let allowed = reference::judge(&robots, agent, agent_match, profile, url).allowed;
             *count += usize::from(allowed);
             ensure!(
@@ -58,15 +72,26 @@ pub(super) fn compare(
 }
 
 /// The robots.txt of a URL's origin, if rules decide there.
-fn robots_of(snapshot: &Snapshot, workload: &Workload, url: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
-    let Some(origin) = Origin::of(url) else { return Ok(None) };
-    let Some(entry) = snapshot.origin(&origin)? else { return Ok(None) };
+fn robots_of(
+    snapshot: &Snapshot,
+    workload: &Workload,
+    url: &[u8],
+) -> anyhow::Result<Option<Vec<u8>>> {
+    let Some(origin) = Origin::of(url) else {
+        return Ok(None);
+    };
+    let Some(entry) = snapshot.origin(&origin)? else {
+        return Ok(None);
+    };
     if entry.outcome().class != OutcomeClass::Rules {
         return Ok(None);
     }
     match &workload.web {
         // The original text, not that of the snapshot.
-        Some(web) => web.robots(origin.as_str()).with_context(|| format!("{origin}: not in the archive")).map(Some),
+        Some(web) => web
+            .robots(origin.as_str())
+            .with_context(|| format!("{origin}: not in the archive"))
+            .map(Some),
         None => Ok(snapshot.robots_text(&entry)?),
     }
 }
@@ -81,7 +106,8 @@ fn sample(list: &[u8]) -> Vec<&[u8]> {
             continue;
         }
         let start = memchr::memrchr(b'\n', &list[..position]).map_or(0, |newline| newline + 1);
-        end = memchr::memchr(b'\n', &list[position..]).map_or(list.len(), |newline| position + newline + 1);
+        end = memchr::memchr(b'\n', &list[position..])
+            .map_or(list.len(), |newline| position + newline + 1);
         lines.push(&list[start..end]);
     }
     lines
@@ -97,26 +123,51 @@ mod tests {
     /// The snapshot has wrong rules for every origin of the web.
     #[test]
     fn a_wrong_verdict_names_its_url() {
-        let web = Web::new(WebOptions { origins: 100, urls: 500, ..WebOptions::default() });
+        let web = Web::new(WebOptions {
+            origins: 100,
+            urls: 500,
+            ..WebOptions::default()
+        });
         let mut urls = String::new();
         web.urls().read_to_string(&mut urls).unwrap();
         let mut wrong = Compiler::default();
         for origin in urls.lines().filter_map(|url| Origin::of(url.as_bytes())) {
             if web.robots(origin.as_str()).is_some() {
-                wrong.add_robots(origin.as_str(), b"user-agent: *\ndisallow: /").unwrap();
+                wrong
+                    .add_robots(origin.as_str(), b"user-agent: *\ndisallow: /")
+                    .unwrap();
             }
         }
         let snapshot = Snapshot::new(wrong.finish().unwrap().to_vec().unwrap()).unwrap();
-        let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
-        let workload = Workload { name: String::new(), web: Some(web), urls: urls.into_bytes().into() };
-        let error = compare(&snapshot, &judge, AgentMatch::default(), &workload).err().unwrap().to_string();
-        assert!(error.starts_with("http") && error.contains("the verdict is D, but the reference says A"), "{error}");
+        let judge = Judge::new(
+            &snapshot,
+            &["FooBot".parse().unwrap()],
+            JudgeOptions::default(),
+        )
+        .unwrap();
+        let workload = Workload {
+            name: String::new(),
+            web: Some(web),
+            urls: urls.into_bytes().into(),
+        };
+        let error = compare(&snapshot, &judge, AgentMatch::default(), &workload)
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            error.starts_with("http")
+                && error.contains("the verdict is D, but the reference says A"),
+            "{error}"
+        );
     }
 
     #[test]
     fn samples_are_distinct_whole_lines() {
         assert!(sample(b"").is_empty());
-        assert_eq!(sample(b"one\n\ntwo\nthree"), [&b"one\n"[..], b"\n", b"two\n", b"three"]);
+        assert_eq!(
+            sample(b"one\n\ntwo\nthree"),
+            [&b"one\n"[..], b"\n", b"two\n", b"three"]
+        );
         let list = "https://e.example/\n".repeat(10_000);
         let lines = sample(list.as_bytes());
         assert!((SAMPLE - 2..=SAMPLE).contains(&lines.len()));

@@ -8,7 +8,12 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 pub(super) fn text(report: &BenchReport<'_>) -> String {
-    let mut out = format!("{}; {}; medians of {} runs\n", report.workload.name, agents(report), report.runs);
+    let mut out = format!(
+        "{}; {}; medians of {} runs\n",
+        report.workload.name,
+        agents(report),
+        report.runs
+    );
     if let Some(first) = report.measured.first() {
         let _ = writeln!(out, "{}", counts("", &first.stats));
     }
@@ -19,28 +24,59 @@ pub(super) fn text(report: &BenchReport<'_>) -> String {
         grouped(checked.compared as u64),
         grouped(checked.sampled as u64)
     );
-    report.measured.iter().for_each(|measured| push_table(measured, &mut out));
+    report
+        .measured
+        .iter()
+        .for_each(|measured| push_table(measured, &mut out));
     out
 }
 
 fn agents(report: &BenchReport<'_>) -> String {
     match report.agents {
         agents if agents.len() > 5 => format!("{} agents", agents.len()),
-        agents => agents.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+        agents => agents
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(","),
     }
 }
 
 fn push_table(measured: &Measurement, out: &mut String) {
-    let threads = format!("{} thread{}", measured.threads, if measured.threads == 1 { "" } else { "s" });
-    let _ = writeln!(out, "\n{threads:<16}{:>12}{:>16}{:>10}", "ns/URL", "URL/s", "GB/s");
+    let threads = format!(
+        "{} thread{}",
+        measured.threads,
+        if measured.threads == 1 { "" } else { "s" }
+    );
+    let _ = writeln!(
+        out,
+        "\n{threads:<16}{:>12}{:>16}{:>10}",
+        "ns/URL", "URL/s", "GB/s"
+    );
     let stages = measured.stages.iter().map(|(name, time)| (*name, time));
-    let whole = [("total", &measured.total), ("newline scan", &measured.newline_scan), ("memcpy", &measured.memcpy)];
+    let whole = [
+        ("total", &measured.total),
+        ("newline scan", &measured.newline_scan),
+        ("memcpy", &measured.memcpy),
+    ];
     for (name, time) in stages.chain(whole) {
-        let rate = time.urls_per_second.map_or("-".to_owned(), |rate| grouped(rate as u64));
-        let bytes = time.gb_per_second.map_or("-".to_owned(), |rate| format!("{rate:.2}"));
-        let _ = write!(out, "  {name:<14}{:>12}{rate:>16}{bytes:>10}", nanoseconds(time.ns_per_url));
+        let rate = time
+            .urls_per_second
+            .map_or("-".to_owned(), |rate| grouped(rate as u64));
+        let bytes = time
+            .gb_per_second
+            .map_or("-".to_owned(), |rate| format!("{rate:.2}"));
+        let _ = write!(
+            out,
+            "  {name:<14}{:>12}{rate:>16}{bytes:>10}",
+            nanoseconds(time.ns_per_url)
+        );
         if name == "total" {
-            let _ = write!(out, "   {:.1} times the newline scan", time.ns_per_url / measured.newline_scan.ns_per_url);
+            let _ = write!(
+                out,
+                "   {:.1} times the newline scan",
+                time.ns_per_url / measured.newline_scan.ns_per_url
+            );
         }
         out.push('\n');
     }
@@ -54,7 +90,11 @@ fn push_table(measured: &Measurement, out: &mut String) {
 /// The time per URL. A stage's time is the difference of two medians; if the noise is larger, it is
 /// negative.
 fn nanoseconds(ns_per_url: f64) -> String {
-    if ns_per_url > 0.0 { format!("{ns_per_url:.1}") } else { "within noise".to_owned() }
+    if ns_per_url > 0.0 {
+        format!("{ns_per_url:.1}")
+    } else {
+        "within noise".to_owned()
+    }
 }
 
 pub(super) fn json(report: &BenchReport<'_>) -> String {
@@ -101,7 +141,12 @@ mod tests {
 
     #[test]
     fn a_negative_difference_is_noise() {
-        for (time, text) in [(12.34, "12.3"), (0.04, "0.0"), (0.0, "within noise"), (-3.1, "within noise")] {
+        for (time, text) in [
+            (12.34, "12.3"),
+            (0.04, "0.0"),
+            (0.0, "within noise"),
+            (-3.1, "within noise"),
+        ] {
             assert_eq!(nanoseconds(time), text);
         }
     }

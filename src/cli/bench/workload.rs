@@ -34,7 +34,11 @@ impl Workload {
             .and_then(|file| Ok(robosieve::decode::decode(file)?.read_to_end(&mut text)?))
             .with_context(|| urls.to_owned())?;
         anyhow::ensure!(!text.is_empty(), "{urls}: holds no lines to judge");
-        Ok(Self { name: format!("{}, {urls}", snapshot.display()), web: None, urls: text.into() })
+        Ok(Self {
+            name: format!("{}, {urls}", snapshot.display()),
+            web: None,
+            urls: text.into(),
+        })
     }
 
     /// Generates a synthetic web and compiles its snapshot.
@@ -53,17 +57,33 @@ impl Workload {
                 (start.elapsed() - compiled).as_secs_f64()
             ));
         }
-        Ok((snapshot, Self { name: name(web.options()), web: Some(web), urls: urls.into() }))
+        Ok((
+            snapshot,
+            Self {
+                name: name(web.options()),
+                web: Some(web),
+                urls: urls.into(),
+            },
+        ))
     }
 }
 
 fn name(options: WebOptions) -> String {
-    let WebOptions { seed, origins, urls, order } = options;
+    let WebOptions {
+        seed,
+        origins,
+        urls,
+        order,
+    } = options;
     let order = match order {
         Order::Sorted => "sorted",
         Order::Shuffled => "shuffled",
     };
-    format!("synthetic web of {} origins and {} URLs, {order}, seed {seed}", grouped(origins), grouped(urls))
+    format!(
+        "synthetic web of {} origins and {} URLs, {order}, seed {seed}",
+        grouped(origins),
+        grouped(urls)
+    )
 }
 
 /// The synthetic web of the arguments.
@@ -72,20 +92,34 @@ pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
         None => WebOptions::default().urls,
         Some(text) => parse_count(text)
             .map_err(anyhow::Error::msg)
-            .with_context(|| format!("--urls {text}: without -s it is the number of URLs to generate"))?,
+            .with_context(|| {
+                format!("--urls {text}: without -s it is the number of URLs to generate")
+            })?,
     };
-    Ok(Web::new(WebOptions { seed: args.seed, origins: args.origins, urls, order: args.order.value() }))
+    Ok(Web::new(WebOptions {
+        seed: args.seed,
+        origins: args.origins,
+        urls,
+        order: args.order.value(),
+    }))
 }
 
 /// Writes the archive and the list for other tools; `guard` has the files that the run reads.
-pub(super) fn write(web: Web, dir: &Path, mut guard: OptionGuard, quiet: bool) -> anyhow::Result<()> {
+pub(super) fn write(
+    web: Web,
+    dir: &Path,
+    mut guard: OptionGuard,
+    quiet: bool,
+) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     let [archive, urls] = ["robots.jsonl.zst", "urls.txt"].map(|name| dir.join(name));
     for path in [&archive, &urls] {
         guard.add_output_in_directory("--write-to", path)?;
     }
-    let (archive, urls) =
-        rayon::join(|| write_file(web.archive(), archive, quiet), || write_file(web.urls(), urls, quiet));
+    let (archive, urls) = rayon::join(
+        || write_file(web.archive(), archive, quiet),
+        || write_file(web.urls(), urls, quiet),
+    );
     let files = [archive?, urls?];
     signals::committing();
     Ok(OutputFile::commit_all(files)?)

@@ -80,12 +80,16 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .add_inputs("--robots", &args.robots);
     guard.add_stdout()?;
     let agents = args.judge.agents.resolve(quiet)?;
-    args.urls.iter().try_for_each(|url| args.judge.agents.refuse_agent_as_url(url))?;
+    args.urls
+        .iter()
+        .try_for_each(|url| args.judge.agents.refuse_agent_as_url(url))?;
     let answers = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
             let snapshot = Snapshot::open(path)?;
             args.verify.look_ups(&snapshot);
-            args.judge.agents.check_spelling_in(&agents, [(&snapshot, path.as_path())])?;
+            args.judge
+                .agents
+                .check_spelling_in(&agents, [(&snapshot, path.as_path())])?;
             check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {
@@ -109,10 +113,15 @@ pub(crate) fn read_robots(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 fn read_decoded(path: &Path) -> robosieve::Result<Vec<u8>> {
-    let file: Box<dyn Read> =
-        if path.as_os_str() == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
+    let file: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(path)?)
+    };
     let mut body = Vec::new();
-    robosieve::decode::decode(file)?.take(MAX_READ).read_to_end(&mut body)?;
+    robosieve::decode::decode(file)?
+        .take(MAX_READ)
+        .read_to_end(&mut body)?;
     Ok(body)
 }
 
@@ -121,7 +130,8 @@ fn read_decoded(path: &Path) -> robosieve::Result<Vec<u8>> {
 fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
     // The verdicts are in order of URLs, with one per agent.
     let agents = verdicts.len() / args.urls.len().max(1);
-    let first = |wanted| Some(&args.urls[verdicts.iter().position(|verdict| *verdict == wanted)? / agents]);
+    let first =
+        |wanted| Some(&args.urls[verdicts.iter().position(|verdict| *verdict == wanted)? / agents]);
     if let Some(url) = first(Verdict::Invalid) {
         bail!("{url:?} is not a URL with scheme and host, so there is no verdict on it");
     }
@@ -131,7 +141,9 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
              one, --scheme any uses the entry of the other of http and https"
         );
     }
-    Ok(ExitCode::from(u8::from(verdicts.contains(&Verdict::Disallowed))))
+    Ok(ExitCode::from(u8::from(
+        verdicts.contains(&Verdict::Disallowed),
+    )))
 }
 
 /// The verdicts, and the printed text.
@@ -158,7 +170,11 @@ enum RobotsSource<'a> {
     File { path: &'a Path, body: BodyFacts },
 }
 
-fn check_snapshot(args: &CheckArgs, snapshot: &Snapshot, agents: &[Agent]) -> anyhow::Result<CheckOutput> {
+fn check_snapshot(
+    args: &CheckArgs,
+    snapshot: &Snapshot,
+    agents: &[Agent],
+) -> anyhow::Result<CheckOutput> {
     let judge = Judge::new(snapshot, agents, args.judge.options())?;
     let mut output = CheckOutput::default();
     for url in &args.urls {
@@ -169,7 +185,14 @@ fn check_snapshot(args: &CheckArgs, snapshot: &Snapshot, agents: &[Agent]) -> an
             let (rules, preferences) = (why.rules.as_ref(), &why.preferences);
             write_answer(
                 args,
-                &CheckAnswer { url, agent, verdict: why.verdict, rules, preferences, robots },
+                &CheckAnswer {
+                    url,
+                    agent,
+                    verdict: why.verdict,
+                    rules,
+                    preferences,
+                    robots,
+                },
                 &mut output.text,
             )?;
         }
@@ -177,14 +200,22 @@ fn check_snapshot(args: &CheckArgs, snapshot: &Snapshot, agents: &[Agent]) -> an
     Ok(output)
 }
 
-fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) -> anyhow::Result<CheckOutput> {
+fn check_robots(
+    args: &CheckArgs,
+    path: &Path,
+    body: &[u8],
+    agents: &[Agent],
+) -> anyhow::Result<CheckOutput> {
     let robots = Robots::parse(body, args.profile.value());
     let mut check = args.judge.agents.spell_check(agents)?;
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;
     let facts = BodyFacts::of(body);
     if let Some(format) = facts.other_format {
-        bail!("{}: {format}, not a robots.txt; a snapshot is named with -s", path.display());
+        bail!(
+            "{}: {format}, not a robots.txt; a snapshot is named with -s",
+            path.display()
+        );
     }
     let mut output = CheckOutput::default();
     for url in &args.urls {
@@ -199,7 +230,14 @@ fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) ->
             let robots = RobotsSource::File { path, body: facts };
             write_answer(
                 args,
-                &CheckAnswer { url, agent, verdict: why.verdict, rules: Some(&why), preferences: &preferences, robots },
+                &CheckAnswer {
+                    url,
+                    agent,
+                    verdict: why.verdict,
+                    rules: Some(&why),
+                    preferences: &preferences,
+                    robots,
+                },
                 &mut output.text,
             )?;
         }
@@ -208,9 +246,16 @@ fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) ->
 }
 
 /// Writes an answer as text or JSON.
-fn write_answer(args: &CheckArgs, answer: &CheckAnswer<'_>, out: &mut String) -> anyhow::Result<()> {
+fn write_answer(
+    args: &CheckArgs,
+    answer: &CheckAnswer<'_>,
+    out: &mut String,
+) -> anyhow::Result<()> {
     if args.json {
-        out.push_str(&to_json(&json::object(answer, args.explain == Some(ExplainArg::All)))?);
+        out.push_str(&to_json(&json::object(
+            answer,
+            args.explain == Some(ExplainArg::All),
+        ))?);
         out.push('\n');
         return Ok(());
     }

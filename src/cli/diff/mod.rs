@@ -91,28 +91,53 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let [old_path, new_path] = old_and_new(args)?;
     refuse_outputs(args, old_path, new_path)?;
     // Comparing may take long: the chart is created first, so that an unwritable one fails at once.
-    let mut chart = args.svg.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
+    let mut chart = args
+        .svg
+        .as_deref()
+        .map(|path| OutputTarget::open(Some(path)))
+        .transpose()?;
     let (old, new) = (Snapshot::open(old_path)?, Snapshot::open(new_path)?);
     args.verify.all(&old, old_path)?;
     args.verify.all(&new, new_path)?;
-    args.agents.check_spelling_in(&agents, [(&old, old_path), (&new, new_path)])?;
+    args.agents
+        .check_spelling_in(&agents, [(&old, old_path), (&new, new_path)])?;
     let agent_match = args.agents.agent_match.value();
-    let options = DiffOptions::default().agents(agents).agent_match(agent_match).top(args.top).examples(args.examples);
+    let options = DiffOptions::default()
+        .agents(agents)
+        .agent_match(agent_match)
+        .top(args.top)
+        .examples(args.examples);
     let both = || format!("{} and {}", old_path.display(), new_path.display());
     let diff = Diff::of(&old, &new, &options).with_context(both)?;
     let registry = args.agents.registry()?;
-    let output = DiffOutput { diff, registry, sides: [side(old_path, &old)?, side(new_path, &new)?] };
+    let output = DiffOutput {
+        diff,
+        registry,
+        sides: [side(old_path, &old)?, side(new_path, &new)?],
+    };
     if let Some(file) = &mut chart {
         file.write_whole(&svg::draw(&output))?;
     }
-    print_with(&if args.json { json(&output)? } else { table::text(&output) }, chart)?;
-    Ok(ExitCode::from(u8::from(args.exit_code && !output.diff.is_empty())))
+    print_with(
+        &if args.json {
+            json(&output)?
+        } else {
+            table::text(&output)
+        },
+        chart,
+    )?;
+    Ok(ExitCode::from(u8::from(
+        args.exit_code && !output.diff.is_empty(),
+    )))
 }
 
 /// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
 /// another format.
 fn refuse_outputs(args: &DiffArgs, old: &Path, new: &Path) -> anyhow::Result<()> {
-    let guard = args.agents.overwrite_guard().add_inputs("the old snapshot", [old]);
+    let guard = args
+        .agents
+        .overwrite_guard()
+        .add_inputs("the old snapshot", [old]);
     let mut guard = guard.add_inputs("the new snapshot", [new]).add_stdout()?;
     let Some(svg) = &args.svg else { return Ok(()) };
     guard.add_output("--svg", svg)?;

@@ -64,9 +64,17 @@ struct ChartRow {
 
 impl ChartRow {
     fn new(row: &AgentChange, registry: &CrawlerRegistry) -> Self {
-        let name = if row.name == "*" { "* (all others)".to_owned() } else { table::name(row, registry) };
+        let name = if row.name == "*" {
+            "* (all others)".to_owned()
+        } else {
+            table::name(row, registry)
+        };
         let refused = segments(&row.refused, &row.newly_partly);
-        Self { name: cut(&name, LONGEST_NAME), refused, allowed: segments(&row.allowed, &row.no_longer_partly) }
+        Self {
+            name: cut(&name, LONGEST_NAME),
+            refused,
+            allowed: segments(&row.allowed, &row.no_longer_partly),
+        }
     }
 }
 
@@ -89,9 +97,14 @@ struct Layout {
 impl Layout {
     /// Names and numbers get the room that they need, and the bars the rest.
     fn new(rows: &[ChartRow]) -> Self {
-        let widest = |text: fn(&ChartRow) -> String| rows.iter().map(|row| width(&text(row))).fold(0.0, f64::max);
+        let widest = |text: fn(&ChartRow) -> String| {
+            rows.iter().map(|row| width(&text(row))).fold(0.0, f64::max)
+        };
         let most = |size: fn(&ChartRow) -> [u64; 3]| {
-            rows.iter().map(|row| size(row).iter().sum::<u64>()).max().unwrap_or_default() as f64
+            rows.iter()
+                .map(|row| size(row).iter().sum::<u64>())
+                .max()
+                .unwrap_or_default() as f64
         };
         let names_end = MARGIN + widest(|row| row.name.clone());
         let left = names_end + 2.0 * GAP + widest(|row| numbers(row.allowed)) + GAP;
@@ -99,7 +112,13 @@ impl Layout {
         let (allowed, refused) = (most(|row| row.allowed), most(|row| row.refused));
         let per_origin = (right - left) / (allowed + refused).max(1.0);
         let middle = left + allowed * per_origin;
-        Self { names_end, left, right, middle, per_origin }
+        Self {
+            names_end,
+            left,
+            right,
+            middle,
+            per_origin,
+        }
     }
 }
 
@@ -135,7 +154,9 @@ fn cut(text: &str, room: f64) -> String {
 /// A self-contained SVG file, for light and dark backgrounds.
 pub(super) fn draw(output: &DiffOutput<'_>) -> String {
     let rows = table::sorted_rows(&output.diff).into_iter();
-    let rows: Vec<ChartRow> = rows.map(|row| ChartRow::new(row, output.registry)).collect();
+    let rows: Vec<ChartRow> = rows
+        .map(|row| ChartRow::new(row, output.registry))
+        .collect();
     let layout = Layout::new(&rows);
     let bottom = TOP + rows.len() as f64 * ROW;
     let height = bottom + MARGIN;
@@ -151,14 +172,27 @@ pub(super) fn draw(output: &DiffOutput<'_>) -> String {
         bars(&mut out, TOP + i as f64 * ROW, row, &layout);
     }
     let Layout { middle, .. } = layout;
-    let _ = writeln!(out, "<path class=\"x\" d=\"M{middle:.1} {:.1}V{bottom:.1}\"/>\n</svg>", TOP - 4.0);
+    let _ = writeln!(
+        out,
+        "<path class=\"x\" d=\"M{middle:.1} {:.1}V{bottom:.1}\"/>\n</svg>",
+        TOP - 4.0
+    );
     out
 }
 
 fn head(out: &mut String, output: &DiffOutput<'_>) {
-    line(out, MARGIN, 28.0, "h", "Origins that newly refuse or newly allow agents");
+    line(
+        out,
+        MARGIN,
+        28.0,
+        "h",
+        "Origins that newly refuse or newly allow agents",
+    );
     let day = |newest: &Option<String>| {
-        newest.as_deref().map_or("unknown time", |time| &time[..time.len().min(10)]).to_owned()
+        newest
+            .as_deref()
+            .map_or("unknown time", |time| &time[..time.len().min(10)])
+            .to_owned()
     };
     let about = format!(
         "{} to {}; {} origins answered in both; numbers are by name · by * · partly",
@@ -172,7 +206,16 @@ fn head(out: &mut String, output: &DiffOutput<'_>) {
 /// One line per side: its name, and a key for each segment in the order of the numbers.
 fn legend(out: &mut String, start: f64) {
     for (y, side, heading, names) in [
-        (74.0, 'a', "← newly allowed:", ["was refused by name", "was refused by *", "was refused partly"]),
+        (
+            74.0,
+            'a',
+            "← newly allowed:",
+            [
+                "was refused by name",
+                "was refused by *",
+                "was refused partly",
+            ],
+        ),
         (96.0, 'r', "→ newly refused:", ["by name", "by *", "partly"]),
     ] {
         line(out, start, y, "b", heading);
@@ -193,13 +236,18 @@ fn bars(out: &mut String, top: f64, row: &ChartRow, layout: &Layout) {
     let text = top + 16.0;
     let y = top + (ROW - BAR) / 2.0;
     let mut rect = |class: &str, x: f64, width: f64| {
-        let _ =
-            writeln!(out, "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR}\"/>");
+        let _ = writeln!(
+            out,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR}\"/>"
+        );
     };
     rect("t", layout.left, layout.right - layout.left);
     let (mut left, mut right) = (layout.middle, layout.middle);
     for (class, (&allowed, &refused)) in row.allowed.iter().zip(&row.refused).enumerate() {
-        let (allowed, refused) = (allowed as f64 * layout.per_origin, refused as f64 * layout.per_origin);
+        let (allowed, refused) = (
+            allowed as f64 * layout.per_origin,
+            refused as f64 * layout.per_origin,
+        );
         if refused > 0.0 {
             rect(&format!("r{class}"), right, refused);
         }
@@ -214,6 +262,12 @@ fn bars(out: &mut String, top: f64, row: &ChartRow, layout: &Layout) {
 }
 
 fn line(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let _ = writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y}\">{text}</text>");
+    let text = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    let _ = writeln!(
+        out,
+        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y}\">{text}</text>"
+    );
 }

@@ -14,9 +14,17 @@ const LONGEST_LINE: usize = 100;
 pub(super) fn text(output: &DiffOutput<'_>) -> String {
     let mut out = String::new();
     let diff = &output.diff;
-    for (name, (path, newest), origins) in [("old", &output.sides[0], diff.old), ("new", &output.sides[1], diff.new)] {
+    for (name, (path, newest), origins) in [
+        ("old", &output.sides[0], diff.old),
+        ("new", &output.sides[1], diff.new),
+    ] {
         let newest = newest.as_deref().unwrap_or("unknown");
-        let _ = writeln!(out, "{name}  {}: {} origins, newest capture {newest}", escape(path), grouped(origins));
+        let _ = writeln!(
+            out,
+            "{name}  {}: {} origins, newest capture {newest}",
+            escape(path),
+            grouped(origins)
+        );
     }
     out.push('\n');
     let mut count = |name: &str, number: u64| {
@@ -28,7 +36,10 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
     count("rules changed", diff.rules_changed.origins);
     count("outcome changed", diff.outcome_changed.origins);
     for change in &diff.outcomes {
-        count(&format!("  {} to {}", change.from.name(), change.to.name()), change.origins);
+        count(
+            &format!("  {} to {}", change.from.name(), change.to.name()),
+            change.origins,
+        );
     }
     count("answered in both (agents compared)", diff.answered);
     list(&mut out, "new", &diff.added);
@@ -37,10 +48,20 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
     list(&mut out, "rules changed", &diff.rules_changed);
     agents(&mut out, output);
     let rows = sorted_rows(diff);
-    for (verdict, turned) in [("refused", refused as fn(&AgentChange) -> &Transition), ("allowed", allowed)] {
+    for (verdict, turned) in [
+        ("refused", refused as fn(&AgentChange) -> &Transition),
+        ("allowed", allowed),
+    ] {
         for row in rows.iter().filter(|row| !turned(row).examples.is_empty()) {
-            let _ = writeln!(out, "\n{} newly {verdict}, for example", name(row, output.registry));
-            turned(row).examples.iter().for_each(|change| rules(&mut out, change));
+            let _ = writeln!(
+                out,
+                "\n{} newly {verdict}, for example",
+                name(row, output.registry)
+            );
+            turned(row)
+                .examples
+                .iter()
+                .for_each(|change| rules(&mut out, change));
         }
     }
     out
@@ -56,7 +77,9 @@ fn allowed(row: &AgentChange) -> &Transition {
 
 /// The agent's name, as its operator spells it if it is known.
 pub(super) fn name(row: &AgentChange, registry: &CrawlerRegistry) -> String {
-    let known = registry.find(&row.name).map_or(&row.name, |known| &known.token);
+    let known = registry
+        .find(&row.name)
+        .map_or(&row.name, |known| &known.token);
     escape_cut(known, LONGEST_NAME)
 }
 
@@ -80,9 +103,18 @@ pub(super) fn sorted_rows(diff: &Diff) -> Vec<&AgentChange> {
 /// The numbers of a row: newly refused wholly, of that by name and by `*`, and partly; then newly
 /// allowed in the same order.
 fn counts(row: &AgentChange) -> [u64; 8] {
-    let half =
-        |wholly: &Transition, partly: &Transition| [wholly.origins, wholly.by_name, wholly.by_global, partly.origins];
-    let (refused, allowed) = (half(&row.refused, &row.newly_partly), half(&row.allowed, &row.no_longer_partly));
+    let half = |wholly: &Transition, partly: &Transition| {
+        [
+            wholly.origins,
+            wholly.by_name,
+            wholly.by_global,
+            partly.origins,
+        ]
+    };
+    let (refused, allowed) = (
+        half(&row.refused, &row.newly_partly),
+        half(&row.allowed, &row.no_longer_partly),
+    );
     std::array::from_fn(|i| if i < 4 { refused[i] } else { allowed[i - 4] })
 }
 
@@ -91,12 +123,32 @@ fn agents(out: &mut String, output: &DiffOutput<'_>) {
     let diff = &output.diff;
     let rows = sorted_rows(diff);
     let name = |row: &AgentChange| name(row, output.registry);
-    let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or_default().max(5);
-    let count_width = |row: &&AgentChange| counts(row).map(|count| grouped(count).len()).into_iter().max();
-    let column = rows.iter().filter_map(count_width).max().unwrap_or_default().max(COLUMNS[1].len()) + 2;
+    let width = rows
+        .iter()
+        .map(|row| name(row).chars().count())
+        .max()
+        .unwrap_or_default()
+        .max(5);
+    let count_width = |row: &&AgentChange| {
+        counts(row)
+            .map(|count| grouped(count).len())
+            .into_iter()
+            .max()
+    };
+    let column = rows
+        .iter()
+        .filter_map(count_width)
+        .max()
+        .unwrap_or_default()
+        .max(COLUMNS[1].len())
+        + 2;
     // Each half has four columns; its heading begins above the first one.
     let half = column * COLUMNS.len() - 2;
-    let _ = writeln!(out, "\n{:width$}  {:<half$}  newly allowed", "", "newly refused");
+    let _ = writeln!(
+        out,
+        "\n{:width$}  {:<half$}  newly allowed",
+        "", "newly refused"
+    );
     let _ = write!(out, "{:width$}", "agent");
     for heading in COLUMNS.iter().chain(&COLUMNS) {
         let _ = write!(out, "{heading:>column$}");
@@ -120,9 +172,20 @@ fn rules(out: &mut String, change: &RuleChange) {
         None => "no group".to_owned(),
     };
     let (old, new) = (group(&change.old_group), group(&change.new_group));
-    let groups = if old == new { old } else { format!("{old}, now {new}") };
-    let _ = writeln!(out, "  {} ({groups})", escape_cut(&change.origin, LONGEST_LINE));
-    for (sign, lines, more) in [('-', &change.removed, change.removed_more), ('+', &change.added, change.added_more)] {
+    let groups = if old == new {
+        old
+    } else {
+        format!("{old}, now {new}")
+    };
+    let _ = writeln!(
+        out,
+        "  {} ({groups})",
+        escape_cut(&change.origin, LONGEST_LINE)
+    );
+    for (sign, lines, more) in [
+        ('-', &change.removed, change.removed_more),
+        ('+', &change.added, change.added_more),
+    ] {
         for line in lines {
             let _ = writeln!(out, "    {sign} {}", escape_cut(line, LONGEST_LINE));
         }

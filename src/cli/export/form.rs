@@ -42,15 +42,26 @@ impl ExportForm {
 
 /// The extension of a name in lower case.
 fn extension(path: &Path) -> Option<String> {
-    path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
+    path.extension()
+        .and_then(|extension| extension.to_str())
+        .map(str::to_ascii_lowercase)
 }
 
 /// The format that `--format` or the extension of the output names.
-pub(super) fn output_form(path: Option<&Path>, format: Option<ExportForm>) -> anyhow::Result<ExportForm> {
-    let Some(path) = path else { return Ok(format.unwrap_or(ExportForm::Tsv)) };
+pub(super) fn output_form(
+    path: Option<&Path>,
+    format: Option<ExportForm>,
+) -> anyhow::Result<ExportForm> {
+    let Some(path) = path else {
+        return Ok(format.unwrap_or(ExportForm::Tsv));
+    };
     let last = extension(path).unwrap_or_default();
     let is_compressed = matches!(last.as_str(), "gz" | "zst");
-    let inner = if is_compressed { extension(&path.with_extension("")).unwrap_or_default() } else { last };
+    let inner = if is_compressed {
+        extension(&path.with_extension("")).unwrap_or_default()
+    } else {
+        last
+    };
     let shown = path.display();
     if inner == "json" && format.is_none() {
         bail!("{shown}: -o writes one JSON object per line; name it .jsonl");
@@ -58,11 +69,16 @@ pub(super) fn output_form(path: Option<&Path>, format: Option<ExportForm>) -> an
     let by_name = ExportForm::of_extension(&inner);
     let form = format.or(by_name).unwrap_or(ExportForm::Tsv);
     if by_name.is_some_and(|by_name| by_name != form) {
-        bail!("{shown}: the name says .{inner}, and --format says {0}; name it .{0}", form.extension());
+        bail!(
+            "{shown}: the name says .{inner}, and --format says {0}; name it .{0}",
+            form.extension()
+        );
     }
     match form {
         ExportForm::Parquet if is_compressed => {
-            bail!("{shown}: a Parquet file is not compressed as a whole; name it without .gz or .zst")
+            bail!(
+                "{shown}: a Parquet file is not compressed as a whole; name it without .gz or .zst"
+            )
         }
         ExportForm::Parquet => {}
         _ => refuse_other_format("-o", path, OutputFormat::Text)?,
@@ -85,9 +101,16 @@ mod tests {
             ("x.pq", ExportForm::Parquet),
             ("x.gz", ExportForm::Tsv),
         ] {
-            assert_eq!(output_form(Some(Path::new(name)), None).unwrap(), form, "{name}");
+            assert_eq!(
+                output_form(Some(Path::new(name)), None).unwrap(),
+                form,
+                "{name}"
+            );
         }
-        assert_eq!(output_form(Some(Path::new("x.gz")), Some(ExportForm::Csv)).unwrap(), ExportForm::Csv);
+        assert_eq!(
+            output_form(Some(Path::new("x.gz")), Some(ExportForm::Csv)).unwrap(),
+            ExportForm::Csv
+        );
     }
 
     #[test]
@@ -99,7 +122,9 @@ mod tests {
             ("x.xz", None, "cannot write .xz"),
             ("x.arrow", None, ".arrow"),
         ] {
-            let err = output_form(Some(Path::new(name)), format).unwrap_err().to_string();
+            let err = output_form(Some(Path::new(name)), format)
+                .unwrap_err()
+                .to_string();
             assert!(err.contains(cause), "{name}: {err}");
         }
     }

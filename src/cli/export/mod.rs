@@ -83,7 +83,8 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;
     let agents = args.agents.resolve(quiet)?;
-    args.agents.check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
+    args.agents
+        .check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
     let options = JudgeOptions::default()
         .status_policy(args.status_policy.map(PolicyArg::value))
         .agent_match(args.agents.agent_match.value())
@@ -94,7 +95,11 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     let outcomes: Vec<OutcomeClass> = args.outcome.iter().map(|outcome| outcome.value()).collect();
     let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
     let columns = chosen_columns(exporter.columns(), &args.columns)?;
-    let exporter = exporter.with_columns(columns).stale_at(args.stale_at).outcomes(&outcomes).progress(&show);
+    let exporter = exporter
+        .with_columns(columns)
+        .stale_at(args.stale_at)
+        .outcomes(&outcomes)
+        .progress(&show);
     let stats = write(&exporter, form, args)?;
     progress.finish();
     if !quiet {
@@ -113,7 +118,10 @@ fn table(args: &ExportArgs) -> ExportTable {
 
 /// Refuses an output that would overwrite an input.
 fn refuse_overwriting(args: &ExportArgs) -> anyhow::Result<()> {
-    let mut guard = args.agents.overwrite_guard().add_inputs("the snapshot", [&args.snapshot]);
+    let mut guard = args
+        .agents
+        .overwrite_guard()
+        .add_inputs("the snapshot", [&args.snapshot]);
     match &args.output {
         Some(path) => guard.add_output("-o", path),
         None => guard.add_stdout().map(drop),
@@ -127,7 +135,10 @@ fn chosen_columns(all: &[ExportColumn], names: &[String]) -> anyhow::Result<Vec<
         let named = |column: &&ExportColumn| column.name().eq_ignore_ascii_case(name.trim());
         let Some(column) = all.iter().find(named) else {
             let all: Vec<&str> = all.iter().map(ExportColumn::name).collect();
-            bail!("--columns {name}: there is no such column; the columns are {}", all.join(", "));
+            bail!(
+                "--columns {name}: there is no such column; the columns are {}",
+                all.join(", ")
+            );
         };
         chosen.push(column.clone());
     }
@@ -136,15 +147,25 @@ fn chosen_columns(all: &[ExportColumn], names: &[String]) -> anyhow::Result<Vec<
     }
     // Some readers ignore case.
     for (place, column) in chosen.iter().enumerate() {
-        if chosen[..place].iter().any(|other| other.name().eq_ignore_ascii_case(column.name())) {
-            bail!("the column {} appears twice; name each agent and column once", column.name());
+        if chosen[..place]
+            .iter()
+            .any(|other| other.name().eq_ignore_ascii_case(column.name()))
+        {
+            bail!(
+                "the column {} appears twice; name each agent and column once",
+                column.name()
+            );
         }
     }
     Ok(chosen)
 }
 
 /// Writes the table. The output appears when it is complete.
-fn write(exporter: &Exporter<'_>, form: ExportForm, args: &ExportArgs) -> anyhow::Result<ExportStats> {
+fn write(
+    exporter: &Exporter<'_>,
+    form: ExportForm,
+    args: &ExportArgs,
+) -> anyhow::Result<ExportStats> {
     // An error of the output names its file.
     let of_snapshot = |err: robosieve::Error| match err.kind() {
         ErrorKind::Corrupt { .. } => err.at(&args.snapshot),
@@ -154,7 +175,8 @@ fn write(exporter: &Exporter<'_>, form: ExportForm, args: &ExportArgs) -> anyhow
     let render: fn(&ExportBatch, &mut Vec<u8>) = match form {
         ExportForm::Parquet => {
             let path = args.output.as_deref().filter(|path| !is_stdout(path));
-            let path = path.context("Parquet needs a file; name one with -o, such as -o origins.parquet")?;
+            let path =
+                path.context("Parquet needs a file; name one with -o, such as -o origins.parquet")?;
             return Ok(exporter.write_parquet(path).map_err(of_snapshot)?);
         }
         ExportForm::Tsv => text::tsv,

@@ -60,7 +60,11 @@ pub(super) fn csv(batch: &ExportBatch, out: &mut Vec<u8>) {
 
 pub(super) fn jsonl(batch: &ExportBatch, out: &mut Vec<u8>) {
     let json = |text: &str| to_json(&text).unwrap_or_default();
-    let keys: Vec<String> = batch.columns().iter().map(|column| json(column.name())).collect();
+    let keys: Vec<String> = batch
+        .columns()
+        .iter()
+        .map(|column| json(column.name()))
+        .collect();
     for row in 0..batch.rows() {
         for (column, key) in keys.iter().enumerate() {
             let separator = if column == 0 { '{' } else { ',' };

@@ -23,7 +23,8 @@ pub(super) struct FindingWriter {
 }
 
 /// The address of the schema, as the specification has it.
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 impl FindingWriter {
     /// Writes the start of the document.
@@ -42,11 +43,19 @@ impl FindingWriter {
                 to_json(&driver())?
             )?,
         }
-        Ok(Self { format, has_element: false })
+        Ok(Self {
+            format,
+            has_element: false,
+        })
     }
 
     /// Writes the findings of a file.
-    pub(super) fn write(&mut self, out: &mut impl Write, path: &Path, findings: &[Finding]) -> anyhow::Result<()> {
+    pub(super) fn write(
+        &mut self,
+        out: &mut impl Write,
+        path: &Path,
+        findings: &[Finding],
+    ) -> anyhow::Result<()> {
         for finding in findings {
             match self.format {
                 FindingFormat::Text => write_text(out, path, finding)?,
@@ -57,7 +66,11 @@ impl FindingWriter {
         Ok(())
     }
 
-    fn write_element(&mut self, out: &mut impl Write, element: &serde_json::Value) -> anyhow::Result<()> {
+    fn write_element(
+        &mut self,
+        out: &mut impl Write,
+        element: &serde_json::Value,
+    ) -> anyhow::Result<()> {
         let separator = if self.has_element { ",\n" } else { "\n" };
         self.has_element = true;
         Ok(write!(out, "{separator}{}", to_json(element)?)?)
@@ -75,9 +88,20 @@ impl FindingWriter {
 }
 
 fn write_text(out: &mut impl Write, path: &Path, finding: &Finding) -> io::Result<()> {
-    let Finding { line, code, message, help, .. } = finding;
+    let Finding {
+        line,
+        code,
+        message,
+        help,
+        ..
+    } = finding;
     let (file, severity) = (shown(path), finding.severity());
-    writeln!(out, "{}:{line}: {severity}[{code}]: {}", escape(&file), escape(message))?;
+    writeln!(
+        out,
+        "{}:{line}: {severity}[{code}]: {}",
+        escape(&file),
+        escape(message)
+    )?;
     writeln!(out, "  help: {}", escape(help))
 }
 
@@ -122,7 +146,9 @@ fn sarif_result(path: &Path, finding: &Finding) -> serde_json::Value {
 /// A text as the message of a result. Braces are doubled, because `{0}` is a placeholder (SARIF 2.1.0
 /// §3.11.5), and a backslash keeps `[a](b)` from being a link (§3.11.6).
 fn sarif_text(text: &str) -> String {
-    text.replace('{', "{{").replace('}', "}}").replace("](", "\\](")
+    text.replace('{', "{{")
+        .replace('}', "}}")
+        .replace("](", "\\](")
 }
 
 /// A path as a URI reference (RFC 3986): relative paths stay relative, for the service to resolve.
@@ -130,7 +156,11 @@ fn uri(path: &Path) -> String {
     if path.as_os_str() == "-" {
         return "stdin".to_owned();
     }
-    let mut uri = if path.is_absolute() { "file://".to_owned() } else { String::new() };
+    let mut uri = if path.is_absolute() {
+        "file://".to_owned()
+    } else {
+        String::new()
+    };
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
@@ -157,11 +187,17 @@ mod tests {
     #[test]
     fn names_outside_utf8_keep_their_bytes() {
         use std::os::unix::ffi::OsStrExt;
-        assert_eq!(uri(Path::new(std::ffi::OsStr::from_bytes(b"\xff.txt"))), "%FF.txt");
+        assert_eq!(
+            uri(Path::new(std::ffi::OsStr::from_bytes(b"\xff.txt"))),
+            "%FF.txt"
+        );
     }
 
     #[test]
     fn texts_have_neither_placeholders_nor_links() {
-        assert_eq!(sarif_text("`/{0}` `[a](https://b.example/)`"), "`/{{0}}` `[a\\](https://b.example/)`");
+        assert_eq!(
+            sarif_text("`/{0}` `[a](https://b.example/)`"),
+            "`/{{0}}` `[a\\](https://b.example/)`"
+        );
     }
 }

@@ -40,15 +40,24 @@ pub(crate) struct LintArgs {
 }
 
 fn parse_code(name: &str) -> Result<Code, String> {
-    Code::find(name).ok_or_else(|| "there is no such code; `robosieve lint --codes` lists them".to_owned())
+    Code::find(name)
+        .ok_or_else(|| "there is no such code; `robosieve lint --codes` lists them".to_owned())
 }
 
 /// The name of a file in outputs.
 pub(super) fn shown(path: &Path) -> String {
-    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+    if path.as_os_str() == "-" {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
 }
 
 /// The width of a column with the names of codes.
 pub(super) fn code_width() -> usize {
-    Code::ALL.iter().map(|code| code.name().len()).max().unwrap_or(0)
+    Code::ALL
+        .iter()
+        .map(|code| code.name().len())
+        .max()
+        .unwrap_or(0)
 }

@@ -36,7 +36,13 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     if args.codes {
         return codes::print_codes(args.json).map(|()| ExitCode::SUCCESS);
     }
-    if args.inputs.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+    if args
+        .inputs
+        .iter()
+        .filter(|path| path.as_os_str() == "-")
+        .count()
+        > 1
+    {
         bail!("`-` is given twice, and standard input can be read once only");
     }
     let named = expand_globs(&args.inputs)?;
@@ -44,11 +50,17 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     guard.add_inputs("an input", &named).add_stdout()?;
     let (mut snapshots, mut others) = (args.snapshots.clone(), Vec::new());
     for path in named {
-        if is_snapshot(&path) { snapshots.push(path) } else { others.push(path) }
+        if is_snapshot(&path) {
+            snapshots.push(path)
+        } else {
+            others.push(path)
+        }
     }
     match (snapshots.is_empty(), others.is_empty()) {
         (true, true) => {
-            bail!("nothing to check; name robots.txt files, a directory or a snapshot, or `-` for standard input")
+            bail!(
+                "nothing to check; name robots.txt files, a directory or a snapshot, or `-` for standard input"
+            )
         }
         (true, false) => check_files(args, &files_of(&others, quiet)?, quiet),
         (false, true) => survey::run(args, &snapshots, quiet).map(|()| ExitCode::SUCCESS),
@@ -65,7 +77,9 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
 fn is_snapshot(path: &Path) -> bool {
     let mut start = [0; SNAPSHOT_START.len()];
     path.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok_and(|()| start == SNAPSHOT_START)
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok_and(|()| start == SNAPSHOT_START)
 }
 
 /// The files that the inputs stand for.
@@ -86,7 +100,10 @@ fn files_of(inputs: &[PathBuf], quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
         }
         let is_site = found.files.len() == 1 && found.files[0].ends_with("robots.txt");
         if found.skipped > 0 && !is_site && !quiet {
-            let (skipped, plural) = (grouped(found.skipped), if found.skipped == 1 { "" } else { "s" });
+            let (skipped, plural) = (
+                grouped(found.skipped),
+                if found.skipped == 1 { "" } else { "s" },
+            );
             print_line(format_args!(
                 "robosieve: note: {}: skips {skipped} file{plural} with names other than HOST, HOST_PORT and \
                  SCHEME_HOST_PORT",
@@ -112,12 +129,20 @@ impl LintTotals {
     fn add(&mut self, findings: &[Finding]) {
         self.files += 1;
         self.clean += u64::from(findings.is_empty());
-        findings.iter().for_each(|finding| self.findings[finding.severity() as usize] += 1);
+        findings
+            .iter()
+            .for_each(|finding| self.findings[finding.severity() as usize] += 1);
     }
 
     fn exit_code(&self, deny: Severity) -> ExitCode {
-        let is_denied = self.findings[deny as usize..].iter().any(|count| *count > 0);
-        ExitCode::from(if self.unreadable > 0 { 2 } else { u8::from(is_denied) })
+        let is_denied = self.findings[deny as usize..]
+            .iter()
+            .any(|count| *count > 0);
+        ExitCode::from(if self.unreadable > 0 {
+            2
+        } else {
+            u8::from(is_denied)
+        })
     }
 }
 
@@ -125,7 +150,10 @@ impl Display for LintTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [notes, warnings, errors] = self.findings.map(grouped);
         let (files, clean) = (grouped(self.files), grouped(self.clean));
-        write!(f, "files {files}  clean {clean}  errors {errors}  warnings {warnings}  notes {notes}")?;
+        write!(
+            f,
+            "files {files}  clean {clean}  errors {errors}  warnings {warnings}  notes {notes}"
+        )?;
         if self.unreadable > 0 {
             write!(f, "  unreadable {}", grouped(self.unreadable))?;
         }
@@ -166,7 +194,11 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
     Ok(totals.exit_code(args.deny.unwrap_or(SeverityArg::Error).value()))
 }
 
-fn check_file(args: &LintArgs, path: &Path, progress: Option<&Progress>) -> anyhow::Result<Vec<Finding>> {
+fn check_file(
+    args: &LintArgs,
+    path: &Path,
+    progress: Option<&Progress>,
+) -> anyhow::Result<Vec<Finding>> {
     let body = read_robots(path).with_context(|| shown(path))?;
     let mut findings = lint(&body);
     findings.retain(|finding| !args.allow.contains(&finding.code));

@@ -25,13 +25,23 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
     for path in paths {
         let snapshot = Snapshot::open(path)?;
         args.verify.all(&snapshot, path)?;
-        let texts = snapshot.sections().find(|(name, _)| *name == "texts").map_or(0, |(_, len)| len);
+        let texts = snapshot
+            .sections()
+            .find(|(name, _)| *name == "texts")
+            .map_or(0, |(_, len)| len);
         let progress = Progress::of_bytes(texts, quiet);
         let counted = survey(&snapshot, &args.allow, |bytes| progress.add(bytes));
         progress.finish();
-        surveys.push((path.as_path(), counted.with_context(|| path.display().to_string())?));
+        surveys.push((
+            path.as_path(),
+            counted.with_context(|| path.display().to_string())?,
+        ));
     }
-    print(&if args.json { json(&surveys)? } else { text(&surveys) })
+    print(&if args.json {
+        json(&surveys)?
+    } else {
+        text(&surveys)
+    })
 }
 
 /// The longest example in the table. A host has at most 253 characters.
@@ -41,7 +51,14 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
     let width = code_width();
     let mut out = String::new();
     for (path, survey) in surveys {
-        let Survey { origins, files, clean_files, clean_origins, codes, .. } = survey;
+        let Survey {
+            origins,
+            files,
+            clean_files,
+            clean_origins,
+            codes,
+            ..
+        } = survey;
         let [origins, files, clean_files, clean_origins] =
             [origins, files, clean_files, clean_origins].map(|n| grouped(*n));
         let name = path.display().to_string();
@@ -51,14 +68,25 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
              distinct",
             escape_cut(&name, usize::MAX)
         );
-        let _ = writeln!(out, "{:<width$}  {:<8} {:>12} {:>12}  example", "code", "severity", "files", "origins");
+        let _ = writeln!(
+            out,
+            "{:<width$}  {:<8} {:>12} {:>12}  example",
+            "code", "severity", "files", "origins"
+        );
         let mut rows: Vec<&CodeCount> = codes.iter().filter(|row| row.files > 0).collect();
         rows.sort_by_key(|row| Reverse((row.code.severity(), row.origins)));
         for row in rows {
-            let (code, severity, example) = (row.code.name(), row.code.severity().name(), row.example.as_deref());
+            let (code, severity, example) = (
+                row.code.name(),
+                row.code.severity().name(),
+                row.example.as_deref(),
+            );
             let [files, origins] = [row.files, row.origins].map(grouped);
             let example = escape_cut(example.unwrap_or_default(), LONGEST);
-            let _ = writeln!(out, "{code:<width$}  {severity:<8} {files:>12} {origins:>12}  {example}");
+            let _ = writeln!(
+                out,
+                "{code:<width$}  {severity:<8} {files:>12} {origins:>12}  {example}"
+            );
         }
     }
     out
@@ -78,5 +106,7 @@ fn json(surveys: &[(&Path, Survey)]) -> anyhow::Result<String> {
             "codes": survey.codes.iter().map(row).collect::<Vec<Value>>(),
         })
     };
-    Ok(to_json_pretty(&surveys.iter().map(object).collect::<Vec<Value>>())?)
+    Ok(to_json_pretty(
+        &surveys.iter().map(object).collect::<Vec<Value>>(),
+    )?)
 }

@@ -50,7 +50,9 @@ impl OutDirArgs {
     /// If options contradict each other.
     pub(crate) fn dir(&self, output: Option<&Path>) -> anyhow::Result<Option<&Path>> {
         if self.out_dir.is_some() && output.is_some() {
-            bail!("-o names one output for all inputs and --out-dir one per input; leave one of them out");
+            bail!(
+                "-o names one output for all inputs and --out-dir one per input; leave one of them out"
+            );
         }
         if self.resume && self.out_dir.is_none() {
             bail!("--resume needs --out-dir DIR: only an output per input can be skipped");
@@ -78,7 +80,10 @@ struct CompletionCounter {
 
 impl CompletionCounter {
     fn new(skipped: usize, todo: usize) -> Self {
-        let complete = Self { complete: AtomicUsize::new(skipped), files: skipped + todo };
+        let complete = Self {
+            complete: AtomicUsize::new(skipped),
+            files: skipped + todo,
+        };
         complete.publish(skipped);
         complete
     }
@@ -98,13 +103,26 @@ impl CompletionCounter {
 impl OutDirRun<'_> {
     /// Processes the inputs of this shard, with `resume` only the incomplete ones. A file that
     /// fails stops no other; the summary lists it.
-    pub(crate) fn run(&self, input_args: &InputArgs, guard: OptionGuard, resume: bool) -> anyhow::Result<BatchSummary> {
+    pub(crate) fn run(
+        &self,
+        input_args: &InputArgs,
+        guard: OptionGuard,
+        resume: bool,
+    ) -> anyhow::Result<BatchSummary> {
         // Every shard checks the outputs of all shards, so that concurrent runs do not overwrite
         // each other.
-        let files = input_args.part(plan::plan(input_args.all_located(self.quiet)?, &self.dirs, guard)?);
+        let files = input_args.part(plan::plan(
+            input_args.all_located(self.quiet)?,
+            &self.dirs,
+            guard,
+        )?);
         plan::make_dirs(&files, &self.dirs)?;
         let mut summary = BatchSummary::new(files.len());
-        let todo = if resume { self.incomplete(files, &mut summary) } else { files };
+        let todo = if resume {
+            self.incomplete(files, &mut summary)
+        } else {
+            files
+        };
         let bytes = todo.iter().map(|file| file.size).sum();
         let progress = Progress::of_files(bytes, todo.len() as u64, self.quiet);
         let complete = CompletionCounter::new(summary.skipped(), todo.len());
@@ -154,18 +172,31 @@ impl OutDirRun<'_> {
         let results = Mutex::new(Vec::new());
         rayon::broadcast(|_| {
             while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let result = self.process_list(&files[i], progress).inspect(|_| complete.add());
-                results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+                let result = self
+                    .process_list(&files[i], progress)
+                    .inspect(|_| complete.add());
+                results
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push((i, result));
                 progress.file_done();
             }
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         for i in tables {
-            results.push((i, self.process_table(&files[i], progress).inspect(|_| complete.add())));
+            results.push((
+                i,
+                self.process_table(&files[i], progress)
+                    .inspect(|_| complete.add()),
+            ));
             progress.file_done();
         }
         results.sort_by_key(|(i, _)| *i);
-        files.into_iter().zip(results).map(|(file, (_, result))| (file, result)).collect()
+        files
+            .into_iter()
+            .zip(results)
+            .map(|(file, (_, result))| (file, result))
+            .collect()
     }
 
     fn process_list(&self, file: &FileJob, progress: &Progress) -> anyhow::Result<FilterStats> {
@@ -189,12 +220,17 @@ impl OutDirRun<'_> {
         let input = InputFingerprint::of(file)?;
         let read = AtomicU64::new(0);
         let advance = |to: u64| progress.add(to.saturating_sub(read.swap(to, Ordering::Relaxed)));
-        let written =
-            judge_job::write(&self.task, self.judge, std::slice::from_ref(&file.input), &file.paths, &advance)
-                .inspect_err(
-                    // The progress bar must not wait for the unread rest.
-                    |_| advance(file.size),
-                )?;
+        let written = judge_job::write(
+            &self.task,
+            self.judge,
+            std::slice::from_ref(&file.input),
+            &file.paths,
+            &advance,
+        )
+        .inspect_err(
+            // The progress bar must not wait for the unread rest.
+            |_| advance(file.size),
+        )?;
         advance(file.size);
         before_commit()?;
         let stats = written.commit()?;

@@ -24,10 +24,17 @@ pub(crate) struct FileJob {
 
 /// Makes one job per input, with outputs in `dirs` under the input's name. `guard` has the other
 /// files that the run reads.
-pub(crate) fn plan(inputs: Vec<LocatedInput>, dirs: &OutputPaths, guard: OptionGuard) -> anyhow::Result<Vec<FileJob>> {
+pub(crate) fn plan(
+    inputs: Vec<LocatedInput>,
+    dirs: &OutputPaths,
+    guard: OptionGuard,
+) -> anyhow::Result<Vec<FileJob>> {
     check_dirs(dirs)?;
     let names = names(&inputs)?;
-    let jobs = inputs.into_iter().zip(&names).map(|(input, name)| to_job(input.path, name, dirs));
+    let jobs = inputs
+        .into_iter()
+        .zip(&names)
+        .map(|(input, name)| to_job(input.path, name, dirs));
     let files = jobs.collect::<anyhow::Result<Vec<FileJob>>>()?;
     refuse_overwriting(&files, guard)?;
     Ok(files)
@@ -37,23 +44,35 @@ pub(crate) fn plan(inputs: Vec<LocatedInput>, dirs: &OutputPaths, guard: OptionG
 /// the root of its tree. If two would be equal, all inputs keep their directories below the common
 /// one.
 fn names(inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {
-    let names = inputs.iter().map(LocatedInput::name).collect::<anyhow::Result<Vec<PathBuf>>>()?;
+    let names = inputs
+        .iter()
+        .map(LocatedInput::name)
+        .collect::<anyhow::Result<Vec<PathBuf>>>()?;
     if equal_pair(&names).is_none() {
         return Ok(names);
     }
-    let paths = inputs.iter().map(|input| full_path(&input.path)).collect::<anyhow::Result<Vec<PathBuf>>>()?;
+    let paths = inputs
+        .iter()
+        .map(|input| full_path(&input.path))
+        .collect::<anyhow::Result<Vec<PathBuf>>>()?;
     if let Some((one, other)) = equal_pair(&paths) {
         let [one, other] = [one, other].map(|i| inputs[i].path.display());
         bail!("{one} and {other}: the same file twice, which would give one output; name it once");
     }
     let root = common_root(&paths);
-    Ok(paths.iter().map(|path| path.strip_prefix(&root).unwrap_or(path).to_owned()).collect())
+    Ok(paths
+        .iter()
+        .map(|path| path.strip_prefix(&root).unwrap_or(path).to_owned())
+        .collect())
 }
 
 /// The indices of two equal paths.
 fn equal_pair(paths: &[PathBuf]) -> Option<(usize, usize)> {
     let mut seen: HashMap<&Path, usize> = HashMap::new();
-    paths.iter().enumerate().find_map(|(i, path)| Some((seen.insert(path, i)?, i)))
+    paths
+        .iter()
+        .enumerate()
+        .find_map(|(i, path)| Some((seen.insert(path, i)?, i)))
 }
 
 /// The absolute path. Links stay, unless `..` leaves one.
@@ -62,13 +81,23 @@ fn full_path(path: &Path) -> anyhow::Result<PathBuf> {
     if full.components().all(|part| part != Component::ParentDir) {
         return Ok(full);
     }
-    let (parent, name) = (full.parent().unwrap_or(&full), full.file_name().unwrap_or_default());
-    Ok(parent.canonicalize().with_context(|| path.display().to_string())?.join(name))
+    let (parent, name) = (
+        full.parent().unwrap_or(&full),
+        full.file_name().unwrap_or_default(),
+    );
+    Ok(parent
+        .canonicalize()
+        .with_context(|| path.display().to_string())?
+        .join(name))
 }
 
 /// The deepest directory that contains all paths.
 fn common_root(paths: &[PathBuf]) -> PathBuf {
-    let mut root = paths.first().and_then(|path| path.parent()).unwrap_or(Path::new("")).to_owned();
+    let mut root = paths
+        .first()
+        .and_then(|path| path.parent())
+        .unwrap_or(Path::new(""))
+        .to_owned();
     while !paths.iter().all(|path| path.starts_with(&root)) && root.pop() {}
     root
 }
@@ -89,16 +118,29 @@ fn to_job(input: PathBuf, name: &Path, dirs: &OutputPaths) -> anyhow::Result<Fil
         disallowed: in_dir(&dirs.disallowed),
         unknown: in_dir(&dirs.unknown),
         invalid: in_dir(&dirs.invalid),
-        cdxj: dirs.cdxj.as_ref().map(|dir| dir.join(with_ending(name, ".cdxj"))),
+        cdxj: dirs
+            .cdxj
+            .as_ref()
+            .map(|dir| dir.join(with_ending(name, ".cdxj"))),
         of_directory: true,
     };
     let state = state_of(dirs, name);
-    Ok(FileJob { real, size: meta.len(), paths, state, input })
+    Ok(FileJob {
+        real,
+        size: meta.len(),
+        paths,
+        state,
+        input,
+    })
 }
 
 /// The state file of the output with this name.
 fn state_of(dirs: &OutputPaths, name: &Path) -> PathBuf {
-    dirs.main.clone().unwrap_or_default().join(STATE_DIR).join(with_ending(name, ".json"))
+    dirs.main
+        .clone()
+        .unwrap_or_default()
+        .join(STATE_DIR)
+        .join(with_ending(name, ".json"))
 }
 
 /// The name with an additional ending.
@@ -141,13 +183,21 @@ fn refuse_overwriting(files: &[FileJob], guard: OptionGuard) -> anyhow::Result<(
 pub(crate) fn make_dirs(files: &[FileJob], dirs: &OutputPaths) -> anyhow::Result<()> {
     let states = dirs.main.clone().unwrap_or_default().join(STATE_DIR);
     let of_files = files.iter().flat_map(|file| {
-        let outputs = file.paths.named().map(|(_, path)| path).chain([file.state.as_path()]);
+        let outputs = file
+            .paths
+            .named()
+            .map(|(_, path)| path)
+            .chain([file.state.as_path()]);
         outputs.filter_map(Path::parent)
     });
-    let mut all: Vec<&Path> = of_files.chain(dirs.named().map(|(_, dir)| dir)).chain([states.as_path()]).collect();
+    let mut all: Vec<&Path> = of_files
+        .chain(dirs.named().map(|(_, dir)| dir))
+        .chain([states.as_path()])
+        .collect();
     all.sort_unstable();
     all.dedup();
-    all.into_iter().try_for_each(|dir| std::fs::create_dir_all(dir).with_context(|| dir.display().to_string()))
+    all.into_iter()
+        .try_for_each(|dir| std::fs::create_dir_all(dir).with_context(|| dir.display().to_string()))
 }
 
 #[cfg(test)]

@@ -24,7 +24,12 @@ pub(crate) struct RunIdentity {
 }
 
 impl RunIdentity {
-    pub(crate) fn new(snapshot: &Snapshot, agents: &[Agent], options: &JudgeOptions, task: &JudgeTask) -> Self {
+    pub(crate) fn new(
+        snapshot: &Snapshot,
+        agents: &[Agent],
+        options: &JudgeOptions,
+        task: &JudgeTask,
+    ) -> Self {
         Self {
             tool: concat!("robosieve ", env!("CARGO_PKG_VERSION")).to_owned(),
             snapshot: format!("{:016x}", snapshot.checksum()),
@@ -49,7 +54,11 @@ impl InputFingerprint {
         let shown = || file.input.display().to_string();
         let meta = std::fs::metadata(&file.input).with_context(shown)?;
         let modified = nanoseconds(meta.modified().with_context(shown)?);
-        Ok(Self { path: file.real.to_string_lossy().into_owned(), size: meta.len(), modified })
+        Ok(Self {
+            path: file.real.to_string_lossy().into_owned(),
+            size: meta.len(),
+            modified,
+        })
     }
 }
 
@@ -70,7 +79,10 @@ struct CommittedOutput {
 impl CommittedOutput {
     fn at(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
-        Ok(Self { size: path.metadata()?.len(), path: path.to_string_lossy().into_owned() })
+        Ok(Self {
+            size: path.metadata()?.len(),
+            path: path.to_string_lossy().into_owned(),
+        })
     }
 }
 
@@ -93,10 +105,16 @@ impl ResumeState {
     ) -> anyhow::Result<Self> {
         let mut outputs = BTreeMap::new();
         for (output, path) in file.paths.named() {
-            let committed = CommittedOutput::at(path).with_context(|| path.display().to_string())?;
+            let committed =
+                CommittedOutput::at(path).with_context(|| path.display().to_string())?;
             outputs.insert(output.to_owned(), committed);
         }
-        Ok(Self { identity: identity.clone(), input, outputs, counts: stats.clone() })
+        Ok(Self {
+            identity: identity.clone(),
+            input,
+            outputs,
+            counts: stats.clone(),
+        })
     }
 
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
@@ -128,21 +146,41 @@ impl ResumeState {
         let is_unchanged = |(output, path): (&str, &Path)| {
             let (now, then) = (CommittedOutput::at(path).ok(), self.outputs.get(output));
             // The main output and the state file may have been moved together.
-            now.as_ref().zip(then).is_some_and(|(now, then)| now.size == then.size && (output == "main" || now == then))
+            now.as_ref().zip(then).is_some_and(|(now, then)| {
+                now.size == then.size && (output == "main" || now == then)
+            })
         };
         let checks = [
-            (self.identity.tool == identity.tool, "made by another version"),
-            (self.identity.snapshot == identity.snapshot, "made by another snapshot"),
+            (
+                self.identity.tool == identity.tool,
+                "made by another version",
+            ),
+            (
+                self.identity.snapshot == identity.snapshot,
+                "made by another snapshot",
+            ),
             (self.identity == *identity, "made with other options"),
-            (InputFingerprint::of(file).is_ok_and(|input| input == self.input), "input changed"),
-            (file.paths.named().all(is_unchanged), "output missing or changed"),
+            (
+                InputFingerprint::of(file).is_ok_and(|input| input == self.input),
+                "input changed",
+            ),
+            (
+                file.paths.named().all(is_unchanged),
+                "output missing or changed",
+            ),
         ];
-        checks.iter().find(|(fits, _)| !fits).map_or(Ok(()), |(_, why)| Err(why))
+        checks
+            .iter()
+            .find(|(fits, _)| !fits)
+            .map_or(Ok(()), |(_, why)| Err(why))
     }
 }
 
 /// The counts of a file whose outputs are complete, or the reason why it must be processed.
-pub(crate) fn complete(file: &FileJob, identity: &RunIdentity) -> Result<FilterStats, &'static str> {
+pub(crate) fn complete(
+    file: &FileJob,
+    identity: &RunIdentity,
+) -> Result<FilterStats, &'static str> {
     let bytes = std::fs::read(&file.state).map_err(|_| "not done yet")?;
     let state: ResumeState = serde_json::from_slice(&bytes).map_err(|_| "state not readable")?;
     state.fits(file, identity)?;
@@ -202,8 +240,10 @@ mod tests {
             command.build();
             let verb = command.find_subcommand(verb).unwrap();
             // The options of all verbs change no output.
-            let own: Vec<_> =
-                verb.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_id() != "help").collect();
+            let own: Vec<_> = verb
+                .get_arguments()
+                .filter(|arg| !arg.is_global_set() && arg.get_id() != "help")
+                .collect();
             assert!(own.len() > OTHERS.len(), "{} arguments", own.len());
             for arg in own {
                 let id = arg.get_id().as_str();

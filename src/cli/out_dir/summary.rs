@@ -61,7 +61,11 @@ impl BatchSummary {
             Err(err) => {
                 let (message, name) = (message(&err), file.input.display().to_string());
                 let named = message.contains(&name);
-                self.failures.push(if named { message } else { format!("{name}: {message}") });
+                self.failures.push(if named {
+                    message
+                } else {
+                    format!("{name}: {message}")
+                });
             }
         }
     }
@@ -75,7 +79,11 @@ impl BatchSummary {
         ));
         for (why, number, first) in &self.todo {
             let more = if *number > 1 { " and others" } else { "" };
-            print_line(format_args!("  {why:<26}{:>14}  {}{more}", grouped(*number as u64), escape(first)));
+            print_line(format_args!(
+                "  {why:<26}{:>14}  {}{more}",
+                grouped(*number as u64),
+                escape(first)
+            ));
         }
     }
 
@@ -88,10 +96,16 @@ impl BatchSummary {
 
     pub(crate) fn print(&self) {
         let failed = self.failures.len();
-        print_line(format_args!("files {}  done {}  skipped {}  failed {failed}", self.files, self.done, self.skipped));
+        print_line(format_args!(
+            "files {}  done {}  skipped {}  failed {failed}",
+            self.files, self.done, self.skipped
+        ));
         print_filter(&self.stats, self.elapsed);
         if self.skipped > 0 {
-            print_line(format_args!("{}", counts("skipped files: ", &self.skipped_stats)));
+            print_line(format_args!(
+                "{}",
+                counts("skipped files: ", &self.skipped_stats)
+            ));
             print_line(format_args!("{}", counts("together: ", &self.all())));
         }
     }

@@ -83,8 +83,15 @@ The formats are those of `filter`; `-` is standard input.";
 impl ReportArgs {
     /// The named outputs, each with its option.
     pub(super) fn outputs(&self) -> Vec<(&'static str, &Path)> {
-        let outputs = [("--html", &self.html), ("--json", &self.json), ("--csv", &self.csv)];
-        outputs.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))).collect()
+        let outputs = [
+            ("--html", &self.html),
+            ("--json", &self.json),
+            ("--csv", &self.csv),
+        ];
+        outputs
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+            .collect()
     }
 
     /// Refuses outputs that would overwrite an input or each other, and outputs with the extension
@@ -95,9 +102,15 @@ impl ReportArgs {
         inputs: &[PathBuf],
         has_table: bool,
     ) -> anyhow::Result<()> {
-        let guard = self.judge.agents.overwrite_guard().add_inputs("the snapshot", snapshots);
+        let guard = self
+            .judge
+            .agents
+            .overwrite_guard()
+            .add_inputs("the snapshot", snapshots);
         let guard = guard.add_inputs("--weights", &self.units.weights);
-        let mut guard = guard.add_inputs("--files-from", &self.inputs.files_from).add_inputs("an input", inputs);
+        let mut guard = guard
+            .add_inputs("--files-from", &self.inputs.files_from)
+            .add_inputs("an input", inputs);
         if has_table {
             guard = guard.add_stdout()?;
         }

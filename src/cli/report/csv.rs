@@ -8,11 +8,18 @@ use std::ops::AddAssign;
 /// Lines of `section,item,agent,measure,value`; fields that do not apply are empty.
 pub(super) fn csv(report: &Report) -> String {
     let mut out = CsvWriter("section,item,agent,measure,value\n".to_owned());
-    let agents: Vec<&str> = report.agents.iter().map(|agent| agent.agent.as_str()).collect();
+    let agents: Vec<&str> = report
+        .agents
+        .iter()
+        .map(|agent| agent.agent.as_str())
+        .collect();
     facts(report, &mut out);
     for agent in &report.agents {
         out.coverages("agents", "", &agent.agent, "origins", &agent.origins);
-        agent.weighted.iter().for_each(|weighted| out.coverages("agents", "", &agent.agent, "weighted", weighted));
+        agent
+            .weighted
+            .iter()
+            .for_each(|weighted| out.coverages("agents", "", &agent.agent, "weighted", weighted));
         if let Some(urls) = agent.urls {
             let counts = [
                 ("urls_allowed", urls.allowed),
@@ -25,7 +32,12 @@ pub(super) fn csv(report: &Report) -> String {
     }
     for of in &report.concentrations {
         let agent = of.agent.as_deref().unwrap_or_default();
-        out.counts("concentrations", &of.domain, agent, &[("units", of.units), ("of", of.of)]);
+        out.counts(
+            "concentrations",
+            &of.domain,
+            agent,
+            &[("units", of.units), ("of", of.of)],
+        );
     }
     for group in report.groups.iter().flatten() {
         out.count("groups", &group.name, "", "units", group.units);
@@ -35,16 +47,47 @@ pub(super) fn csv(report: &Report) -> String {
     }
     for of in &report.bases {
         let name = of.basis.name();
-        out.counts("bases", name, "", &[("origins", of.origins), ("origins_refused", of.origins_refused)]);
-        of.urls.into_iter().for_each(|urls| out.count("bases", name, "", "urls", urls));
-        out.by_agent("bases", name, &agents, "urls_refused", of.urls_refused.as_deref().unwrap_or_default());
+        out.counts(
+            "bases",
+            name,
+            "",
+            &[
+                ("origins", of.origins),
+                ("origins_refused", of.origins_refused),
+            ],
+        );
+        of.urls
+            .into_iter()
+            .for_each(|urls| out.count("bases", name, "", "urls", urls));
+        out.by_agent(
+            "bases",
+            name,
+            &agents,
+            "urls_refused",
+            of.urls_refused.as_deref().unwrap_or_default(),
+        );
     }
     for origin in &report.top_origins {
-        out.line("top_origins", &origin.origin, "", "basis", origin.basis.name());
+        out.line(
+            "top_origins",
+            &origin.origin,
+            "",
+            "basis",
+            origin.basis.name(),
+        );
         for (agent, reach) in agents.iter().zip(&origin.agents) {
-            out.line("top_origins", &origin.origin, agent, "refused", reach.name());
+            out.line(
+                "top_origins",
+                &origin.origin,
+                agent,
+                "refused",
+                reach.name(),
+            );
         }
-        origin.urls.into_iter().for_each(|urls| out.count("top_origins", &origin.origin, "", "urls", urls));
+        origin
+            .urls
+            .into_iter()
+            .for_each(|urls| out.count("top_origins", &origin.origin, "", "urls", urls));
         origin
             .urls_refused
             .into_iter()
@@ -66,7 +109,10 @@ pub(super) fn csv(report: &Report) -> String {
             ("other", signal.other),
         ];
         out.counts(signal.field, "", "", &counts);
-        signal.values.iter().for_each(|value| out.count(signal.field, &value.value, "", "origins", value.origins));
+        signal
+            .values
+            .iter()
+            .for_each(|value| out.count(signal.field, &value.value, "", "origins", value.origins));
     }
     out.0
 }
@@ -76,21 +122,42 @@ pub(super) fn csv(report: &Report) -> String {
 pub(super) fn series_csv(series: &Series) -> String {
     let names = CoverageCounts::<u64>::NAMES;
     let has_weights = series.points.iter().any(|point| point.weights.is_some());
-    let mut out = format!("label,agent,units,{},share_wholly,share_partly", names.join(","));
+    let mut out = format!(
+        "label,agent,units,{},share_wholly,share_partly",
+        names.join(",")
+    );
     if has_weights {
         out += ",weight";
-        names.iter().for_each(|name| out += &format!(",weighted_{name}"));
+        names
+            .iter()
+            .for_each(|name| out += &format!(",weighted_{name}"));
         out += ",weighted_share_wholly,weighted_share_partly";
     }
     out.push('\n');
     for point in &series.points {
         for agent in &point.agents {
-            let _ = write!(out, "{},{},{}", csv_field(&point.label), csv_field(&agent.agent), point.units);
+            let _ = write!(
+                out,
+                "{},{},{}",
+                csv_field(&point.label),
+                csv_field(&agent.agent),
+                point.units
+            );
             let counts = agent.origins;
-            push_counts(&counts, [counts.wholly as f64, counts.partly as f64], point.units as f64, &mut out);
+            push_counts(
+                &counts,
+                [counts.wholly as f64, counts.partly as f64],
+                point.units as f64,
+                &mut out,
+            );
             if let Some((weighted, weights)) = agent.weighted.zip(point.weights.as_ref()) {
                 let _ = write!(out, ",{}", weights.matched);
-                push_counts(&weighted, [weighted.wholly, weighted.partly], weights.matched, &mut out);
+                push_counts(
+                    &weighted,
+                    [weighted.wholly, weighted.partly],
+                    weights.matched,
+                    &mut out,
+                );
             }
             out.push('\n');
         }
@@ -119,7 +186,10 @@ fn facts(report: &Report, out: &mut CsvWriter) {
         "snapshot",
         "",
         "",
-        &[("origins", report.snapshot.origins), ("robots_files", report.snapshot.robots_files)],
+        &[
+            ("origins", report.snapshot.origins),
+            ("robots_files", report.snapshot.robots_files),
+        ],
     );
     out.line("units", "", "", "by", report.by.name());
     out.count("units", "", "", "units", report.units);
@@ -153,8 +223,11 @@ fn facts(report: &Report, out: &mut CsvWriter) {
     out.counts("together", "", "", &counts);
     out.count("rules", "", "", "distinct", report.rules.distinct);
     if let Some(deciding) = &report.deciding {
-        let counts =
-            [("every", deciding.every), ("explained", deciding.explained), ("not_by_rule", deciding.not_by_rule)];
+        let counts = [
+            ("every", deciding.every),
+            ("explained", deciding.explained),
+            ("not_by_rule", deciding.not_by_rule),
+        ];
         out.counts("deciding", "", "", &counts);
     }
 }
@@ -163,7 +236,13 @@ struct CsvWriter(String);
 
 impl CsvWriter {
     fn line(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: &str) {
-        let _ = writeln!(self.0, "{section},{},{},{measure},{}", csv_field(item), csv_field(agent), csv_field(value));
+        let _ = writeln!(
+            self.0,
+            "{section},{},{},{measure},{}",
+            csv_field(item),
+            csv_field(agent),
+            csv_field(value)
+        );
     }
 
     fn count(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: u64) {
@@ -171,7 +250,9 @@ impl CsvWriter {
     }
 
     fn counts(&mut self, section: &str, item: &str, agent: &str, counts: &[(&str, u64)]) {
-        counts.iter().for_each(|(measure, value)| self.count(section, item, agent, measure, *value));
+        counts
+            .iter()
+            .for_each(|(measure, value)| self.count(section, item, agent, measure, *value));
     }
 
     fn coverages<N: Copy + AddAssign + Display>(
@@ -183,11 +264,27 @@ impl CsvWriter {
         counts: &CoverageCounts<N>,
     ) {
         for (name, value) in CoverageCounts::<N>::NAMES.iter().zip(counts.values()) {
-            self.line(section, item, agent, &format!("{prefix}_{name}"), &value.to_string());
+            self.line(
+                section,
+                item,
+                agent,
+                &format!("{prefix}_{name}"),
+                &value.to_string(),
+            );
         }
     }
 
-    fn by_agent(&mut self, section: &str, item: &str, agents: &[&str], measure: &str, values: &[u64]) {
-        agents.iter().zip(values).for_each(|(agent, value)| self.count(section, item, agent, measure, *value));
+    fn by_agent(
+        &mut self,
+        section: &str,
+        item: &str,
+        agents: &[&str],
+        measure: &str,
+        values: &[u64],
+    ) {
+        agents
+            .iter()
+            .zip(values)
+            .for_each(|(agent, value)| self.count(section, item, agent, measure, *value));
     }
 }

@@ -15,20 +15,37 @@ const CONCENTRATIONS: usize = 3;
 /// The title of the report.
 pub(super) fn title(report: &Report) -> String {
     match report.agents.as_slice() {
-        [one] => format!("What robots.txt lets {} fetch", escape_cut(&one.agent, RULE)),
+        [one] => format!(
+            "What robots.txt lets {} fetch",
+            escape_cut(&one.agent, RULE)
+        ),
         agents => format!("What robots.txt lets {} agents fetch", agents.len()),
     }
 }
 
 /// The first agent with the greatest `count`, and whether all agents have the same count.
 fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentReport, bool)> {
-    let first = report.agents.iter().reduce(|a, b| if count(b) > count(a) { b } else { a })?;
-    Some((first, report.agents.iter().all(|agent| count(agent) == count(first))))
+    let first = report
+        .agents
+        .iter()
+        .reduce(|a, b| if count(b) > count(a) { b } else { a })?;
+    Some((
+        first,
+        report
+            .agents
+            .iter()
+            .all(|agent| count(agent) == count(first)),
+    ))
 }
 
 pub(super) fn origins(report: &Report) -> String {
-    let most_refused = report.agents_by_refusal().first().and_then(|number| report.agents.get(*number));
-    let Some(agent) = most_refused else { return "No agents".to_owned() };
+    let most_refused = report
+        .agents_by_refusal()
+        .first()
+        .and_then(|number| report.agents.get(*number));
+    let Some(agent) = most_refused else {
+        return "No agents".to_owned();
+    };
     let name = escape_cut(&agent.agent, RULE);
     let counts = agent.origins;
     let (unit, units) = (report.by.name(), units(report.by));
@@ -36,17 +53,32 @@ pub(super) fn origins(report: &Report) -> String {
     let is_single = report.agents.len() == 1;
     if report.agents.iter().all(|agent| agent.origins.wholly == 0) {
         return match is_single {
-            true => format!("No {unit} refuses {name} wholly, {} partly", of(counts.partly)),
+            true => format!(
+                "No {unit} refuses {name} wholly, {} partly",
+                of(counts.partly)
+            ),
             false => format!("No {unit} refuses any of the agents wholly"),
         };
     }
     if is_single {
-        let (wholly, by_name, partly) = (of(counts.wholly), of(counts.wholly_by_name), of(counts.partly));
-        return format!("{wholly} of the {units} refuse {name} wholly, {by_name} by name; {partly} partly");
+        let (wholly, by_name, partly) = (
+            of(counts.wholly),
+            of(counts.wholly_by_name),
+            of(counts.partly),
+        );
+        return format!(
+            "{wholly} of the {units} refuse {name} wholly, {by_name} by name; {partly} partly"
+        );
     }
-    if report.agents.iter().all(|agent| agent.origins.wholly_by_name == 0) {
+    if report
+        .agents
+        .iter()
+        .all(|agent| agent.origins.wholly_by_name == 0)
+    {
         let wholly = of(counts.wholly);
-        return format!("No {unit} refuses an agent wholly by name; {wholly} of them refuse {name} wholly");
+        return format!(
+            "No {unit} refuses an agent wholly by name; {wholly} of them refuse {name} wholly"
+        );
     }
     let (by_name, wholly) = (of(counts.wholly_by_name), of(counts.wholly));
     format!("{name} is refused most: {wholly} of the {units} refuse it wholly, {by_name} by name")
@@ -65,10 +97,17 @@ pub(super) fn concentrations(report: &Report) -> Vec<String> {
             None => units.to_owned(),
         };
         let domain = escape_cut(&of.domain, RULE);
-        sentences.push(format!("{domain} alone has {} of the {} {figure}", grouped(of.units), grouped(of.of)));
+        sentences.push(format!(
+            "{domain} alone has {} of the {} {figure}",
+            grouped(of.units),
+            grouped(of.of)
+        ));
     }
     if found.len() > CONCENTRATIONS {
-        sentences.push(format!("The JSON has {} more figures with such a domain", found.len() - CONCENTRATIONS));
+        sentences.push(format!(
+            "The JSON has {} more figures with such a domain",
+            found.len() - CONCENTRATIONS
+        ));
     }
     if !sentences.is_empty() {
         sentences.push("With --by domain, each domain counts once".to_owned());
@@ -79,7 +118,10 @@ pub(super) fn concentrations(report: &Report) -> Vec<String> {
 /// The position of an agent in the order of refusal; `None`, which is first, for no agent.
 fn refusal_position(report: &Report, agent: Option<&str>) -> Option<usize> {
     let agent = agent?;
-    report.agents_by_refusal().iter().position(|number| report.agents[*number].agent == agent)
+    report
+        .agents_by_refusal()
+        .iter()
+        .position(|number| report.agents[*number].agent == agent)
 }
 
 /// The weight of the units that have one.
@@ -114,22 +156,44 @@ pub(super) fn urls(report: &Report) -> Option<String> {
     let (name, refused) = (escape_cut(&agent.agent, RULE), refused(agent));
     Some(match refused {
         0 => "No URL of the lists is refused to any agent".to_owned(),
-        _ if report.agents.len() == 1 => format!("{name} may not fetch {} of the URLs", share(refused, lines)),
-        _ if all => format!("Each agent may not fetch {} of the URLs", share(refused, lines)),
-        _ => format!("{name} may fetch least: {} of the URLs are refused to it", share(refused, lines)),
+        _ if report.agents.len() == 1 => {
+            format!("{name} may not fetch {} of the URLs", share(refused, lines))
+        }
+        _ if all => format!(
+            "Each agent may not fetch {} of the URLs",
+            share(refused, lines)
+        ),
+        _ => format!(
+            "{name} may fetch least: {} of the URLs are refused to it",
+            share(refused, lines)
+        ),
     })
 }
 
 pub(super) fn bases(report: &Report) -> String {
     let rules = |origins: bool| {
-        let of_rules = report.bases.iter().filter(|of| matches!(of.basis, Reason::Rules | Reason::LastGoodCopy));
-        of_rules.map(|of| if origins { of.origins } else { of.urls.unwrap_or_default() }).sum::<u64>()
+        let of_rules = report
+            .bases
+            .iter()
+            .filter(|of| matches!(of.basis, Reason::Rules | Reason::LastGoodCopy));
+        of_rules
+            .map(|of| {
+                if origins {
+                    of.origins
+                } else {
+                    of.urls.unwrap_or_default()
+                }
+            })
+            .sum::<u64>()
     };
     let (origins, units) = (share(rules(true), report.units), units(report.by));
     match &report.lists {
         None => format!("Rules decide for {origins} of the {units}"),
         Some(lists) => {
-            format!("Rules decide for {origins} of the {units} and {} of the URLs", share(rules(false), lists.lines))
+            format!(
+                "Rules decide for {origins} of the {units} and {} of the URLs",
+                share(rules(false), lists.lines)
+            )
         }
     }
 }
@@ -140,11 +204,21 @@ pub(super) fn top_origins(report: &Report) -> String {
         let refused: u64 = top.iter().filter_map(|origin| origin.urls_refused).sum();
         return match top.len() {
             0 => "No origin of the lists refuses a URL".to_owned(),
-            1 => format!("One origin holds {} of the refused URLs", share(refused, lists.refused_to_any)),
-            count => format!("{count} origins hold {} of the refused URLs", share(refused, lists.refused_to_any)),
+            1 => format!(
+                "One origin holds {} of the refused URLs",
+                share(refused, lists.refused_to_any)
+            ),
+            count => format!(
+                "{count} origins hold {} of the refused URLs",
+                share(refused, lists.refused_to_any)
+            ),
         };
     }
-    let verb = if report.together.all_wholly == 1 { "refuses" } else { "refuse" };
+    let verb = if report.together.all_wholly == 1 {
+        "refuses"
+    } else {
+        "refuse"
+    };
     let wholly = counted(report.together.all_wholly, report.by.name());
     match report.agents.as_slice() {
         [one] => format!("{wholly} wholly {verb} {}", escape_cut(&one.agent, RULE)),
@@ -157,7 +231,10 @@ pub(super) fn rules(report: &Report) -> String {
         None => "No rule refuses anything to these agents".to_owned(),
         Some(rule) => {
             let most = counted(rule.origins, report.by.name());
-            format!("“{}” is the rule of most: {most}", escape_cut(&rule.rule, RULE))
+            format!(
+                "“{}” is the rule of most: {most}",
+                escape_cut(&rule.rule, RULE)
+            )
         }
     }
 }
@@ -168,7 +245,10 @@ pub(super) fn deciding(report: &Report) -> Option<String> {
         None => "No rule refuses a URL of the lists".to_owned(),
         Some(rule) => {
             let share = share(rule.urls, deciding.explained);
-            format!("“{}” refuses most URLs: {share} of those refused", escape_cut(&rule.rule, RULE))
+            format!(
+                "“{}” refuses most URLs: {share} of those refused",
+                escape_cut(&rule.rule, RULE)
+            )
         }
     })
 }
@@ -187,13 +267,24 @@ pub(super) fn sampled(report: &Report) -> Option<String> {
 }
 
 pub(super) fn signals(report: &Report) -> String {
-    let declared = report.signals.iter().filter(|signal| signal.origins > 0).enumerate();
+    let declared = report
+        .signals
+        .iter()
+        .filter(|signal| signal.origins > 0)
+        .enumerate();
     let said = declared.map(|(i, signal)| {
         let verb = if i == 0 { " is declared" } else { "" };
-        format!("{}{verb} by {}", field_name(signal.field), counted(signal.origins, report.by.name()))
+        format!(
+            "{}{verb} by {}",
+            field_name(signal.field),
+            counted(signal.origins, report.by.name())
+        )
     });
     match said.collect::<Vec<_>>().as_slice() {
-        [] => format!("No {} declares how its content may be used", report.by.name()),
+        [] => format!(
+            "No {} declares how its content may be used",
+            report.by.name()
+        ),
         said => said.join(", "),
     }
 }
@@ -220,7 +311,10 @@ pub(super) fn example(example: &Example) -> String {
     let agent = escape_cut(&example.agent, RULE);
     match example.rule {
         Some(_) => format!("Why {agent} may not fetch this URL: a rule says so"),
-        None => format!("Why {agent} may not fetch this URL: {}", basis(example.basis)),
+        None => format!(
+            "Why {agent} may not fetch this URL: {}",
+            basis(example.basis)
+        ),
     }
 }
 

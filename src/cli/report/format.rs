@@ -17,7 +17,11 @@ pub(crate) fn weight_share(part: f64, whole: f64) -> String {
     if part <= 0.0 || whole <= 0.0 {
         return "0 %".to_owned();
     }
-    if (whole - part).abs() <= whole * 1e-12 { "100 %".to_owned() } else { percent(part * 100.0 / whole) }
+    if (whole - part).abs() <= whole * 1e-12 {
+        "100 %".to_owned()
+    } else {
+        percent(part * 100.0 / whole)
+    }
 }
 
 fn percent(percent: f64) -> String {
@@ -45,12 +49,20 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 
 /// The day of a time in seconds since 1970.
 pub(super) fn day(seconds: i64) -> String {
-    super::super::time::time(seconds).chars().take_while(|c| *c != 'T').collect()
+    super::super::time::time(seconds)
+        .chars()
+        .take_while(|c| *c != 'T')
+        .collect()
 }
 
 /// The time to the minute.
 pub(super) fn minute(seconds: i64) -> String {
-    super::super::time::time(seconds).replace('T', " ").chars().take(16).collect::<String>() + " UTC"
+    super::super::time::time(seconds)
+        .replace('T', " ")
+        .chars()
+        .take(16)
+        .collect::<String>()
+        + " UTC"
 }
 
 #[cfg(test)]

@@ -37,7 +37,11 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     let named = args.outputs();
     let is_stdout_taken = named.iter().any(|(_, path)| is_stdout(path));
     let has_table = !is_stdout_taken && (named.is_empty() || !quiet);
-    let inputs = if args.inputs.are_named() { args.inputs.all(quiet)? } else { Vec::new() };
+    let inputs = if args.inputs.are_named() {
+        args.inputs.all(quiet)?
+    } else {
+        Vec::new()
+    };
     args.refuse_outputs(&[path], &inputs, has_table)?;
     let outputs = open_outputs(&named)?;
     let weights = args.units.read_weights()?;
@@ -46,11 +50,15 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     let agent_args = &args.judge.agents;
     let agents = agent_args.resolve(quiet)?;
     agent_args.check_spelling_in(&agents, [(&snapshot, path)])?;
-    args.inputs.inputs.iter().try_for_each(|input| agent_args.refuse_agent_as_input(input))?;
+    args.inputs
+        .inputs
+        .iter()
+        .try_for_each(|input| agent_args.refuse_agent_as_input(input))?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let reporter = args.units.apply(Reporter::new(&judge), weights.as_ref());
     let report = build_report(args, reporter, path, inputs, quiet)?;
-    args.units.warn_of_few_matches(report.weights.as_ref(), report.units, path);
+    args.units
+        .warn_of_few_matches(report.weights.as_ref(), report.units, path);
     let made_at = made_at()?;
     let written = write(outputs, |option| {
         Ok(match option {
@@ -59,7 +67,11 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
             _ => csv::csv(&report),
         })
     })?;
-    if has_table { print_with(&table::table(&report), written) } else { OutputTarget::commit_all(written) }
+    if has_table {
+        print_with(&table::table(&report), written)
+    } else {
+        OutputTarget::commit_all(written)
+    }
 }
 
 /// Computes the figures of the snapshot, and of the lists if there are any.
@@ -70,7 +82,9 @@ fn build_report(
     inputs: Vec<PathBuf>,
     quiet: bool,
 ) -> anyhow::Result<Report> {
-    let reporter = reporter.top(args.top as usize).records(args.records.options());
+    let reporter = reporter
+        .top(args.top as usize)
+        .records(args.records.options());
     // An error of the lists names its file.
     let of_snapshot = |err: robosieve::Error| err.at(snapshot);
     if !args.inputs.are_named() {
@@ -87,7 +101,10 @@ fn build_report(
     };
     let report = report.map_err(of_snapshot)?;
     progress.finish();
-    if let Some(lists) = report.lists.as_ref().filter(|lists| lists.invalid == lists.lines && lists.blank < lists.lines)
+    if let Some(lists) = report
+        .lists
+        .as_ref()
+        .filter(|lists| lists.invalid == lists.lines && lists.blank < lists.lines)
     {
         return Err(no_url(lists.lines, &inputs));
     }

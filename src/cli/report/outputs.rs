@@ -9,8 +9,13 @@ use serde::Serialize;
 use std::path::Path;
 
 /// Creates the outputs ahead of the work, so that an unwritable output fails at once.
-pub(super) fn open_outputs<'o>(named: &[(&'o str, &Path)]) -> anyhow::Result<Vec<(&'o str, OutputTarget)>> {
-    named.iter().map(|(option, path)| Ok((*option, OutputTarget::open(Some(path))?))).collect()
+pub(super) fn open_outputs<'o>(
+    named: &[(&'o str, &Path)],
+) -> anyhow::Result<Vec<(&'o str, OutputTarget)>> {
+    named
+        .iter()
+        .map(|(option, path)| Ok((*option, OutputTarget::open(Some(path))?)))
+        .collect()
 }
 
 /// Writes each output with the text for its option.
@@ -37,15 +42,19 @@ struct DatedFigures<'f, F> {
 
 pub(super) fn json_text(figures: &impl Serialize, made_at: i64) -> anyhow::Result<String> {
     let made_by = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
-    Ok(to_json_pretty(&DatedFigures { made_at: time(made_at), made_by, figures })?)
+    Ok(to_json_pretty(&DatedFigures {
+        made_at: time(made_at),
+        made_by,
+        figures,
+    })?)
 }
 
 /// The date of the report: the current time, or `SOURCE_DATE_EPOCH` for reproducible bytes.
 pub(super) fn made_at() -> anyhow::Result<i64> {
     match std::env::var("SOURCE_DATE_EPOCH") {
-        Ok(text) => {
-            text.parse().with_context(|| format!("SOURCE_DATE_EPOCH={text}: give seconds since 1970, or unset it"))
-        }
+        Ok(text) => text.parse().with_context(|| {
+            format!("SOURCE_DATE_EPOCH={text}: give seconds since 1970, or unset it")
+        }),
         Err(_) => Ok(Timestamp::now().as_second()),
     }
 }

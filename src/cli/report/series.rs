@@ -23,7 +23,10 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let snapshots = parse_series(&args.series)?;
     let named = args.outputs();
     let has_table = !named.iter().any(|(_, path)| is_stdout(path)) && (named.is_empty() || !quiet);
-    let paths: Vec<&Path> = snapshots.iter().map(|snapshot| snapshot.path.as_path()).collect();
+    let paths: Vec<&Path> = snapshots
+        .iter()
+        .map(|snapshot| snapshot.path.as_path())
+        .collect();
     args.refuse_outputs(&paths, &[], has_table)?;
     let outputs = open_outputs(&named)?;
     let weights = args.units.read_weights()?;
@@ -36,21 +39,32 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
         "--json" => json_text(&series, made_at),
         _ => Ok(csv::series_csv(&series)),
     })?;
-    if has_table { print_with(&series_table(&series), written) } else { OutputTarget::commit_all(written) }
+    if has_table {
+        print_with(&series_table(&series), written)
+    } else {
+        OutputTarget::commit_all(written)
+    }
 }
 
 /// Parses `LABEL=SNAP`. The label ends at the first `=`.
 fn parse_series(arguments: &[String]) -> anyhow::Result<Vec<LabelledSnapshot>> {
     let mut snapshots: Vec<LabelledSnapshot> = Vec::new();
     for argument in arguments {
-        let parts = argument.split_once('=').filter(|(label, path)| !label.is_empty() && !path.is_empty());
+        let parts = argument
+            .split_once('=')
+            .filter(|(label, path)| !label.is_empty() && !path.is_empty());
         let Some((label, path)) = parts else {
             bail!("--series {argument}: give each snapshot a label: 2025-01={argument}");
         };
         if snapshots.iter().any(|earlier| earlier.label == label) {
-            bail!("--series {argument}: an earlier snapshot has the label {label} too; give each its own");
+            bail!(
+                "--series {argument}: an earlier snapshot has the label {label} too; give each its own"
+            );
         }
-        snapshots.push(LabelledSnapshot { label: label.to_owned(), path: PathBuf::from(path) });
+        snapshots.push(LabelledSnapshot {
+            label: label.to_owned(),
+            path: PathBuf::from(path),
+        });
     }
     Ok(snapshots)
 }
@@ -68,7 +82,9 @@ fn survey_snapshots(
     for LabelledSnapshot { label, path } in snapshots {
         let snapshot = Snapshot::open(path)?;
         args.verify.all(&snapshot, path)?;
-        spelling.add_snapshot(&snapshot).map_err(|err| err.at(path))?;
+        spelling
+            .add_snapshot(&snapshot)
+            .map_err(|err| err.at(path))?;
         let profile = snapshot.profile().map_err(|err| err.at(path))?.name();
         let (first, first_label) = *first_profile.get_or_insert((profile, label));
         if profile != first {
@@ -112,8 +128,11 @@ fn build_series(
         if let Some(common) = common {
             reporter = reporter.within(common);
         }
-        let point = reporter.series_point(label.as_str()).map_err(|err| err.at(path))?;
-        args.units.warn_of_few_matches(point.weights.as_ref(), point.units, path);
+        let point = reporter
+            .series_point(label.as_str())
+            .map_err(|err| err.at(path))?;
+        args.units
+            .warn_of_few_matches(point.weights.as_ref(), point.units, path);
         series.points.push(point);
     }
     Ok(series)

@@ -15,20 +15,36 @@ type Share = fn(&SeriesPoint, &AgentPoint) -> Option<String>;
 
 /// The tables of a series, each with its title.
 const SHARES: [(&str, Share); 5] = [
-    ("refused wholly", |point, agent| Some(share(agent.origins.wholly, point.units))),
-    ("refused wholly by name", |point, agent| Some(share(agent.origins.wholly_by_name, point.units))),
-    ("refused partly", |point, agent| Some(share(agent.origins.partly, point.units))),
+    ("refused wholly", |point, agent| {
+        Some(share(agent.origins.wholly, point.units))
+    }),
+    ("refused wholly by name", |point, agent| {
+        Some(share(agent.origins.wholly_by_name, point.units))
+    }),
+    ("refused partly", |point, agent| {
+        Some(share(agent.origins.partly, point.units))
+    }),
     ("refused wholly, by weight", |point, agent| {
-        Some(weight_share(agent.weighted?.wholly, point.weights.as_ref()?.matched))
+        Some(weight_share(
+            agent.weighted?.wholly,
+            point.weights.as_ref()?.matched,
+        ))
     }),
     ("refused partly, by weight", |point, agent| {
-        Some(weight_share(agent.weighted?.partly, point.weights.as_ref()?.matched))
+        Some(weight_share(
+            agent.weighted?.partly,
+            point.weights.as_ref()?.matched,
+        ))
     }),
 ];
 
 pub(super) fn series_table(series: &Series) -> String {
     let mut out = title(series) + "\n";
-    let longest = series.points.iter().map(|point| escape_cut(&point.label, LABEL - 1).chars().count()).max();
+    let longest = series
+        .points
+        .iter()
+        .map(|point| escape_cut(&point.label, LABEL - 1).chars().count())
+        .max();
     let width = longest.unwrap_or_default().max(8) + 2;
     // As many columns as fit; the others follow below.
     for points in series.points.chunks(((WIDTH - NAME - 2) / width).max(1)) {
@@ -37,21 +53,32 @@ pub(super) fn series_table(series: &Series) -> String {
             out.push_str(format!("  {name:<NAME$}{cells}").trim_end());
             out.push('\n');
         };
-        let labels = |points: &[SeriesPoint]| points.iter().map(|point| escape_cut(&point.label, LABEL - 1)).collect();
+        let labels = |points: &[SeriesPoint]| {
+            points
+                .iter()
+                .map(|point| escape_cut(&point.label, LABEL - 1))
+                .collect()
+        };
         line("", Vec::new());
         line("", labels(points));
-        line(units(series.by), points.iter().map(|point| grouped(point.units)).collect());
+        line(
+            units(series.by),
+            points.iter().map(|point| grouped(point.units)).collect(),
+        );
         for (title, share) in SHARES {
             let rows = series.agents_by_refusal().into_iter().filter_map(|agent| {
-                let cells: Option<Vec<String>> =
-                    points.iter().map(|point| share(point, point.agents.get(agent)?)).collect();
+                let cells: Option<Vec<String>> = points
+                    .iter()
+                    .map(|point| share(point, point.agents.get(agent)?))
+                    .collect();
                 Some((series.agents.get(agent)?, cells?))
             });
             let rows: Vec<_> = rows.collect();
             if !rows.is_empty() {
                 line("", Vec::new());
                 line(title, labels(points));
-                rows.into_iter().for_each(|(agent, cells)| line(&escape_cut(agent, NAME - 1), cells));
+                rows.into_iter()
+                    .for_each(|(agent, cells)| line(&escape_cut(agent, NAME - 1), cells));
             }
         }
     }
@@ -71,7 +98,12 @@ fn title(series: &Series) -> String {
     let title = format!("What robots.txt lets {agents} fetch, in {snapshots}");
     let units = units(series.by);
     match series.common_units {
-        Some(common) => format!("{title}\ncounted: the {} {units} that all snapshots share", grouped(common)),
-        None => format!("{title}\ncounted: all {units} of each snapshot; --common counts only shared ones"),
+        Some(common) => format!(
+            "{title}\ncounted: the {} {units} that all snapshots share",
+            grouped(common)
+        ),
+        None => format!(
+            "{title}\ncounted: all {units} of each snapshot; --common counts only shared ones"
+        ),
     }
 }

@@ -72,8 +72,13 @@ fn head(report: &Report, out: &mut ReportTable) {
         ));
     }
     out.line(match report.by {
-        UnitKind::Origin => "counted: origins; http, https, www and every port count separately".to_owned(),
-        by => format!("counted: {}, each by one of its origins", counted(report.units, by.name())),
+        UnitKind::Origin => {
+            "counted: origins; http, https, www and every port count separately".to_owned()
+        }
+        by => format!(
+            "counted: {}, each by one of its origins",
+            counted(report.units, by.name())
+        ),
     });
 }
 
@@ -85,15 +90,27 @@ fn agents(report: &Report, out: &mut ReportTable) {
     origins(report, out);
     weights(report, out);
     groups(report, out);
-    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return };
+    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else {
+        return;
+    };
     out.heading(heading);
-    out.line(url_line("URLs", ["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned)));
+    out.line(url_line(
+        "URLs",
+        ["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned),
+    ));
     for number in report.agents_by_refused_urls() {
-        let Some((agent, urls)) = report.agents.get(number).and_then(|agent| Some((agent, agent.urls?))) else {
+        let Some((agent, urls)) = report
+            .agents
+            .get(number)
+            .and_then(|agent| Some((agent, agent.urls?)))
+        else {
             continue;
         };
         let counts = [urls.allowed, urls.disallowed, urls.unknown, urls.invalid];
-        out.line(url_line(&escape_cut(&agent.agent, NAME - 1), counts.map(|n| with_share(n, lists.lines))));
+        out.line(url_line(
+            &escape_cut(&agent.agent, NAME - 1),
+            counts.map(|n| with_share(n, lists.lines)),
+        ));
     }
 }
 
@@ -104,61 +121,106 @@ fn url_line(name: &str, [allowed, disallowed, unknown, invalid]: [String; 4]) ->
 /// The units that refuse each agent, and the shares of the causes. The most refused agent is first.
 fn origins(report: &Report, out: &mut ReportTable) {
     out.heading(findings::origins(report));
-    out.line(origin_line(&format!("{} that refuse", units(report.by)), "wholly", CAUSES));
+    out.line(origin_line(
+        &format!("{} that refuse", units(report.by)),
+        "wholly",
+        CAUSES,
+    ));
     for agent in agents_by_refusal(report) {
         let of = agent.origins;
         let shares = causes(&of).map(|count| share(count, report.units));
-        out.line(origin_line(&agent.agent, &with_share(of.wholly, report.units), shares.each_ref()));
+        out.line(origin_line(
+            &agent.agent,
+            &with_share(of.wholly, report.units),
+            shares.each_ref(),
+        ));
     }
-    findings::concentrations(report).into_iter().for_each(|text| out.line(format!("  note: {text}.")));
+    findings::concentrations(report)
+        .into_iter()
+        .for_each(|text| out.line(format!("  note: {text}.")));
 }
 
 /// The same by weight.
 fn weights(report: &Report, out: &mut ReportTable) {
-    let Some((weights, heading)) = report.weights.as_ref().zip(findings::weights(report)) else { return };
+    let Some((weights, heading)) = report.weights.as_ref().zip(findings::weights(report)) else {
+        return;
+    };
     out.heading(heading);
     out.line(origin_line("weight that refuses", "wholly", CAUSES));
-    for (agent, of) in agents_by_refusal(report).filter_map(|agent| Some((agent, agent.weighted?))) {
+    for (agent, of) in agents_by_refusal(report).filter_map(|agent| Some((agent, agent.weighted?)))
+    {
         let shares = causes(&of).map(|weight| weight_share(weight, weights.matched));
-        out.line(origin_line(&agent.agent, &weight_share(of.wholly, weights.matched), shares.each_ref()));
+        out.line(origin_line(
+            &agent.agent,
+            &weight_share(of.wholly, weights.matched),
+            shares.each_ref(),
+        ));
     }
 }
 
 fn agents_by_refusal(report: &Report) -> impl Iterator<Item = &AgentReport> {
-    report.agents_by_refusal().into_iter().filter_map(|number| report.agents.get(number))
+    report
+        .agents_by_refusal()
+        .into_iter()
+        .filter_map(|number| report.agents.get(number))
 }
 
 /// The columns of shares, and their counts.
 const CAUSES: [&str; 5] = ["by name", "by *", "by status", "partly", "not"];
 
 fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
-    [of.wholly_by_name, of.wholly_by_global, of.wholly_by_status, of.partly, of.not]
+    [
+        of.wholly_by_name,
+        of.wholly_by_global,
+        of.wholly_by_status,
+        of.partly,
+        of.not,
+    ]
 }
 
 fn origin_line<T: std::fmt::Display>(name: &str, wholly: &str, shares: [T; 5]) -> String {
     let [by_name, by_global, by_status, partly, not] = shares;
     let name = escape_cut(name, NAME - 1);
-    format!("  {name:<NAME$}{wholly:>19}{by_name:>9}{by_global:>9}{by_status:>11}{partly:>10}{not:>10}")
+    format!(
+        "  {name:<NAME$}{wholly:>19}{by_name:>9}{by_global:>9}{by_status:>11}{partly:>10}{not:>10}"
+    )
 }
 
 /// The top-level domains: their sizes, and the shares that refuse the most refused agents wholly.
 fn groups(report: &Report, out: &mut ReportTable) {
-    let Some((groups, heading)) = report.groups.as_ref().zip(findings::groups(report)) else { return };
+    let Some((groups, heading)) = report.groups.as_ref().zip(findings::groups(report)) else {
+        return;
+    };
     out.heading(heading);
-    let agents: Vec<usize> = report.agents_by_refusal().into_iter().take(GROUP_AGENTS).collect();
+    let agents: Vec<usize> = report
+        .agents_by_refusal()
+        .into_iter()
+        .take(GROUP_AGENTS)
+        .collect();
     let line = |name: &str, size: &str, cells: Vec<String>| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
         format!("  {name:<14}{size:>19}{cells}")
     };
-    let names = agents.iter().filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11)));
+    let names = agents
+        .iter()
+        .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11)));
     out.line(line("wholly refused", units(report.by), names.collect()));
     for group in groups {
-        let wholly = agents.iter().filter_map(|&agent| Some(group.agents.get(agent)?.wholly));
+        let wholly = agents
+            .iter()
+            .filter_map(|&agent| Some(group.agents.get(agent)?.wholly));
         let cells = wholly.map(|wholly| share(wholly, group.units)).collect();
-        out.line(line(&escape_cut(&group.name, 13), &with_share(group.units, report.units), cells));
+        out.line(line(
+            &escape_cut(&group.name, 13),
+            &with_share(group.units, report.units),
+            cells,
+        ));
     }
     if report.agents.len() > GROUP_AGENTS {
-        out.line(format!("  And {} more agents, which --json and --csv have.", report.agents.len() - GROUP_AGENTS));
+        out.line(format!(
+            "  And {} more agents, which --json and --csv have.",
+            report.agents.len() - GROUP_AGENTS
+        ));
     }
 }
 
@@ -170,11 +232,23 @@ fn bases(report: &Report, out: &mut ReportTable) {
     out.heading(findings::bases(report));
     let mut names = vec![units(report.by).to_owned()];
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
-    out.row("where verdicts come from", 42, &names.into_iter().map(widened).collect::<Vec<_>>());
+    out.row(
+        "where verdicts come from",
+        42,
+        &names.into_iter().map(widened).collect::<Vec<_>>(),
+    );
     for of in &report.bases {
         let mut cells = vec![with_share(of.origins, report.units)];
-        cells.extend(of.urls.zip(report.lists.as_ref()).map(|(urls, lists)| with_share(urls, lists.lines)));
-        out.row(findings::basis(of.basis), 42, &cells.into_iter().map(widened).collect::<Vec<_>>());
+        cells.extend(
+            of.urls
+                .zip(report.lists.as_ref())
+                .map(|(urls, lists)| with_share(urls, lists.lines)),
+        );
+        out.row(
+            findings::basis(of.basis),
+            42,
+            &cells.into_iter().map(widened).collect::<Vec<_>>(),
+        );
     }
 }
 
@@ -195,21 +269,35 @@ fn top_origins(report: &Report, out: &mut ReportTable) {
             .urls
             .zip(origin.urls_refused)
             .map(|(urls, refused)| format!("  {} of {} URLs", grouped(refused), grouped(urls)));
-        out.line(format!("  {:<ORIGIN$}  {letters}{}", escape_cut(&origin.origin, ORIGIN), cells.unwrap_or_default()));
+        out.line(format!(
+            "  {:<ORIGIN$}  {letters}{}",
+            escape_cut(&origin.origin, ORIGIN),
+            cells.unwrap_or_default()
+        ));
     }
 }
 
 fn rules(report: &Report, out: &mut ReportTable) {
     if let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) {
         out.heading(heading);
-        findings::sampled(report).into_iter().for_each(|text| out.line(format!("  {text}")));
+        findings::sampled(report)
+            .into_iter()
+            .for_each(|text| out.line(format!("  {text}")));
         for rule in &deciding.top {
-            out.row(&escape_cut(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.urls, deciding.explained))]);
+            out.row(
+                &escape_cut(&rule.rule, RULE),
+                RULE + 1,
+                &[widened(with_share(rule.urls, deciding.explained))],
+            );
         }
     }
     out.heading(findings::rules(report));
     for rule in &report.rules.top {
-        out.row(&escape_cut(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.origins, report.units))]);
+        out.row(
+            &escape_cut(&rule.rule, RULE),
+            RULE + 1,
+            &[widened(with_share(rule.origins, report.units))],
+        );
     }
 }
 
@@ -232,14 +320,25 @@ fn example(why: &Example, out: &mut ReportTable) {
     let mut row = |name: &str, text: String| out.line(format!("  {name:<12}{text}"));
     row("URL", escape_cut(&why.url, 200));
     if let Some(url) = &why.robots_url {
-        let fetched = why.fetched_at.map(|time| format!(", fetched {}", super::format::minute(time)));
-        row("robots.txt", format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default()));
+        let fetched = why
+            .fetched_at
+            .map(|time| format!(", fetched {}", super::format::minute(time)));
+        row(
+            "robots.txt",
+            format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default()),
+        );
     }
     for line in why.agent_lines.iter().take(3) {
-        row("group", format!("line {}: {}", line.line, escape_cut(&line.text, 120)));
+        row(
+            "group",
+            format!("line {}: {}", line.line, escape_cut(&line.text, 120)),
+        );
     }
     match &why.rule {
-        Some(rule) => row("rule", format!("line {}: {}", rule.line, escape_cut(&rule.text, 120))),
+        Some(rule) => row(
+            "rule",
+            format!("line {}: {}", rule.line, escape_cut(&rule.text, 120)),
+        ),
         None => row("because", findings::basis(why.basis).to_owned()),
     }
 }

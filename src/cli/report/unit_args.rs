@@ -70,8 +70,14 @@ impl UnitArgs {
     }
 
     /// Applies the options to a reporter.
-    pub(crate) fn apply<'r>(&self, reporter: Reporter<'r>, weights: Option<&'r Weights>) -> Reporter<'r> {
-        let reporter = reporter.by(self.kind()).group_by_tld(self.group_by.is_some());
+    pub(crate) fn apply<'r>(
+        &self,
+        reporter: Reporter<'r>,
+        weights: Option<&'r Weights>,
+    ) -> Reporter<'r> {
+        let reporter = reporter
+            .by(self.kind())
+            .group_by_tld(self.group_by.is_some());
         match weights {
             Some(weights) => reporter.weights(weights),
             None => reporter,
@@ -79,8 +85,15 @@ impl UnitArgs {
     }
 
     /// Warns of weights that match next to nothing: their names are probably of another kind.
-    pub(crate) fn warn_of_few_matches(&self, facts: Option<&WeightFacts>, unit_count: u64, snapshot: &Path) {
-        let Some((facts, path)) = facts.zip(self.weights.as_deref()) else { return };
+    pub(crate) fn warn_of_few_matches(
+        &self,
+        facts: Option<&WeightFacts>,
+        unit_count: u64,
+        snapshot: &Path,
+    ) {
+        let Some((facts, path)) = facts.zip(self.weights.as_deref()) else {
+            return;
+        };
         let is_few = |part: u64, whole: u64| part * 100 < whole;
         if is_few(facts.entries_matched, facts.entries) && is_few(facts.units_matched, unit_count) {
             let message = format!(

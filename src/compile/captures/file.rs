@@ -1,7 +1,9 @@
 //! A captures file, described and verified.
 
 use super::totals::TotalsCounter;
-use crate::archive::captures_file::{BlockReader, CapturesBlock, CapturesCounts, CapturesEnd, CapturesHeader, END_LEN};
+use crate::archive::captures_file::{
+    BlockReader, CapturesBlock, CapturesCounts, CapturesEnd, CapturesHeader, END_LEN,
+};
 use crate::compile::ingest::block_captures::BlockCaptures;
 use crate::compile::ingest::capture_record::CaptureRecord;
 use crate::compile::ingest::text_store::{TextDigests, TextId};
@@ -52,7 +54,10 @@ impl CapturesFile {
     pub fn recognises(path: impl AsRef<Path>) -> Result<bool> {
         let path = path.as_ref();
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(CAPTURES_MAGIC.len() as u64).read_to_end(&mut start));
+        let read = File::open(path).and_then(|file| {
+            file.take(CAPTURES_MAGIC.len() as u64)
+                .read_to_end(&mut start)
+        });
         read.map_err(|err| Error::io(path, err))?;
         Ok(start == CAPTURES_MAGIC)
     }
@@ -76,8 +81,14 @@ impl CapturesFile {
         file.seek(SeekFrom::Start(len.saturating_sub(END_LEN as u64)))?;
         file.take(END_LEN as u64).read_to_end(&mut bytes)?;
         let end = CapturesEnd::decode(&bytes);
-        let end = end.ok_or_else(|| Error::damaged(len, "the captures file lacks its end", false))?;
-        Ok(Self { path: path.to_owned(), header, end, len })
+        let end =
+            end.ok_or_else(|| Error::damaged(len, "the captures file lacks its end", false))?;
+        Ok(Self {
+            path: path.to_owned(),
+            header,
+            end,
+            len,
+        })
     }
 
     /// The program and version that wrote it.
@@ -127,7 +138,10 @@ impl CapturesFile {
             return Ok(());
         }
         let place = self.len.saturating_sub(END_LEN as u64);
-        Err(Error::damaged(place, "the totals at the end of the captures file", false).at(&self.path))
+        Err(
+            Error::damaged(place, "the totals at the end of the captures file", false)
+                .at(&self.path),
+        )
     }
 
     /// Passes the blocks to `check`. Damage found here is not skippable.
@@ -168,8 +182,9 @@ impl Verifier {
         let content = block.content()?;
         for (number, text) in content.texts.iter().enumerate() {
             let unpacked = self.unpacker.unpack(text.frame).ok();
-            let is_right =
-                |unpacked: Vec<u8>| unpacked.len() == text.raw_len as usize && digest(&unpacked) == text.digest;
+            let is_right = |unpacked: Vec<u8>| {
+                unpacked.len() == text.raw_len as usize && digest(&unpacked) == text.digest
+            };
             if !unpacked.is_some_and(is_right) {
                 return Err(block.damaged(&format!("its text {number}")));
             }
@@ -178,7 +193,9 @@ impl Verifier {
             }
         }
         let mut digests = DigestList(vec![self.last_text]);
-        digests.0.extend(content.texts.iter().map(|text| text.digest));
+        digests
+            .0
+            .extend(content.texts.iter().map(|text| text.digest));
         let mut record_bytes = Vec::new();
         for record in BlockCaptures::new(block, &content)?.records() {
             // Number 0 is the text of the last record.
@@ -187,7 +204,10 @@ impl Verifier {
                 Some(text) => record.append_with_text(TextId(text.0 + 1), &mut record_bytes),
                 None => record_bytes.extend_from_slice(record.bytes()),
             }
-            let is_sorted = match (CaptureRecord::first_of(&self.last), CaptureRecord::first_of(&record_bytes)) {
+            let is_sorted = match (
+                CaptureRecord::first_of(&self.last),
+                CaptureRecord::first_of(&record_bytes),
+            ) {
                 (Some(last), Some(record)) => last.order(&record, &digests).is_le(),
                 _ => true,
             };

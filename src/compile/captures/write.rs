@@ -5,7 +5,8 @@
 
 use super::totals::TotalsCounter;
 use crate::archive::captures_file::{
-    BlockText, CapturesCounts, CapturesHeader, MAX_RECORDS_LEN, RECORDS_LEN, TEXT_ROW_LEN, TEXTS_LEN, encode_block,
+    BlockText, CapturesCounts, CapturesHeader, MAX_RECORDS_LEN, RECORDS_LEN, TEXT_ROW_LEN,
+    TEXTS_LEN, encode_block,
 };
 use crate::compile::ingest::capture_record::CaptureRecord;
 use crate::compile::ingest::text_store::{TextDigests, TextFrame, TextId, Texts};
@@ -61,7 +62,10 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
             counter: TotalsCounter::default(),
             is_stored: vec![false; texts.len()],
         };
-        let header = CapturesHeader { tool: TOOL.to_owned(), dictionary: DICTIONARY.to_vec() };
+        let header = CapturesHeader {
+            tool: TOOL.to_owned(),
+            dictionary: DICTIONARY.to_vec(),
+        };
         writer.write(&header.encode())?;
         Ok(writer)
     }
@@ -74,10 +78,16 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
     pub(crate) fn append(&mut self, record: &CaptureRecord<'_>) -> Result<()> {
         let len = record.bytes().len();
         if len > MAX_RECORDS_LEN {
-            return Err(ErrorKind::TooLarge("a capture with URLs or an error of over 64 MiB".to_owned()).into());
+            return Err(ErrorKind::TooLarge(
+                "a capture with URLs or an error of over 64 MiB".to_owned(),
+            )
+            .into());
         }
         let text = record.text();
-        if !self.block.has_room(len, text.map_or(0, |text| self.added_len(text))) {
+        if !self
+            .block
+            .has_room(len, text.map_or(0, |text| self.added_len(text)))
+        {
             self.end_block()?;
         }
         self.counter.count(record);
@@ -87,7 +97,10 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
         };
         let added_len = self.added_len(text);
         let block = &mut self.block;
-        let number = *block.numbers.entry(text.0).or_insert(block.texts.len() as u32);
+        let number = *block
+            .numbers
+            .entry(text.0)
+            .or_insert(block.texts.len() as u32);
         if number as usize == block.texts.len() {
             block.texts.push(text);
             block.texts_len += added_len;
@@ -99,12 +112,20 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
 
     /// The bytes that a text adds to the current block.
     fn added_len(&self, text: TextId) -> usize {
-        if self.block.numbers.contains_key(&text.0) { 0 } else { TEXT_ROW_LEN + self.texts.stored_len(text) as usize }
+        if self.block.numbers.contains_key(&text.0) {
+            0
+        } else {
+            TEXT_ROW_LEN + self.texts.stored_len(text) as usize
+        }
     }
 
     fn end_block(&mut self) -> Result<()> {
         self.pending.push(std::mem::take(&mut self.block));
-        if self.pending.len() < threads::workers() { Ok(()) } else { self.write_pending() }
+        if self.pending.len() < threads::workers() {
+            Ok(())
+        } else {
+            self.write_pending()
+        }
     }
 
     /// Encodes the complete blocks on all threads, and writes them.
@@ -112,8 +133,13 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
         let pending = std::mem::take(&mut self.pending);
         let texts = self.texts;
         let first = self.blocks;
-        let encode = |(number, block): (usize, &PendingBlock)| block.encode(first + number as u64, texts);
-        let encoded: Vec<EncodedBlock> = pending.par_iter().enumerate().map(encode).collect::<Result<_>>()?;
+        let encode =
+            |(number, block): (usize, &PendingBlock)| block.encode(first + number as u64, texts);
+        let encoded: Vec<EncodedBlock> = pending
+            .par_iter()
+            .enumerate()
+            .map(encode)
+            .collect::<Result<_>>()?;
         for (block, encoded) in pending.iter().zip(encoded) {
             for (text, raw_len) in block.texts.iter().zip(encoded.raw_lens) {
                 if !std::mem::replace(&mut self.is_stored[text.0 as usize], true) {
@@ -143,7 +169,10 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
         let counts = self.counter.totals();
         self.write(&counts.encode_end(self.blocks))?;
         self.out.flush()?;
-        Ok(WrittenCaptures { counts, len: self.len })
+        Ok(WrittenCaptures {
+            counts,
+            len: self.len,
+        })
     }
 }
 
@@ -162,7 +191,9 @@ struct EncodedBlock {
 impl PendingBlock {
     /// Whether it may take a capture of this length, whose text adds `text_len` bytes.
     fn has_room(&self, record_len: usize, text_len: usize) -> bool {
-        self.captures == 0 || (self.records.len() + record_len <= RECORDS_LEN && self.texts_len + text_len <= TEXTS_LEN)
+        self.captures == 0
+            || (self.records.len() + record_len <= RECORDS_LEN
+                && self.texts_len + text_len <= TEXTS_LEN)
     }
 
     fn append(&mut self, record: &[u8]) {
@@ -171,18 +202,30 @@ impl PendingBlock {
     }
 
     fn encode(&self, number: u64, texts: &Texts) -> Result<EncodedBlock> {
-        let (mut frames, mut raw_lens) = (Vec::with_capacity(self.texts.len()), Vec::with_capacity(self.texts.len()));
+        let (mut frames, mut raw_lens) = (
+            Vec::with_capacity(self.texts.len()),
+            Vec::with_capacity(self.texts.len()),
+        );
         for text in &self.texts {
             let TextFrame::Spooled(frame) = texts.frame(*text)? else {
-                return Err(Error::corrupt("a text of a previous snapshot among captures"));
+                return Err(Error::corrupt(
+                    "a text of a previous snapshot among captures",
+                ));
             };
             raw_lens.push(text_len(&frame)?);
             frames.push(frame);
         }
         let texts: Vec<BlockText<'_>> = std::iter::zip(&self.texts, &frames)
             .zip(&raw_lens)
-            .map(|((text, frame), raw_len)| BlockText { digest: texts.digest(*text), raw_len: *raw_len, frame })
+            .map(|((text, frame), raw_len)| BlockText {
+                digest: texts.digest(*text),
+                raw_len: *raw_len,
+                frame,
+            })
             .collect();
-        Ok(EncodedBlock { bytes: encode_block(number, self.captures, &self.records, &texts)?, raw_lens })
+        Ok(EncodedBlock {
+            bytes: encode_block(number, self.captures, &self.records, &texts)?,
+            raw_lens,
+        })
     }
 }

@@ -36,16 +36,27 @@ impl PreviousSnapshot {
         let is_current = has_current_texts(&metadata.tool, snapshot.dictionary());
         let digests = snapshot.verify_and_map_texts(|text| {
             // Another version may keep other lines.
-            if is_current { digest(text) } else { digest(&condense(text, false)) }
+            if is_current {
+                digest(text)
+            } else {
+                digest(&condense(text, false))
+            }
         })?;
-        Ok(Self { snapshot, metadata, digests })
+        Ok(Self {
+            snapshot,
+            metadata,
+            digests,
+        })
     }
 
     /// Fails if it has captures newer than `as_of`: it does not keep the earlier captures.
     pub(crate) fn check_as_of(&self, as_of: i64) -> Result<()> {
         let captured = self.metadata.captured.filter(|(_, newest)| *newest > as_of);
-        let Some((_, newest)) = captured else { return Ok(()) };
-        let newest = Timestamp::from_second(newest).map_or_else(|_| newest.to_string(), |time| time.to_string());
+        let Some((_, newest)) = captured else {
+            return Ok(());
+        };
+        let newest = Timestamp::from_second(newest)
+            .map_or_else(|_| newest.to_string(), |time| time.to_string());
         let what = format!(
             "its newest capture is of {newest}, later than the time to compile as of; take an earlier snapshot, or the archives"
         );
@@ -81,20 +92,27 @@ impl PreviousSnapshot {
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            if is_less(middle)? { low = middle + 1 } else { high = middle }
+            if is_less(middle)? {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         Ok(low)
     }
 
     /// The origin with this key.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<OriginEntry<'_>>> {
-        let Some(entry) = self.snapshot.find(key).map_err(damaged)? else { return Ok(None) };
+        let Some(entry) = self.snapshot.find(key).map_err(damaged)? else {
+            return Ok(None);
+        };
         self.origin(entry.row).map(Some)
     }
 
     /// The origin whose robots.txt has this URL.
     pub(crate) fn origin_of(&self, url: &[u8]) -> Result<Option<OriginEntry<'_>>> {
-        url.strip_suffix(ROBOTS_PATH).map_or(Ok(None), |key| self.find(key))
+        url.strip_suffix(ROBOTS_PATH)
+            .map_or(Ok(None), |key| self.find(key))
     }
 
     pub(crate) fn file(&self, row: u32) -> Result<FileRow> {
@@ -119,7 +137,10 @@ impl PreviousSnapshot {
     /// The named agents of a robots.txt: numbers of tokens, and places of rules.
     pub(crate) fn named(&self, file: &FileRow) -> Result<impl Iterator<Item = (u32, u32)> + '_> {
         let rows = self.snapshot.view().named(file).map_err(damaged)?;
-        Ok(rows.iter().map(NamedRow::decode).map(|row| (row.token, row.rule_set)))
+        Ok(rows
+            .iter()
+            .map(NamedRow::decode)
+            .map(|row| (row.token, row.rule_set)))
     }
 
     /// The place of the rules for all other agents.
@@ -131,11 +152,17 @@ impl PreviousSnapshot {
     pub(crate) fn rules(&self, place: u32) -> Result<PreviousRules<'_>> {
         let view = self.snapshot.view();
         match view.rules(place).map_err(damaged)? {
-            Rules::Set(_) => view.rule_bytes(place).map(PreviousRules::Set).map_err(damaged),
+            Rules::Set(_) => view
+                .rule_bytes(place)
+                .map(PreviousRules::Set)
+                .map_err(damaged),
             Rules::Union(parts) => {
                 let parts: Vec<u32> = parts.iter().map(|part| u32::from_le_bytes(*part)).collect();
                 // Parts must be sets, so that no union contains itself.
-                parts.iter().try_for_each(|&part| view.rule_set(part).map(drop)).map_err(damaged)?;
+                parts
+                    .iter()
+                    .try_for_each(|&part| view.rule_set(part).map(drop))
+                    .map_err(damaged)?;
                 Ok(PreviousRules::Union(parts))
             }
         }

@@ -20,12 +20,17 @@ const MISSING_SUFFIX: &str = ", which the archive lacks";
 
 /// The detail of a redirect to a canonical URL that was not captured.
 pub(crate) fn missing_target(target: &[u8]) -> String {
-    format!("{MISSING_PREFIX}{}{MISSING_SUFFIX}", String::from_utf8_lossy(target))
+    format!(
+        "{MISSING_PREFIX}{}{MISSING_SUFFIX}",
+        String::from_utf8_lossy(target)
+    )
 }
 
 /// The target in a detail that [`missing_target`] wrote.
 fn parse_missing_target(detail: &[u8]) -> Option<&[u8]> {
-    detail.strip_prefix(MISSING_PREFIX.as_bytes())?.strip_suffix(MISSING_SUFFIX.as_bytes())
+    detail
+        .strip_prefix(MISSING_PREFIX.as_bytes())?
+        .strip_suffix(MISSING_SUFFIX.as_bytes())
 }
 
 /// The answer of one URL in the previous snapshot.
@@ -43,7 +48,11 @@ pub(crate) struct PreviousAnswer<'p> {
 impl<'p> PreviousAnswer<'p> {
     /// Whether the URL itself failed, so that its last good copy counts.
     pub(crate) fn is_failure(&self) -> bool {
-        self.hops == 0 && matches!(self.class(), OutcomeClass::ServerError | OutcomeClass::Unreachable)
+        self.hops == 0
+            && matches!(
+                self.class(),
+                OutcomeClass::ServerError | OutcomeClass::Unreachable
+            )
     }
 
     /// Whether that failure is "unreachable" in RFC 9309 (§2.3.1.4), so not a 429.
@@ -58,17 +67,26 @@ impl<'p> PreviousAnswer<'p> {
 
     /// The robots.txt that the URL itself returned.
     pub(crate) fn rules_text(&self) -> Option<TextId> {
-        self.rules.filter(|_| self.hops == 0 && self.class() == OutcomeClass::Rules)
+        self.rules
+            .filter(|_| self.hops == 0 && self.class() == OutcomeClass::Rules)
     }
 
     /// The URL at the end of the redirects, and their number.
     pub(crate) fn redirect_end(&self) -> Option<(&'p [u8], u8)> {
-        self.entry.strings().0.filter(|_| self.hops > 0).map(|url| (url, self.hops))
+        self.entry
+            .strings()
+            .0
+            .filter(|_| self.hops > 0)
+            .map(|url| (url, self.hops))
     }
 
     /// The URL at the end of the redirects that was not captured, and their number.
     pub(crate) fn missing_target(&self) -> Option<(&'p [u8], u8)> {
-        let detail = self.entry.strings().1.filter(|_| self.class() == OutcomeClass::Unresolved)?;
+        let detail = self
+            .entry
+            .strings()
+            .1
+            .filter(|_| self.class() == OutcomeClass::Unresolved)?;
         Some((parse_missing_target(detail)?, self.hops.saturating_add(1)))
     }
 

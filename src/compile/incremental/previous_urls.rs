@@ -31,9 +31,19 @@ impl<'p> PreviousUrls<'p> {
     /// Gives the texts of the previous snapshot numbers, and looks for redirects on all threads.
     /// Memory: four bytes per file, and five per origin whose redirects end at another URL than a
     /// robots.txt.
-    pub(crate) fn new(previous: &'p PreviousSnapshot, store: &TextStore, has_captures: bool) -> Result<Self> {
-        let texts = (0..).zip(&previous.digests).map(|(row, digest)| store.intern_previous(*digest, row));
-        let mut urls = Self { previous, texts: texts.collect::<Result<_>>()?, sources: RedirectEnds::default() };
+    pub(crate) fn new(
+        previous: &'p PreviousSnapshot,
+        store: &TextStore,
+        has_captures: bool,
+    ) -> Result<Self> {
+        let texts = (0..)
+            .zip(&previous.digests)
+            .map(|(row, digest)| store.intern_previous(*digest, row));
+        let mut urls = Self {
+            previous,
+            texts: texts.collect::<Result<_>>()?,
+            sources: RedirectEnds::default(),
+        };
         if has_captures {
             urls.sources = urls.redirect_ends()?;
         }
@@ -43,18 +53,32 @@ impl<'p> PreviousUrls<'p> {
     fn redirect_ends(&self) -> Result<RedirectEnds> {
         let is_source = |row: u32| -> Result<Option<u32>> {
             // Most rows are dismissed by their metadata, without their entry.
-            if self.previous.snapshot.origin_metadata(row).map_err(damaged)?.outcome.hops == 0 {
+            if self
+                .previous
+                .snapshot
+                .origin_metadata(row)
+                .map_err(damaged)?
+                .outcome
+                .hops
+                == 0
+            {
                 return Ok(None);
             }
             let entry = self.previous.origin(row)?;
-            Ok(redirect_end(&entry).filter(|source| !is_robots_url(source)).map(|_| row))
+            Ok(redirect_end(&entry)
+                .filter(|source| !is_robots_url(source))
+                .map(|_| row))
         };
         let rows = (0..self.previous.snapshot.origin_count()).into_par_iter();
-        let found: Vec<u32> = rows.filter_map(|row| is_source(row).transpose()).collect::<Result<_>>()?;
+        let found: Vec<u32> = rows
+            .filter_map(|row| is_source(row).transpose())
+            .collect::<Result<_>>()?;
         let mut ends = RedirectEnds::default();
         for row in found {
             let entry = self.previous.origin(row)?;
-            let Some(source) = redirect_end(&entry) else { continue };
+            let Some(source) = redirect_end(&entry) else {
+                continue;
+            };
             if ends.find(source, self.previous)?.is_none() {
                 let RedirectEnds { hasher, rows } = &mut ends;
                 // A row that cannot be read any more gets any hash: it is not found then.
@@ -73,9 +97,14 @@ impl<'p> PreviousUrls<'p> {
         if let Some(entry) = self.previous.origin_of(url)? {
             return self.answer(entry).map(Some);
         }
-        let Some(row) = self.sources.find(url, self.previous)? else { return Ok(None) };
+        let Some(row) = self.sources.find(url, self.previous)? else {
+            return Ok(None);
+        };
         // It is the URL that answered, so no redirect is left.
-        Ok(Some(PreviousAnswer { hops: 0, ..self.answer(self.previous.origin(row)?)? }))
+        Ok(Some(PreviousAnswer {
+            hops: 0,
+            ..self.answer(self.previous.origin(row)?)?
+        }))
     }
 
     /// The answer of the robots.txt of an origin.
@@ -83,7 +112,12 @@ impl<'p> PreviousUrls<'p> {
         let text = |row: Option<u32>| row.map(|row| self.text(row)).transpose();
         let (rules, last_good) = (text(entry.rules_file())?, text(entry.last_good())?);
         let hops = entry.outcome().hops;
-        Ok(PreviousAnswer { entry, rules, last_good, hops })
+        Ok(PreviousAnswer {
+            entry,
+            rules,
+            last_good,
+            hops,
+        })
     }
 
     fn text(&self, row: u32) -> Result<TextId> {
@@ -113,7 +147,8 @@ impl RedirectEnds {
 /// Whether a canonical URL is that of an origin's robots.txt. A snapshot has the origins of all such
 /// URLs that answered.
 fn is_robots_url(url: &[u8]) -> bool {
-    url.strip_suffix(ROBOTS_PATH).is_some_and(|origin| memchr::memchr_iter(b'/', origin).count() == 2)
+    url.strip_suffix(ROBOTS_PATH)
+        .is_some_and(|origin| memchr::memchr_iter(b'/', origin).count() == 2)
 }
 
 /// The URL at the end of an origin's redirects.

@@ -42,7 +42,10 @@ pub(crate) struct CaptureStore {
 impl CaptureStore {
     /// Empty; `run_len` bytes of captures make a run.
     pub(crate) fn new(options: &SpoolOptions, run_len: usize) -> Self {
-        Self { texts: TextStore::new(options), runs: RunWriter::new(options, run_len) }
+        Self {
+            texts: TextStore::new(options),
+            runs: RunWriter::new(options, run_len),
+        }
     }
 }
 
@@ -59,13 +62,21 @@ pub(crate) struct CaptureBatch<'c> {
 impl<'c> CaptureBatch<'c> {
     pub(crate) fn new(options: IngestOptions, store: &'c CaptureStore) -> Result<Self> {
         let (records, tally) = (Vec::new(), IngestTally::default());
-        Ok(Self { options, store, packer: Packer::new()?, records, tally })
+        Ok(Self {
+            options,
+            store,
+            packer: Packer::new()?,
+            records,
+            tally,
+        })
     }
 
     /// Decodes an archive entry and adds its captures.
     pub(super) fn add_entry(&mut self, entry: ArchiveEntry) -> Result<()> {
         let added = entry.parse().and_then(|content| match content {
-            EntryContent::Captures(captures) => captures.into_iter().try_for_each(|capture| self.add_capture(capture)),
+            EntryContent::Captures(captures) => captures
+                .into_iter()
+                .try_for_each(|capture| self.add_capture(capture)),
             EntryContent::Block(block) => self.add_block(&block),
             EntryContent::NotRobots(file) => {
                 self.tally.skip_files(1, vec![file]);
@@ -73,7 +84,9 @@ impl<'c> CaptureBatch<'c> {
             }
         });
         match added {
-            Err(err) if self.options.skip_damaged && err.is_skippable() => self.tally.report.damaged += 1,
+            Err(err) if self.options.skip_damaged && err.is_skippable() => {
+                self.tally.report.damaged += 1
+            }
             added => return added,
         }
         Ok(())
@@ -84,8 +97,17 @@ impl<'c> CaptureBatch<'c> {
         let content = block.content()?;
         let captures = BlockCaptures::new(block, &content)?;
         let is_kept = |record: &CaptureRecord<'_>| !self.options.is_too_new(record.time());
-        let kept_texts = captures.records().filter(is_kept).filter_map(|record| record.text());
-        let texts = intern_texts(block, &content, kept_texts, &self.store.texts, &mut self.packer)?;
+        let kept_texts = captures
+            .records()
+            .filter(is_kept)
+            .filter_map(|record| record.text());
+        let texts = intern_texts(
+            block,
+            &content,
+            kept_texts,
+            &self.store.texts,
+            &mut self.packer,
+        )?;
         let mut kept = 0;
         for record in captures.records().filter(is_kept) {
             kept += 1;
@@ -117,14 +139,28 @@ impl<'c> CaptureBatch<'c> {
         };
         let (status, max_age, answer) = match capture.answer {
             Err(cause) => (0, None, FetchAnswer::Unreachable(cause.into())),
-            Ok(response) => (response.status, response.max_age, self.answer(&capture.url, response)?),
+            Ok(response) => (
+                response.status,
+                response.max_age,
+                self.answer(&capture.url, response)?,
+            ),
         };
-        Fetch { time: capture.time, status, max_age, answer }.encode(&key, &mut self.records);
+        Fetch {
+            time: capture.time,
+            status,
+            max_age,
+            answer,
+        }
+        .encode(&key, &mut self.records);
         self.flush_if_full()
     }
 
     fn flush_if_full(&mut self) -> Result<()> {
-        if self.records.len() >= self.store.runs.batch_len() { self.flush() } else { Ok(()) }
+        if self.records.len() >= self.store.runs.batch_len() {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     /// The answer of a response to `url`; the text of a 2xx is interned.

@@ -26,16 +26,23 @@ impl<'b> BlockCaptures<'b> {
         let mut validator = RecordValidator::default();
         while !rest.is_empty() {
             let record = validator.first_of(rest);
-            let is_known =
-                |record: &CaptureRecord<'_>| record.text().is_none_or(|text| (text.0 as usize) < content.texts.len());
-            let record = record.filter(is_known).ok_or_else(|| block.damaged(&format!("its capture {count}")))?;
+            let is_known = |record: &CaptureRecord<'_>| {
+                record
+                    .text()
+                    .is_none_or(|text| (text.0 as usize) < content.texts.len())
+            };
+            let record = record
+                .filter(is_known)
+                .ok_or_else(|| block.damaged(&format!("its capture {count}")))?;
             rest = &rest[record.bytes().len()..];
             count += 1;
         }
         if count != block.captures() {
             return Err(block.damaged("it has another number of captures than it says"));
         }
-        Ok(Self { records: &content.records })
+        Ok(Self {
+            records: &content.records,
+        })
     }
 
     /// The records in order.
@@ -62,7 +69,11 @@ pub(super) fn intern_texts(
 ) -> Result<Vec<Option<TextId>>> {
     // Another version may keep other lines, so its texts are condensed again.
     let is_current = has_current_texts(&block.header.tool, &block.header.dictionary);
-    let mut unpacker = if is_current { None } else { Some(Unpacker::new(&block.header.dictionary)?) };
+    let mut unpacker = if is_current {
+        None
+    } else {
+        Some(Unpacker::new(&block.header.dictionary)?)
+    };
     let mut texts = vec![None; content.texts.len()];
     for number in used.map(|text| text.0 as usize) {
         if texts[number].is_some() {

@@ -48,9 +48,11 @@ impl FetchAnswer {
     /// The answer of a response that is not a 2xx; `url` is its URL.
     pub(super) fn without_body(url: &[u8], response: CapturedResponse) -> Self {
         match AnswerRank::of_status(response.status) {
-            AnswerRank::Redirect => {
-                Self::Redirect(response.location.and_then(|location| redirect_target(url, &location)))
-            }
+            AnswerRank::Redirect => Self::Redirect(
+                response
+                    .location
+                    .and_then(|location| redirect_target(url, &location)),
+            ),
             AnswerRank::NotModified => Self::NotModified,
             AnswerRank::ClientError => Self::ClientError,
             AnswerRank::ServerError => Self::ServerError,
@@ -95,7 +97,11 @@ pub(crate) struct BodyFlags {
 impl BodyFlags {
     pub(super) fn of(response: &CapturedResponse) -> Self {
         let facts = BodyFacts::of(&response.body);
-        Self { cut_short: response.cut_short, past_limit: facts.ignored_bytes > 0, looks_like: facts.looks_like }
+        Self {
+            cut_short: response.cut_short,
+            past_limit: facts.ignored_bytes > 0,
+            looks_like: facts.looks_like,
+        }
     }
 
     fn encode(self) -> u8 {
@@ -113,7 +119,11 @@ impl BodyFlags {
             1 => Some(LooksLike::Html),
             _ => Some(LooksLike::Utf16),
         };
-        Self { cut_short: byte & 8 != 0, past_limit: byte & 4 != 0, looks_like }
+        Self {
+            cut_short: byte & 8 != 0,
+            past_limit: byte & 4 != 0,
+            looks_like,
+        }
     }
 }
 
@@ -160,19 +170,28 @@ impl Fetch {
 
     /// Newest first. Captures of the same second sort by rank and content.
     fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
-        other.time.cmp(&self.time).then_with(|| self.content_order(other, texts))
+        other
+            .time
+            .cmp(&self.time)
+            .then_with(|| self.content_order(other, texts))
     }
 
     fn content_order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
-        self.rank().cmp(&other.rank()).then_with(|| match (&self.answer, &other.answer) {
-            (FetchAnswer::Rules(a, flags_a), FetchAnswer::Rules(b, flags_b)) => {
-                let digests = if a == b { Ordering::Equal } else { texts.digest(*a).cmp(&texts.digest(*b)) };
-                digests.then(flags_a.cmp(flags_b))
-            }
-            (FetchAnswer::Redirect(a), FetchAnswer::Redirect(b)) => a.cmp(b),
-            (FetchAnswer::Unreachable(a), FetchAnswer::Unreachable(b)) => a.cmp(b),
-            _ => Ordering::Equal,
-        })
+        self.rank()
+            .cmp(&other.rank())
+            .then_with(|| match (&self.answer, &other.answer) {
+                (FetchAnswer::Rules(a, flags_a), FetchAnswer::Rules(b, flags_b)) => {
+                    let digests = if a == b {
+                        Ordering::Equal
+                    } else {
+                        texts.digest(*a).cmp(&texts.digest(*b))
+                    };
+                    digests.then(flags_a.cmp(flags_b))
+                }
+                (FetchAnswer::Redirect(a), FetchAnswer::Redirect(b)) => a.cmp(b),
+                (FetchAnswer::Unreachable(a), FetchAnswer::Unreachable(b)) => a.cmp(b),
+                _ => Ordering::Equal,
+            })
     }
 
     /// Appends the record of this capture of a URL.
@@ -183,13 +202,22 @@ impl Fetch {
         out.extend_from_slice(&time_bytes(self.time));
         out.extend_from_slice(&self.status.to_le_bytes());
         out.extend_from_slice(&self.max_age.unwrap_or_default().to_le_bytes());
-        out.push(self.answer.rank() as u8 | if self.max_age.is_some() { HAS_MAX_AGE } else { 0 });
+        out.push(
+            self.answer.rank() as u8
+                | if self.max_age.is_some() {
+                    HAS_MAX_AGE
+                } else {
+                    0
+                },
+        );
         match &self.answer {
             FetchAnswer::Rules(text, flags) => {
                 out.push(flags.encode());
                 out.extend_from_slice(&text.0.to_le_bytes());
             }
-            FetchAnswer::Redirect(target) => target.iter().for_each(|target| encode_key(target, out)),
+            FetchAnswer::Redirect(target) => {
+                target.iter().for_each(|target| encode_key(target, out))
+            }
             FetchAnswer::Unreachable(cause) => out.extend_from_slice(cause.as_bytes()),
             FetchAnswer::NotModified | FetchAnswer::ClientError | FetchAnswer::ServerError => {}
         }
@@ -234,7 +262,11 @@ impl<'a> CaptureRecord<'a> {
         let origin_len = usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
         let path_len = u32::from_le_bytes([bytes[6], bytes[7], bytes[8], bytes[9]]) as usize;
         let origin_end = HEAD_LEN + origin_len;
-        Some(Self { bytes, origin_end, path_end: origin_end + path_len })
+        Some(Self {
+            bytes,
+            origin_end,
+            path_end: origin_end + path_len,
+        })
     }
 
     /// The number of the text of a 2xx.
@@ -280,7 +312,9 @@ impl<'a> CaptureRecord<'a> {
 
     /// By origin, then path.
     pub(crate) fn url_order(&self, other: &Self) -> Ordering {
-        self.origin().cmp(other.origin()).then_with(|| self.path().cmp(other.path()))
+        self.origin()
+            .cmp(other.origin())
+            .then_with(|| self.path().cmp(other.path()))
     }
 
     /// The order of sorted captures.
@@ -288,7 +322,9 @@ impl<'a> CaptureRecord<'a> {
         // The times decide between nearly all captures of a URL, so they are compared first,
         // without decoding. An unknown one is less than all others.
         let by_time = || Reverse(self.time()).cmp(&Reverse(other.time()));
-        self.url_order(other).then_with(by_time).then_with(|| self.decode().order(&other.decode(), texts))
+        self.url_order(other)
+            .then_with(by_time)
+            .then_with(|| self.decode().order(&other.decode(), texts))
     }
 
     pub(crate) fn time(&self) -> Option<i64> {
@@ -312,7 +348,12 @@ impl<'a> CaptureRecord<'a> {
             4 => FetchAnswer::ServerError,
             _ => FetchAnswer::Unreachable(String::from_utf8_lossy(fields.0).into()),
         };
-        Fetch { time, status, max_age: (rank & HAS_MAX_AGE != 0).then_some(max_age), answer }
+        Fetch {
+            time,
+            status,
+            max_age: (rank & HAS_MAX_AGE != 0).then_some(max_age),
+            answer,
+        }
     }
 }
 
@@ -373,27 +414,78 @@ mod tests {
     #[test]
     fn records_decode_to_the_same_captures_and_sort() {
         let key = |url: &str| UrlKey::new(url.as_bytes()).unwrap();
-        let flags = BodyFlags { cut_short: true, past_limit: false, looks_like: Some(LooksLike::Utf16) };
-        let no_flags = BodyFlags { cut_short: false, past_limit: false, looks_like: None };
-        let capture = |time, status, max_age, answer| Fetch { time, status, max_age, answer };
+        let flags = BodyFlags {
+            cut_short: true,
+            past_limit: false,
+            looks_like: Some(LooksLike::Utf16),
+        };
+        let no_flags = BodyFlags {
+            cut_short: false,
+            past_limit: false,
+            looks_like: None,
+        };
+        let capture = |time, status, max_age, answer| Fetch {
+            time,
+            status,
+            max_age,
+            answer,
+        };
         // In sorted order.
         let captures = [
-            ("http://a.example/robots.txt", capture(Some(7), 404, None, FetchAnswer::ClientError)),
-            ("http://a.example/robots.txt?a", capture(Some(7), 404, None, FetchAnswer::ClientError)),
+            (
+                "http://a.example/robots.txt",
+                capture(Some(7), 404, None, FetchAnswer::ClientError),
+            ),
+            (
+                "http://a.example/robots.txt?a",
+                capture(Some(7), 404, None, FetchAnswer::ClientError),
+            ),
             // A port sorts after all paths of the shorter origin.
-            ("http://a.example:81/r", capture(None, 304, Some(0), FetchAnswer::NotModified)),
-            ("https://a.example/robots.txt", capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), no_flags))),
-            ("https://a.example/robots.txt", capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), flags))),
-            ("https://a.example/robots.txt", capture(Some(9), 200, None, FetchAnswer::Rules(TextId(1), flags))),
-            ("https://a.example/robots.txt", capture(Some(9), 301, None, FetchAnswer::Redirect(None))),
+            (
+                "http://a.example:81/r",
+                capture(None, 304, Some(0), FetchAnswer::NotModified),
+            ),
             (
                 "https://a.example/robots.txt",
-                capture(Some(9), 301, None, FetchAnswer::Redirect(Some(key("http://b.example/x")))),
+                capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), no_flags)),
             ),
-            ("https://a.example/robots.txt", capture(Some(9), 503, Some(4), FetchAnswer::ServerError)),
-            ("https://a.example/robots.txt", capture(Some(9), 0, None, FetchAnswer::Unreachable("a cause".into()))),
-            ("https://a.example/robots.txt", capture(Some(-9), 0, None, FetchAnswer::Unreachable("".into()))),
-            ("https://a.example/robots.txt", capture(None, 0, None, FetchAnswer::Unreachable("".into()))),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), flags)),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 200, None, FetchAnswer::Rules(TextId(1), flags)),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 301, None, FetchAnswer::Redirect(None)),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(
+                    Some(9),
+                    301,
+                    None,
+                    FetchAnswer::Redirect(Some(key("http://b.example/x"))),
+                ),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 503, Some(4), FetchAnswer::ServerError),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 0, None, FetchAnswer::Unreachable("a cause".into())),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(-9), 0, None, FetchAnswer::Unreachable("".into())),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(None, 0, None, FetchAnswer::Unreachable("".into())),
+            ),
         ];
         let encode = |(url, capture): &(&str, Fetch)| {
             let mut bytes = Vec::new();
@@ -401,7 +493,10 @@ mod tests {
             bytes
         };
         let encoded: Vec<Vec<u8>> = captures.iter().map(encode).collect();
-        let records: Vec<_> = encoded.iter().map(|bytes| CaptureRecord::first_of(bytes).unwrap()).collect();
+        let records: Vec<_> = encoded
+            .iter()
+            .map(|bytes| CaptureRecord::first_of(bytes).unwrap())
+            .collect();
         for ((url, capture), record) in captures.iter().zip(&records) {
             assert_eq!([record.origin(), record.path()].concat(), url.as_bytes());
             assert_eq!((&record.decode(), record.time()), (capture, capture.time));

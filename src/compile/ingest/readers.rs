@@ -60,7 +60,10 @@ impl<'c> ArchiveIngest<'c> {
             inputs: Mutex::new(inputs.into_iter().enumerate()),
             inputs_done: AtomicUsize::new(0),
             entries: AtomicU64::new(0),
-            context: ReadContext { skip_damaged: options.skip_damaged, ..ReadContext::default() },
+            context: ReadContext {
+                skip_damaged: options.skip_damaged,
+                ..ReadContext::default()
+            },
             failures: Mutex::default(),
         }
     }
@@ -78,7 +81,9 @@ impl<'c> ArchiveIngest<'c> {
             let batch = self.parse_all(receiver);
             // The receiver is dropped, so every reader ends. A panic of a reader goes on here: its
             // input was not read to the end.
-            readers.into_iter().for_each(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            readers
+                .into_iter()
+                .for_each(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
             batch
         });
         if let Some((_, err)) = lock(&self.failures).pop_first() {
@@ -114,7 +119,9 @@ impl<'c> ArchiveIngest<'c> {
     /// Reads inputs until none is left. A failure drops the inputs that no reader has opened.
     fn read_inputs(&self, sender: &Sender<EntryChunk<'c>>) {
         loop {
-            let Some((number, input)) = lock(&self.inputs).next() else { return };
+            let Some((number, input)) = lock(&self.inputs).next() else {
+                return;
+            };
             if let Err(err) = self.read_input(input, sender) {
                 lock(&self.failures).insert(number, err);
                 lock(&self.inputs).by_ref().for_each(drop);
@@ -136,11 +143,20 @@ impl<'c> ArchiveIngest<'c> {
             }
             weight = 0;
             // Sending fails after an error of the pool, which the pool reports.
-            if sender.send(EntryChunk { name, entries: std::mem::take(&mut chunk) }).is_err() {
+            if sender
+                .send(EntryChunk {
+                    name,
+                    entries: std::mem::take(&mut chunk),
+                })
+                .is_err()
+            {
                 return Ok(());
             }
         }
-        let _ = sender.send(EntryChunk { name, entries: chunk });
+        let _ = sender.send(EntryChunk {
+            name,
+            entries: chunk,
+        });
         Ok(())
     }
 
@@ -152,7 +168,9 @@ impl<'c> ArchiveIngest<'c> {
             .par_bridge()
             .try_fold(
                 || None,
-                |batch: Option<CaptureBatch<'c>>, chunk| self.parse(batch.map_or_else(new, Ok)?, chunk).map(Some),
+                |batch: Option<CaptureBatch<'c>>, chunk| {
+                    self.parse(batch.map_or_else(new, Ok)?, chunk).map(Some)
+                },
             )
             .try_reduce(
                 || None,
@@ -165,7 +183,11 @@ impl<'c> ArchiveIngest<'c> {
     }
 
     /// Adds the entries of an input to a batch.
-    fn parse(&self, mut batch: CaptureBatch<'c>, chunk: EntryChunk<'c>) -> Result<CaptureBatch<'c>> {
+    fn parse(
+        &self,
+        mut batch: CaptureBatch<'c>,
+        chunk: EntryChunk<'c>,
+    ) -> Result<CaptureBatch<'c>> {
         let count = chunk.entries.len() as u64;
         for entry in chunk.entries {
             batch.add_entry(entry).map_err(|err| err.at(chunk.name))?;

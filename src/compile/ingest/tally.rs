@@ -18,7 +18,9 @@ pub(crate) struct IngestTally {
 
 impl Default for IngestTally {
     fn default() -> Self {
-        Self { report: CompileReport::new(Profile::default()) }
+        Self {
+            report: CompileReport::new(Profile::default()),
+        }
     }
 }
 
@@ -50,7 +52,10 @@ impl IngestTally {
         self.report.undated += report.undated;
         self.report.damaged += report.damaged;
         self.report.body_bytes += report.body_bytes;
-        report.unread_keys.into_iter().for_each(|(key, lines)| self.unread_key(key, lines));
+        report
+            .unread_keys
+            .into_iter()
+            .for_each(|(key, lines)| self.unread_key(key, lines));
         self.skip_files(report.skipped_files, report.skipped_examples);
     }
 }

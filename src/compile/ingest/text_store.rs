@@ -55,8 +55,15 @@ const PREVIOUS: u64 = 1 << 63;
 impl TextStore {
     pub(crate) fn new(options: &SpoolOptions) -> Self {
         let shards = std::iter::repeat_with(Mutex::default).take(SHARDS);
-        let frames = FrameList { spool: Spool::new(options, "robots.txt texts"), places: Vec::new(), raw_len: 0 };
-        Self { shards: shards.collect(), frames: Mutex::new(frames) }
+        let frames = FrameList {
+            spool: Spool::new(options, "robots.txt texts"),
+            places: Vec::new(),
+            raw_len: 0,
+        };
+        Self {
+            shards: shards.collect(),
+            frames: Mutex::new(frames),
+        }
     }
 
     /// The number of a text. Only a new text is compressed.
@@ -76,7 +83,12 @@ impl TextStore {
     ///
     /// # Errors
     /// As [`intern`](Self::intern).
-    pub(crate) fn intern_frame(&self, digest: Digest, raw_len: u32, frame: &[u8]) -> Result<TextId> {
+    pub(crate) fn intern_frame(
+        &self,
+        digest: Digest,
+        raw_len: u32,
+        frame: &[u8],
+    ) -> Result<TextId> {
         self.insert(digest, |frames| {
             let start = frames.spool.len();
             frames.spool.append(frame)?;
@@ -98,19 +110,31 @@ impl TextStore {
     }
 
     fn find(&self, digest: &Digest) -> Option<TextId> {
-        self.shard(digest).find(digest_hash(digest), |(other, _)| other == digest).map(|(_, id)| *id)
+        self.shard(digest)
+            .find(digest_hash(digest), |(other, _)| other == digest)
+            .map(|(_, id)| *id)
     }
 
     /// The number of the text with this digest; a new one is added at the place that `add` returns.
-    fn insert(&self, digest: Digest, add: impl FnOnce(&mut FrameList) -> Result<u64>) -> Result<TextId> {
+    fn insert(
+        &self,
+        digest: Digest,
+        add: impl FnOnce(&mut FrameList) -> Result<u64>,
+    ) -> Result<TextId> {
         let mut shard = self.shard(&digest);
         let is_same = |(other, _): &(Digest, TextId)| *other == digest;
-        match shard.entry(digest_hash(&digest), is_same, |(other, _)| digest_hash(other)) {
+        match shard.entry(digest_hash(&digest), is_same, |(other, _)| {
+            digest_hash(other)
+        }) {
             Entry::Occupied(entry) => Ok(entry.get().1),
             Entry::Vacant(entry) => {
                 let mut frames = lock(&self.frames);
-                let id = u32::try_from(frames.places.len()).ok().filter(|&id| id != u32::MAX);
-                let id = id.ok_or_else(|| ErrorKind::TooLarge("four billion robots.txt texts or more".to_owned()))?;
+                let id = u32::try_from(frames.places.len())
+                    .ok()
+                    .filter(|&id| id != u32::MAX);
+                let id = id.ok_or_else(|| {
+                    ErrorKind::TooLarge("four billion robots.txt texts or more".to_owned())
+                })?;
                 let start = add(&mut frames)?;
                 frames.places.push(TextPlace { digest, start });
                 entry.insert((digest, TextId(id)));
@@ -126,8 +150,14 @@ impl TextStore {
 
     /// All texts, to be read. The hash table is freed.
     pub(crate) fn finish(self) -> Result<Texts> {
-        let FrameList { spool, places, .. } = self.frames.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Texts { frames: spool.finish()?, places })
+        let FrameList { spool, places, .. } = self
+            .frames
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(Texts {
+            frames: spool.finish()?,
+            places,
+        })
     }
 }
 
@@ -160,8 +190,12 @@ impl Texts {
     /// The length of the frame of a text.
     pub(crate) fn stored_len(&self, text: TextId) -> u64 {
         // Texts of the previous snapshot come last, and have no frame here.
-        let next = self.places.get(text.0 as usize + 1).map_or(PREVIOUS, |next| next.start);
-        next.min(self.frames.len()).saturating_sub(self.places[text.0 as usize].start)
+        let next = self
+            .places
+            .get(text.0 as usize + 1)
+            .map_or(PREVIOUS, |next| next.start);
+        next.min(self.frames.len())
+            .saturating_sub(self.places[text.0 as usize].start)
     }
 
     /// # Errors

@@ -22,12 +22,18 @@ impl UrlKey {
         let origin_len = u16::try_from(parts.origin.len()).ok()?;
         let path = normalize_path(parts.path, Profile::Google);
         let slash: &[u8] = if parts.slash { b"/" } else { b"" };
-        Some(Self { text: [parts.origin, slash, &path].concat().into(), origin_len })
+        Some(Self {
+            text: [parts.origin, slash, &path].concat().into(),
+            origin_len,
+        })
     }
 
     /// The key with this text, whose first `origin_len` bytes are the origin.
     pub(super) fn from_parts(text: &[u8], origin_len: u16) -> Self {
-        Self { text: text.into(), origin_len }
+        Self {
+            text: text.into(),
+            origin_len,
+        }
     }
 
     /// The key of a URL that is canonical; `None` for any other text.
@@ -46,7 +52,10 @@ impl UrlKey {
 
     /// The key of an origin's robots.txt.
     pub(crate) fn robots_of(origin: &[u8]) -> Self {
-        Self { text: [origin, ROBOTS_PATH].concat().into(), origin_len: origin.len() as u16 }
+        Self {
+            text: [origin, ROBOTS_PATH].concat().into(),
+            origin_len: origin.len() as u16,
+        }
     }
 
     pub(crate) fn text(&self) -> &[u8] {
@@ -84,7 +93,11 @@ mod tests {
             ("", 0),
             ("/robots.txt", 0),
         ] {
-            assert_eq!(UrlKey::of_parts(text.as_bytes(), origin_len), None, "{text}");
+            assert_eq!(
+                UrlKey::of_parts(text.as_bytes(), origin_len),
+                None,
+                "{text}"
+            );
         }
     }
 

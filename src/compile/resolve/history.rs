@@ -55,7 +55,12 @@ pub(super) enum EventKind<'p> {
 
 impl<'p> UrlEvent<'p> {
     fn new(time: Option<i64>, max_age: Option<u32>, kind: EventKind<'p>) -> Self {
-        Self { time, max_age, kind, confirmed: false }
+        Self {
+            time,
+            max_age,
+            kind,
+            confirmed: false,
+        }
     }
 
     /// Whether it is a temporary failure.
@@ -81,14 +86,23 @@ impl<'p> UrlEvent<'p> {
     }
 
     fn is_not_modified(&self) -> bool {
-        matches!(self.kind, EventKind::Capture(Fetch { answer: FetchAnswer::NotModified, .. }))
+        matches!(
+            self.kind,
+            EventKind::Capture(Fetch {
+                answer: FetchAnswer::NotModified,
+                ..
+            })
+        )
     }
 
     /// Whether a later 304 can confirm it: a robots.txt, or a redirect.
     fn is_copy(&self) -> bool {
         match &self.kind {
             EventKind::Capture(capture) => {
-                matches!(capture.answer, FetchAnswer::Rules(..) | FetchAnswer::Redirect(_))
+                matches!(
+                    capture.answer,
+                    FetchAnswer::Rules(..) | FetchAnswer::Redirect(_)
+                )
             }
             EventKind::Previous(answer) => answer.rules_text().is_some() || answer.is_redirect(),
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => false,
@@ -100,18 +114,32 @@ impl<'p> UrlEvent<'p> {
 impl<'p> UrlHistory<'p> {
     /// The history of a URL with these captures, newest first, and its answer in the previous
     /// snapshot.
-    pub(super) fn new(key: UrlKey, captures: Vec<Fetch>, previous: Option<PreviousAnswer<'p>>, texts: &Texts) -> Self {
-        let newer = previous
-            .as_ref()
-            .map_or(0, |answer| captures.iter().take_while(|capture| is_newer(capture, answer, texts)).count());
-        let event = |capture: Fetch| UrlEvent::new(capture.time, capture.max_age, EventKind::Capture(capture));
+    pub(super) fn new(
+        key: UrlKey,
+        captures: Vec<Fetch>,
+        previous: Option<PreviousAnswer<'p>>,
+        texts: &Texts,
+    ) -> Self {
+        let newer = previous.as_ref().map_or(0, |answer| {
+            captures
+                .iter()
+                .take_while(|capture| is_newer(capture, answer, texts))
+                .count()
+        });
+        let event = |capture: Fetch| {
+            UrlEvent::new(capture.time, capture.max_age, EventKind::Capture(capture))
+        };
         let mut events: Vec<UrlEvent<'_>> = captures.into_iter().map(event).collect();
         if let Some(answer) = previous {
             insert(&mut events, newer, answer);
         }
         confirm_copies(&mut events);
         let run_ends = run_ends(&events);
-        Self { key, events, run_ends }
+        Self {
+            key,
+            events,
+            run_ends,
+        }
     }
 
     /// The number of events.
@@ -120,13 +148,22 @@ impl<'p> UrlHistory<'p> {
     }
 
     pub(super) fn all(&self) -> EventsSince<'_, 'p> {
-        EventsSince { history: self, start: 0 }
+        EventsSince {
+            history: self,
+            start: 0,
+        }
     }
 
     /// The events up to the time `until`; all without it.
     pub(super) fn until(&self, until: Option<i64>) -> EventsSince<'_, 'p> {
-        let start = until.map_or(0, |until| self.events.partition_point(|event| event.time > Some(until)));
-        EventsSince { history: self, start }
+        let start = until.map_or(0, |until| {
+            self.events
+                .partition_point(|event| event.time > Some(until))
+        });
+        EventsSince {
+            history: self,
+            start,
+        }
     }
 }
 
@@ -144,7 +181,10 @@ impl<'h, 'p> EventsSince<'h, 'p> {
 
     /// The events before the run of failures.
     pub(super) fn before_failures(&self) -> Self {
-        Self { start: self.run_end(|ends| ends.failures), ..*self }
+        Self {
+            start: self.run_end(|ends| ends.failures),
+            ..*self
+        }
     }
 
     /// The time of the first failure of the run.
@@ -158,11 +198,16 @@ impl<'h, 'p> EventsSince<'h, 'p> {
     }
 
     fn first_of_run(&self, end: impl Fn(&RunEnds) -> u32) -> Option<i64> {
-        self.history.events[self.start..self.run_end(end)].last().and_then(|event| event.time)
+        self.history.events[self.start..self.run_end(end)]
+            .last()
+            .and_then(|event| event.time)
     }
 
     fn run_end(&self, end: impl Fn(&RunEnds) -> u32) -> usize {
-        self.history.run_ends.get(self.start).map_or(self.start, |ends| end(ends) as usize)
+        self.history
+            .run_ends
+            .get(self.start)
+            .map_or(self.start, |ends| end(ends) as usize)
     }
 }
 
@@ -179,7 +224,12 @@ fn confirm_copies(events: &mut [UrlEvent<'_>]) {
     for at in (0..events.len()).rev() {
         if let (true, Some(copy)) = (events[at].is_not_modified(), copy) {
             let max_age = events[at].max_age.or(events[copy].max_age);
-            events[at] = UrlEvent { time: events[at].time, max_age, confirmed: true, ..events[copy].clone() };
+            events[at] = UrlEvent {
+                time: events[at].time,
+                max_age,
+                confirmed: true,
+                ..events[copy].clone()
+            };
         }
         if !events[at].is_failure() {
             copy = events[at].is_copy().then_some(at);
@@ -192,12 +242,22 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
         return Vec::new();
     }
     let end = events.len() as u32;
-    let (mut next, mut out) = (RunEnds { failures: end, unreachable: end }, Vec::with_capacity(events.len()));
+    let (mut next, mut out) = (
+        RunEnds {
+            failures: end,
+            unreachable: end,
+        },
+        Vec::with_capacity(events.len()),
+    );
     for (event, at) in events.iter().zip(0..end).rev() {
         // The previous snapshot has an earlier 429 without its time, so the run begins here.
         let is_run_start = matches!(event.kind, EventKind::FirstUnreachable);
         next = RunEnds {
-            failures: if event.is_failure() { next.failures } else { at },
+            failures: if event.is_failure() {
+                next.failures
+            } else {
+                at
+            },
             unreachable: match event.is_unreachable() {
                 true if is_run_start => at + 1,
                 true => next.unreachable,
@@ -215,25 +275,42 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
 fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAnswer<'p>) {
     let outcome = answer.entry.outcome();
     let (fetched, max_age) = (outcome.fetched, outcome.max_age);
-    let (first, unreachable) = (outcome.first_failure.min(fetched), outcome.first_unreachable.min(fetched));
+    let (first, unreachable) = (
+        outcome.first_failure.min(fetched),
+        outcome.first_unreachable.min(fetched),
+    );
     let (failed, is_unreachable) = (answer.is_failure(), answer.is_unreachable());
     let last_good = answer.last_good;
-    events.insert(at, UrlEvent::new(fetched, max_age, EventKind::Previous(answer)));
+    events.insert(
+        at,
+        UrlEvent::new(fetched, max_age, EventKind::Previous(answer)),
+    );
     if !failed {
         return;
     }
     // Inserts an event after the one at `at`, and after all events as new as `time`.
     let mut insert_after = |time: Option<i64>, kind| {
-        at += 1 + events[at + 1..].iter().take_while(|event| event.time >= time).count();
+        at += 1 + events[at + 1..]
+            .iter()
+            .take_while(|event| event.time >= time)
+            .count();
         events.insert(at, UrlEvent::new(time, None, kind));
     };
     if is_unreachable && unreachable != first {
         insert_after(unreachable, EventKind::FirstUnreachable);
     }
-    insert_after(first, EventKind::FirstFailure { unreachable: is_unreachable && unreachable == first });
+    insert_after(
+        first,
+        EventKind::FirstFailure {
+            unreachable: is_unreachable && unreachable == first,
+        },
+    );
     if let Some(text) = last_good {
         // The snapshot does not keep the time of the copy, only that it is the event before.
-        insert_after(first.and_then(|first| first.checked_sub(1)), EventKind::LastGood(text));
+        insert_after(
+            first.and_then(|first| first.checked_sub(1)),
+            EventKind::LastGood(text),
+        );
     }
 }
 
@@ -269,10 +346,12 @@ fn content_order(capture: &Fetch, answer: &PreviousAnswer<'_>, texts: &Texts) ->
     }
     let order = capture_rank.cmp(&(rank, outcome.status, outcome.max_age));
     match (&capture.answer, answer.rules_text()) {
-        (FetchAnswer::Rules(text, _), Some(other)) if order.is_eq() => texts.digest(*text).cmp(&texts.digest(other)),
-        (FetchAnswer::Unreachable(cause), _) if order.is_eq() => {
-            cause.as_bytes().cmp(answer.entry.strings().1.unwrap_or_default())
+        (FetchAnswer::Rules(text, _), Some(other)) if order.is_eq() => {
+            texts.digest(*text).cmp(&texts.digest(other))
         }
+        (FetchAnswer::Unreachable(cause), _) if order.is_eq() => cause
+            .as_bytes()
+            .cmp(answer.entry.strings().1.unwrap_or_default()),
         _ => order,
     }
 }

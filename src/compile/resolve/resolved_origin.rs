@@ -47,7 +47,15 @@ impl ResolvedOrigin<'_> {
             max_age: None,
         };
         let (file, last_good, source, detail) = (None, None, None, None);
-        Self { key: Cow::default(), outcome, file, last_good, source, detail, decided_by: DecidedBy::Previous }
+        Self {
+            key: Cow::default(),
+            outcome,
+            file,
+            last_good,
+            source,
+            detail,
+            decided_by: DecidedBy::Previous,
+        }
     }
 
     /// The outcome of a URL without any event.

@@ -36,7 +36,11 @@ struct RedirectChain<'p> {
 
 impl<'p> RedirectChain<'p> {
     fn new(history: Arc<UrlHistory<'p>>) -> Self {
-        Self { visited: vec![history], hops: 0, until: None }
+        Self {
+            visited: vec![history],
+            hops: 0,
+            until: None,
+        }
     }
 
     /// Whether the URL is on the chain, so that another redirect to it is a loop.
@@ -59,14 +63,22 @@ impl<'p> RedirectChain<'p> {
         max_age: Option<u32>,
     ) -> ResolvedOrigin<'p> {
         let mut resolved = ResolvedOrigin::new(class, status);
-        resolved.outcome = Outcome { hops: self.hops, fetched, max_age, ..resolved.outcome };
+        resolved.outcome = Outcome {
+            hops: self.hops,
+            fetched,
+            max_age,
+            ..resolved.outcome
+        };
         resolved.source = self.source().map(|url| url.to_vec().into());
         resolved
     }
 
     /// The current URL, if redirects led to it.
     fn source(&self) -> Option<&[u8]> {
-        self.visited.last().filter(|_| self.hops > 0).map(|history| history.key.text())
+        self.visited
+            .last()
+            .filter(|_| self.hops > 0)
+            .map(|history| history.key.text())
     }
 }
 
@@ -98,7 +110,12 @@ const MAX_SHARED_EVENTS: usize = 1 << 19;
 
 impl<'p> SharedHistories<'p> {
     fn get(&self, url: &UrlKey) -> Option<Arc<UrlHistory<'p>>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).by_url.get(url).cloned()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .by_url
+            .get(url)
+            .cloned()
     }
 
     fn insert(&self, history: &Arc<UrlHistory<'p>>) {
@@ -106,7 +123,11 @@ impl<'p> SharedHistories<'p> {
         if map.events + history.len() > MAX_SHARED_EVENTS {
             *map = HistoryMap::default();
         }
-        if map.by_url.insert(history.key.clone(), history.clone()).is_none() {
+        if map
+            .by_url
+            .insert(history.key.clone(), history.clone())
+            .is_none()
+        {
             map.events += history.len();
         }
     }
@@ -125,16 +146,24 @@ impl<'p> Resolver<'p> {
     /// The outcome of an origin without captures of its robots.txt, in a row of the previous
     /// snapshot. It changes if its redirects lead to a captured URL.
     pub(crate) fn resolve_previous(&self, row: u32) -> Result<ResolvedOrigin<'p>> {
-        let Some(previous) = self.previous else { return Ok(ResolvedOrigin::unknown()) };
+        let Some(previous) = self.previous else {
+            return Ok(ResolvedOrigin::unknown());
+        };
         let entry = previous.previous.origin(row)?;
         let key = entry.key();
         let answer = previous.answer(entry)?;
-        for (url, _) in [answer.redirect_end(), answer.missing_target()].into_iter().flatten() {
+        for (url, _) in [answer.redirect_end(), answer.missing_target()]
+            .into_iter()
+            .flatten()
+        {
             if self.captured(url)?.is_some() {
                 return self.resolve_history(key.into(), Vec::new(), DecidedBy::Redirects);
             }
         }
-        Ok(ResolvedOrigin { key: key.into(), ..unchanged(&answer, answer.entry.strings().0.map(Cow::Borrowed)) })
+        Ok(ResolvedOrigin {
+            key: key.into(),
+            ..unchanged(&answer, answer.entry.strings().0.map(Cow::Borrowed))
+        })
     }
 
     /// The outcome of an origin whose robots.txt has these captures; `otherwise` is what decides if
@@ -148,15 +177,28 @@ impl<'p> Resolver<'p> {
         let history = Arc::new(self.history(UrlKey::robots_of(&origin), captures)?);
         let events = history.all();
         let resolved = self.outcome(events, &mut RedirectChain::new(history.clone()))?;
-        let by_capture =
-            events.first().is_some_and(|event| event.confirmed || matches!(event.kind, EventKind::Capture(_)));
-        let decided_by = if by_capture { DecidedBy::Capture } else { otherwise };
-        Ok(ResolvedOrigin { key: origin, decided_by, ..resolved })
+        let by_capture = events
+            .first()
+            .is_some_and(|event| event.confirmed || matches!(event.kind, EventKind::Capture(_)));
+        let decided_by = if by_capture {
+            DecidedBy::Capture
+        } else {
+            otherwise
+        };
+        Ok(ResolvedOrigin {
+            key: origin,
+            decided_by,
+            ..resolved
+        })
     }
 
     /// The history of a URL with these captures.
     fn history(&self, url: UrlKey, captures: Vec<Fetch>) -> Result<UrlHistory<'p>> {
-        let answer = self.previous.map(|previous| previous.answer_of(url.text())).transpose()?.flatten();
+        let answer = self
+            .previous
+            .map(|previous| previous.answer_of(url.text()))
+            .transpose()?
+            .flatten();
         Ok(UrlHistory::new(url, captures, answer, self.texts))
     }
 
@@ -173,19 +215,28 @@ impl<'p> Resolver<'p> {
     }
 
     /// The outcome of the current URL of the chain, with these events.
-    fn outcome(&self, events: EventsSince<'_, 'p>, chain: &mut RedirectChain<'p>) -> Result<ResolvedOrigin<'p>> {
-        let Some(event) = events.first() else { return Ok(ResolvedOrigin::unknown()) };
+    fn outcome(
+        &self,
+        events: EventsSince<'_, 'p>,
+        chain: &mut RedirectChain<'p>,
+    ) -> Result<ResolvedOrigin<'p>> {
+        let Some(event) = events.first() else {
+            return Ok(ResolvedOrigin::unknown());
+        };
         match &event.kind {
             EventKind::Capture(capture) => self.capture_outcome(event, capture, events, chain),
             EventKind::Previous(answer) => self.previous_outcome(answer, events, chain),
             EventKind::LastGood(text) if event.confirmed => {
                 let file = Some(*text);
-                Ok(ResolvedOrigin { file, ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.max_age) })
+                Ok(ResolvedOrigin {
+                    file,
+                    ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.max_age)
+                })
             }
             // These are never the newest event.
-            EventKind::FirstFailure { .. } | EventKind::FirstUnreachable | EventKind::LastGood(_) => {
-                Ok(ResolvedOrigin::unknown())
-            }
+            EventKind::FirstFailure { .. }
+            | EventKind::FirstUnreachable
+            | EventKind::LastGood(_) => Ok(ResolvedOrigin::unknown()),
         }
     }
 
@@ -203,12 +254,27 @@ impl<'p> Resolver<'p> {
             ..answered(OutcomeClass::Unreachable)
         };
         let failed = match &capture.answer {
-            FetchAnswer::Redirect(target) => return self.redirect(event, capture.status, target.as_ref(), chain),
+            FetchAnswer::Redirect(target) => {
+                return self.redirect(event, capture.status, target.as_ref(), chain);
+            }
             FetchAnswer::Rules(text, flags) => {
-                let BodyFlags { cut_short, past_limit, looks_like } = *flags;
+                let BodyFlags {
+                    cut_short,
+                    past_limit,
+                    looks_like,
+                } = *flags;
                 let resolved = answered(OutcomeClass::Rules);
-                let outcome = Outcome { cut_short, past_limit, looks_like, ..resolved.outcome };
-                return Ok(ResolvedOrigin { outcome, file: Some(*text), ..resolved });
+                let outcome = Outcome {
+                    cut_short,
+                    past_limit,
+                    looks_like,
+                    ..resolved.outcome
+                };
+                return Ok(ResolvedOrigin {
+                    outcome,
+                    file: Some(*text),
+                    ..resolved
+                });
             }
             FetchAnswer::ClientError => return Ok(answered(OutcomeClass::ClientError)),
             FetchAnswer::ServerError => answered(OutcomeClass::ServerError),
@@ -230,7 +296,9 @@ impl<'p> Resolver<'p> {
             detail: Some(why.as_bytes().to_vec().into()),
             ..chain.outcome(OutcomeClass::Unresolved, status, event.time, event.max_age)
         };
-        let Some(target) = target else { return Ok(unresolved(NO_LOCATION, chain)) };
+        let Some(target) = target else {
+            return Ok(unresolved(NO_LOCATION, chain));
+        };
         if chain.has_visited(target) {
             return Ok(unresolved(LOOP, chain));
         }
@@ -247,7 +315,12 @@ impl<'p> Resolver<'p> {
 
     /// The outcome of a URL, `hops` redirects away. `None`, and an unchanged chain, if the URL has
     /// no history.
-    fn follow(&self, url: &UrlKey, hops: u8, chain: &mut RedirectChain<'p>) -> Result<Option<ResolvedOrigin<'p>>> {
+    fn follow(
+        &self,
+        url: &UrlKey,
+        hops: u8,
+        chain: &mut RedirectChain<'p>,
+    ) -> Result<Option<ResolvedOrigin<'p>>> {
         let history = self.history_of(url)?;
         let events = history.until(chain.until);
         if events.first().is_none() {
@@ -267,9 +340,17 @@ impl<'p> Resolver<'p> {
     ) -> Result<ResolvedOrigin<'p>> {
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
-            let Outcome { status, fetched, max_age, .. } = *answer.entry.outcome();
+            let Outcome {
+                status,
+                fetched,
+                max_age,
+                ..
+            } = *answer.entry.outcome();
             let resolved = chain.outcome(OutcomeClass::Unresolved, status, fetched, max_age);
-            return Ok(ResolvedOrigin { detail: Some(TOO_MANY.as_bytes().into()), ..resolved });
+            return Ok(ResolvedOrigin {
+                detail: Some(TOO_MANY.as_bytes().into()),
+                ..resolved
+            });
         }
         if let Some((url, further)) = self.recaptured_target(answer)?
             && chain.hops.saturating_add(further) <= MAX_HOPS
@@ -284,10 +365,17 @@ impl<'p> Resolver<'p> {
         };
         let mut resolved = unchanged(answer, source);
         resolved.outcome.hops = hops;
-        if let Some(event) = events.first().filter(|event| event.confirmed && answer.rules_text().is_some()) {
+        if let Some(event) = events
+            .first()
+            .filter(|event| event.confirmed && answer.rules_text().is_some())
+        {
             (resolved.outcome.fetched, resolved.outcome.max_age) = (event.time, event.max_age);
         }
-        if answer.is_failure() { self.with_last_good(resolved, events, chain) } else { Ok(resolved) }
+        if answer.is_failure() {
+            self.with_last_good(resolved, events, chain)
+        } else {
+            Ok(resolved)
+        }
     }
 
     /// The URL to which redirects of the previous snapshot led, if it was captured since, and the
@@ -298,8 +386,12 @@ impl<'p> Resolver<'p> {
         {
             return Ok(Some((url, hops)));
         }
-        let Some((url, hops)) = answer.redirect_end() else { return Ok(None) };
-        let Some((url, newest)) = self.captured(url)? else { return Ok(None) };
+        let Some((url, hops)) = answer.redirect_end() else {
+            return Ok(None);
+        };
+        let Some((url, newest)) = self.captured(url)? else {
+            return Ok(None);
+        };
         // Unresolved redirects stay unresolved, unless the URL at their end has a newer capture.
         let is_unresolved = answer.class() == OutcomeClass::Unresolved;
         let is_newer = newest.time > answer.entry.outcome().fetched;
@@ -308,7 +400,9 @@ impl<'p> Resolver<'p> {
 
     /// The newest capture of a canonical URL.
     fn captured(&self, url: &[u8]) -> Result<Option<(UrlKey, Fetch)>> {
-        let Some(key) = UrlKey::of_canonical(url) else { return Ok(None) };
+        let Some(key) = UrlKey::of_canonical(url) else {
+            return Ok(None);
+        };
         let newest = self.table.newest_of(&key)?;
         Ok(newest.map(|capture| (key, capture)))
     }
@@ -324,10 +418,21 @@ impl<'p> Resolver<'p> {
         resolved.outcome.first_failure = events.first_failure();
         resolved.outcome.first_unreachable = events.first_unreachable();
         resolved.last_good = match before.first().map(|event| &event.kind) {
-            Some(EventKind::Capture(Fetch { answer: FetchAnswer::Rules(text, _), .. })) => Some(*text),
+            Some(EventKind::Capture(Fetch {
+                answer: FetchAnswer::Rules(text, _),
+                ..
+            })) => Some(*text),
             Some(EventKind::LastGood(text)) => Some(*text),
-            Some(EventKind::Previous(answer)) if answer.rules_text().is_some() => answer.rules_text(),
-            Some(EventKind::Capture(Fetch { answer: FetchAnswer::Redirect(Some(_)), .. }) | EventKind::Previous(_)) => {
+            Some(EventKind::Previous(answer)) if answer.rules_text().is_some() => {
+                answer.rules_text()
+            }
+            Some(
+                EventKind::Capture(Fetch {
+                    answer: FetchAnswer::Redirect(Some(_)),
+                    ..
+                })
+                | EventKind::Previous(_),
+            ) => {
                 // An older redirect: the answer of its target when the failures began, or the last
                 // good copy of the target.
                 chain.until = resolved.outcome.first_failure.or(chain.until);

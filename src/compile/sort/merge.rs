@@ -28,7 +28,11 @@ pub(crate) fn merge_runs(
 ) -> Result<SortedTable> {
     let mut table = TableBuilder::new(options);
     merge_with_progress(runs, texts, progress, &mut |record| {
-        if is_left_out(record) { table.leave_out() } else { table.append(record) }
+        if is_left_out(record) {
+            table.leave_out()
+        } else {
+            table.append(record)
+        }
     })?;
     table.finish()
 }
@@ -75,9 +79,11 @@ impl MergedRun<'_> {
     }
 
     fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
-        self.prefix.cmp(&other.prefix).then_with(|| match (self.reader.record(), other.reader.record()) {
-            (Some(a), Some(b)) => a.order(&b, texts),
-            _ => Ordering::Equal,
+        self.prefix.cmp(&other.prefix).then_with(|| {
+            match (self.reader.record(), other.reader.record()) {
+                (Some(a), Some(b)) => a.order(&b, texts),
+                _ => Ordering::Equal,
+            }
         })
     }
 }
@@ -93,7 +99,10 @@ pub(super) fn merge(
 ) -> Result<()> {
     let mut sorted: Vec<MergedRun<'_>> = Vec::with_capacity(runs.len());
     for run in runs {
-        let mut run = MergedRun { reader: RecordReader::new(run)?, prefix: 0 };
+        let mut run = MergedRun {
+            reader: RecordReader::new(run)?,
+            prefix: 0,
+        };
         if run.read_prefix() {
             sorted.push(run);
         }
@@ -110,7 +119,10 @@ pub(super) fn merge(
             if !least.advance()? {
                 break;
             }
-            if sorted.last().is_some_and(|next| next.order(&least, texts).is_lt()) {
+            if sorted
+                .last()
+                .is_some_and(|next| next.order(&least, texts).is_lt())
+            {
                 let at = sorted.partition_point(|run| run.order(&least, texts).is_gt());
                 sorted.insert(at, least);
                 break;

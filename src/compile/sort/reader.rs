@@ -20,14 +20,24 @@ const BUFFER: usize = 256 << 10;
 
 impl<'s> RecordReader<'s> {
     pub(super) fn new(spooled: &'s SpooledBytes) -> Result<Self> {
-        let mut reader = Self { spooled, buf: Vec::new(), offset: 0, start: 0, len: 0 };
+        let mut reader = Self {
+            spooled,
+            buf: Vec::new(),
+            offset: 0,
+            start: 0,
+            len: 0,
+        };
         reader.advance()?;
         Ok(reader)
     }
 
     /// The current record; `None` at the end.
     pub(super) fn record(&self) -> Option<CaptureRecord<'_>> {
-        if self.len == 0 { None } else { CaptureRecord::first_of(&self.buf[self.start..]) }
+        if self.len == 0 {
+            None
+        } else {
+            CaptureRecord::first_of(&self.buf[self.start..])
+        }
     }
 
     /// Goes to the next record.
@@ -50,11 +60,19 @@ impl<'s> RecordReader<'s> {
             let unread = self.spooled.len() - self.offset - self.buf.len() as u64;
             if unread == 0 {
                 let is_end = self.buf.is_empty();
-                return if is_end { Ok(()) } else { Err(Error::corrupt("temporary data end within a record")) };
+                return if is_end {
+                    Ok(())
+                } else {
+                    Err(Error::corrupt("temporary data end within a record"))
+                };
             }
-            let (old, read) = (self.buf.len(), more.min(usize::try_from(unread).unwrap_or(more)));
+            let (old, read) = (
+                self.buf.len(),
+                more.min(usize::try_from(unread).unwrap_or(more)),
+            );
             self.buf.resize(old + read, 0);
-            self.spooled.read_at(&mut self.buf[old..], self.offset + old as u64)?;
+            self.spooled
+                .read_at(&mut self.buf[old..], self.offset + old as u64)?;
             more *= 2;
         }
     }

@@ -30,7 +30,12 @@ const MAX_BATCH_LEN: usize = 64 << 10;
 
 impl RunWriter {
     pub(crate) fn new(options: &SpoolOptions, run_len: usize) -> Self {
-        Self { options: options.clone(), run_len, buffer: Mutex::default(), runs: Mutex::default() }
+        Self {
+            options: options.clone(),
+            run_len,
+            buffer: Mutex::default(),
+            runs: Mutex::default(),
+        }
     }
 
     /// The most bytes of captures that a thread should gather before it adds them.
@@ -71,7 +76,10 @@ impl RunWriter {
     /// A run of sorted records.
     fn run(&self, records: &[u8], slots: &[RecordSlot]) -> Result<SpooledBytes> {
         let mut run = Spool::new(&self.options, RUNS);
-        for record in slots.iter().filter_map(|slot| CaptureRecord::first_of(&records[slot.start..])) {
+        for record in slots
+            .iter()
+            .filter_map(|slot| CaptureRecord::first_of(&records[slot.start..]))
+        {
             run.append(record.bytes())?;
         }
         run.finish()
@@ -82,14 +90,21 @@ impl RunWriter {
     /// # Errors
     /// As [`add`](Self::add).
     pub(crate) fn finish(mut self, texts: &dyn TextDigests) -> Result<Vec<SpooledBytes>> {
-        let rest = std::mem::take(self.buffer.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let rest = std::mem::take(
+            self.buffer
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         if !rest.is_empty() {
             let mut slots = slots(&rest);
             slots.par_sort_unstable_by(|a, b| order(&rest, a, b, texts));
             let run = self.run(&rest, &slots)?;
             lock(&self.runs).push(run);
         }
-        Ok(self.runs.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(self
+            .runs
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -104,7 +119,10 @@ struct RecordSlot {
 fn slots(records: &[u8]) -> Vec<RecordSlot> {
     let (mut slots, mut start) = (Vec::new(), 0);
     while let Some(record) = CaptureRecord::first_of(&records[start..]) {
-        slots.push(RecordSlot { prefix: record.key_prefix(), start });
+        slots.push(RecordSlot {
+            prefix: record.key_prefix(),
+            start,
+        });
         start += record.bytes().len();
     }
     slots
@@ -112,9 +130,11 @@ fn slots(records: &[u8]) -> Vec<RecordSlot> {
 
 fn order(records: &[u8], a: &RecordSlot, b: &RecordSlot, texts: &dyn TextDigests) -> Ordering {
     let record = |slot: &RecordSlot| CaptureRecord::first_of(&records[slot.start..]);
-    a.prefix.cmp(&b.prefix).then_with(|| match (record(a), record(b)) {
-        (Some(a), Some(b)) => a.order(&b, texts),
-        // Every slot has a record.
-        _ => Ordering::Equal,
-    })
+    a.prefix
+        .cmp(&b.prefix)
+        .then_with(|| match (record(a), record(b)) {
+            (Some(a), Some(b)) => a.order(&b, texts),
+            // Every slot has a record.
+            _ => Ordering::Equal,
+        })
 }

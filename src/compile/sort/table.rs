@@ -76,7 +76,11 @@ impl CaptureCounter {
 impl TableBuilder {
     pub(super) fn new(options: &SpoolOptions) -> Self {
         let records = Spool::new(options, "sorted captures");
-        Self { records, blocks: Vec::new(), counter: CaptureCounter::default() }
+        Self {
+            records,
+            blocks: Vec::new(),
+            counter: CaptureCounter::default(),
+        }
     }
 
     pub(super) fn leave_out(&mut self) -> Result<()> {
@@ -87,17 +91,32 @@ impl TableBuilder {
     pub(super) fn append(&mut self, record: &CaptureRecord<'_>) -> Result<()> {
         let (start, origin) = (self.records.len(), record.origin());
         let end = start + record.bytes().len() as u64;
-        if self.blocks.last().is_none_or(|block| end > block.start + BLOCK_LEN) {
+        if self
+            .blocks
+            .last()
+            .is_none_or(|block| end > block.start + BLOCK_LEN)
+        {
             let url = [origin, record.path()].concat().into();
-            self.blocks.push(TableBlock { start, origin_len: origin.len() as u16, url });
+            self.blocks.push(TableBlock {
+                start,
+                origin_len: origin.len() as u16,
+                url,
+            });
         }
         self.counter.count(record);
         self.records.append(record.bytes())
     }
 
     pub(super) fn finish(self) -> Result<SortedTable> {
-        let cache = std::iter::repeat_with(Mutex::default).take(CACHED_BLOCKS.min(self.blocks.len())).collect();
-        Ok(SortedTable { records: self.records.finish()?, blocks: self.blocks, counts: self.counter.counts, cache })
+        let cache = std::iter::repeat_with(Mutex::default)
+            .take(CACHED_BLOCKS.min(self.blocks.len()))
+            .collect();
+        Ok(SortedTable {
+            records: self.records.finish()?,
+            blocks: self.blocks,
+            counts: self.counter.counts,
+            cache,
+        })
     }
 }
 
@@ -148,18 +167,32 @@ impl SortedTable {
     }
 
     /// Passes the captures of a URL to `take`, until it returns `false`.
-    fn for_each_of(&self, url: &UrlKey, mut take: impl FnMut(&CaptureRecord<'_>) -> bool) -> Result<()> {
+    fn for_each_of(
+        &self,
+        url: &UrlKey,
+        mut take: impl FnMut(&CaptureRecord<'_>) -> bool,
+    ) -> Result<()> {
         let key = url.split();
         // The captures of a URL may begin in the block before the first that begins with it.
-        let first = self.blocks.partition_point(|block| block.order(key).is_lt()).saturating_sub(1);
+        let first = self
+            .blocks
+            .partition_point(|block| block.order(key).is_lt())
+            .saturating_sub(1);
         for (number, block) in self.blocks.iter().enumerate().skip(first) {
             if block.order(key).is_gt() {
                 break;
             }
-            let end = self.blocks.get(number + 1).map_or(self.records.len(), |next| next.start);
+            let end = self
+                .blocks
+                .get(number + 1)
+                .map_or(self.records.len(), |next| next.start);
             let goes_on = self.with_block(number, block.start, end, |mut bytes| {
                 while let Some(record) = CaptureRecord::first_of(bytes) {
-                    match record.origin().cmp(key.0).then_with(|| record.path().cmp(key.1)) {
+                    match record
+                        .origin()
+                        .cmp(key.0)
+                        .then_with(|| record.path().cmp(key.1))
+                    {
                         Ordering::Less => {}
                         Ordering::Equal if take(&record) => {}
                         Ordering::Equal | Ordering::Greater => return false,
@@ -176,7 +209,13 @@ impl SortedTable {
     }
 
     /// Calls `work` with the bytes of a block.
-    fn with_block<T>(&self, number: usize, start: u64, end: u64, work: impl FnOnce(&[u8]) -> T) -> Result<T> {
+    fn with_block<T>(
+        &self,
+        number: usize,
+        start: u64,
+        end: u64,
+        work: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
         if let Some(bytes) = self.records.in_memory(start, (end - start) as usize) {
             return Ok(work(bytes));
         }
@@ -195,7 +234,9 @@ impl SortedTable {
     /// # Errors
     /// I/O errors of temporary data.
     pub(crate) fn reader(&self) -> Result<TableReader<'_>> {
-        Ok(TableReader { reader: RecordReader::new(&self.records)? })
+        Ok(TableReader {
+            reader: RecordReader::new(&self.records)?,
+        })
     }
 }
 
@@ -223,7 +264,10 @@ impl TableReader<'_> {
                 Some(found) if *found.origin != *record.origin() || !record.is_robots() => break,
                 Some(found) => found.captures.push(record.decode()),
                 None if record.is_robots() => {
-                    found = Some(RobotsCaptures { origin: record.origin().into(), captures: vec![record.decode()] });
+                    found = Some(RobotsCaptures {
+                        origin: record.origin().into(),
+                        captures: vec![record.decode()],
+                    });
                 }
                 None => {}
             }

@@ -1,6 +1,8 @@
 //! The first phase of Teddy: one pass over a text finds the buckets of all fingerprints.
 
-use crate::simd::avx2::vectors::{kinds_of, load_bytes, load_last, or_bytes, slash_lanes, successors};
+use crate::simd::avx2::vectors::{
+    kinds_of, load_bytes, load_last, or_bytes, slash_lanes, successors,
+};
 use crate::simd::{BucketMatches, Fingerprints, Nibbles};
 use std::arch::x86_64::*;
 
@@ -22,13 +24,19 @@ fn scan_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &[u8]
     let mut slashes = 0;
     let mut rest = text;
     while let Some(window) = rest.first_chunk::<34>() {
-        let (Some(first), Some(second), Some(third)) =
-            (window.first_chunk(), window[1..].first_chunk(), window[2..].first_chunk())
-        else {
+        let (Some(first), Some(second), Some(third)) = (
+            window.first_chunk(),
+            window[1..].first_chunk(),
+            window[2..].first_chunk(),
+        ) else {
             break;
         };
         let first = load_bytes(first);
-        scan_positions(halves, [first, load_bytes(second), load_bytes(third)], &mut seen);
+        scan_positions(
+            halves,
+            [first, load_bytes(second), load_bytes(third)],
+            &mut seen,
+        );
         slashes += slash_lanes(first).count_ones();
         rest = &rest[32..];
     }
@@ -40,9 +48,16 @@ fn scan_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &[u8]
     }
     let (bytes, before) = load_last(text, rest.len());
     slashes += scan_end(halves, bytes, before, &mut seen);
-    let high = if HALVES > 1 { or_bytes(seen[HALVES - 1]) } else { 0 };
+    let high = if HALVES > 1 {
+        or_bytes(seen[HALVES - 1])
+    } else {
+        0
+    };
     let buckets = u16::from_le_bytes([or_bytes(seen[0]), high]);
-    BucketMatches { buckets, slashes: slashes.min(255) as u8 }
+    BucketMatches {
+        buckets,
+        slashes: slashes.min(255) as u8,
+    }
 }
 
 /// Scans 32 positions that zeros follow. Returns the number of slashes after the first `before`

@@ -7,7 +7,8 @@ mod text;
 mod vectors;
 
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles, PairTables, backend,
+    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles,
+    PairTables, backend,
 };
 use fingerprints::scan_fingerprints;
 use signature::{characters, next_subset, pair_bits};

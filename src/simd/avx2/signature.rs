@@ -14,9 +14,19 @@ pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
     let mut flags = [0; 256];
     let mut numbers = [0; 32];
     let mut rest = text;
-    while let (Some(bytes), Some(next)) = (rest.first_chunk(), rest.get(1..).and_then(|next| next.first_chunk())) {
-        store_bytes(&mut numbers, pair_numbers(load_bytes(bytes), load_bytes(next), tables));
-        numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
+    while let (Some(bytes), Some(next)) = (
+        rest.first_chunk(),
+        rest.get(1..).and_then(|next| next.first_chunk()),
+    ) {
+        store_bytes(
+            &mut numbers,
+            pair_numbers(load_bytes(bytes), load_bytes(next), tables),
+        );
+        numbers
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .for_each(|numbers| set(&mut flags, numbers));
         rest = &rest[32..];
     }
     // The rest, in the last 32 bytes of the text. The last byte begins no pair, and earlier pairs
@@ -24,14 +34,21 @@ pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
     let (bytes, before) = load_last(text, rest.len());
     let end = before as i8 + rest.len() as i8 - 1;
     let indices = _mm256_setr_epi8(
-        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-        30, 31,
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+        25, 26, 27, 28, 29, 30, 31,
     );
     let is_new = _mm256_cmpgt_epi8(indices, _mm256_set1_epi8(before as i8 - 1));
     let is_pair = _mm256_cmpgt_epi8(_mm256_set1_epi8(end), indices);
     let ignored = _mm256_andnot_si256(_mm256_and_si256(is_new, is_pair), _mm256_set1_epi8(i8::MIN));
-    store_bytes(&mut numbers, _mm256_or_si256(pair_numbers(bytes, successors(bytes), tables), ignored));
-    numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
+    store_bytes(
+        &mut numbers,
+        _mm256_or_si256(pair_numbers(bytes, successors(bytes), tables), ignored),
+    );
+    numbers
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .for_each(|numbers| set(&mut flags, numbers));
     flag_bits(&flags)
 }
 
@@ -41,13 +58,18 @@ pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
 fn pair_numbers(first: __m256i, second: __m256i, tables: &PairTables) -> __m256i {
     let (low, high) = look_up(&tables.first, first);
     let (next_low, next_high) = look_up(&tables.second, second);
-    let values = _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_xor_si256(next_low, next_high));
+    let values = _mm256_xor_si256(
+        _mm256_xor_si256(low, high),
+        _mm256_xor_si256(next_low, next_high),
+    );
     _mm256_and_si256(values, _mm256_set1_epi8(127))
 }
 
 #[inline]
 fn set(flags: &mut [u8; 256], numbers: &[u8]) {
-    numbers.iter().for_each(|number| flags[usize::from(*number)] = 0xff);
+    numbers
+        .iter()
+        .for_each(|number| flags[usize::from(*number)] = 0xff);
 }
 
 /// The first 128 flags as bits.
@@ -75,7 +97,10 @@ pub(super) fn characters(text: &[u8], kinds: &Nibbles) -> Characters {
     let (bytes, before) = load_last(text, rest.len());
     all = _mm256_or_si256(all, kinds_of(bytes, kinds));
     slashes += (u64::from(slash_lanes(bytes)) >> before).count_ones();
-    Characters { kinds: or_bytes(all), slashes: slashes.min(255) as u8 }
+    Characters {
+        kinds: or_bytes(all),
+        slashes: slashes.min(255) as u8,
+    }
 }
 
 #[inline]
@@ -85,11 +110,15 @@ pub(super) fn next_subset(signatures: &[[u8; 16]], signature: [u64; 2]) -> Optio
     let both = _mm256_set_epi64x(b, a, b, a);
     let (chunks, rest) = signatures.as_chunks::<8>();
     for (i, chunk) in chunks.iter().enumerate() {
-        let [first, second, third, fourth] = chunk.as_flattened().as_chunks::<32>().0 else { return None };
+        let [first, second, third, fourth] = chunk.as_flattened().as_chunks::<32>().0 else {
+            return None;
+        };
         let (low, high) = (within(first, second, both), within(third, fourth, both));
         // One branch for eight signatures; with twelve it was slower.
         if lanes(_mm256_or_si256(low, high)) != 0 {
-            return Some(i * 8 + (four_lanes(low) | four_lanes(high) << 4).trailing_zeros() as usize);
+            return Some(
+                i * 8 + (four_lanes(low) | four_lanes(high) << 4).trailing_zeros() as usize,
+            );
         }
     }
     scalar::next_subset(rest, signature).map(|i| chunks.len() * 8 + i)
@@ -101,8 +130,14 @@ pub(super) fn next_subset(signatures: &[[u8; 16]], signature: [u64; 2]) -> Optio
 #[target_feature(enable = "avx2")]
 fn within(first: &[u8; 32], second: &[u8; 32], both: __m256i) -> __m256i {
     // The bits that `both` lacks, for two signatures each; then one lane per signature.
-    let (first, second) = (_mm256_andnot_si256(both, load_bytes(first)), _mm256_andnot_si256(both, load_bytes(second)));
-    let lacking = _mm256_or_si256(_mm256_unpacklo_epi64(first, second), _mm256_unpackhi_epi64(first, second));
+    let (first, second) = (
+        _mm256_andnot_si256(both, load_bytes(first)),
+        _mm256_andnot_si256(both, load_bytes(second)),
+    );
+    let lacking = _mm256_or_si256(
+        _mm256_unpacklo_epi64(first, second),
+        _mm256_unpackhi_epi64(first, second),
+    );
     _mm256_cmpeq_epi64(lacking, _mm256_setzero_si256())
 }
 
@@ -110,5 +145,7 @@ fn within(first: &[u8; 32], second: &[u8; 32], both: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn four_lanes(words: __m256i) -> u32 {
-    _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_permute4x64_epi64::<0b11_01_10_00>(words))) as u32
+    _mm256_movemask_pd(_mm256_castsi256_pd(
+        _mm256_permute4x64_epi64::<0b11_01_10_00>(words),
+    )) as u32
 }

@@ -10,7 +10,10 @@ use std::arch::x86_64::*;
 pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
     let halves = text.as_chunks().0;
     let (low, high) = (scan_half(&halves[0]), scan_half(&halves[1]));
-    LineMasks { ends: low.ends | high.ends << 32, odd: low.odd | high.odd << 32 }
+    LineMasks {
+        ends: low.ends | high.ends << 32,
+        odd: low.odd | high.odd << 32,
+    }
 }
 
 /// Scans 32 bytes. This is no closure for `map`, because the compiler did not always inline that,
@@ -20,7 +23,10 @@ pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
 fn scan_half(text: &[u8; 32]) -> LineMasks {
     let bytes = load_bytes(text);
     let ends = lanes(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\n' as i8)));
-    LineMasks { ends: u64::from(ends), odd: u64::from(lanes(odd_bytes(bytes)) & !ends) }
+    LineMasks {
+        ends: u64::from(ends),
+        odd: u64::from(lanes(odd_bytes(bytes)) & !ends),
+    }
 }
 
 #[inline]
@@ -42,7 +48,10 @@ pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
     }
     let len = plain.trailing_ones();
     let dots = _mm256_movemask_epi8(is(b'.')) as u32 & ((1 << len) - 1);
-    Some(HostScan { len: len as usize, label: (32 - dots.leading_zeros()) as usize })
+    Some(HostScan {
+        len: len as usize,
+        label: (32 - dots.leading_zeros()) as usize,
+    })
 }
 
 #[inline]
@@ -61,14 +70,21 @@ pub(super) fn is_plain(text: &[u8]) -> bool {
             return lanes(odd) == 0;
         }
         let chunks = text[32..].as_chunks().0.iter();
-        return lanes(chunks.fold(odd, |odd, chunk| _mm256_or_si256(odd, odd_bytes(load_bytes(chunk))))) == 0;
+        return lanes(chunks.fold(odd, |odd, chunk| {
+            _mm256_or_si256(odd, odd_bytes(load_bytes(chunk)))
+        })) == 0;
     }
     let halves = if let Some([first, last]) = first_and_last(text) {
         _mm256_set_m128i(load_half(last), load_half(first))
     } else if let Some([first, last]) = first_and_last(text) {
-        _mm256_broadcastsi128_si256(_mm_set_epi64x(i64::from_le_bytes(*last), i64::from_le_bytes(*first)))
+        _mm256_broadcastsi128_si256(_mm_set_epi64x(
+            i64::from_le_bytes(*last),
+            i64::from_le_bytes(*first),
+        ))
     } else {
-        let odd = odd_bytes(_mm256_castsi128_si256(_mm_cvtsi64_si128(first_word(text).cast_signed())));
+        let odd = odd_bytes(_mm256_castsi128_si256(_mm_cvtsi64_si128(
+            first_word(text).cast_signed(),
+        )));
         // The padding with zeros counts as odd, so mask it.
         return lanes(odd) & ((1 << text.len()) - 1) == 0;
     };

@@ -47,10 +47,16 @@ fn load_short(text: &[u8]) -> __m256i {
     let len = text.len().min(31);
     if let Some([head, tail]) = first_and_last(text) {
         let moves = MOVES[32 - len.max(16)..].first_chunk().unwrap_or(&[0; 16]);
-        return _mm256_set_m128i(_mm_shuffle_epi8(load_half(tail), load_half(moves)), load_half(head));
+        return _mm256_set_m128i(
+            _mm_shuffle_epi8(load_half(tail), load_half(moves)),
+            load_half(head),
+        );
     }
     let [low, high] = match first_and_last(text) {
-        Some([head, tail]) => [u64::from_le_bytes(*head), u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8],
+        Some([head, tail]) => [
+            u64::from_le_bytes(*head),
+            u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8,
+        ],
         None => [first_word(text), 0],
     };
     _mm256_zextsi128_si256(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))
@@ -96,7 +102,10 @@ pub(super) fn lanes(bytes: __m256i) -> u32 {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn or_bytes(bytes: __m256i) -> u8 {
-    let half = _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
+    let half = _mm_or_si128(
+        _mm256_castsi256_si128(bytes),
+        _mm256_extracti128_si256::<1>(bytes),
+    );
     let word = (_mm_cvtsi128_si64(half) | _mm_extract_epi64::<1>(half)) as u64;
     let word = (word | word >> 32) as u32;
     let word = (word | word >> 16) as u16;

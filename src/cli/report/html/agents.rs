@@ -13,8 +13,14 @@ const AGENTS: usize = 40;
 
 pub(super) fn origins(report: &Report) -> Markup {
     let whole = report.units;
-    let shown = report.agents_by_refusal().into_iter().filter_map(|i| Some((i, report.agents.get(i)?)));
-    let agents: Vec<BarRow<'_>> = shown.take(AGENTS).map(|(i, agent)| origins_row(i, agent, whole)).collect();
+    let shown = report
+        .agents_by_refusal()
+        .into_iter()
+        .filter_map(|i| Some((i, report.agents.get(i)?)));
+    let agents: Vec<BarRow<'_>> = shown
+        .take(AGENTS)
+        .map(|(i, agent)| origins_row(i, agent, whole))
+        .collect();
     html! {
         section {
             p.kicker { (plural_title(report.by)) " by agent" }
@@ -29,7 +35,14 @@ pub(super) fn origins(report: &Report) -> Markup {
 
 fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
     let CoverageCounts {
-        wholly, wholly_by_name, wholly_by_global, wholly_by_status, partly, partly_by_name, not, ..
+        wholly,
+        wholly_by_name,
+        wholly_by_global,
+        wholly_by_status,
+        partly,
+        partly_by_name,
+        not,
+        ..
     } = agent.origins;
     let place = |key: &str| format!("/agents/{i}/origins/{key}");
     let of = |key: &str, count: u64| number_of(&place(key), count, whole);
@@ -37,7 +50,14 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
         name: &agent.agent,
         headline: html! { "wholly " (of("wholly", wholly)) },
         segments: coverage_segments(
-            [wholly_by_name, wholly_by_global, wholly_by_status, partly, not].map(|count| count as f64),
+            [
+                wholly_by_name,
+                wholly_by_global,
+                wholly_by_status,
+                partly,
+                not,
+            ]
+            .map(|count| count as f64),
         ),
         refusals: WHOLLY,
         details: html! {
@@ -51,11 +71,23 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
 }
 
 pub(super) fn urls(report: &Report) -> Markup {
-    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return html! {} };
-    let counted = |i: usize| report.agents.get(i).and_then(|agent| Some((i, agent, agent.urls?)));
-    let shown = report.agents_by_refused_urls().into_iter().filter_map(counted);
-    let agents: Vec<BarRow<'_>> =
-        shown.take(AGENTS).map(|(i, agent, urls)| urls_row(i, agent, urls, lists.lines)).collect();
+    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else {
+        return html! {};
+    };
+    let counted = |i: usize| {
+        report
+            .agents
+            .get(i)
+            .and_then(|agent| Some((i, agent, agent.urls?)))
+    };
+    let shown = report
+        .agents_by_refused_urls()
+        .into_iter()
+        .filter_map(counted);
+    let agents: Vec<BarRow<'_>> = shown
+        .take(AGENTS)
+        .map(|(i, agent, urls)| urls_row(i, agent, urls, lists.lines))
+        .collect();
     html! {
         section {
             p.kicker { "URLs by agent" }

@@ -27,7 +27,12 @@ impl BarRow<'_> {
     }
 
     fn refused_percent(&self) -> f64 {
-        let refused: f64 = self.segments.iter().take(self.refusals).map(|segment| segment.size).sum();
+        let refused: f64 = self
+            .segments
+            .iter()
+            .take(self.refusals)
+            .map(|segment| segment.size)
+            .sum();
         ShareScale::WHOLE.place(refused, self.whole())
     }
 

@@ -17,7 +17,9 @@ pub(crate) fn number(pointer: &str, value: u64) -> Markup {
 
 /// Replaces spaces between numbers and units by no-break spaces.
 pub(crate) fn unbroken(text: &str) -> String {
-    text.replace(" %", "\u{a0}%").replace("< ", "<\u{a0}").replace("> ", ">\u{a0}")
+    text.replace(" %", "\u{a0}%")
+        .replace("< ", "<\u{a0}")
+        .replace("> ", ">\u{a0}")
 }
 
 /// A count and its share of a whole.
@@ -45,7 +47,11 @@ pub(crate) struct BarSegment<'p> {
 
 impl<'p> BarSegment<'p> {
     pub(crate) fn new(class: &'p str, name: &'p str, count: u64) -> Self {
-        Self { class, name, size: count as f64 }
+        Self {
+            class,
+            name,
+            size: count as f64,
+        }
     }
 }
 
@@ -70,10 +76,17 @@ pub(crate) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
 }
 
 /// A stacked bar of the segments' shares of `whole`, on this scale.
-pub(super) fn bar_to(label: &str, segments: &[BarSegment<'_>], whole: f64, scale: ShareScale) -> Markup {
+pub(super) fn bar_to(
+    label: &str,
+    segments: &[BarSegment<'_>],
+    whole: f64,
+    scale: ShareScale,
+) -> Markup {
     let percent = |size: f64| format!("{:.3}%", scale.place(size, whole));
-    let text: Vec<String> =
-        segments.iter().map(|segment| format!("{} {}", segment.name, weight_share(segment.size, whole))).collect();
+    let text: Vec<String> = segments
+        .iter()
+        .map(|segment| format!("{} {}", segment.name, weight_share(segment.size, whole)))
+        .collect();
     let mut before = 0.0;
     html! {
         svg.bar role="img" aria-label=(format!("{}: {}", escape_cut(label, 60), text.join(", "))) {

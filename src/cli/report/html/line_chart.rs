@@ -34,7 +34,12 @@ pub(super) struct ChartLine<'c> {
 }
 
 /// A chart of these lines over the labels.
-pub(super) fn line_chart(title: &str, labels: &[&str], lines: &[ChartLine<'_>], scale: ShareScale) -> Markup {
+pub(super) fn line_chart(
+    title: &str,
+    labels: &[&str],
+    lines: &[ChartLine<'_>],
+    scale: ShareScale,
+) -> Markup {
     let ticks = scale.ticks();
     html! {
         svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(description(title, labels, lines)) {
@@ -54,13 +59,24 @@ pub(super) fn line_chart(title: &str, labels: &[&str], lines: &[ChartLine<'_>], 
 /// The first and the last value of each line, for screen readers.
 fn description(title: &str, labels: &[&str], lines: &[ChartLine<'_>]) -> String {
     let mut text = format!("{}: ", escape_cut(title, 60));
-    let (Some(from), Some(to)) = (labels.first(), labels.last()) else { return text + "no snapshots" };
+    let (Some(from), Some(to)) = (labels.first(), labels.last()) else {
+        return text + "no snapshots";
+    };
     let ends = lines.iter().filter_map(|line| {
         let (first, last) = (line.percents.first()?, line.percents.last()?);
-        Some(format!("{} {} to {}", line.name, percent(*first), percent(*last)))
+        Some(format!(
+            "{} {} to {}",
+            line.name,
+            percent(*first),
+            percent(*last)
+        ))
     });
     text += &ends.collect::<Vec<_>>().join(", ");
-    text + &format!(", from {} to {}", escape_cut(from, LABEL), escape_cut(to, LABEL))
+    text + &format!(
+        ", from {} to {}",
+        escape_cut(from, LABEL),
+        escape_cut(to, LABEL)
+    )
 }
 
 fn percent(value: f64) -> String {
@@ -76,9 +92,16 @@ fn x_of(i: usize, count: usize) -> f64 {
 
 fn draw_line(line: &ChartLine<'_>, labels: &[&str], scale: ShareScale) -> Markup {
     let y_of = |value: f64| BOTTOM - scale.place(value, 100.0) / 100.0 * (BOTTOM - TOP);
-    let places: Vec<(f64, f64)> =
-        line.percents.iter().enumerate().map(|(i, value)| (x_of(i, line.percents.len()), y_of(*value))).collect();
-    let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let places: Vec<(f64, f64)> = line
+        .percents
+        .iter()
+        .enumerate()
+        .map(|(i, value)| (x_of(i, line.percents.len()), y_of(*value)))
+        .collect();
+    let points: Vec<String> = places
+        .iter()
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .collect();
     html! {
         g class=(line.class) {
             polyline points=(points.join(" ")) {}
@@ -102,16 +125,37 @@ struct LabelPlace {
 /// The labels with room on the axis: the first, the last, and some between them at nearly equal
 /// distances.
 fn shown_labels(labels: &[&str]) -> Vec<(usize, LabelPlace)> {
-    let Some(last) = labels.len().checked_sub(1) else { return Vec::new() };
+    let Some(last) = labels.len().checked_sub(1) else {
+        return Vec::new();
+    };
     if last == 0 {
-        return vec![(0, LabelPlace { x: x_of(0, 1), class: "middle" })];
+        return vec![(
+            0,
+            LabelPlace {
+                x: x_of(0, 1),
+                class: "middle",
+            },
+        )];
     }
     let place = |i: usize| match i {
-        0 => LabelPlace { x: LEFT, class: "start" },
-        _ if i == last => LabelPlace { x: RIGHT, class: "end" },
-        _ => LabelPlace { x: x_of(i, labels.len()), class: "middle" },
+        0 => LabelPlace {
+            x: LEFT,
+            class: "start",
+        },
+        _ if i == last => LabelPlace {
+            x: RIGHT,
+            class: "end",
+        },
+        _ => LabelPlace {
+            x: x_of(i, labels.len()),
+            class: "middle",
+        },
     };
-    let widest = labels.iter().map(|label| label.chars().count().min(LABEL + 1)).max().unwrap_or_default();
+    let widest = labels
+        .iter()
+        .map(|label| label.chars().count().min(LABEL + 1))
+        .max()
+        .unwrap_or_default();
     let width = widest as f64 * CHARACTER;
     // The outer labels begin and end at the edge of the area, and the others are centred.
     let fits = |shown: &[usize]| {
@@ -121,9 +165,17 @@ fn shown_labels(labels: &[&str]) -> Vec<(usize, LabelPlace)> {
             room >= width * if is_outer { 1.5 } else { 1.0 } + LABEL_GAP
         })
     };
-    let spread = |intervals: usize| (0..=intervals).map(|i| (i * last + intervals / 2) / intervals).collect::<Vec<_>>();
+    let spread = |intervals: usize| {
+        (0..=intervals)
+            .map(|i| (i * last + intervals / 2) / intervals)
+            .collect::<Vec<_>>()
+    };
     let most = last.min((RIGHT - LEFT) as usize / 20);
-    let shown = (2..=most).rev().map(spread).find(|shown| fits(shown)).unwrap_or_else(|| vec![0, last]);
+    let shown = (2..=most)
+        .rev()
+        .map(spread)
+        .find(|shown| fits(shown))
+        .unwrap_or_else(|| vec![0, last]);
     shown.into_iter().map(|i| (i, place(i))).collect()
 }
 
@@ -135,7 +187,12 @@ mod tests {
     fn labels_are_thinned() {
         let months: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();
         let shown = |count: usize| -> Vec<usize> {
-            let labels: Vec<&str> = months.iter().cycle().take(count).map(String::as_str).collect();
+            let labels: Vec<&str> = months
+                .iter()
+                .cycle()
+                .take(count)
+                .map(String::as_str)
+                .collect();
             shown_labels(&labels).into_iter().map(|(i, _)| i).collect()
         };
         assert_eq!(shown(0), [0; 0]);

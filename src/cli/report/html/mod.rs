@@ -25,7 +25,8 @@ use unit_sections::plural_title;
 const STYLE: &str = include_str!("style.css");
 
 /// The content security policy: the browser may only show the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The page; `made_at` is the date of the report, in seconds since 1970.
 pub(super) fn page(report: &Report, made_at: i64) -> String {

@@ -23,13 +23,20 @@ impl ShareScale {
         }
         // Smaller shares than a thousandth of a per cent share one axis.
         let decade = 10f64.powf(most.max(0.001).log10().floor());
-        let step = STEPS.into_iter().find(|step| step * decade >= most).unwrap_or(10.0);
+        let step = STEPS
+            .into_iter()
+            .find(|step| step * decade >= most)
+            .unwrap_or(10.0);
         Self { top: step * decade }
     }
 
     /// The axis of bars: [`WHOLE`](Self::WHOLE) if a share exceeds one half.
     pub(super) fn of_bars(most: f64) -> Self {
-        if most > 50.0 { Self::WHOLE } else { Self::of(most) }
+        if most > 50.0 {
+            Self::WHOLE
+        } else {
+            Self::of(most)
+        }
     }
 
     pub(super) fn is_whole(self) -> bool {
@@ -38,7 +45,11 @@ impl ShareScale {
 
     /// The place of a part of a whole on the axis, in per cent of its length.
     pub(super) fn place(self, part: f64, whole: f64) -> f64 {
-        if whole > 0.0 { part * 100.0 / whole * 100.0 / self.top } else { 0.0 }
+        if whole > 0.0 {
+            part * 100.0 / whole * 100.0 / self.top
+        } else {
+            0.0
+        }
     }
 
     /// The labels of the ticks at 0, at the half and at the top.
@@ -88,8 +99,14 @@ mod tests {
             assert!(most.is_nan() || scale.top >= most);
         }
         assert!(ShareScale::of_bars(50.1).is_whole() && !ShareScale::of_bars(50.0).is_whole());
-        assert_eq!(ShareScale::of(5.5).ticks(), ["0\u{a0}%", "3\u{a0}%", "6\u{a0}%"]);
-        assert_eq!(ShareScale::of(0.25).ticks(), ["0\u{a0}%", "0.15\u{a0}%", "0.3\u{a0}%"]);
+        assert_eq!(
+            ShareScale::of(5.5).ticks(),
+            ["0\u{a0}%", "3\u{a0}%", "6\u{a0}%"]
+        );
+        assert_eq!(
+            ShareScale::of(0.25).ticks(),
+            ["0\u{a0}%", "0.15\u{a0}%", "0.3\u{a0}%"]
+        );
         assert_eq!(ShareScale::WHOLE.place(1.0, 0.0), 0.0);
     }
 }

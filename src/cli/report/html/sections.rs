@@ -3,7 +3,9 @@
 use super::super::super::escape::escape_cut;
 use super::super::findings;
 use super::super::format::{minute, units};
-use super::components::{BarSegment, NAME, TEXT, and_more, bar, code, key, meter, number, number_of, unbroken};
+use super::components::{
+    BarSegment, NAME, TEXT, and_more, bar, code, key, meter, number, number_of, unbroken,
+};
 use super::unit_sections::plural_title;
 use maud::{Markup, html};
 use robosieve::judge::Reason;
@@ -29,7 +31,9 @@ pub(super) fn bases(report: &Report) -> Markup {
     let classes: Vec<String> = report.bases.iter().map(|of| class_of(of.basis)).collect();
     let parts = |size: fn(&ReasonReport) -> u64| -> Vec<BarSegment<'_>> {
         let of_classes = report.bases.iter().zip(&classes);
-        of_classes.map(|(of, class)| BarSegment::new(class, findings::basis(of.basis), size(of))).collect()
+        of_classes
+            .map(|(of, class)| BarSegment::new(class, findings::basis(of.basis), size(of)))
+            .collect()
     };
     html! {
         section {
@@ -60,9 +64,20 @@ pub(super) fn bases(report: &Report) -> Markup {
 
 pub(super) fn top_origins(report: &Report) -> Markup {
     let top = &report.top_origins;
-    let columns: Vec<usize> = report.agents_by_refusal().into_iter().take(COLUMNS).collect();
-    let names: Vec<&str> = columns.iter().map(|&i| report.agents[i].agent.as_str()).collect();
-    let headings = if names.len() > HORIZONTAL { "agent upright" } else { "agent" };
+    let columns: Vec<usize> = report
+        .agents_by_refusal()
+        .into_iter()
+        .take(COLUMNS)
+        .collect();
+    let names: Vec<&str> = columns
+        .iter()
+        .map(|&i| report.agents[i].agent.as_str())
+        .collect();
+    let headings = if names.len() > HORIZONTAL {
+        "agent upright"
+    } else {
+        "agent"
+    };
     html! {
         section {
             p.kicker { "The origins that refuse most" }
@@ -157,10 +172,19 @@ fn rule_table(caption: &Markup, headings: [&str; 2], rows: &[RuleRow<'_>], whole
 }
 
 pub(super) fn deciding(report: &Report) -> Markup {
-    let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) else { return html! {} };
+    let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) else {
+        return html! {};
+    };
     let rows = deciding.top.iter().enumerate();
-    let rows: Vec<RuleRow<'_>> =
-        rows.map(|(i, rule)| (rule.rule.as_str(), format!("/deciding/top/{i}/urls"), rule.urls)).collect();
+    let rows: Vec<RuleRow<'_>> = rows
+        .map(|(i, rule)| {
+            (
+                rule.rule.as_str(),
+                format!("/deciding/top/{i}/urls"),
+                rule.urls,
+            )
+        })
+        .collect();
     let caption = html! {
         (findings::sampled(report).unwrap_or_default()) " "
         @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are refused without a rule." }
@@ -176,10 +200,16 @@ pub(super) fn deciding(report: &Report) -> Markup {
 
 pub(super) fn rules(report: &Report) -> Markup {
     let rows = report.rules.top.iter().enumerate();
-    let rows: Vec<RuleRow<'_>> =
-        rows.map(|(i, rule)| (rule.rule.as_str(), format!("/rules/top/{i}/origins"), rule.origins)).collect();
-    let caption =
-        html! { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." };
+    let rows: Vec<RuleRow<'_>> = rows
+        .map(|(i, rule)| {
+            (
+                rule.rule.as_str(),
+                format!("/rules/top/{i}/origins"),
+                rule.origins,
+            )
+        })
+        .collect();
+    let caption = html! { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." };
     html! {
         section {
             p.kicker { "The rules that most " (units(report.by)) " have" }
@@ -190,7 +220,11 @@ pub(super) fn rules(report: &Report) -> Markup {
 }
 
 pub(super) fn signals(report: &Report) -> Markup {
-    let signals = report.signals.iter().enumerate().filter(|(_, signal)| signal.origins > 0);
+    let signals = report
+        .signals
+        .iter()
+        .enumerate()
+        .filter(|(_, signal)| signal.origins > 0);
     html! {
         section {
             p.kicker { "Declared use of content" }
@@ -217,7 +251,9 @@ pub(super) fn signals(report: &Report) -> Markup {
 }
 
 pub(super) fn example(report: &Report) -> Markup {
-    let Some(why) = &report.example else { return html! {} };
+    let Some(why) = &report.example else {
+        return html! {};
+    };
     html! {
         section {
             p.kicker { "One refusal, explained" }
@@ -228,7 +264,8 @@ pub(super) fn example(report: &Report) -> Markup {
 }
 
 fn reasons(why: &Example) -> Markup {
-    let line = |line: &RobotsLine| html! { span.ln { "line " (line.line) ": " } (code(&line.text, TEXT)) };
+    let line =
+        |line: &RobotsLine| html! { span.ln { "line " (line.line) ": " } (code(&line.text, TEXT)) };
     html! {
         dt { "URL" }
         dd { (code(&why.url, 300)) @if !why.from_lists { span.soft { " (made up from the rule)" } } }

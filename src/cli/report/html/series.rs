@@ -28,7 +28,11 @@ const LABEL: usize = 24;
 /// The page; `made_at` is its date, in seconds since 1970.
 pub(in super::super) fn series_page(series: &Series, made_at: i64) -> String {
     let title = title(series);
-    let agents: Vec<usize> = series.agents_by_refusal().into_iter().take(AGENTS).collect();
+    let agents: Vec<usize> = series
+        .agents_by_refusal()
+        .into_iter()
+        .take(AGENTS)
+        .collect();
     document(html! {
         (head(&title))
         body {
@@ -57,7 +61,11 @@ fn title(series: &Series) -> String {
     let refused = format!("{} that refuse {agents}", plural_title(series.by));
     match (series.points.first(), series.points.last()) {
         (Some(from), Some(to)) if series.points.len() > 1 => {
-            format!("{refused}, from {} to {}", escape_cut(&from.label, LABEL), escape_cut(&to.label, LABEL))
+            format!(
+                "{refused}, from {} to {}",
+                escape_cut(&from.label, LABEL),
+                escape_cut(&to.label, LABEL)
+            )
         }
         _ => refused,
     }
@@ -104,7 +112,11 @@ const WHOLLY: ChartKind = ChartKind {
     total: "wholly",
     classes: ["l-wholly", "l-wholly named"],
     parts: |point, agent| {
-        let CoverageCounts { wholly, wholly_by_name, .. } = agent.origins;
+        let CoverageCounts {
+            wholly,
+            wholly_by_name,
+            ..
+        } = agent.origins;
         [wholly as f64, wholly_by_name as f64, point.units as f64]
     },
 };
@@ -116,7 +128,11 @@ const PARTLY: ChartKind = ChartKind {
     total: "partly",
     classes: ["l-partly", "l-partly named"],
     parts: |point, agent| {
-        let CoverageCounts { partly, partly_by_name, .. } = agent.origins;
+        let CoverageCounts {
+            partly,
+            partly_by_name,
+            ..
+        } = agent.origins;
         [partly as f64, partly_by_name as f64, point.units as f64]
     },
 };
@@ -129,7 +145,11 @@ const WEIGHTED: ChartKind = ChartKind {
     classes: ["l-wholly", "l-wholly named"],
     parts: |point, agent| {
         let (counts, whole) = (agent.weighted.unwrap_or_default(), point.weights.as_ref());
-        [counts.wholly, counts.wholly_by_name, whole.map_or(0.0, |weights| weights.matched)]
+        [
+            counts.wholly,
+            counts.wholly_by_name,
+            whole.map_or(0.0, |weights| weights.matched),
+        ]
     },
 };
 
@@ -148,10 +168,15 @@ impl ChartKind {
 
     /// The finding: the first of the charts, which is refused most, at the first and the last point.
     fn heading(&self, series: &Series, agents: &[usize]) -> String {
-        let Some(&agent) = agents.first() else { return "No agents".to_owned() };
+        let Some(&agent) = agents.first() else {
+            return "No agents".to_owned();
+        };
         let ends = [series.points.first(), series.points.last()].map(|point| {
             let parts = point.and_then(|point| Some((self.parts)(point, point.agents.get(agent)?)));
-            parts.map_or_else(|| weight_share(0.0, 0.0), |[all, _, whole]| weight_share(all, whole))
+            parts.map_or_else(
+                || weight_share(0.0, 0.0),
+                |[all, _, whole]| weight_share(all, whole),
+            )
         });
         let name = escape_cut(&series.agents[agent], NAME);
         let whole = (self.whole)(units(series.by));
@@ -166,17 +191,36 @@ impl ChartKind {
 }
 
 fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
-    let labels: Vec<&str> = series.points.iter().map(|point| point.label.as_str()).collect();
+    let labels: Vec<&str> = series
+        .points
+        .iter()
+        .map(|point| point.label.as_str())
+        .collect();
     let has_points = agents.len() * labels.len() <= POINTS;
     let charts: Vec<(usize, [ChartLine<'_>; 2])> = agents
         .iter()
         .map(|&agent| {
             let [total, by_name] = kind.percents(series, agent);
-            let line = |class, name, percents| ChartLine { class, name, percents, has_points };
-            (agent, [line(kind.classes[0], kind.total, total), line(kind.classes[1], "by name", by_name)])
+            let line = |class, name, percents| ChartLine {
+                class,
+                name,
+                percents,
+                has_points,
+            };
+            (
+                agent,
+                [
+                    line(kind.classes[0], kind.total, total),
+                    line(kind.classes[1], "by name", by_name),
+                ],
+            )
         })
         .collect();
-    let most = charts.iter().flat_map(|(_, [total, _])| &total.percents).copied().fold(0.0, f64::max);
+    let most = charts
+        .iter()
+        .flat_map(|(_, [total, _])| &total.percents)
+        .copied()
+        .fold(0.0, f64::max);
     let scale = ShareScale::of(most);
     html! {
         section {
@@ -249,8 +293,17 @@ const COLUMNS: [(&str, &str); 4] = [
 ];
 
 fn row(p: usize, point: &SeriesPoint, agent: usize) -> Markup {
-    let counts = point.agents.get(agent).map(|of| of.origins).unwrap_or_default();
-    let values = [counts.wholly, counts.wholly_by_name, counts.partly, counts.partly_by_name];
+    let counts = point
+        .agents
+        .get(agent)
+        .map(|of| of.origins)
+        .unwrap_or_default();
+    let values = [
+        counts.wholly,
+        counts.wholly_by_name,
+        counts.partly,
+        counts.partly_by_name,
+    ];
     html! {
         tr {
             th.origin { (escape_cut(&point.label, LABEL)) }

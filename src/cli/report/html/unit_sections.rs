@@ -35,7 +35,11 @@ pub(super) fn plural_title(by: UnitKind) -> String {
 
 /// The segments of a bar of coverages, from counts or sums of weights.
 pub(super) fn coverage_segments(sizes: [f64; 5]) -> Vec<BarSegment<'static>> {
-    COVERAGES.into_iter().zip(sizes).map(|((class, name), size)| BarSegment { class, name, size }).collect()
+    COVERAGES
+        .into_iter()
+        .zip(sizes)
+        .map(|((class, name), size)| BarSegment { class, name, size })
+        .collect()
 }
 
 /// The explanation of units.
@@ -51,13 +55,26 @@ pub(super) fn explanation(by: UnitKind) -> String {
 }
 
 pub(super) fn weighted(report: &Report) -> Markup {
-    let Some(facts) = &report.weights else { return html! {} };
-    let mut agents: Vec<(&str, CoverageCounts<f64>)> =
-        report.agents.iter().filter_map(|agent| Some((agent.agent.as_str(), agent.weighted?))).collect();
-    let refusal = |counts: &CoverageCounts<f64>| [counts.wholly_by_name, counts.wholly, counts.partly];
-    agents.sort_by(|(_, a), (_, b)| refusal(b).partial_cmp(&refusal(a)).unwrap_or(Ordering::Equal));
-    let rows: Vec<BarRow<'_>> =
-        agents.iter().take(AGENTS).map(|(name, counts)| weighted_row(name, counts, facts.matched)).collect();
+    let Some(facts) = &report.weights else {
+        return html! {};
+    };
+    let mut agents: Vec<(&str, CoverageCounts<f64>)> = report
+        .agents
+        .iter()
+        .filter_map(|agent| Some((agent.agent.as_str(), agent.weighted?)))
+        .collect();
+    let refusal =
+        |counts: &CoverageCounts<f64>| [counts.wholly_by_name, counts.wholly, counts.partly];
+    agents.sort_by(|(_, a), (_, b)| {
+        refusal(b)
+            .partial_cmp(&refusal(a))
+            .unwrap_or(Ordering::Equal)
+    });
+    let rows: Vec<BarRow<'_>> = agents
+        .iter()
+        .take(AGENTS)
+        .map(|(name, counts)| weighted_row(name, counts, facts.matched))
+        .collect();
     let heading = match agents.first() {
         Some((name, counts)) => format!(
             "{} is refused most: wholly by {} of the weight, {} by name",
@@ -85,11 +102,25 @@ pub(super) fn weighted(report: &Report) -> Markup {
 
 fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> BarRow<'r> {
     let of = |part: f64| unbroken(&weight_share(part, whole));
-    let CoverageCounts { wholly, wholly_by_name, wholly_by_global, wholly_by_status, partly, not, .. } = *counts;
+    let CoverageCounts {
+        wholly,
+        wholly_by_name,
+        wholly_by_global,
+        wholly_by_status,
+        partly,
+        not,
+        ..
+    } = *counts;
     BarRow {
         name,
         headline: html! { "wholly " (of(wholly)) },
-        segments: coverage_segments([wholly_by_name, wholly_by_global, wholly_by_status, partly, not]),
+        segments: coverage_segments([
+            wholly_by_name,
+            wholly_by_global,
+            wholly_by_status,
+            partly,
+            not,
+        ]),
         refusals: WHOLLY,
         details: html! {
             span { "by name " (of(wholly_by_name)) ", " }
@@ -102,9 +133,18 @@ fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> 
 }
 
 pub(super) fn groups(report: &Report) -> Markup {
-    let Some(groups) = &report.groups else { return html! {} };
-    let columns: Vec<usize> = report.agents_by_refusal().into_iter().take(COLUMNS).collect();
-    let names: Vec<String> = columns.iter().map(|&i| escape_cut(&report.agents[i].agent, NAME)).collect();
+    let Some(groups) = &report.groups else {
+        return html! {};
+    };
+    let columns: Vec<usize> = report
+        .agents_by_refusal()
+        .into_iter()
+        .take(COLUMNS)
+        .collect();
+    let names: Vec<String> = columns
+        .iter()
+        .map(|&i| escape_cut(&report.agents[i].agent, NAME))
+        .collect();
     html! {
         section {
             p.kicker { (plural_title(report.by)) " by top-level domain" }
@@ -120,8 +160,16 @@ pub(super) fn groups(report: &Report) -> Markup {
     }
 }
 
-fn group_row(g: usize, group: &UnitGroup, report: &Report, columns: &[usize], names: &[String]) -> Markup {
-    let cells = columns.iter().filter_map(|&agent| Some((agent, group.agents.get(agent)?)));
+fn group_row(
+    g: usize,
+    group: &UnitGroup,
+    report: &Report,
+    columns: &[usize],
+    names: &[String],
+) -> Markup {
+    let cells = columns
+        .iter()
+        .filter_map(|&agent| Some((agent, group.agents.get(agent)?)));
     html! {
         tr {
             th.origin { bdi { (escape_cut(&group.name, NAME)) } }
