@@ -1,9 +1,8 @@
 //! The whole pipeline: filters an in-memory list of URLs without output, on one thread and on all
 //! threads.
 
-mod common;
-
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use crate::common;
+use criterion::{Criterion, Throughput, criterion_group};
 use robosieve::filter::{Filter, FilterStats, Input, Outputs};
 use robosieve::{Judge, JudgeOptions};
 use std::io::Cursor;
@@ -51,4 +50,3 @@ fn run_once(judge: &Judge, list: &Arc<[u8]>) -> FilterStats {
 }
 
 criterion_group!(benches, filter);
-criterion_main!(benches);

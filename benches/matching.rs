@@ -1,10 +1,8 @@
 //! Matching on one site: whole URLs, paths alone, growing numbers of rules, and the reference
 //! judge, which parses the robots.txt for each URL.
 
-mod common;
-
-use common::{ORIGIN, Site, growth};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use crate::common::{self, ORIGIN, Site, growth};
+use criterion::{Criterion, Throughput, criterion_group};
 use robosieve::filter::{Filter, Input, Outputs};
 use robosieve::robots::reference;
 use robosieve::{AgentMatch, Judge, JudgeOptions, Origin, Profile, Verdict};
@@ -186,4 +184,3 @@ criterion_group!(
     match_kinds,
     reference_judge
 );
-criterion_main!(benches);

@@ -1,8 +1,7 @@
 //! Parsing: reads the bytes of a robots.txt into groups and rules.
 
-mod common;
-
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use crate::common;
+use criterion::{Criterion, Throughput, criterion_group};
 use robosieve::{Profile, Robots};
 use std::hint::black_box;
 
@@ -21,4 +20,3 @@ fn parse(c: &mut Criterion) {
 }
 
 criterion_group!(benches, parse);
-criterion_main!(benches);

@@ -4,11 +4,8 @@
 //! Columns come in batches of [`BATCH`] rows, as Spark and DuckDB pass them. All ways must give the
 //! verdict of the session for every row; lines are compared by their counts.
 
-mod common;
-
-use criterion::{
-    BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
-};
+use crate::common;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, measurement::WallTime};
 use robosieve::filter::{Filter, FilterStats, Input, Outputs};
 use robosieve::judge::Rows;
 use robosieve::synthetic::{Order, Web, WebOptions};
@@ -248,4 +245,3 @@ fn tally(letters: &[u8]) -> [u64; 4] {
 }
 
 criterion_group!(benches, lists, odd_lines, many_origins);
-criterion_main!(benches);

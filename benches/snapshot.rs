@@ -1,8 +1,7 @@
 //! Snapshots: compiling, opening, and looking up origins.
 
-mod common;
-
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use crate::common;
+use criterion::{Criterion, Throughput, criterion_group};
 use robosieve::{Compiler, Origin, Snapshot};
 use std::hint::black_box;
 
@@ -66,4 +65,3 @@ fn open_and_find(c: &mut Criterion) {
 }
 
 criterion_group!(benches, compile, open_and_find);
-criterion_main!(benches);

@@ -1,8 +1,6 @@
 //! Canonicalisation: parses the bytes of a URL into its origin.
 
-mod common;
-
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use robosieve::Origin;
 use std::hint::black_box;
 
@@ -42,4 +40,3 @@ fn origins(c: &mut Criterion) {
 }
 
 criterion_group!(benches, origins);
-criterion_main!(benches);

@@ -1,7 +1,5 @@
 //! Reproducible generated robots.txt files and URLs, with the verdicts of the reference judge.
 
-#![allow(dead_code, reason = "each benchmark uses a part")]
-
 pub mod growth;
 
 use robosieve::robots::reference;
