@@ -3,6 +3,7 @@
 
 use crate::bytes::is_white_space;
 use crate::error::{Error, ErrorKind, Result};
+use crate::named_value::named_values;
 use bstr::ByteSlice;
 use std::fmt;
 
@@ -63,6 +64,14 @@ pub enum AgentMatch {
     Extended,
     /// Only as the reference does: no group can name an agent with a byte outside `[A-Za-z_-]`.
     Google,
+}
+
+named_values! {
+    /// The name on the command line.
+    AgentMatch {
+        Extended = "extended",
+        Google = "google",
+    }
 }
 
 /// An agent to ask about: a chain of names. The first of them that a robots.txt names decides.

@@ -116,6 +116,14 @@ pub enum ErrorKind {
     /// A Parquet file that cannot be read or written as requested.
     #[error("Parquet: {0}")]
     BadTable(String),
+    /// A name that is not one of an option's values.
+    #[error("{given:?} is not one of {names}", names = .names.join(", "))]
+    UnknownName {
+        /// The given name.
+        given: String,
+        /// The names of all values.
+        names: Vec<&'static str>,
+    },
     /// An invalid name of an agent.
     #[error("agent {name:?}: {what}")]
     BadAgent {

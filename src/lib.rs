@@ -93,6 +93,7 @@ pub mod filter;
 pub mod judge;
 pub mod lint;
 mod matcher;
+mod named_value;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod pipeline;
@@ -123,6 +124,7 @@ pub use agent::{Agent, AgentMatch};
 pub use compile::Compiler;
 pub use error::{Error, ErrorKind, Remedy, Result};
 pub use judge::{Judge, JudgeOptions, Verdict};
+pub use named_value::NamedValue;
 pub use profile::Profile;
 pub use robots::Robots;
 pub use snapshot::Snapshot;

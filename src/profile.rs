@@ -1,6 +1,8 @@
 //! The profile: the semantics of robots.txt, Google's or RFC 9309's, that a snapshot is compiled
 //! for.
 
+use crate::named_value::named_values;
+
 /// The semantics that applies where Google's parser and RFC 9309 differ. It is chosen at compile
 /// time and stored in the snapshot.
 ///
@@ -19,12 +21,10 @@ pub enum Profile {
     Rfc9309,
 }
 
-impl Profile {
+named_values! {
     /// The name on the command line and in a snapshot's metadata.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Google => "google",
-            Self::Rfc9309 => "rfc9309",
-        }
+    Profile {
+        Google = "google",
+        Rfc9309 = "rfc9309",
     }
 }

@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 /// `lib.rs`.
 const LAYERS: &[(&str, &[&str])] = &[
     ("error", &[]),
-    ("profile", &[]),
+    ("named_value", &["error"]),
+    ("profile", &["named_value"]),
     ("digest", &[]),
     ("read_at", &[]),
     ("spool", &["error", "read_at"]),
@@ -33,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("atomic", &["error"]),
     ("decode", &["error", "file_format"]),
     ("bytes", &["error"]),
-    ("agent", &["error", "bytes"]),
+    ("agent", &["error", "named_value", "bytes"]),
     ("crawlers", &["error", "agent"]),
     ("simd", &["bytes"]),
     ("url", &["profile", "bytes", "simd"]),
@@ -50,6 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "snapshot",
         &[
             "error",
+            "named_value",
             "profile",
             "digest",
             "spool",
@@ -93,11 +95,12 @@ const LAYERS: &[(&str, &[&str])] = &[
             "archive",
         ],
     ),
-    ("records", &["error", "file_format", "bytes"]),
+    ("records", &["error", "named_value", "file_format", "bytes"]),
     (
         "judge",
         &[
             "error",
+            "named_value",
             "profile",
             "threads",
             "agent",
@@ -126,6 +129,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "filter",
         &[
             "error",
+            "named_value",
             "file_format",
             "agent",
             "preferences",
@@ -138,6 +142,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "parquet",
         &[
             "error",
+            "named_value",
             "threads",
             "read_at",
             "file_format",
@@ -168,6 +173,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "analysis",
         &[
             "error",
+            "named_value",
             "atomic",
             "url",
             "profile",
@@ -189,6 +195,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "lint",
         &[
             "error",
+            "named_value",
             "profile",
             "file_format",
             "bytes",
@@ -218,7 +225,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "filter",
         ],
     ),
-    ("synthetic", &[]),
+    ("synthetic", &["named_value"]),
     (
         "capi",
         &["error", "agent", "crawlers", "compile", "snapshot", "judge"],

@@ -10,8 +10,8 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use robosieve::Snapshot;
 use robosieve::compile::{CompileProgress, FetchResult, HttpResponse};
-use robosieve::{Profile, Snapshot};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -81,11 +81,7 @@ impl Compiler {
         temp_dir: Option<PathBuf>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let profile = named(
-            "profile",
-            profile,
-            &[("google", Profile::Google), ("rfc9309", Profile::Rfc9309)],
-        )?;
+        let profile = named("profile", profile)?;
         let compiler = detached(py, || {
             let mut compiler = robosieve::Compiler::new(profile)
                 .skip_damaged(skip_damaged)

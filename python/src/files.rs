@@ -9,12 +9,10 @@ use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use robosieve::filter::{
-    AnnotateForm, Filter, FilterProgress, FilterStats, Input, Keep, Outputs, Require,
-};
+use robosieve::filter::{Filter, FilterProgress, FilterStats, Input, Outputs};
 use robosieve::output::{OutputFile, OverwriteGuard};
-use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
-use robosieve::records::{Field, InputFormat, RecordOptions};
+use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs};
+use robosieve::records::{Field, RecordOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -38,14 +36,6 @@ pub(crate) enum FieldArg {
 
 fn record_options(records: RecordTuple) -> PyResult<RecordOptions> {
     let (field, format, header, delimiter, json_key, default_scheme, host) = records;
-    let formats = [
-        ("text", InputFormat::Text),
-        ("tsv", InputFormat::Tsv),
-        ("csv", InputFormat::Csv),
-        ("jsonl", InputFormat::Jsonl),
-        ("cdxj", InputFormat::Cdxj),
-        ("cdx", InputFormat::Cdx),
-    ];
     let field = field.map(|field| match field {
         FieldArg::Number(number) => Field::Number(number),
         FieldArg::Name(name) => Field::Name(name),
@@ -58,7 +48,7 @@ fn record_options(records: RecordTuple) -> PyResult<RecordOptions> {
     Ok(RecordOptions::default()
         .format(
             format
-                .map(|name| named("input_format", &name, &formats))
+                .map(|name| named("input_format", &name))
                 .transpose()?,
         )
         .field(field)
@@ -188,14 +178,10 @@ pub(crate) fn annotate(
                     "preferences=True is for lists; a Parquet file takes verdicts only",
                 ));
             }
-            let forms = [
-                ("bits", VerdictColumns::Bits),
-                ("int8", VerdictColumns::Int8),
-            ];
-            let columns = named("form", form.unwrap_or("bits"), &forms)?;
+            let columns = form.map(|form| named("form", form)).transpose()?;
             let tables = open_parquet(&inputs, &records)?;
             let mut filter = ParquetFilter::new(&judge)
-                .columns(columns)
+                .columns(columns.unwrap_or_default())
                 .require_url(true)
                 .progress(&report);
             if let Some(name) = name {
@@ -210,17 +196,12 @@ pub(crate) fn annotate(
                     "name= is for the columns added to Parquet files; a list has none",
                 ));
             }
-            let forms = [
-                ("letters", AnnotateForm::Letters),
-                ("jsonl", AnnotateForm::Jsonl),
-                ("mask", AnnotateForm::Mask),
-            ];
-            let form = named("form", form.unwrap_or("letters"), &forms)?;
+            let form = form.map(|form| named("form", form)).transpose()?;
             let lists = open_lists(&inputs)?;
             let mut out = OutputFile::create(&output).map_err(exception)?;
             let filter = Filter::new(&judge)
                 .records(records)
-                .form(form)
+                .form(form.unwrap_or_default())
                 .preferences(preferences)
                 .progress(&report);
             let stats = in_pool(threads, || {
@@ -258,16 +239,8 @@ pub(crate) fn filter(
     let judge = snapshot.judge(py, &agents, options)?;
     snapshot.verify_to(py, Depth::Judging)?;
     let records = record_options(records)?;
-    let keep = named(
-        "keep",
-        keep,
-        &[("allowed", Keep::Allowed), ("disallowed", Keep::Disallowed)],
-    )?;
-    let require = named(
-        "require",
-        require,
-        &[("all", Require::All), ("any", Require::Any)],
-    )?;
+    let keep = named("keep", keep)?;
+    let require = named("require", require)?;
     let arguments = ["output", "disallowed_to", "unknown_to", "invalid_to"];
     let named_outputs = arguments
         .into_iter()

@@ -4,24 +4,30 @@ use crate::errors::exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use robosieve::crawlers::add_agents;
-use robosieve::judge::{JudgeOptions, StatusPolicy, UnknownOrigin};
-use robosieve::{Agent, AgentMatch};
+use robosieve::judge::JudgeOptions;
+use robosieve::{Agent, AgentMatch, NamedValue};
+
+/// The value of an option of the library by its name.
+///
+/// # Errors
+/// `ValueError` that lists the names.
+pub(crate) fn named<T: NamedValue>(option: &str, given: &str) -> PyResult<T> {
+    one_of(option, given, T::NAMES)
+}
 
 /// The value of a name among `values`.
 ///
 /// # Errors
 /// `ValueError` that lists the names.
-pub(crate) fn named<T: Copy>(option: &str, given: &str, values: &[(&str, T)]) -> PyResult<T> {
-    match values.iter().find(|(name, _)| *name == given) {
-        Some((_, value)) => Ok(*value),
-        None => {
-            let names: Vec<String> = values.iter().map(|(name, _)| format!("{name:?}")).collect();
-            Err(PyValueError::new_err(format!(
-                "{option}={given:?}; give one of {}",
-                names.join(", ")
-            )))
-        }
+pub(crate) fn one_of<T: Copy>(option: &str, given: &str, values: &[(T, &str)]) -> PyResult<T> {
+    if let Some((value, _)) = values.iter().find(|(_, name)| *name == given) {
+        return Ok(*value);
     }
+    let names: Vec<String> = values.iter().map(|(_, name)| format!("{name:?}")).collect();
+    Err(PyValueError::new_err(format!(
+        "{option}={given:?}; give one of {}",
+        names.join(", ")
+    )))
 }
 
 /// The options of a judge: `(status_policy, unknown, any_scheme, at, agent_match)`.
@@ -31,40 +37,20 @@ pub(crate) type OptionTuple<'a> = (Option<&'a str>, Option<&'a str>, bool, Optio
 /// `ValueError` for unknown names.
 pub(crate) fn judge_options(options: OptionTuple<'_>) -> PyResult<JudgeOptions> {
     let (status_policy, unknown, any_scheme, at, agent_match) = options;
-    let policies = [
-        ("google", StatusPolicy::Google),
-        ("rfc9309", StatusPolicy::Rfc9309),
-        ("strict", StatusPolicy::Strict),
-    ];
-    let unknowns = [
-        ("allow", UnknownOrigin::Allow),
-        ("disallow", UnknownOrigin::Disallow),
-    ];
     Ok(JudgeOptions::default()
         .status_policy(
             status_policy
-                .map(|name| named("status_policy", name, &policies))
+                .map(|name| named("status_policy", name))
                 .transpose()?,
         )
-        .unknown(
-            unknown
-                .map(|name| named("unknown", name, &unknowns))
-                .transpose()?,
-        )
+        .unknown(unknown.map(|name| named("unknown", name)).transpose()?)
         .any_scheme(any_scheme)
         .at(at)
         .agent_match(agent_match_named(agent_match)?))
 }
 
 pub(crate) fn agent_match_named(name: &str) -> PyResult<AgentMatch> {
-    named(
-        "agent_match",
-        name,
-        &[
-            ("extended", AgentMatch::Extended),
-            ("google", AgentMatch::Google),
-        ],
-    )
+    named("agent_match", name)
 }
 
 /// The agents of names and sets (`@ai`).

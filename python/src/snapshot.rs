@@ -4,7 +4,7 @@ use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{judge_arrays, nulls, threads_for};
 use crate::options::{
-    OptionTuple, agent_match_named, judge_options, named, parse_agent, parse_agents,
+    OptionTuple, agent_match_named, judge_options, one_of, parse_agent, parse_agents,
 };
 use crate::result_array::Array;
 use crate::verification::{Depth, Verification};
@@ -191,11 +191,11 @@ impl Snapshot {
     fn new(py: Python<'_>, path: PathBuf, verify: &str) -> PyResult<Self> {
         // Before a job on many URLs, the snapshot is verified; a single answer verifies what it reads.
         let depths = [
-            ("none", None),
-            ("checksums", Some(Depth::Header)),
-            ("full", Some(Depth::Structure)),
+            (None, "none"),
+            (Some(Depth::Header), "checksums"),
+            (Some(Depth::Structure), "full"),
         ];
-        let depth = named("verify", verify, &depths)?;
+        let depth = one_of("verify", verify, &depths)?;
         let opened = detached(py, || Ok(Verification::open(&path)))?;
         let (snapshot, verification) = opened.map_err(|err| snapshot_exception(py, err, &path))?;
         let opened = Self {

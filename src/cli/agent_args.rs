@@ -5,12 +5,12 @@ use super::escape::escape;
 use super::help_text::{COMMON, POLICY};
 use super::option_guard::OptionGuard;
 use super::stderr::print_line;
-use super::value_enums::AgentMatchArg;
+use super::value_enums::named;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::census::{SpellCheck, UnnamedAgent};
 use robosieve::crawlers::{CrawlerList, CrawlerRegistry};
-use robosieve::{Agent, Snapshot};
+use robosieve::{Agent, AgentMatch, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -51,8 +51,8 @@ pub(crate) struct AgentArgs {
     /// How to match names outside RFC 9309's alphabet, such as MJ12bot
     ///
     /// `extended` compares the whole name. `google` never matches such a name, as Google's parser.
-    #[arg(long, value_enum, default_value_t = AgentMatchArg::Extended, hide_short_help = true, help_heading = POLICY)]
-    pub agent_match: AgentMatchArg,
+    #[arg(long, value_parser = named::<AgentMatch>(), default_value_t = AgentMatch::Extended, hide_short_help = true, help_heading = POLICY)]
+    pub agent_match: AgentMatch,
     /// Fail, instead of warning, if an agent looks misspelled
     ///
     /// An agent looks misspelled if no robots.txt names it, but a similar name is known.
@@ -282,7 +282,7 @@ impl<'r> AgentList<'r> {
         Ok(())
     }
 
-    fn print_notes(&self, agent_match: AgentMatchArg) {
+    fn print_notes(&self, agent_match: AgentMatch) {
         if !self.duplicates.is_empty() {
             print_line(format_args!(
                 "robosieve: note: a set contains them already: {}",
@@ -290,14 +290,14 @@ impl<'r> AgentList<'r> {
             ));
         }
         // The extended matching finds every agent of a set, so a note would be noise.
-        let checked = if agent_match == AgentMatchArg::Google {
+        let checked = if agent_match == AgentMatch::Google {
             &self.agents
         } else {
             &self.single
         };
         let outside = checked.iter().filter(|agent| agent.is_outside_alphabet());
         let (unmatched, partly): (Vec<&Agent>, Vec<&Agent>) =
-            outside.partition(|agent| agent.is_unaddressable(agent_match.value()));
+            outside.partition(|agent| agent.is_unaddressable(agent_match));
         print_alphabet_note(
             &unmatched,
             "no group can name it, so only the global groups apply",
@@ -305,10 +305,10 @@ impl<'r> AgentList<'r> {
         print_alphabet_note(
             &partly,
             match agent_match {
-                AgentMatchArg::Extended => {
+                AgentMatch::Extended => {
                     "it is compared with the whole name in user-agent lines (--agent-match google turns that off)"
                 }
-                AgentMatchArg::Google => "no group can name it by that, only by its other names",
+                AgentMatch::Google => "no group can name it by that, only by its other names",
             },
         );
     }

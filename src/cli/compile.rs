@@ -12,12 +12,12 @@ use super::output::OutputTarget;
 use super::progress::Progress;
 use super::summary::print_compile;
 use super::time::parse_through_or_now;
-use super::value_enums::ProfileArg;
+use super::value_enums::named;
 use anyhow::bail;
 use clap::Args;
 use robosieve::compile::CompileReport;
 use robosieve::output::OutputFile;
-use robosieve::{Compiler, Snapshot};
+use robosieve::{Compiler, Profile, Snapshot};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -29,8 +29,8 @@ pub(crate) struct CompileArgs {
     /// Parser to reproduce
     ///
     /// The default is the profile of --previous, else google.
-    #[arg(long, value_enum, help_heading = POLICY)]
-    pub profile: Option<ProfileArg>,
+    #[arg(long, value_parser = named::<Profile>(), help_heading = POLICY)]
+    pub profile: Option<Profile>,
     /// Keep the entries of this snapshot that the inputs do not replace
     ///
     /// The output may replace it.
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
 
 /// A compiler for the given profile, or that of the previous snapshot.
 fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
-    let profile = args.profile.map(ProfileArg::value);
+    let profile = args.profile;
     let Some(path) = &args.previous else {
         return Ok(Compiler::new(profile.unwrap_or_default()).as_of(args.as_of));
     };

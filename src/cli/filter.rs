@@ -9,11 +9,11 @@ use super::out_dir::OutDirArgs;
 use super::record_args::RecordArgs;
 use super::stderr::print_line;
 use super::summary::grouped;
-use super::value_enums::{KeepArg, RequireArg};
+use super::value_enums::named;
 use super::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
-use robosieve::filter::FilterStats;
+use robosieve::filter::{FilterStats, Keep, Require};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -29,23 +29,23 @@ pub(crate) struct FilterArgs {
     /// Keep allowed or disallowed lines
     #[arg(
         long,
-        value_enum,
-        default_value_t = KeepArg::Allowed,
+        value_parser = named::<Keep>(),
+        default_value_t = Keep::Allowed,
         hide_possible_values = true,
         help_heading = COMMON
     )]
-    pub keep: KeepArg,
+    pub keep: Keep,
     /// Required agents: all or any
     ///
     /// A line is kept if all agents have the verdict of --keep, or with `any` at least one.
     #[arg(
         long,
-        value_enum,
-        default_value_t = RequireArg::All,
+        value_parser = named::<Require>(),
+        default_value_t = Require::All,
         hide_possible_values = true,
         help_heading = COMMON
     )]
-    pub require: RequireArg,
+    pub require: Require,
     /// Write kept lines here (default: stdout)
     ///
     /// The extensions .gz and .zst compress. Records of WARC files are copied with their gzip
@@ -82,13 +82,13 @@ pub(crate) struct FilterArgs {
 }
 
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
-    if args.keep == KeepArg::Disallowed && args.disallowed_to.is_some() {
+    if args.keep == Keep::Disallowed && args.disallowed_to.is_some() {
         bail!(
             "--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out"
         );
     }
     let dir = args.out_dir.dir(args.output.as_deref())?;
-    let action = Action::Filter(args.keep.value(), args.require.value());
+    let action = Action::Filter(args.keep, args.require);
     let task = JudgeTask {
         action,
         records: args.records.options(),
@@ -126,8 +126,8 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
 fn print_hints(args: &FilterArgs, stats: &FilterStats) {
     if stats.unknown > 0 && args.unknown_to.is_none() {
         let verdict = match args.keep {
-            KeepArg::Allowed => "allow",
-            KeepArg::Disallowed => "disallow",
+            Keep::Allowed => "allow",
+            Keep::Disallowed => "disallow",
         };
         print_line(format_args!(
             "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE writes them)",

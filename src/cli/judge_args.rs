@@ -3,9 +3,10 @@
 use super::agent_args::AgentArgs;
 use super::help_text::POLICY;
 use super::time::parse_instant_or_now;
-use super::value_enums::{PolicyArg, SchemeArg, UnknownArg};
+use super::value_enums::{SchemeArg, named};
 use clap::{ArgGroup, Args};
 use robosieve::JudgeOptions;
+use robosieve::judge::{StatusPolicy, UnknownOrigin};
 
 // Shared by `filter`, `annotate`, `report`, `check` and `bench`. All but `bench` require an agent
 // (`agent_required`).
@@ -21,12 +22,12 @@ pub(crate) struct JudgeArgs {
     /// `filter` does not keep them, and writes them to --unknown-to only.
     #[arg(
         long,
-        value_enum,
+        value_parser = named::<UnknownOrigin>(),
         value_name = "VERDICT",
         hide_possible_values = true,
         help_heading = POLICY
     )]
-    pub unknown: Option<UnknownArg>,
+    pub unknown: Option<UnknownOrigin>,
     /// Judge failing sites as of this time (or `now`)
     ///
     /// The policies count 30 days from a site's first failure to this time. The default for a site
@@ -43,8 +44,8 @@ pub(crate) struct PolicyArgs {
     ///
     /// It decides what 4xx, 5xx and network errors mean. The default is that of the snapshot's
     /// profile.
-    #[arg(long, value_enum, value_name = "POLICY", help_heading = POLICY)]
-    pub status_policy: Option<PolicyArg>,
+    #[arg(long, value_parser = named::<StatusPolicy>(), value_name = "POLICY", help_heading = POLICY)]
+    pub status_policy: Option<StatusPolicy>,
     /// Scheme of the snapshot entry that judges a URL
     #[arg(long, value_enum, default_value_t = SchemeArg::Exact, hide_short_help = true, help_heading = POLICY)]
     pub scheme: SchemeArg,
@@ -54,9 +55,9 @@ impl PolicyArgs {
     /// The options of these, and how `agents` match.
     pub(super) fn options(&self, agents: &AgentArgs) -> JudgeOptions {
         JudgeOptions::default()
-            .status_policy(self.status_policy.map(PolicyArg::value))
-            .any_scheme(self.scheme.value())
-            .agent_match(agents.agent_match.value())
+            .status_policy(self.status_policy)
+            .any_scheme(self.scheme == SchemeArg::Any)
+            .agent_match(agents.agent_match)
     }
 }
 
@@ -73,7 +74,7 @@ impl JudgeArgs {
     pub(crate) fn options(&self) -> JudgeOptions {
         self.policy
             .options(&self.agents)
-            .unknown(self.unknown.map(UnknownArg::value))
+            .unknown(self.unknown)
             .at(self.at)
     }
 }

@@ -1,9 +1,9 @@
 //! The options that locate the URLs in the inputs.
 
 use super::help_text::INPUT;
-use super::value_enums::FormatArg;
+use super::value_enums::named;
 use clap::Args;
-use robosieve::records::{Field, RecordOptions};
+use robosieve::records::{Field, InputFormat, RecordOptions};
 
 // The layout of the input lines.
 #[derive(Debug, Args)]
@@ -11,8 +11,8 @@ pub(crate) struct RecordArgs {
     /// Layout of inputs
     ///
     /// By default, it is detected for each input by its name, else by its first line.
-    #[arg(long, value_enum, value_name = "FORM", help_heading = INPUT)]
-    pub input_format: Option<FormatArg>,
+    #[arg(long, value_parser = named::<InputFormat>(), value_name = "FORM", help_heading = INPUT)]
+    pub input_format: Option<InputFormat>,
     /// Column of the URLs
     ///
     /// Columns are numbered from 1. The first line of TSV or CSV may name them. A name of a Parquet
@@ -47,7 +47,7 @@ pub(crate) struct RecordArgs {
 impl RecordArgs {
     pub(crate) fn options(&self) -> RecordOptions {
         RecordOptions::default()
-            .format(self.input_format.map(FormatArg::value))
+            .format(self.input_format)
             .field(self.field.as_deref().map(Field::from))
             .header(self.header)
             .delimiter(self.delimiter)

@@ -1,6 +1,7 @@
-//! The possible values of options, and their counterparts in the library.
+//! The options with named values: their help, and those that only the command has.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use robosieve::audit::Identity;
 use robosieve::filter::{Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
@@ -9,71 +10,109 @@ use robosieve::records::InputFormat;
 use robosieve::report::UnitKind;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::synthetic::Order;
-use robosieve::{AgentMatch, Profile};
+use robosieve::{AgentMatch, NamedValue, Profile};
 
-macro_rules! value_enum {
-    ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$vdoc:meta])* $variant:ident = $text:literal => $value:expr),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-        pub(crate) enum $name { $($(#[$vdoc])* #[value(name = $text)] $variant),+ }
-        impl $name {
-            /// The value of the library.
-            pub(crate) fn value(self) -> $target {
-                match self { $(Self::$variant => $value),+ }
-            }
-        }
-    };
+/// An option of the library that the command takes by name.
+pub(crate) trait OptionValue: NamedValue + Send + Sync {
+    /// The help of each value, in the order of [`NamedValue::NAMES`]; empty if the names say all.
+    const HELP: &'static [&'static str];
 }
 
-value_enum!(ProfileArg => Profile {
-    /// Like Google's open-source parser
-    Google = "google" => Profile::Google,
-    /// Exactly as RFC 9309
-    Rfc9309 = "rfc9309" => Profile::Rfc9309,
-});
-value_enum!(SeverityArg => Severity {
-    /// A line or a file that does not do what it says
-    Error = "error" => Severity::Error,
-    /// Also lines that some parsers read in another way
-    Warning = "warning" => Severity::Warning,
-    /// Also lines without effect
-    Note = "note" => Severity::Note,
-});
-value_enum!(PolicyArg => StatusPolicy {
-    /// 4xx allows; 429, 5xx and network errors disallow for 30 days, then the last good copy
-    Google = "google" => StatusPolicy::Google,
-    /// 4xx, including 429, allows; 5xx and network errors disallow for 30 days, then allow
-    Rfc9309 = "rfc9309" => StatusPolicy::Rfc9309,
-    /// Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network
-    /// errors disallow
-    Strict = "strict" => StatusPolicy::Strict,
-});
-value_enum!(UnitArg => UnitKind {
-    /// Scheme, host and port: http and https count separately
-    Origin = "origin" => UnitKind::Origin,
-    /// All schemes and ports of a host count once
-    Host = "host" => UnitKind::Host,
-    /// All hosts of a registrable domain (example.co.uk) count once
-    Domain = "domain" => UnitKind::Domain,
-});
-value_enum!(UnknownArg => UnknownOrigin {
-    Allow = "allow" => UnknownOrigin::Allow,
-    Disallow = "disallow" => UnknownOrigin::Disallow,
-});
-value_enum!(SchemeArg => bool {
+/// A parser of the names of an option's values.
+pub(crate) fn named<T: OptionValue>() -> impl TypedValueParser<Value = T> {
+    let value = |(i, (_, name)): (usize, &(T, &'static str))| {
+        let value = PossibleValue::new(*name);
+        T::HELP
+            .get(i)
+            .map_or(value.clone(), |help| value.help(*help))
+    };
+    PossibleValuesParser::new(T::NAMES.iter().enumerate().map(value))
+        .try_map(|name| name.parse::<T>())
+}
+
+impl OptionValue for Profile {
+    const HELP: &'static [&'static str] =
+        &["Like Google's open-source parser", "Exactly as RFC 9309"];
+}
+
+impl OptionValue for Severity {
+    const HELP: &'static [&'static str] = &[
+        "A line or a file that does not do what it says",
+        "Also lines that some parsers read in another way",
+        "Also lines without effect",
+    ];
+}
+
+impl OptionValue for StatusPolicy {
+    const HELP: &'static [&'static str] = &[
+        "4xx allows; 429, 5xx and network errors disallow for 30 days, then the last good copy",
+        "4xx, including 429, allows; 5xx and network errors disallow for 30 days, then allow",
+        "Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network \
+         errors disallow",
+    ];
+}
+
+impl OptionValue for UnitKind {
+    const HELP: &'static [&'static str] = &[
+        "Scheme, host and port: http and https count separately",
+        "All schemes and ports of a host count once",
+        "All hosts of a registrable domain (example.co.uk) count once",
+    ];
+}
+
+impl OptionValue for UnknownOrigin {
+    const HELP: &'static [&'static str] = &[];
+}
+
+impl OptionValue for AgentMatch {
+    const HELP: &'static [&'static str] = &[];
+}
+
+impl OptionValue for Keep {
+    const HELP: &'static [&'static str] = &[];
+}
+
+impl OptionValue for Require {
+    const HELP: &'static [&'static str] = &[];
+}
+
+impl OptionValue for InputFormat {
+    const HELP: &'static [&'static str] = &[
+        "One URL per line",
+        "Columns separated by tabs",
+        "Columns separated by commas, quoted where needed",
+        "One JSON object per line",
+        "A crawl index: sort key, time, JSON object",
+        "The older crawl index: fields separated by spaces",
+    ];
+}
+
+impl OptionValue for Order {
+    const HELP: &'static [&'static str] = &[
+        "Grouped by host, as in a crawl index",
+        "Shuffled, as in a crawl frontier",
+    ];
+}
+
+impl OptionValue for OutcomeClass {
+    const HELP: &'static [&'static str] = &[
+        "2xx: the rules of the body",
+        "4xx except 429",
+        "429 and 5xx",
+        "Network errors, and answers that are not HTTP",
+        "Redirects that the archives do not resolve",
+    ];
+}
+
+/// The entries that judge a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemeArg {
     /// Use only the entry of the URL's own scheme
-    Exact = "exact" => false,
+    Exact,
     /// Use the http entry for https URLs, and the reverse, if only one exists
-    Any = "any" => true,
-});
-value_enum!(AgentMatchArg => AgentMatch {
-    Extended = "extended" => AgentMatch::Extended,
-    Google = "google" => AgentMatch::Google,
-});
-value_enum!(KeepArg => Keep {
-    Allowed = "allowed" => Keep::Allowed,
-    Disallowed = "disallowed" => Keep::Disallowed,
-});
+    Any,
+}
+
 /// The form of the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnnotateArg {
@@ -91,26 +130,6 @@ pub(crate) enum AnnotateArg {
     Int8,
 }
 
-value_enum!(FormatArg => InputFormat {
-    /// One URL per line
-    Text = "text" => InputFormat::Text,
-    /// Columns separated by tabs
-    Tsv = "tsv" => InputFormat::Tsv,
-    /// Columns separated by commas, quoted where needed
-    Csv = "csv" => InputFormat::Csv,
-    /// One JSON object per line
-    Jsonl = "jsonl" => InputFormat::Jsonl,
-    /// A crawl index: sort key, time, JSON object
-    Cdxj = "cdxj" => InputFormat::Cdxj,
-    /// The older crawl index: fields separated by spaces
-    Cdx = "cdx" => InputFormat::Cdx,
-});
-value_enum!(OrderArg => Order {
-    /// Grouped by host, as in a crawl index
-    Sorted = "sorted" => Order::Sorted,
-    /// Shuffled, as in a crawl frontier
-    Shuffled = "shuffled" => Order::Shuffled,
-});
 /// Which of the non-deciding rules are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExplainArg {
@@ -120,27 +139,24 @@ pub(crate) enum ExplainArg {
     All,
 }
 
-value_enum!(LinesOfArg => Option<Identity> {
+/// The requests that a list of breaches has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinesOfArg {
     /// All
-    All = "all" => None,
+    All,
     /// From the published addresses of the crawler
-    Verified = "verified" => Some(Identity::Verified),
+    Verified,
     /// From other addresses, which only claim to be of the crawler
-    Claimed = "claimed" => Some(Identity::Claimed),
-});
-value_enum!(OutcomeArg => OutcomeClass {
-    /// 2xx: the rules of the body
-    Rules = "rules" => OutcomeClass::Rules,
-    /// 4xx except 429
-    ClientError = "client-error" => OutcomeClass::ClientError,
-    /// 429 and 5xx
-    ServerError = "server-error" => OutcomeClass::ServerError,
-    /// Network errors, and answers that are not HTTP
-    Unreachable = "unreachable" => OutcomeClass::Unreachable,
-    /// Redirects that the archives do not resolve
-    Unresolved = "unresolved-redirect" => OutcomeClass::Unresolved,
-});
-value_enum!(RequireArg => Require {
-    All = "all" => Require::All,
-    Any = "any" => Require::Any,
-});
+    Claimed,
+}
+
+impl LinesOfArg {
+    /// The identity of the requests; `None` for all.
+    pub(crate) fn identity(self) -> Option<Identity> {
+        match self {
+            Self::All => None,
+            Self::Verified => Some(Identity::Verified),
+            Self::Claimed => Some(Identity::Claimed),
+        }
+    }
+}

@@ -12,6 +12,7 @@ pub(crate) use tally::Tally;
 
 use crate::error::Result;
 use crate::judge::{Judge, PreferenceJudge, Stage, Verdict};
+use crate::named_value::named_values;
 use crate::pipeline::blocks::{BlockKind, LineBlock};
 use crate::pipeline::lists::ListSource;
 use crate::pipeline::ordered::{self, OrderedItem};
@@ -31,6 +32,14 @@ pub enum Keep {
     Disallowed,
 }
 
+named_values! {
+    /// The name on the command line.
+    Keep {
+        Allowed = "allowed",
+        Disallowed = "disallowed",
+    }
+}
+
 /// The number of agents that must have the kept verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Require {
@@ -39,6 +48,14 @@ pub enum Require {
     All,
     /// One agent or more.
     Any,
+}
+
+named_values! {
+    /// The name on the command line.
+    Require {
+        All = "all",
+        Any = "any",
+    }
 }
 
 /// The output of [`Filter::annotate`] for each line.
@@ -56,6 +73,15 @@ pub enum AnnotateForm {
     /// One digit per agent and nothing else: 1 if the agent may fetch the URL, else 0. One line per
     /// record; a header has none.
     Mask,
+}
+
+named_values! {
+    /// The name on the command line.
+    AnnotateForm {
+        Letters = "letters",
+        Jsonl = "jsonl",
+        Mask = "mask",
+    }
 }
 
 /// The outputs of a filter; `None` discards. Every line goes to exactly one output, with its bytes

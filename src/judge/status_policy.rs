@@ -1,5 +1,6 @@
 //! Status policies: an outcome of fetching a robots.txt becomes rules, allow or disallow.
 
+use crate::named_value::named_values;
 use crate::snapshot::{Outcome, OutcomeClass};
 
 /// Whether an agent may fetch a URL.
@@ -56,6 +57,14 @@ pub enum UnknownOrigin {
     Disallow,
 }
 
+named_values! {
+    /// The name on the command line.
+    UnknownOrigin {
+        Allow = "allow",
+        Disallow = "disallow",
+    }
+}
+
 /// The meaning of answers other than 2xx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatusPolicy {
@@ -69,6 +78,15 @@ pub enum StatusPolicy {
     /// The cautious policy: unknown origins, redirects to a URL that the archive lacks, 401, 403,
     /// 429, 5xx and network errors disallow.
     Strict,
+}
+
+named_values! {
+    /// The name on the command line and in reports.
+    StatusPolicy {
+        Google = "google",
+        Rfc9309 = "rfc9309",
+        Strict = "strict",
+    }
 }
 
 /// The ruling of a status policy on an origin.

@@ -1,5 +1,6 @@
 //! The codes of findings, with severity, summary, and whether a snapshot can have them.
 
+use crate::named_value::named_values;
 use std::fmt;
 
 /// The severity of a finding. The order is that of weight: `Note < Warning < Error`.
@@ -13,14 +14,12 @@ pub enum Severity {
     Error,
 }
 
-impl Severity {
-    /// The name in outputs: `note`, `warning` or `error`. SARIF has the same levels.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+named_values! {
+    /// The name in outputs. SARIF has the same levels.
+    Severity {
+        Error = "error",
+        Warning = "warning",
+        Note = "note",
     }
 }
 
@@ -140,12 +139,6 @@ impl Code {
 }
 
 impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -4,6 +4,7 @@
 use crate::agent::Agent;
 use crate::error::{Remedy, Result};
 use crate::judge::VerdictsRef;
+use crate::named_value::named_values;
 use crate::parquet::input::{bad, table_error};
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
@@ -27,6 +28,14 @@ pub enum VerdictColumns {
     ///
     /// [`Verdict::code`]: crate::Verdict::code
     Int8,
+}
+
+named_values! {
+    /// The name on the command line.
+    VerdictColumns {
+        Bits = "bits",
+        Int8 = "int8",
+    }
 }
 
 /// The bits of an `int64` without its sign.

@@ -1,5 +1,7 @@
 //! The options for the position of URLs in records.
 
+use crate::named_value::named_values;
+
 /// The format of an input. Every format has one record per line, except CSV, whose quoted fields
 /// may contain line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,18 @@ pub enum InputFormat {
     /// The older crawl index: fields separated by blanks. The letters of the first line name them,
     /// and field `a` is the URL. Without that line it is the third field.
     Cdx,
+}
+
+named_values! {
+    /// The name on the command line.
+    InputFormat {
+        Text = "text",
+        Tsv = "tsv",
+        Csv = "csv",
+        Jsonl = "jsonl",
+        Cdxj = "cdxj",
+        Cdx = "cdx",
+    }
 }
 
 /// A column.

@@ -1,5 +1,6 @@
 //! The outcome of fetching an origin's robots.txt, to which a status policy is applied later.
 
+use crate::named_value::named_values;
 use crate::robots::LooksLike;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,17 @@ pub enum OutcomeClass {
     Unresolved = 4,
 }
 
+named_values! {
+    /// The name in reports and JSON.
+    OutcomeClass {
+        Rules = "rules",
+        ClientError = "client-error",
+        ServerError = "server-error",
+        Unreachable = "unreachable",
+        Unresolved = "unresolved-redirect",
+    }
+}
+
 impl OutcomeClass {
     /// The class of a stored number.
     pub(super) fn from_u8(value: u8) -> Option<Self> {
@@ -33,17 +45,6 @@ impl OutcomeClass {
         ]
         .into_iter()
         .find(|class| *class as u8 == value)
-    }
-
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rules => "rules",
-            Self::ClientError => "client-error",
-            Self::ServerError => "server-error",
-            Self::Unreachable => "unreachable",
-            Self::Unresolved => "unresolved-redirect",
-        }
     }
 }
 

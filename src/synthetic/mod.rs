@@ -35,6 +35,7 @@ mod stream;
 mod urls;
 mod vocabulary;
 
+use crate::named_value::named_values;
 use catalog::FileCatalog;
 use distributions::{Permutation, Popularity};
 use random::{Decision, Dice};
@@ -81,6 +82,14 @@ pub enum Order {
     Sorted,
     /// In random order, as in a log or a frontier.
     Shuffled,
+}
+
+named_values! {
+    /// The name on the command line.
+    Order {
+        Sorted = "sorted",
+        Shuffled = "shuffled",
+    }
 }
 
 /// A synthetic web. The value is small and `Copy` for any number of origins.

@@ -35,7 +35,7 @@ pub use weights::Weights;
 
 use crate::error::Result;
 use crate::filter::{Filter, Sample, Tally};
-use crate::judge::{Judge, Reason, StatusPolicy};
+use crate::judge::{Judge, Reason};
 #[cfg(feature = "parquet")]
 use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::{FilterProgress, FilterStats, Input};
@@ -380,11 +380,7 @@ impl<'r> Reporter<'r> {
 
     fn judging(&self) -> Judging {
         Judging {
-            status_policy: match self.judge.engine().policy() {
-                StatusPolicy::Google => "google",
-                StatusPolicy::Rfc9309 => "rfc9309",
-                StatusPolicy::Strict => "strict",
-            },
+            status_policy: self.judge.engine().policy().name(),
             unknown_origins: self.judge.engine().verdict_on_unknown().name(),
             any_scheme: self.judge.engine().options().any_scheme,
             at: self.judge.engine().options().at,

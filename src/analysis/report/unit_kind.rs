@@ -1,5 +1,6 @@
 //! The kinds of units that a report counts, and the names of units.
 
+use crate::named_value::named_values;
 use serde::Serialize;
 use std::net::Ipv4Addr;
 
@@ -19,17 +20,17 @@ pub enum UnitKind {
     Domain,
 }
 
-impl UnitKind {
-    /// The noun: `origin`, `host`, `domain`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Origin => "origin",
-            Self::Host => "host",
-            #[cfg(feature = "domains")]
-            Self::Domain => "domain",
-        }
+named_values! {
+    /// The noun.
+    UnitKind {
+        Origin = "origin",
+        Host = "host",
+        #[cfg(feature = "domains")]
+        Domain = "domain",
     }
+}
 
+impl UnitKind {
     /// The name of a host's unit: the host or its registrable domain, without a final dot.
     pub(super) fn unit_of(self, host: &str) -> &str {
         let host = host

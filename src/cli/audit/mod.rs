@@ -212,7 +212,7 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
         .breaches(lines.as_mut().map(|lines| lines as &mut (dyn Write + Send)));
     let annotated = (form == AuditForm::Annotate).then_some(&mut output as &mut (dyn Write + Send));
     let outputs = outputs
-        .breaches_of(args.lines_of.value())
+        .breaches_of(args.lines_of.identity())
         .annotated(annotated);
     let report = audit.run(open_inputs(&inputs)?, outputs, &show)?;
     progress.finish();

@@ -11,12 +11,13 @@ use super::help_text::{BENCH_EXAMPLES, BENCH_SHORT, COMMON, MEASUREMENT, SYNTHET
 use super::judge_args::JudgeArgs;
 use super::numbers::{parse_count, parse_threads};
 use super::output::print;
-use super::value_enums::OrderArg;
+use super::value_enums::named;
 use super::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
 use measure::{Measurement, measure};
 use reference_check::ReferenceCheck;
+use robosieve::synthetic::Order;
 use robosieve::{Agent, Judge, Snapshot};
 use std::path::PathBuf;
 use workload::Workload;
@@ -47,12 +48,12 @@ pub(crate) struct BenchArgs {
     /// Order of the URLs
     #[arg(
         long,
-        value_enum,
-        default_value_t = OrderArg::Sorted,
+        value_parser = named::<Order>(),
+        default_value_t = Order::Sorted,
         conflicts_with = "snapshot",
         help_heading = SYNTHETIC_WEB
     )]
-    pub order: OrderArg,
+    pub order: Order,
     /// Seed; equal seeds give equal webs
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "snapshot", help_heading = SYNTHETIC_WEB)]
     pub seed: u64,

@@ -100,7 +100,7 @@ pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
         seed: args.seed,
         origins: args.origins,
         urls,
-        order: args.order.value(),
+        order: args.order,
     }))
 }
 

@@ -7,14 +7,14 @@ use super::escape::to_json;
 use super::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use super::judge_args::{JudgeArgs, agent_required};
 use super::output::print;
-use super::value_enums::{ExplainArg, ProfileArg};
+use super::value_enums::{ExplainArg, named};
 use super::verify_args::VerifyArgs;
 use anyhow::{Context, anyhow, bail};
 use clap::{ArgGroup, Args};
 use robosieve::judge::{Explanation, UrlExplanation, explain};
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
-use robosieve::{Agent, Judge, Robots, Snapshot, Verdict};
+use robosieve::{Agent, Judge, Profile, Robots, Snapshot, Verdict};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -43,13 +43,13 @@ pub(crate) struct CheckArgs {
     /// With --robots: the parser to reproduce
     #[arg(
         long,
-        value_enum,
-        default_value_t = ProfileArg::Google,
+        value_parser = named::<Profile>(),
+        default_value_t = Profile::Google,
         conflicts_with = "snapshot",
         hide_short_help = true,
         help_heading = POLICY
     )]
-    pub profile: ProfileArg,
+    pub profile: Profile,
     /// Show the deciding rule, its line, and why other matching rules lost
     ///
     /// --explain=all also lists the rules that do not match.
@@ -206,7 +206,7 @@ fn check_robots(
     body: &[u8],
     agents: &[Agent],
 ) -> anyhow::Result<CheckOutput> {
-    let robots = Robots::parse(body, args.profile.value());
+    let robots = Robots::parse(body, args.profile);
     let mut check = args.judge.agents.spell_check(agents)?;
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;
@@ -220,7 +220,7 @@ fn check_robots(
     let mut output = CheckOutput::default();
     for url in &args.urls {
         for agent in agents {
-            let agent_match = args.judge.agents.agent_match.value();
+            let agent_match = args.judge.agents.agent_match;
             let why = explain(&robots, agent, agent_match, url.as_bytes());
             let mut preferences = explain_preferences(&robots, agent, agent_match, url.as_bytes());
             if why.verdict == Verdict::Disallowed {

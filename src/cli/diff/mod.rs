@@ -101,7 +101,7 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     args.verify.all(&new, new_path)?;
     args.agents
         .check_spelling_in(&agents, [(&old, old_path), (&new, new_path)])?;
-    let agent_match = args.agents.agent_match.value();
+    let agent_match = args.agents.agent_match;
     let options = DiffOptions::default()
         .agents(agents)
         .agent_match(agent_match)

@@ -9,13 +9,14 @@ use super::output::{OutputTarget, is_stdout};
 use super::progress::Progress;
 use super::summary::print_export;
 use super::time::parse_instant_or_now;
-use super::value_enums::{OutcomeArg, PolicyArg};
+use super::value_enums::named;
 use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
 use form::ExportForm;
 use robosieve::export::{ExportBatch, ExportColumn, ExportStats, ExportTable, Exporter};
 use robosieve::filter::FilterProgress;
+use robosieve::judge::StatusPolicy;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::{ErrorKind, Judge, JudgeOptions, Snapshot};
 use std::io::Write;
@@ -35,8 +36,8 @@ pub(crate) struct ExportArgs {
     ///
     /// It decides what 4xx, 5xx and network errors mean for `AGENT.access`. The default is that of
     /// the snapshot's profile.
-    #[arg(long, value_enum, value_name = "POLICY", help_heading = POLICY)]
-    pub status_policy: Option<PolicyArg>,
+    #[arg(long, value_parser = named::<StatusPolicy>(), value_name = "POLICY", help_heading = POLICY)]
+    pub status_policy: Option<StatusPolicy>,
     /// Compute ages and judge failing sites as of this time (or `now`)
     ///
     /// The default age is that at the newest capture. The default for a failing site is the time of
@@ -64,8 +65,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
     pub stale_at: Option<i64>,
     /// Write only origins with one of these outcomes
-    #[arg(long, value_enum, value_name = "OUTCOME", value_delimiter = ',', help_heading = OUTPUT)]
-    pub outcome: Vec<OutcomeArg>,
+    #[arg(long, value_parser = named::<OutcomeClass>(), value_name = "OUTCOME", value_delimiter = ',', help_heading = OUTPUT)]
+    pub outcome: Vec<OutcomeClass>,
     /// Write to this file; its extension decides the format (default: standard output)
     ///
     /// .tsv, .csv, .jsonl or .parquet; .gz or .zst may follow the first three. Any other name is
@@ -86,19 +87,18 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     args.agents
         .check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
     let options = JudgeOptions::default()
-        .status_policy(args.status_policy.map(PolicyArg::value))
-        .agent_match(args.agents.agent_match.value())
+        .status_policy(args.status_policy)
+        .agent_match(args.agents.agent_match)
         .at(args.at);
     let judge = Judge::new(&snapshot, &agents, options)?;
     let progress = Progress::of_inputs(std::slice::from_ref(&args.snapshot), quiet);
     let show = |at: FilterProgress| progress.set(at.bytes_read);
-    let outcomes: Vec<OutcomeClass> = args.outcome.iter().map(|outcome| outcome.value()).collect();
     let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
     let columns = chosen_columns(exporter.columns(), &args.columns)?;
     let exporter = exporter
         .with_columns(columns)
         .stale_at(args.stale_at)
-        .outcomes(&outcomes)
+        .outcomes(&args.outcome)
         .progress(&show);
     let stats = write(&exporter, form, args)?;
     progress.finish();

@@ -1,10 +1,10 @@
 //! The arguments of `lint`, and the names of files in its outputs.
 
 use super::super::help_text::{COMMON, LINT_EXAMPLES, LINT_SHORT, OUTPUT, POLICY};
-use super::super::value_enums::SeverityArg;
+use super::super::value_enums::named;
 use super::super::verify_args::VerifyArgs;
 use clap::Args;
-use robosieve::lint::Code;
+use robosieve::lint::{Code, Severity};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -16,8 +16,8 @@ pub(crate) struct LintArgs {
     #[command(flatten)]
     pub verify: VerifyArgs,
     /// Exit with status 1 if a finding has at least this severity (default: error)
-    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = POLICY)]
-    pub deny: Option<SeverityArg>,
+    #[arg(long, value_parser = named::<Severity>(), value_name = "SEVERITY", help_heading = POLICY)]
+    pub deny: Option<Severity>,
     /// Leave out the findings of these codes, separated by commas
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = parse_code, help_heading = POLICY)]
     pub allow: Vec<Code>,

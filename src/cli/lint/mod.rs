@@ -13,7 +13,6 @@ use super::output::OutputTarget;
 use super::progress::Progress;
 use super::stderr::print_line;
 use super::summary::grouped;
-use super::value_enums::SeverityArg;
 use anyhow::{Context, bail};
 use formats::FindingWriter;
 pub(crate) use lint_args::LintArgs;
@@ -191,7 +190,7 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
     if !quiet {
         print_line(format_args!("{totals}"));
     }
-    Ok(totals.exit_code(args.deny.unwrap_or(SeverityArg::Error).value()))
+    Ok(totals.exit_code(args.deny.unwrap_or(Severity::Error)))
 }
 
 fn check_file(

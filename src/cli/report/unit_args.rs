@@ -3,7 +3,7 @@
 use super::super::escape::escape;
 use super::super::help_text::UNITS;
 use super::super::stderr::print_line;
-use super::super::value_enums::UnitArg;
+use super::super::value_enums::named;
 use super::format::{counted, units};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -23,12 +23,12 @@ pub(crate) struct UnitArgs {
     /// several, the domain itself comes first, then its www. host; and https before http.
     #[arg(
         long,
-        value_enum,
+        value_parser = named::<UnitKind>(),
         value_name = "UNIT",
         hide_possible_values = true,
         help_heading = UNITS
     )]
-    pub by: Option<UnitArg>,
+    pub by: Option<UnitKind>,
     /// Also weigh the units, by a file of NAME,WEIGHT or RANK,NAME
     ///
     /// A line has a host or a domain, a TAB or a comma, and its weight; or a rank and a domain, as
@@ -51,7 +51,7 @@ pub(crate) enum GroupArg {
 impl UnitArgs {
     pub(crate) fn kind(&self) -> UnitKind {
         match self.by {
-            Some(by) => by.value(),
+            Some(by) => by,
             // A list of weights names hosts, and of a site that is only known by its host `www`
             // a domain would lack the weight.
             None if self.weights.is_some() => UnitKind::Host,
