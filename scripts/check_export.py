@@ -178,7 +178,7 @@ def check_access(rows, files):
 def check_rules(files):
     """The number of rules of each kind per group, over the whole table."""
     rows = collections.defaultdict(set)
-    for line in run("export", "-q", "-s", SNAPSHOT, "--rules", "--format", "jsonl").decode().split("\n")[:-1]:
+    for line in run("export", "-q", "-s", SNAPSHOT, "--rules", "--as", "jsonl").decode().split("\n")[:-1]:
         row = json.loads(line)
         if row["origin"] in files:
             rows[row["origin"]].add((row["line"], row["group"], row["kind"], row["pattern"]))
@@ -243,7 +243,7 @@ def check_formats(folder, options):
 
 
 def main():
-    out = run("export", "-q", "-s", SNAPSHOT, "-a", ",".join(AGENTS), "--format", "jsonl").decode()
+    out = run("export", "-q", "-s", SNAPSHOT, "-a", ",".join(AGENTS), "--as", "jsonl").decode()
     rows = [json.loads(line) for line in out.split("\n")[:-1]]
     step = max(1, len(rows) // SAMPLE)
     sample = rows[::step]

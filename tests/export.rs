@@ -57,7 +57,7 @@ impl Place {
 
     /// The rows of an export as JSON.
     fn rows(&self, args: &str) -> Vec<Row> {
-        let out = self.succeed(&format!("export -q -s s.rsieve --format jsonl {args}"));
+        let out = self.succeed(&format!("export -q -s s.rsieve --as jsonl {args}"));
         String::from_utf8(out)
             .unwrap()
             .lines()
@@ -363,7 +363,7 @@ fn wrong_options_are_refused() {
         ("-o s.rsieve", "would be overwritten"),
         ("-o x.json", "name it .jsonl"),
         ("-o x.parquet.zst", "not compressed as a whole"),
-        ("--format parquet", "Parquet needs a file"),
+        ("--as parquet", "Parquet needs a file"),
         ("--sitemaps --rules", "cannot be used with"),
         ("--stale-at soon", "not a time"),
         ("--outcome fine", "unreachable"),
@@ -561,7 +561,7 @@ fn hostile_texts_are_escaped() {
         }
     }
     let csv =
-        String::from_utf8(place.succeed("export -q -s s.rsieve --format csv --columns host_field"))
+        String::from_utf8(place.succeed("export -q -s s.rsieve --as csv --columns host_field"))
             .unwrap();
     assert!(
         csv.lines().skip(1).all(|line| !line

@@ -39,7 +39,7 @@ fn advice(err: &Error) -> Option<String> {
             "; name another directory with --temp-dir, or keep more in memory with --memory"
         }
         Remedy::NameLogFormat => {
-            "; give the layout of a log with User-Agents with --log-format or --json-key"
+            "; give the layout of a log with User-Agents with --log-format or --log-key"
         }
         Remedy::NameHost => "; give it with --host https://example.com, or log it",
         _ => return None,

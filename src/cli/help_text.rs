@@ -300,7 +300,7 @@ Examples:
   robosieve export -s web.rsieve -a MyBot --columns origin,MyBot.access,MyBot.crawl_delay -o delays.tsv
   robosieve export -s web.rsieve --stale-at now --outcome server-error,unreachable --columns origin,detail
   robosieve export -s web.rsieve --sitemaps -o sitemaps.jsonl.zst
-  robosieve export -s web.rsieve --rules -a GPTBot --format jsonl | jq -r .pattern | sort | uniq -c
+  robosieve export -s web.rsieve --rules -a GPTBot --as jsonl | jq -r .pattern | sort | uniq -c
 
 A row has the outcome of an origin's robots.txt, its fetch, its rules and fields in numbers, and three \
 columns for each agent of -a. AGENT.access is allowed, partial or blocked: the agent may fetch every URL, \

@@ -148,8 +148,9 @@ fn json_of_caddy_nginx_and_by_keys() {
     assert_audited(
         &log,
         &[
-            "--json-key",
+            "--log-key",
             "agent=h.ua,time=at.s",
+            // The name of the option in the first version.
             "--json-key",
             "target=p",
             "--host",
@@ -157,7 +158,7 @@ fn json_of_caddy_nginx_and_by_keys() {
         ],
     );
     let dir = with_log(&log);
-    let ran = audit(&dir, &["-s", "a", "--json-key", "referer=x", "access.log"]);
+    let ran = audit(&dir, &["-s", "a", "--log-key", "referer=x", "access.log"]);
     assert!(
         ran.code == Some(2) && ran.stderr.contains("agent, time, host"),
         "{}",

@@ -73,14 +73,15 @@ pub(crate) struct AuditArgs {
     /// The fields are agent, time, host, scheme, target, request (the request line), status, bytes
     /// and client. A key with dots is a path into nested objects.
     #[arg(
-        long,
+        long = "log-key",
+        alias = "json-key",
         value_name = "FIELD=KEY",
         value_delimiter = ',',
         conflicts_with = "log_format",
         hide_short_help = true,
         help_heading = INPUT
     )]
-    pub json_key: Vec<String>,
+    pub log_key: Vec<String>,
     /// Published addresses of a crawler (Googlebot=googlebot.json)
     ///
     /// The form is {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, ...]}. The crawler has two rows in
@@ -218,7 +219,7 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     progress.finish();
     if report.lines > 0 && report.invalid == report.lines {
         bail!(
-            "none of the {} lines has the format of the log; give another with --log-format or --json-key",
+            "none of the {} lines has the format of the log; give another with --log-format or --log-key",
             report.lines
         );
     }
@@ -280,15 +281,15 @@ fn open_snapshots(
 fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions> {
     let judge = args.policy.options(&args.agents);
     let mut format: Option<LogFormat> = args.log_format.as_deref().map(str::parse).transpose()?;
-    if !args.json_key.is_empty() {
+    if !args.log_key.is_empty() {
         let mut keys = JsonKeys::default();
-        for text in &args.json_key {
+        for text in &args.log_key {
             let (field, key) = text
                 .split_once('=')
-                .with_context(|| format!("--json-key {text}: give FIELD=KEY"))?;
+                .with_context(|| format!("--log-key {text}: give FIELD=KEY"))?;
             keys = keys
                 .with(field, key)
-                .map_err(|what| anyhow::anyhow!("--json-key {what}"))?;
+                .map_err(|what| anyhow::anyhow!("--log-key {what}"))?;
         }
         format = Some(LogFormat::json(keys));
     }

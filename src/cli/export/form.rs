@@ -47,7 +47,7 @@ fn extension(path: &Path) -> Option<String> {
         .map(str::to_ascii_lowercase)
 }
 
-/// The format that `--format` or the extension of the output names.
+/// The format that `--as` or the extension of the output names.
 pub(super) fn output_form(
     path: Option<&Path>,
     format: Option<ExportForm>,
@@ -70,7 +70,7 @@ pub(super) fn output_form(
     let form = format.or(by_name).unwrap_or(ExportForm::Tsv);
     if by_name.is_some_and(|by_name| by_name != form) {
         bail!(
-            "{shown}: the name says .{inner}, and --format says {0}; name it .{0}",
+            "{shown}: the name says .{inner}, and --as says {0}; name it .{0}",
             form.extension()
         );
     }

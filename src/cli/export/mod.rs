@@ -74,7 +74,7 @@ pub(crate) struct ExportArgs {
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub output: Option<PathBuf>,
     /// Format of the output, in place of that of its extension
-    #[arg(long, value_enum, value_name = "FORMAT", help_heading = OUTPUT)]
+    #[arg(long = "as", alias = "format", value_enum, value_name = "FORMAT", help_heading = OUTPUT)]
     pub format: Option<ExportForm>,
 }
 
