@@ -666,8 +666,9 @@ fn source_files_in_the_documentation_exist() {
         "benches/README.md",
         "tests/cases/README.md",
     ];
-    let docs = std::fs::read_dir(root.join("docs"))
-        .unwrap()
+    let docs = ["docs", "docs/dev"]
+        .iter()
+        .flat_map(|dir| std::fs::read_dir(root.join(dir)).unwrap())
         .map(|entry| entry.unwrap().path());
     let mut named = 0;
     for page in pages

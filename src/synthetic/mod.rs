@@ -3,8 +3,8 @@
 //!
 //! Every property is a pure function of a seed and an index: the name of host 17, its answer, rule
 //! 3 of its robots.txt. Nothing is stored, so memory does not depend on the size. A seed gives the
-//! same web on every machine and in every version. `statistics.rs` has all figures; docs/DESIGN.md
-//! compares the result with measurements.
+//! same web on every machine and in every version. `statistics.rs` has all figures;
+//! `docs/dev/SYNTHETIC.md` compares the result with measurements.
 //!
 //! ```
 //! use robosieve::synthetic::{Order, Web, WebOptions};
