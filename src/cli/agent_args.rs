@@ -1,7 +1,7 @@
 //! The options that name agents: by product token, by set, from a file; and notes and warnings
 //! about the names.
 
-use super::escape::escape;
+use super::figures::escape::escape;
 use super::help_text::{COMMON, POLICY};
 use super::option_guard::OptionGuard;
 use super::stderr::print_line;

@@ -1,13 +1,13 @@
 //! What the verbs that read archives share: options, checks of their outputs, and warnings.
 
-use super::escape::escape;
+use super::figures::counts::grouped;
+use super::figures::escape::escape;
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{INPUT, OUTPUT, RESOURCES};
 use super::numbers::parse_size;
 use super::option_guard::OptionGuard;
 use super::output::OutputTarget;
 use super::stderr::print_line;
-use super::summary::grouped;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::Compiler;

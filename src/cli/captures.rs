@@ -3,7 +3,7 @@
 use super::archive_args::{
     ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
 };
-use super::escape::to_json_pretty;
+use super::figures::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
 use super::inputs::expand_globs;

@@ -4,7 +4,7 @@ use super::archive_args::{
     ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file,
     warn_of_unread,
 };
-use super::escape::to_json_pretty;
+use super::figures::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use super::inputs::expand_globs;

@@ -1,5 +1,6 @@
 //! `robosieve filter`: keeps the lines that agents may fetch.
 
+use super::figures::counts::counted;
 use super::help_text::{COMMON, FILTER_EXAMPLES, FILTER_SHORT};
 use super::inputs::InputArgs;
 use super::judge_args::{JudgeArgs, agent_required};
@@ -8,7 +9,6 @@ use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::out_dir::OutDirArgs;
 use super::record_args::RecordArgs;
 use super::stderr::print_line;
-use super::summary::grouped;
 use super::value_enums::named;
 use super::verify_args::VerifyArgs;
 use anyhow::bail;
@@ -131,7 +131,7 @@ fn print_hints(args: &FilterArgs, stats: &FilterStats) {
         };
         print_line(format_args!(
             "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE writes them)",
-            lines(stats.unknown)
+            counted(stats.unknown, "line")
         ));
     }
     if stats.invalid > 0 && args.invalid_to.is_none() {
@@ -142,16 +142,7 @@ fn print_hints(args: &FilterArgs, stats: &FilterStats) {
         };
         print_line(format_args!(
             "not written: {} {is} (--invalid-to FILE writes them)",
-            lines(stats.invalid)
+            counted(stats.invalid, "line")
         ));
     }
-}
-
-/// A number of lines: `1 line`, `1,234 lines`.
-fn lines(count: u64) -> String {
-    format!(
-        "{} line{}",
-        grouped(count),
-        if count == 1 { "" } else { "s" }
-    )
 }

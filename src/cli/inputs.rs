@@ -1,7 +1,7 @@
 //! The inputs of a command: named, listed in a file, found in directories or by a glob; and the
 //! part of them that one shard processes.
 
-use super::escape::escape;
+use super::figures::escape::escape;
 use super::help_text::MANY_FILES;
 use super::stderr::print_line;
 use anyhow::{Context, bail};

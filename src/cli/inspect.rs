@@ -1,12 +1,13 @@
 //! `robosieve inspect`: shows the contents of a snapshot or a captures file, or the entry for one
 //! origin.
 
-use super::escape::{escape, to_json, to_json_pretty};
+use super::figures::counts::{counted, grouped};
+use super::figures::escape::{escape, to_json, to_json_pretty};
 use super::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
 use super::inputs::refuse_remote;
 use super::option_guard::OptionGuard;
 use super::output::{OutputTarget, print};
-use super::summary::{grouped, outcomes};
+use super::summary::outcomes;
 use super::time::{parse_instant_or_now, time};
 use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
@@ -296,13 +297,8 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
         let _ = write!(out, ", fetched {}", time(fetched));
     }
     if let Some(source) = entry.source() {
-        let plural = if outcome.hops == 1 { "" } else { "s" };
-        let _ = write!(
-            out,
-            ", from {} after {} redirect{plural}",
-            escape(&source),
-            outcome.hops
-        );
+        let redirects = counted(outcome.hops.into(), "redirect");
+        let _ = write!(out, ", from {} after {redirects}", escape(&source));
     }
     if let Some(first) = outcome.first_failure {
         let _ = write!(out, ", failing since {}", time(first));

@@ -13,8 +13,8 @@ mod compile;
 mod completions;
 mod diff;
 mod error_advice;
-mod escape;
 mod export;
+mod figures;
 mod file_extension;
 mod filter;
 mod help_text;
@@ -45,7 +45,7 @@ mod verify_args;
 mod warc;
 
 use args::{Cli, Verb};
-use escape::{escape, escape_lines};
+use figures::escape::{escape, escape_lines};
 use output::is_stdout_closed;
 use std::borrow::Cow;
 use std::io;

@@ -1,7 +1,7 @@
 //! Output targets: stdout, or a file that appears when it is complete, compressed according to its
 //! extension.
 
-use super::escape::escape_lines;
+use super::figures::escape::escape_lines;
 use super::signals;
 use robosieve::ErrorKind;
 use robosieve::output::OutputFile;

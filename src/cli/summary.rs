@@ -1,7 +1,8 @@
 //! Summaries on stderr.
 
 use super::audit::AuditTotals;
-use super::escape::escape;
+use super::figures::counts::grouped;
+use super::figures::escape::escape;
 use super::stderr::print_line;
 use robosieve::Agent;
 use robosieve::audit::AuditReport;
@@ -12,19 +13,6 @@ use robosieve::report::ListFacts;
 use robosieve::snapshot::Counts;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// A number with thousands separators.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// The number of origins per outcome, with names.
 pub(crate) fn outcomes(counts: &Counts) -> [(&'static str, u64); 5] {

@@ -79,6 +79,21 @@ pub(crate) fn time(seconds: i64) -> String {
     Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 
+/// The day of a time in seconds since 1970.
+pub(crate) fn day(seconds: i64) -> String {
+    time(seconds).chars().take_while(|c| *c != 'T').collect()
+}
+
+/// The time to the minute.
+pub(crate) fn minute(seconds: i64) -> String {
+    time(seconds)
+        .replace('T', " ")
+        .chars()
+        .take(16)
+        .collect::<String>()
+        + " UTC"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +112,8 @@ mod tests {
         }
         assert_eq!(parse_instant_or_now("1970-01-02"), Ok(86_400));
         assert_eq!(time(86_400), "1970-01-02T00:00:00Z");
+        assert_eq!(day(86_400), "1970-01-02");
+        assert_eq!(minute(86_400), "1970-01-02 00:00 UTC");
     }
 
     #[test]

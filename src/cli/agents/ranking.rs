@@ -1,8 +1,8 @@
 //! The names in the groups of a snapshot's robots.txt files, ranked by the number of origins.
 
-use super::super::escape::{escape, escape_cut, to_json_pretty, tsv_field};
-use super::super::report::counted;
-use super::super::summary::grouped;
+use super::super::figures::counts::{counted, grouped};
+use super::super::figures::csv::tsv_field;
+use super::super::figures::escape::{escape, escape_cut, to_json_pretty};
 use robosieve::Agent;
 use robosieve::census::{Census, NamedAgent};
 use robosieve::crawlers::{CrawlerRegistry, KnownAgent};

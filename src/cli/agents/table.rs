@@ -1,6 +1,6 @@
 //! The registry of crawlers, or its rows for the given agents.
 
-use super::super::escape::{escape, to_json_pretty};
+use super::super::figures::escape::{escape, to_json_pretty};
 use super::AgentsArgs;
 use robosieve::crawlers::{CrawlerRegistry, KnownAgent};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! An audit as CSV: one line per crawler.
 
-use super::super::escape::csv_field;
+use super::super::figures::csv::csv_field;
 use robosieve::audit::{AuditReport, CrawlerAudit, Identity};
 use std::fmt::Write as _;
 

@@ -2,11 +2,11 @@
 //!
 //! The templates escape every text. Every count has its JSON pointer in `data-m`.
 
-use super::super::escape::escape_cut;
+use super::super::figures::counts::grouped;
+use super::super::figures::escape::escape_cut;
 use super::super::report::html::{
     BarRow, BarSegment, bar_rows, code, document, fact, head, legend, number, number_of, unbroken,
 };
-use super::super::summary::grouped;
 use super::table::{after_robots_txt, finding};
 use super::totals::{AuditTotals, label, sender};
 use maud::{Markup, html};

@@ -7,7 +7,7 @@ mod table;
 mod totals;
 
 use super::agent_args::AgentArgs;
-use super::escape::{escape_lines, to_json_pretty};
+use super::figures::escape::{escape_lines, to_json_pretty};
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT};
 use super::inputs::InputArgs;

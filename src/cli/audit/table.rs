@@ -1,8 +1,8 @@
 //! An audit as text for a terminal.
 
-use super::super::escape::escape_cut;
-use super::super::report::{counted, share};
-use super::super::summary::grouped;
+use super::super::figures::counts::{counted, grouped};
+use super::super::figures::escape::escape_cut;
+use super::super::figures::shares::share;
 use super::totals::{AuditTotals, ClaimTotals, label, sender};
 use robosieve::audit::{AuditReport, CrawlerAudit};
 use std::fmt::Write as _;

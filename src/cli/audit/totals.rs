@@ -1,7 +1,7 @@
 //! Sums over the rows of an audit. Requests that only claim to be of a crawler count apart: they
 //! are not findings about the crawler.
 
-use super::super::escape::escape_cut;
+use super::super::figures::escape::escape_cut;
 use robosieve::audit::{AuditReport, CrawlerAudit, Identity};
 
 /// The sums of an audit.

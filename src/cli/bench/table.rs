@@ -1,7 +1,8 @@
 //! The measurements as a table and as JSON.
 
-use super::super::escape::to_json_pretty;
-use super::super::summary::{counts, grouped};
+use super::super::figures::counts::grouped;
+use super::super::figures::escape::to_json_pretty;
+use super::super::summary::counts;
 use super::BenchReport;
 use super::measure::{Measurement, StageTime};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! The workload: a given snapshot and list, or a synthetic web.
 
-use super::super::escape::escape;
+use super::super::figures::counts::grouped;
+use super::super::figures::escape::escape;
 use super::super::numbers::parse_count;
 use super::super::option_guard::OptionGuard;
 use super::super::signals;
 use super::super::stderr::print_line;
-use super::super::summary::grouped;
 use super::BenchArgs;
 use anyhow::Context;
 use robosieve::output::OutputFile;

@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use super::escape::to_json;
+use super::figures::escape::to_json;
 use super::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use super::judge_args::{JudgeArgs, agent_required};
 use super::output::print;

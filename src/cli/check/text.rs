@@ -1,8 +1,8 @@
 //! Answers as text: one line each, and the explanation below it.
 
-use super::super::escape::escape;
+use super::super::figures::counts::{counted, grouped};
+use super::super::figures::escape::escape;
 use super::super::inspect::describe;
-use super::super::summary::grouped;
 use super::super::value_enums::ExplainArg;
 use super::{CheckAnswer, RobotsSource};
 use robosieve::Agent;
@@ -204,18 +204,12 @@ fn explain_losers(out: &mut String, why: &Explanation, which: ExplainArg) {
         .filter(|(_, loss)| !loss.is_match())
         .count();
     if which == ExplainArg::Matching && others > 0 {
-        let (plural, verb) = if others == 1 {
-            ("", "does")
-        } else {
-            ("s", "do")
-        };
+        let rules = counted(others as u64, "rule");
+        let verb = if others == 1 { "does" } else { "do" };
         row(
             out,
             "others",
-            format!(
-                "{} rule{plural} {verb} not match (--explain=all lists them)",
-                grouped(others as u64)
-            ),
+            format!("{rules} {verb} not match (--explain=all lists them)"),
         );
     }
 }

@@ -4,7 +4,7 @@ mod svg;
 mod table;
 
 use super::agent_args::AgentArgs;
-use super::escape::to_json_pretty;
+use super::figures::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
 use super::output::{OutputTarget, print_with};

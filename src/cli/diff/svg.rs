@@ -1,7 +1,7 @@
 //! A chart with a row per agent: origins that newly refuse it to the right, origins that newly allow
 //! it to the left. Each bar is stacked: by name, by `*`, partly.
 
-use super::super::summary::grouped;
+use super::super::figures::counts::grouped;
 use super::DiffOutput;
 use super::table;
 use robosieve::crawlers::CrawlerRegistry;

@@ -1,7 +1,7 @@
 //! A comparison as a table.
 
-use super::super::escape::{escape, escape_cut};
-use super::super::summary::grouped;
+use super::super::figures::counts::grouped;
+use super::super::figures::escape::{escape, escape_cut};
 use super::DiffOutput;
 use robosieve::crawlers::CrawlerRegistry;
 use robosieve::diff::{AgentChange, Diff, Origins, RuleChange, Transition};

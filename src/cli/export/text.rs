@@ -3,7 +3,8 @@
 //! Sites write many of the texts. In TSV and CSV, control characters are escaped as `\t` and
 //! `\u{1b}`, and a backslash as `\\`, so the text can be recovered. JSON has escapes of its own.
 
-use super::super::escape::{csv_field, escape_json, to_json, tsv_field};
+use super::super::figures::csv::{csv_field, tsv_field};
+use super::super::figures::escape::{escape_json, to_json};
 use super::super::time::time;
 use robosieve::export::{ExportBatch, ExportColumn, ExportValue};
 use std::borrow::Cow;

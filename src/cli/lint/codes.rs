@@ -1,6 +1,6 @@
 //! The list of all codes.
 
-use super::super::escape::to_json_pretty;
+use super::super::figures::escape::to_json_pretty;
 use super::super::output::print;
 use super::lint_args::code_width;
 use robosieve::lint::Code;

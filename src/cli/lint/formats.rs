@@ -1,6 +1,6 @@
 //! Findings as text, JSON or SARIF, written file by file.
 
-use super::super::escape::{escape, to_json};
+use super::super::figures::escape::{escape, to_json};
 use super::lint_args::{LintArgs, shown};
 use robosieve::lint::{Code, Finding};
 use serde_json::json;

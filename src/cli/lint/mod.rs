@@ -6,13 +6,13 @@ mod lint_args;
 mod survey;
 
 use super::check::read_robots;
-use super::escape::escape;
+use super::figures::counts::{counted, grouped};
+use super::figures::escape::escape;
 use super::inputs::expand_globs;
 use super::option_guard::OptionGuard;
 use super::output::OutputTarget;
 use super::progress::Progress;
 use super::stderr::print_line;
-use super::summary::grouped;
 use anyhow::{Context, bail};
 use formats::FindingWriter;
 pub(crate) use lint_args::LintArgs;
@@ -99,14 +99,10 @@ fn files_of(inputs: &[PathBuf], quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
         }
         let is_site = found.files.len() == 1 && found.files[0].ends_with("robots.txt");
         if found.skipped > 0 && !is_site && !quiet {
-            let (skipped, plural) = (
-                grouped(found.skipped),
-                if found.skipped == 1 { "" } else { "s" },
-            );
             print_line(format_args!(
-                "robosieve: note: {}: skips {skipped} file{plural} with names other than HOST, HOST_PORT and \
-                 SCHEME_HOST_PORT",
-                escape(&shown)
+                "robosieve: note: {}: skips {} with names other than HOST, HOST_PORT and SCHEME_HOST_PORT",
+                escape(&shown),
+                counted(found.skipped, "file")
             ));
         }
         all.append(&mut found.files);

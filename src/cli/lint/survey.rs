@@ -1,9 +1,9 @@
 //! The findings of a snapshot, counted by code.
 
-use super::super::escape::{escape_cut, to_json_pretty};
+use super::super::figures::counts::grouped;
+use super::super::figures::escape::{escape_cut, to_json_pretty};
 use super::super::output::print;
 use super::super::progress::Progress;
-use super::super::summary::grouped;
 use super::lint_args::{LintArgs, code_width};
 use anyhow::{Context, bail};
 use robosieve::Snapshot;

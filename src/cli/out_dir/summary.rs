@@ -1,9 +1,10 @@
 //! The summary of a run over many files.
 
 use super::super::error_advice::message;
-use super::super::escape::escape;
+use super::super::figures::counts::grouped;
+use super::super::figures::escape::escape;
 use super::super::stderr::print_line;
-use super::super::summary::{counts, grouped, print_filter};
+use super::super::summary::{counts, print_filter};
 use super::plan::FileJob;
 use anyhow::bail;
 use robosieve::filter::FilterStats;

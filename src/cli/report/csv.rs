@@ -1,6 +1,6 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
-use super::super::escape::csv_field;
+use super::super::figures::csv::csv_field;
 use robosieve::report::{CoverageCounts, Report, Series};
 use std::fmt::{Display, Write as _};
 use std::ops::AddAssign;

@@ -1,8 +1,10 @@
 //! The main finding of each section in one sentence: the headings of the page and of the table.
 
-use super::super::escape::escape_cut;
-use super::super::summary::grouped;
-use super::format::{counted, day, share, units, weight_share};
+use super::super::figures::counts::{counted, grouped};
+use super::super::figures::escape::escape_cut;
+use super::super::figures::shares::{share, weight_share};
+use super::super::time::day;
+use super::unit_names::units;
 use robosieve::judge::Reason;
 use robosieve::report::{AgentReport, Concentration, Example, Report, SnapshotFacts, UnitGroup};
 

@@ -3,18 +3,17 @@
 mod args;
 mod csv;
 mod findings;
-mod format;
 pub(crate) mod html;
 mod outputs;
 mod series;
 mod series_table;
 mod table;
 mod unit_args;
+mod unit_names;
 
 pub(crate) use args::ReportArgs;
-pub(crate) use format::{counted, share};
 
-use super::escape::escape_lines;
+use super::figures::escape::escape_lines;
 use super::judge_job::open_inputs;
 use super::output::{OutputTarget, is_stdout, print_with};
 use super::parquet;

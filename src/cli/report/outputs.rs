@@ -1,6 +1,6 @@
 //! The outputs of a report: created first, written when the figures are complete.
 
-use super::super::escape::to_json_pretty;
+use super::super::figures::escape::to_json_pretty;
 use super::super::output::OutputTarget;
 use super::super::time::time;
 use anyhow::Context;

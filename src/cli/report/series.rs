@@ -1,6 +1,6 @@
 //! `robosieve report --series`: the figures of several snapshots, one opened at a time.
 
-use super::super::escape::{escape, escape_lines};
+use super::super::figures::escape::{escape, escape_lines};
 use super::super::output::{OutputTarget, is_stdout, print_with};
 use super::super::stderr::print_line;
 use super::args::ReportArgs;

@@ -1,8 +1,9 @@
 //! A series as text for a terminal: one row per agent, one column per snapshot.
 
-use super::super::escape::escape_cut;
-use super::super::summary::grouped;
-use super::format::{share, units, weight_share};
+use super::super::figures::counts::grouped;
+use super::super::figures::escape::escape_cut;
+use super::super::figures::shares::{share, weight_share};
+use super::unit_names::units;
 use robosieve::report::{AgentPoint, Series, SeriesPoint};
 
 /// The most characters of a name and of a label, and the width of the table.

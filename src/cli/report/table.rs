@@ -1,9 +1,11 @@
 //! A report as text for a terminal.
 
-use super::super::escape::escape_cut;
-use super::super::summary::grouped;
+use super::super::figures::counts::{counted, grouped};
+use super::super::figures::escape::escape_cut;
+use super::super::figures::shares::{share, weight_share};
+use super::super::time::minute;
 use super::findings;
-use super::format::{counted, share, units, weight_share};
+use super::unit_names::units;
 use robosieve::report::{AgentReport, Coverage, CoverageCounts, Example, Report, UnitKind};
 use std::fmt::Write as _;
 
@@ -322,7 +324,7 @@ fn example(why: &Example, out: &mut ReportTable) {
     if let Some(url) = &why.robots_url {
         let fetched = why
             .fetched_at
-            .map(|time| format!(", fetched {}", super::format::minute(time)));
+            .map(|time| format!(", fetched {}", minute(time)));
         row(
             "robots.txt",
             format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default()),

@@ -1,10 +1,11 @@
 //! The options that choose, weigh and group the units of a report.
 
-use super::super::escape::escape;
+use super::super::figures::counts::counted;
+use super::super::figures::escape::escape;
 use super::super::help_text::UNITS;
 use super::super::stderr::print_line;
 use super::super::value_enums::named;
-use super::format::{counted, units};
+use super::unit_names::units;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use robosieve::decode::decode;

@@ -3,7 +3,7 @@
 //! Refusals are often a small share, and nearly equal for all agents. So each row has two bars: one
 //! of the refusals only, on a scale up to the largest share, and a thin one of the whole.
 
-use super::super::super::escape::escape_cut;
+use super::super::super::figures::escape::escape_cut;
 use super::components::{BarSegment, NAME, bar, bar_to};
 use super::scale::{ShareScale, axis};
 use maud::{Markup, html};

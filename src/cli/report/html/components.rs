@@ -1,8 +1,8 @@
 //! Components of the page: numbers, bars, legends.
 
-use super::super::super::escape::escape_cut;
-use super::super::super::summary::grouped;
-use super::super::format::{share, weight_share};
+use super::super::super::figures::counts::grouped;
+use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::shares::{share, weight_share};
 use super::scale::ShareScale;
 use maud::{Markup, html};
 

@@ -1,7 +1,7 @@
 //! Line charts of shares, as inline SVG: they need no script, and scale with the window.
 
-use super::super::super::escape::escape_cut;
-use super::super::format::weight_share;
+use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::shares::weight_share;
 use super::components::unbroken;
 use super::scale::ShareScale;
 use maud::{Markup, html};

@@ -13,14 +13,16 @@ mod sections;
 mod series;
 mod unit_sections;
 
+use super::super::figures::counts::counted;
+use super::super::figures::shares::share;
+use super::super::time::{day, minute};
 use super::findings;
-use super::format::{counted, day, minute, share, units};
+use super::unit_names::{plural_title, units};
 pub(crate) use bar_rows::{BarRow, bar_rows};
 pub(crate) use components::{BarSegment, code, fact, legend, number, number_of, unbroken};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use robosieve::report::{ListFacts, Report, UnitKind};
 pub(super) use series::series_page;
-use unit_sections::plural_title;
 
 const STYLE: &str = include_str!("style.css");
 

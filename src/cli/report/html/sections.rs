@@ -1,12 +1,12 @@
 //! The sections of the page; each heading states the main finding.
 
-use super::super::super::escape::escape_cut;
+use super::super::super::figures::escape::escape_cut;
+use super::super::super::time::minute;
 use super::super::findings;
-use super::super::format::{minute, units};
+use super::super::unit_names::{plural_title, units};
 use super::components::{
     BarSegment, NAME, TEXT, and_more, bar, code, key, meter, number, number_of, unbroken,
 };
-use super::unit_sections::plural_title;
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;

@@ -1,11 +1,13 @@
 //! The page of a series: line charts of the shares that refuse each agent, and a table of them.
 
-use super::super::super::escape::escape_cut;
-use super::super::format::{day, units, weight_share};
+use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::shares::weight_share;
+use super::super::super::time::day;
+use super::super::unit_names::{plural_title, units};
 use super::components::{NAME, and_more, fact, number, number_of, unbroken};
 use super::line_chart::{ChartLine, line_chart};
 use super::scale::ShareScale;
-use super::unit_sections::{explanation, plural_title};
+use super::unit_sections::explanation;
 use super::{document, head};
 use maud::{Markup, html};
 use robosieve::report::{AgentPoint, CoverageCounts, Series, SeriesPoint};

@@ -1,8 +1,9 @@
 //! The units of a report in its texts, and the sections of weights and of top-level domains.
 
-use super::super::super::escape::escape_cut;
+use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::shares::weight_share;
 use super::super::findings;
-use super::super::format::{units, weight_share};
+use super::super::unit_names::{plural_title, units};
 use super::bar_rows::{BarRow, bar_rows};
 use super::components::{BarSegment, NAME, and_more, legend, number, number_of, unbroken};
 use maud::{Markup, html};
@@ -26,12 +27,6 @@ pub(super) const COVERAGES: [(&str, &str); 5] = [
 
 /// The number of leading segments of a bar of coverages that are refused wholly.
 pub(super) const WHOLLY: usize = 3;
-
-/// The noun of several units at the start of a sentence: `Origins`, `Hosts` or `Domains`.
-pub(super) fn plural_title(by: UnitKind) -> String {
-    let (first, rest) = units(by).split_at(1);
-    first.to_ascii_uppercase() + rest
-}
 
 /// The segments of a bar of coverages, from counts or sums of weights.
 pub(super) fn coverage_segments(sizes: [f64; 5]) -> Vec<BarSegment<'static>> {

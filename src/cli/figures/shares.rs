@@ -1,7 +1,4 @@
-//! Formats figures and times for people.
-
-use super::super::summary::grouped;
-use robosieve::report::UnitKind;
+//! Shares in per cent, for people.
 
 /// A share in per cent; 0 and 100 are exact, never rounded.
 pub(crate) fn share(part: u64, whole: u64) -> String {
@@ -30,39 +27,6 @@ fn percent(percent: f64) -> String {
         _ if percent > 99.9 => "> 99.9 %".to_owned(),
         _ => format!("{percent:.1} %"),
     }
-}
-
-/// The plural of a unit: `origins`, `hosts` or `domains`.
-pub(crate) fn units(kind: UnitKind) -> &'static str {
-    match kind {
-        UnitKind::Host => "hosts",
-        UnitKind::Domain => "domains",
-        _ => "origins",
-    }
-}
-
-/// A number and what it counts: `1 origin`, `2 origins`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
-}
-
-/// The day of a time in seconds since 1970.
-pub(super) fn day(seconds: i64) -> String {
-    super::super::time::time(seconds)
-        .chars()
-        .take_while(|c| *c != 'T')
-        .collect()
-}
-
-/// The time to the minute.
-pub(super) fn minute(seconds: i64) -> String {
-    super::super::time::time(seconds)
-        .replace('T', " ")
-        .chars()
-        .take(16)
-        .collect::<String>()
-        + " UTC"
 }
 
 #[cfg(test)]
