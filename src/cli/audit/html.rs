@@ -1,20 +1,16 @@
-//! An audit as one self-contained HTML page, in the design of `report`: no script, nothing loaded.
-//!
-//! The templates escape every text. Every count has its JSON pointer in `data-m`.
+//! An audit as one HTML page, in the design of `report`. Every count has its JSON pointer in
+//! `data-m`.
 
 use super::super::figures::counts::grouped;
 use super::super::figures::escape::escape_cut;
-use super::super::report::html::{
-    BarRow, BarSegment, bar_rows, code, document, fact, head, legend, number, number_of, unbroken,
+use super::super::figures::html::{
+    BarRow, BarSegment, LONGEST_NAME, LONGEST_TEXT, bar_rows, code, document, fact, head, legend,
+    number, number_of, unbroken,
 };
 use super::table::{after_robots_txt, finding};
 use super::totals::{AuditTotals, label, sender};
 use maud::{Markup, html};
 use robosieve::audit::{AuditReport, CrawlerAudit};
-
-/// The most characters of a name, and of a text of a site or a log.
-const NAME: usize = 40;
-const TEXT: usize = 120;
 
 pub(super) fn page(report: &AuditReport) -> String {
     let totals = AuditTotals::of(report);
@@ -75,7 +71,7 @@ fn numbered(report: &AuditReport) -> impl Iterator<Item = (usize, &CrawlerAudit)
 fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
     let crawlers = numbered(report).filter(|(_, crawler)| crawler.is_claimed() == is_claimed);
     let labels: Vec<_> = crawlers
-        .map(|(i, crawler)| (i, crawler, label(crawler, NAME - 12)))
+        .map(|(i, crawler)| (i, crawler, label(crawler, LONGEST_NAME - 12)))
         .collect();
     let rows: Vec<BarRow<'_>> = labels
         .iter()
@@ -125,7 +121,7 @@ fn rules(report: &AuditReport) -> Markup {
     html! {
         @for (i, crawler) in numbered(report).filter(|(_, crawler)| crawler.disallowed > 0) {
             section {
-                p.kicker { (escape_cut(&crawler.name, NAME)) @if let Some(sender) = sender(crawler) { ", " (sender) } }
+                p.kicker { (escape_cut(&crawler.name, LONGEST_NAME)) @if let Some(sender) = sender(crawler) { ", " (sender) } }
                 h2 { (unbroken(&after_robots_txt(crawler))) }
                 p.soft {
                     "Of the refused requests, " (number(&format!("/crawlers/{i}/disallowed_2xx"), crawler.disallowed_2xx))
@@ -137,8 +133,8 @@ fn rules(report: &AuditReport) -> Markup {
                     tbody {
                         @for (n, rule) in crawler.rules.iter().enumerate() {
                             tr {
-                                td { (code(&rule.rule, TEXT)) }
-                                td { (code(&rule.example, TEXT)) }
+                                td { (code(&rule.rule, LONGEST_TEXT)) }
+                                td { (code(&rule.example, LONGEST_TEXT)) }
                                 td.n data-unit="requests" { (number(&format!("/crawlers/{i}/rules/{n}/requests"), rule.requests)) }
                             }
                         }

@@ -3,7 +3,7 @@
 mod args;
 mod csv;
 mod findings;
-pub(crate) mod html;
+mod html;
 mod outputs;
 mod series;
 mod series_table;

@@ -1,9 +1,10 @@
 //! The sections with bars per agent: origins, and URLs of the lists.
 
+use super::super::super::figures::html::{
+    BarRow, BarSegment, and_more, bar_rows, legend, number, number_of, unbroken,
+};
 use super::super::findings;
 use super::super::unit_names::{plural_title, units};
-use super::bar_rows::{BarRow, bar_rows};
-use super::components::{BarSegment, and_more, legend, number, number_of, unbroken};
 use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments};
 use maud::{Markup, html};
 use robosieve::report::{AgentReport, CoverageCounts, Report, UrlCounts};

@@ -1,9 +1,8 @@
 //! Line charts of shares, as inline SVG: they need no script, and scale with the window.
 
 use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::html::{ShareScale, unbroken};
 use super::super::super::figures::shares::weight_share;
-use super::components::unbroken;
-use super::scale::ShareScale;
 use maud::{Markup, html};
 
 /// The size of a chart, and the area of its lines. Charts are shown at about this width, so that

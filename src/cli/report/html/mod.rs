@@ -1,34 +1,21 @@
-//! A report as one self-contained HTML page: style and charts inline, no script, nothing loaded.
-//!
-//! The templates (`maud`) escape every text. In addition, the page forbids scripts and loading, so
-//! texts of sites stay texts. Every count has its JSON pointer in `data-m`; `scripts/check-report`
+//! A report as one HTML page. Every count has its JSON pointer in `data-m`; `scripts/check-report`
 //! compares the two.
 
 mod agents;
-mod bar_rows;
-mod components;
 mod line_chart;
-mod scale;
 mod sections;
 mod series;
 mod unit_sections;
 
 use super::super::figures::counts::counted;
+use super::super::figures::html::{document, fact, hatching, head, number, unbroken};
 use super::super::figures::shares::share;
 use super::super::time::{day, minute};
 use super::findings;
 use super::unit_names::{plural_title, units};
-pub(crate) use bar_rows::{BarRow, bar_rows};
-pub(crate) use components::{BarSegment, code, fact, legend, number, number_of, unbroken};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use robosieve::report::{ListFacts, Report, UnitKind};
 pub(super) use series::series_page;
-
-const STYLE: &str = include_str!("style.css");
-
-/// The content security policy: the browser may only show the page.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The page; `made_at` is the date of the report, in seconds since 1970.
 pub(super) fn page(report: &Report, made_at: i64) -> String {
@@ -36,7 +23,7 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
     document(html! {
             (head(&title))
             body {
-                (components::hatching())
+                (hatching())
                 (page_header(report, &title, made_at))
                 main {
                     (agents::origins(report))
@@ -53,26 +40,6 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                 (foot(report))
             }
     })
-}
-
-/// A page with this head and body.
-pub(crate) fn document(content: Markup) -> String {
-    let page = html! { (DOCTYPE) html lang="en" { (content) } };
-    page.into_string() + "\n"
-}
-
-/// The head of a page of this design.
-pub(crate) fn head(title: &str) -> Markup {
-    html! {
-        head {
-            meta charset="utf-8";
-            meta http-equiv="Content-Security-Policy" content=(POLICY);
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="color-scheme" content="light dark";
-            title { (title) " – robosieve" }
-            style { (PreEscaped(STYLE)) }
-        }
-    }
 }
 
 fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
@@ -109,7 +76,7 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
 }
 
 fn tile(number: Markup, share: String, label: &str) -> Markup {
-    html! { div.tile { b { (components::unbroken(&share)) } (label) " " span.soft { "(" (number) ")" } } }
+    html! { div.tile { b { (unbroken(&share)) } (label) " " span.soft { "(" (number) ")" } } }
 }
 
 fn list_tiles(lists: &ListFacts) -> Markup {

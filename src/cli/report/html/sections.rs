@@ -1,12 +1,13 @@
 //! The sections of the page; each heading states the main finding.
 
 use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::html::{
+    BarSegment, LONGEST_NAME, LONGEST_TEXT, and_more, bar, code, key, meter, number, number_of,
+    unbroken,
+};
 use super::super::super::time::minute;
 use super::super::findings;
 use super::super::unit_names::{plural_title, units};
-use super::components::{
-    BarSegment, NAME, TEXT, and_more, bar, code, key, meter, number, number_of, unbroken,
-};
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;
@@ -94,7 +95,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
                             tr {
                                 th { "Origin" }
                                 @if report.lists.is_some() { th.n { "URLs refused" } }
-                                @for name in &names { th class=(headings) { span { (escape_cut(name, NAME)) } } }
+                                @for name in &names { th class=(headings) { span { (escape_cut(name, LONGEST_NAME)) } } }
                             }
                         }
                         tbody { @for (i, origin) in top.iter().take(ROWS).enumerate() { (strip(i, origin, &columns, &names)) } }
@@ -113,7 +114,7 @@ fn strip(i: usize, origin: &OriginReport, columns: &[usize], names: &[&str]) -> 
     let cells = columns.iter().filter_map(|&agent| origin.agents.get(agent));
     html! {
         tr {
-            th.origin { bdi { (escape_cut(&origin.origin, TEXT)) } }
+            th.origin { bdi { (escape_cut(&origin.origin, LONGEST_TEXT)) } }
             @if let Some((refused, urls)) = origin.urls_refused.zip(origin.urls) {
                 td.n {
                     (number(&format!("/top_origins/{i}/urls_refused"), refused))
@@ -161,7 +162,7 @@ fn rule_table(caption: &Markup, headings: [&str; 2], rows: &[RuleRow<'_>], whole
                 tbody {
                     @for (rule, pointer, count) in rows.iter().take(ROWS) {
                         tr {
-                            td.text { (code(rule, TEXT)) (meter("rule", *count, whole)) }
+                            td.text { (code(rule, LONGEST_TEXT)) (meter("rule", *count, whole)) }
                             td.n { (number_of(pointer, *count, whole)) }
                         }
                     }
@@ -239,7 +240,7 @@ pub(super) fn signals(report: &Report) -> Markup {
                     tbody {
                         @for (i, value) in signal.values.iter().take(ROWS).enumerate() {
                             tr {
-                                td.text { (code(&value.value, TEXT)) (meter("rule", value.origins, signal.origins)) }
+                                td.text { (code(&value.value, LONGEST_TEXT)) (meter("rule", value.origins, signal.origins)) }
                                 td.n { (number_of(&format!("/signals/{s}/values/{i}/origins"), value.origins, signal.origins)) }
                             }
                         }
@@ -264,13 +265,12 @@ pub(super) fn example(report: &Report) -> Markup {
 }
 
 fn reasons(why: &Example) -> Markup {
-    let line =
-        |line: &RobotsLine| html! { span.ln { "line " (line.line) ": " } (code(&line.text, TEXT)) };
+    let line = |line: &RobotsLine| html! { span.ln { "line " (line.line) ": " } (code(&line.text, LONGEST_TEXT)) };
     html! {
         dt { "URL" }
         dd { (code(&why.url, 300)) @if !why.from_lists { span.soft { " (made up from the rule)" } } }
         dt { "Agent" }
-        dd { (escape_cut(&why.agent, NAME)) }
+        dd { (escape_cut(&why.agent, LONGEST_NAME)) }
         @if let Some(rule) = &why.rule {
             dt { "Deciding rule" }
             dd { (line(rule)) }

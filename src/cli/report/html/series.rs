@@ -1,14 +1,14 @@
 //! The page of a series: line charts of the shares that refuse each agent, and a table of them.
 
 use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::html::{
+    LONGEST_NAME, ShareScale, and_more, document, fact, head, number, number_of, unbroken,
+};
 use super::super::super::figures::shares::weight_share;
 use super::super::super::time::day;
 use super::super::unit_names::{plural_title, units};
-use super::components::{NAME, and_more, fact, number, number_of, unbroken};
 use super::line_chart::{ChartLine, line_chart};
-use super::scale::ShareScale;
 use super::unit_sections::explanation;
-use super::{document, head};
 use maud::{Markup, html};
 use robosieve::report::{AgentPoint, CoverageCounts, Series, SeriesPoint};
 
@@ -57,7 +57,7 @@ pub(in super::super) fn series_page(series: &Series, made_at: i64) -> String {
 
 fn title(series: &Series) -> String {
     let agents = match series.agents.as_slice() {
-        [one] => escape_cut(one, NAME),
+        [one] => escape_cut(one, LONGEST_NAME),
         agents => format!("{} agents", agents.len()),
     };
     let refused = format!("{} that refuse {agents}", plural_title(series.by));
@@ -180,7 +180,7 @@ impl ChartKind {
                 |[all, _, whole]| weight_share(all, whole),
             )
         });
-        let name = escape_cut(&series.agents[agent], NAME);
+        let name = escape_cut(&series.agents[agent], LONGEST_NAME);
         let whole = (self.whole)(units(series.by));
         let adverb = self.adverb;
         match ends {
@@ -249,7 +249,7 @@ fn chart(agent: &str, labels: &[&str], lines: &[ChartLine<'_>; 2], scale: ShareS
     });
     html! {
         figure {
-            figcaption { strong { (escape_cut(agent, NAME)) } " " span { (now) ", by name " (now_by_name) } }
+            figcaption { strong { (escape_cut(agent, LONGEST_NAME)) } " " span { (now) ", by name " (now_by_name) } }
             (line_chart(agent, labels, lines, scale))
         }
     }
@@ -272,7 +272,7 @@ fn tables(series: &Series, agents: &[usize]) -> Markup {
                 h2 { (plural_title(series.by)) " that refuse each agent" }
                 @for &agent in agents.iter().take(tables) {
                     details {
-                        summary { (escape_cut(&series.agents[agent], NAME)) }
+                        summary { (escape_cut(&series.agents[agent], LONGEST_NAME)) }
                         table.stacked {
                             thead { tr { th { "Snapshot" } @for (_, name) in COLUMNS { th.n { (name) } } } }
                             tbody { @for (p, point) in series.points.iter().enumerate().skip(first) { (row(p, point, agent)) } }

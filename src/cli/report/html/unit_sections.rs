@@ -1,11 +1,12 @@
 //! The units of a report in its texts, and the sections of weights and of top-level domains.
 
 use super::super::super::figures::escape::escape_cut;
+use super::super::super::figures::html::{
+    BarRow, BarSegment, LONGEST_NAME, and_more, bar_rows, legend, number, number_of, unbroken,
+};
 use super::super::super::figures::shares::weight_share;
 use super::super::findings;
 use super::super::unit_names::{plural_title, units};
-use super::bar_rows::{BarRow, bar_rows};
-use super::components::{BarSegment, NAME, and_more, legend, number, number_of, unbroken};
 use maud::{Markup, html};
 use robosieve::report::{CoverageCounts, Report, UnitGroup, UnitKind};
 use std::cmp::Ordering;
@@ -73,7 +74,7 @@ pub(super) fn weighted(report: &Report) -> Markup {
     let heading = match agents.first() {
         Some((name, counts)) => format!(
             "{} is refused most: wholly by {} of the weight, {} by name",
-            escape_cut(name, NAME),
+            escape_cut(name, LONGEST_NAME),
             weight_share(counts.wholly, facts.matched),
             weight_share(counts.wholly_by_name, facts.matched)
         ),
@@ -138,7 +139,7 @@ pub(super) fn groups(report: &Report) -> Markup {
         .collect();
     let names: Vec<String> = columns
         .iter()
-        .map(|&i| escape_cut(&report.agents[i].agent, NAME))
+        .map(|&i| escape_cut(&report.agents[i].agent, LONGEST_NAME))
         .collect();
     html! {
         section {
@@ -167,7 +168,7 @@ fn group_row(
         .filter_map(|&agent| Some((agent, group.agents.get(agent)?)));
     html! {
         tr {
-            th.origin { bdi { (escape_cut(&group.name, NAME)) } }
+            th.origin { bdi { (escape_cut(&group.name, LONGEST_NAME)) } }
             td.n data-label=(plural_title(report.by)) { (number(&format!("/groups/{g}/units"), group.units)) }
             @for ((agent, counts), name) in cells.zip(names) {
                 td.n data-label=(name) { (number_of(&format!("/groups/{g}/agents/{agent}/wholly"), counts.wholly, group.units)) }

@@ -1,14 +1,14 @@
 //! Components of the page: numbers, bars, legends.
 
-use super::super::super::figures::counts::grouped;
-use super::super::super::figures::escape::escape_cut;
-use super::super::super::figures::shares::{share, weight_share};
+use super::super::counts::grouped;
+use super::super::escape::escape_cut;
+use super::super::shares::{share, weight_share};
 use super::scale::ShareScale;
 use maud::{Markup, html};
 
 /// The most characters of a name, and of a text of a site.
-pub(super) const NAME: usize = 40;
-pub(super) const TEXT: usize = 120;
+pub(crate) const LONGEST_NAME: usize = 40;
+pub(crate) const LONGEST_TEXT: usize = 120;
 
 /// A count with its JSON pointer.
 pub(crate) fn number(pointer: &str, value: u64) -> Markup {
@@ -56,7 +56,7 @@ impl<'p> BarSegment<'p> {
 }
 
 /// The hatching of "refused partly", which is visible without colour. Defined once for all bars.
-pub(super) fn hatching() -> Markup {
+pub(crate) fn hatching() -> Markup {
     html! {
         svg width="0" height="0" style="position:absolute" aria-hidden="true" {
             defs {
@@ -101,7 +101,7 @@ pub(super) fn bar_to(
 }
 
 /// A thin bar that shows a share.
-pub(super) fn meter(class: &str, size: u64, whole: u64) -> Markup {
+pub(crate) fn meter(class: &str, size: u64, whole: u64) -> Markup {
     html! {
         svg.meter aria-hidden="true" {
             rect class=(format!("f-{class}")) width=(format!("{:.3}%", ShareScale::WHOLE.place(size as f64, whole as f64))) height="100%" rx="2" {}
@@ -119,7 +119,7 @@ pub(crate) fn legend(keys: &[(&str, &str)]) -> Markup {
 }
 
 /// A swatch of colour.
-pub(super) fn key(class: &str) -> Markup {
+pub(crate) fn key(class: &str) -> Markup {
     html! {
         svg.key aria-hidden="true" {
             rect class=(format!("f-{class}")) width="100%" height="100%" {}
@@ -128,6 +128,6 @@ pub(super) fn key(class: &str) -> Markup {
 }
 
 /// A note that the page does not show all.
-pub(super) fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
+pub(crate) fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
     html! { @if all > shown { p.soft { "And " (all - shown) " more " (noun) ", which --json and --csv have." } } }
 }

@@ -7,17 +7,17 @@ const STEPS: [f64; 9] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
 
 /// An axis from 0 to `top` per cent.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ShareScale {
+pub(crate) struct ShareScale {
     pub top: f64,
 }
 
 impl ShareScale {
     /// The axis of all shares, up to 100 %.
-    pub(super) const WHOLE: Self = Self { top: 100.0 };
+    pub(crate) const WHOLE: Self = Self { top: 100.0 };
 
     /// The smallest axis with round ticks for shares up to `most` per cent; [`WHOLE`](Self::WHOLE)
     /// if there are none above 0.
-    pub(super) fn of(most: f64) -> Self {
+    pub(crate) fn of(most: f64) -> Self {
         if !(most > 0.0 && most < 100.0) {
             return Self::WHOLE;
         }
@@ -44,7 +44,7 @@ impl ShareScale {
     }
 
     /// The place of a part of a whole on the axis, in per cent of its length.
-    pub(super) fn place(self, part: f64, whole: f64) -> f64 {
+    pub(crate) fn place(self, part: f64, whole: f64) -> f64 {
         if whole > 0.0 {
             part * 100.0 / whole * 100.0 / self.top
         } else {
@@ -53,7 +53,7 @@ impl ShareScale {
     }
 
     /// The labels of the ticks at 0, at the half and at the top.
-    pub(super) fn ticks(self) -> [String; 3] {
+    pub(crate) fn ticks(self) -> [String; 3] {
         [0.0, self.top / 2.0, self.top].map(tick)
     }
 }

@@ -3,8 +3,8 @@
 //! Refusals are often a small share, and nearly equal for all agents. So each row has two bars: one
 //! of the refusals only, on a scale up to the largest share, and a thin one of the whole.
 
-use super::super::super::figures::escape::escape_cut;
-use super::components::{BarSegment, NAME, bar, bar_to};
+use super::super::escape::escape_cut;
+use super::components::{BarSegment, LONGEST_NAME, bar, bar_to};
 use super::scale::{ShareScale, axis};
 use maud::{Markup, html};
 
@@ -39,7 +39,7 @@ impl BarRow<'_> {
     fn draw(&self, scale: ShareScale) -> Markup {
         html! {
             div.bars {
-                div.who { strong { (escape_cut(self.name, NAME)) } " " span { (self.headline) } }
+                div.who { strong { (escape_cut(self.name, LONGEST_NAME)) } " " span { (self.headline) } }
                 div {
                     @if scale.is_whole() {
                         (bar(self.name, &self.segments))
