@@ -1,19 +1,23 @@
 //! Imports between modules and files go one way: no module and no file takes part in an import
-//! cycle.
+//! cycle, and no verb of the command imports another.
 //!
-//! Two rules hold, both on the text of the sources:
+//! Three rules hold, all on the text of the sources:
 //!
 //! 1. A module imports only from the modules that [`LAYERS`] grants it. All of them are earlier
 //!    rows of that table.
 //! 2. The graph of files is acyclic. Its nodes are the files of `src`, every `mod.rs` included.
 //!    File A imports file B if the code of A names an item that B defines, in a `use` or in an
 //!    expression.
+//! 3. Only the files of a verb import the files of that verb (`src/cli/VERB.rs`, or the directory
+//!    `src/cli/VERB`). The exceptions are the parser of the command line and the dispatch. What
+//!    several verbs need has a file of its own: formats of output are in `src/cli/figures`.
 //!
-//! For rule 2, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
-//! declaration is no import. So a child may use what its parent's `mod.rs` defines as long as
+//! For rules 2 and 3, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
+//! declaration is no import. For rule 2, a child may use what its parent's `mod.rs` defines as long as
 //! `mod.rs` only declares and re-exports its children. Once the code of `mod.rs` calls a child,
 //! that child may no longer import from `mod.rs`: the shared item has to move to a file of its own.
 
+use crate::command::VERBS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -443,9 +447,16 @@ impl Sources {
         let files = rust_files(&src())
             .into_iter()
             .map(|file| (module_path(&file), file));
-        let files: BTreeMap<_, _> = files
-            .filter(|(module, _)| module[0] != "lib" && module[0] != "main")
-            .collect();
+        let files = files.filter(|(module, _)| module[0] != "lib" && module[0] != "main");
+        Self::of(
+            files
+                .map(|(module, file)| (module, code_of(&file)))
+                .collect(),
+        )
+    }
+
+    /// The graph of files, from the path and the code of each.
+    fn of(files: BTreeMap<Vec<String>, String>) -> Self {
         let children = |module: &[String]| {
             let below = files
                 .keys()
@@ -457,7 +468,7 @@ impl Sources {
         Self(
             files
                 .iter()
-                .map(|(module, file)| (module.clone(), node(module, &children(module), file)))
+                .map(|(module, code)| (module.clone(), node(module, &children(module), code)))
                 .collect(),
         )
     }
@@ -516,8 +527,7 @@ fn is_in_inline_module(code: &str) -> bool {
 }
 
 /// Collects the paths that start with `crate`, `super`, `self` or the name of a child module.
-fn node(module: &[String], children: &[String], file: &Path) -> Node {
-    let code = code_of(file);
+fn node(module: &[String], children: &[String], code: &str) -> Node {
     let mut node = Node::default();
     let mut at = 0;
     while let Some(colons) = code[at..].find("::").map(|found| at + found) {
@@ -622,6 +632,97 @@ fn files_import_one_way() {
             );
         }
     }
+}
+
+/// The files that may import every verb: the dispatch and the parser of the command line.
+const IMPORTERS_OF_VERBS: [&str; 2] = ["cli", "cli::args"];
+
+/// The verb that a file belongs to: `audit` for `cli::audit` and `cli::audit::table`.
+fn verb_of(file: &str) -> Option<&str> {
+    let inside = file.strip_prefix("cli::")?;
+    let name = inside.split("::").next()?;
+    VERBS.contains(&name).then_some(name)
+}
+
+/// The imports of a verb's files by other files.
+fn imports_of_verbs(imports: &Imports) -> Vec<String> {
+    let mut violations = Vec::new();
+    for (file, used) in imports {
+        if IMPORTERS_OF_VERBS.contains(&file.as_str()) {
+            continue;
+        }
+        for (other, items) in used {
+            if verb_of(other).is_some() && verb_of(other) != verb_of(file) {
+                violations.push(format!("{file} imports {items:?} of {other}"));
+            }
+        }
+    }
+    violations
+}
+
+#[test]
+fn verbs_do_not_import_each_other() {
+    let imports = Sources::read().imports();
+    // The dispatch calls `run` of each verb, so a verb that VERBS lacks is found here.
+    let verbs: BTreeSet<&str> = imports["cli"]
+        .iter()
+        .filter(|(_, items)| items.contains("run"))
+        .map(|(file, _)| file.as_str())
+        .collect();
+    let named: Vec<String> = VERBS.iter().map(|verb| format!("cli::{verb}")).collect();
+    assert_eq!(verbs, named.iter().map(String::as_str).collect());
+    let violations = imports_of_verbs(&imports);
+    assert!(
+        violations.is_empty(),
+        "only the files of a verb may import it:\n{}",
+        violations.join("\n")
+    );
+}
+
+/// The test above sees direct imports, re-exports, expressions and imports by shared files.
+#[test]
+fn imports_between_verbs_are_found() {
+    let files = [
+        ("cli", "mod args;\nfn perform() { audit::run(args) }\n"),
+        (
+            "cli::args",
+            "use super::audit::run;\nuse super::report::ReportArgs;\n",
+        ),
+        (
+            "cli::audit",
+            "fn run() { super::report::shares::share(); table::label(); }\n",
+        ),
+        (
+            "cli::audit::table",
+            "use super::super::report::{ReportArgs, share};\nfn label() {}\n",
+        ),
+        (
+            "cli::report",
+            "mod shares;\npub(crate) use shares::share;\nstruct ReportArgs;\n",
+        ),
+        (
+            "cli::report::shares",
+            "use super::super::shared::wrap;\nfn share() {}\n",
+        ),
+        (
+            "cli::shared",
+            "use super::audit::table::label;\nfn wrap() {}\n",
+        ),
+    ];
+    let files = files.map(|(module, code)| {
+        let module: Vec<String> = module.split("::").map(str::to_owned).collect();
+        (module, code.to_owned())
+    });
+    let imports = Sources::of(BTreeMap::from(files)).imports();
+    assert_eq!(
+        imports_of_verbs(&imports),
+        [
+            r#"cli::audit imports {"share"} of cli::report::shares"#,
+            r#"cli::audit::table imports {"ReportArgs"} of cli::report"#,
+            r#"cli::audit::table imports {"share"} of cli::report::shares"#,
+            r#"cli::shared imports {"label"} of cli::audit::table"#,
+        ]
+    );
 }
 
 #[test]

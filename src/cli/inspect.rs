@@ -1,13 +1,13 @@
 //! `robosieve inspect`: shows the contents of a snapshot or a captures file, or the entry for one
 //! origin.
 
-use super::figures::counts::{counted, grouped};
+use super::figures::counts::grouped;
 use super::figures::escape::{escape, to_json, to_json_pretty};
 use super::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
 use super::inputs::refuse_remote;
 use super::option_guard::OptionGuard;
+use super::outcomes::{describe_outcome, outcome_counts};
 use super::output::{OutputTarget, print};
-use super::summary::outcomes;
 use super::time::{parse_instant_or_now, time};
 use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
@@ -233,7 +233,7 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
     table.row("verified", args.verified().to_owned());
     table.captured(metadata.captured);
     table.row("origins", grouped(counts.origins));
-    for (name, number) in outcomes(counts) {
+    for (name, number) in outcome_counts(counts) {
         table.row(&format!("  {name}"), grouped(number));
     }
     table.row("  found through redirects", grouped(counts.redirected));
@@ -267,7 +267,11 @@ fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::
     if args.json {
         return Ok(to_json_pretty(&origin_json(&entry, robots))?);
     }
-    let mut out = format!("# {}: {}\n", escape(&entry.origin()), describe(&entry));
+    let mut out = format!(
+        "# {}: {}\n",
+        escape(&entry.origin()),
+        describe_outcome(&entry)
+    );
     if let Some(robots) = robots {
         out.push_str(&robots);
     }
@@ -284,45 +288,6 @@ fn origin_json(entry: &OriginEntry<'_>, robots: Option<String>) -> serde_json::V
         "first_unreachable": outcome.first_unreachable.map(time), "target_missing": outcome.target_missing,
         "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "robots_txt": robots,
     })
-}
-
-/// One line about the source of an origin's robots.txt.
-pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
-    let outcome = entry.outcome();
-    let mut out = outcome.class.name().to_owned();
-    if outcome.status > 0 {
-        let _ = write!(out, ", status {}", outcome.status);
-    }
-    if let Some(fetched) = outcome.fetched {
-        let _ = write!(out, ", fetched {}", time(fetched));
-    }
-    if let Some(source) = entry.source() {
-        let redirects = counted(outcome.hops.into(), "redirect");
-        let _ = write!(out, ", from {} after {redirects}", escape(&source));
-    }
-    if let Some(first) = outcome.first_failure {
-        let _ = write!(out, ", failing since {}", time(first));
-    }
-    if entry.has_last_good() {
-        out.push_str(", last good copy kept");
-    }
-    if let Some(detail) = entry.detail() {
-        let _ = write!(out, ", {}", escape(&detail));
-    }
-    if outcome.cut_short {
-        out.push_str(", cut short in the archive");
-    }
-    if outcome.past_limit {
-        out.push_str(", longer than 500 KiB: the rest is ignored");
-    }
-    match outcome.looks_like {
-        Some(LooksLike::Html) => {
-            out.push_str(", looks like HTML: only lines of known fields count")
-        }
-        Some(LooksLike::Utf16) => out.push_str(", looks like UTF-16, which is not decoded"),
-        _ => {}
-    }
-    out
 }
 
 /// Collapses runs of blank lines into one.

@@ -1,29 +1,16 @@
 //! Summaries on stderr.
 
-use super::audit::AuditTotals;
 use super::figures::counts::grouped;
 use super::figures::escape::escape;
+use super::outcomes::outcome_counts;
 use super::stderr::print_line;
 use robosieve::Agent;
-use robosieve::audit::AuditReport;
 use robosieve::compile::{CapturesReport, CompileReport};
 use robosieve::export::ExportStats;
 use robosieve::filter::FilterStats;
 use robosieve::report::ListFacts;
-use robosieve::snapshot::Counts;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// The number of origins per outcome, with names.
-pub(crate) fn outcomes(counts: &Counts) -> [(&'static str, u64); 5] {
-    [
-        ("rules (2xx)", counts.outcome_rules),
-        ("no restrictions (4xx)", counts.outcome_client_error),
-        ("server error (429, 5xx)", counts.outcome_server_error),
-        ("unreachable", counts.outcome_unreachable),
-        ("unresolved redirect", counts.outcome_unresolved),
-    ]
-}
 
 /// Prints aligned rows with a name and a number.
 fn rows(rows: &[(&str, u64)]) {
@@ -45,7 +32,7 @@ pub(crate) fn print_compile(
         elapsed.as_secs_f64()
     ));
     rows(&[("origins", counts.origins)]);
-    rows(&outcomes(counts).map(|(name, number)| (name, number)));
+    rows(&outcome_counts(counts));
     if has_previous {
         rows(&[
             ("kept as they were", report.taken_over),
@@ -119,14 +106,14 @@ pub(crate) fn counts(title: &str, stats: &FilterStats) -> String {
     let mut items = line_counts(stats);
     items[0].insert_str(0, title);
     items.push(format!("bytes {}", grouped(stats.bytes)));
-    wrap(&items)
+    wrap_items(&items)
 }
 
 /// The most columns of a summary.
 const WIDTH: usize = 100;
 
 /// Joins items into lines of at most `WIDTH` columns.
-fn wrap(items: &[String]) -> String {
+pub(crate) fn wrap_items(items: &[String]) -> String {
     let mut out = String::new();
     let mut column = 0;
     for item in items {
@@ -155,7 +142,7 @@ fn rate(lines: u64, elapsed: Duration) -> String {
 }
 
 pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
-    print_line(format_args!("{}", wrap(&line_counts(stats))));
+    print_line(format_args!("{}", wrap_items(&line_counts(stats))));
     print_line(format_args!(
         "bytes {}  {}",
         grouped(stats.bytes),
@@ -191,24 +178,6 @@ pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
          --field or --json-key. For URLs without scheme or host, add --default-scheme or --host",
         grouped(lines)
     )
-}
-
-/// Prints the counts of an audit.
-pub(crate) fn print_audit(report: &AuditReport, elapsed: Duration) {
-    let totals = AuditTotals::of(report);
-    let mut items = vec![
-        format!("lines {}", grouped(report.lines)),
-        format!("of crawlers {}", grouped(totals.requests)),
-        format!("disallowed {}", grouped(totals.disallowed)),
-    ];
-    if let Some(claims) = totals.claims {
-        items.push(format!("claimed {}", grouped(claims.requests)));
-        items.push(format!("claimed disallowed {}", grouped(claims.disallowed)));
-    }
-    items.push(format!("other agents {}", grouped(report.other_agents)));
-    items.push(format!("invalid {}", grouped(report.invalid)));
-    items.push(format!("{:.2} s", elapsed.as_secs_f64()));
-    print_line(format_args!("{}", wrap(&items)));
 }
 
 /// Prints the size of the lists of a report.

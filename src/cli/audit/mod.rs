@@ -3,6 +3,7 @@
 mod csv;
 mod html;
 mod snapshots;
+mod summary;
 mod table;
 mod totals;
 
@@ -16,7 +17,6 @@ use super::judge_job::open_inputs;
 use super::option_guard::OptionGuard;
 use super::output::{OutputTarget, is_stdout};
 use super::progress::Progress;
-use super::summary::print_audit;
 use super::value_enums::LinesOfArg;
 use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
@@ -31,7 +31,7 @@ use robosieve::filter::FilterProgress;
 use snapshots::SnapshotArg;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-pub(crate) use totals::AuditTotals;
+use summary::print_audit;
 
 #[derive(Debug, Args)]
 #[command(

@@ -5,7 +5,7 @@ use super::super::figures::escape::escape_cut;
 use robosieve::audit::{AuditReport, CrawlerAudit, Identity};
 
 /// The sums of an audit.
-pub(crate) struct AuditTotals {
+pub(super) struct AuditTotals {
     /// Crawlers with requests, and those of them that broke the rules.
     pub crawlers: u64,
     pub broke: u64,
@@ -17,13 +17,13 @@ pub(crate) struct AuditTotals {
 }
 
 /// The sums of requests that only claim to be of a crawler.
-pub(crate) struct ClaimTotals {
+pub(super) struct ClaimTotals {
     pub requests: u64,
     pub disallowed: u64,
 }
 
 impl AuditTotals {
-    pub(crate) fn of(report: &AuditReport) -> Self {
+    pub(super) fn of(report: &AuditReport) -> Self {
         let rows = |is_claimed: bool| {
             report
                 .crawlers

@@ -7,16 +7,15 @@ use super::figures::escape::to_json;
 use super::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use super::judge_args::{JudgeArgs, agent_required};
 use super::output::print;
+use super::robots_file::read_robots;
 use super::value_enums::{ExplainArg, named};
 use super::verify_args::VerifyArgs;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use clap::{ArgGroup, Args};
 use robosieve::judge::{Explanation, UrlExplanation, explain};
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
 use robosieve::{Agent, Judge, Profile, Robots, Snapshot, Verdict};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -100,29 +99,6 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     };
     print(&answers.text)?;
     exit_code(args, &answers.verdicts)
-}
-
-/// The most bytes that are decompressed. Only 500 KiB of a robots.txt count, but a compressed file
-/// may expand to any size.
-const MAX_READ: u64 = 16 << 20;
-
-/// Reads a robots.txt file, and decompresses it: parsed as it is, a compressed file would have no
-/// rules. Errors carry no remedy, because those are for archives.
-pub(crate) fn read_robots(path: &Path) -> anyhow::Result<Vec<u8>> {
-    read_decoded(path).map_err(|err| anyhow!("{err}"))
-}
-
-fn read_decoded(path: &Path) -> robosieve::Result<Vec<u8>> {
-    let file: Box<dyn Read> = if path.as_os_str() == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(File::open(path)?)
-    };
-    let mut body = Vec::new();
-    robosieve::decode::decode(file)?
-        .take(MAX_READ)
-        .read_to_end(&mut body)?;
-    Ok(body)
 }
 
 /// The exit code: 1 if any URL is disallowed. A URL without a verdict is an error; `--unknown`

@@ -2,7 +2,7 @@
 
 use super::super::figures::counts::{counted, grouped};
 use super::super::figures::escape::escape;
-use super::super::inspect::describe;
+use super::super::outcomes::describe_outcome;
 use super::super::value_enums::ExplainArg;
 use super::{CheckAnswer, RobotsSource};
 use robosieve::Agent;
@@ -115,7 +115,7 @@ fn explain_origin(out: &mut String, why: &UrlExplanation<'_>) {
             ),
         );
     }
-    row(out, "robots.txt", describe(entry));
+    row(out, "robots.txt", describe_outcome(entry));
     if why.by_last_good {
         row(
             out,

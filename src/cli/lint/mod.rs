@@ -5,13 +5,13 @@ mod formats;
 mod lint_args;
 mod survey;
 
-use super::check::read_robots;
 use super::figures::counts::{counted, grouped};
 use super::figures::escape::escape;
 use super::inputs::expand_globs;
 use super::option_guard::OptionGuard;
 use super::output::OutputTarget;
 use super::progress::Progress;
+use super::robots_file::read_robots;
 use super::stderr::print_line;
 use anyhow::{Context, bail};
 use formats::FindingWriter;
