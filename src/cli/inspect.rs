@@ -3,6 +3,7 @@
 
 use super::figures::counts::grouped;
 use super::figures::escape::{escape, to_json, to_json_pretty};
+use super::figures::table::Columns;
 use super::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
 use super::inputs::refuse_remote;
 use super::option_guard::OptionGuard;
@@ -18,7 +19,6 @@ use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
 use robosieve::{Origin, Snapshot};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -145,7 +145,7 @@ fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> 
         });
         return print(&to_json_pretty(&value)?);
     }
-    let mut table = Table::default();
+    let mut table = Totals::default();
     table.row(
         "captures format version",
         CAPTURES_FORMAT_VERSION.to_string(),
@@ -170,13 +170,20 @@ fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> 
 
 /// Rows of a name and a value.
 #[derive(Default)]
-struct Table {
+struct Totals {
     text: String,
 }
 
-impl Table {
+impl Totals {
     fn row(&mut self, name: &str, value: String) {
-        let _ = writeln!(self.text, "{name:<26}{value:>14}");
+        const COLUMNS: Columns<'_> = Columns {
+            indent: 0,
+            name: 26,
+            gap: 0,
+            cells: &[14],
+        };
+        self.text += &COLUMNS.row(name, [value]);
+        self.text.push('\n');
     }
 
     /// The times of the oldest and the newest capture, if they are known.
@@ -226,7 +233,7 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
         return Ok(to_json_pretty(&value)?);
     }
     let counts = &metadata.counts;
-    let mut table = Table::default();
+    let mut table = Totals::default();
     table.row("format version", FORMAT_VERSION.to_string());
     table.row("written by", metadata.tool.clone());
     table.row("profile", metadata.profile.name().to_owned());

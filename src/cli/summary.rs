@@ -2,6 +2,7 @@
 
 use super::figures::counts::grouped;
 use super::figures::escape::escape;
+use super::figures::table::{Columns, longest};
 use super::outcomes::outcome_counts;
 use super::stderr::print_line;
 use robosieve::Agent;
@@ -12,10 +13,18 @@ use robosieve::report::ListFacts;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Prints aligned rows with a name and a number.
+/// The columns of a name and a number.
+const COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: 26,
+    gap: 0,
+    cells: &[14],
+};
+
+/// Prints rows with a name and a number.
 fn rows(rows: &[(&str, u64)]) {
     for (name, number) in rows {
-        print_line(format_args!("  {name:<26}{:>14}", grouped(*number)));
+        print_line(format_args!("{}", COLUMNS.row(name, [grouped(*number)])));
     }
 }
 
@@ -215,10 +224,7 @@ fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
         .iter()
         .map(|agent| escape(agent.label()).into_owned())
         .collect();
-    let width = names
-        .iter()
-        .map(|name| name.chars().count())
-        .fold(26, usize::max);
+    let width = longest(&names).max(26);
     let row = |(i, (name, allowed)): (usize, (&String, &u64))| {
         let disallowed = judged.saturating_sub(*allowed);
         format!(

@@ -3,6 +3,7 @@
 use super::super::figures::counts::{counted, grouped};
 use super::super::figures::csv::tsv_field;
 use super::super::figures::escape::{escape, escape_cut, to_json_pretty};
+use super::super::figures::table::longest;
 use robosieve::Agent;
 use robosieve::census::{Census, NamedAgent};
 use robosieve::crawlers::{CrawlerRegistry, KnownAgent};
@@ -65,12 +66,7 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerR
         .iter()
         .map(|row| escape_cut(known(row, registry).0, LONGEST))
         .collect();
-    let width = names
-        .iter()
-        .map(|name| name.chars().count())
-        .max()
-        .unwrap_or_default()
-        .max(4);
+    let width = longest(&names).max(4);
     let mut out = format!(
         "{} with a robots.txt, {}\n{:width$} {:>12} {:>14} {:>12} {:>12}  {:<13}  operator\n",
         counted(census.origins(), "origin"),

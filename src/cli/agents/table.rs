@@ -1,6 +1,7 @@
 //! The registry of crawlers, or its rows for the given agents.
 
 use super::super::figures::escape::{escape, to_json_pretty};
+use super::super::figures::table::longest;
 use super::AgentsArgs;
 use robosieve::crawlers::{CrawlerRegistry, KnownAgent};
 use serde_json::json;
@@ -64,13 +65,7 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
         let [operator, purpose, obeys, source] = facts(*known).map(|fact| fact.unwrap_or("-"));
         cells.push([name, operator, purpose, obeys, source].map(|cell| escape(cell).into_owned()));
     }
-    let width = |column: usize| {
-        cells
-            .iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or_default()
-    };
+    let width = |column: usize| longest(cells.iter().map(|row| &row[column]));
     let [names, operators, purposes, obeying] = [width(0), width(1), width(2), width(3)];
     let mut out = String::new();
     for (number, [name, operator, purpose, obeys, source]) in cells.iter().enumerate() {

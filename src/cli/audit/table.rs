@@ -3,6 +3,7 @@
 use super::super::figures::counts::{counted, grouped};
 use super::super::figures::escape::escape_cut;
 use super::super::figures::shares::share;
+use super::super::figures::table::Columns;
 use super::totals::{AuditTotals, ClaimTotals, label, sender};
 use robosieve::audit::{AuditReport, CrawlerAudit};
 use std::fmt::Write as _;
@@ -32,9 +33,11 @@ pub(super) fn table(report: &AuditReport) -> String {
     } else {
         NAME
     };
-    let row = |name: &str, cells: [String; 7]| {
-        let cells: Vec<String> = cells.iter().map(|cell| format!(" {cell:>10}")).collect();
-        format!("  {name:<width$}{}\n", cells.join("")).replace(" \n", "\n")
+    let columns = Columns {
+        indent: 2,
+        name: width,
+        gap: 1,
+        cells: &[10],
     };
     let names = [
         "requests",
@@ -45,7 +48,7 @@ pub(super) fn table(report: &AuditReport) -> String {
         "robots.txt",
         "bytes",
     ];
-    out += &format!("\n{}", row("crawler", names.map(str::to_owned)));
+    let _ = writeln!(out, "\n{}", columns.row("crawler", names));
     for crawler in &report.crawlers {
         let cells = [
             grouped(crawler.requests),
@@ -56,7 +59,7 @@ pub(super) fn table(report: &AuditReport) -> String {
             grouped(crawler.robots_txt),
             grouped(crawler.bytes),
         ];
-        out += &row(&label(crawler, NAME - 2), cells);
+        let _ = writeln!(out, "{}", columns.row(&label(crawler, NAME - 2), cells));
     }
     report
         .crawlers

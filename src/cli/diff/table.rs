@@ -2,6 +2,7 @@
 
 use super::super::figures::counts::grouped;
 use super::super::figures::escape::{escape, escape_cut};
+use super::super::figures::table::{Columns, longest};
 use super::DiffOutput;
 use robosieve::crawlers::CrawlerRegistry;
 use robosieve::diff::{AgentChange, Diff, Origins, RuleChange, Transition};
@@ -27,8 +28,14 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
         );
     }
     out.push('\n');
+    let columns = Columns {
+        indent: 0,
+        name: 34,
+        gap: 0,
+        cells: &[14],
+    };
     let mut count = |name: &str, number: u64| {
-        let _ = writeln!(out, "{name:<34}{:>14}", grouped(number));
+        let _ = writeln!(out, "{}", columns.row(name, [grouped(number)]));
     };
     count("origins in both", diff.common);
     count("new", diff.added.origins);
@@ -123,12 +130,7 @@ fn agents(out: &mut String, output: &DiffOutput<'_>) {
     let diff = &output.diff;
     let rows = sorted_rows(diff);
     let name = |row: &AgentChange| name(row, output.registry);
-    let width = rows
-        .iter()
-        .map(|row| name(row).chars().count())
-        .max()
-        .unwrap_or_default()
-        .max(5);
+    let width = longest(rows.iter().map(|row| name(row))).max(5);
     let count_width = |row: &&AgentChange| {
         counts(row)
             .map(|count| grouped(count).len())
@@ -149,17 +151,17 @@ fn agents(out: &mut String, output: &DiffOutput<'_>) {
         "\n{:width$}  {:<half$}  newly allowed",
         "", "newly refused"
     );
-    let _ = write!(out, "{:width$}", "agent");
-    for heading in COLUMNS.iter().chain(&COLUMNS) {
-        let _ = write!(out, "{heading:>column$}");
-    }
+    let columns = Columns {
+        indent: 0,
+        name: width,
+        gap: 0,
+        cells: &[column],
+    };
+    let headings = COLUMNS.iter().chain(&COLUMNS);
+    let _ = writeln!(out, "{}", columns.row("agent", headings));
     for row in &rows {
-        let _ = write!(out, "\n{:width$}", name(row));
-        for count in counts(row) {
-            let _ = write!(out, "{:>column$}", grouped(count));
-        }
+        let _ = writeln!(out, "{}", columns.row(&name(row), counts(row).map(grouped)));
     }
-    out.push('\n');
     let left = diff.agents_changed.saturating_sub(diff.agents.len() as u64);
     if left > 0 {
         let _ = writeln!(out, "and {} more names (--top N shows more)", grouped(left));

@@ -1,4 +1,4 @@
-//! Figures and texts as all verbs print them: numbers, shares, fields of CSV and TSV, HTML pages
+//! Figures and texts as all verbs print them: numbers, shares, tables, CSV and TSV, HTML pages
 //! with bars, and the escapes of texts from sites.
 //!
 //! Each format is here once, because a verb may not import the files of another verb. Nothing here
@@ -9,3 +9,4 @@ pub(crate) mod csv;
 pub(crate) mod escape;
 pub(crate) mod html;
 pub(crate) mod shares;
+pub(crate) mod table;

@@ -3,6 +3,7 @@
 use super::super::figures::counts::grouped;
 use super::super::figures::escape::escape_cut;
 use super::super::figures::shares::{share, weight_share};
+use super::super::figures::table::{Columns, longest};
 use super::unit_names::units;
 use robosieve::report::{AgentPoint, Series, SeriesPoint};
 
@@ -41,24 +42,18 @@ const SHARES: [(&str, Share); 5] = [
 
 pub(super) fn series_table(series: &Series) -> String {
     let mut out = title(series) + "\n";
-    let longest = series
-        .points
-        .iter()
-        .map(|point| escape_cut(&point.label, LABEL - 1).chars().count())
-        .max();
-    let width = longest.unwrap_or_default().max(8) + 2;
+    let width = longest(labels(&series.points)).max(8) + 2;
+    let columns = Columns {
+        indent: 2,
+        name: NAME,
+        gap: 0,
+        cells: &[width],
+    };
     // As many columns as fit; the others follow below.
     for points in series.points.chunks(((WIDTH - NAME - 2) / width).max(1)) {
         let mut line = |name: &str, cells: Vec<String>| {
-            let cells: String = cells.iter().map(|cell| format!("{cell:>width$}")).collect();
-            out.push_str(format!("  {name:<NAME$}{cells}").trim_end());
+            out.push_str(columns.row(name, cells).trim_end());
             out.push('\n');
-        };
-        let labels = |points: &[SeriesPoint]| {
-            points
-                .iter()
-                .map(|point| escape_cut(&point.label, LABEL - 1))
-                .collect()
         };
         line("", Vec::new());
         line("", labels(points));
@@ -84,6 +79,14 @@ pub(super) fn series_table(series: &Series) -> String {
         }
     }
     out
+}
+
+/// The labels of points, as headings of their columns.
+fn labels(points: &[SeriesPoint]) -> Vec<String> {
+    points
+        .iter()
+        .map(|point| escape_cut(&point.label, LABEL - 1))
+        .collect()
 }
 
 /// The number of agents and of snapshots, and the counted units.

@@ -3,11 +3,11 @@
 use super::super::figures::counts::{counted, grouped};
 use super::super::figures::escape::escape_cut;
 use super::super::figures::shares::{share, weight_share};
+use super::super::figures::table::Columns;
 use super::super::time::minute;
 use super::findings;
 use super::unit_names::units;
 use robosieve::report::{AgentReport, Coverage, CoverageCounts, Example, Report, UnitKind};
-use std::fmt::Write as _;
 
 /// The most characters of an agent's name, of a rule and of an origin.
 const NAME: usize = 26;
@@ -15,6 +15,28 @@ const RULE: usize = 60;
 const ORIGIN: usize = 50;
 /// The most agents in the table of top-level domains.
 const GROUP_AGENTS: usize = 5;
+
+/// The columns of URLs per agent, each a count and its share.
+const URL_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: NAME,
+    gap: 1,
+    cells: &[17],
+};
+/// The columns of units per agent: a count and its share, then the shares of the causes.
+const CAUSE_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: NAME,
+    gap: 0,
+    cells: &[19, 9, 9, 11, 10, 10],
+};
+/// The columns of top-level domains: a count and its share, then a share per agent.
+const GROUP_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: 14,
+    gap: 0,
+    cells: &[19, 13],
+};
 
 pub(super) fn table(report: &Report) -> String {
     let mut out = ReportTable(String::new());
@@ -43,13 +65,15 @@ impl ReportTable {
         self.line(text);
     }
 
-    /// A name padded to `width`, and right-aligned cells.
+    /// A name in a column of `width`, and its counts with their shares.
     fn row(&mut self, name: &str, width: usize, cells: &[String]) {
-        let mut line = format!("  {name:<width$}");
-        cells.iter().for_each(|cell| {
-            let _ = write!(line, "{cell:>16}");
-        });
-        self.line(line);
+        let columns = Columns {
+            indent: 2,
+            name: width,
+            gap: 0,
+            cells: &[22],
+        };
+        self.line(columns.row(name, cells));
     }
 }
 
@@ -96,10 +120,8 @@ fn agents(report: &Report, out: &mut ReportTable) {
         return;
     };
     out.heading(heading);
-    out.line(url_line(
-        "URLs",
-        ["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned),
-    ));
+    let names = ["allowed", "disallowed", "unknown", "no URL"];
+    out.line(URL_COLUMNS.row("URLs", names));
     for number in report.agents_by_refused_urls() {
         let Some((agent, urls)) = report
             .agents
@@ -109,32 +131,25 @@ fn agents(report: &Report, out: &mut ReportTable) {
             continue;
         };
         let counts = [urls.allowed, urls.disallowed, urls.unknown, urls.invalid];
-        out.line(url_line(
+        out.line(URL_COLUMNS.row(
             &escape_cut(&agent.agent, NAME - 1),
             counts.map(|n| with_share(n, lists.lines)),
         ));
     }
 }
 
-fn url_line(name: &str, [allowed, disallowed, unknown, invalid]: [String; 4]) -> String {
-    format!("  {name:<NAME$} {allowed:>17} {disallowed:>17} {unknown:>17} {invalid:>17}")
-}
-
 /// The units that refuse each agent, and the shares of the causes. The most refused agent is first.
 fn origins(report: &Report, out: &mut ReportTable) {
     out.heading(findings::origins(report));
-    out.line(origin_line(
-        &format!("{} that refuse", units(report.by)),
-        "wholly",
-        CAUSES,
-    ));
+    let name = format!("{} that refuse", units(report.by));
+    out.line(CAUSE_COLUMNS.row(&name, WHOLLY_AND_CAUSES));
     for agent in agents_by_refusal(report) {
         let of = agent.origins;
+        let wholly = with_share(of.wholly, report.units);
         let shares = causes(&of).map(|count| share(count, report.units));
-        out.line(origin_line(
-            &agent.agent,
-            &with_share(of.wholly, report.units),
-            shares.each_ref(),
+        out.line(CAUSE_COLUMNS.row(
+            &escape_cut(&agent.agent, NAME - 1),
+            [wholly].iter().chain(&shares),
         ));
     }
     findings::concentrations(report)
@@ -148,14 +163,14 @@ fn weights(report: &Report, out: &mut ReportTable) {
         return;
     };
     out.heading(heading);
-    out.line(origin_line("weight that refuses", "wholly", CAUSES));
+    out.line(CAUSE_COLUMNS.row("weight that refuses", WHOLLY_AND_CAUSES));
     for (agent, of) in agents_by_refusal(report).filter_map(|agent| Some((agent, agent.weighted?)))
     {
+        let wholly = weight_share(of.wholly, weights.matched);
         let shares = causes(&of).map(|weight| weight_share(weight, weights.matched));
-        out.line(origin_line(
-            &agent.agent,
-            &weight_share(of.wholly, weights.matched),
-            shares.each_ref(),
+        out.line(CAUSE_COLUMNS.row(
+            &escape_cut(&agent.agent, NAME - 1),
+            [wholly].iter().chain(&shares),
         ));
     }
 }
@@ -167,8 +182,8 @@ fn agents_by_refusal(report: &Report) -> impl Iterator<Item = &AgentReport> {
         .filter_map(|number| report.agents.get(number))
 }
 
-/// The columns of shares, and their counts.
-const CAUSES: [&str; 5] = ["by name", "by *", "by status", "partly", "not"];
+/// The headings of [`CAUSE_COLUMNS`]: the count with its share, and the shares of [`causes`].
+const WHOLLY_AND_CAUSES: [&str; 6] = ["wholly", "by name", "by *", "by status", "partly", "not"];
 
 fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
     [
@@ -178,14 +193,6 @@ fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
         of.partly,
         of.not,
     ]
-}
-
-fn origin_line<T: std::fmt::Display>(name: &str, wholly: &str, shares: [T; 5]) -> String {
-    let [by_name, by_global, by_status, partly, not] = shares;
-    let name = escape_cut(name, NAME - 1);
-    format!(
-        "  {name:<NAME$}{wholly:>19}{by_name:>9}{by_global:>9}{by_status:>11}{partly:>10}{not:>10}"
-    )
 }
 
 /// The top-level domains: their sizes, and the shares that refuse the most refused agents wholly.
@@ -199,24 +206,20 @@ fn groups(report: &Report, out: &mut ReportTable) {
         .into_iter()
         .take(GROUP_AGENTS)
         .collect();
-    let line = |name: &str, size: &str, cells: Vec<String>| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
-        format!("  {name:<14}{size:>19}{cells}")
-    };
-    let names = agents
-        .iter()
-        .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11)));
-    out.line(line("wholly refused", units(report.by), names.collect()));
+    let mut names = vec![units(report.by).to_owned()];
+    names.extend(
+        agents
+            .iter()
+            .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11))),
+    );
+    out.line(GROUP_COLUMNS.row("wholly refused", names));
     for group in groups {
         let wholly = agents
             .iter()
             .filter_map(|&agent| Some(group.agents.get(agent)?.wholly));
-        let cells = wholly.map(|wholly| share(wholly, group.units)).collect();
-        out.line(line(
-            &escape_cut(&group.name, 13),
-            &with_share(group.units, report.units),
-            cells,
-        ));
+        let mut cells = vec![with_share(group.units, report.units)];
+        cells.extend(wholly.map(|wholly| share(wholly, group.units)));
+        out.line(GROUP_COLUMNS.row(&escape_cut(&group.name, 13), cells));
     }
     if report.agents.len() > GROUP_AGENTS {
         out.line(format!(
@@ -226,19 +229,11 @@ fn groups(report: &Report, out: &mut ReportTable) {
     }
 }
 
-fn widened(cell: String) -> String {
-    format!("{cell:>22}")
-}
-
 fn bases(report: &Report, out: &mut ReportTable) {
     out.heading(findings::bases(report));
     let mut names = vec![units(report.by).to_owned()];
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
-    out.row(
-        "where verdicts come from",
-        42,
-        &names.into_iter().map(widened).collect::<Vec<_>>(),
-    );
+    out.row("where verdicts come from", 42, &names);
     for of in &report.bases {
         let mut cells = vec![with_share(of.origins, report.units)];
         cells.extend(
@@ -246,11 +241,7 @@ fn bases(report: &Report, out: &mut ReportTable) {
                 .zip(report.lists.as_ref())
                 .map(|(urls, lists)| with_share(urls, lists.lines)),
         );
-        out.row(
-            findings::basis(of.basis),
-            42,
-            &cells.into_iter().map(widened).collect::<Vec<_>>(),
-        );
+        out.row(findings::basis(of.basis), 42, &cells);
     }
 }
 
@@ -289,7 +280,7 @@ fn rules(report: &Report, out: &mut ReportTable) {
             out.row(
                 &escape_cut(&rule.rule, RULE),
                 RULE + 1,
-                &[widened(with_share(rule.urls, deciding.explained))],
+                &[with_share(rule.urls, deciding.explained)],
             );
         }
     }
@@ -298,7 +289,7 @@ fn rules(report: &Report, out: &mut ReportTable) {
         out.row(
             &escape_cut(&rule.rule, RULE),
             RULE + 1,
-            &[widened(with_share(rule.origins, report.units))],
+            &[with_share(rule.origins, report.units)],
         );
     }
 }
@@ -311,7 +302,7 @@ fn signals(report: &Report, out: &mut ReportTable) {
             out.row(
                 &format!("{name}: {}", escape_cut(&value.value, RULE)),
                 RULE + 1,
-                &[widened(with_share(value.origins, signal.origins))],
+                &[with_share(value.origins, signal.origins)],
             );
         }
     }
