@@ -1,8 +1,7 @@
 //! An audit as CSV: one line per crawler.
 
-use super::super::figures::csv::csv_field;
+use super::super::figures::csv::{DelimitedText, csv_field};
 use robosieve::audit::{AuditReport, CrawlerAudit, Identity};
-use std::fmt::Write as _;
 
 /// The name of a column, and its value.
 type Column = (&'static str, fn(&CrawlerAudit) -> String);
@@ -53,11 +52,10 @@ const COLUMNS: &[Column] = &[
 ];
 
 pub(super) fn csv(report: &AuditReport) -> String {
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
-    let mut out = names.join(",") + "\n";
+    let mut out = String::new();
+    DelimitedText::Csv.push_row(COLUMNS.iter().map(|(name, _)| name), &mut out);
     for crawler in &report.crawlers {
-        let values: Vec<String> = COLUMNS.iter().map(|(_, value)| value(crawler)).collect();
-        let _ = writeln!(out, "{}", values.join(","));
+        DelimitedText::Csv.push_row(COLUMNS.iter().map(|(_, value)| value(crawler)), &mut out);
     }
     out
 }

@@ -4,6 +4,7 @@ mod form;
 mod text;
 
 use super::agent_args::AgentArgs;
+use super::figures::csv::DelimitedText;
 use super::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
 use super::output::{OutputTarget, is_stdout};
 use super::progress::Progress;
@@ -185,8 +186,8 @@ fn write(
     };
     let mut out = OutputTarget::open(args.output.as_deref())?;
     match form {
-        ExportForm::Tsv => out.write_all(text::tsv_header(columns).as_bytes())?,
-        ExportForm::Csv => out.write_all(text::csv_header(columns).as_bytes())?,
+        ExportForm::Tsv => out.write_all(text::header(columns, DelimitedText::Tsv).as_bytes())?,
+        ExportForm::Csv => out.write_all(text::header(columns, DelimitedText::Csv).as_bytes())?,
         _ => {}
     }
     let stats = exporter.write_text(render, &mut out).map_err(of_snapshot)?;

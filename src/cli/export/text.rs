@@ -1,19 +1,16 @@
 //! Rows as TSV, CSV and JSON lines.
-//!
-//! Sites write many of the texts. In TSV and CSV, control characters are escaped as `\t` and
-//! `\u{1b}`, and a backslash as `\\`, so the text can be recovered. JSON has escapes of its own.
 
-use super::super::figures::csv::{csv_field, tsv_field};
+use super::super::figures::csv::DelimitedText;
 use super::super::figures::escape::{escape_json, to_json};
 use super::super::time::time;
 use robosieve::export::{ExportBatch, ExportColumn, ExportValue};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// A value as a field, its text by `field`; a missing value is empty.
-fn plain<'v>(value: ExportValue<'v>, field: fn(&str) -> Cow<'_, str>) -> Cow<'v, str> {
+/// A value as a field; a missing value is empty.
+fn field(value: ExportValue<'_>, format: DelimitedText) -> Cow<'_, str> {
     match value {
-        ExportValue::Text(text) | ExportValue::Json(text) => field(text),
+        ExportValue::Text(text) | ExportValue::Json(text) => format.field(text),
         ExportValue::Integer(number) => number.to_string().into(),
         ExportValue::Float(number) => number.to_string().into(),
         ExportValue::Time(seconds) => time(seconds).into(),
@@ -22,40 +19,32 @@ fn plain<'v>(value: ExportValue<'v>, field: fn(&str) -> Cow<'_, str>) -> Cow<'v,
     }
 }
 
-fn header(columns: &[ExportColumn], separator: &str, field: fn(&str) -> Cow<'_, str>) -> String {
-    let names: Vec<_> = columns.iter().map(|column| field(column.name())).collect();
-    names.join(separator) + "\n"
-}
-
-pub(super) fn tsv_header(columns: &[ExportColumn]) -> String {
-    header(columns, "\t", tsv_field)
+/// The names of the columns.
+pub(super) fn header(columns: &[ExportColumn], format: DelimitedText) -> String {
+    let mut out = String::new();
+    format.push_row(
+        columns.iter().map(|column| format.field(column.name())),
+        &mut out,
+    );
+    out
 }
 
 pub(super) fn tsv(batch: &ExportBatch, out: &mut Vec<u8>) {
-    for row in 0..batch.rows() {
-        for column in 0..batch.columns().len() {
-            if column > 0 {
-                out.push(b'\t');
-            }
-            out.extend_from_slice(plain(batch.value(row, column), tsv_field).as_bytes());
-        }
-        out.push(b'\n');
-    }
-}
-
-pub(super) fn csv_header(columns: &[ExportColumn]) -> String {
-    header(columns, ",", csv_field)
+    push_rows(batch, DelimitedText::Tsv, out);
 }
 
 pub(super) fn csv(batch: &ExportBatch, out: &mut Vec<u8>) {
+    push_rows(batch, DelimitedText::Csv, out);
+}
+
+fn push_rows(batch: &ExportBatch, format: DelimitedText, out: &mut Vec<u8>) {
+    let mut line = String::new();
     for row in 0..batch.rows() {
-        for column in 0..batch.columns().len() {
-            if column > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(plain(batch.value(row, column), csv_field).as_bytes());
-        }
-        out.push(b'\n');
+        line.clear();
+        let columns = 0..batch.columns().len();
+        let fields = columns.map(|column| field(batch.value(row, column), format));
+        format.push_row(fields, &mut line);
+        out.extend_from_slice(line.as_bytes());
     }
 }
 
@@ -75,7 +64,7 @@ pub(super) fn jsonl(batch: &ExportBatch, out: &mut Vec<u8>) {
                 ExportValue::Time(seconds) => json(&time(seconds)),
                 ExportValue::Null => "null".to_owned(),
                 // A number or a boolean.
-                value => plain(value, tsv_field).into_owned(),
+                value => field(value, DelimitedText::Tsv).into_owned(),
             };
             // Writing to memory never fails.
             let _ = write!(out, "{separator}{key}:{value}");

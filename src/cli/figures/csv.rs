@@ -30,9 +30,57 @@ pub(crate) fn csv_field(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A text of rows and columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DelimitedText {
+    Csv,
+    Tsv,
+}
+
+impl DelimitedText {
+    fn delimiter(self) -> char {
+        match self {
+            Self::Csv => ',',
+            Self::Tsv => '\t',
+        }
+    }
+
+    /// A text as a field.
+    pub(crate) fn field(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Csv => csv_field(text),
+            Self::Tsv => tsv_field(text),
+        }
+    }
+
+    /// Appends a row of finished fields, with its line end.
+    pub(crate) fn push_row<S: AsRef<str>>(
+        self,
+        fields: impl IntoIterator<Item = S>,
+        out: &mut String,
+    ) {
+        for (column, field) in fields.into_iter().enumerate() {
+            if column > 0 {
+                out.push(self.delimiter());
+            }
+            out.push_str(field.as_ref());
+        }
+        out.push('\n');
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_have_delimiters_between_fields() {
+        let mut out = String::new();
+        DelimitedText::Csv.push_row(["a", "", "b"], &mut out);
+        DelimitedText::Tsv.push_row(["a", "b"], &mut out);
+        DelimitedText::Tsv.push_row([""; 0], &mut out);
+        assert_eq!(out, "a,,b\na\tb\n\n");
+    }
 
     #[test]
     fn fields_are_no_formulas_and_stay_different() {

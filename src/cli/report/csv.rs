@@ -1,6 +1,6 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
-use super::super::figures::csv::csv_field;
+use super::super::figures::csv::{DelimitedText, csv_field};
 use robosieve::report::{CoverageCounts, Report, Series};
 use std::fmt::{Display, Write as _};
 use std::ops::AddAssign;
@@ -236,13 +236,8 @@ struct CsvWriter(String);
 
 impl CsvWriter {
     fn line(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: &str) {
-        let _ = writeln!(
-            self.0,
-            "{section},{},{},{measure},{}",
-            csv_field(item),
-            csv_field(agent),
-            csv_field(value)
-        );
+        let fields = [section, item, agent, measure, value].map(csv_field);
+        DelimitedText::Csv.push_row(fields, &mut self.0);
     }
 
     fn count(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: u64) {
