@@ -1,5 +1,7 @@
 //! `robosieve diff`: shows what changed between two snapshots.
 
+mod chart_layout;
+mod chart_row;
 mod svg;
 mod table;
 

@@ -1,0 +1,85 @@
+//! The columns of the chart: names, numbers, bars, numbers.
+
+use super::super::figures::svg::{push_text, text_width};
+use super::chart_row::{ChartRow, numbers};
+use std::fmt::Write as _;
+
+/// The height of a row, and of its bars.
+pub(super) const ROW: f64 = 24.0;
+const BAR: f64 = 15.0;
+/// The width of the chart, and its margin on all sides.
+pub(super) const WIDTH: f64 = 900.0;
+pub(super) const MARGIN: f64 = 16.0;
+/// The gap between a bar and the text next to it.
+pub(super) const GAP: f64 = 8.0;
+
+/// Where names end and bars begin, and the length of a bar per origin.
+pub(super) struct Layout {
+    pub names_end: f64,
+    /// The ends of the track of all bars.
+    left: f64,
+    right: f64,
+    /// The origin of both bars.
+    pub middle: f64,
+    per_origin: f64,
+}
+
+impl Layout {
+    /// Names and numbers get the room that they need, and the bars the rest.
+    pub(super) fn new(rows: &[ChartRow]) -> Self {
+        let widest = |text: fn(&ChartRow) -> String| {
+            rows.iter()
+                .map(|row| text_width(&text(row)))
+                .fold(0.0, f64::max)
+        };
+        let most = |size: fn(&ChartRow) -> [u64; 3]| {
+            rows.iter()
+                .map(|row| size(row).iter().sum::<u64>())
+                .max()
+                .unwrap_or_default() as f64
+        };
+        let names_end = MARGIN + widest(|row| row.name.clone());
+        let left = names_end + 2.0 * GAP + widest(|row| numbers(row.allowed)) + GAP;
+        let right = WIDTH - MARGIN - widest(|row| numbers(row.refused)) - GAP;
+        let (allowed, refused) = (most(|row| row.allowed), most(|row| row.refused));
+        let per_origin = (right - left) / (allowed + refused).max(1.0);
+        let middle = left + allowed * per_origin;
+        Self {
+            names_end,
+            left,
+            right,
+            middle,
+            per_origin,
+        }
+    }
+
+    /// Appends the bars of a row, its name and its numbers.
+    pub(super) fn draw_row(&self, out: &mut String, top: f64, row: &ChartRow) {
+        let text = top + 16.0;
+        let y = top + (ROW - BAR) / 2.0;
+        let mut rect = |class: &str, x: f64, width: f64| {
+            let _ = writeln!(
+                out,
+                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR}\"/>"
+            );
+        };
+        rect("t", self.left, self.right - self.left);
+        let (mut left, mut right) = (self.middle, self.middle);
+        for (class, (&allowed, &refused)) in row.allowed.iter().zip(&row.refused).enumerate() {
+            let (allowed, refused) = (
+                allowed as f64 * self.per_origin,
+                refused as f64 * self.per_origin,
+            );
+            if refused > 0.0 {
+                rect(&format!("r{class}"), right, refused);
+            }
+            if allowed > 0.0 {
+                rect(&format!("a{class}"), left - allowed, allowed);
+            }
+            (left, right) = (left - allowed, right + refused);
+        }
+        push_text(out, self.names_end, text, "n", &row.name);
+        push_text(out, self.left - GAP, text, "m n", &numbers(row.allowed));
+        push_text(out, self.right + GAP, text, "m", &numbers(row.refused));
+    }
+}
