@@ -9,7 +9,7 @@ use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::preferences::{PreferenceBuffers, PreferenceSet, Preferences, may_have_preferences};
 use crate::robots::Robots;
-use crate::snapshot::text::Unpacker;
+use crate::snapshot::text_reader::TextReader;
 use crate::url;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,7 @@ pub struct PreferenceJudge<'j> {
 pub(crate) struct PreferenceScratch {
     /// The judge whose agents the sets are for.
     engine: Option<u64>,
-    unpacker: Option<Unpacker>,
+    texts: Option<TextReader>,
     sets: HashMap<u32, PreferenceSet>,
     /// The length of their texts.
     cached_bytes: usize,
@@ -130,7 +130,10 @@ impl<'j> PreferenceJudge<'j> {
         if memory.sets.contains_key(&file) {
             return Ok(true);
         }
-        let text = self.text(file, memory)?;
+        let texts = memory
+            .texts
+            .get_or_insert_with(|| TextReader::new(self.judge.snapshot()));
+        let text = texts.read(file)?;
         let set = if may_have_preferences(&text) {
             self.parse(&text)
         } else {
@@ -145,16 +148,6 @@ impl<'j> PreferenceJudge<'j> {
         memory.cached_bytes += text.len();
         memory.sets.insert(file, set);
         Ok(true)
-    }
-
-    fn text(&self, file: u32, memory: &mut PreferenceScratch) -> Result<Vec<u8>> {
-        let snapshot = self.judge.snapshot();
-        let row = snapshot.view().file(file)?;
-        let unpacker = match &mut memory.unpacker {
-            Some(unpacker) => unpacker,
-            None => memory.unpacker.insert(snapshot.unpacker()?),
-        };
-        unpacker.unpack(snapshot.frame(&row)?)
     }
 
     fn parse(&self, text: &[u8]) -> Option<PreferenceSet> {

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Robots, RuleKind};
+use crate::snapshot::text_reader::TextReader;
 use crate::url;
 use crate::url::escape::normalize_path;
 use std::borrow::Cow;
@@ -27,6 +28,8 @@ pub(crate) struct RefusingLines {
     rules: HashMap<(u64, u32), Vec<DisallowRule>>,
     /// The length of the texts of these rules.
     cached_bytes: usize,
+    /// The reader of the last snapshot. Logs are in the order of time, so it seldom changes.
+    texts: Option<TextReader>,
     /// The key of the last origin.
     origin: Vec<u8>,
 }
@@ -50,7 +53,11 @@ impl RefusingLines {
     pub(crate) fn find(&mut self, engine: &Engine<'_>, file: u32, url: &[u8]) -> Result<Arc<str>> {
         let key = (engine.id, file);
         if !self.rules.contains_key(&key) {
-            let text = engine.snapshot().text(file)?;
+            let texts = match &mut self.texts {
+                Some(texts) if texts.is_of(engine.snapshot()) => texts,
+                other => other.insert(TextReader::new(engine.snapshot())),
+            };
+            let text = texts.read(file)?;
             if self.cached_bytes + text.len() > CACHE_BYTES {
                 (self.rules, self.cached_bytes) = Default::default();
             }

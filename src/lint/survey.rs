@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::lint::code::{Code, InSnapshot};
 use crate::lint::text::lint_condensed;
 use crate::snapshot::Snapshot;
+use crate::snapshot::text_reader::TextReader;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -116,13 +117,9 @@ pub fn survey(
         .enumerate()
         .filter(|(_, file)| file.origins.load(Ordering::Relaxed) > 0);
     files.clone().try_for_each_init(
-        || snapshot.unpacker(),
-        |unpacker, (number, file)| -> Result<()> {
-            let row = snapshot.view().file(number as u32)?;
-            let unpacker = unpacker
-                .as_mut()
-                .map_err(|err| Error::corrupt(err.to_string()))?;
-            let text = unpacker.unpack(snapshot.frame(&row)?)?;
+        || TextReader::new(snapshot),
+        |texts, (number, file)| -> Result<()> {
+            let text = texts.read(number as u32)?;
             let codes: HashSet<Code> = codes_of(&text, allowed);
             if codes.is_empty() {
                 clean.add(file);
@@ -130,6 +127,7 @@ pub fn survey(
             codes
                 .into_iter()
                 .for_each(|code| counts[code as usize].add(file));
+            let row = snapshot.view().file(number as u32)?;
             progress(row.text.1 - row.text.0);
             Ok(())
         },

@@ -8,6 +8,7 @@
 //! * `view`: the sections that judging reads, with prefetching.
 //! * `map`, `read`: opening a file, and look-ups by origin, file and agent name.
 //! * `blocks`: the checksums of blocks, which look-ups verify.
+//! * `text_reader`: condensed texts, many per thread.
 //! * `listing`: the rules of a stored rule set, one by one.
 //! * `verify`: all checksums, and all references from one section to another.
 //! * `contents`, `text`, `store`, `sections`, `write`: the writing side.
@@ -23,6 +24,7 @@ pub(crate) mod read;
 mod sections;
 mod store;
 pub(crate) mod text;
+pub(crate) mod text_reader;
 mod verify;
 pub(crate) mod view;
 pub(crate) mod write;

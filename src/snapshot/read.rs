@@ -266,6 +266,11 @@ impl Snapshot {
         &self.head.table
     }
 
+    /// Whether this is a clone of the other snapshot.
+    pub(super) fn shares_bytes_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.verified, &other.verified)
+    }
+
     /// The length of the whole snapshot in bytes.
     pub fn byte_len(&self) -> u64 {
         self.data.len() as u64
@@ -480,11 +485,6 @@ impl Snapshot {
             }
         }
         Ok(())
-    }
-
-    /// The condensed text of a robots.txt, with the line numbers of the file as served.
-    pub(crate) fn text(&self, file: u32) -> Result<Vec<u8>> {
-        self.unpacker()?.unpack(self.frame(&self.file(file)?)?)
     }
 
     /// The length of the condensed text of a robots.txt. Cost: reads the head of its frame.

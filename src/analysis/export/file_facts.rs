@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::{Robots, RuleKind};
 use crate::snapshot::Snapshot;
-use crate::snapshot::text::Unpacker;
+use crate::snapshot::text_reader::TextReader;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -54,28 +54,26 @@ pub(super) struct SitemapLine {
 
 /// Parses robots.txt files of a snapshot. One per worker.
 pub(super) struct FileReader<'s> {
-    snapshot: &'s Snapshot,
+    texts: TextReader,
     table: ExportTable,
     agents: &'s [Agent],
     agent_match: AgentMatch,
-    unpacker: Option<Unpacker>,
     cache: HashMap<u32, Rc<FileFacts>>,
     cached_bytes: usize,
 }
 
 impl<'s> FileReader<'s> {
     pub(super) fn new(
-        snapshot: &'s Snapshot,
+        snapshot: &Snapshot,
         table: ExportTable,
         agents: &'s [Agent],
         agent_match: AgentMatch,
     ) -> Self {
         Self {
-            snapshot,
+            texts: TextReader::new(snapshot),
             table,
             agents,
             agent_match,
-            unpacker: None,
             cache: HashMap::new(),
             cached_bytes: 0,
         }
@@ -86,12 +84,7 @@ impl<'s> FileReader<'s> {
         if let Some(found) = self.cache.get(&file) {
             return Ok(Rc::clone(found));
         }
-        let row = self.snapshot.view().file(file)?;
-        let unpacker = match &mut self.unpacker {
-            Some(unpacker) => unpacker,
-            none => none.insert(self.snapshot.unpacker()?),
-        };
-        let text = unpacker.unpack(self.snapshot.frame(&row)?)?;
+        let text = self.texts.read(file)?;
         // The profile matters for verdicts only.
         let robots = Robots::parse(&text, Profile::default());
         let facts = Rc::new(match self.table {

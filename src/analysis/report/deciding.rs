@@ -7,9 +7,10 @@ use crate::analysis::report::model::{DecidingRule, DecidingRules};
 use crate::analysis::report::text;
 use crate::error::Result;
 use crate::filter::Sample;
-use crate::judge::engine::Engine;
+use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Verdict, explain};
 use crate::robots::Robots;
+use crate::snapshot::text_reader::TextReader;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -51,7 +52,10 @@ pub(super) fn explain_sample(
         .collect();
     let refusals = urls
         .par_iter()
-        .map(|url| refusals_of(engine, url))
+        .map_init(
+            || RefusalReader::new(engine),
+            |reader, url| reader.refusals_of(url),
+        )
         .collect::<Result<Vec<Vec<Refusal>>>>()?;
     let mut counts: HashMap<&str, DecidingRule> = HashMap::new();
     let mut not_by_rule = 0;
@@ -97,37 +101,54 @@ pub(super) fn explain_sample(
     Ok(DecidingSample { report, example })
 }
 
-/// Explains a URL to each agent that it is refused to. The text of its robots.txt is read once.
-fn refusals_of(engine: &Engine<'_>, url: &[u8]) -> Result<Vec<Refusal>> {
-    let mut scratch = engine.scratch();
-    let verdicts = engine.judge(url, &mut scratch)?;
-    let refused = verdicts
-        .iter()
-        .enumerate()
-        .filter(|(_, verdict)| *verdict == Verdict::Disallowed);
-    let agents: Vec<usize> = refused.map(|(agent, _)| agent).collect();
-    let source = verdicts
-        .row()
-        .map(|row| engine.rule_source(row))
-        .transpose()?;
-    let Some(file) = source.and_then(|source| source.file) else {
-        return Ok(agents
+/// One thread's memory for explaining URLs.
+struct RefusalReader<'e> {
+    engine: &'e Engine<'e>,
+    scratch: Scratch<'e>,
+    texts: TextReader,
+}
+
+impl<'e> RefusalReader<'e> {
+    fn new(engine: &'e Engine<'e>) -> Self {
+        Self {
+            engine,
+            scratch: engine.scratch(),
+            texts: TextReader::new(engine.snapshot()),
+        }
+    }
+
+    /// Explains a URL to each agent that it is refused to. The text of its robots.txt is read once.
+    fn refusals_of(&mut self, url: &[u8]) -> Result<Vec<Refusal>> {
+        let engine = self.engine;
+        let verdicts = engine.judge(url, &mut self.scratch)?;
+        let refused = verdicts
+            .iter()
+            .enumerate()
+            .filter(|(_, verdict)| *verdict == Verdict::Disallowed);
+        let agents: Vec<usize> = refused.map(|(agent, _)| agent).collect();
+        let source = verdicts
+            .row()
+            .map(|row| engine.rule_source(row))
+            .transpose()?;
+        let Some(file) = source.and_then(|source| source.file) else {
+            return Ok(agents
+                .into_iter()
+                .map(|agent| Refusal { agent, rule: None })
+                .collect());
+        };
+        let body = self.texts.read(file)?;
+        let robots = Robots::parse(&body, engine.profile());
+        let deciding_rule = |agent: usize| {
+            let agent = engine.agents().get(agent)?;
+            let deciding = explain(&robots, agent, engine.options().agent_match, url).deciding?;
+            Some(text(deciding.text.as_bytes()))
+        };
+        Ok(agents
             .into_iter()
-            .map(|agent| Refusal { agent, rule: None })
-            .collect());
-    };
-    let body = engine.snapshot().text(file)?;
-    let robots = Robots::parse(&body, engine.profile());
-    let deciding_rule = |agent: usize| {
-        let agent = engine.agents().get(agent)?;
-        let deciding = explain(&robots, agent, engine.options().agent_match, url).deciding?;
-        Some(text(deciding.text.as_bytes()))
-    };
-    Ok(agents
-        .into_iter()
-        .map(|agent| Refusal {
-            agent,
-            rule: deciding_rule(agent),
-        })
-        .collect())
+            .map(|agent| Refusal {
+                agent,
+                rule: deciding_rule(agent),
+            })
+            .collect())
+    }
 }

@@ -15,6 +15,7 @@ use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
 use crate::judge::engine::Engine;
 use crate::judge::{AgentPlace, AgentRules, Reason, RuleSource};
+use crate::snapshot::text_reader::TextReader;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -79,12 +80,10 @@ pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<Snaps
     let snapshot = engine.snapshot();
     let parts = row_chunks(snapshot.file_count()).map(|files| {
         let mut survey = SnapshotSurvey::default();
-        let mut unpacker = snapshot.unpacker()?;
+        let mut texts = TextReader::new(snapshot);
         for (file, origins) in uses.used(files) {
             add_sets(engine, file, origins, &mut survey.sets)?;
-            let row = snapshot.view().file(file)?;
-            let text = unpacker.unpack(snapshot.frame(&row)?)?;
-            survey.signals.add_file(&text, origins);
+            survey.signals.add_file(&texts.read(file)?, origins);
         }
         Ok(survey)
     });
