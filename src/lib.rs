@@ -89,6 +89,7 @@ pub mod decode;
 mod digest;
 mod error;
 mod file_format;
+mod file_pass;
 pub mod filter;
 pub mod judge;
 pub mod lint;

@@ -118,6 +118,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "file_pass",
+        &[
+            "error", "profile", "agent", "simd", "robots", "matcher", "snapshot", "judge",
+        ],
+    ),
+    (
         "pipeline",
         &[
             "error",
@@ -189,6 +195,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "preferences",
             "snapshot",
             "judge",
+            "file_pass",
             "records",
             "pipeline",
             "filter",

@@ -9,7 +9,6 @@
 //! * `map`, `read`: opening a file, and look-ups by origin, file and agent name.
 //! * `blocks`: the checksums of blocks, which look-ups verify.
 //! * `text_reader`: condensed texts, many per thread.
-//! * `listing`: the rules of a stored rule set, one by one.
 //! * `verify`: all checksums, and all references from one section to another.
 //! * `contents`, `text`, `store`, `sections`, `write`: the writing side.
 
@@ -17,7 +16,6 @@ mod blocks;
 pub(crate) mod contents;
 pub(crate) mod format;
 pub(crate) mod index;
-pub(crate) mod listing;
 pub(crate) mod map;
 mod outcome;
 pub(crate) mod read;

@@ -4,15 +4,13 @@
 //! file first. Then it reads each distinct file once, and computes the coverage of each rule set
 //! once per thread.
 
-pub(crate) mod agent_names;
 pub(crate) mod spelling;
 
 pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
 
 use crate::error::{Error, Result};
+use crate::file_pass::{AgentNames, FileReader};
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::{FileRow, NONE};
-use agent_names::{AgentNames, CoverageReader};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -98,10 +96,8 @@ impl Snapshot {
             .enumerate()
             .map(|(file, uses)| (file as u32, uses.into_inner()));
         files.filter(|(_, uses)| *uses > 0).try_for_each_init(
-            || CoverageReader::new(&names),
-            |reader, (file, uses)| {
-                count_file(&self.view().file(file)?, uses, reader, &counts, &global)
-            },
+            || FileReader::new(self),
+            |reader, (file, uses)| count_file(file, uses, &names, reader, &counts, &global),
         )?;
         let counts = counts
             .into_iter()
@@ -124,20 +120,21 @@ impl Snapshot {
 
 /// Adds the agents of a robots.txt, which `origins` origins use, to the counts.
 fn count_file(
-    file: &FileRow,
+    file: u32,
     origins: u32,
-    reader: &mut CoverageReader<'_, '_>,
+    names: &AgentNames<'_>,
+    reader: &mut FileReader<'_>,
     counts: &[AtomicCounts],
     global: &AtomicCounts,
 ) -> Result<()> {
-    if file.global != NONE {
-        global[reader.coverage(file.global)? as usize].fetch_add(origins, Ordering::Relaxed);
+    if let Some(coverage) = reader.global_coverage(file)? {
+        global[coverage as usize].fetch_add(origins, Ordering::Relaxed);
     }
-    for row in reader.named(file)? {
+    for named in reader.named_coverages(file, names)? {
         let counts = counts
-            .get(row.token as usize)
+            .get(named.name as usize)
             .ok_or_else(|| Error::corrupt("a named agent's name"))?;
-        counts[reader.coverage(row.rule_set)? as usize].fetch_add(origins, Ordering::Relaxed);
+        counts[named.coverage as usize].fetch_add(origins, Ordering::Relaxed);
     }
     Ok(())
 }

@@ -8,9 +8,9 @@
 use crate::agent::Agent;
 use crate::crawlers::{CrawlerRegistry, KnownAgent};
 use crate::error::{Error, Result};
+use crate::file_pass::count_files_naming;
 use crate::robots::Robots;
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::{NAMED_LEN, NamedRow, Section};
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
@@ -319,7 +319,7 @@ impl SpellCheck {
         if numbers.is_empty() {
             return Ok(());
         }
-        let counts = count_files(snapshot, &numbers)?;
+        let counts = count_files_naming(snapshot, &numbers)?;
         let least = u64::from(snapshot.file_count()).div_ceil(RARE);
         let mut frequent = Vec::new();
         for (number, files) in numbers.into_iter().zip(counts) {
@@ -399,18 +399,6 @@ impl SpellCheck {
         }
         Ok(numbers)
     }
-}
-
-/// For each of these names, sorted by number, the number of robots.txt files that name it.
-fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Result<Vec<u64>> {
-    snapshot.verify_section(Section::Named)?;
-    let mut counts = vec![0; numbers.len()];
-    for row in snapshot.section(Section::Named).as_chunks::<NAMED_LEN>().0 {
-        if let Ok(place) = numbers.binary_search(&NamedRow::decode(row).token) {
-            counts[place] += 1;
-        }
-    }
-    Ok(counts)
 }
 
 /// The token of a crawler in the registry, as its operator spells it.

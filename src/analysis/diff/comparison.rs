@@ -4,14 +4,11 @@
 //! are numbered: requested agents in their order, names in the order of their texts over both
 //! snapshots.
 
-use crate::analysis::census::agent_names::{AgentNames, CoverageReader};
-use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::analysis::diff::DiffOptions;
 use crate::analysis::diff::origins::FilePair;
 use crate::error::{Error, Result};
+use crate::file_pass::{AgentCoverage, AgentNames, Coverage, DecidedBy, FileReader};
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::{FileRow, NONE};
-use crate::snapshot::view::View;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -96,9 +93,9 @@ impl CoverageChange {
 }
 
 /// A thread's readers for both files of a pair.
-pub(super) struct PairReader<'n, 's> {
-    pub old: CoverageReader<'n, 's>,
-    pub new: CoverageReader<'n, 's>,
+pub(super) struct PairReader<'s> {
+    pub old: FileReader<'s>,
+    pub new: FileReader<'s>,
 }
 
 /// How much a robots.txt refuses to agents that it does not name, and to each that it names.
@@ -119,41 +116,32 @@ impl<'s> DiffSide<'s> {
         })
     }
 
-    /// The row of a file; `None` for [`NONE`].
-    pub(super) fn file(&self, file: u32) -> Result<Option<FileRow>> {
-        if file == NONE {
-            Ok(None)
-        } else {
-            self.snapshot.view().file(file).map(Some)
-        }
-    }
-
     fn file_coverage(
         &self,
-        file: u32,
-        reader: &mut CoverageReader<'_, 's>,
+        file: Option<u32>,
+        reader: &mut FileReader<'s>,
         is_by_request: bool,
     ) -> Result<FileCoverage> {
-        let Some(file) = self.file(file)? else {
+        let Some(file) = file else {
             return Ok(FileCoverage {
                 global: Coverage::Not,
                 named: Vec::new(),
             });
         };
-        let global = reader.coverage(file.global)?;
+        // Without a global group, nothing is refused to the agents that the file does not name.
+        let global = reader.global_coverage(file)?.unwrap_or(Coverage::Not);
         let mut named = Vec::new();
         if is_by_request {
-            let rows = self.snapshot.view().named(&file)?;
             for (agent, chain) in (0..).zip(&self.chains) {
-                if let Some(place) = View::first_named(rows, chain) {
-                    named.push((agent, reader.coverage(place)?));
+                if let Some(coverage) = reader.first_named_coverage(file, chain)? {
+                    named.push((agent, coverage));
                 }
             }
         } else {
-            for row in reader.named(&file)? {
-                let number = self.numbers.get(row.token as usize);
+            for of in reader.named_coverages(file, &self.names)? {
+                let number = self.numbers.get(of.name as usize);
                 let number = number.ok_or_else(|| Error::corrupt("a named agent's name"))?;
-                named.push((*number, reader.coverage(row.rule_set)?));
+                named.push((*number, of.coverage));
             }
         }
         Ok(FileCoverage { global, named })
@@ -178,10 +166,10 @@ impl<'s> Comparison<'s> {
         })
     }
 
-    pub(super) fn reader(&self) -> PairReader<'_, 's> {
+    pub(super) fn reader(&self) -> PairReader<'s> {
         PairReader {
-            old: CoverageReader::new(&self.old.names),
-            new: CoverageReader::new(&self.new.names),
+            old: FileReader::new(self.old.snapshot),
+            new: FileReader::new(self.new.snapshot),
         }
     }
 
@@ -190,7 +178,7 @@ impl<'s> Comparison<'s> {
     pub(super) fn compare(
         &self,
         pair: &FilePair,
-        reader: &mut PairReader<'_, 's>,
+        reader: &mut PairReader<'s>,
     ) -> Result<(CoverageChange, BTreeMap<u32, CoverageChange>)> {
         let old = self
             .old

@@ -3,9 +3,9 @@
 use crate::analysis::diff::comparison::{Comparison, CoverageChange, PairReader, TransitionKind};
 use crate::analysis::diff::examples::{self, DiffRow, transition};
 use crate::analysis::diff::origins::FilePair;
-use crate::analysis::diff::same_rules::{StoredFile, have_same_rules, have_same_text};
 use crate::analysis::diff::{AgentChange, Diff, DiffOptions, Transition};
 use crate::error::{Error, Result};
+use crate::file_pass::{StoredFile, have_same_rules, have_same_text};
 use crate::snapshot::Snapshot;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -133,19 +133,19 @@ pub(super) fn count(
 fn compare_pair<'s>(
     comparison: &Comparison<'s>,
     pair: &FilePair,
-    reader: &mut PairReader<'_, 's>,
+    reader: &mut PairReader<'s>,
     counts: &DiffCounts,
 ) -> Result<PairResult> {
     let (old, new) = (&comparison.old, &comparison.new);
     let mut rules_changed = false;
-    if let (Some(before), Some(after)) = (old.file(pair.old)?, new.file(pair.new)?) {
+    if let (Some(before), Some(after)) = (pair.old, pair.new) {
         let before = StoredFile {
             snapshot: old.snapshot,
-            row: before,
+            file: before,
         };
         let after = StoredFile {
             snapshot: new.snapshot,
-            row: after,
+            file: after,
         };
         let is_same_name = |first: u32, second: u32| {
             old.numbers.get(first as usize) == new.numbers.get(second as usize)

@@ -86,25 +86,17 @@ struct PairTexts {
 }
 
 impl PairTexts {
-    fn read<'s>(
-        comparison: &Comparison<'s>,
+    fn read(
+        comparison: &Comparison<'_>,
         pair: &FilePair,
-        reader: &mut PairReader<'_, 's>,
+        reader: &mut PairReader<'_>,
     ) -> Result<Self> {
-        let (old, new) = (
-            comparison.old.file(pair.old)?,
-            comparison.new.file(pair.new)?,
-        );
+        let old = pair.old.map(|file| reader.old.text(file)).transpose()?;
+        let new = pair.new.map(|file| reader.new.text(file)).transpose()?;
         Ok(Self {
             origin: comparison.old.snapshot.origin_at(pair.row)?.origin(),
-            old: old
-                .map(|file| reader.old.text(&file))
-                .transpose()?
-                .unwrap_or_default(),
-            new: new
-                .map(|file| reader.new.text(&file))
-                .transpose()?
-                .unwrap_or_default(),
+            old: old.unwrap_or_default(),
+            new: new.unwrap_or_default(),
         })
     }
 

@@ -12,7 +12,6 @@ mod comparison;
 mod count;
 mod examples;
 mod origins;
-mod same_rules;
 
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, ErrorKind, Remedy, Result};

@@ -6,16 +6,15 @@
 
 use crate::analysis::diff::{AgentChange, Diff, Origins, OutcomeChange};
 use crate::error::Result;
-use crate::snapshot::format::NONE;
 use crate::snapshot::{OriginEntry, OutcomeClass, Snapshot};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-/// The robots.txt files of origins that answered in both snapshots; [`NONE`] for no robots.txt.
+/// The robots.txt files of origins that answered in both snapshots; `None` for no robots.txt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FilePair {
-    pub old: u32,
-    pub new: u32,
+    pub old: Option<u32>,
+    pub new: Option<u32>,
     /// The number of origins.
     pub count: u32,
     /// The row of the first origin in the old snapshot.
@@ -81,7 +80,7 @@ struct OriginJoin {
     diff: Diff,
     outcomes: BTreeMap<(u8, u8), OutcomeChange>,
     /// For each pair of files the number of origins, and the row of the first.
-    pairs: HashMap<(u32, u32), (u32, u32)>,
+    pairs: HashMap<(Option<u32>, Option<u32>), (u32, u32)>,
 }
 
 impl Default for Diff {
@@ -120,7 +119,7 @@ impl OriginJoin {
         }
         if let (Some(before), Some(after)) = (answer(old), answer(new)) {
             self.diff.answered += 1;
-            if before != NONE || after != NONE {
+            if before.is_some() || after.is_some() {
                 self.pairs.entry((before, after)).or_insert((0, row)).0 += 1;
             }
         }
@@ -146,12 +145,12 @@ impl OriginJoin {
     }
 }
 
-/// The robots.txt of an origin, or [`NONE`] if its answer is that there is none. `None` if fetching
-/// failed: then the rules are unknown.
-fn answer(entry: &OriginEntry<'_>) -> Option<u32> {
+/// The robots.txt of an origin, or `Some(None)` if its answer is that there is none. `None` if
+/// fetching failed: then the rules are unknown.
+fn answer(entry: &OriginEntry<'_>) -> Option<Option<u32>> {
     match entry.outcome().class {
-        OutcomeClass::Rules => entry.rules_file(),
-        OutcomeClass::ClientError | OutcomeClass::Unresolved => Some(NONE),
+        OutcomeClass::Rules => entry.rules_file().map(Some),
+        OutcomeClass::ClientError | OutcomeClass::Unresolved => Some(None),
         OutcomeClass::ServerError | OutcomeClass::Unreachable => None,
     }
 }

@@ -1,8 +1,8 @@
 //! The access of agents to origins, computed once per robots.txt and rule set.
 
 use super::batch::ExportValue;
-use crate::analysis::coverage::{Coverage, coverage};
 use crate::error::Result;
+use crate::file_pass::{Coverage, coverage};
 use crate::judge::AgentPlace;
 use crate::judge::engine::Engine;
 use crate::matcher::RuleCache;

@@ -4,13 +4,13 @@
 //! all of it is one domain with thousands of subdomains. A figure is the number of all units, or of
 //! those that refuse an agent wholly.
 
-use crate::analysis::coverage::Coverage;
 use crate::analysis::report::model::{Concentration, CoverageCounts};
 use crate::analysis::report::rules::SetCoverages;
 use crate::analysis::report::survey::origin_coverages;
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
+use crate::file_pass::Coverage;
 use crate::judge::engine::Engine;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;

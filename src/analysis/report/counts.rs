@@ -1,8 +1,8 @@
 //! Map-reduce over rows: chunks are counted on all threads, and the partial counts are merged.
 
-use crate::analysis::coverage::{AgentCoverage, Coverage};
 use crate::analysis::report::model::{CoverageCounts, Together};
 use crate::error::Result;
+use crate::file_pass::{AgentCoverage, Coverage};
 use crate::judge::Reason;
 use rayon::prelude::*;
 use std::collections::HashMap;

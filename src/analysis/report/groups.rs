@@ -4,7 +4,6 @@
 //! groups. The second pass collects the robots.txt and the group of each unit. Sorted by file, these
 //! are counted with one computation per file.
 
-use crate::analysis::coverage::AgentCoverage;
 use crate::analysis::report::counts::{Merge, merge_all};
 use crate::analysis::report::model::{CoverageCounts, UnitGroup};
 use crate::analysis::report::rules::SetCoverages;
@@ -12,6 +11,7 @@ use crate::analysis::report::survey::file_coverages;
 use crate::analysis::report::unit_kind::is_address;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
+use crate::file_pass::AgentCoverage;
 use crate::judge::engine::Engine;
 use rayon::prelude::*;
 use std::cmp::Reverse;

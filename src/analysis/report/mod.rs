@@ -26,7 +26,7 @@ mod unit_kind;
 mod units;
 mod weights;
 
-pub use crate::analysis::coverage::Coverage;
+pub use crate::file_pass::Coverage;
 pub use model::*;
 pub use series::{AgentPoint, Series, SeriesPoint};
 pub use unit_kind::UnitKind;

@@ -1,7 +1,7 @@
 //! The figures of a report. Serialized, they are the output of `robosieve report --json`.
 
-use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::analysis::report::unit_kind::UnitKind;
+use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};
 use crate::judge::Reason;
 use crate::profile::Profile;
 use jiff::Timestamp;

@@ -1,11 +1,11 @@
 //! The ranking of the origins that refuse most.
 
-use crate::analysis::coverage::Coverage;
 use crate::analysis::report::model::OriginReport;
 use crate::analysis::report::rules::SetCoverages;
 use crate::analysis::report::survey::origin_coverages;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
+use crate::file_pass::Coverage;
 use crate::filter::Tally;
 use crate::judge::Reason;
 use crate::judge::engine::Engine;

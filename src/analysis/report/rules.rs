@@ -1,13 +1,12 @@
 //! The rule sets that agents obey: the coverage of each, and the most frequent rules.
 
-use crate::analysis::coverage::{Coverage, coverage};
 use crate::analysis::report::counts::{AgentCounts, merge_all};
 use crate::analysis::report::model::{RuleByOrigins, RulesByOrigins};
 use crate::analysis::report::text;
 use crate::error::Result;
+use crate::file_pass::{Coverage, ListedRule, coverage, visit_rules};
 use crate::judge::engine::Engine;
 use crate::matcher::RuleCache;
-use crate::snapshot::listing::ListedRule;
 use crate::snapshot::view::View;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -63,7 +62,7 @@ fn visit_disallow(
     place: u32,
     mut each: impl FnMut(&ListedRule<'_>),
 ) -> Result<()> {
-    view.visit_rules(&view.rules(place)?, |rule| {
+    visit_rules(view, &view.rules(place)?, |rule| {
         if !rule.allow {
             each(&rule);
         }

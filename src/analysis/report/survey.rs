@@ -5,7 +5,6 @@
 //! origins per file. Then it reads each file once, and counts the result for all origins of the
 //! file.
 
-use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::analysis::report::counts::{
     AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks,
 };
@@ -13,6 +12,7 @@ use crate::analysis::report::rules::{SetCoverages, SetUses, TopRules};
 use crate::analysis::report::signals::SignalCounts;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
+use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};
 use crate::judge::engine::Engine;
 use crate::judge::{AgentPlace, AgentRules, Reason, RuleSource};
 use crate::snapshot::text_reader::TextReader;

@@ -1,12 +1,12 @@
 //! Weights of hosts or domains, such as their ranks in a list of popular sites.
 
-use crate::analysis::coverage::AgentCoverage;
 use crate::analysis::report::model::{CoverageCounts, WeightFacts};
 use crate::analysis::report::rules::SetCoverages;
 use crate::analysis::report::survey::file_coverages;
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::analysis::report::units::UnitRows;
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_pass::AgentCoverage;
 use crate::judge::engine::Engine;
 use crate::snapshot::Snapshot;
 use crate::url::Origin;

@@ -1,4 +1,4 @@
-//! The rules of a stored rule set, one by one: for reports, which read rules instead of matching.
+//! The rules of a stored rule set, one by one: for statistics, which read rules instead of matching.
 
 use crate::error::Result;
 use crate::matcher::packed_rule::PackedRule;
@@ -27,28 +27,25 @@ impl<'p> ListedRule<'p> {
     }
 }
 
-impl View<'_> {
-    /// Calls `visit` with each rule, those of a union set by set, until it breaks.
-    ///
-    /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other; errors of
-    /// `visit`.
-    pub(crate) fn visit_rules(
-        &self,
-        rules: &Rules<'_>,
-        mut visit: impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        match rules {
-            Rules::Set(set) => visit_set(set, &mut visit).map(drop),
-            Rules::Union(places) => {
-                for place in *places {
-                    let set = self.rule_set(u32::from_le_bytes(*place))?;
-                    if visit_set(&set, &mut visit)?.is_break() {
-                        break;
-                    }
+/// Calls `visit` with each rule, those of a union set by set, until it breaks.
+///
+/// # Errors
+/// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other; errors of `visit`.
+pub(crate) fn visit_rules(
+    view: &View<'_>,
+    rules: &Rules<'_>,
+    mut visit: impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    match rules {
+        Rules::Set(set) => visit_set(set, &mut visit).map(drop),
+        Rules::Union(places) => {
+            for place in *places {
+                let set = view.rule_set(u32::from_le_bytes(*place))?;
+                if visit_set(&set, &mut visit)?.is_break() {
+                    break;
                 }
-                Ok(())
             }
+            Ok(())
         }
     }
 }

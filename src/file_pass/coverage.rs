@@ -12,12 +12,12 @@
 //! allowed path are known, which nearly always takes one or two witnesses.
 
 use crate::error::Result;
+use crate::file_pass::listed_rule::{ListedRule, visit_rules};
 use crate::judge::path::allows;
 use crate::matcher::rule_set::Rules;
 use crate::matcher::{Candidate, PathSignature, RuleCache};
 use crate::profile::Profile;
 use crate::simd::AnyBackend;
-use crate::snapshot::listing::ListedRule;
 use crate::snapshot::view::View;
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -105,7 +105,7 @@ pub(crate) fn coverage(
     // Only a rule that matches all paths matches this one.
     search.judge(&[b'/', ANY], cache)?;
     let mut tried = 0;
-    view.visit_rules(rules, |rule| {
+    visit_rules(view, rules, |rule| {
         // The witness of an allow rule can only show an allowed path, and the reverse.
         let is_known = if rule.allow {
             search.allowed

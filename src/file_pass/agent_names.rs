@@ -1,4 +1,4 @@
-//! The agent names that sites wrote, and the rules of robots.txt files for them.
+//! The agent names that sites wrote, and the files that name them.
 //!
 //! A line `User-agent: MJ12bot` names `mj12bot`. RFC 9309's alphabet has no digits, so by the RFC
 //! the same line names `mj`, and the snapshot stores both names. Judging the agent `mj` needs the
@@ -7,20 +7,17 @@
 //! may well mean the first word.
 
 use crate::agent::is_token_byte;
-use crate::analysis::coverage::{Coverage, coverage};
 use crate::error::Result;
-use crate::matcher::RuleCache;
 use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::{FileRow, NONE, NamedRow};
-use crate::snapshot::text::Unpacker;
-use std::collections::{HashMap, HashSet};
+use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, Section};
+use crate::snapshot::text_reader::TextReader;
+use std::collections::HashSet;
 
 /// The agent names of a snapshot, and which of them may be truncated. Four bytes per name.
 pub(crate) struct AgentNames<'s> {
     snapshot: &'s Snapshot,
-    profile: Profile,
     /// For each name the number of its truncated form; [`NONE`] for most.
     truncated: Vec<u32>,
 }
@@ -36,13 +33,11 @@ impl<'s> AgentNames<'s> {
                 .transpose()?;
             Ok(found.flatten().unwrap_or(NONE))
         };
-        let profile = snapshot.profile()?;
         let truncated = (0..snapshot.token_count()?)
             .map(number_of_truncated)
             .collect::<Result<_>>()?;
         Ok(Self {
             snapshot,
-            profile,
             truncated,
         })
     }
@@ -51,45 +46,17 @@ impl<'s> AgentNames<'s> {
     pub(crate) fn len(&self) -> usize {
         self.truncated.len()
     }
-}
-
-/// Reads the named agents of robots.txt files and the coverage of their rules. One per thread.
-pub(crate) struct CoverageReader<'n, 's> {
-    names: &'n AgentNames<'s>,
-    unpacker: Option<Unpacker>,
-    /// The coverage of rule sets by their places. Most files refer to the same few rule sets.
-    coverages: HashMap<u32, Coverage>,
-    rule_cache: RuleCache,
-}
-
-/// The number of cached coverages. When full, the cache is cleared.
-const MAX_CACHED: usize = 1 << 14;
-
-impl<'n, 's> CoverageReader<'n, 's> {
-    pub(crate) fn new(names: &'n AgentNames<'s>) -> Self {
-        Self {
-            names,
-            unpacker: None,
-            coverages: HashMap::new(),
-            rule_cache: RuleCache::default(),
-        }
-    }
 
     /// The rows of the agents that a robots.txt names, without truncated names, sorted by number.
     ///
     /// The text of the file is decompressed only if it may name a truncated agent.
-    pub(crate) fn named(&mut self, file: &FileRow) -> Result<Vec<NamedRow>> {
-        let rows: Vec<NamedRow> = self
-            .names
-            .snapshot
-            .view()
-            .named(file)?
-            .iter()
-            .map(NamedRow::decode)
-            .collect();
+    pub(super) fn named(&self, file: u32, texts: &mut TextReader) -> Result<Vec<NamedRow>> {
+        let view = self.snapshot.view();
+        let rows = view.named(&view.file(file)?)?;
+        let rows: Vec<NamedRow> = rows.iter().map(NamedRow::decode).collect();
         let truncated = rows
             .iter()
-            .filter_map(|row| self.names.truncated.get(row.token as usize));
+            .filter_map(|row| self.truncated.get(row.token as usize));
         let truncated: HashSet<u32> = truncated
             .copied()
             .filter(|&number| number != NONE)
@@ -98,50 +65,31 @@ impl<'n, 's> CoverageReader<'n, 's> {
             return Ok(rows);
         }
         // A site may also write the short name in another line, so the text decides.
-        let written = written_tokens(&self.text(file)?);
+        let written = written_tokens(&texts.read(file)?);
         let mut kept = Vec::with_capacity(rows.len());
         for row in rows {
             if !truncated.contains(&row.token)
-                || written.contains(self.names.snapshot.token(row.token.into())?)
+                || written.contains(self.snapshot.token(row.token.into())?)
             {
                 kept.push(row);
             }
         }
         Ok(kept)
     }
+}
 
-    /// The condensed text of a robots.txt.
-    pub(crate) fn text(&mut self, file: &FileRow) -> Result<Vec<u8>> {
-        let snapshot = self.names.snapshot;
-        let unpacker = match &mut self.unpacker {
-            Some(unpacker) => unpacker,
-            none => none.insert(snapshot.unpacker()?),
-        };
-        unpacker.unpack(snapshot.frame(file)?)
+/// For each of these names, sorted by number, the number of robots.txt files that name it.
+///
+/// Cost: a pass over the named agents of all files, truncated names included.
+pub(crate) fn count_files_naming(snapshot: &Snapshot, numbers: &[u32]) -> Result<Vec<u64>> {
+    snapshot.verify_section(Section::Named)?;
+    let mut counts = vec![0; numbers.len()];
+    for row in snapshot.section(Section::Named).as_chunks::<NAMED_LEN>().0 {
+        if let Ok(place) = numbers.binary_search(&NamedRow::decode(row).token) {
+            counts[place] += 1;
+        }
     }
-
-    /// How much the rules at a place refuse. Without rules ([`NONE`]) nothing is refused.
-    pub(crate) fn coverage(&mut self, place: u32) -> Result<Coverage> {
-        if place == NONE {
-            return Ok(Coverage::Not);
-        }
-        if let Some(cached) = self.coverages.get(&place) {
-            return Ok(*cached);
-        }
-        let view = self.names.snapshot.view();
-        let found = coverage(
-            &view,
-            self.names.profile,
-            place,
-            &view.rules(place)?,
-            &mut self.rule_cache,
-        )?;
-        if self.coverages.len() >= MAX_CACHED {
-            self.coverages.clear();
-        }
-        self.coverages.insert(place, found);
-        Ok(found)
-    }
+    Ok(counts)
 }
 
 /// The truncated form of a name: its prefix in RFC 9309's alphabet. `None` if the name has only

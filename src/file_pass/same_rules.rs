@@ -3,13 +3,15 @@
 use crate::error::Result;
 use crate::matcher::rule_set::Rules;
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::{FileRow, NONE, NamedRow};
+use crate::snapshot::format::{NONE, NamedRow};
 use crate::snapshot::view::View;
 
+/// A robots.txt of one of two snapshots.
 #[derive(Clone, Copy)]
-pub(super) struct StoredFile<'s> {
+pub(crate) struct StoredFile<'s> {
     pub snapshot: &'s Snapshot,
-    pub row: FileRow,
+    /// Its number.
+    pub file: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -19,9 +21,11 @@ struct StoredRules<'s> {
 }
 
 /// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
-pub(super) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
+pub(crate) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
+    let old_row = old.snapshot.view().file(old.file)?;
+    let new_row = new.snapshot.view().file(new.file)?;
     Ok(
-        old.snapshot.frame(&old.row)? == new.snapshot.frame(&new.row)?
+        old.snapshot.frame(&old_row)? == new.snapshot.frame(&new_row)?
             && old.snapshot.dictionary() == new.snapshot.dictionary(),
     )
 }
@@ -29,13 +33,17 @@ pub(super) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result
 /// Whether two files name the same agents and have the same rules for each and for all others.
 ///
 /// `is_same_name` compares the numbers of two names, each in its snapshot.
-pub(super) fn have_same_rules(
+pub(crate) fn have_same_rules(
     old: StoredFile<'_>,
     new: StoredFile<'_>,
     is_same_name: impl Fn(u32, u32) -> bool,
 ) -> Result<bool> {
-    let (old_view, new_view) = (old.snapshot.view(), new.snapshot.view());
-    let (old_named, new_named) = (old_view.named(&old.row)?, new_view.named(&new.row)?);
+    let old_view = old.snapshot.view();
+    let new_view = new.snapshot.view();
+    let old_row = old_view.file(old.file)?;
+    let new_row = new_view.file(new.file)?;
+    let old_named = old_view.named(&old_row)?;
+    let new_named = new_view.named(&new_row)?;
     if old_named.len() != new_named.len() {
         return Ok(false);
     }
@@ -51,7 +59,7 @@ pub(super) fn have_same_rules(
             },
         )
     };
-    if !are_same(old.row.global, new.row.global)? {
+    if !are_same(old_row.global, new_row.global)? {
         return Ok(false);
     }
     // Names that share a group are often adjacent, and their rules are compared once.

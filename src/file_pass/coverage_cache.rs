@@ -1,0 +1,55 @@
+//! A cache of coverages. Most files refer to the same few rule sets.
+
+use crate::error::Result;
+use crate::file_pass::coverage::{Coverage, coverage};
+use crate::matcher::RuleCache;
+use crate::profile::Profile;
+use crate::snapshot::Snapshot;
+use crate::snapshot::format::NONE;
+use std::collections::HashMap;
+
+/// The number of cached coverages. When full, the cache is cleared.
+const MAX_CACHED: usize = 1 << 14;
+
+/// Computes coverages, once for each rule set. One per thread.
+pub(super) struct CoverageCache<'s> {
+    snapshot: &'s Snapshot,
+    /// The profile of the snapshot, once it is needed.
+    profile: Option<Profile>,
+    /// By the places of the rule sets.
+    coverages: HashMap<u32, Coverage>,
+    rules: RuleCache,
+}
+
+impl<'s> CoverageCache<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Self {
+        Self {
+            snapshot,
+            profile: None,
+            coverages: HashMap::new(),
+            rules: RuleCache::default(),
+        }
+    }
+
+    /// How much the rules at a place refuse. Without rules ([`NONE`]) nothing is refused.
+    pub(super) fn of_rules(&mut self, place: u32) -> Result<Coverage> {
+        if place == NONE {
+            return Ok(Coverage::Not);
+        }
+        if let Some(cached) = self.coverages.get(&place) {
+            return Ok(*cached);
+        }
+        let profile = match self.profile {
+            Some(profile) => profile,
+            None => *self.profile.insert(self.snapshot.profile()?),
+        };
+        let view = self.snapshot.view();
+        let rules = view.rules(place)?;
+        let found = coverage(&view, profile, place, &rules, &mut self.rules)?;
+        if self.coverages.len() >= MAX_CACHED {
+            self.coverages.clear();
+        }
+        self.coverages.insert(place, found);
+        Ok(found)
+    }
+}

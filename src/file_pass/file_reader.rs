@@ -1,0 +1,86 @@
+//! Reads the files of a snapshot: texts, groups, and how much the groups refuse.
+
+use crate::error::Result;
+use crate::file_pass::agent_names::AgentNames;
+use crate::file_pass::coverage::Coverage;
+use crate::file_pass::coverage_cache::CoverageCache;
+use crate::snapshot::Snapshot;
+use crate::snapshot::format::NONE;
+use crate::snapshot::text_reader::TextReader;
+use crate::snapshot::view::View;
+
+/// Reads the robots.txt files of a snapshot, by number. One per thread.
+///
+/// It keeps a decompressor, and the coverages of rule sets. Creating one costs next to nothing.
+pub(crate) struct FileReader<'s> {
+    snapshot: &'s Snapshot,
+    texts: TextReader,
+    coverages: CoverageCache<'s>,
+}
+
+/// How much a robots.txt refuses to an agent that it names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamedCoverage {
+    /// The number of the name.
+    pub name: u32,
+    pub coverage: Coverage,
+}
+
+impl<'s> FileReader<'s> {
+    /// A reader for the files of a snapshot.
+    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
+        Self {
+            snapshot,
+            texts: TextReader::new(snapshot),
+            coverages: CoverageCache::new(snapshot),
+        }
+    }
+
+    /// The condensed text of a robots.txt, with the line numbers of the file as served. Cost:
+    /// decompresses it.
+    pub(crate) fn text(&mut self, file: u32) -> Result<Vec<u8>> {
+        self.texts.read(file)
+    }
+
+    /// How much the global groups refuse; `None` without such a group.
+    pub(crate) fn global_coverage(&mut self, file: u32) -> Result<Option<Coverage>> {
+        match self.snapshot.view().file(file)?.global {
+            NONE => Ok(None),
+            place => self.coverages.of_rules(place).map(Some),
+        }
+    }
+
+    /// The agents that a robots.txt names, without truncated names, sorted by number.
+    ///
+    /// The text of the file is decompressed only if it may name a truncated agent.
+    pub(crate) fn named_coverages(
+        &mut self,
+        file: u32,
+        names: &AgentNames<'_>,
+    ) -> Result<Vec<NamedCoverage>> {
+        let rows = names.named(file, &mut self.texts)?;
+        let mut named = Vec::with_capacity(rows.len());
+        for row in rows {
+            named.push(NamedCoverage {
+                name: row.token,
+                coverage: self.coverages.of_rules(row.rule_set)?,
+            });
+        }
+        Ok(named)
+    }
+
+    /// How much a robots.txt refuses to an agent by the group of the first of these names that it
+    /// has; `None` if it has none.
+    pub(crate) fn first_named_coverage(
+        &mut self,
+        file: u32,
+        names: &[u32],
+    ) -> Result<Option<Coverage>> {
+        let view = self.snapshot.view();
+        let named = view.named(&view.file(file)?)?;
+        match View::first_named(named, names) {
+            Some(place) => self.coverages.of_rules(place).map(Some),
+            None => Ok(None),
+        }
+    }
+}
