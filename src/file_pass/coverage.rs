@@ -13,11 +13,13 @@
 
 use crate::error::Result;
 use crate::file_pass::listed_rule::{ListedRule, visit_rules};
+use crate::judge::AgentPlace;
 use crate::judge::path::allows;
 use crate::matcher::rule_set::Rules;
 use crate::matcher::{Candidate, PathSignature, RuleCache};
 use crate::profile::Profile;
 use crate::simd::AnyBackend;
+use crate::snapshot::format::NONE;
 use crate::snapshot::view::View;
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -50,10 +52,23 @@ impl Coverage {
 pub(crate) enum DecidedBy {
     /// A group that names the agent, or an agent of its chain.
     Name,
-    /// The global groups, `User-agent: *`, or no group at all.
+    /// The global groups, `User-agent: *`.
     Global,
+    /// Nothing: the robots.txt has neither a group that names the agent nor a global one.
+    NoGroup,
     /// The status policy, without rules.
     Status,
+}
+
+impl DecidedBy {
+    /// The part that decides about an agent by its rules in a robots.txt.
+    pub(super) fn of_place(place: AgentPlace) -> Self {
+        match place {
+            AgentPlace { is_named: true, .. } => Self::Name,
+            AgentPlace { place: NONE, .. } => Self::NoGroup,
+            AgentPlace { .. } => Self::Global,
+        }
+    }
 }
 
 /// How much of an origin is refused to one agent, and the reason.

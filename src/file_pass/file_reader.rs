@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::file_pass::agent_names::AgentNames;
-use crate::file_pass::coverage::Coverage;
+use crate::file_pass::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::file_pass::coverage_cache::CoverageCache;
+use crate::judge::engine::Engine;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::NONE;
 use crate::snapshot::text_reader::TextReader;
@@ -82,5 +83,22 @@ impl<'s> FileReader<'s> {
             Some(place) => self.coverages.of_rules(place).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// How much a robots.txt refuses to each agent of an engine, and why.
+    pub(crate) fn agent_coverages(
+        &mut self,
+        file: u32,
+        engine: &Engine<'_>,
+    ) -> Result<Vec<AgentCoverage>> {
+        let places = engine.agent_places(file)?;
+        let mut agents = Vec::with_capacity(places.len());
+        for of in places {
+            agents.push(AgentCoverage {
+                coverage: self.coverages.of_rules(of.place)?,
+                decided_by: DecidedBy::of_place(of),
+            });
+        }
+        Ok(agents)
     }
 }

@@ -1,37 +1,27 @@
-//! The access of agents to origins, computed once per robots.txt and rule set.
+//! The access of agents to origins, computed once per robots.txt.
 
 use super::batch::ExportValue;
 use crate::error::Result;
-use crate::file_pass::{Coverage, coverage};
-use crate::judge::AgentPlace;
+use crate::file_pass::{AgentCoverage, Coverage, DecidedBy, FileReader};
 use crate::judge::engine::Engine;
-use crate::matcher::RuleCache;
-use crate::snapshot::format::NONE;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The number of cached coverages, and of cached files. When full, a cache is cleared.
+/// The number of cached files. When full, the cache is cleared.
 const MAX_CACHED: usize = 1 << 14;
 
 /// The access of each agent to an origin.
 pub(super) enum OriginAccess {
     /// The rules of a robots.txt apply.
-    ByRules(Rc<Vec<AgentAccess>>),
+    ByRules(Rc<Vec<AgentCoverage>>),
     /// The status policy decides, in the same way for all agents.
     ByStatus { refused: bool },
-}
-
-/// The access of an agent under the rules of a robots.txt.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AgentAccess {
-    coverage: Coverage,
-    named: &'static str,
 }
 
 impl OriginAccess {
     pub(super) fn access(&self, agent: usize) -> ExportValue<'static> {
         let coverage = match self {
-            Self::ByRules(agents) => agents.get(agent).map(|access| access.coverage),
+            Self::ByRules(agents) => agents.get(agent).map(|of| of.coverage),
             Self::ByStatus { refused: true } => Some(Coverage::Wholly),
             Self::ByStatus { refused: false } => Some(Coverage::Not),
         };
@@ -44,7 +34,7 @@ impl OriginAccess {
         match self {
             Self::ByRules(agents) => agents
                 .get(agent)
-                .map_or(ExportValue::Null, |access| ExportValue::Text(access.named)),
+                .map_or(ExportValue::Null, |of| named_value(of.decided_by)),
             Self::ByStatus { .. } => ExportValue::Null,
         }
     }
@@ -59,79 +49,49 @@ fn access_name(coverage: Coverage) -> &'static str {
     }
 }
 
-/// Computes the access of the agents, once per robots.txt and rule set.
+/// The value of a column such as `GPTBot.named`.
+fn named_value(decided_by: DecidedBy) -> ExportValue<'static> {
+    match decided_by {
+        DecidedBy::Name => ExportValue::Text("name"),
+        DecidedBy::Global => ExportValue::Text("*"),
+        DecidedBy::NoGroup => ExportValue::Text("none"),
+        DecidedBy::Status => ExportValue::Null,
+    }
+}
+
+/// Computes the access of the agents, once per robots.txt.
 pub(super) struct AccessReader<'s> {
     engine: &'s Engine<'s>,
-    files: HashMap<u32, Rc<Vec<AgentAccess>>>,
-    coverages: HashMap<u32, Coverage>,
-    rule_cache: RuleCache,
+    cache: HashMap<u32, Rc<Vec<AgentCoverage>>>,
 }
 
 impl<'s> AccessReader<'s> {
     pub(super) fn new(engine: &'s Engine<'s>) -> Self {
         Self {
             engine,
-            files: HashMap::new(),
-            coverages: HashMap::new(),
-            rule_cache: RuleCache::default(),
+            cache: HashMap::new(),
         }
     }
 
-    pub(super) fn of_origin(&mut self, row: u32) -> Result<OriginAccess> {
+    pub(super) fn of_origin(
+        &mut self,
+        row: u32,
+        files: &mut FileReader<'_>,
+    ) -> Result<OriginAccess> {
         let source = self.engine.rule_source(row)?;
         let Some(file) = source.file else {
             return Ok(OriginAccess::ByStatus {
                 refused: source.refused,
             });
         };
-        if let Some(found) = self.files.get(&file) {
+        if let Some(found) = self.cache.get(&file) {
             return Ok(OriginAccess::ByRules(Rc::clone(found)));
         }
-        let places = self.engine.agent_places(file)?;
-        let agents: Vec<AgentAccess> = places
-            .iter()
-            .map(|place| self.of_place(place))
-            .collect::<Result<_>>()?;
-        let agents = Rc::new(agents);
-        if self.files.len() >= MAX_CACHED {
-            self.files.clear();
+        let agents = Rc::new(files.agent_coverages(file, self.engine)?);
+        if self.cache.len() >= MAX_CACHED {
+            self.cache.clear();
         }
-        self.files.insert(file, Rc::clone(&agents));
+        self.cache.insert(file, Rc::clone(&agents));
         Ok(OriginAccess::ByRules(agents))
-    }
-
-    fn of_place(&mut self, of: &AgentPlace) -> Result<AgentAccess> {
-        let named = match of {
-            AgentPlace { is_named: true, .. } => "name",
-            AgentPlace { place: NONE, .. } => "none",
-            AgentPlace { .. } => "*",
-        };
-        Ok(AgentAccess {
-            coverage: self.coverage(of.place)?,
-            named,
-        })
-    }
-
-    /// How much the rules at a place refuse. Without rules nothing is refused.
-    fn coverage(&mut self, place: u32) -> Result<Coverage> {
-        if place == NONE {
-            return Ok(Coverage::Not);
-        }
-        if let Some(found) = self.coverages.get(&place) {
-            return Ok(*found);
-        }
-        let view = self.engine.snapshot().view();
-        let found = coverage(
-            &view,
-            self.engine.profile(),
-            place,
-            &view.rules(place)?,
-            &mut self.rule_cache,
-        )?;
-        if self.coverages.len() >= MAX_CACHED {
-            self.coverages.clear();
-        }
-        self.coverages.insert(place, found);
-        Ok(found)
     }
 }

@@ -7,10 +7,9 @@ use super::rule_groups::{RuleGroup, rule_groups};
 use super::text::lossy;
 use crate::agent::{Agent, AgentMatch};
 use crate::error::Result;
+use crate::file_pass::FileReader;
 use crate::profile::Profile;
 use crate::robots::{Robots, RuleKind};
-use crate::snapshot::Snapshot;
-use crate::snapshot::text_reader::TextReader;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -52,9 +51,8 @@ pub(super) struct SitemapLine {
     pub line: u32,
 }
 
-/// Parses robots.txt files of a snapshot. One per worker.
-pub(super) struct FileReader<'s> {
-    texts: TextReader,
+/// Parses robots.txt files of a snapshot, and caches their values. One per worker.
+pub(super) struct FactReader<'s> {
     table: ExportTable,
     agents: &'s [Agent],
     agent_match: AgentMatch,
@@ -62,15 +60,9 @@ pub(super) struct FileReader<'s> {
     cached_bytes: usize,
 }
 
-impl<'s> FileReader<'s> {
-    pub(super) fn new(
-        snapshot: &Snapshot,
-        table: ExportTable,
-        agents: &'s [Agent],
-        agent_match: AgentMatch,
-    ) -> Self {
+impl<'s> FactReader<'s> {
+    pub(super) fn new(table: ExportTable, agents: &'s [Agent], agent_match: AgentMatch) -> Self {
         Self {
-            texts: TextReader::new(snapshot),
             table,
             agents,
             agent_match,
@@ -80,11 +72,11 @@ impl<'s> FileReader<'s> {
     }
 
     /// The values of a file.
-    pub(super) fn facts(&mut self, file: u32) -> Result<Rc<FileFacts>> {
+    pub(super) fn facts(&mut self, file: u32, files: &mut FileReader<'_>) -> Result<Rc<FileFacts>> {
         if let Some(found) = self.cache.get(&file) {
             return Ok(Rc::clone(found));
         }
-        let text = self.texts.read(file)?;
+        let text = files.text(file)?;
         // The profile matters for verdicts only.
         let robots = Robots::parse(&text, Profile::default());
         let facts = Rc::new(match self.table {

@@ -3,10 +3,11 @@
 use super::access::AccessReader;
 use super::batch::{ExportBatch, ExportValue};
 use super::columns::{ExportColumn, ExportField, ExportTable};
-use super::file_facts::{FileFacts, FileReader, SitemapLine, TextFacts};
+use super::file_facts::{FactReader, FileFacts, SitemapLine, TextFacts};
 use super::rule_groups::RuleGroup;
 use super::selection::ExportSelection;
 use crate::error::Result;
+use crate::file_pass::FileReader;
 use crate::judge::engine::Engine;
 use crate::snapshot::OriginEntry;
 use std::ops::Range;
@@ -34,6 +35,7 @@ pub(super) struct RowReader<'s> {
     /// The time that ages count to, in seconds since 1970.
     now: Option<i64>,
     files: FileReader<'s>,
+    facts: FactReader<'s>,
     access: AccessReader<'s>,
     batch: ExportBatch,
 }
@@ -52,8 +54,8 @@ impl<'s> RowReader<'s> {
             needs_access: fields()
                 .any(|field| matches!(field, ExportField::Access(_) | ExportField::Named(_))),
             now,
-            files: FileReader::new(
-                engine.snapshot(),
+            files: FileReader::new(engine.snapshot()),
+            facts: FactReader::new(
                 selection.table,
                 engine.agents(),
                 engine.options().agent_match,
@@ -83,7 +85,7 @@ impl<'s> RowReader<'s> {
         let facts = entry
             .file()
             .filter(|_| needs_text)
-            .map(|file| self.files.facts(file))
+            .map(|file| self.facts.facts(file, &mut self.files))
             .transpose()?;
         match facts.as_deref() {
             Some(FileFacts::Sitemaps(sitemaps)) => {
@@ -106,7 +108,7 @@ impl<'s> RowReader<'s> {
         emit: Emit<'_>,
     ) -> Result<u64> {
         let access = if self.needs_access {
-            Some(self.access.of_origin(row)?)
+            Some(self.access.of_origin(row, &mut self.files)?)
         } else {
             None
         };

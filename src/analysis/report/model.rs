@@ -249,7 +249,7 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
             (Coverage::Wholly, DecidedBy::Name) => {
                 (&mut self.wholly, Some(&mut self.wholly_by_name))
             }
-            (Coverage::Wholly, DecidedBy::Global) => {
+            (Coverage::Wholly, DecidedBy::Global | DecidedBy::NoGroup) => {
                 (&mut self.wholly, Some(&mut self.wholly_by_global))
             }
             (Coverage::Wholly, DecidedBy::Status) => {
