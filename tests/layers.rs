@@ -215,6 +215,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "robots",
             "preferences",
             "snapshot",
+            "file_pass",
             "archive",
             "analysis",
         ],

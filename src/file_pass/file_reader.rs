@@ -43,6 +43,12 @@ impl<'s> FileReader<'s> {
         self.texts.read(file)
     }
 
+    /// The length of the stored, compressed text. All of them sum up to the section `texts`.
+    pub(crate) fn stored_text_len(&self, file: u32) -> Result<u64> {
+        let row = self.snapshot.view().file(file)?;
+        Ok(row.text.1.saturating_sub(row.text.0))
+    }
+
     /// How much the global groups refuse; `None` without such a group.
     pub(crate) fn global_coverage(&mut self, file: u32) -> Result<Option<Coverage>> {
         match self.snapshot.view().file(file)?.global {

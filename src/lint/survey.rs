@@ -1,10 +1,10 @@
 //! Counts of findings over all origins of a snapshot.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::file_pass::{FileReader, FileUses, UsedFile};
 use crate::lint::code::{Code, InSnapshot};
 use crate::lint::text::lint_condensed;
 use crate::snapshot::Snapshot;
-use crate::snapshot::text_reader::TextReader;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -56,21 +56,12 @@ impl AtomicCount {
         }
     }
 
-    fn add(&self, file: &FileUse) {
+    fn add(&self, used: UsedFile) {
         self.files.fetch_add(1, Ordering::Relaxed);
-        self.origins.fetch_add(
-            u64::from(file.origins.load(Ordering::Relaxed)),
-            Ordering::Relaxed,
-        );
-        self.first_row
-            .fetch_min(file.first_row.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.origins
+            .fetch_add(u64::from(used.origins), Ordering::Relaxed);
+        self.first_row.fetch_min(used.first_row, Ordering::Relaxed);
     }
-}
-
-/// The origins that use a robots.txt file.
-struct FileUse {
-    origins: AtomicU32,
-    first_row: AtomicU32,
 }
 
 /// Counts, for each code, the robots.txt files of a snapshot and their origins.
@@ -109,26 +100,21 @@ pub fn survey(
     allowed: &[Code],
     progress: impl Fn(u64) + Sync,
 ) -> Result<Survey> {
-    let (origins, uses) = file_uses(snapshot)?;
+    let uses = FileUses::of_newest_answers(snapshot)?;
     let clean = AtomicCount::new();
     let counts: Vec<AtomicCount> = Code::ALL.iter().map(|_| AtomicCount::new()).collect();
-    let files = uses
-        .par_iter()
-        .enumerate()
-        .filter(|(_, file)| file.origins.load(Ordering::Relaxed) > 0);
-    files.clone().try_for_each_init(
-        || TextReader::new(snapshot),
-        |texts, (number, file)| -> Result<()> {
-            let text = texts.read(number as u32)?;
+    uses.files().try_for_each_init(
+        || FileReader::new(snapshot),
+        |reader, used| -> Result<()> {
+            let text = reader.text(used.file)?;
             let codes: HashSet<Code> = codes_of(&text, allowed);
             if codes.is_empty() {
-                clean.add(file);
+                clean.add(used);
             }
             codes
                 .into_iter()
-                .for_each(|code| counts[code as usize].add(file));
-            let row = snapshot.view().file(number as u32)?;
-            progress(row.text.1 - row.text.0);
+                .for_each(|code| counts[code as usize].add(used));
+            progress(reader.stored_text_len(used.file)?);
             Ok(())
         },
     )?;
@@ -137,8 +123,8 @@ pub fn survey(
         .zip(&counts)
         .filter(|(code, _)| is_counted(**code, allowed));
     Ok(Survey {
-        origins,
-        files: files.count() as u64,
+        origins: uses.origins(),
+        files: uses.files().count() as u64,
         clean_files: clean.files.into_inner(),
         clean_origins: clean.origins.into_inner(),
         codes: rows
@@ -172,26 +158,4 @@ fn code_count(snapshot: &Snapshot, code: Code, count: &AtomicCount) -> Result<Co
         origins,
         example,
     })
-}
-
-/// The number of origins with a robots.txt, and for each robots.txt its uses.
-fn file_uses(snapshot: &Snapshot) -> Result<(u64, Vec<FileUse>)> {
-    let unused = || FileUse {
-        origins: AtomicU32::new(0),
-        first_row: AtomicU32::new(u32::MAX),
-    };
-    let uses: Vec<FileUse> = (0..snapshot.file_count()).map(|_| unused()).collect();
-    let rows = (0..snapshot.origin_count()).into_par_iter();
-    let origins = rows.map(|row| -> Result<u64> {
-        let Some(file) = snapshot.origin_at(row)?.rules_file() else {
-            return Ok(0);
-        };
-        let file = uses
-            .get(file as usize)
-            .ok_or_else(|| Error::corrupt("the number of an origin's robots.txt"))?;
-        file.origins.fetch_add(1, Ordering::Relaxed);
-        file.first_row.fetch_min(row, Ordering::Relaxed);
-        Ok(1)
-    });
-    Ok((origins.try_reduce(|| 0, |a, b| Ok(a + b))?, uses))
 }

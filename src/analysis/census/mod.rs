@@ -9,7 +9,7 @@ pub(crate) mod spelling;
 pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
 
 use crate::error::{Error, Result};
-use crate::file_pass::{AgentNames, FileReader};
+use crate::file_pass::{AgentNames, FileReader, FileUses, UsedFile};
 use crate::snapshot::Snapshot;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -87,17 +87,13 @@ impl Snapshot {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn census(&self) -> Result<Census<'_>> {
-        let (origins, uses) = count_uses(self)?;
+        let uses = FileUses::of_newest_answers(self)?;
         let names = AgentNames::new(self)?;
         let counts: Vec<AtomicCounts> = (0..names.len()).map(|_| AtomicCounts::default()).collect();
         let global = AtomicCounts::default();
-        let files = uses
-            .into_par_iter()
-            .enumerate()
-            .map(|(file, uses)| (file as u32, uses.into_inner()));
-        files.filter(|(_, uses)| *uses > 0).try_for_each_init(
+        uses.files().try_for_each_init(
             || FileReader::new(self),
-            |reader, (file, uses)| count_file(file, uses, &names, reader, &counts, &global),
+            |reader, used| count_file(used, &names, reader, &counts, &global),
         )?;
         let counts = counts
             .into_iter()
@@ -111,52 +107,31 @@ impl Snapshot {
         ranking.sort_unstable_by_key(|(number, counts)| (Reverse(origins_of(counts)), *number));
         Ok(Census {
             snapshot: self,
-            origins,
+            origins: uses.origins(),
             global: global.map(AtomicU32::into_inner),
             ranking,
         })
     }
 }
 
-/// Adds the agents of a robots.txt, which `origins` origins use, to the counts.
+/// Adds the agents of a robots.txt to the counts, for all origins that use it.
 fn count_file(
-    file: u32,
-    origins: u32,
+    used: UsedFile,
     names: &AgentNames<'_>,
     reader: &mut FileReader<'_>,
     counts: &[AtomicCounts],
     global: &AtomicCounts,
 ) -> Result<()> {
-    if let Some(coverage) = reader.global_coverage(file)? {
-        global[coverage as usize].fetch_add(origins, Ordering::Relaxed);
+    if let Some(coverage) = reader.global_coverage(used.file)? {
+        global[coverage as usize].fetch_add(used.origins, Ordering::Relaxed);
     }
-    for named in reader.named_coverages(file, names)? {
+    for named in reader.named_coverages(used.file, names)? {
         let counts = counts
             .get(named.name as usize)
             .ok_or_else(|| Error::corrupt("a named agent's name"))?;
-        counts[named.coverage as usize].fetch_add(origins, Ordering::Relaxed);
+        counts[named.coverage as usize].fetch_add(used.origins, Ordering::Relaxed);
     }
     Ok(())
-}
-
-/// The number of origins with a robots.txt, and for each robots.txt the number of origins that use
-/// it.
-fn count_uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
-    let uses: Vec<AtomicU32> = (0..snapshot.file_count())
-        .map(|_| AtomicU32::default())
-        .collect();
-    let rows = (0..snapshot.origin_count()).into_par_iter();
-    let origins = rows.map(|row| -> Result<u64> {
-        let Some(file) = snapshot.origin_at(row)?.rules_file() else {
-            return Ok(0);
-        };
-        let uses = uses
-            .get(file as usize)
-            .ok_or_else(|| Error::corrupt("the number of an origin's robots.txt"))?;
-        uses.fetch_add(1, Ordering::Relaxed);
-        Ok(1)
-    });
-    Ok((origins.try_reduce(|| 0, |a, b| Ok(a + b))?, uses))
 }
 
 /// Numbers of origins by [`Coverage`](crate::report::Coverage), that is, by how much they refuse to
