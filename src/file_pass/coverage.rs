@@ -102,7 +102,7 @@ const MAX_TRIED: usize = 10_000;
 
 /// How much the rules at a place of the snapshot refuse. Judges one or two paths per rule until the
 /// answer is settled.
-pub(crate) fn coverage(
+pub(super) fn coverage(
     view: &View<'_>,
     profile: Profile,
     place: u32,

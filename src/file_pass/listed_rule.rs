@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::matcher::packed_rule::PackedRule;
 use crate::matcher::rule_set::{RuleSet, Rules};
+use crate::snapshot::Snapshot;
 use crate::snapshot::view::View;
 use std::ops::ControlFlow;
 
@@ -27,11 +28,25 @@ impl<'p> ListedRule<'p> {
     }
 }
 
+/// Calls `visit` with each rule of the rule set or union at a place of the snapshot, until it
+/// breaks.
+///
+/// # Errors
+/// As [`visit_rules`].
+pub(crate) fn visit_rule_set(
+    snapshot: &Snapshot,
+    place: u32,
+    visit: impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let view = snapshot.view();
+    visit_rules(&view, &view.rules(place)?, visit)
+}
+
 /// Calls `visit` with each rule, those of a union set by set, until it breaks.
 ///
 /// # Errors
 /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other; errors of `visit`.
-pub(crate) fn visit_rules(
+pub(super) fn visit_rules(
     view: &View<'_>,
     rules: &Rules<'_>,
     mut visit: impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,

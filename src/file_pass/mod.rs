@@ -10,11 +10,14 @@
 //!    reader gives the condensed text, the groups by name ([`AgentNames`]) or by requested agent,
 //!    and the coverage of their rule sets. The result counts for all origins of the file.
 //!
-//! A text is decompressed whenever it is asked for. The coverage of a rule set is computed once per
-//! thread.
+//! A text is decompressed when it is asked for, in some microseconds. The coverage of a rule set is
+//! computed once per thread ([`CoverageCache`]); [`SetCoverages`] shares it between threads, for
+//! statistics that know the rule sets beforehand.
 //!
-//! Files are referred to by number, from 0, and agent names by the numbers of the snapshot. Damaged
-//! bytes give [`Corrupt`](crate::ErrorKind::Corrupt), and never a panic.
+//! Files are referred to by number, from 0, and agent names by the numbers of the snapshot. Rows of
+//! sections and places of rule sets stay in this module: `tests/layers.rs` lists the items of the
+//! engine that `analysis`, `lint` and `audit` may use. Damaged bytes give
+//! [`Corrupt`](crate::ErrorKind::Corrupt), and never a panic.
 
 mod agent_names;
 mod coverage;
@@ -23,11 +26,13 @@ mod file_reader;
 mod file_uses;
 mod listed_rule;
 mod same_rules;
+mod set_coverages;
 
 pub(crate) use agent_names::{AgentNames, count_files_naming};
 pub use coverage::Coverage;
-pub(crate) use coverage::{AgentCoverage, DecidedBy, coverage};
+pub(crate) use coverage::{AgentCoverage, DecidedBy};
 pub(crate) use file_reader::FileReader;
 pub(crate) use file_uses::{FileUses, UsedFile};
-pub(crate) use listed_rule::{ListedRule, visit_rules};
+pub(crate) use listed_rule::{ListedRule, visit_rule_set};
 pub(crate) use same_rules::{StoredFile, have_same_rules, have_same_text};
+pub(crate) use set_coverages::{SetCoverages, find_origin};

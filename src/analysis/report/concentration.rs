@@ -5,12 +5,10 @@
 //! those that refuse an agent wholly.
 
 use crate::analysis::report::model::{Concentration, CoverageCounts};
-use crate::analysis::report::rules::SetCoverages;
-use crate::analysis::report::survey::origin_coverages;
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
-use crate::file_pass::Coverage;
+use crate::file_pass::{Coverage, SetCoverages};
 use crate::judge::engine::Engine;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
@@ -126,7 +124,7 @@ fn held_by(engine: &Engine<'_>, domain: &[DomainUnit], sets: &SetCoverages) -> R
         .par_iter()
         .map(|unit| engine.rule_source(unit.row))
         .try_fold(zero, |mut held, source| {
-            let coverages = origin_coverages(engine, &source?, sets)?;
+            let coverages = sets.of_origin(engine, &source?)?;
             held[0] += 1;
             for (held, of) in held[1..].iter_mut().zip(coverages) {
                 *held += u64::from(of.coverage == Coverage::Wholly);

@@ -6,11 +6,11 @@
 use crate::analysis::report::model::{DecidingRule, DecidingRules};
 use crate::analysis::report::text;
 use crate::error::Result;
+use crate::file_pass::FileReader;
 use crate::filter::Sample;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Verdict, explain};
 use crate::robots::Robots;
-use crate::snapshot::text_reader::TextReader;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -105,7 +105,7 @@ pub(super) fn explain_sample(
 struct RefusalReader<'e> {
     engine: &'e Engine<'e>,
     scratch: Scratch<'e>,
-    texts: TextReader,
+    files: FileReader<'e>,
 }
 
 impl<'e> RefusalReader<'e> {
@@ -113,7 +113,7 @@ impl<'e> RefusalReader<'e> {
         Self {
             engine,
             scratch: engine.scratch(),
-            texts: TextReader::new(engine.snapshot()),
+            files: FileReader::new(engine.snapshot()),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'e> RefusalReader<'e> {
                 .map(|agent| Refusal { agent, rule: None })
                 .collect());
         };
-        let body = self.texts.read(file)?;
+        let body = self.files.text(file)?;
         let robots = Robots::parse(&body, engine.profile());
         let deciding_rule = |agent: usize| {
             let agent = engine.agents().get(agent)?;

@@ -4,8 +4,8 @@ use crate::analysis::report::counts::AgentCounts;
 use crate::analysis::report::deciding::RefusedUrl;
 use crate::analysis::report::model::{Example, RobotsLine};
 use crate::analysis::report::rules::TopRules;
-use crate::analysis::report::survey::find_origin;
 use crate::error::Result;
+use crate::file_pass::find_origin;
 use crate::judge::Verdict;
 use crate::judge::engine::Engine;
 

@@ -6,12 +6,10 @@
 
 use crate::analysis::report::counts::{Merge, merge_all};
 use crate::analysis::report::model::{CoverageCounts, UnitGroup};
-use crate::analysis::report::rules::SetCoverages;
-use crate::analysis::report::survey::file_coverages;
 use crate::analysis::report::unit_kind::is_address;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
-use crate::file_pass::AgentCoverage;
+use crate::file_pass::{AgentCoverage, SetCoverages};
 use crate::judge::engine::Engine;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -178,7 +176,7 @@ fn count_units(
         return Ok(());
     };
     let coverages = match first.file {
-        Some(file) => file_coverages(engine, file, sets)?,
+        Some(file) => sets.of_file(engine, file)?,
         None => vec![AgentCoverage::by_status(first.refused); engine.agents().len()],
     };
     for unit in units {

@@ -1,11 +1,9 @@
 //! The ranking of the origins that refuse most.
 
 use crate::analysis::report::model::OriginReport;
-use crate::analysis::report::rules::SetCoverages;
-use crate::analysis::report::survey::origin_coverages;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
-use crate::file_pass::Coverage;
+use crate::file_pass::{Coverage, SetCoverages};
 use crate::filter::Tally;
 use crate::judge::Reason;
 use crate::judge::engine::Engine;
@@ -78,7 +76,7 @@ fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &SetCoverages) -> Result<
     if source.file.is_none() && !source.refused {
         return Ok(RefusalRank::default());
     }
-    let coverages = origin_coverages(engine, &source, sets)?;
+    let coverages = sets.of_origin(engine, &source)?;
     let count = |wanted| coverages.iter().filter(|of| of.coverage == wanted).count() as u64;
     let (wholly, partly) = (count(Coverage::Wholly), count(Coverage::Partly));
     let is_by_rules =
@@ -99,7 +97,8 @@ fn report(
         basis: source.reason,
         status: entry.outcome().status,
         fetched_at: entry.outcome().fetched,
-        agents: origin_coverages(engine, &source, sets)?
+        agents: sets
+            .of_origin(engine, &source)?
             .iter()
             .map(|of| of.coverage)
             .collect(),

@@ -1,13 +1,12 @@
-//! The rule sets that agents obey: the coverage of each, and the most frequent rules.
+//! The most frequent rules of the rule sets that agents obey.
 
 use crate::analysis::report::counts::{AgentCounts, merge_all};
 use crate::analysis::report::model::{RuleByOrigins, RulesByOrigins};
 use crate::analysis::report::text;
 use crate::error::Result;
-use crate::file_pass::{Coverage, ListedRule, coverage, visit_rules};
+use crate::file_pass::{ListedRule, visit_rule_set};
 use crate::judge::engine::Engine;
-use crate::matcher::RuleCache;
-use crate::snapshot::view::View;
+use crate::snapshot::Snapshot;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -18,30 +17,8 @@ use xxhash_rust::xxh3::Xxh3;
 /// pairs of an origin and an agent that obeys the set there.
 pub(super) type SetUses = HashMap<u32, u64>;
 
-/// The coverage of each of these rule sets.
-pub(super) type SetCoverages = HashMap<u32, Coverage>;
-
 /// The number of sets that one thread processes at a time.
 const CHUNK: usize = 1024;
-
-pub(super) fn compute_coverages(engine: &Engine<'_>, sets: &[(u32, u64)]) -> Result<SetCoverages> {
-    let (view, profile) = (engine.snapshot().view(), engine.profile());
-    let computed = sets.par_chunks(CHUNK).map(|sets| {
-        let mut cache = RuleCache::default();
-        let compute = |&(place, _): &(u32, u64)| {
-            Ok((
-                place,
-                coverage(&view, profile, place, &view.rules(place)?, &mut cache)?,
-            ))
-        };
-        sets.iter().map(compute).collect::<Result<Vec<_>>>()
-    });
-    Ok(computed
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .flatten()
-        .collect())
-}
 
 /// The entries of the rules with the most uses.
 fn most_used(uses: &HashMap<u64, u64>, limit: usize) -> HashMap<u64, u64> {
@@ -58,11 +35,11 @@ fn most_used(uses: &HashMap<u64, u64>, limit: usize) -> HashMap<u64, u64> {
 
 /// Calls `each` with the disallow rules of a set.
 fn visit_disallow(
-    view: &View<'_>,
+    snapshot: &Snapshot,
     place: u32,
     mut each: impl FnMut(&ListedRule<'_>),
 ) -> Result<()> {
-    visit_rules(view, &view.rules(place)?, |rule| {
+    visit_rule_set(snapshot, place, |rule| {
         if !rule.allow {
             each(&rule);
         }
@@ -127,11 +104,11 @@ impl TopRules {
     /// Two passes bound the memory. The first counts all rules by a 64-bit hash, at 16 bytes per
     /// distinct rule. The second collects the texts of only those rules whose hashes rank first.
     pub(super) fn new(engine: &Engine<'_>, sets: &[(u32, u64)], limit: usize) -> Result<Self> {
-        let view = engine.snapshot().view();
+        let snapshot = engine.snapshot();
         let parts = sets.par_chunks(CHUNK).map(|sets| {
             let mut counts: HashMap<u64, u64> = HashMap::new();
             for (place, uses) in sets {
-                visit_disallow(&view, *place, |rule| {
+                visit_disallow(snapshot, *place, |rule| {
                     *counts.entry(hash(rule)).or_default() += uses
                 })?;
             }
@@ -147,7 +124,7 @@ impl TopRules {
         let parts = sets.par_chunks(CHUNK).map(|sets| {
             let mut found = Vec::new();
             for (place, _) in sets {
-                visit_disallow(&view, *place, |rule| {
+                visit_disallow(snapshot, *place, |rule| {
                     let uses = top_hashes.get(&hash(rule));
                     found.extend(uses.map(|uses| (*place, TopRule::new(rule, *uses))));
                 })?;

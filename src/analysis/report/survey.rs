@@ -6,59 +6,35 @@
 //! file.
 
 use crate::analysis::report::counts::{
-    AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks,
+    AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all,
 };
-use crate::analysis::report::rules::{SetCoverages, SetUses, TopRules};
+use crate::analysis::report::rules::{SetUses, TopRules};
 use crate::analysis::report::signals::SignalCounts;
 use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
-use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};
+use crate::file_pass::{AgentCoverage, FileReader, FileUses, SetCoverages, UsedFile};
+use crate::judge::Reason;
 use crate::judge::engine::Engine;
-use crate::judge::{AgentPlace, AgentRules, Reason, RuleSource};
-use crate::snapshot::text_reader::TextReader;
 use rayon::prelude::*;
-use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-/// For each robots.txt the number of origins that use it. Four bytes per file.
-pub(super) struct FileUses(Vec<AtomicU32>);
-
-impl FileUses {
-    /// Counts the origins in these rows by file, and by the reason of their verdicts.
-    pub(super) fn count(engine: &Engine<'_>, rows: &UnitRows) -> Result<(Self, ReasonCounts)> {
-        let uses = Self(
-            (0..engine.snapshot().file_count())
-                .map(|_| AtomicU32::new(0))
-                .collect(),
-        );
-        let parts = rows.chunks().map(|rows| {
-            let mut reasons = ReasonCounts::default();
-            for row in rows {
-                let source = engine.rule_source(row)?;
-                let count = &mut reasons.0[source.reason as usize];
-                count.origins += 1;
-                count.refused += u64::from(source.refused);
-                if let Some(count) = source.file.and_then(|file| uses.0.get(file as usize)) {
-                    count.fetch_add(1, Ordering::Relaxed);
-                }
+/// Counts the origins in these rows by the file that decides, and by the reason of their verdicts.
+pub(super) fn count_uses(engine: &Engine<'_>, rows: &UnitRows) -> Result<(FileUses, ReasonCounts)> {
+    let uses = FileUses::none(engine.snapshot());
+    let parts = rows.chunks().map(|rows| {
+        let mut reasons = ReasonCounts::default();
+        for row in rows {
+            let source = engine.rule_source(row)?;
+            let count = &mut reasons.0[source.reason as usize];
+            count.origins += 1;
+            count.refused += u64::from(source.refused);
+            if let Some(file) = source.file {
+                uses.add(file, row)?;
             }
-            Ok(reasons)
-        });
-        let reasons = merge_all(ReasonCounts::default, parts)?;
-        Ok((uses, reasons))
-    }
-
-    /// The files of a chunk that an origin uses, each with the number of such origins.
-    fn used(&self, files: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
-        let count = |file: u32| {
-            self.0
-                .get(file as usize)
-                .map_or(0, |count| count.load(Ordering::Relaxed))
-        };
-        files
-            .map(move |file| (file, u64::from(count(file))))
-            .filter(|(_, origins)| *origins > 0)
-    }
+        }
+        Ok(reasons)
+    });
+    let reasons = merge_all(ReasonCounts::default, parts)?;
+    Ok((uses, reasons))
 }
 
 /// The rule sets and the declared preferences of all used files.
@@ -77,13 +53,13 @@ impl Merge for SnapshotSurvey {
 
 /// Collects the rule sets that the agents obey, and the preferences that files declare.
 pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<SnapshotSurvey> {
-    let snapshot = engine.snapshot();
-    let parts = row_chunks(snapshot.file_count()).map(|files| {
+    let parts = uses.chunks().map(|files| {
         let mut survey = SnapshotSurvey::default();
-        let mut texts = TextReader::new(snapshot);
-        for (file, origins) in uses.used(files) {
-            add_sets(engine, file, origins, &mut survey.sets)?;
-            survey.signals.add_file(&texts.read(file)?, origins);
+        let mut reader = FileReader::new(engine.snapshot());
+        for used in files {
+            add_sets(engine, used, &mut survey.sets)?;
+            let text = reader.text(used.file)?;
+            survey.signals.add_file(&text, used.origins.into());
         }
         Ok(survey)
     });
@@ -92,18 +68,18 @@ pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<Snaps
 
 /// Collects only the rule sets that the agents obey, without reading texts.
 pub(super) fn survey_sets(engine: &Engine<'_>, uses: &FileUses) -> Result<SetUses> {
-    let parts = row_chunks(engine.snapshot().file_count()).map(|files| {
+    let parts = uses.chunks().map(|mut files| {
         let mut sets = SetUses::default();
-        uses.used(files)
-            .try_for_each(|(file, origins)| add_sets(engine, file, origins, &mut sets))?;
+        files.try_for_each(|used| add_sets(engine, used, &mut sets))?;
         Ok(sets)
     });
     merge_all(SetUses::default, parts)
 }
 
-fn add_sets(engine: &Engine<'_>, file: u32, origins: u64, sets: &mut SetUses) -> Result<()> {
-    for AgentRules { place, agents } in engine.agent_rules(file)? {
-        *sets.entry(place).or_default() += origins * agents.len() as u64;
+fn add_sets(engine: &Engine<'_>, used: UsedFile, sets: &mut SetUses) -> Result<()> {
+    for rules in engine.agent_rules(used.file)? {
+        *sets.entry(rules.place).or_default() +=
+            u64::from(used.origins) * rules.agents.len() as u64;
     }
     Ok(())
 }
@@ -118,10 +94,10 @@ pub(super) fn count_by_agent(
 ) -> Result<AgentCounts> {
     let agents = engine.agents().len();
     let zero = || AgentCounts::new(agents, top.len());
-    let parts = row_chunks(engine.snapshot().file_count()).map(|files| {
+    let parts = uses.chunks().map(|files| {
         let mut counts = zero();
-        for (file, origins) in uses.used(files) {
-            count_file(engine, file, origins, sets, top, &mut counts)?;
+        for used in files {
+            count_file(engine, used, sets, top, &mut counts)?;
         }
         Ok(counts)
     });
@@ -141,22 +117,23 @@ pub(super) fn count_by_agent(
 
 fn count_file(
     engine: &Engine<'_>,
-    file: u32,
-    origins: u64,
+    used: UsedFile,
     sets: &SetCoverages,
     top: &TopRules,
     counts: &mut AgentCounts,
 ) -> Result<()> {
-    counts.add(&file_coverages(engine, file, sets)?, origins);
+    let origins = u64::from(used.origins);
+    counts.add(&sets.of_file(engine, used.file)?, origins);
     let mut rules: Vec<usize> = Vec::new();
-    for AgentRules { place, agents } in engine.agent_rules(file)? {
-        for &rule in top.rules_of(place) {
+    for rules_of_agents in engine.agent_rules(used.file)? {
+        let agents = &rules_of_agents.agents;
+        for &rule in top.rules_of(rules_of_agents.place) {
             let count = &mut counts.rules[rule];
             agents
                 .iter()
                 .for_each(|agent| count.agents[*agent] += origins);
             count.first = count.first.or(agents.first().map(|agent| RuleUse {
-                file,
+                file: used.file,
                 agent: *agent,
             }));
             rules.push(rule);
@@ -169,51 +146,4 @@ fn count_file(
         .into_iter()
         .for_each(|rule| counts.rules[rule].origins += origins);
     Ok(())
-}
-
-/// The coverage of a robots.txt for each agent. Agents without rules are refused nothing.
-pub(super) fn file_coverages(
-    engine: &Engine<'_>,
-    file: u32,
-    sets: &SetCoverages,
-) -> Result<Vec<AgentCoverage>> {
-    let places = engine.agent_places(file)?.into_iter();
-    let coverages = places.map(|AgentPlace { place, is_named }| AgentCoverage {
-        coverage: sets.get(&place).copied().unwrap_or(Coverage::Not),
-        decided_by: if is_named {
-            DecidedBy::Name
-        } else {
-            DecidedBy::Global
-        },
-    });
-    Ok(coverages.collect())
-}
-
-pub(super) fn origin_coverages(
-    engine: &Engine<'_>,
-    source: &RuleSource,
-    sets: &SetCoverages,
-) -> Result<Vec<AgentCoverage>> {
-    match source.file {
-        Some(file) => file_coverages(engine, file, sets),
-        None => Ok(vec![
-            AgentCoverage::by_status(source.refused);
-            engine.agents().len()
-        ]),
-    }
-}
-
-/// The first origin with a wanted rule source. Scans all origins, as files do not refer to origins.
-pub(super) fn find_origin(
-    engine: &Engine<'_>,
-    is_wanted: impl Fn(&RuleSource) -> bool + Sync,
-) -> Result<Option<u32>> {
-    let wanted = |row| {
-        engine
-            .rule_source(row)
-            .map(|source| is_wanted(&source).then_some(row))
-            .transpose()
-    };
-    let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| rows.find_map(wanted));
-    found.find_first(Option::is_some).flatten().transpose()
 }

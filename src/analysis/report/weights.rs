@@ -1,12 +1,10 @@
 //! Weights of hosts or domains, such as their ranks in a list of popular sites.
 
 use crate::analysis::report::model::{CoverageCounts, WeightFacts};
-use crate::analysis::report::rules::SetCoverages;
-use crate::analysis::report::survey::file_coverages;
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::analysis::report::units::UnitRows;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file_pass::AgentCoverage;
+use crate::file_pass::{AgentCoverage, SetCoverages};
 use crate::judge::engine::Engine;
 use crate::snapshot::Snapshot;
 use crate::url::Origin;
@@ -297,7 +295,7 @@ impl<'w> WeightedUnits<'w> {
         let parts = by_file.par_chunks(CHUNK).map(|files| {
             let mut counts = zero();
             for (file, weight) in files {
-                let coverages = file_coverages(engine, *file, sets)?;
+                let coverages = sets.of_file(engine, *file)?;
                 counts
                     .iter_mut()
                     .zip(coverages)
