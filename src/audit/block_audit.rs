@@ -17,7 +17,6 @@ use crate::judge::{JudgeSession, RefusingLines, Verdict};
 use crate::pipeline::blocks::{BlockKind, LineBlock};
 use crate::profile::Profile;
 use crate::records::without_end;
-use crate::snapshot::format::NONE;
 use crate::url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -304,9 +303,9 @@ impl<'a> BlockAuditor<'a> {
             .verdicts_ref(url)?;
         let verdict = verdicts.get(0);
         if verdict == Verdict::Disallowed {
-            let line = match verdicts.file() {
-                NONE => verdicts.reason().name().into(),
-                file => lines.find(judge.engine(), file, url)?,
+            let line = match verdicts.deciding_file() {
+                None => verdicts.reason().name().into(),
+                Some(file) => lines.find(judge.engine(), file, url)?,
             };
             broken_rules.add(row, line, url);
         }

@@ -185,6 +185,12 @@ impl VerdictsRef<'_> {
         self.context.map_or(NONE, |context| context.file)
     }
 
+    /// As [`file`](Self::file), for callers without the numbers of the snapshot.
+    #[cfg(feature = "audit")]
+    pub(crate) fn deciding_file(&self) -> Option<u32> {
+        Some(self.file()).filter(|file| *file != NONE)
+    }
+
     /// What the verdicts rest on, for all agents alike.
     #[inline]
     pub fn reason(&self) -> Reason {
