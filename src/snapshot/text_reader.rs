@@ -1,8 +1,7 @@
 //! Reads the condensed texts of a snapshot, one after the other.
 //!
-//! A text is a zstd frame. Decompressing one takes a decompressor with tables of some 200 KB, and a
-//! copy of the dictionary. A loop that makes both for each text spends most of its time on them, so
-//! a reader keeps them.
+//! A text is a zstd frame. Decompressing one takes a decompressor and a copy of the dictionary. A
+//! loop would make both for each text, so a reader keeps them.
 
 use crate::error::Result;
 use crate::snapshot::read::Snapshot;

@@ -67,7 +67,7 @@ impl Snapshot {
     /// also for `mj`, which it names by RFC 9309.
     ///
     /// Cost: a pass over all origins and one over the distinct robots.txt files, on all threads of
-    /// the current rayon pool. Memory: 4 bytes per file and about 30 per name.
+    /// the current rayon pool. Memory: 8 bytes per file and about 30 per name.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
