@@ -11,6 +11,9 @@
 //! 3. Only the files of a verb import the files of that verb (`src/cli/VERB.rs`, or the directory
 //!    `src/cli/VERB`). The exceptions are the parser of the command line and the dispatch. What
 //!    several verbs need has a file of its own: formats of output are in `src/cli/figures`.
+//! 4. The products, `analysis`, `lint` and `audit`, see the engine through three interfaces: jobs on
+//!    files (`filter`, `parquet`), `pipeline`, and `file_pass`. [`ENGINE`] has the modules behind
+//!    these. [`WALL`] lists the items of these modules that products may import nevertheless.
 //!
 //! For rules 2 and 3, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
 //! declaration is no import. For rule 2, a child may use what its parent's `mod.rs` defines as long as
@@ -189,9 +192,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "profile",
             "agent",
             "crawlers",
-            "simd",
             "robots",
-            "matcher",
             "preferences",
             "snapshot",
             "judge",
@@ -242,6 +243,111 @@ const LAYERS: &[(&str, &[&str])] = &[
         "capi",
         &["error", "agent", "crawlers", "compile", "snapshot", "judge"],
     ),
+];
+
+/// The modules above the wall of rule 3.
+const PRODUCTS: &[&str] = &["analysis", "lint", "audit"];
+
+/// The modules behind the wall. All other modules below the products are the interfaces of the
+/// engine, or know nothing of it, such as `error`, `agent` and `url`.
+const ENGINE: &[&str] = &[
+    "spool",
+    "simd",
+    "robots",
+    "matcher",
+    "preferences",
+    "snapshot",
+    "archive",
+    "compile",
+    "judge",
+    "warc",
+];
+
+/// The gates of the wall: a product, a file of the engine, and the items of it that the product may
+/// import. The test fails if one is not needed.
+const WALL: &[(&str, &str, &[&str])] = &[
+    // An opened snapshot and its origins, as the library exports them.
+    ("analysis", "snapshot::read", &["OriginEntry", "Snapshot"]),
+    (
+        "analysis",
+        "snapshot::outcome",
+        &["Outcome", "OutcomeClass"],
+    ),
+    ("lint", "snapshot::read", &["Snapshot"]),
+    ("audit", "snapshot::read", &["Snapshot"]),
+    // The judge that a report or an export is for, and the words of its answers. `Engine` is the
+    // judge inside: it has the agents and the status policy, by which `file_pass` selects rules.
+    // `Scratch` is the memory of a thread that judges.
+    ("analysis", "judge::owned", &["Judge"]),
+    ("analysis", "judge::engine", &["Engine", "Scratch"]),
+    ("analysis", "judge::reason", &["Reason"]),
+    (
+        "analysis",
+        "judge::status_policy",
+        &["StatusPolicy", "Verdict"],
+    ),
+    // A report explains a sample of refused URLs. The path is that of the function of this name.
+    ("analysis", "judge::explain", &[MODULE]),
+    // Examples, exports and counts of preferences show lines of a text, so they parse it.
+    (
+        "analysis",
+        "robots::parse",
+        &["AgentLine", "Robots", "Rule", "RuleKind"],
+    ),
+    (
+        "analysis",
+        "preferences::preference_set",
+        &["may_have_preferences"],
+    ),
+    // Lint checks source text: it has to see each line as the parser does.
+    ("lint", "robots::body", &["BodyFacts", "LooksLike"]),
+    ("lint", "robots::crawl_delay", &["parse_seconds"]),
+    ("lint", "robots::field", &["RobotsField", MODULE]),
+    (
+        "lint",
+        "robots::line",
+        &["MAX_LINE", "NumberedLines", "RawLine", "bom_len"],
+    ),
+    (
+        "lint",
+        "robots::parse",
+        &[
+            "AgentLine",
+            "Group",
+            "OtherField",
+            "Robots",
+            "Rule",
+            "RuleKind",
+        ],
+    ),
+    ("lint", "robots::pattern", &["Pattern"]),
+    ("lint", "preferences", &["Preference"]),
+    ("lint", "preferences::signal", &["SignalMember", "Signals"]),
+    ("lint", "preferences::usage", &["UsageMember", MODULE]),
+    // A directory is linted by the names that `compile` gives its files.
+    ("lint", "archive::dir", &["files", "origins_of"]),
+    // An audit judges each request, in sessions of its own, and finds the line that refuses it.
+    ("audit", "judge::owned", &["Judge"]),
+    ("audit", "judge::options", &["JudgeOptions"]),
+    ("audit", "judge::session", &["JudgeSession"]),
+    ("audit", "judge::status_policy", &["Verdict"]),
+    ("audit", "judge::refusing_line", &["RefusingLines"]),
+    // Times in JSON, in the form of explanations.
+    ("audit", "judge::explanation_json", &["rfc3339"]),
+];
+
+/// The item of an import of a whole module.
+const MODULE: &str = "the module itself";
+
+/// Methods of snapshots that return stored bytes or rows of sections. Rule 3 sees only the names of
+/// items, so products may not call these.
+const STORED_BYTES: &[&str] = &[
+    ".view()",
+    ".section(",
+    ".verify_section(",
+    ".frame(",
+    ".dictionary()",
+    ".unpacker()",
 ];
 
 /// The exceptions to rule 2: a module, and the items of its `mod.rs` that its children import
@@ -497,7 +603,7 @@ impl Sources {
                 None => Some((module, segment.clone())),
             };
         }
-        (!module.is_empty()).then_some((module, "the module itself".to_owned()))
+        (!module.is_empty()).then_some((module, MODULE.to_owned()))
     }
 
     fn imports(&self) -> Imports {
@@ -731,6 +837,87 @@ fn imports_between_verbs_are_found() {
             r#"cli::shared imports {"label"} of cli::audit::table"#,
         ]
     );
+}
+
+#[test]
+fn products_see_the_engine_through_the_wall() {
+    let mut violations = Vec::new();
+    let mut needed = BTreeSet::new();
+    let imports = Sources::read().imports();
+    for (file, definers) in &imports {
+        let product = file.split("::").next().unwrap();
+        if !PRODUCTS.contains(&product) {
+            continue;
+        }
+        for (definer, items) in definers {
+            if !ENGINE.contains(&definer.split("::").next().unwrap()) {
+                continue;
+            }
+            for item in items {
+                let is_gate = WALL.iter().any(|(from, to, items)| {
+                    *from == product && to == definer && items.contains(&item.as_str())
+                });
+                if is_gate {
+                    needed.insert((product, definer.as_str(), item.as_str()));
+                } else {
+                    violations.push(format!("{file} imports {item} of {definer}"));
+                }
+            }
+        }
+    }
+    for product in PRODUCTS {
+        for file in rust_files(&src().join(product)) {
+            let code = code_of(&file);
+            for method in STORED_BYTES {
+                if code.contains(method) {
+                    violations.push(format!("{} calls {method}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(
+        violations.is_empty(),
+        "use `file_pass`, `filter` or `pipeline`, or add a line to WALL with its reason:
+{}",
+        violations.join(
+            "
+"
+        )
+    );
+    for (product, definer, items) in WALL {
+        for item in *items {
+            assert!(
+                needed.contains(&(*product, *definer, *item)),
+                "remove {definer}::{item} from WALL: {product} does not import it"
+            );
+        }
+    }
+}
+
+/// `docs/DESIGN.md` says that each module uses those above it, or to its left.
+#[test]
+fn design_lists_modules_in_the_order_of_layers() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/DESIGN.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let table = text.split("| module | responsibility |").nth(1).unwrap();
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let listed: Vec<&str> = rows
+        .filter_map(|row| row.split('|').nth(1))
+        .flat_map(|modules| modules.split('`').skip(1).step_by(2))
+        .collect();
+    for (module, allowed) in LAYERS {
+        let position = listed.iter().position(|listed| listed == module);
+        let position = position.unwrap_or_else(|| panic!("DESIGN.md does not list {module}"));
+        for used in *allowed {
+            assert!(
+                listed[..position].contains(used),
+                "DESIGN.md lists {used} after {module}, which uses it"
+            );
+        }
+    }
 }
 
 #[test]
