@@ -1,7 +1,7 @@
 //! Imports between modules and files go one way: no module and no file takes part in an import
 //! cycle, and no verb of the command imports another.
 //!
-//! Three rules hold, all on the text of the sources:
+//! Four rules hold, all on the text of the sources:
 //!
 //! 1. A module imports only from the modules that [`LAYERS`] grants it. All of them are earlier
 //!    rows of that table.
@@ -15,7 +15,7 @@
 //!    files (`filter`, `parquet`), `pipeline`, and `file_pass`. [`ENGINE`] has the modules behind
 //!    these. [`WALL`] lists the items of these modules that products may import nevertheless.
 //!
-//! For rules 2 and 3, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
+//! For rules 2 to 4, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
 //! declaration is no import. For rule 2, a child may use what its parent's `mod.rs` defines as long as
 //! `mod.rs` only declares and re-exports its children. Once the code of `mod.rs` calls a child,
 //! that child may no longer import from `mod.rs`: the shared item has to move to a file of its own.

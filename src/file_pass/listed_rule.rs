@@ -1,4 +1,4 @@
-//! The rules of a stored rule set, one by one: for statistics, which read rules instead of matching.
+//! The rules of a stored rule set, one by one: for statistics, which read rules and match nothing.
 
 use crate::error::Result;
 use crate::matcher::packed_rule::PackedRule;
