@@ -11,7 +11,7 @@
 //!    and the coverage of their rule sets. The result counts for all origins of the file.
 //!
 //! A text is decompressed when it is asked for, in some microseconds. The coverage of a rule set is
-//! computed once per thread ([`CoverageCache`]); [`SetCoverages`] shares it between threads, for
+//! computed once per thread (`CoverageCache`); [`SetCoverages`] shares it between threads, for
 //! statistics that know the rule sets beforehand.
 //!
 //! Files are referred to by number, from 0, and agent names by the numbers of the snapshot. Rows of
