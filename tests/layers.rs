@@ -245,7 +245,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The modules above the wall of rule 3.
+/// The modules above the wall of rule 4.
 const PRODUCTS: &[&str] = &["analysis", "lint", "audit"];
 
 /// The modules behind the wall. All other modules below the products are the interfaces of the

@@ -10,6 +10,7 @@ use crate::robots::Robots;
 use crate::robots::condense::condense;
 use crate::snapshot::contents::{DigestedSet, FileContents, NamedContents, RulesContents};
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
+use crate::snapshot::text_reader::TextReader;
 use std::collections::HashMap;
 
 /// A file, and where the previous snapshot has its rules if they are inherited.
@@ -32,7 +33,7 @@ pub(super) struct FileCompiler<'c> {
 
 struct PreviousTexts<'c> {
     snapshot: &'c PreviousSnapshot,
-    unpacker: Unpacker,
+    texts: TextReader,
     /// Compresses the texts of another version again.
     packer: Option<Packer>,
 }
@@ -51,7 +52,7 @@ impl<'c> FileCompiler<'c> {
             };
             Ok(PreviousTexts {
                 snapshot,
-                unpacker: snapshot.unpacker()?,
+                texts: snapshot.texts(),
                 packer,
             })
         });
@@ -87,11 +88,11 @@ impl<'c> FileCompiler<'c> {
                 TextFrame::Previous(row),
                 Some(PreviousTexts {
                     snapshot,
-                    unpacker,
+                    texts,
                     packer,
                 }),
             ) => {
-                let mut text = snapshot.text(row, unpacker)?;
+                let mut text = texts.read(row).map_err(damaged)?;
                 let frame = match packer {
                     // Another version may keep other lines.
                     Some(packer) => {

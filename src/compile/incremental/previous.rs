@@ -9,7 +9,7 @@ use crate::robots::condense::condense;
 use crate::snapshot::Metadata;
 use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::read::{OriginEntry, Snapshot};
-use crate::snapshot::text::Unpacker;
+use crate::snapshot::text_reader::TextReader;
 use crate::snapshot::write::has_current_texts;
 use jiff::Timestamp;
 
@@ -124,14 +124,9 @@ impl PreviousSnapshot {
         self.snapshot.frame(&self.file(row)?).map_err(damaged)
     }
 
-    /// A decompressor for its texts.
-    pub(crate) fn unpacker(&self) -> Result<Unpacker> {
-        self.snapshot.unpacker().map_err(damaged)
-    }
-
-    /// The condensed text of a robots.txt.
-    pub(crate) fn text(&self, row: u32, unpacker: &mut Unpacker) -> Result<Vec<u8>> {
-        unpacker.unpack(self.frame(row)?).map_err(damaged)
+    /// A reader of its condensed texts.
+    pub(crate) fn texts(&self) -> TextReader {
+        TextReader::new(&self.snapshot)
     }
 
     /// The named agents of a robots.txt: numbers of tokens, and places of rules.
