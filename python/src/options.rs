@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use robosieve::crawlers::add_agents;
 use robosieve::judge::JudgeOptions;
-use robosieve::{Agent, AgentMatch, NamedValue};
+use robosieve::{Agent, NamedValue};
 
 /// The value of an option of the library by its name.
 ///
@@ -46,11 +46,7 @@ pub(crate) fn judge_options(options: OptionTuple<'_>) -> PyResult<JudgeOptions> 
         .unknown(unknown.map(|name| named("unknown", name)).transpose()?)
         .any_scheme(any_scheme)
         .at(at)
-        .agent_match(agent_match_named(agent_match)?))
-}
-
-pub(crate) fn agent_match_named(name: &str) -> PyResult<AgentMatch> {
-    named("agent_match", name)
+        .agent_match(named("agent_match", agent_match)?))
 }
 
 /// The agents of names and sets (`@ai`).

@@ -3,9 +3,7 @@
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{judge_arrays, nulls, threads_for};
-use crate::options::{
-    OptionTuple, agent_match_named, judge_options, one_of, parse_agent, parse_agents,
-};
+use crate::options::{OptionTuple, judge_options, named, one_of, parse_agent, parse_agents};
 use crate::result_array::Array;
 use crate::verification::{Depth, Verification};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -384,7 +382,7 @@ impl Snapshot {
         agent: &str,
         agent_match: &str,
     ) -> PyResult<Option<f64>> {
-        let how = agent_match_named(agent_match)?;
+        let how = named("agent_match", agent_match)?;
         let agent = parse_agent(agent)?;
         let Some(origin) = Origin::of(&url_bytes(url)?) else {
             return Ok(None);
