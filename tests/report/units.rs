@@ -584,34 +584,40 @@ fn weights_have_two_forms() {
 fn bad_weights_name_the_line() {
     for (text, cause) in [
         ("a.example\n", "line 1: \"a.example\" has no TAB or comma"),
-        ("a.example,1\nb.example,x\n", "line 2: \"x\" is no weight"),
-        ("a.example,-1\n", "line 1: \"-1\" is no weight"),
-        ("a.example,NaN\nb.example,1", "line 1: \"NaN\" is no weight"),
+        (
+            "a.example,1\nb.example,x\n",
+            "line 2: \"x\" is not a weight",
+        ),
+        ("a.example,-1\n", "line 1: \"-1\" is not a weight"),
+        (
+            "a.example,NaN\nb.example,1",
+            "line 1: \"NaN\" is not a weight",
+        ),
         (
             "host,weight\nhost,weight\n",
-            "line 2: \"weight\" is no weight",
+            "line 2: \"weight\" is not a weight",
         ),
         (
             "a.example,1\na.example,inf\n",
-            "line 2: \"inf\" is no weight",
+            "line 2: \"inf\" is not a weight",
         ),
         (
             "a.example,1\nb.example,2\nA.example.,3\n",
             "line 3: line 1 has \"a.example\" too",
         ),
-        ("1,a.example\n0,b.example\n", "line 2: \"0\" is no rank"),
+        ("1,a.example\n0,b.example\n", "line 2: \"0\" is not a rank"),
         (
             "1,a.example\nb.example,2\n",
-            "line 2: \"b.example\" is no rank",
+            "line 2: \"b.example\" is not a rank",
         ),
         (
             "https://a.example/,2\n",
-            "line 1: \"https://a.example/\" is no host or domain",
+            "line 1: \"https://a.example/\" is not a host or domain",
         ),
-        ("a.example:8080,2\n", "is no host or domain"),
-        (",2\n", "line 1: \"\" is no host or domain"),
-        ("1,\n", "line 1: \"\" is no host or domain"),
-        ("\0\u{1b}\t1\n", "is no host or domain"),
+        ("a.example:8080,2\n", "is not a host or domain"),
+        (",2\n", "line 1: \"\" is not a host or domain"),
+        ("1,\n", "line 1: \"\" is not a host or domain"),
+        ("\0\u{1b}\t1\n", "is not a host or domain"),
     ] {
         let err = Weights::read(text.as_bytes()).unwrap_err().to_string();
         assert!(err.contains(cause), "{text:?}: {err}");

@@ -46,6 +46,11 @@ pub struct NamedAgent {
     pub not: u64,
 }
 
+/// The number of origins that have a group for the name.
+fn total(counts: &CountsByCoverage) -> u64 {
+    counts.iter().map(|count| u64::from(*count)).sum()
+}
+
 impl NamedAgent {
     fn new(name: String, counts: CountsByCoverage) -> Self {
         let [not, partly, wholly] = counts.map(u64::from);
@@ -89,6 +94,7 @@ impl Snapshot {
     pub fn census(&self) -> Result<Census<'_>> {
         let uses = FileUses::of_newest_answers(self)?;
         let names = AgentNames::new(self)?;
+        // Threads share the counters: one of three coverages for each name.
         let counts: Vec<AtomicCounts> = (0..names.len()).map(|_| AtomicCounts::default()).collect();
         let global = AtomicCounts::default();
         uses.files().try_for_each_init(
@@ -98,13 +104,12 @@ impl Snapshot {
         let counts = counts
             .into_iter()
             .map(|counts| counts.map(AtomicU32::into_inner));
+        // The snapshot also has names that only last good copies contain. They are left out.
         let mut ranking: Vec<(u32, CountsByCoverage)> = (0..)
             .zip(counts)
             .filter(|(_, counts)| *counts != [0; 3])
             .collect();
-        let origins_of =
-            |counts: &CountsByCoverage| counts.iter().map(|count| u64::from(*count)).sum::<u64>();
-        ranking.sort_unstable_by_key(|(number, counts)| (Reverse(origins_of(counts)), *number));
+        ranking.sort_unstable_by_key(|(number, counts)| (Reverse(total(counts)), *number));
         Ok(Census {
             snapshot: self,
             origins: uses.origins(),
@@ -164,14 +169,15 @@ impl Census<'_> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn top(&self, count: usize) -> Result<Vec<NamedAgent>> {
-        let named = |(number, counts): &(u32, CountsByCoverage)| {
+        let mut top = Vec::with_capacity(count.min(self.ranking.len()));
+        for (number, counts) in self.ranking.iter().take(count) {
             let name = self.snapshot.token(u64::from(*number))?;
-            Ok(NamedAgent::new(
+            top.push(NamedAgent::new(
                 String::from_utf8_lossy(name).into_owned(),
                 *counts,
-            ))
-        };
-        self.ranking.iter().take(count).map(named).collect()
+            ));
+        }
+        Ok(top)
     }
 
     /// The counts of one name, compared without case. All are 0 for a name in no robots.txt.

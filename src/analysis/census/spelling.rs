@@ -90,13 +90,8 @@ const NO_OPERATORS: &[&str] = &["mozilla", "unknown", "disco"];
 /// others of their operators. None if the name is neither, or if it is an operator's name that
 /// begins one of its crawlers' names ([`begins_crawler`]).
 pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
-    let plain = |text: &str| -> Vec<u8> {
-        text.bytes()
-            .filter(u8::is_ascii_alphanumeric)
-            .map(|byte| byte.to_ascii_lowercase())
-            .collect()
-    };
-    let (lower, letters) = (name.to_ascii_lowercase(), plain(name));
+    let lower = name.to_ascii_lowercase();
+    let letters = lower_letters(name);
     // `X` is an operator, and shorter than the names that sites write for one.
     if letters.len() < 3 || NO_OPERATORS.contains(&lower.as_str()) {
         return Vec::new();
@@ -105,16 +100,18 @@ pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
         let ending = token.strip_prefix(lower.as_bytes());
         ending.is_some_and(|ending| ending.starts_with(b"-") || USUAL_ENDINGS.contains(&ending))
     };
-    let all = || KnownAgent::all().iter().zip(TOKENS.iter());
-    let (products, others): (Vec<_>, Vec<_>) = all().partition(|(_, token)| is_product(token));
+    let known = KnownAgent::all().iter().zip(TOKENS.iter());
+    let (products, others): (Vec<_>, Vec<_>) = known.partition(|(_, token)| is_product(token));
     if products.is_empty() && begins_crawler(name) {
         return Vec::new();
     }
     let is_operator = |known: &KnownAgent| {
         let operator = known.operator.as_deref().unwrap_or_default();
-        let is_of_product =
-            |product: &KnownAgent| !operator.is_empty() && product.operator == known.operator;
-        plain(operator) == letters || products.iter().any(|(product, _)| is_of_product(product))
+        let makes_product = !operator.is_empty()
+            && products
+                .iter()
+                .any(|(product, _)| product.operator == known.operator);
+        makes_product || lower_letters(operator) == letters
     };
     let others = others.into_iter().filter(|(known, _)| is_operator(known));
     products
@@ -122,6 +119,14 @@ pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
         .copied()
         .chain(others)
         .map(|(known, _)| known)
+        .collect()
+}
+
+/// The letters and digits of a name, in lower case.
+fn lower_letters(name: &str) -> Vec<u8> {
+    name.bytes()
+        .filter(u8::is_ascii_alphanumeric)
+        .map(|byte| byte.to_ascii_lowercase())
         .collect()
 }
 
@@ -212,16 +217,19 @@ struct CloseName {
 impl CheckedAgent {
     fn new(agent: &Agent) -> Self {
         let parts = agent.label().split(':').zip(agent.names());
-        let names = parts.map(|(part, name)| {
-            CheckedName::new(name, part.split('/').next().unwrap_or(part).trim())
-        });
+        let names: Vec<CheckedName> = parts
+            .map(|(part, name)| {
+                CheckedName::new(name, part.split('/').next().unwrap_or(part).trim())
+            })
+            .collect();
         // `GPTBot CCBot`; also `GPTBot/1.0 CCBot`, of which only the first word is a name, and
         // `GPTBot,CCBot` in a file.
         let parts = agent.label().split(':').zip(agent.names());
         let words = parts
             .flat_map(|(part, _)| part.split([' ', '\t', ',']))
             .map(str::parse::<Agent>);
-        let words = words.filter_map(Result::ok).flat_map(|word| {
+        let words = words.filter_map(Result::ok);
+        let words = words.flat_map(|word| {
             let display = word
                 .label()
                 .split('/')
@@ -232,8 +240,7 @@ impl CheckedAgent {
                 .map(|name| CheckedName::new(name, &display))
                 .collect::<Vec<_>>()
         });
-        let (names, words): (Vec<CheckedName>, Vec<CheckedName>) =
-            (names.collect(), words.collect());
+        let words: Vec<CheckedName> = words.collect();
         // A chain, or a single word, cannot be several agents without commas.
         let words = if names.len() == 1 && words.len() > 1 {
             words
@@ -249,10 +256,13 @@ impl CheckedAgent {
 
     /// Whether commas are missing: each word is a known name, and the whole is not.
     fn is_joined(&self) -> bool {
-        let is_whole =
-            |name: &CheckedName| name.is_known && name.text.iter().any(|b| b" ,".contains(b));
+        // Some known names have a blank themselves.
+        let is_known_as_a_whole = self
+            .names
+            .iter()
+            .any(|name| name.is_known && name.text.iter().any(|b| b" ,".contains(b)));
         !self.words.is_empty()
-            && !self.names.iter().any(is_whole)
+            && !is_known_as_a_whole
             && self.words.iter().all(|word| word.is_known)
     }
 
@@ -454,13 +464,8 @@ impl CheckedName {
     /// Whether a name one edit away has the same letters, whatever its length: `GPT-Bot` and
     /// `GTPBot` for `GPTBot`.
     fn is_same_letters(&self, other: &[u8]) -> bool {
-        let plain = |name: &[u8]| {
-            name.iter()
-                .copied()
-                .filter(|b| !b"-_ ".contains(b))
-                .collect::<Vec<u8>>()
-        };
-        let [mut own, mut other] = [plain(&self.text), plain(other)];
+        let mut own = without_separators(&self.text);
+        let mut other = without_separators(other);
         if own == other {
             return true;
         }
@@ -485,11 +490,10 @@ impl CheckedName {
     }
 
     /// The suggestion for this name: the close name that most files name.
-    fn misspelling(mut self, registry: &CrawlerRegistry) -> Option<Misspelling> {
-        let rank = |name: &CloseName| (Reverse(name.files), name.distance);
-        self.close
-            .sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text)));
-        let best = self.close.first()?;
+    fn misspelling(self, registry: &CrawlerRegistry) -> Option<Misspelling> {
+        let best = self.close.iter().min_by(|a, b| {
+            (Reverse(a.files), a.distance, &a.text).cmp(&(Reverse(b.files), b.distance, &b.text))
+        })?;
         let suggestion = match registered(registry, &best.text) {
             Some(token) => token.to_owned(),
             None => String::from_utf8_lossy(&best.text).into_owned(),
@@ -507,11 +511,20 @@ fn letters(name: &[u8]) -> u64 {
     name.iter().fold(0, |set, byte| set | 1 << (byte % 64))
 }
 
+/// The bytes of a name except `-`, `_` and blanks.
+fn without_separators(name: &[u8]) -> Vec<u8> {
+    name.iter()
+        .copied()
+        .filter(|b| !b"-_ ".contains(b))
+        .collect()
+}
+
 /// Whether at most `edits` edits turn `a` into `b`. The search tries each edit where the two first
 /// differ, so its cost grows with 4 to the power of `edits`, which is at most 3.
 pub(crate) fn is_within(a: &[u8], b: &[u8], edits: usize) -> bool {
     let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[common..], &b[common..]);
+    let a = &a[common..];
+    let b = &b[common..];
     if a.is_empty() || b.is_empty() {
         return a.len().max(b.len()) <= edits;
     }

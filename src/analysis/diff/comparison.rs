@@ -106,8 +106,11 @@ struct FileCoverage {
 
 impl<'s> DiffSide<'s> {
     fn new(snapshot: &'s Snapshot, options: &DiffOptions) -> Result<Self> {
-        let chain = |agent| snapshot.agent_tokens(agent, options.agent_match);
-        let chains = options.agents.iter().map(chain).collect::<Result<_>>()?;
+        let chains = options
+            .agents
+            .iter()
+            .map(|agent| snapshot.agent_tokens(agent, options.agent_match))
+            .collect::<Result<_>>()?;
         Ok(Self {
             snapshot,
             names: AgentNames::new(snapshot)?,
@@ -150,7 +153,8 @@ impl<'s> DiffSide<'s> {
 
 impl<'s> Comparison<'s> {
     pub(super) fn new(old: &'s Snapshot, new: &'s Snapshot, options: &DiffOptions) -> Result<Self> {
-        let (mut old, mut new) = (DiffSide::new(old, options)?, DiffSide::new(new, options)?);
+        let mut old = DiffSide::new(old, options)?;
+        let mut new = DiffSide::new(new, options)?;
         let name_count = number_names(&mut old, &mut new)?;
         let is_by_request = !options.agents.is_empty();
         let agent_count = if is_by_request {
@@ -187,13 +191,15 @@ impl<'s> Comparison<'s> {
             .new
             .file_coverage(pair.new, &mut reader.new, self.is_by_request)?;
         // An agent that one file does not name obeys its global groups.
-        let global = |coverage| AgentCoverage {
-            coverage,
-            decided_by: DecidedBy::Global,
-        };
         let unnamed = CoverageChange {
-            old: global(old.global),
-            new: global(new.global),
+            old: AgentCoverage {
+                coverage: old.global,
+                decided_by: DecidedBy::Global,
+            },
+            new: AgentCoverage {
+                coverage: new.global,
+                decided_by: DecidedBy::Global,
+            },
         };
         let requested = if self.is_by_request {
             self.agent_count as u32
@@ -231,7 +237,8 @@ impl<'s> Comparison<'s> {
 fn number_names(old: &mut DiffSide<'_>, new: &mut DiffSide<'_>) -> Result<usize> {
     let mut next = 0;
     loop {
-        let (before, after) = (old.numbers.len(), new.numbers.len());
+        let before = old.numbers.len();
+        let after = new.numbers.len();
         let order = match (before < old.names.len(), after < new.names.len()) {
             (false, false) => return Ok(next as usize),
             (true, false) => Ordering::Less,

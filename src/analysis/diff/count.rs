@@ -51,14 +51,14 @@ impl ComparedAgent {
     fn change(&self, name: String, unnamed: impl Fn(TransitionKind) -> u64) -> AgentChange {
         let mut change = AgentChange::new(name);
         for kind in TransitionKind::ALL {
-            let (by_name, elsewhere) = (self.by_name.get(kind), self.named_elsewhere.get(kind));
+            let by_name = self.by_name.get(kind);
+            let elsewhere = self.named_elsewhere.get(kind);
             let by_global = elsewhere + unnamed(kind);
-            let (origins, named) = (by_name + by_global, by_name + elsewhere);
             *transition(&mut change, kind) = Transition {
-                origins,
+                origins: by_name + by_global,
                 by_name,
                 by_global,
-                named,
+                named: by_name + elsewhere,
                 examples: Vec::new(),
             };
         }
@@ -71,6 +71,17 @@ struct DiffCounts {
     agents: Vec<ComparedAgent>,
     /// Of agents that neither file names.
     unnamed: TransitionCounts,
+}
+
+impl DiffCounts {
+    /// The row of the name with this number.
+    fn change_of(&self, number: usize, name: String) -> AgentChange {
+        let agent = &self.agents[number];
+        agent.change(name, |kind| {
+            let all = self.unnamed.get(kind);
+            all.saturating_sub(agent.unnamed.get(kind))
+        })
+    }
 }
 
 #[derive(Default)]
@@ -89,6 +100,7 @@ pub(super) fn count(
     diff: &mut Diff,
 ) -> Result<()> {
     let comparison = Comparison::new(old, new, options)?;
+    // All pairs first, because the ranking of the rows needs the counts of every agent.
     let counts = DiffCounts {
         agents: (0..comparison.agent_count)
             .map(|_| ComparedAgent::default())
@@ -114,6 +126,7 @@ pub(super) fn count(
                 .push(old.origin_at(pair.row)?.origin());
         }
     }
+    // Examples need the texts of both files, so only pairs with a transition are read again.
     let mut rows = rows(&comparison, options, &counts, diff)?;
     let changed = pairs
         .iter()
@@ -121,6 +134,7 @@ pub(super) fn count(
         .filter(|(_, result)| result.has_transition)
         .map(|(pair, _)| pair);
     examples::add(&comparison, changed, options.examples, &mut rows)?;
+    // The first row is that of the agents without a row of their own.
     let mut rows = rows.into_iter().map(|row| row.change);
     if let Some(others) = rows.next() {
         diff.others = others;
@@ -136,7 +150,8 @@ fn compare_pair<'s>(
     reader: &mut PairReader<'s>,
     counts: &DiffCounts,
 ) -> Result<PairResult> {
-    let (old, new) = (&comparison.old, &comparison.new);
+    let old = &comparison.old;
+    let new = &comparison.new;
     let mut rules_changed = false;
     if let (Some(before), Some(after)) = (pair.old, pair.new) {
         let before = StoredFile {
@@ -195,6 +210,7 @@ fn rows(
         keys: Vec::new(),
         change: others,
     }];
+    // Requested agents are listed in the order of the request, with and without a change.
     if comparison.is_by_request {
         for (number, (agent, counts)) in (0..).zip(options.agents.iter().zip(&counts.agents)) {
             let change = counts.change(agent.to_string(), |kind| counts.unnamed.get(kind));
@@ -211,24 +227,16 @@ fn rows(
         }
         return Ok(rows);
     }
-    let change_of = |number: usize, name: String| {
-        let agent = &counts.agents[number];
-        agent.change(name, |kind| {
-            counts
-                .unnamed
-                .get(kind)
-                .saturating_sub(agent.unnamed.get(kind))
-        })
-    };
+    // A name has a row only if a group that names it changed.
     let numbers = 0..counts.agents.len();
     let mut ranking: Vec<usize> = numbers
         .filter(|&number| counts.agents[number].has_named_transition())
         .collect();
     diff.agents_changed = ranking.len() as u64;
-    ranking.sort_by_cached_key(|&number| change_of(number, String::new()).ranking());
+    ranking.sort_by_cached_key(|&number| counts.change_of(number, String::new()).ranking());
     for number in ranking.into_iter().take(options.top) {
         let name = comparison.name(number as u32)?;
-        let change = change_of(number, String::from_utf8_lossy(name).into_owned());
+        let change = counts.change_of(number, String::from_utf8_lossy(name).into_owned());
         rows.push(DiffRow {
             number: Some(number as u32),
             keys: vec![name.to_vec()],

@@ -23,6 +23,13 @@ impl DiffRow {
         transition.examples.len() < examples
             && transition.origins > transition.examples.len() as u64
     }
+
+    /// The same for any kind of transition.
+    fn wants_any(&mut self, examples: usize) -> bool {
+        TransitionKind::ALL
+            .iter()
+            .any(|&kind| self.wants(kind, examples))
+    }
 }
 
 /// The transition of a row, by its kind.
@@ -35,8 +42,8 @@ pub(super) fn transition(change: &mut AgentChange, kind: TransitionKind) -> &mut
     }
 }
 
-/// Adds up to `examples` examples per kind of transition to each row, from the first origin of each pair.
-/// `pairs` are those with a transition of any agent.
+/// Adds up to `examples` examples per kind of transition to each row, from the first origin of each
+/// pair. `pairs` are those with a transition of any agent.
 pub(super) fn add<'p>(
     comparison: &Comparison<'_>,
     pairs: impl Iterator<Item = &'p FilePair>,
@@ -45,12 +52,7 @@ pub(super) fn add<'p>(
 ) -> Result<()> {
     let mut reader = comparison.reader();
     for pair in pairs {
-        let wants_any = |row: &mut DiffRow| {
-            TransitionKind::ALL
-                .iter()
-                .any(|&kind| row.wants(kind, examples))
-        };
-        if !rows.iter_mut().any(wants_any) {
+        if !rows.iter_mut().any(|row| row.wants_any(examples)) {
             break;
         }
         let (unnamed, changes) = comparison.compare(pair, &mut reader)?;
@@ -122,18 +124,15 @@ impl PairTexts {
 /// The rule lines that apply to an agent, and the name of their groups: of the first of `keys` that
 /// a group names, else `*`, else none.
 fn rule_lines<'t>(robots: &Robots<'t>, keys: &[Vec<u8>]) -> (Option<String>, Vec<&'t [u8]>) {
-    let lines_for = |key: &Vec<u8>| {
-        let lines = lines_of_groups(robots, |line| line.names(key))?;
-        Some((String::from_utf8_lossy(key).into_owned(), lines))
-    };
-    let global = || {
-        Some((
-            "*".to_owned(),
-            lines_of_groups(robots, AgentLine::is_global)?,
-        ))
-    };
-    let (group, lines) = keys.iter().find_map(lines_for).or_else(global).unzip();
-    (group, lines.unwrap_or_default())
+    for key in keys {
+        if let Some(lines) = lines_of_groups(robots, |line| line.names(key)) {
+            return (Some(String::from_utf8_lossy(key).into_owned()), lines);
+        }
+    }
+    match lines_of_groups(robots, AgentLine::is_global) {
+        Some(lines) => (Some("*".to_owned()), lines),
+        None => (None, Vec::new()),
+    }
 }
 
 /// The rule lines of all groups with a user-agent line of this kind; `None` without such a group.
@@ -161,7 +160,8 @@ fn difference(lines: &[&[u8]], others: &[&[u8]]) -> (Vec<String>, u64) {
     others
         .iter()
         .for_each(|line| *left.entry(line).or_default() += 1);
-    let (mut out, mut more) = (Vec::new(), 0);
+    let mut out = Vec::new();
+    let mut more = 0;
     for line in lines {
         match left.get_mut(line) {
             Some(count) if *count > 0 => *count -= 1,

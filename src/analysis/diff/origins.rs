@@ -48,9 +48,12 @@ pub(super) fn join_origins(
         diff,
         ..OriginJoin::default()
     };
-    let (mut olds, mut news) = (old.origins(), new.origins());
-    let (mut before, mut after) = (olds.next().transpose()?, news.next().transpose()?);
+    let mut olds = old.origins();
+    let mut news = new.origins();
+    let mut before = olds.next().transpose()?;
+    let mut after = news.next().transpose()?;
     let mut row = 0;
+    // The smaller of the two next origins is in one snapshot only.
     loop {
         let order = match (&before, &after) {
             (None, None) => return Ok(join.finish()),
@@ -105,7 +108,8 @@ impl Default for Diff {
 impl OriginJoin {
     fn add_common(&mut self, old: &OriginEntry<'_>, row: u32, new: &OriginEntry<'_>) {
         self.diff.common += 1;
-        let (from, to) = (old.outcome().class, new.outcome().class);
+        let from = old.outcome().class;
+        let to = new.outcome().class;
         if from != to {
             self.diff.outcome_changed.push(new, self.examples);
             let change = self.outcomes.entry((from as u8, to as u8));

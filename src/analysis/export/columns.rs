@@ -168,29 +168,40 @@ pub(super) fn all_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportCol
         ExportTable::Sitemaps => &SITEMAPS,
         ExportTable::Rules => &RULES,
     };
-    let column = |&(name, kind, field): &(&str, ExportType, ExportField)| ExportColumn {
-        name: name.to_owned(),
-        kind,
-        field,
-    };
-    let mut columns: Vec<ExportColumn> = fixed.iter().map(column).collect();
+    let mut columns: Vec<ExportColumn> = fixed
+        .iter()
+        .map(|&(name, kind, field)| ExportColumn {
+            name: name.to_owned(),
+            kind,
+            field,
+        })
+        .collect();
     if table == ExportTable::Origins {
         for (number, agent) in agents.iter().enumerate() {
-            let named = |suffix: &str, kind, field| ExportColumn {
-                name: format!("{}.{suffix}", agent.label()),
-                kind,
-                field,
-            };
-            columns.extend([
-                named("access", ExportType::Text, ExportField::Access(number)),
-                named("named", ExportType::Text, ExportField::Named(number)),
-                named(
-                    "crawl_delay",
-                    ExportType::Float,
-                    ExportField::CrawlDelay(number),
-                ),
-            ]);
+            columns.extend(columns_of_agent(number, agent));
         }
     }
     columns
+}
+
+/// The columns of the agent with this number. Their names begin with its label.
+fn columns_of_agent(number: usize, agent: &Agent) -> [ExportColumn; 3] {
+    let label = agent.label();
+    [
+        ExportColumn {
+            name: format!("{label}.access"),
+            kind: ExportType::Text,
+            field: ExportField::Access(number),
+        },
+        ExportColumn {
+            name: format!("{label}.named"),
+            kind: ExportType::Text,
+            field: ExportField::Named(number),
+        },
+        ExportColumn {
+            name: format!("{label}.crawl_delay"),
+            kind: ExportType::Float,
+            field: ExportField::CrawlDelay(number),
+        },
+    ]
 }

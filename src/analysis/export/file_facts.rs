@@ -97,35 +97,40 @@ impl<'s> FactReader<'s> {
     }
 
     fn text_facts(&self, robots: &Robots<'_>) -> TextFacts {
-        let count = |kind| {
-            let rules = robots.groups().iter().flat_map(|group| group.rules());
-            rules.filter(|rule| rule.kind() == kind).count() as i64
-        };
-        let has_delay = robots
-            .other_fields()
-            .iter()
-            .any(|field| field.name() == "crawl-delay");
-        let delay = |agent| {
-            robots
-                .crawl_delay(agent, self.agent_match)
-                .map(|delay| delay.as_secs_f64())
-        };
         TextFacts {
             groups: robots.groups().len() as i64,
-            allow: count(RuleKind::Allow),
-            disallow: count(RuleKind::Disallow),
+            allow: rule_count(robots, RuleKind::Allow),
+            disallow: rule_count(robots, RuleKind::Disallow),
             sitemaps: robots.sitemaps().count() as i64,
             host_field: joined_values(robots, "host"),
             content_signal: joined_values(robots, "content-signal"),
             content_usage: joined_values(robots, "content-usage"),
             other_fields: other_fields(robots),
-            crawl_delays: if has_delay {
-                self.agents.iter().map(delay).collect()
-            } else {
-                Vec::new()
-            },
+            crawl_delays: self.crawl_delays(robots),
         }
     }
+
+    /// The delay for each agent in seconds; empty if the file has no line about it, as most files.
+    fn crawl_delays(&self, robots: &Robots<'_>) -> Vec<Option<f64>> {
+        let has_delay = robots
+            .other_fields()
+            .iter()
+            .any(|field| field.name() == "crawl-delay");
+        if !has_delay {
+            return Vec::new();
+        }
+        self.agents
+            .iter()
+            .map(|agent| robots.crawl_delay(agent, self.agent_match))
+            .map(|delay| delay.map(|delay| delay.as_secs_f64()))
+            .collect()
+    }
+}
+
+/// The number of rules of a kind in all groups.
+fn rule_count(robots: &Robots<'_>, kind: RuleKind) -> i64 {
+    let rules = robots.groups().iter().flat_map(|group| group.rules());
+    rules.filter(|rule| rule.kind() == kind).count() as i64
 }
 
 /// The distinct values of a field in the order of the file, separated by `; `. Empty values are

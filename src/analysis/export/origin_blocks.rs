@@ -83,8 +83,10 @@ impl<T: Default + Send> BlockSource for OriginSource<'_, T> {
     }
 
     fn read(&self, next: &mut u32, block: &mut OriginBlock<T>) -> Result<bool> {
-        let (start, count) = (*next, self.snapshot.origin_count());
-        let last = start.saturating_add(self.limit.origins).min(count);
+        let start = *next;
+        let last = start
+            .saturating_add(self.limit.origins)
+            .min(self.snapshot.origin_count());
         let mut bytes = 0;
         while *next < last && (*next == start || bytes < self.limit.bytes) {
             bytes += self.weight(*next)?;

@@ -46,12 +46,13 @@ impl<'s> RowReader<'s> {
         selection: &'s ExportSelection,
         now: Option<i64>,
     ) -> Self {
-        let fields = || selection.columns.iter().map(ExportColumn::field);
+        let fields: Vec<ExportField> = selection.columns.iter().map(ExportColumn::field).collect();
         Self {
             engine,
             selection,
-            needs_text: fields().any(ExportField::needs_text),
-            needs_access: fields()
+            needs_text: fields.iter().any(|field| field.needs_text()),
+            needs_access: fields
+                .iter()
                 .any(|field| matches!(field, ExportField::Access(_) | ExportField::Named(_))),
             now,
             files: FileReader::new(engine.snapshot()),
@@ -107,6 +108,8 @@ impl<'s> RowReader<'s> {
         text: Option<&TextFacts>,
         emit: Emit<'_>,
     ) -> Result<u64> {
+        // The access of agents depends on the coverage of rule sets, so it is looked up only for
+        // columns that show it.
         let access = if self.needs_access {
             Some(self.access.of_origin(row, &mut self.files)?)
         } else {
@@ -170,8 +173,8 @@ struct OriginRow<'r> {
 impl OriginRow<'_> {
     /// The value of a field; `None` if the text of the robots.txt has it.
     fn value(&self, field: ExportField, now: Option<i64>) -> Option<ExportValue<'_>> {
-        let (entry, outcome) = (self.entry, self.entry.outcome());
-        let age = || now?.checked_sub(outcome.fetched?);
+        let entry = self.entry;
+        let outcome = entry.outcome();
         Some(match field {
             ExportField::Origin => ExportValue::Text(self.key),
             ExportField::Outcome => ExportValue::Text(outcome.class.name()),
@@ -180,7 +183,10 @@ impl OriginRow<'_> {
             ExportField::Host => ExportValue::Text(entry.host()),
             ExportField::Port => integer(entry.port()),
             ExportField::Fetched => time(outcome.fetched),
-            ExportField::Age => integer(age()),
+            ExportField::Age => integer(
+                now.zip(outcome.fetched)
+                    .and_then(|(now, fetched)| now.checked_sub(fetched)),
+            ),
             ExportField::StaleFrom => time(outcome.stale_from()),
             ExportField::Redirects => integer(Some(outcome.hops)),
             ExportField::Source => text(self.source.as_deref()),
@@ -243,6 +249,7 @@ fn push_sitemaps(
         return Ok(0);
     }
     let key = entry.origin();
+    // A relative sitemap belongs to the URL that the robots.txt came from, after redirects.
     let base = Url::parse(&entry.source().unwrap_or_else(|| entry.robots_url())).ok();
     for sitemap in sitemaps {
         let url = base
@@ -266,7 +273,9 @@ fn push_rules(
     groups: &[RuleGroup],
     emit: Emit<'_>,
 ) -> Result<u64> {
-    let (key, mut rows) = (entry.origin(), 0);
+    let key = entry.origin();
+    let mut rows = 0;
+    // A rule has a row for each agent of its group, so that a query can filter by agent.
     for group in groups {
         for agent in &group.agents {
             for rule in &group.rules {

@@ -39,6 +39,7 @@ pub(super) fn rule_groups(
     agents: &[Agent],
     how: AgentMatch,
 ) -> Vec<RuleGroup> {
+    // The requested agents that obey each group.
     let mut names: Vec<Vec<Rc<str>>> = vec![Vec::new(); robots.groups().len()];
     for agent in agents {
         let label: Rc<str> = agent.label().into();
@@ -56,6 +57,7 @@ pub(super) fn rule_groups(
         if names.is_empty() || rules.is_empty() {
             continue;
         }
+        // A group that exceeds the rest of the budget has its rules once, without an agent.
         let cost = cost(&names, &rules);
         let agents = if cost <= left {
             names.into_iter().map(Some).collect()

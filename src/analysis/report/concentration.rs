@@ -100,17 +100,18 @@ pub(super) fn concentrations(
     Ok(found)
 }
 
+/// The unit with this row.
+fn domain_unit(engine: &Engine<'_>, row: u32) -> Result<DomainUnit> {
+    let entry = engine.snapshot().origin_at(row)?;
+    let domain = xxh3_64(UnitKind::Domain.unit_of(entry.host()).as_bytes());
+    Ok(DomainUnit { domain, row })
+}
+
 /// All units, sorted by domain and row.
 fn units_by_domain(engine: &Engine<'_>, rows: &UnitRows) -> Result<Vec<DomainUnit>> {
     let parts = rows.chunks().map(|rows| {
-        let unit = |row: u32| {
-            let entry = engine.snapshot().origin_at(row)?;
-            Ok(DomainUnit {
-                domain: xxh3_64(UnitKind::Domain.unit_of(entry.host()).as_bytes()),
-                row,
-            })
-        };
-        rows.map(unit).collect::<Result<Vec<_>>>()
+        rows.map(|row| domain_unit(engine, row))
+            .collect::<Result<Vec<_>>>()
     });
     let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
     units.par_sort_unstable();

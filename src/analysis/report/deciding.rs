@@ -66,12 +66,11 @@ pub(super) fn explain_sample(
             let Some(rule) = refusal.rule.as_deref() else {
                 continue;
             };
-            let new = || DecidingRule {
+            let count = counts.entry(rule).or_insert_with(|| DecidingRule {
                 rule: rule.to_owned(),
                 urls: 0,
                 agents: vec![0; engine.agents().len()],
-            };
-            let count = counts.entry(rule).or_insert_with(new);
+            });
             count.urls += u64::from(!rules.contains(&rule));
             count.agents[refusal.agent] += 1;
             rules.push(rule);
@@ -81,12 +80,12 @@ pub(super) fn explain_sample(
     let mut top: Vec<DecidingRule> = counts.into_values().collect();
     top.sort_by(|a, b| b.urls.cmp(&a.urls).then_with(|| a.rule.cmp(&b.rule)));
     top.truncate(limit.max(1));
+    // The example shows the first rule of the ranking at work, if any rule decides at all.
     let example = refusals.iter().zip(&urls).find_map(|(refusals, url)| {
-        let is_by_first_rule = |refusal: &&Refusal| {
+        let refusal = refusals.iter().find(|refusal| {
             top.first()
                 .is_none_or(|first| refusal.rule.as_ref() == Some(&first.rule))
-        };
-        let refusal = refusals.iter().find(is_by_first_rule)?;
+        })?;
         Some(RefusedUrl {
             url: url.to_vec(),
             agent: refusal.agent,
@@ -130,6 +129,7 @@ impl<'e> RefusalReader<'e> {
             .row()
             .map(|row| engine.rule_source(row))
             .transpose()?;
+        // A refusal by the status policy has no rule.
         let Some(file) = source.and_then(|source| source.file) else {
             return Ok(agents
                 .into_iter()
@@ -138,17 +138,22 @@ impl<'e> RefusalReader<'e> {
         };
         let body = self.files.text(file)?;
         let robots = Robots::parse(&body, engine.profile());
-        let deciding_rule = |agent: usize| {
-            let agent = engine.agents().get(agent)?;
-            let deciding = explain(&robots, agent, engine.options().agent_match, url).deciding?;
-            Some(text(deciding.text.as_bytes()))
-        };
-        Ok(agents
-            .into_iter()
-            .map(|agent| Refusal {
-                agent,
-                rule: deciding_rule(agent),
-            })
-            .collect())
+        let refusals = agents.into_iter().map(|agent| Refusal {
+            agent,
+            rule: deciding_rule(engine, &robots, agent, url),
+        });
+        Ok(refusals.collect())
     }
+}
+
+/// The rule that decides about the URL for the agent with this number.
+fn deciding_rule(
+    engine: &Engine<'_>,
+    robots: &Robots<'_>,
+    agent: usize,
+    url: &[u8],
+) -> Option<String> {
+    let agent = engine.agents().get(agent)?;
+    let deciding = explain(robots, agent, engine.options().agent_match, url).deciding?;
+    Some(text(deciding.text.as_bytes()))
 }

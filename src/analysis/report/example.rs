@@ -48,21 +48,18 @@ pub(super) fn example_of_snapshot(
 /// Explains why the agent may not fetch the URL; `None` if it may.
 fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Option<Example>> {
     let reason = engine.judge(url, &mut engine.scratch())?.reason();
-    let why = engine.explain(url, agent)?;
+    let explanation = engine.explain(url, agent)?;
     let Some(name) = engine
         .agents()
         .get(agent)
-        .filter(|_| why.verdict == Verdict::Disallowed)
+        .filter(|_| explanation.verdict == Verdict::Disallowed)
     else {
         return Ok(None);
     };
-    let entry = why.entry.as_ref();
-    let rules = why.rules.as_ref();
+    // Without an entry the origin is unknown, and without rules the status policy refuses the URL.
+    let entry = explanation.entry.as_ref();
+    let rules = explanation.rules.as_ref();
     let rule = rules.and_then(|rules| rules.deciding.as_ref());
-    let line = |line: u32, text: &str| RobotsLine {
-        line,
-        text: text.to_owned(),
-    };
     Ok(Some(Example {
         url: String::from_utf8_lossy(url).into_owned(),
         from_lists: false,
@@ -72,11 +69,11 @@ fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Opti
         robots_url: entry.map(|entry| entry.source().unwrap_or_else(|| entry.robots_url())),
         status: entry.map_or(0, |entry| entry.outcome().status),
         fetched_at: entry.and_then(|entry| entry.outcome().fetched),
-        rule: rule.map(|rule| line(rule.line, &rule.text)),
+        rule: rule.map(|rule| RobotsLine::new(rule.line, &rule.text)),
         agent_lines: rules
             .into_iter()
             .flat_map(|rules| &rules.agent_lines)
-            .map(|(n, text)| line(*n, text))
+            .map(|(line, text)| RobotsLine::new(*line, text))
             .collect(),
         named: rules.is_some_and(|rules| rules.named.is_some()),
     }))

@@ -87,67 +87,86 @@ pub(super) fn group_by_tld(
     limit: usize,
 ) -> Result<Vec<UnitGroup>> {
     let names = largest_groups(engine, rows, limit)?;
-    let numbers: HashMap<&str, u32> = (0..)
-        .zip(&names)
-        .map(|(number, name)| (name.as_str(), number))
-        .collect();
-    let others = names.len() as u32;
-    let parts = rows.chunks().map(|rows| {
-        let unit = |row: u32| {
-            let source = engine.rule_source(row)?;
-            let name = top_level_domain(engine.snapshot().origin_at(row)?.host());
-            let group = numbers.get(name).copied().unwrap_or(others);
-            Ok(GroupedUnit {
-                file: source.file,
-                refused: source.refused,
-                group,
-            })
-        };
-        rows.map(unit).collect::<Result<Vec<_>>>()
-    });
-    let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
-    units.par_sort_unstable();
+    let units = grouped_units(engine, rows, &names)?;
     let agents = engine.agents().len();
-    let group = |name: &str| UnitGroup {
-        name: name.to_owned(),
-        units: 0,
-        agents: vec![CoverageCounts::default(); agents],
-    };
-    let zero = || {
-        names
-            .iter()
-            .map(String::as_str)
-            .chain([OTHERS])
-            .map(group)
-            .collect::<Vec<_>>()
-    };
     let parts = units.par_chunks(CHUNK).map(|units| {
-        let mut groups = zero();
+        let mut groups = empty_groups(&names, agents);
         for same_file in units.chunk_by(|a, b| (a.file, a.refused) == (b.file, b.refused)) {
             count_units(engine, same_file, sets, &mut groups)?;
         }
         Ok(groups)
     });
-    let groups: Result<Vec<UnitGroup>> = parts.try_reduce(zero, |mut sum, part| {
-        sum.iter_mut()
-            .zip(part)
-            .for_each(|(sum, part)| merge(sum, &part));
-        Ok(sum)
-    });
+    let groups: Result<Vec<UnitGroup>> =
+        parts.try_reduce(|| empty_groups(&names, agents), add_groups);
     let mut groups = groups?;
     groups.retain(|group| group.units > 0);
     Ok(groups)
 }
 
+/// All units with the numbers of their groups, sorted by file. Units of groups without a name have
+/// the number after the last.
+fn grouped_units(
+    engine: &Engine<'_>,
+    rows: &UnitRows,
+    names: &[String],
+) -> Result<Vec<GroupedUnit>> {
+    let numbers: HashMap<&str, u32> = (0..)
+        .zip(names)
+        .map(|(number, name)| (name.as_str(), number))
+        .collect();
+    let others = names.len() as u32;
+    let parts = rows.chunks().map(|rows| {
+        let mut units = Vec::new();
+        for row in rows {
+            let source = engine.rule_source(row)?;
+            let group = numbers.get(group_of(engine, row)?);
+            units.push(GroupedUnit {
+                file: source.file,
+                refused: source.refused,
+                group: group.copied().unwrap_or(others),
+            });
+        }
+        Ok(units)
+    });
+    let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
+    units.par_sort_unstable();
+    Ok(units)
+}
+
+/// The name of a unit's group.
+fn group_of<'s>(engine: &Engine<'s>, row: u32) -> Result<&'s str> {
+    Ok(top_level_domain(engine.snapshot().origin_at(row)?.host()))
+}
+
+/// The named groups and the group of all others, without units.
+fn empty_groups(names: &[String], agents: usize) -> Vec<UnitGroup> {
+    names
+        .iter()
+        .map(String::as_str)
+        .chain([OTHERS])
+        .map(|name| UnitGroup {
+            name: name.to_owned(),
+            units: 0,
+            agents: vec![CoverageCounts::default(); agents],
+        })
+        .collect()
+}
+
+/// Adds the counts of a part to those of the same groups.
+fn add_groups(mut sum: Vec<UnitGroup>, part: Vec<UnitGroup>) -> Result<Vec<UnitGroup>> {
+    sum.iter_mut()
+        .zip(part)
+        .for_each(|(sum, part)| merge(sum, &part));
+    Ok(sum)
+}
+
 /// The names of the largest groups, sorted by size and name.
 fn largest_groups(engine: &Engine<'_>, rows: &UnitRows, limit: usize) -> Result<Vec<String>> {
-    let name = |row: u32| -> Result<&str> {
-        Ok(top_level_domain(engine.snapshot().origin_at(row)?.host()))
-    };
     let parts = rows.chunks().map(|rows| {
         let mut sizes = GroupSizes::default();
         for row in rows {
-            sizes.add(xxh3_64(name(row)?.as_bytes()), GroupSize { units: 1, row });
+            let hash = xxh3_64(group_of(engine, row)?.as_bytes());
+            sizes.add(hash, GroupSize { units: 1, row });
         }
         Ok(sizes)
     });
@@ -159,7 +178,7 @@ fn largest_groups(engine: &Engine<'_>, rows: &UnitRows, limit: usize) -> Result<
     sizes.truncate(limit);
     let named = sizes
         .iter()
-        .map(|size| Ok((Reverse(size.units), name(size.row)?.to_owned())));
+        .map(|size| Ok((Reverse(size.units), group_of(engine, size.row)?.to_owned())));
     let mut named = named.collect::<Result<Vec<_>>>()?;
     named.sort_unstable();
     Ok(named.into_iter().map(|(_, name)| name).collect())
@@ -175,6 +194,7 @@ fn count_units(
     let Some(first) = units.first() else {
         return Ok(());
     };
+    // They also have the same coverages, which are looked up once.
     let coverages = match first.file {
         Some(file) => sets.of_file(engine, file)?,
         None => vec![AgentCoverage::by_status(first.refused); engine.agents().len()],

@@ -483,6 +483,15 @@ pub struct RobotsLine {
     pub text: String,
 }
 
+impl RobotsLine {
+    pub(super) fn new(line: u32, text: &str) -> Self {
+        Self {
+            line,
+            text: text.to_owned(),
+        }
+    }
+}
+
 /// Serializes a time as `2026-01-31T12:00:00Z`.
 fn rfc3339<S: Serializer>(seconds: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
     let text = seconds

@@ -44,6 +44,8 @@ pub(super) fn top_origins(
     tally: Option<&Tally>,
     limit: usize,
 ) -> Result<Vec<OriginReport>> {
+    // Each thread keeps its own best origins, and `insert` drops the worst beyond `limit`. So the
+    // memory does not grow with the origins.
     let parts = rows.chunks().map(|rows| {
         let mut top = TopOrigins::default();
         for row in rows {
@@ -77,8 +79,12 @@ fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &SetCoverages) -> Result<
         return Ok(RefusalRank::default());
     }
     let coverages = sets.of_origin(engine, &source)?;
-    let count = |wanted| coverages.iter().filter(|of| of.coverage == wanted).count() as u64;
-    let (wholly, partly) = (count(Coverage::Wholly), count(Coverage::Partly));
+    let mut wholly = 0;
+    let mut partly = 0;
+    for agent in coverages {
+        wholly += u64::from(agent.coverage == Coverage::Wholly);
+        partly += u64::from(agent.coverage == Coverage::Partly);
+    }
     let is_by_rules =
         matches!(source.reason, Reason::Rules | Reason::LastGoodCopy) && wholly + partly > 0;
     Ok([wholly, partly, u64::from(is_by_rules)])
@@ -90,7 +96,8 @@ fn report(
     sets: &SetCoverages,
     tally: Option<&Tally>,
 ) -> Result<OriginReport> {
-    let (entry, source) = (engine.snapshot().origin_at(row)?, engine.rule_source(row)?);
+    let entry = engine.snapshot().origin_at(row)?;
+    let source = engine.rule_source(row)?;
     let counts = tally.map(|tally| tally.of_origin(row));
     Ok(OriginReport {
         origin: entry.origin(),

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The rule sets that agents obey, by their places in the snapshot. The value is the number of
+/// The rule sets that agents obey, by their offsets in the snapshot. The value is the number of
 /// pairs of an origin and an agent that obeys the set there.
 pub(super) type SetUses = HashMap<u32, u64>;
 
@@ -36,10 +36,10 @@ fn most_used(uses: &HashMap<u64, u64>, limit: usize) -> HashMap<u64, u64> {
 /// Calls `each` with the disallow rules of a set.
 fn visit_disallow(
     snapshot: &Snapshot,
-    place: u32,
+    set: u32,
     mut each: impl FnMut(&ListedRule<'_>),
 ) -> Result<()> {
-    visit_rule_set(snapshot, place, |rule| {
+    visit_rule_set(snapshot, set, |rule| {
         if !rule.allow {
             each(&rule);
         }
@@ -94,7 +94,7 @@ pub(super) struct TopRules {
     /// The number of distinct disallow rules.
     distinct: u64,
     rules: Vec<TopRule>,
-    /// For each set, by its place, the numbers of its rules.
+    /// For each set, by its offset, the numbers of its rules.
     by_set: HashMap<u32, Vec<usize>>,
 }
 
@@ -105,10 +105,11 @@ impl TopRules {
     /// distinct rule. The second collects the texts of only those rules whose hashes rank first.
     pub(super) fn new(engine: &Engine<'_>, sets: &[(u32, u64)], limit: usize) -> Result<Self> {
         let snapshot = engine.snapshot();
+        // First pass: hashes only, because a snapshot has millions of distinct rules.
         let parts = sets.par_chunks(CHUNK).map(|sets| {
             let mut counts: HashMap<u64, u64> = HashMap::new();
-            for (place, uses) in sets {
-                visit_disallow(snapshot, *place, |rule| {
+            for (set, uses) in sets {
+                visit_disallow(snapshot, *set, |rule| {
                     *counts.entry(hash(rule)).or_default() += uses
                 })?;
             }
@@ -121,12 +122,13 @@ impl TopRules {
             ..Self::default()
         };
         drop(counts);
+        // Second pass: the texts of the few rules that ranked first.
         let parts = sets.par_chunks(CHUNK).map(|sets| {
             let mut found = Vec::new();
-            for (place, _) in sets {
-                visit_disallow(snapshot, *place, |rule| {
+            for (set, _) in sets {
+                visit_disallow(snapshot, *set, |rule| {
                     let uses = top_hashes.get(&hash(rule));
-                    found.extend(uses.map(|uses| (*place, TopRule::new(rule, *uses))));
+                    found.extend(uses.map(|uses| (*set, TopRule::new(rule, *uses))));
                 })?;
             }
             Ok(found)
@@ -135,14 +137,14 @@ impl TopRules {
         Ok(top)
     }
 
-    /// Ranks the rules found, each with the place of its set.
+    /// Ranks the rules found, each with the offset of its set.
     fn fill(&mut self, found: impl Iterator<Item = (u32, TopRule)>) {
         let mut sets_of: BTreeMap<TopRule, Vec<u32>> = BTreeMap::new();
-        found.for_each(|(place, rule)| sets_of.entry(rule).or_default().push(place));
-        for (number, (rule, places)) in sets_of.into_iter().enumerate() {
+        found.for_each(|(set, rule)| sets_of.entry(rule).or_default().push(set));
+        for (number, (rule, sets)) in sets_of.into_iter().enumerate() {
             self.rules.push(rule);
-            for place in places {
-                let numbers = self.by_set.entry(place).or_default();
+            for set in sets {
+                let numbers = self.by_set.entry(set).or_default();
                 // Several sets of a union may have the rule.
                 if numbers.last() != Some(&number) {
                     numbers.push(number);
@@ -155,9 +157,9 @@ impl TopRules {
         self.rules.len()
     }
 
-    /// The numbers of the ranked rules in the set at a place.
-    pub(super) fn rules_of(&self, place: u32) -> &[usize] {
-        self.by_set.get(&place).map_or(&[], Vec::as_slice)
+    /// The numbers of the ranked rules in the set at an offset.
+    pub(super) fn rules_of(&self, set: u32) -> &[usize] {
+        self.by_set.get(&set).map_or(&[], Vec::as_slice)
     }
 
     /// A path that the rule with this number matches.

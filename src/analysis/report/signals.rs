@@ -72,7 +72,9 @@ impl SignalCounts {
 impl FieldCounts {
     /// Counts the values of a file's lines with this field. Each origin counts once for each value.
     fn add_lines<'l>(&mut self, lines: impl Iterator<Item = &'l [u8]>, origins: u64) {
-        let (mut any, mut path, mut other) = (false, false, false);
+        let mut any = false;
+        let mut path = false;
+        let mut other = false;
         let mut values = BTreeSet::new();
         for line in lines {
             any = true;
@@ -108,6 +110,7 @@ impl FieldCounts {
             .into_iter()
             .map(|(value, origins)| SignalValue { value, origins })
             .collect();
+        // By frequency, then by text, so that the order does not depend on the threads.
         values.sort_by(|a, b| {
             b.origins
                 .cmp(&a.origins)

@@ -148,8 +148,8 @@ fn rank(kind: UnitKind, entry: &OriginEntry<'_>) -> u32 {
 /// The representatives of all units, sorted by unit.
 fn candidates(snapshot: &Snapshot, kind: UnitKind) -> Result<Vec<UnitCandidate>> {
     let parts = row_chunks(snapshot.origin_count()).map(|rows| {
-        let candidate = |row: u32| Ok(UnitCandidate::new(kind, &snapshot.origin_at(row)?, row));
-        rows.map(candidate).collect::<Result<Vec<_>>>()
+        rows.map(|row| Ok(UnitCandidate::new(kind, &snapshot.origin_at(row)?, row)))
+            .collect::<Result<Vec<_>>>()
     });
     let mut candidates = parts.collect::<Result<Vec<_>>>()?.concat();
     candidates.par_sort_unstable();
@@ -176,11 +176,9 @@ impl UnitRows {
         if kind == UnitKind::Origin && within.is_none() {
             return Ok(Self::All(snapshot.origin_count()));
         }
-        let is_wanted =
-            |candidate: &UnitCandidate| within.is_none_or(|set| set.contains(candidate.unit));
         let candidates = candidates(snapshot, kind)?.into_par_iter();
         let mut rows: Vec<u32> = candidates
-            .filter(is_wanted)
+            .filter(|candidate| within.is_none_or(|set| set.contains(candidate.unit)))
             .map(|candidate| candidate.row)
             .collect();
         rows.par_sort_unstable();
@@ -197,10 +195,14 @@ impl UnitRows {
 
     /// The rows in chunks, each for one thread.
     pub(super) fn chunks(&self) -> impl IndexedParallelIterator<Item = impl Iterator<Item = u32>> {
-        let row = move |index: u32| match self {
+        row_chunks(self.len()).map(move |indices| indices.map(|index| self.row(index)))
+    }
+
+    /// The row of the unit at an index.
+    fn row(&self, index: u32) -> u32 {
+        match self {
             Self::All(_) => index,
             Self::Selected(rows) => rows[index as usize],
-        };
-        row_chunks(self.len()).map(move |indices| indices.map(row))
+        }
     }
 }

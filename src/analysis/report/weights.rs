@@ -65,7 +65,9 @@ impl Weights {
     /// negative or not a number, of a rank of 0, and of a name that an earlier line has. Errors of
     /// the reader.
     pub fn read(mut input: impl BufRead) -> Result<Self> {
-        let (mut weights, mut form, mut text) = (Self::default(), None, Vec::new());
+        let mut weights = Self::default();
+        let mut form = None;
+        let mut text = Vec::new();
         for line in 1.. {
             text.clear();
             if input.read_until(b'\n', &mut text)? == 0 {
@@ -119,7 +121,8 @@ impl Weights {
                 "{text:?} has no TAB or comma; give a name and a weight, or a rank and a name"
             ));
         };
-        let (first, second) = (first.trim(), second.trim());
+        let first = first.trim();
+        let second = second.trim();
         // Names of columns have no dots.
         let is_column = |field: &str| number(field).is_none() && !field.contains('.');
         if line == 1 && is_column(first) && is_column(second) {
@@ -170,7 +173,7 @@ fn number(text: &str) -> Option<f64> {
 fn weight(text: &str) -> Result<f64, String> {
     number(text).filter(|weight| *weight >= 0.0).ok_or_else(|| {
         format!(
-            "{:?} is no weight; give a number of 0 or more after the name",
+            "{:?} is not a weight; give a number of 0 or more after the name",
             cut(text)
         )
     })
@@ -180,7 +183,7 @@ fn weight_of_rank(text: &str) -> Result<f64, String> {
     let rank = text.parse::<u64>().ok().filter(|rank| *rank > 0);
     rank.map(|rank| 1.0 / rank as f64).ok_or_else(|| {
         format!(
-            "{:?} is no rank; the first line begins with a rank, so give 1 or more",
+            "{:?} is not a rank; the first line begins with a rank, so give 1 or more",
             cut(text)
         )
     })
@@ -198,7 +201,7 @@ fn unit_name(name: &str) -> Result<String, String> {
     let host = host.filter(|host| host.ends_with(']') || !host.contains(':'));
     let host = host.ok_or_else(|| {
         format!(
-            "{:?} is no host or domain; give a name such as example.com",
+            "{:?} is not a host or domain; give a name such as example.com",
             cut(name)
         )
     })?;
@@ -280,7 +283,8 @@ impl<'w> WeightedUnits<'w> {
             .map(|unit| engine.rule_source(unit.row));
         let sources = sources.collect::<Result<Vec<_>>>()?;
         let mut by_file: HashMap<u32, f64> = HashMap::new();
-        // Refused by the status policy, and allowed by it.
+        // Files are counted once, with the sum of the weights of their units. `by_status` has the
+        // units that the status policy refuses, and those that it allows.
         let mut by_status = [0.0; 2];
         for (source, unit) in sources.iter().zip(&self.units) {
             let sum = match source.file {
@@ -291,9 +295,9 @@ impl<'w> WeightedUnits<'w> {
         }
         let mut by_file: Vec<(u32, f64)> = by_file.into_iter().collect();
         by_file.sort_unstable_by_key(|(file, _)| *file);
-        let zero = || vec![CoverageCounts::<f64>::default(); engine.agents().len()];
+        let zero = vec![CoverageCounts::<f64>::default(); engine.agents().len()];
         let parts = by_file.par_chunks(CHUNK).map(|files| {
-            let mut counts = zero();
+            let mut counts = zero.clone();
             for (file, weight) in files {
                 let coverages = sets.of_file(engine, *file)?;
                 counts
@@ -303,7 +307,7 @@ impl<'w> WeightedUnits<'w> {
             }
             Ok(counts)
         });
-        let mut counts = zero();
+        let mut counts = zero.clone();
         for part in parts.collect::<Result<Vec<_>>>()? {
             counts
                 .iter_mut()
