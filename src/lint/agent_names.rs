@@ -40,12 +40,12 @@ fn check_name<'a>(
     if value == b"*" || registered(named.extended.as_deref()).is_some() {
         return;
     }
+    // A parser reads the start of the value only, up to the first character that a token cannot have.
     let (token, rest) = value.split_at(named.token.len());
-    let is_version = |b: &u8| b.is_ascii_alphanumeric() || b".-_".contains(b);
     match rest {
         _ if token.is_empty() => {}
         [] => return check_token(agent, token, group, unknown, findings),
-        [b'/', version @ ..] if version.iter().all(is_version) => {
+        [b'/', version @ ..] if is_version(version) => {
             findings.add(agent.line(), Code::AgentVersion, || {
                 let message = format!(
                     "parsers read {} as {}, so the group applies to all versions",
@@ -210,14 +210,25 @@ impl<'a> UnknownNames<'a> {
     }
 }
 
+/// Whether a text looks like a version, such as `2.1-beta`.
+fn is_version(text: &[u8]) -> bool {
+    text.iter()
+        .all(|b| b.is_ascii_alphanumeric() || b".-_".contains(b))
+}
+
+/// The crawler that the whole name is probably a misspelling of.
+fn close_to(agent: &AgentLine<'_>) -> Option<&'static KnownAgent> {
+    close_crawler(std::str::from_utf8(agent.named().extended.as_deref()?).ok()?)
+}
+
 fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
-    let close = || close_crawler(std::str::from_utf8(agent.named().extended.as_deref()?).ok()?);
     let token = &value[..agent.named().token.len()];
     let reading = match (agent.is_global(), token) {
         (true, _) => "parsers read it as `*`".to_owned(),
         (false, b"") => "parsers that follow RFC 9309 find no name in it".to_owned(),
         (false, token) => format!("parsers that follow RFC 9309 read it as {}", quote(token)),
     };
+    // The remedy depends on what the author probably meant. The plainest signs are tried first.
     let help = if agent.is_global() {
         "write `User-agent: *`".to_owned()
     } else if value.contains(&b',') {
@@ -226,8 +237,8 @@ fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
         "write the product token alone, such as `Googlebot`, and not the whole User-Agent header"
             .to_owned()
     } else if value.contains(&b'*') {
-        "write the whole name of each crawler: in a name, `*` is no wildcard".to_owned()
-    } else if let Some(known) = close().or_else(|| registered(Some(token))) {
+        "write the whole name of each crawler: in a name, `*` is not a wildcard".to_owned()
+    } else if let Some(known) = close_to(agent).or_else(|| registered(Some(token))) {
         format!("write `User-agent: {}`", known.token)
     } else {
         "write the product token that the crawler's operator documents; it has letters, `-` and `_` only".to_owned()

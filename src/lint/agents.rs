@@ -30,20 +30,16 @@ pub(super) fn check(robots: &Robots<'_>, blank_lines: &[u32], findings: &mut Fin
                 findings,
             );
         }
-        let has_fields = || {
-            let mut fields = robots
-                .other_fields()
-                .iter()
-                .filter(|field| field.group() == Some(index));
-            fields.any(|field| GROUP_FIELDS.contains(&field.name()))
-        };
-        if let (Some(first), [], false) = (group.agents().first(), group.rules(), has_fields()) {
-            let is_new = |agent: &AgentLine<'_>| {
+        // A group without rules may still be there for another field, such as a crawl delay.
+        if let (Some(first), []) = (group.agents().first(), group.rules())
+            && !has_group_fields(robots, index)
+        {
+            let has_new_names = group.agents().iter().any(|agent| {
                 first_lines
                     .get(name_of(agent))
-                    .is_none_or(|use_| use_.group == index)
-            };
-            add_empty_group(first.line(), group.agents().iter().any(is_new), findings);
+                    .is_none_or(|first| first.group == index)
+            });
+            add_empty_group(first.line(), has_new_names, findings);
         }
     }
 }
@@ -84,6 +80,15 @@ struct FirstUse {
     group: usize,
 }
 
+/// Whether a group has a field other than rules that is for its agents.
+fn has_group_fields(robots: &Robots<'_>, group: usize) -> bool {
+    let mut fields = robots
+        .other_fields()
+        .iter()
+        .filter(|field| field.group() == Some(group));
+    fields.any(|field| GROUP_FIELDS.contains(&field.name()))
+}
+
 fn check_repetition(
     agent: &AgentLine<'_>,
     group: usize,
@@ -106,7 +111,9 @@ fn check_repetition(
     };
     findings.add(agent.line(), Code::RepeatedAgent, || {
         // The name in the spelling of the file: it is the start of the value.
-        let (name, line) = (quote(&value_of(agent)[..name.len().min(value_of(agent).len())]), first.line);
+        let value = value_of(agent);
+        let name = quote(&value[..name.len().min(value.len())]);
+        let line = first.line;
         if first.group == group {
             return (format!("line {line} names {name} in the same group already"), "remove this line".to_owned());
         }
@@ -126,6 +133,7 @@ fn check_separation(
     next: u32,
     findings: &mut FindingCollector,
 ) {
+    // Fields and blank lines are sorted, so the first one after the earlier line is enough.
     let fields = robots.other_fields();
     let field = fields.get(fields.partition_point(|field| field.line() < previous));
     let field = field.filter(|field| field.line() < next);

@@ -7,12 +7,13 @@ use crate::lint::finding::FindingCollector;
 use crate::robots::line::{MAX_LINE, NumberedLines, RawLine, bom_len};
 use crate::robots::{BodyFacts, LooksLike, field};
 
-/// Reports a file that is no robots.txt. The checks of lines make no sense for it.
+/// Reports a file that is not a robots.txt. The checks of lines make no sense for it.
 pub(super) fn check_format(
     body: &[u8],
     facts: &BodyFacts,
     findings: &mut FindingCollector,
 ) -> bool {
+    // UTF-16 first: its text may be a robots.txt, which only needs another encoding.
     match (facts.looks_like, facts.other_format) {
         (Some(LooksLike::Utf16), _) => findings.add(1, Code::Utf16, || {
             let message =
@@ -71,10 +72,9 @@ fn unmarked_format(body: &[u8]) -> Option<&'static str> {
 /// Whether a body begins with an object or an array, as error messages of programs do.
 fn begins_as_json(body: &[u8]) -> bool {
     let text = body[bom_len(body)..].trim_ascii_start();
-    let inside = |rest: &[u8]| rest.trim_ascii_start().first().copied();
     match text {
-        [b'{', rest @ ..] => matches!(inside(rest), Some(b'"' | b'}')),
-        [b'[', rest @ ..] => matches!(inside(rest), Some(b'{' | b'"' | b']')),
+        [b'{', rest @ ..] => matches!(rest.trim_ascii_start(), [b'"' | b'}', ..]),
+        [b'[', rest @ ..] => matches!(rest.trim_ascii_start(), [b'{' | b'"' | b']', ..]),
         _ => false,
     }
 }
@@ -118,6 +118,7 @@ pub(super) fn check_raw_lines(
             (message.to_owned(), "save the file as UTF-8 without a byte order mark".to_owned())
         });
     }
+    // One pass over the lines. Lone returns are reported once, because a file with one has many.
     let unmarked = &body[bom_len(body)..];
     let mut has_lone_return = false;
     let mut blank = Vec::new();

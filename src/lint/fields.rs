@@ -40,6 +40,7 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
     let mut has_agent = false;
     let mut html = HtmlLines::default();
     for line in NumberedLines::new(body, false) {
+        // In an HTML page, lines count only if they look like fields.
         let split = field::split(line.text);
         let is_field = split.is_some() || close_name(key_of(line.text)).is_some();
         if html.skips(line.number, line.text, is_field, findings)
@@ -53,6 +54,8 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
                 add_outside_group(line.number, line.text, findings);
             }
         }
+        // Some parsers accept lines without a colon or with a misspelt field, others ignore them. So
+        // no later check relies on these lines.
         if lacks_colon(line.text) {
             inexact.without_colon.insert(line.number);
             inexact.all.insert(line.number);
@@ -228,6 +231,7 @@ fn check_key(
     field: Option<RobotsField>,
     findings: &mut FindingCollector,
 ) -> bool {
+    // Google's parser also accepts a few misspelt fields, so `field` is not the spelling.
     let key = key_of(text);
     let Some(field) = field else {
         add_unread(line, text, findings);
@@ -277,6 +281,7 @@ fn add_noindex(line: u32, findings: &mut FindingCollector) {
 /// Reports a field that no parser reads: misspelt or unknown.
 fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
     let key = key_of(text);
+    // An invisible character is the one mistake that an author cannot see, so it comes first.
     let visible = without_invisible(key);
     if let (true, Some(name)) = (visible.len() < key.len(), field_named(visible)) {
         findings.add(line, Code::MisspeltField, || {
@@ -322,28 +327,33 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
 
 /// Whether a line is a URL.
 fn is_url(text: &[u8]) -> bool {
-    let starts = |scheme: &[u8]| {
+    let schemes: [&[u8]; 2] = [b"http://", b"https://"];
+    schemes.iter().any(|scheme| {
         text.get(..scheme.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    starts(b"http://") || starts(b"https://")
+    })
 }
 
 /// The known field that a key is a misspelling of: at most one edit in short names, two in longer
 /// ones. `_`, blanks and `-` count as equal.
 fn close_name(key: &[u8]) -> Option<&'static str> {
-    let plain = |text: &[u8]| -> Vec<u8> {
-        text.iter()
-            .filter(|b| !b"-_ \t".contains(b))
-            .map(u8::to_ascii_lowercase)
-            .collect()
-    };
     // No name is longer, and the search is exponential in the edits only.
-    let key = Some(key).filter(|key| key.len() <= 20).map(plain)?;
+    if key.len() > 20 {
+        return None;
+    }
+    let key = without_separators(key);
     NAMES.iter().copied().find(|name| {
-        let name = plain(name.as_bytes());
+        let name = without_separators(name.as_bytes());
         is_within(&key, &name, if name.len() < 8 { 1 } else { 2 })
     })
+}
+
+/// A text in lower case without `-`, `_` and blanks.
+fn without_separators(text: &[u8]) -> Vec<u8> {
+    text.iter()
+        .filter(|b| !b"-_ \t".contains(b))
+        .map(u8::to_ascii_lowercase)
+        .collect()
 }
 
 #[cfg(test)]

@@ -47,8 +47,8 @@ struct CodeCounter {
 impl FindingCollector {
     /// Adds a finding. The texts are built only if it is kept.
     pub(super) fn add(&mut self, line: u32, code: Code, texts: impl FnOnce() -> (String, String)) {
-        let place = match self.counts.iter().position(|counter| counter.code == code) {
-            Some(place) => place,
+        let index = match self.counts.iter().position(|counter| counter.code == code) {
+            Some(index) => index,
             None => {
                 self.counts.push(CodeCounter {
                     code,
@@ -58,7 +58,9 @@ impl FindingCollector {
                 self.counts.len() - 1
             }
         };
-        let counter = &mut self.counts[place];
+        // A hostile file has a mistake in each of many thousand lines. Past the limit, findings are
+        // counted only.
+        let counter = &mut self.counts[index];
         counter.count += 1;
         if counter.count > MAX_PER_CODE {
             counter.first_omitted.get_or_insert(line);

@@ -80,16 +80,17 @@ fn rules_obeyed<'r, 'a>(
 /// Whether groups without paths say themselves that everything is allowed, with an empty rule, or
 /// have no purpose, which is the finding `empty-group`.
 fn is_stated_or_empty(robots: &Robots<'_>, audience: &Audience<'_, '_>) -> bool {
-    let is_own = |group: Option<usize>| {
-        group.is_some_and(|group| audience.groups.binary_search(&group).is_ok())
-    };
     let has_rule_lines = audience
         .groups
         .iter()
         .any(|group| !robots.groups()[*group].rules().is_empty());
-    let mut fields = robots.other_fields().iter();
     has_rule_lines
-        || !fields.any(|field| is_own(field.group()) && GROUP_FIELDS.contains(&field.name()))
+        || !robots.other_fields().iter().any(|field| {
+            let is_own = field
+                .group()
+                .is_some_and(|group| audience.groups.binary_search(&group).is_ok());
+            is_own && GROUP_FIELDS.contains(&field.name())
+        })
 }
 
 /// A path that a rule of `*` refuses, as both profiles read it.
@@ -169,7 +170,9 @@ fn add_finding(
     findings: &mut FindingCollector,
 ) {
     findings.add(audience.first.line(), Code::GroupReplacesGlobal, || {
-        let (name, text, line) = (quote(value_of(audience.first)), quote(rule.text), rule.line);
+        let name = quote(value_of(audience.first));
+        let text = quote(rule.text);
+        let line = rule.line;
         let message = match count {
             1 => format!("{name} obeys the groups that name it and none of `*`, so {text} on line {line} does not apply to it"),
             _ => format!(

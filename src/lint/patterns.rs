@@ -27,7 +27,9 @@ pub(super) fn value<'a>(rule: &Rule<'a>) -> &'a [u8] {
 }
 
 fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollector) {
-    let (line, value) = (rule.line(), value(rule));
+    let line = rule.line();
+    let value = value(rule);
+    // A path that can match nothing has one finding about that; its characters do not matter.
     if value.is_empty() {
         check_empty(rule, group, findings);
     } else if let Some(path) = path_of_url(value) {
@@ -60,29 +62,32 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollecto
 
 /// What to write instead of a path without a slash at its start.
 fn remedy_of_relative(value: &[u8]) -> String {
-    let with = |start: &str, rest: &[u8]| quote(&[start.as_bytes(), rest].concat());
     if is_host(value) {
         return "write the path alone, in the robots.txt of that host".to_owned();
     }
     if value.starts_with(b"?") {
-        return format!("write {}", with("/*", value));
+        return format!("write {}", quote_after("/*", value));
     }
     if is_extension(value) {
         return format!(
             "write {} for a file extension, or {} for a path",
-            with("*", value),
-            with("/", value)
+            quote_after("*", value),
+            quote_after("/", value)
         );
     }
+    // The starts of regular expressions and of relative paths.
     let rest = value.trim_start_with(|c| c == '^');
     let rest = rest
         .strip_prefix(b"./")
         .or_else(|| rest.strip_prefix(b"../"))
         .unwrap_or(rest);
-    format!(
-        "write {}",
-        with("/", rest.strip_prefix(b"/").unwrap_or(rest))
-    )
+    let rest = rest.strip_prefix(b"/").unwrap_or(rest);
+    format!("write {}", quote_after("/", rest))
+}
+
+/// Quotes a text with `start` in front of it.
+fn quote_after(start: &str, rest: &[u8]) -> String {
+    quote(&[start.as_bytes(), rest].concat())
 }
 
 /// Whether a path is a file extension, such as `.css` and `.pdf$`.
@@ -116,6 +121,7 @@ fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollect
         .rules()
         .first()
         .is_some_and(|first| first.line() == rule.line());
+    // Only the first can end the list of user-agent lines.
     let has_effect = is_first && group.rules().iter().all(|rule| value(rule).is_empty());
     if has_effect && rule.kind() == RuleKind::Allow {
         findings.add(rule.line(), Code::EmptyRule, || {
@@ -167,6 +173,7 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
             )
         });
     }
+    // Parsers disagree about bytes outside ASCII, and URLs have them only as escapes.
     if !value.is_ascii() {
         findings.add(line, Code::NonAscii, || {
             let message = match std::str::from_utf8(value) {
@@ -189,7 +196,7 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
     if let Some(at) = bad_escape(value) {
         findings.add(line, Code::BadEscape, || {
             let escape = quote(&value[at..value.len().min(at + 3)]);
-            let message = format!("{escape} is no percent escape, so only malformed URLs match");
+            let message = format!("{escape} is not a percent escape, so only malformed URLs match");
             (
                 message,
                 "write % and two hexadecimal digits; `%25` is the character % itself".to_owned(),
@@ -231,10 +238,11 @@ fn check_wildcards(line: u32, value: &[u8], findings: &mut FindingCollector) {
 /// shell globs.
 fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
     let has = |part: &[u8]| value.find(part).is_some();
+    // The most telling constructs come first: a class or a group may contain any of the later ones.
     let body = value.strip_suffix(b"$").unwrap_or(value);
     let spell_out = "write the path with * and a final $ only, or one rule for each alternative";
     if has_class(value) {
-        return Some(("`[...]` is no set of characters", spell_out));
+        return Some(("`[...]` is not a set of characters", spell_out));
     }
     if value
         .iter()
@@ -263,7 +271,7 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
     }
     if has(b"??") || is_question_glob(body) {
         return Some((
-            "a ? is no wildcard",
+            "a ? is not a wildcard",
             "write * for any run of characters; a ? begins the query of a URL",
         ));
     }
@@ -278,21 +286,20 @@ fn has_class(value: &[u8]) -> bool {
             return false;
         };
         let inside = &rest[..close];
-        let is_range =
-            |w: &[u8]| w[1] == b'-' && w[0].is_ascii_alphanumeric() && w[2].is_ascii_alphanumeric();
-        inside.starts_with(b"^") || (inside.len() < 12 && inside.windows(3).any(is_range))
+        let mut parts = inside.windows(3);
+        let has_range = parts
+            .any(|w| w[1] == b'-' && w[0].is_ascii_alphanumeric() && w[2].is_ascii_alphanumeric());
+        inside.starts_with(b"^") || (inside.len() < 12 && has_range)
     })
 }
 
 /// Whether a path has `.+` as in a regular expression. In front of a letter, `+` is a blank of a
 /// query.
 fn has_repeated_dot(value: &[u8]) -> bool {
-    let is_end = |at: usize| {
-        value
-            .get(at + 2)
-            .is_none_or(|next| b"$/)\\?*".contains(next))
-    };
-    value.find_iter(b".+").any(is_end)
+    value.find_iter(b".+").any(|at| {
+        let next = value.get(at + 2);
+        next.is_none_or(|next| b"$/)\\?*".contains(next))
+    })
 }
 
 /// Whether a path has a `$` that is meant as an end. In front of a letter, a digit or a brace it is a

@@ -2,7 +2,7 @@
 //! (contentsignals.org), and permissions for pages that may not be fetched.
 //!
 //! Parsers skip every member that they do not know, without an error. So an objection with a small
-//! mistake is no objection.
+//! mistake is not an objection.
 
 use crate::analysis::census::spelling::is_within;
 use crate::lint::code::Code;
@@ -121,13 +121,10 @@ fn repaired(dictionary: &[u8]) -> Option<String> {
         _ => member.to_owned(),
     });
     let repaired = spelled.collect::<Vec<_>>().join(", ");
-    let is_right = |member: &UsageMember<'_>| {
+    let is_right = usage::members(repaired.as_bytes())?.iter().all(|member| {
         usage::KEYS.contains(&member.key) && member.preference != Preference::Unknown
-    };
-    usage::members(repaired.as_bytes())?
-        .iter()
-        .all(is_right)
-        .then_some(repaired)
+    });
+    is_right.then_some(repaired)
 }
 
 /// Checks the value of a `content-signal` line. Returns whether it agrees to a use.
@@ -139,7 +136,9 @@ fn check_signals(line: u32, value: &[u8], findings: &mut FindingCollector) -> bo
         });
         return false;
     }
-    let (mut is_empty, mut is_permission) = (true, false);
+    let mut is_empty = true;
+    let mut is_permission = false;
+    // Parsers skip a malformed member and read the others, so each has its own finding.
     for member in Signals::members(value) {
         is_empty = false;
         let signals = member.signals();
@@ -184,6 +183,7 @@ fn describe_signal(key: &str, member: &SignalMember) -> (String, String) {
         }
         None => format!("the content signal `{key}` has no value, so parsers skip it"),
     };
+    // A value with a blank or `;` probably has the next member in it.
     let is_joined = member
         .value
         .iter()
@@ -231,19 +231,51 @@ fn any_of(keys: &[&str]) -> String {
 
 /// The key that another is a misspelling of: at most two edits, and `-`, `_` and blanks do not count.
 fn close_key<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
-    let plain = |text: &str| {
-        text.bytes()
-            .filter(|b| !b"-_ .".contains(b))
-            .map(|b| b.to_ascii_lowercase())
-            .collect::<Vec<u8>>()
-    };
     // No key is longer, and short texts are close to any key.
-    let given = Some(key)
-        .filter(|key| (4..=20).contains(&key.len()))
-        .map(plain)?;
-    keys.iter()
-        .copied()
-        .find(|key| is_within(&given, &plain(key), if key.len() < 6 { 1 } else { 2 }))
+    if !(4..=20).contains(&key.len()) {
+        return None;
+    }
+    let given = without_separators(key);
+    keys.iter().copied().find(|key| {
+        let edits = if key.len() < 6 { 1 } else { 2 };
+        is_within(&given, &without_separators(key), edits)
+    })
+}
+
+/// A text in lower case without `-`, `_`, `.` and blanks.
+fn without_separators(text: &str) -> Vec<u8> {
+    text.bytes()
+        .filter(|b| !b"-_ .".contains(b))
+        .map(|b| b.to_ascii_lowercase())
+        .collect()
+}
+
+/// Whether a group with these rules refuses every URL.
+fn refuses_everything(rules: &[RuleReadings<'_>]) -> bool {
+    rules.iter().any(RuleReadings::refuses_all)
+        && rules.iter().all(|rule| rule.kind == RuleKind::Disallow)
+}
+
+/// The path of a `content-usage` line, as both profiles read it.
+struct PathReadings<'a> {
+    google: Reading<'a>,
+    rfc: Reading<'a>,
+}
+
+impl PathReadings<'_> {
+    /// Whether a rule refuses every URL under the path.
+    fn is_refused_by(&self, rule: &RuleReadings<'_>) -> bool {
+        rule.kind == RuleKind::Disallow
+            && rule.is_exact
+            && rule.google.covers(&self.google)
+            && rule.rfc.covers(&self.rfc)
+    }
+
+    /// Whether a rule may allow some URL under the path.
+    fn may_be_allowed_by(&self, rule: &RuleReadings<'_>) -> bool {
+        rule.kind == RuleKind::Allow
+            && !(rule.google.is_disjoint(&self.google) && rule.rfc.is_disjoint(&self.rfc))
+    }
 }
 
 /// The most rules and audiences that are compared with the paths of permissions. Hostile files have
@@ -267,11 +299,6 @@ impl<'r, 'a> Access<'r, 'a> {
             .iter()
             .flat_map(|audience| audience.groups.iter().copied())
             .collect();
-        let refuses = |group: &usize| {
-            let own = rules_of(rules, *group);
-            own.iter().any(RuleReadings::refuses_all)
-                && own.iter().all(|rule| rule.kind == RuleKind::Disallow)
-        };
         Self {
             rules,
             groups: audiences
@@ -279,7 +306,9 @@ impl<'r, 'a> Access<'r, 'a> {
                 .map(|audience| audience.groups.as_slice())
                 .collect(),
             refuses_all: audiences.iter().any(|audience| audience.is_global)
-                && all_groups.iter().all(refuses),
+                && all_groups
+                    .iter()
+                    .all(|group| refuses_everything(rules_of(rules, *group))),
             budget: MAX_COMPARISONS,
         }
     }
@@ -290,6 +319,8 @@ impl<'r, 'a> Access<'r, 'a> {
         let Some(group) = field.group() else {
             return false;
         };
+        // A hostile file has many lines and many rules, so the comparisons have a budget. Beyond it,
+        // the line counts as not refused, which reports nothing.
         let Some(left) = self.budget.checked_sub(self.groups.len()) else {
             return false;
         };
@@ -313,21 +344,13 @@ impl<'r, 'a> Access<'r, 'a> {
         let path = usage::split_path(field.value()).0.unwrap_or(b"/");
         let [google, rfc] = profiles
             .map(|robots| Reading::new(Pattern::new(path, robots.profile()), RuleKind::Allow));
-        let covers = |rule: &RuleReadings<'_>| {
-            rule.kind == RuleKind::Disallow
-                && rule.is_exact
-                && rule.google.covers(&google)
-                && rule.rfc.covers(&rfc)
-        };
-        let may_allow = |rule: &RuleReadings<'_>| {
-            rule.kind == RuleKind::Allow
-                && !(rule.google.is_disjoint(&google) && rule.rfc.is_disjoint(&rfc))
-        };
-        let refuses = |groups: &[usize]| {
-            let own = || groups.iter().flat_map(|group| rules_of(self.rules, *group));
-            own().any(covers) && !own().any(may_allow)
-        };
-        !audiences.is_empty() && audiences.into_iter().all(refuses)
+        let path = PathReadings { google, rfc };
+        !audiences.is_empty()
+            && audiences.into_iter().all(|groups| {
+                let mut own = groups.iter().flat_map(|group| rules_of(self.rules, *group));
+                own.clone().any(|rule| path.is_refused_by(rule))
+                    && !own.any(|rule| path.may_be_allowed_by(rule))
+            })
     }
 }
 

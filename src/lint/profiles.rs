@@ -25,6 +25,7 @@ pub(super) fn check(
 }
 
 fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector) {
+    // Different patterns explain every other difference, so they are reported alone.
     let line = google.line();
     if google.pattern() != rfc.pattern() {
         findings.add(line, Code::ProfilesDiffer, || {

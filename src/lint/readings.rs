@@ -51,6 +51,7 @@ pub(super) struct Audience<'r, 'a> {
 /// A user-agent line such as `MJ12bot` has two names, its product token `mj` and its extended token
 /// (docs/SEMANTICS.md, Groups and agents). Both count, so that a finding holds for every agent.
 pub(super) fn audiences<'r, 'a>(robots: &'r Robots<'a>) -> Vec<Audience<'r, 'a>> {
+    // The groups that each name selects, and the first line with the name.
     let mut by_name: BTreeMap<&[u8], (BTreeSet<usize>, &'r AgentLine<'a>)> = BTreeMap::new();
     for (index, group) in robots.groups().iter().enumerate() {
         for agent in group.agents() {
@@ -63,6 +64,7 @@ pub(super) fn audiences<'r, 'a>(robots: &'r Robots<'a>) -> Vec<Audience<'r, 'a>>
             }
         }
     }
+    // Names that select the same groups are one audience, because the same rules apply to them.
     let mut by_groups: BTreeMap<Vec<usize>, Audience<'r, 'a>> = BTreeMap::new();
     for (name, (groups, first)) in by_name {
         let groups: Vec<usize> = groups.into_iter().collect();
@@ -146,7 +148,8 @@ impl<'a> Reading<'a> {
 
     /// Whether no path matches both patterns, because their literal prefixes differ.
     pub(super) fn is_disjoint(&self, other: &Self) -> bool {
-        let (a, b) = (self.literal_prefix(), other.literal_prefix());
+        let a = self.literal_prefix();
+        let b = other.literal_prefix();
         !a.starts_with(b) && !b.starts_with(a)
     }
 

@@ -43,6 +43,8 @@ pub(super) fn check(
     audiences: &[Audience<'_, '_>],
     findings: &mut FindingCollector,
 ) {
+    // Agents obey different sets of rules, and a rule may be superfluous in some only. So each
+    // audience is checked alone, and a rule is reported if all audiences agree.
     let mut states: HashMap<u32, State<'_, '_>> = HashMap::new();
     let mut unchecked: HashSet<usize> = HashSet::new();
     let mut budget = Budget::new(rules.len());
@@ -105,20 +107,18 @@ impl Budget {
             .iter()
             .filter(|rule| rule.google.pattern.text.contains(&b'*'))
             .count();
-        let (all, wildcard) = (rules.len() * rules.len(), rules.len() * wildcard_rules);
-        if rules.len() > MAX_COMPARED || wildcard > MAX_WILDCARD_COMPARISONS {
+        let all = rules.len() * rules.len();
+        let wildcard = rules.len() * wildcard_rules;
+        if rules.len() > MAX_COMPARED
+            || wildcard > MAX_WILDCARD_COMPARISONS
+            || all > self.comparisons
+            || wildcard > self.wildcard_comparisons
+        {
             return false;
         }
-        match (
-            self.comparisons.checked_sub(all),
-            self.wildcard_comparisons.checked_sub(wildcard),
-        ) {
-            (Some(comparisons), Some(wildcard_comparisons)) => {
-                (self.comparisons, self.wildcard_comparisons) = (comparisons, wildcard_comparisons);
-                true
-            }
-            _ => false,
-        }
+        self.comparisons -= all;
+        self.wildcard_comparisons -= wildcard;
+        true
     }
 }
 
@@ -171,8 +171,11 @@ fn add_superfluous(
     findings: &mut FindingCollector,
 ) {
     findings.add(rule.line, reason.code, || {
-        let (text, other) = (quote(rule.text), reason.other);
-        let (other_text, line) = (quote(other.text), other.line);
+        let text = quote(rule.text);
+        let other = reason.other;
+        let other_text = quote(other.text);
+        let line = other.line;
+        // The agents of different groups may have different reasons; two of them tell enough.
         if let Some(Reason { other: second, .. }) = differing {
             let message = format!(
                 "{text} changes nothing: for some of its agents {other_text} on line {line} decides in its place, for \
@@ -197,7 +200,8 @@ fn add_superfluous(
 }
 
 fn describe_override(rule: &RuleReadings<'_>, winner: &RuleReadings<'_>) -> (String, String) {
-    let (line, is_longer) = (winner.line, winner.google.rank.0 > rule.google.rank.0);
+    let line = winner.line;
+    let is_longer = winner.google.rank.0 > rule.google.rank.0;
     let reason = if is_longer {
         "its path is longer"
     } else {
@@ -249,6 +253,7 @@ fn without_duplicates<'r, 'a>(
         HashMap::new();
     let mut unique = Vec::with_capacity(rules.len());
     for &rule in rules {
+        // Parsers that ignore an inexact line need its duplicate, so neither is removed.
         if rule.is_exact {
             let first = *firsts
                 .entry((rule.kind, &rule.google.pattern, &rule.rfc.pattern))
@@ -343,24 +348,24 @@ fn redundancies<'r, 'a>(
     let mut order: Vec<Ranked<'r, 'a>> = own.chain(folders).collect();
     // Of equal rules, the later one is redundant, never both.
     order.sort_by_key(|ranked| Reverse((ranked.reading.rank, ranked.rule.line)));
-    let is_candidate = |ranked: &Ranked<'_, '_>| {
-        !ranked.is_folder && ranked.rule.folder.is_none() && ranked.rule.is_exact
-    };
-    let candidates = order
-        .iter()
-        .enumerate()
-        .filter(|(_, ranked)| is_candidate(ranked));
-    let found = candidates.filter_map(|(at, ranked)| {
-        let mut below = order[at + 1..]
+    let mut redundant = HashMap::new();
+    for (at, ranked) in order.iter().enumerate() {
+        if ranked.is_folder || ranked.rule.folder.is_some() || !ranked.rule.is_exact {
+            continue;
+        }
+        // Without the rule, the next lower rules decide its paths. It is redundant if one of them
+        // covers it before a rule of the other kind can match.
+        let cover = order[at + 1..]
             .iter()
-            .filter(|other| !other.reading.is_disjoint(ranked.reading));
-        let same = |other: &&Ranked<'_, '_>| other.rule.kind == ranked.rule.kind;
-        let is_cover = |other: &&Ranked<'_, '_>| {
-            let is_kept = other.rule.is_exact && !overridden.contains_key(&other.rule.line);
-            !other.is_folder && is_kept && other.reading.covers(ranked.reading)
-        };
-        let cover = below.by_ref().take_while(same).find(is_cover)?;
-        Some((ranked.rule.line, cover.rule))
-    });
-    found.collect()
+            .filter(|other| !other.reading.is_disjoint(ranked.reading))
+            .take_while(|other| other.rule.kind == ranked.rule.kind)
+            .find(|other| {
+                let is_kept = other.rule.is_exact && !overridden.contains_key(&other.rule.line);
+                !other.is_folder && is_kept && other.reading.covers(ranked.reading)
+            });
+        if let Some(cover) = cover {
+            redundant.insert(ranked.rule.line, cover.rule);
+        }
+    }
+    redundant
 }

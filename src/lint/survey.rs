@@ -100,6 +100,7 @@ pub fn survey(
     allowed: &[Code],
     progress: impl Fn(u64) + Sync,
 ) -> Result<Survey> {
+    // Files are checked in any order on all threads, so the counters are atomic.
     let uses = FileUses::of_newest_answers(snapshot)?;
     let clean = AtomicCount::new();
     let counts: Vec<AtomicCount> = Code::ALL.iter().map(|_| AtomicCount::new()).collect();

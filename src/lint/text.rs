@@ -49,7 +49,8 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     let inexact = fields::check(body, findings);
     let [google, rfc] =
         [Profile::Google, Profile::Rfc9309].map(|profile| Robots::parse(body, profile));
-    let (rules, audiences) = (read_rules(&google, &rfc, &inexact.all), audiences(&google));
+    let rules = read_rules(&google, &rfc, &inexact.all);
+    let audiences = audiences(&google);
     agent_names::check(&google, findings);
     agents::check(&google, blank_lines, findings);
     global_rules::check(&google, &rules, &audiences, findings);
