@@ -60,6 +60,7 @@ impl CrawlerList {
                 + 1;
             bad_registry(Some(line), "not UTF-8; save the file as UTF-8 text")
         })?;
+        // A table has names of columns first, so the first character tells the two formats apart.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let is_json = text.trim_start().starts_with(['{', '[']);
         let entries = if is_json {
@@ -67,6 +68,7 @@ impl CrawlerList {
         } else {
             table::parse(text)?
         };
+        // A file without entries would add nothing silently; it is probably another file.
         if entries.is_empty() {
             let what = format!(
                 "lists no crawlers; give a table with the columns {}",

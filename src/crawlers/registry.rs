@@ -139,8 +139,8 @@ impl CrawlerRegistry {
 
 /// Orders two tokens as their lower-case forms.
 fn compare_ignoring_case(a: &str, b: &str) -> Ordering {
-    let lower = |byte: u8| byte.to_ascii_lowercase();
-    a.bytes().map(lower).cmp(b.bytes().map(lower))
+    let a = a.bytes().map(|byte| byte.to_ascii_lowercase());
+    a.cmp(b.bytes().map(|byte| byte.to_ascii_lowercase()))
 }
 
 impl KnownAgent {

@@ -102,11 +102,6 @@ fn entry_of(name: &str, texts: &ListedTexts) -> CrawlerEntry {
 /// The label and the address of a Markdown link; of a bare address only that, of other text only
 /// the text.
 fn split_link(text: &str) -> (&str, Option<&str>) {
-    let is_address = |text: &str| {
-        (text.starts_with("https://") || text.starts_with("http://"))
-            && !text.contains(char::is_whitespace)
-            && !has_control(text)
-    };
     let text = text.trim();
     if is_address(text) {
         return ("", Some(text));
@@ -119,6 +114,13 @@ fn split_link(text: &str) -> (&str, Option<&str>) {
         Some((label, address)) => (label, Some(address).filter(|address| is_address(address))),
         None => (text, None),
     }
+}
+
+/// Whether a text is a web address and nothing else.
+fn is_address(text: &str) -> bool {
+    (text.starts_with("https://") || text.starts_with("http://"))
+        && !text.contains(char::is_whitespace)
+        && !has_control(text)
 }
 
 /// The name at the start of a text such as "Twin, a platform for …"; `None` if it is unclear.
@@ -146,6 +148,7 @@ fn purpose_of(function: &str) -> Option<Purpose> {
     }
     let words: Vec<&str> = function.split(|c: char| !c.is_alphanumeric()).collect();
     let has = |word: &str| words.contains(&word);
+    // A negated sentence may name the purpose that the crawler does not have.
     if has("not") || has("no") || has("never") {
         return None;
     }

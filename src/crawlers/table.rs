@@ -19,6 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<CrawlerEntry>> {
     let mut first_lines: HashMap<String, usize> = HashMap::new();
     let mut entries = Vec::new();
     for (number, line) in lines {
+        // The first line that is not a comment names the columns, in any order.
         let fields: Vec<&str> = line.split('\t').map(str::trim_ascii).collect();
         let Some(columns) = &columns else {
             columns = Some(checked_columns(number, fields)?);
@@ -47,16 +48,19 @@ pub(super) fn date(text: &str) -> Option<&str> {
     let mut dates = comments
         .filter_map(|line| line.strip_prefix("# date: "))
         .map(str::trim);
-    dates.find(|date| {
-        let is_form = |(at, byte): (usize, u8)| {
-            if at == 4 || at == 7 {
+    dates.find(|date| has_form_of_date(date))
+}
+
+/// Whether a text has the form `2026-11-23`.
+fn has_form_of_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(position, byte)| {
+            if position == 4 || position == 7 {
                 byte == b'-'
             } else {
                 byte.is_ascii_digit()
             }
-        };
-        date.len() == 10 && date.bytes().enumerate().all(is_form)
-    })
+        })
 }
 
 /// Checks the names of the columns.
@@ -126,12 +130,11 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
                     .into_iter()
                     .find(|obeys| obeys.name() == *field);
                 let names = Compliance::ALL.map(Compliance::name).join(", ");
-                let unknown = || {
+                entry.obeys = Some(named.ok_or_else(|| {
                     bad(format!(
                         "{field:?} does not say whether the crawler obeys; write {names}"
                     ))
-                };
-                entry.obeys = Some(named.ok_or_else(unknown)?);
+                })?);
             }
         }
     }
