@@ -26,15 +26,8 @@ impl<'s> AgentNames<'s> {
     /// Looks up the truncated form of every name. Cost: a pass over all names, with a binary search
     /// for each name that has digits or the like.
     pub(crate) fn new(snapshot: &'s Snapshot) -> Result<Self> {
-        let number_of_truncated = |number: u64| {
-            let name = snapshot.token(number)?;
-            let found = truncate(name)
-                .map(|short| snapshot.token_number(short))
-                .transpose()?;
-            Ok(found.flatten().unwrap_or(NONE))
-        };
         let truncated = (0..snapshot.token_count()?)
-            .map(number_of_truncated)
+            .map(|number| number_of_truncated(snapshot, number))
             .collect::<Result<_>>()?;
         Ok(Self {
             snapshot,
@@ -97,6 +90,14 @@ pub(crate) fn count_files_naming(snapshot: &Snapshot, numbers: &[u32]) -> Result
 fn truncate(name: &[u8]) -> Option<&[u8]> {
     let end = name.iter().position(|&b| !is_token_byte(b))?;
     (end > 0 && name[end] != b' ').then(|| &name[..end])
+}
+
+/// The number of the truncated form of a name, or [`NONE`].
+fn number_of_truncated(snapshot: &Snapshot, number: u64) -> Result<u32> {
+    let Some(short) = truncate(snapshot.token(number)?) else {
+        return Ok(NONE);
+    };
+    Ok(snapshot.token_number(short)?.unwrap_or(NONE))
 }
 
 /// The product tokens in a text that are not truncated names.

@@ -167,13 +167,12 @@ impl WitnessSearch<'_, '_> {
         if is_robots_txt && self.profile == Profile::Rfc9309 {
             return Ok(());
         }
-        let (candidate, signature) = (Candidate::new(path), &mut PathSignature::new());
         if allows(
             self.view,
             self.place,
             self.rules,
-            candidate,
-            signature,
+            Candidate::new(path),
+            &mut PathSignature::new(),
             cache,
             AnyBackend::detect(),
         )? {

@@ -32,11 +32,11 @@ pub(crate) struct UsedFile {
 impl FileUses {
     /// Uses that are not counted yet.
     pub(crate) fn none(snapshot: &Snapshot) -> Self {
-        let unused = || Uses {
+        let unused = (0..snapshot.file_count()).map(|_| Uses {
             origins: AtomicU32::new(0),
             first_row: AtomicU32::new(u32::MAX),
-        };
-        Self((0..snapshot.file_count()).map(|_| unused()).collect())
+        });
+        Self(unused.collect())
     }
 
     /// Counts all origins by the robots.txt of their newest answer. Last good copies do not count.

@@ -47,19 +47,15 @@ pub(crate) fn have_same_rules(
     if old_named.len() != new_named.len() {
         return Ok(false);
     }
-    let are_same = |old_place, new_place| {
-        are_same_rules(
-            StoredRules {
-                view: old_view,
-                place: old_place,
-            },
-            StoredRules {
-                view: new_view,
-                place: new_place,
-            },
-        )
+    let of_old = |place| StoredRules {
+        view: old_view,
+        place,
     };
-    if !are_same(old_row.global, new_row.global)? {
+    let of_new = |place| StoredRules {
+        view: new_view,
+        place,
+    };
+    if !are_same_rules(of_old(old_row.global), of_new(new_row.global))? {
         return Ok(false);
     }
     // Names that share a group are often adjacent, and their rules are compared once.
@@ -71,7 +67,7 @@ pub(crate) fn have_same_rules(
     {
         let places = (before.rule_set, after.rule_set);
         if !is_same_name(before.token, after.token)
-            || places != last_places && !are_same(places.0, places.1)?
+            || places != last_places && !are_same_rules(of_old(places.0), of_new(places.1))?
         {
             return Ok(false);
         }
