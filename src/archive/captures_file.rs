@@ -90,7 +90,9 @@ impl CapturesHeader {
             );
             return Err(ErrorKind::UnknownSource { what }.into());
         }
-        let (tool_len, dictionary_len) = (fields.u32() as usize, fields.u32() as usize);
+        // The lengths are checked before the checksum, because they tell how much it covers.
+        let tool_len = fields.u32() as usize;
+        let dictionary_len = fields.u32() as usize;
         if fields.u32() != 0 || tool_len > MAX_TOOL_LEN || dictionary_len > MAX_DICTIONARY_LEN {
             return Err(Error::damaged(0, "the lengths in the header", false));
         }
@@ -217,6 +219,7 @@ pub(crate) const END_LEN: usize = HEAD_LEN + TOTALS_LEN;
 impl CapturesCounts {
     /// The block with the totals, after this number of other blocks.
     pub(crate) fn encode_end(&self, number: u64) -> Vec<u8> {
+        // Taken apart by name, so that a new total cannot be forgotten here.
         let mut body = Vec::with_capacity(TOTALS_LEN);
         let Self {
             captures,
@@ -304,6 +307,7 @@ pub(crate) fn encode_block(
     records: &[u8],
     texts: &[BlockText<'_>],
 ) -> Result<Vec<u8>> {
+    // All rows precede the frames, so a reader finds a text by its number without the others.
     let mut body = Vec::new();
     for text in texts {
         body.extend_from_slice(&text.digest);
@@ -404,7 +408,8 @@ impl CapturesBlock {
         for row in rows.chunks_exact(TEXT_ROW_LEN) {
             let (digest, lengths) = row.split_first_chunk()?;
             let mut lengths = Fields(lengths);
-            let (raw_len, frame_len) = (lengths.u32(), lengths.u32());
+            let raw_len = lengths.u32();
+            let frame_len = lengths.u32();
             let (frame, rest) = frames.split_at_checked(frame_len as usize)?;
             if raw_len as usize > MAX_CONDENSED {
                 return None;
@@ -485,6 +490,7 @@ impl<R: Read> BlockReader<R> {
         if self.is_at_end {
             return Ok(None);
         }
+        // Any return from here on ends the file, except that of a whole block.
         self.is_at_end = true;
         let offset = self.bytes.offset;
         let damaged = |what: &str| Error::damaged(offset, what, true);
@@ -507,6 +513,7 @@ impl<R: Read> BlockReader<R> {
             self.captures += u64::from(head.captures);
             return Ok(Some(block));
         }
+        // The end block proves that no block is missing and that nothing was appended.
         block.verify_checksum()?;
         if CapturesCounts::decode(&block.body).captures != self.captures {
             return Err(damaged(

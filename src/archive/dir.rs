@@ -43,11 +43,10 @@ pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
         files(dir)?.into_iter().partition(|path| is_archive(path));
     match (archives.first(), others.first()) {
         (Some(archive), Some(other)) => {
-            let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
             let what = format!(
                 "a directory of archives ({}) that holds other files too ({}); name the archives themselves",
-                name(archive),
-                name(other)
+                archive.file_name().unwrap_or_default().display(),
+                other.file_name().unwrap_or_default().display()
             );
             Err(ErrorKind::UnknownSource { what }.into())
         }
@@ -142,7 +141,8 @@ const CONVENTIONAL_NAMES: &[&str] = &[
 /// host can have that name. `robots.txt` does not say its host.
 pub(crate) fn origins_of(path: &Path) -> Option<Vec<String>> {
     let name = path.file_name()?.to_str()?;
-    let (first, last) = (name.split('.').next()?, name.rsplit('.').next()?);
+    let first = name.split('.').next()?;
+    let last = name.rsplit('.').next()?;
     if name == "robots.txt"
         || CONVENTIONAL_NAMES.contains(&first)
         || FILE_ENDINGS.contains(&last.to_ascii_lowercase().as_str())
@@ -154,6 +154,7 @@ pub(crate) fn origins_of(path: &Path) -> Option<Vec<String>> {
         Some((scheme @ ("http" | "https" | "ftp"), rest)) => (Some(scheme), rest),
         _ => (None, name),
     };
+    // `_` stands for the `:` of a port, which many file systems do not allow.
     let authority = match rest.rsplit_once('_') {
         Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
             format!("{host}:{port}")
@@ -179,9 +180,9 @@ impl RobotsFile {
         file.take(MAX_KEPT as u64)
             .read_to_end(&mut body)
             .map_err(|err| Error::io(&self.path, err))?;
-        let not_robots = |why: String| {
+        let not_robots = |reason: String| {
             Ok(EntryContent::NotRobots(format!(
-                "{} ({why})",
+                "{} ({reason})",
                 self.path.display()
             )))
         };
@@ -203,18 +204,13 @@ impl RobotsFile {
             body: body.into(),
             ..CapturedResponse::default()
         };
-        let capture = |origin: &String| {
-            let url = format!("{origin}/robots.txt").into_bytes();
-            Capture {
-                url,
-                time: None,
-                answer: Ok(response.clone()),
-                unread_key: None,
-            }
-        };
-        Ok(EntryContent::Captures(
-            origins.iter().map(capture).collect(),
-        ))
+        let captures = origins.iter().map(|origin| Capture {
+            url: format!("{origin}/robots.txt").into_bytes(),
+            time: None,
+            answer: Ok(response.clone()),
+            unread_key: None,
+        });
+        Ok(EntryContent::Captures(captures.collect()))
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) fn headers<'a, const N: usize>(
 /// The value of a header line, if it is that of `name`.
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // Nearly all lines are other headers; their first byte dismisses them.
-    let (first, rest) = (line.first()?, line.get(name.len()..)?);
+    let first = line.first()?;
+    let rest = line.get(name.len()..)?;
     if !name.first()?.eq_ignore_ascii_case(first) && !is_white_space((*first).into()) {
         return None;
     }
@@ -79,10 +80,12 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
         max_age: cache_control.and_then(max_age),
         ..CapturedResponse::default()
     };
+    // Only the body of a success can be a robots.txt.
     if !(200..300).contains(&status) {
         return Ok(response);
     }
     response.cut_short = cut_short;
+    // `headers` gives the first line of each name, but codings may be on several lines.
     let mut applied = Vec::new();
     if transfer_coding.is_some() || content_coding.is_some() {
         applied =

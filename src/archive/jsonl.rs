@@ -70,6 +70,7 @@ impl<'r> JsonlReader<'r> {
                     if n as u64 == MAX_LINE {
                         return Err(line.damaged("a line of over 64 MiB", false));
                     }
+                    // After damage, the text before the next line end is the rest of a lost line.
                     let is_partial = std::mem::take(&mut self.is_partial);
                     if !is_partial && !line.text.trim_ascii().is_empty() {
                         return Ok(Some(line));
@@ -115,17 +116,22 @@ const BODY_FIELDS: &[&str] = &["user-agent:", "disallow:", "allow:", "sitemap:"]
 /// In a line without a body, a key that looks like the body, by its name or its value.
 fn body_like_key(line: &[u8]) -> Option<String> {
     let object: serde_json::Map<String, Value> = serde_json::from_slice(line).ok()?;
-    let has = |text: &str, parts: &[&str]| {
-        let text = text.to_ascii_lowercase();
-        parts.iter().any(|part| text.contains(part))
-    };
-    let mut texts = object
-        .iter()
-        .filter_map(|(key, value)| value.as_str().map(|text| (key, text)));
-    let is_known = |key: &str| ["url", "status", "fetched_at", "error", "truncated"].contains(&key);
-    let found = texts
-        .find(|(key, text)| !is_known(key) && (has(key, BODY_NAMES) || has(text, BODY_FIELDS)));
-    found.map(|(key, _)| key.clone())
+    for (key, value) in &object {
+        let is_known =
+            ["url", "status", "fetched_at", "error", "truncated"].contains(&key.as_str());
+        if let (false, Some(text)) = (is_known, value.as_str())
+            && (contains_any(key, BODY_NAMES) || contains_any(text, BODY_FIELDS))
+        {
+            return Some(key.clone());
+        }
+    }
+    None
+}
+
+/// Whether a text contains one of these parts, which are in lower case, in any case.
+fn contains_any(text: &str, parts: &[&str]) -> bool {
+    let text = text.to_ascii_lowercase();
+    parts.iter().any(|part| text.contains(part))
 }
 
 impl JsonlObject {
@@ -212,10 +218,8 @@ impl JsonlObject {
             Value::String(text) => text.trim().parse().ok(),
             _ => None,
         };
-        let is_status =
-            |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(number);
         let status = number
-            .filter(is_status)
+            .filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(number))
             .ok_or_else(|| format!("\"status\" is not an HTTP status: {value}"))?;
         Ok(Some(status as u16))
     }
@@ -240,12 +244,11 @@ impl JsonlObject {
                 .iter()
                 .filter(|value| !value.is_null())
                 .map(move |one| {
-                    let wrong = || {
+                    one.as_str().ok_or_else(|| {
                         format!(
                             "\"headers\": {key:?} is neither a text nor a list of texts: {value}"
                         )
-                    };
-                    one.as_str().ok_or_else(wrong)
+                    })
                 })
         })
     }

@@ -143,6 +143,7 @@ fn open_stream<'r>(
     context: &'r ReadContext,
 ) -> Result<FormatReader<'r>> {
     let mut decoder = Decoder::new(MeteredReader { inner, context })?;
+    // The format shows only in decoded bytes, so a damaged start is skipped first.
     loop {
         match detect_format(&mut decoder) {
             Ok(ArchiveFormat::Warc) => {

@@ -27,7 +27,9 @@ impl WarcRecord {
     /// The capture in the record; `None` if the record names no URL.
     pub(super) fn capture(self) -> Option<Capture> {
         let bytes = Bytes::from(self.bytes);
-        let (head, block) = (&bytes[..self.head_len], bytes.slice(self.head_len..));
+        // The block shares the memory of the record; bodies are not copied.
+        let head = &bytes[..self.head_len];
+        let block = bytes.slice(self.head_len..);
         let names = [
             "WARC-Target-URI",
             "WARC-Date",
@@ -90,14 +92,15 @@ enum WarcItem {
 
 /// Whether a record of this type and target holds an HTTP response.
 fn is_http_response(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
-    let is_dns = |uri: &[u8]| {
-        uri.trim_ascii_start()
-            .get(..4)
-            .is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"))
+    let (Some(kind), Some(target)) = (kind, target) else {
+        return false;
     };
-    let is_kind =
-        |kind: &[u8]| kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(REVISIT);
-    kind.is_some_and(is_kind) && target.is_some_and(|uri| !is_dns(uri))
+    let is_dns = target
+        .trim_ascii_start()
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"));
+    let is_kind = kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(REVISIT);
+    is_kind && !is_dns
 }
 
 /// The `response` and `revisit` records of a WARC file, one by one.
@@ -129,6 +132,8 @@ impl<'r> WarcReader<'r> {
 
     /// The next record; `None` at the end.
     pub(super) fn next_record(&mut self) -> Result<Option<WarcRecord>> {
+        // A record is returned once the next one is read: damage there may show that its length is
+        // wrong.
         while !self.at_end {
             let whole = match self.read_record() {
                 Ok(WarcItem::Response(record)) => self.pending.replace(record),
@@ -170,6 +175,7 @@ impl<'r> WarcReader<'r> {
             self.skip(length, |_| {})?;
             return Ok(WarcItem::Other);
         }
+        // Longer blocks are read to their end, but only this much can be a robots.txt.
         let head_len = self.head.len();
         let mut bytes = Vec::with_capacity(head_len + length.min(MAX_BLOCK) as usize);
         bytes.extend_from_slice(&self.head);
