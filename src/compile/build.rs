@@ -81,7 +81,10 @@ pub(super) fn build(
         previous: inputs.previous,
         histories: SharedHistories::default(),
     };
-    let (mut resolved, mut compiled) = (source.resolve_chunk(&resolver)?, Vec::new());
+    let mut resolved = source.resolve_chunk(&resolver)?;
+    let mut compiled = Vec::new();
+    // A pipeline of three steps: while a chunk is resolved, the files of the chunk before are parsed,
+    // and those of the one before that are appended. Its order is fixed, so the bytes are too.
     while !resolved.is_empty() || !compiled.is_empty() {
         let (next, (parsed, appended)) = rayon::join(
             || source.resolve_chunk(&resolver),
@@ -97,7 +100,8 @@ pub(super) fn build(
             },
         );
         places.extend(appended?);
-        (resolved, compiled) = (next?, parsed?);
+        resolved = next?;
+        compiled = parsed?;
         progress(CompileProgress::of(
             CompilePhase::Build,
             source.done,
@@ -197,7 +201,8 @@ impl<'c> OriginSource<'c> {
 
     /// The outcomes of the next origins, on all threads; empty at the end.
     fn resolve_chunk(&mut self, resolver: &Resolver<'c>) -> Result<Vec<ResolvedOrigin<'c>>> {
-        let (mut chunk, mut captures) = (Vec::new(), 0);
+        let mut chunk = Vec::new();
+        let mut captures = 0;
         while chunk.len() < CHUNK_ORIGINS && captures < CHUNK_CAPTURES {
             let Some(origin) = self.next()? else { break };
             if let UnresolvedOrigin::Captured(robots) = &origin {
@@ -205,14 +210,13 @@ impl<'c> OriginSource<'c> {
             }
             chunk.push(origin);
         }
-        let resolve = |origin| match origin {
-            UnresolvedOrigin::Captured(robots) => resolver.resolve(robots),
-            UnresolvedOrigin::Previous(row) => resolver.resolve_previous(row),
-        };
         chunk
             .into_par_iter()
             .with_min_len(ORIGINS_PER_TASK)
-            .map(resolve)
+            .map(|origin| match origin {
+                UnresolvedOrigin::Captured(robots) => resolver.resolve(robots),
+                UnresolvedOrigin::Previous(row) => resolver.resolve_previous(row),
+            })
             .collect()
     }
 }

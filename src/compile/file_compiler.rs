@@ -141,37 +141,59 @@ fn inherited<'c>(
     places: &InheritedPlaces,
 ) -> Result<CompiledFile<'c>> {
     let file = snapshot.file(row)?;
-    let (mut rules, mut previous_places, mut by_place) = (Vec::new(), Vec::new(), HashMap::new());
-    let mut index_of = |place: u32| -> Result<usize> {
-        if let Some(&index) = by_place.get(&place) {
-            return Ok(index);
-        }
-        rules.push(match places.get(&place) {
-            Some(place) => RulesContents::Place(*place),
-            None => inherited_rules(snapshot, place)?,
-        });
-        previous_places.push(place);
-        by_place.insert(place, rules.len() - 1);
-        Ok(rules.len() - 1)
+    // Agents share rules, so the rules of a file are a list that the agents refer to.
+    let mut rules = InheritedRules {
+        snapshot,
+        places,
+        rules: Vec::new(),
+        previous_places: Vec::new(),
+        by_place: HashMap::new(),
     };
-    let global = snapshot.global(&file).map(&mut index_of).transpose()?;
+    let global = snapshot.global(&file);
+    let global = global.map(|place| rules.index_of(place)).transpose()?;
     let named = snapshot.named(&file)?.map(|(token, place)| {
         Ok(NamedContents {
             name: snapshot.token(token)?.into(),
-            rules: index_of(place)?,
+            rules: rules.index_of(place)?,
         })
     });
     let named = named.collect::<Result<_>>()?;
     let contents = FileContents {
         frame: snapshot.frame(row)?.into(),
-        rules,
+        rules: rules.rules,
         global,
         named,
     };
     Ok(CompiledFile {
         contents,
-        previous_places,
+        previous_places: rules.previous_places,
     })
+}
+
+/// The distinct rules of a file of the previous snapshot, in the order of their first use.
+struct InheritedRules<'c, 'i> {
+    snapshot: &'c PreviousSnapshot,
+    places: &'i InheritedPlaces,
+    rules: Vec<RulesContents<'c>>,
+    previous_places: Vec<u32>,
+    /// Indices by the offset in the previous snapshot.
+    by_place: HashMap<u32, usize>,
+}
+
+impl InheritedRules<'_, '_> {
+    /// The index of the rules at an offset of the previous snapshot.
+    fn index_of(&mut self, place: u32) -> Result<usize> {
+        if let Some(&index) = self.by_place.get(&place) {
+            return Ok(index);
+        }
+        self.rules.push(match self.places.get(&place) {
+            Some(place) => RulesContents::Place(*place),
+            None => inherited_rules(self.snapshot, place)?,
+        });
+        self.previous_places.push(place);
+        self.by_place.insert(place, self.rules.len() - 1);
+        Ok(self.rules.len() - 1)
+    }
 }
 
 /// The rules at a place of the previous snapshot.
@@ -180,25 +202,27 @@ fn inherited_rules(snapshot: &PreviousSnapshot, place: u32) -> Result<RulesConte
         PreviousRules::Set(bytes) => return Ok(RulesContents::Set(DigestedSet::new(bytes))),
         PreviousRules::Union(parts) => parts,
     };
-    let part = |part: u32| match snapshot.rules(part)? {
-        PreviousRules::Set(bytes) => Ok(DigestedSet::new(bytes)),
-        PreviousRules::Union(_) => Err(damaged(Error::corrupt("a union of unions"))),
-    };
-    parts
-        .into_iter()
-        .map(part)
-        .collect::<Result<_>>()
-        .map(RulesContents::Union)
+    let mut sets = Vec::new();
+    for part in parts {
+        let PreviousRules::Set(bytes) = snapshot.rules(part)? else {
+            return Err(damaged(Error::corrupt("a union of unions")));
+        };
+        sets.push(DigestedSet::new(bytes));
+    }
+    Ok(RulesContents::Union(sets))
 }
 
 fn encode<'p>(merged: &MergedRules<'_>) -> Result<RulesContents<'p>> {
-    let set = |rules: &Vec<CanonicalRule<'_>>| build::encode(rules).map(DigestedSet::new);
     match merged {
-        MergedRules::Set(rules) => set(rules).map(RulesContents::Set),
+        MergedRules::Set(rules) => encode_set(rules).map(RulesContents::Set),
         MergedRules::Union(sets) => sets
             .iter()
-            .map(set)
+            .map(|rules| encode_set(rules))
             .collect::<Result<_>>()
             .map(RulesContents::Union),
     }
+}
+
+fn encode_set<'p>(rules: &[CanonicalRule<'_>]) -> Result<DigestedSet<'p>> {
+    build::encode(rules).map(DigestedSet::new)
 }

@@ -343,22 +343,21 @@ impl Compiler {
     /// [`ErrorKind::TooLarge`] for more distinct files than a snapshot can hold.
     pub fn add_responses(&mut self, fetched: &[(&[u8], FetchResult<'_>)]) -> Result<()> {
         let store = self.store();
-        let add = |fetched: &[(&[u8], FetchResult<'_>)]| -> Result<_> {
-            let mut batch = CaptureBatch::new(self.options, store)?;
-            for (url, result) in fetched {
-                let capture = result.capture(url);
-                batch.tally.report.bytes_in += capture
-                    .answer
-                    .as_ref()
-                    .map_or(0, |response| response.body.len() as u64);
-                batch.add_capture(capture)?;
-            }
-            batch.flush()?;
-            Ok(batch.tally)
-        };
         let tallies: Vec<_> = fetched
             .par_chunks(RESPONSES_PER_TASK)
-            .map(add)
+            .map(|fetched| {
+                let mut batch = CaptureBatch::new(self.options, store)?;
+                for (url, result) in fetched {
+                    let capture = result.capture(url);
+                    batch.tally.report.bytes_in += capture
+                        .answer
+                        .as_ref()
+                        .map_or(0, |response| response.body.len() as u64);
+                    batch.add_capture(capture)?;
+                }
+                batch.flush()?;
+                Ok(batch.tally)
+            })
             .collect::<Result<_>>()?;
         tallies
             .into_iter()
@@ -420,10 +419,12 @@ impl Compiler {
         let file = file.uncompressed()?;
         let mut input = std::mem::take(&mut self.tally).report;
         let CaptureStore { texts, runs } = self.store.take().unwrap_or_else(|| self.new_store());
-        (input.profile, input.distinct_text_bytes) = (self.options.profile, texts.raw_len());
+        input.profile = self.options.profile;
+        input.distinct_text_bytes = texts.raw_len();
         let runs = runs.finish(&texts)?;
         let texts = texts.finish()?;
         let mut writer = CapturesWriter::new(file, &texts)?;
+        // `as_of` may have been called after these captures were added.
         merge_with_progress(&runs, &texts, progress, &mut |record| {
             if self.options.is_too_new(record.time()) {
                 input.too_new += 1;
@@ -510,10 +511,10 @@ impl Compiler {
 }
 
 fn origin_of(url: &str) -> Result<Origin> {
-    let unknown = || ErrorKind::UnknownSource {
+    let origin = Origin::of(url.as_bytes());
+    Ok(origin.ok_or_else(|| ErrorKind::UnknownSource {
         what: format!("{url:?} is not a URL"),
-    };
-    Ok(Origin::of(url.as_bytes()).ok_or_else(unknown)?)
+    })?)
 }
 
 /// A compiled snapshot, ready to be written. Its sections are in memory or in temporary files.

@@ -38,26 +38,29 @@ pub(crate) enum MergedRules<'r> {
     Union(Vec<Vec<CanonicalRule<'r>>>),
 }
 
+/// Adds a group, unless another line of it added it already.
+fn add_group(groups: &mut Vec<usize>, group: usize) {
+    if groups.last() != Some(&group) {
+        groups.push(group);
+    }
+}
+
 /// Merges the groups of each agent name (RFC 9309 §2.2.1).
 pub(crate) fn by_agent<'r>(robots: &'r Robots<'_>) -> RulesByAgent<'r> {
     let mut global = Vec::new();
     let mut named: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
-    let push = |groups: &mut Vec<usize>, group| {
-        if groups.last() != Some(&group) {
-            groups.push(group);
-        }
-    };
     for (i, group) in robots.groups().iter().enumerate() {
         for line in group.agents() {
             if line.is_global() {
-                push(&mut global, i);
+                add_group(&mut global, i);
             }
             let names = [Some(&line.named().token), line.named().extended.as_ref()];
             for name in names.into_iter().flatten().filter(|name| !name.is_empty()) {
-                push(named.entry(name).or_default(), i);
+                add_group(named.entry(name).or_default(), i);
             }
         }
     }
+    // The budget bounds what a hostile file with overlapping groups can multiply.
     let rules: usize = robots
         .groups()
         .iter()
@@ -96,6 +99,7 @@ impl<'r> GroupMerger<'r> {
         if let Some(&index) = self.by_groups.get(&groups) {
             return index;
         }
+        // Beyond the budget, the groups stay apart, and the highest rank of all decides.
         let profile = self.robots.profile();
         let rules: Vec<&[Rule<'_>]> = groups
             .iter()
@@ -127,18 +131,19 @@ fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRu
         let folder = (profile == Profile::Google && rule.kind() == RuleKind::Allow)
             .then(|| pattern.index_folder())
             .flatten();
-        let mut add = |text: Cow<'r, [u8]>, anchored| {
-            set.push(CanonicalRule {
-                text,
-                anchored,
-                kind: rule.kind(),
-            })
-        };
         if pattern.can_match() {
-            add(Cow::Borrowed(&pattern.text), pattern.anchored);
+            set.push(CanonicalRule {
+                text: Cow::Borrowed(&pattern.text),
+                anchored: pattern.anchored,
+                kind: rule.kind(),
+            });
         }
         if let Some(folder) = folder.filter(Pattern::can_match) {
-            add(Cow::Owned(folder.text.into_owned()), folder.anchored);
+            set.push(CanonicalRule {
+                text: Cow::Owned(folder.text.into_owned()),
+                anchored: folder.anchored,
+                kind: rule.kind(),
+            });
         }
     }
     set.sort_unstable_by(|a, b| (&a.text, a.anchored, a.kind).cmp(&(&b.text, b.anchored, b.kind)));

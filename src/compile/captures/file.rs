@@ -146,14 +146,20 @@ impl CapturesFile {
 
     /// Passes the blocks to `check`. Damage found here is not skippable.
     fn for_each_block(&self, mut check: impl FnMut(&CapturesBlock) -> Result<()>) -> Result<()> {
-        let mut check_all = || -> Result<()> {
-            let mut reader = BlockReader::new(BufReader::new(read_whole(File::open(&self.path)?)))?;
-            while let Some(block) = reader.next_block()? {
-                check(&block)?;
-            }
-            Ok(())
-        };
-        check_all().map_err(|err| err.final_damage().at(&self.path))
+        self.try_for_each_block(&mut check)
+            .map_err(|err| err.final_damage().at(&self.path))
+    }
+
+    /// The same, with errors that do not name the file.
+    fn try_for_each_block(
+        &self,
+        check: &mut dyn FnMut(&CapturesBlock) -> Result<()>,
+    ) -> Result<()> {
+        let mut reader = BlockReader::new(BufReader::new(read_whole(File::open(&self.path)?)))?;
+        while let Some(block) = reader.next_block()? {
+            check(&block)?;
+        }
+        Ok(())
     }
 }
 
@@ -181,11 +187,10 @@ impl Verifier {
     fn add(&mut self, block: &CapturesBlock) -> Result<()> {
         let content = block.content()?;
         for (number, text) in content.texts.iter().enumerate() {
-            let unpacked = self.unpacker.unpack(text.frame).ok();
-            let is_right = |unpacked: Vec<u8>| {
+            let is_right = self.unpacker.unpack(text.frame).is_ok_and(|unpacked| {
                 unpacked.len() == text.raw_len as usize && digest(&unpacked) == text.digest
-            };
-            if !unpacked.is_some_and(is_right) {
+            });
+            if !is_right {
                 return Err(block.damaged(&format!("its text {number}")));
             }
             if self.distinct.insert(text.digest) {

@@ -83,6 +83,8 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
             )
             .into());
         }
+        // A text counts for the block only if the block does not have it yet. A new block has none,
+        // so the length is asked for again below.
         let text = record.text();
         if !self
             .block
@@ -133,12 +135,10 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
         let pending = std::mem::take(&mut self.pending);
         let texts = self.texts;
         let first = self.blocks;
-        let encode =
-            |(number, block): (usize, &PendingBlock)| block.encode(first + number as u64, texts);
         let encoded: Vec<EncodedBlock> = pending
             .par_iter()
             .enumerate()
-            .map(encode)
+            .map(|(number, block)| block.encode(first + number as u64, texts))
             .collect::<Result<_>>()?;
         for (block, encoded) in pending.iter().zip(encoded) {
             for (text, raw_len) in block.texts.iter().zip(encoded.raw_lens) {
@@ -202,10 +202,9 @@ impl PendingBlock {
     }
 
     fn encode(&self, number: u64, texts: &Texts) -> Result<EncodedBlock> {
-        let (mut frames, mut raw_lens) = (
-            Vec::with_capacity(self.texts.len()),
-            Vec::with_capacity(self.texts.len()),
-        );
+        let mut frames = Vec::with_capacity(self.texts.len());
+        let mut raw_lens = Vec::with_capacity(self.texts.len());
+        // Frames are copied as they are, because both files compress with the same dictionary.
         for text in &self.texts {
             let TextFrame::Spooled(frame) = texts.frame(*text)? else {
                 return Err(Error::corrupt(

@@ -84,7 +84,9 @@ impl PreviousSnapshot {
     pub(crate) fn first_row_from(&self, key: &[u8], row: u32) -> Result<u32> {
         let is_less = |row: u32| self.origin(row).map(|entry| entry.key() < key);
         let count = self.snapshot.origin_count();
-        let (mut low, mut high, mut step) = (row, row, 1);
+        let mut low = row;
+        let mut high = row;
+        let mut step = 1;
         while high < count && is_less(high)? {
             low = high + 1;
             high = count.min(high.saturating_add(step));

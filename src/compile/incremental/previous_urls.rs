@@ -50,28 +50,25 @@ impl<'p> PreviousUrls<'p> {
         Ok(urls)
     }
 
+    /// Whether the redirects of an origin end at a URL that is not the robots.txt of any origin.
+    fn ends_elsewhere(&self, row: u32) -> Result<bool> {
+        // Most rows are dismissed by their metadata, without their entry.
+        let metadata = self.previous.snapshot.origin_metadata(row);
+        if metadata.map_err(damaged)?.outcome.hops == 0 {
+            return Ok(false);
+        }
+        let entry = self.previous.origin(row)?;
+        Ok(redirect_end(&entry).is_some_and(|source| !is_robots_url(source)))
+    }
+
     fn redirect_ends(&self) -> Result<RedirectEnds> {
-        let is_source = |row: u32| -> Result<Option<u32>> {
-            // Most rows are dismissed by their metadata, without their entry.
-            if self
-                .previous
-                .snapshot
-                .origin_metadata(row)
-                .map_err(damaged)?
-                .outcome
-                .hops
-                == 0
-            {
-                return Ok(None);
-            }
-            let entry = self.previous.origin(row)?;
-            Ok(redirect_end(&entry)
-                .filter(|source| !is_robots_url(source))
-                .map(|_| row))
-        };
         let rows = (0..self.previous.snapshot.origin_count()).into_par_iter();
         let found: Vec<u32> = rows
-            .filter_map(|row| is_source(row).transpose())
+            .filter_map(|row| match self.ends_elsewhere(row) {
+                Ok(false) => None,
+                Ok(true) => Some(Ok(row)),
+                Err(err) => Some(Err(err)),
+            })
             .collect::<Result<_>>()?;
         let mut ends = RedirectEnds::default();
         for row in found {
@@ -109,8 +106,10 @@ impl<'p> PreviousUrls<'p> {
 
     /// The answer of the robots.txt of an origin.
     pub(crate) fn answer(&self, entry: OriginEntry<'p>) -> Result<PreviousAnswer<'p>> {
-        let text = |row: Option<u32>| row.map(|row| self.text(row)).transpose();
-        let (rules, last_good) = (text(entry.rules_file())?, text(entry.last_good())?);
+        let rules = entry.rules_file();
+        let rules = rules.map(|row| self.text(row)).transpose()?;
+        let last_good = entry.last_good();
+        let last_good = last_good.map(|row| self.text(row)).transpose()?;
         let hops = entry.outcome().hops;
         Ok(PreviousAnswer {
             entry,

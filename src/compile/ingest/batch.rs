@@ -61,13 +61,12 @@ pub(crate) struct CaptureBatch<'c> {
 
 impl<'c> CaptureBatch<'c> {
     pub(crate) fn new(options: IngestOptions, store: &'c CaptureStore) -> Result<Self> {
-        let (records, tally) = (Vec::new(), IngestTally::default());
         Ok(Self {
             options,
             store,
             packer: Packer::new()?,
-            records,
-            tally,
+            records: Vec::new(),
+            tally: IngestTally::default(),
         })
     }
 
@@ -96,6 +95,7 @@ impl<'c> CaptureBatch<'c> {
     fn add_block(&mut self, block: &CapturesBlock) -> Result<()> {
         let content = block.content()?;
         let captures = BlockCaptures::new(block, &content)?;
+        // The texts of captures that are too new are not stored.
         let is_kept = |record: &CaptureRecord<'_>| !self.options.is_too_new(record.time());
         let kept_texts = captures
             .records()
@@ -133,6 +133,7 @@ impl<'c> CaptureBatch<'c> {
         if let Some(key) = capture.unread_key.take() {
             self.tally.unread_key(key, 1);
         }
+        // Archives have a few texts in the field of the URL that are not one.
         let Some(key) = UrlKey::new(&capture.url) else {
             self.tally.report.not_urls += 1;
             return Ok(());

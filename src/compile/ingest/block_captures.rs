@@ -22,17 +22,17 @@ impl<'b> BlockCaptures<'b> {
     /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) for a record that is not valid, and for
     /// another number of them than the block says.
     pub(crate) fn new(block: &CapturesBlock, content: &'b BlockContent<'_>) -> Result<Self> {
-        let (mut rest, mut count) = (&*content.records, 0);
+        let mut rest = &*content.records;
+        let mut count = 0;
         let mut validator = RecordValidator::default();
         while !rest.is_empty() {
-            let record = validator.first_of(rest);
-            let is_known = |record: &CaptureRecord<'_>| {
-                record
-                    .text()
-                    .is_none_or(|text| (text.0 as usize) < content.texts.len())
-            };
-            let record = record
-                .filter(is_known)
+            let record = validator
+                .first_of(rest)
+                .filter(|record| {
+                    record
+                        .text()
+                        .is_none_or(|text| (text.0 as usize) < content.texts.len())
+                })
                 .ok_or_else(|| block.damaged(&format!("its capture {count}")))?;
             rest = &rest[record.bytes().len()..];
             count += 1;

@@ -196,6 +196,7 @@ impl Fetch {
 
     /// Appends the record of this capture of a URL.
     pub(crate) fn encode(&self, key: &UrlKey, out: &mut Vec<u8>) {
+        // The length is written last, and the key first, so that records sort without decoding.
         let start = out.len();
         out.extend_from_slice(&[0; 4]);
         encode_key(key, out);
@@ -321,9 +322,8 @@ impl<'a> CaptureRecord<'a> {
     pub(crate) fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
         // The times decide between nearly all captures of a URL, so they are compared first,
         // without decoding. An unknown one is less than all others.
-        let by_time = || Reverse(self.time()).cmp(&Reverse(other.time()));
         self.url_order(other)
-            .then_with(by_time)
+            .then_with(|| Reverse(self.time()).cmp(&Reverse(other.time())))
             .then_with(|| self.decode().order(&other.decode(), texts))
     }
 
@@ -335,7 +335,8 @@ impl<'a> CaptureRecord<'a> {
         let mut fields = Fields(&self.bytes[self.path_end..]);
         let time = fields.time();
         let status = fields.u16();
-        let (max_age, rank) = (fields.u32(), fields.u8());
+        let max_age = fields.u32();
+        let rank = fields.u8();
         let answer = match rank & !HAS_MAX_AGE {
             0 => {
                 let flags = BodyFlags::decode(fields.u8());
@@ -375,8 +376,12 @@ impl RecordValidator {
         let record = CaptureRecord::first_of(bytes)?;
         let url = bytes.get(HEAD_LEN..record.path_end)?;
         let origin_len = record.origin_end - HEAD_LEN;
-        let is_same = |key: &UrlKey| key.text() == url && key.origin_len() == origin_len;
-        if !self.key.as_ref().is_some_and(is_same) {
+        // Most records have the URL of the record before, whose key is valid.
+        let is_same = self
+            .key
+            .as_ref()
+            .is_some_and(|key| key.text() == url && key.origin_len() == origin_len);
+        if !is_same {
             self.key = Some(UrlKey::of_parts(url, origin_len)?);
         }
         let fetch = record.decode();
@@ -392,7 +397,8 @@ impl RecordValidator {
 
 /// The next key, as [`encode_key`] writes it.
 fn decode_key(fields: &mut Fields<'_>) -> UrlKey {
-    let (origin_len, path_len) = (fields.u16(), fields.u32());
+    let origin_len = fields.u16();
+    let path_len = fields.u32();
     let len = usize::from(origin_len) + path_len as usize;
     let (text, rest) = fields.0.split_at(len.min(fields.0.len()));
     fields.0 = rest;

@@ -134,7 +134,8 @@ impl<'c> ArchiveIngest<'c> {
     fn read_input(&self, input: ArchiveInput<'c>, sender: &Sender<EntryChunk<'c>>) -> Result<()> {
         let (ArchiveInput::Path(name) | ArchiveInput::Reader(name, _)) = input;
         let mut reader = ArchiveReader::open(input, &self.context)?;
-        let (mut chunk, mut weight) = (Vec::new(), 0);
+        let mut chunk = Vec::new();
+        let mut weight = 0;
         while let Some(entry) = reader.next_entry()? {
             weight += entry.weight();
             chunk.push(entry);
@@ -162,14 +163,15 @@ impl<'c> ArchiveIngest<'c> {
 
     /// Parses the chunks of the readers on all threads of the pool, with one batch per thread.
     fn parse_all(&self, receiver: Receiver<EntryChunk<'c>>) -> Result<CaptureBatch<'c>> {
-        let new = || CaptureBatch::new(self.options, self.store);
+        let new_batch = || CaptureBatch::new(self.options, self.store);
         let batch = receiver
             .into_iter()
             .par_bridge()
             .try_fold(
                 || None,
                 |batch: Option<CaptureBatch<'c>>, chunk| {
-                    self.parse(batch.map_or_else(new, Ok)?, chunk).map(Some)
+                    let batch = batch.map_or_else(new_batch, Ok)?;
+                    self.parse(batch, chunk).map(Some)
                 },
             )
             .try_reduce(
@@ -179,7 +181,7 @@ impl<'c> ArchiveIngest<'c> {
                     (a, b) => Ok(a.or(b)),
                 },
             )?;
-        batch.map_or_else(new, Ok)
+        batch.map_or_else(new_batch, Ok)
     }
 
     /// Adds the entries of an input to a batch.

@@ -121,11 +121,13 @@ impl TextStore {
         digest: Digest,
         add: impl FnOnce(&mut FrameList) -> Result<u64>,
     ) -> Result<TextId> {
+        // The shard is locked until the text has a number, so no other thread adds it too.
         let mut shard = self.shard(&digest);
-        let is_same = |(other, _): &(Digest, TextId)| *other == digest;
-        match shard.entry(digest_hash(&digest), is_same, |(other, _)| {
-            digest_hash(other)
-        }) {
+        match shard.entry(
+            digest_hash(&digest),
+            |(other, _)| *other == digest,
+            |(other, _)| digest_hash(other),
+        ) {
             Entry::Occupied(entry) => Ok(entry.get().1),
             Entry::Vacant(entry) => {
                 let mut frames = lock(&self.frames);

@@ -126,10 +126,13 @@ impl<'p> UrlHistory<'p> {
                 .take_while(|capture| is_newer(capture, answer, texts))
                 .count()
         });
-        let event = |capture: Fetch| {
-            UrlEvent::new(capture.time, capture.max_age, EventKind::Capture(capture))
-        };
-        let mut events: Vec<UrlEvent<'_>> = captures.into_iter().map(event).collect();
+        let mut events: Vec<UrlEvent<'_>> = captures
+            .into_iter()
+            .map(|capture| {
+                UrlEvent::new(capture.time, capture.max_age, EventKind::Capture(capture))
+            })
+            .collect();
+        // The old answer is an event among the new ones: some captures may be older.
         if let Some(answer) = previous {
             insert(&mut events, newer, answer);
         }
@@ -242,13 +245,11 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
         return Vec::new();
     }
     let end = events.len() as u32;
-    let (mut next, mut out) = (
-        RunEnds {
-            failures: end,
-            unreachable: end,
-        },
-        Vec::with_capacity(events.len()),
-    );
+    let mut next = RunEnds {
+        failures: end,
+        unreachable: end,
+    };
+    let mut out = Vec::with_capacity(events.len());
     for (event, at) in events.iter().zip(0..end).rev() {
         // The previous snapshot has an earlier 429 without its time, so the run begins here.
         let is_run_start = matches!(event.kind, EventKind::FirstUnreachable);
@@ -274,12 +275,12 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
 /// failures and the good copy.
 fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAnswer<'p>) {
     let outcome = answer.entry.outcome();
-    let (fetched, max_age) = (outcome.fetched, outcome.max_age);
-    let (first, unreachable) = (
-        outcome.first_failure.min(fetched),
-        outcome.first_unreachable.min(fetched),
-    );
-    let (failed, is_unreachable) = (answer.is_failure(), answer.is_unreachable());
+    let fetched = outcome.fetched;
+    let max_age = outcome.max_age;
+    let first = outcome.first_failure.min(fetched);
+    let unreachable = outcome.first_unreachable.min(fetched);
+    let failed = answer.is_failure();
+    let is_unreachable = answer.is_unreachable();
     let last_good = answer.last_good;
     events.insert(
         at,

@@ -46,15 +46,22 @@ impl ResolvedOrigin<'_> {
             first_unreachable: None,
             max_age: None,
         };
-        let (file, last_good, source, detail) = (None, None, None, None);
         Self {
             key: Cow::default(),
             outcome,
-            file,
-            last_good,
-            source,
-            detail,
+            file: None,
+            last_good: None,
+            source: None,
+            detail: None,
             decided_by: DecidedBy::Previous,
+        }
+    }
+
+    /// This outcome with another detail.
+    pub(super) fn with_detail(self, detail: &str) -> Self {
+        Self {
+            detail: Some(detail.as_bytes().to_vec().into()),
+            ..self
         }
     }
 

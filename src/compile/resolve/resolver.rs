@@ -73,6 +73,12 @@ impl<'p> RedirectChain<'p> {
         resolved
     }
 
+    /// The outcome of a redirect with this status that leads nowhere.
+    fn unresolved(&self, event: &UrlEvent<'p>, status: u16, detail: &str) -> ResolvedOrigin<'p> {
+        self.outcome(OutcomeClass::Unresolved, status, event.time, event.max_age)
+            .with_detail(detail)
+    }
+
     /// The current URL, if redirects led to it.
     fn source(&self) -> Option<&[u8]> {
         self.visited
@@ -249,10 +255,7 @@ impl<'p> Resolver<'p> {
         chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin<'p>> {
         let answered = |class| chain.outcome(class, capture.status, event.time, event.max_age);
-        let unreachable = |cause: &str| ResolvedOrigin {
-            detail: Some(cause.as_bytes().to_vec().into()),
-            ..answered(OutcomeClass::Unreachable)
-        };
+        // Answers return their outcome. For failures, an earlier good copy may stand in.
         let failed = match &capture.answer {
             FetchAnswer::Redirect(target) => {
                 return self.redirect(event, capture.status, target.as_ref(), chain);
@@ -278,8 +281,10 @@ impl<'p> Resolver<'p> {
             }
             FetchAnswer::ClientError => return Ok(answered(OutcomeClass::ClientError)),
             FetchAnswer::ServerError => answered(OutcomeClass::ServerError),
-            FetchAnswer::Unreachable(cause) => unreachable(cause),
-            FetchAnswer::NotModified => unreachable(NO_COPY),
+            FetchAnswer::Unreachable(cause) => {
+                answered(OutcomeClass::Unreachable).with_detail(cause)
+            }
+            FetchAnswer::NotModified => answered(OutcomeClass::Unreachable).with_detail(NO_COPY),
         };
         self.with_last_good(failed, events, chain)
     }
@@ -292,23 +297,20 @@ impl<'p> Resolver<'p> {
         target: Option<&UrlKey>,
         chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin<'p>> {
-        let unresolved = |why: &str, chain: &RedirectChain<'p>| ResolvedOrigin {
-            detail: Some(why.as_bytes().to_vec().into()),
-            ..chain.outcome(OutcomeClass::Unresolved, status, event.time, event.max_age)
-        };
         let Some(target) = target else {
-            return Ok(unresolved(NO_LOCATION, chain));
+            return Ok(chain.unresolved(event, status, NO_LOCATION));
         };
         if chain.has_visited(target) {
-            return Ok(unresolved(LOOP, chain));
+            return Ok(chain.unresolved(event, status, LOOP));
         }
         if chain.hops >= MAX_HOPS {
-            return Ok(unresolved(TOO_MANY, chain));
+            return Ok(chain.unresolved(event, status, TOO_MANY));
         }
         if let Some(resolved) = self.follow(target, 1, chain)? {
             return Ok(resolved);
         }
-        let mut resolved = unresolved(&missing_target(target.text()), chain);
+        // A later compilation may have the target, and finds it by the URL in the detail.
+        let mut resolved = chain.unresolved(event, status, &missing_target(target.text()));
         resolved.outcome.target_missing = true;
         Ok(resolved)
     }
@@ -338,6 +340,7 @@ impl<'p> Resolver<'p> {
         events: EventsSince<'_, 'p>,
         chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin<'p>> {
+        // The snapshot keeps the number of redirects, not their URLs.
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
             let Outcome {
@@ -369,7 +372,8 @@ impl<'p> Resolver<'p> {
             .first()
             .filter(|event| event.confirmed && answer.rules_text().is_some())
         {
-            (resolved.outcome.fetched, resolved.outcome.max_age) = (event.time, event.max_age);
+            resolved.outcome.fetched = event.time;
+            resolved.outcome.max_age = event.max_age;
         }
         if answer.is_failure() {
             self.with_last_good(resolved, events, chain)

@@ -48,7 +48,8 @@ pub(crate) fn merge_with_progress(
     take: &mut dyn FnMut(&CaptureRecord<'_>) -> Result<()>,
 ) -> Result<()> {
     let total = runs.iter().map(SpooledBytes::len).sum();
-    let (mut done, mut shown) = (0, 0);
+    let mut done = 0;
+    let mut shown = 0;
     merge(runs, texts, &mut |record| {
         done += record.bytes().len() as u64;
         if done - shown > BYTES_PER_PROGRESS {

@@ -53,7 +53,7 @@ impl<'s> RecordReader<'s> {
                 self.len = record.bytes().len();
                 return Ok(());
             }
-            // Drops the records that were read, and reads on; a record may be longer than the buffer.
+            // Drops the records that were read, and reads on. A record may be longer than the buffer.
             self.buf.drain(..self.start);
             self.offset += self.start as u64;
             self.start = 0;
@@ -66,10 +66,8 @@ impl<'s> RecordReader<'s> {
                     Err(Error::corrupt("temporary data end within a record"))
                 };
             }
-            let (old, read) = (
-                self.buf.len(),
-                more.min(usize::try_from(unread).unwrap_or(more)),
-            );
+            let old = self.buf.len();
+            let read = more.min(usize::try_from(unread).unwrap_or(more));
             self.buf.resize(old + read, 0);
             self.spooled
                 .read_at(&mut self.buf[old..], self.offset + old as u64)?;

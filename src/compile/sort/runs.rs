@@ -117,7 +117,8 @@ struct RecordSlot {
 
 /// The slots of all records.
 fn slots(records: &[u8]) -> Vec<RecordSlot> {
-    let (mut slots, mut start) = (Vec::new(), 0);
+    let mut slots = Vec::new();
+    let mut start = 0;
     while let Some(record) = CaptureRecord::first_of(&records[start..]) {
         slots.push(RecordSlot {
             prefix: record.key_prefix(),
@@ -129,12 +130,13 @@ fn slots(records: &[u8]) -> Vec<RecordSlot> {
 }
 
 fn order(records: &[u8], a: &RecordSlot, b: &RecordSlot, texts: &dyn TextDigests) -> Ordering {
-    let record = |slot: &RecordSlot| CaptureRecord::first_of(&records[slot.start..]);
-    a.prefix
-        .cmp(&b.prefix)
-        .then_with(|| match (record(a), record(b)) {
+    a.prefix.cmp(&b.prefix).then_with(|| {
+        let a = CaptureRecord::first_of(&records[a.start..]);
+        let b = CaptureRecord::first_of(&records[b.start..]);
+        match (a, b) {
             (Some(a), Some(b)) => a.order(&b, texts),
             // Every slot has a record.
             _ => Ordering::Equal,
-        })
+        }
+    })
 }

@@ -89,7 +89,8 @@ impl TableBuilder {
     }
 
     pub(super) fn append(&mut self, record: &CaptureRecord<'_>) -> Result<()> {
-        let (start, origin) = (self.records.len(), record.origin());
+        let start = self.records.len();
+        let origin = record.origin();
         let end = start + record.bytes().len() as u64;
         if self
             .blocks
