@@ -126,7 +126,8 @@ impl VerifiedBlocks {
             self.set(self.bit(section, block));
             return Ok(());
         }
-        let (name, end) = (section.name(), start + bytes.len());
+        let name = section.name();
+        let end = start + bytes.len();
         Err(Error::corrupt(format!(
             "the section \"{name}\" has another checksum, in the bytes {start} to {end} of the file"
         )))

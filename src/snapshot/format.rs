@@ -172,6 +172,7 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
         }
         .into());
     }
+    // The checksum covers the head with zeros in its own bytes.
     let mut head = bytes(data, 0, head_len(), "the header and section table")?.to_vec();
     let checksum = u64_at(&head, HEADER_CHECKSUM_AT, "the header checksum")?;
     head[HEADER_CHECKSUM_AT..HEADER_LEN].fill(0);
@@ -193,6 +194,7 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
         ));
     }
     let table = decode_table(&head, file_len)?;
+    // Each block has a checksum, so a short section would leave blocks unverified.
     let blocks: u64 = table[..Section::Checksums.number()]
         .iter()
         .map(Extent::blocks)
@@ -242,6 +244,7 @@ fn decode_table(head: &[u8], file_len: u64) -> Result<SectionTable> {
             len: fields.u64(),
             checksum: fields.u64(),
         };
+        // A section outside of the file would read as an empty one later.
         let end = extent.offset.checked_add(extent.len);
         if end.is_none_or(|end| end > file_len) || extent.offset < head_len() as u64 {
             return Err(Error::corrupt(format!(
@@ -357,6 +360,7 @@ impl OriginMetadata {
 
     /// Appends the row, and a row of details if it needs one: `details_row` is its number.
     pub(super) fn encode(&self, details_row: u32, row: &mut Vec<u8>, details: &mut Vec<u8>) {
+        // Most origins have a time, a source and nothing else, which fits in a row of fixed length.
         let o = &self.outcome;
         let has_details = self.has_details();
         let (time, reference) = match self.short_time() {
@@ -414,8 +418,12 @@ impl OriginMetadata {
             "an origin's metadata",
         )?;
         let mut f = Fields(&row);
-        let (entry, time, reference) = (f.u32(), f.u32(), f.u32());
-        let (status, hops, flags) = (f.u16(), f.u8(), f.u8());
+        let entry = f.u32();
+        let time = f.u32();
+        let reference = f.u32();
+        let status = f.u16();
+        let hops = f.u8();
+        let flags = f.u8();
         let class = OutcomeClass::from_u8(flags & CLASS)
             .ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
         let outcome = Outcome {
@@ -435,6 +443,7 @@ impl OriginMetadata {
             first_unreachable: None,
             max_age: None,
         };
+        // With details, the reference is their row; without, it is the source.
         let metadata = Self {
             outcome,
             entry,
@@ -507,7 +516,10 @@ impl<'a> Entry<'a> {
         let at = place as usize * 8;
         let head: [u8; ENTRY_HEAD] = array(data, at, "an origin's entry")?;
         let mut f = Fields(&head);
-        let (file, row, key_len, class) = (f.u32(), f.u32(), f.u16(), f.u8());
+        let file = f.u32();
+        let row = f.u32();
+        let key_len = f.u16();
+        let class = f.u8();
         let key = bytes(
             data,
             at + ENTRY_HEAD,
@@ -559,8 +571,13 @@ impl FileRow {
     #[inline]
     pub(super) fn of(rows: &[u8; 2 * FILE_LEN]) -> Self {
         let mut f = Fields(rows);
-        let (global, named_start, text_start) = (f.u32(), f.u32(), f.u64());
-        let (_, named_end, text_end) = (f.u32(), f.u32(), f.u64());
+        let global = f.u32();
+        let named_start = f.u32();
+        let text_start = f.u64();
+        // The next row begins where this one ends.
+        let _global_of_next = f.u32();
+        let named_end = f.u32();
+        let text_end = f.u64();
         Self {
             global,
             named: (named_start, named_end),

@@ -397,11 +397,10 @@ impl Snapshot {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn stale_at(&self, time: i64) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
-        let is_stale = move |entry: &Result<OriginEntry<'_>>| match entry {
+        self.origins().filter(move |entry| match entry {
             Ok(entry) => entry.outcome().is_stale_at(time),
             Err(_) => true,
-        };
-        self.origins().filter(is_stale)
+        })
     }
 
     /// The origin in a row of the section `origin metadata`.
@@ -459,8 +458,9 @@ impl Snapshot {
     pub(crate) fn verify_rules_of(&self, file: u32, agents: &[Vec<u32>]) -> Result<()> {
         let file = self.file(file)?;
         let view = self.view();
-        let (start, rows) = (file.named.0 as usize * NAMED_LEN, file.named_len() as usize);
-        self.verify_range(Section::Named, start, rows * NAMED_LEN)?;
+        let start = file.named.0 as usize * NAMED_LEN;
+        let len = file.named_len() as usize * NAMED_LEN;
+        self.verify_range(Section::Named, start, len)?;
         let named = view.named(&file)?;
         for tokens in agents {
             let place = View::first_named(named, tokens).unwrap_or(file.global);
@@ -473,19 +473,22 @@ impl Snapshot {
 
     /// Verifies the blocks of the rule set or union at a place, and those of the sets in a union.
     fn verify_rules(&self, place: u32) -> Result<()> {
-        let verify = |place: u32| -> Result<Rules<'_>> {
-            // The head tells the length.
-            self.verify_range(Section::RuleSets, place as usize * 8, RuleSet::HEAD_LEN)?;
-            let rules = self.view().rules(place)?;
-            self.verify_range(Section::RuleSets, place as usize * 8, rules.encoded_len())?;
-            Ok(rules)
-        };
-        if let Rules::Union(parts) = verify(place)? {
+        if let Rules::Union(parts) = self.verified_rules(place)? {
             for part in parts {
-                verify(u32::from_le_bytes(*part))?;
+                self.verified_rules(u32::from_le_bytes(*part))?;
             }
         }
         Ok(())
+    }
+
+    /// The rule set or union at a place, whose blocks it verifies.
+    fn verified_rules(&self, place: u32) -> Result<Rules<'_>> {
+        let start = place as usize * 8;
+        // The head tells the length.
+        self.verify_range(Section::RuleSets, start, RuleSet::HEAD_LEN)?;
+        let rules = self.view().rules(place)?;
+        self.verify_range(Section::RuleSets, start, rules.encoded_len())?;
+        Ok(rules)
     }
 
     /// The length of the condensed text of a robots.txt. Cost: reads the head of its frame.
@@ -633,10 +636,8 @@ impl Snapshot {
             .and_then(|n| n.checked_mul(8)?.checked_add(8));
         let at = at.ok_or_else(|| Error::corrupt("a token's number"))?;
         self.verify_range(Section::Tokens, at, 16)?;
-        let (start, end) = (
-            u64_at(section, at, "a token's start")?,
-            u64_at(section, at + 8, "a token's end")?,
-        );
+        let start = u64_at(section, at, "a token's start")?;
+        let end = u64_at(section, at + 8, "a token's end")?;
         let text = section.get(heads..).unwrap_or_default();
         let range = usize::try_from(start).unwrap_or(usize::MAX)
             ..usize::try_from(end).unwrap_or(usize::MAX);
@@ -651,7 +652,8 @@ impl Snapshot {
 
     /// The number of an agent name in lower case, if a robots.txt names it. Cost: a binary search.
     pub(crate) fn token_number(&self, name: &[u8]) -> Result<Option<u32>> {
-        let (mut low, mut high) = (0, self.token_count()?);
+        let mut low = 0;
+        let mut high = self.token_count()?;
         while low < high {
             let middle = low + (high - low) / 2;
             match self.token(middle)?.cmp(name) {

@@ -82,6 +82,7 @@ impl<W: Write + Seek> Sections<W> {
             offset,
             len: expected,
         } = slot;
+        // The padding in front of the section, which aligns it.
         self.write_at(start, &vec![0; (offset - start) as usize])?;
         let mut writer = SectionWriter {
             sections: self,

@@ -6,12 +6,11 @@
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::Rules;
 use crate::snapshot::format::{
-    FILE_LEN, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, SECTION_ALIGN,
-    Section, head_len,
+    FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata,
+    SECTION_ALIGN, Section, head_len,
 };
 use crate::snapshot::outcome::OutcomeClass;
 use crate::snapshot::read::{OriginEntry, Snapshot};
-use crate::snapshot::text::Unpacker;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -205,17 +204,17 @@ impl Snapshot {
     fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
         let places = self.view().rule_places()?;
         // Encoding the rules of each set again takes half of the whole verification.
-        let verify_set = |&place: &u32| match self.view().rules(place)? {
-            Rules::Set(set) => set
-                .verify(self.view().rule_bytes(place)?)
-                .map(|()| set.len() as u64),
-            Rules::Union(_) => Ok(0),
-        };
         let rule_count = places
             .par_iter()
-            .map(verify_set)
+            .map(|&place| match self.view().rules(place)? {
+                Rules::Set(set) => set
+                    .verify(self.view().rule_bytes(place)?)
+                    .map(|()| set.len() as u64),
+                Rules::Union(_) => Ok(0),
+            })
             .try_reduce(|| 0, |a, b| Ok(a + b))?;
-        let (mut sets, mut unions) = (HashSet::new(), HashSet::new());
+        let mut sets = HashSet::new();
+        let mut unions = HashSet::new();
         for place in places {
             match self.view().rules(place)? {
                 Rules::Set(_) => {
@@ -247,7 +246,8 @@ impl Snapshot {
 
     /// Checks that the rows of details are those of the origins that refer to details, in order.
     fn verify_details(&self) -> Result<()> {
-        let (rows, mut next) = (self.section(Section::OriginMetadata), 0);
+        let rows = self.section(Section::OriginMetadata);
+        let mut next = 0;
         for row in 0..self.origin_count() {
             if let Some(details) = OriginMetadata::details_row(rows, row)? {
                 if details != next {
@@ -268,7 +268,8 @@ impl Snapshot {
     /// Checks that the rows of files are in order: then their texts and their named agents do not
     /// overlap, and a small file cannot stand for a huge one.
     fn verify_file_rows(&self) -> Result<()> {
-        let (mut text, mut named) = (0, 0);
+        let mut text = 0;
+        let mut named = 0;
         for number in 0..self.file_count() {
             let file = self.view().file(number)?;
             if (file.text.0, file.named.0) != (text, named)
@@ -277,18 +278,15 @@ impl Snapshot {
             {
                 return Err(Error::corrupt("the robots.txt files are out of order"));
             }
-            (text, named) = (file.text.1, file.named.1);
+            text = file.text.1;
+            named = file.named.1;
         }
-        let len = |section| self.section(section).len() as u64;
+        // The last row ends where the sections do, so no byte belongs to no file.
         let rows = (u64::from(self.file_count()) + 1) * FILE_LEN as u64;
         let ends = [text, u64::from(named) * NAMED_LEN as u64, rows];
-        if ends
-            == [
-                len(Section::Texts),
-                len(Section::Named),
-                len(Section::Files),
-            ]
-        {
+        let lengths = [Section::Texts, Section::Named, Section::Files]
+            .map(|section| self.section(section).len() as u64);
+        if ends == lengths {
             Ok(())
         } else {
             Err(Error::corrupt("texts or named agents of no robots.txt"))
@@ -303,37 +301,49 @@ impl Snapshot {
         of_text: impl Fn(&[u8]) -> T + Sync + Send,
     ) -> Result<Vec<T>> {
         let tokens = self.token_count()?;
-        let unpacker = || self.unpacker();
-        let verify = |unpacker: &mut Result<Unpacker>, number| {
-            let file = self.view().file(number)?;
-            let named = self.view().named(&file)?.iter().map(NamedRow::decode);
-            let mut last = None;
-            for row in named {
-                if last >= Some(row.token)
-                    || u64::from(row.token) >= tokens
-                    || !rule_sets.contains(&row.rule_set)
-                {
-                    return Err(Error::corrupt(format!(
-                        "the named agents of robots.txt {number}"
-                    )));
-                }
-                last = Some(row.token);
-            }
-            if file.global != NONE && !rule_sets.contains(&file.global) {
-                return Err(Error::corrupt(format!(
-                    "the global rule set of robots.txt {number}"
-                )));
-            }
-            match unpacker {
-                Ok(unpacker) => unpacker
-                    .unpack(self.frame(&file)?)
-                    .map(|text| of_text(&text)),
-                Err(_) => Err(Error::corrupt("the dictionary")),
-            }
-        };
         (0..self.file_count())
             .into_par_iter()
-            .map_init(unpacker, verify)
+            .map_init(
+                || self.unpacker(),
+                |unpacker, number| {
+                    let file = self.view().file(number)?;
+                    self.verify_agents_of_file(number, &file, tokens, rule_sets)?;
+                    match unpacker {
+                        Ok(unpacker) => unpacker
+                            .unpack(self.frame(&file)?)
+                            .map(|text| of_text(&text)),
+                        Err(_) => Err(Error::corrupt("the dictionary")),
+                    }
+                },
+            )
             .collect()
+    }
+
+    /// Checks that the names of a robots.txt are sorted and exist, and so do its rule sets.
+    fn verify_agents_of_file(
+        &self,
+        number: u32,
+        file: &FileRow,
+        tokens: u64,
+        rule_sets: &HashSet<u32>,
+    ) -> Result<()> {
+        let mut last = None;
+        for row in self.view().named(file)?.iter().map(NamedRow::decode) {
+            if last >= Some(row.token)
+                || u64::from(row.token) >= tokens
+                || !rule_sets.contains(&row.rule_set)
+            {
+                return Err(Error::corrupt(format!(
+                    "the named agents of robots.txt {number}"
+                )));
+            }
+            last = Some(row.token);
+        }
+        if file.global != NONE && !rule_sets.contains(&file.global) {
+            return Err(Error::corrupt(format!(
+                "the global rule set of robots.txt {number}"
+            )));
+        }
+        Ok(())
     }
 }

@@ -85,7 +85,8 @@ impl<'a> View<'a> {
         let Some(word) = word(self.origins, place) else {
             return NONE;
         };
-        let (file, row) = (word as u32, (word >> 32) as usize);
+        let file = word as u32;
+        let row = (word >> 32) as usize;
         prefetch::<8>(self.origins, place as usize + 5);
         if file == NONE {
             prefetch::<ORIGIN_METADATA_LEN>(self.origin_metadata, row);
@@ -167,7 +168,8 @@ impl<'a> View<'a> {
 
     /// The places of all rule sets and unions, in the order of the file.
     pub(crate) fn rule_places(&self) -> Result<Vec<u32>> {
-        let (mut places, mut at) = (Vec::new(), 0);
+        let mut places = Vec::new();
+        let mut at = 0;
         while at < self.rule_sets.len() {
             let place =
                 u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;

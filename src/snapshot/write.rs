@@ -66,17 +66,18 @@ impl OriginWriter {
     /// # Errors
     /// [`ErrorKind::TooLarge`]; I/O errors of temporary data.
     pub(crate) fn append(&mut self, origin: &OriginContents<'_>) -> Result<()> {
-        let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
+        // Entries refer to rows and rows to entries, so both numbers are known first.
         let place = u32::try_from(self.entries.len() / 8)
             .ok()
             .filter(|&place| place != NONE)
-            .ok_or_else(too_large)?;
+            .ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of origins".to_owned()))?;
         let row = u32::try_from(self.counts.origins)
             .ok()
             .filter(|&row| row != NONE);
         let row =
             row.ok_or_else(|| ErrorKind::TooLarge("four billion origins or more".to_owned()))?;
         let OriginContents { key, outcome, .. } = *origin;
+        // The digest of all keys becomes the seed of the index.
         self.digest.update(&(key.len() as u16).to_le_bytes());
         self.digest.update(key);
         self.encoded.clear();
@@ -287,12 +288,11 @@ impl SnapshotSections {
     /// I/O errors.
     pub(crate) fn write<W: Write + Seek + Send>(self, out: W) -> Result<u64> {
         let mut sections = Sections::new(out);
+        // Sections are reserved in the order of the file, before two threads fill them.
         let mut slot = |section, len: u64| sections.reserve(section, len);
         let metadata = slot(Section::Metadata, self.metadata.len() as u64);
-        let index = slot(
-            Section::Index,
-            IndexBuilder::encoded_len(self.counts.origins as usize) as u64,
-        );
+        let index_len = IndexBuilder::encoded_len(self.counts.origins as usize) as u64;
+        let index = slot(Section::Index, index_len);
         let entries = slot(Section::Origins, self.entries.len());
         let rows = slot(Section::OriginMetadata, self.rows.len());
         let details = slot(Section::OriginDetails, self.details.len());
@@ -303,6 +303,8 @@ impl SnapshotSections {
         let texts = slot(Section::Texts, self.texts.len());
         let dictionary = slot(Section::Dictionary, DICTIONARY.len() as u64);
         let strings = slot(Section::Strings, self.strings.len());
+        // One thread builds the index and copies the origins; the rules and the texts, the longest
+        // sections, are the other's.
         let (origins, rest) = rayon::join(
             || -> Result<u64> {
                 sections.fill(metadata, |out| out.append(&self.metadata))?;
@@ -345,7 +347,10 @@ fn build_index(
 ) -> Result<(u64, Vec<[u8; BUCKET_LEN]>)> {
     loop {
         let mut index = IndexBuilder::new(count);
-        let (mut rest, mut place, mut fits, mut added) = (Vec::new(), 0, true, 0);
+        let mut rest = Vec::new();
+        let mut place = 0;
+        let mut fits = true;
+        let mut added = 0;
         entries.for_each_piece(|piece| {
             // A piece may end within an entry.
             rest.extend_from_slice(piece);
@@ -441,6 +446,7 @@ impl StringTable {
     fn intern(&mut self, text: Option<&[u8]>) -> Result<u32> {
         let Some(text) = text else { return Ok(NONE) };
         let text = &text[..text.len().min(usize::from(u16::MAX))];
+        // The table has digests instead of texts, which may be in a temporary file.
         let digest = digest(text);
         if let Some((_, place)) = self
             .places
