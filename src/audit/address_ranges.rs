@@ -59,13 +59,14 @@ impl AddressRanges {
             .iter()
             .flat_map(|prefix| prefix.ipv4.iter().chain(&prefix.ipv6))
         {
-            let wrong = || {
+            let range = parse_prefix(prefix).ok_or_else(|| {
                 ErrorKind::BadList(format!(
                     "{prefix:?} is not a range of addresses such as 192.0.2.0/24"
                 ))
-            };
-            ranges.push(parse_prefix(prefix).ok_or_else(wrong)?);
+            })?;
+            ranges.push(range);
         }
+        // An empty list would call every request forged.
         if ranges.is_empty() {
             let what = "it has no range of addresses, so it would verify no request: none of its prefixes has an \
                         ipv4Prefix or ipv6Prefix; give the list that the operator of the crawler publishes";
@@ -124,12 +125,12 @@ impl AddressRanges {
 
 fn parse_address(text: &str) -> Option<u128> {
     let text = text.trim();
-    let with_port = || {
-        text.parse::<std::net::SocketAddr>()
-            .ok()
-            .map(|address| address.ip())
+    let address = match text.parse() {
+        Ok(address) => address,
+        // Some logs have the port too.
+        Err(_) => text.parse::<std::net::SocketAddr>().ok()?.ip(),
     };
-    text.parse().ok().or_else(with_port).map(number)
+    Some(number(address))
 }
 
 fn number(address: IpAddr) -> u128 {

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Debug, Default)]
 pub(super) struct BlockAudit {
     pub counts: AuditCounts,
-    /// The order-dependent facts, in the order of the lines.
+    /// What depends on the order of the lines, in that order.
     pub events: Vec<AuditEvent>,
     pub broken_rules: BrokenRules,
     /// The lines of the breaches.
@@ -219,6 +219,7 @@ impl<'a> BlockAuditor<'a> {
     /// neither a path nor a URL.
     fn write_url(&self, record: &LogRecord<'_>, url: &mut Vec<u8>) -> Option<usize> {
         url.clear();
+        // A request to a proxy has a whole URL as its target; any other has a path.
         let target = &record.target[..];
         if !target.starts_with(b"/") {
             let scheme_len =
@@ -297,8 +298,9 @@ impl<'a> BlockAuditor<'a> {
             ..
         } = scratch;
         let judge = self.timeline.judge(snapshot, crawler);
-        let place = snapshot * self.finder.crawlers().len() + usize::from(crawler);
-        let verdicts = sessions[place]
+        // A judge is for one crawler, so each crawler has a session per snapshot.
+        let index = snapshot * self.finder.crawlers().len() + usize::from(crawler);
+        let verdicts = sessions[index]
             .get_or_insert_with(|| judge.session())
             .verdicts_ref(url)?;
         let verdict = verdicts.get(0);

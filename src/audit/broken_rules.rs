@@ -105,7 +105,8 @@ impl BrokenRules {
         breaches: impl FnOnce() -> Breaches,
         requests: u64,
     ) {
-        let (row, bytes) = (key.0, ENTRY_BYTES + key.1.len() + example_len);
+        let row = key.0;
+        let bytes = ENTRY_BYTES + key.1.len() + example_len;
         match self.rules.entry(key) {
             Entry::Occupied(mut entry) => entry.get_mut().requests += requests,
             Entry::Vacant(_) if self.bytes + bytes > self.max_bytes => {
@@ -137,16 +138,18 @@ impl BrokenRules {
         for ((row, rule), breaches) in &self.rules {
             all[*row as usize].push((rule, breaches));
         }
-        let owned = |(rule, breaches): &(&str, &Breaches)| BrokenRule {
-            rule: (*rule).to_owned(),
-            requests: breaches.requests,
-            example: String::from_utf8_lossy(&breaches.example).into_owned(),
-        };
-        let most_broken = |mut rules: Vec<(&str, &Breaches)>| {
+        let mut most_broken = Vec::with_capacity(rows);
+        for mut rules in all {
             rules.sort_unstable_by_key(|(rule, breaches)| (Reverse(breaches.requests), *rule));
-            rules.iter().take(top).map(owned).collect()
-        };
-        all.into_iter().map(most_broken).collect()
+            let rules = rules.into_iter().take(top);
+            let rules = rules.map(|(rule, breaches)| BrokenRule {
+                rule: rule.to_owned(),
+                requests: breaches.requests,
+                example: String::from_utf8_lossy(&breaches.example).into_owned(),
+            });
+            most_broken.push(rules.collect());
+        }
+        most_broken
     }
 }
 

@@ -44,6 +44,7 @@ impl CrawlerFinder {
         let mut crawlers: Vec<AuditedCrawler> = Vec::new();
         let mut tokens: Vec<Vec<u8>> = Vec::new();
         let mut seen: HashSet<Vec<u8>> = HashSet::new();
+        // Named agents come first, so that they replace crawlers of the registry.
         for agent in named {
             let Some(token) = agent.names().next() else {
                 let what = "no User-Agent header names it; name a crawler".to_owned();
@@ -95,12 +96,21 @@ impl CrawlerFinder {
         })
     }
 
-    /// The crawlers; their places are the numbers that [`find`](Self::find) gives.
+    /// The crawlers; their indices are the numbers that [`find`](Self::find) gives.
     pub(super) fn crawlers(&self) -> &[AuditedCrawler] {
         &self.crawlers
     }
 
-    /// The first crawler that a header names, and of those at one place the longest token.
+    /// Whether a text begins with a token, and with no longer word.
+    fn is_whole_word(&self, number: usize, text: &[u8]) -> bool {
+        let token = &self.tokens[number];
+        text.split_at_checked(token.len())
+            .is_some_and(|(start, rest)| {
+                start.eq_ignore_ascii_case(token) && !rest.first().is_some_and(|b| is_word(*b))
+            })
+    }
+
+    /// The first crawler that a header names, and of those at one position the longest token.
     pub(super) fn find(&self, agent: &[u8]) -> Option<u16> {
         let mut from = 0;
         while let Some(found) = self.automaton.find(Input::new(agent).range(from..)) {
@@ -109,24 +119,17 @@ impl CrawlerFinder {
                 .last()
                 .is_none_or(|byte| !is_word(*byte) && *byte != b'-')
             {
-                let number = found.pattern().as_usize();
-                let end_of = |number: usize| start + self.tokens[number].len();
-                let is_whole =
-                    |number: usize| agent.get(end_of(number)).is_none_or(|byte| !is_word(*byte));
-                if is_whole(number) {
-                    return u16::try_from(number).ok();
+                let rest = &agent[start..];
+                let longest = found.pattern().as_usize();
+                if self.is_whole_word(longest, rest) {
+                    return u16::try_from(longest).ok();
                 }
                 // The longest token goes on as another word. A shorter one may end here.
-                let is_here = |number: &usize| {
-                    let text = agent.get(start..end_of(*number));
-                    text.is_some_and(|text| text.eq_ignore_ascii_case(&self.tokens[*number]))
-                        && is_whole(*number)
-                };
                 let shorter = (0..self.tokens.len())
-                    .filter(is_here)
-                    .max_by_key(|number| end_of(*number));
-                if shorter.is_some() {
-                    return shorter.and_then(|number| u16::try_from(number).ok());
+                    .filter(|number| self.is_whole_word(*number, rest))
+                    .max_by_key(|number| self.tokens[*number].len());
+                if let Some(number) = shorter {
+                    return u16::try_from(number).ok();
                 }
             }
             from = start + 1;

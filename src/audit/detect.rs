@@ -31,27 +31,32 @@ pub(super) fn detect(data: &[u8]) -> Option<LogFormat> {
     let is_vhost = first_lines(data)
         .filter(|line| starts_with_host(line))
         .count();
-    let (combined, vhost) = (LogFormat::combined(), LogFormat::vhost_combined());
-    let count = |format: &LogFormat| {
-        first_lines(data)
-            .filter(|line| format.record(line).is_some())
-            .count()
-    };
+    let combined = LogFormat::combined();
+    let vhost = LogFormat::vhost_combined();
+    let combined_lines = count_lines(data, &combined);
     // A line with a host in front is also a combined line, whose user name has a blank.
-    match (count(&combined), count(&vhost).min(is_vhost)) {
-        (0, 0) => Some(LogFormat::common()).filter(|common| count(common) > 0),
-        (combined_lines, vhost_lines) if vhost_lines * 2 > combined_lines => Some(vhost),
-        _ => Some(combined),
+    let vhost_lines = count_lines(data, &vhost).min(is_vhost);
+    if combined_lines == 0 && vhost_lines == 0 {
+        Some(LogFormat::common()).filter(|common| count_lines(data, common) > 0)
+    } else if vhost_lines * 2 > combined_lines {
+        Some(vhost)
+    } else {
+        Some(combined)
     }
+}
+
+/// The number of the first lines that have a format.
+fn count_lines(data: &[u8], format: &LogFormat) -> usize {
+    first_lines(data)
+        .filter(|line| format.record(line).is_some())
+        .count()
 }
 
 /// Whether a line begins with `host:port` and an address: in combined format, a dash is second.
 fn starts_with_host(line: &[u8]) -> bool {
     let mut words = line.split(|byte| *byte == b' ');
-    let (host, client) = (
-        words.next().unwrap_or_default(),
-        words.next().unwrap_or_default(),
-    );
+    let host = words.next().unwrap_or_default();
+    let client = words.next().unwrap_or_default();
     let port = memchr::memrchr(b':', host).map(|colon| &host[colon + 1..]);
     let has_port = port.is_some_and(|port| !port.is_empty() && port.iter().all(u8::is_ascii_digit));
     has_port && client.iter().any(|byte| matches!(byte, b'.' | b':'))

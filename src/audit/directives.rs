@@ -9,6 +9,7 @@ use crate::audit::template::{FieldKind, Template};
 pub(super) fn parse_apache(text: &[u8]) -> Result<Template, String> {
     let mut template = Template::default();
     let mut rest = text;
+    // As Apache reads them: `%` begins a directive, and backslashes escape in literal text.
     while let Some(&byte) = rest.first() {
         match (byte, rest.get(1)) {
             (b'%', Some(b'%')) => {
@@ -64,7 +65,7 @@ fn parse_directive<'t>(text: &'t [u8], template: &mut Template) -> Result<&'t [u
 }
 
 fn directive_kind(name: &[u8], argument: &[u8]) -> FieldKind {
-    let is = |text: &str| argument.eq_ignore_ascii_case(text.as_bytes());
+    let argument = argument.to_ascii_lowercase();
     match name {
         b"h" | b"a" => FieldKind::Client,
         b"t" => FieldKind::Time,
@@ -73,9 +74,9 @@ fn directive_kind(name: &[u8], argument: &[u8]) -> FieldKind {
         b"s" => FieldKind::Status,
         b"b" | b"B" | b"O" => FieldKind::Bytes,
         b"v" | b"V" => FieldKind::Host,
-        b"p" if argument.is_empty() || is("canonical") => FieldKind::Port,
-        b"i" if is("user-agent") => FieldKind::UserAgent,
-        b"i" if is("host") => FieldKind::Host,
+        b"p" if argument.is_empty() || argument == b"canonical" => FieldKind::Port,
+        b"i" if argument == b"user-agent" => FieldKind::UserAgent,
+        b"i" if argument == b"host" => FieldKind::Host,
         _ => FieldKind::Other,
     }
 }

@@ -185,6 +185,8 @@ impl std::str::FromStr for LogFormat {
             "iis" => return Ok(Self::iis()),
             _ => {}
         }
+        // A layout of Apache may have `$` in its literal text, and one of nginx `%`. So `$` decides
+        // only with the name of a variable, or alone.
         let template = match (text.contains('%'), text.contains('$')) {
             (_, true) if text.contains("$http_") || text.contains("$remote_") || !text.contains('%') => {
                 parse_nginx(text.as_bytes())

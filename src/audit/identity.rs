@@ -145,13 +145,13 @@ impl AuditRows {
 
 /// The number of the crawler with this name.
 fn number_of(agents: &[Agent], name: &str) -> Result<usize> {
-    let is_named = |agent: &Agent| {
+    let number = agents.iter().position(|agent| {
         agent
             .names()
             .next()
             .is_some_and(|token| token.eq_ignore_ascii_case(name))
-    };
-    agents.iter().position(is_named).ok_or_else(|| {
+    });
+    number.ok_or_else(|| {
         let what = "no crawler of the audit has this name; add it to the agents".to_owned();
         ErrorKind::BadAgent {
             name: name.to_owned(),

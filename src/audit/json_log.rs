@@ -129,7 +129,7 @@ impl JsonKeys {
         Ok(self)
     }
 
-    /// Parses a line. `None` if it is no object, or has no valid time, agent or request.
+    /// Parses a line. `None` if it is not an object, or has no valid time, agent or request.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
         match self.walk(line) {
             Some(found) => self.record(found),
@@ -208,8 +208,11 @@ fn part_of<'l>(text: Cow<'l, [u8]>, part: fn(&[u8]) -> &[u8]) -> Cow<'l, [u8]> {
     }
 }
 
+fn owned(text: Cow<'_, [u8]>) -> Cow<'static, [u8]> {
+    Cow::Owned(text.into_owned())
+}
+
 fn into_owned(record: LogRecord<'_>) -> LogRecord<'static> {
-    let owned = |text: Cow<'_, [u8]>| Cow::Owned(text.into_owned());
     LogRecord {
         user_agent: owned(record.user_agent),
         time: record.time,
@@ -235,23 +238,25 @@ impl RawBytes {
     /// [`to_bytes`](Self::to_bytes) restores it.
     fn to_text(bytes: &[u8]) -> String {
         let mut text = String::with_capacity(bytes.len() * 2);
-        let push_raw = |text: &mut String, bytes: &[u8]| {
-            text.extend(
-                bytes
-                    .iter()
-                    .filter_map(|byte| char::from_u32(Self::BASE + u32::from(*byte))),
-            );
-        };
+
         for chunk in bytes.utf8_chunks() {
             for c in chunk.valid().chars() {
                 match u32::from(c) < Self::BASE {
                     true => text.push(c),
-                    false => push_raw(&mut text, c.encode_utf8(&mut [0; 4]).as_bytes()),
+                    false => Self::push_raw(&mut text, c.encode_utf8(&mut [0; 4]).as_bytes()),
                 }
             }
-            push_raw(&mut text, chunk.invalid());
+            Self::push_raw(&mut text, chunk.invalid());
         }
         text
+    }
+
+    /// Appends a character for each byte.
+    fn push_raw(text: &mut String, bytes: &[u8]) {
+        let characters = bytes
+            .iter()
+            .filter_map(|byte| char::from_u32(Self::BASE + u32::from(*byte)));
+        text.extend(characters);
     }
 
     /// The bytes of a part of such a text.
@@ -275,7 +280,7 @@ struct FoundValues<'l> {
 
 struct FoundValue<'l> {
     text: Cow<'l, [u8]>,
-    /// The place of its path among those of the field.
+    /// The index of its path among those of the field.
     choice: usize,
 }
 
@@ -306,12 +311,11 @@ struct ObjectWalk<'w, 'l> {
 impl ObjectWalk<'_, '_> {
     /// Whether some path leads to this one, or through it.
     fn is_wanted(&self, path: &str) -> bool {
-        let leads = |known: &String| {
+        self.keys.paths.iter().flatten().any(|known| {
             known
                 .strip_prefix(path)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.keys.paths.iter().flatten().any(leads)
+        })
     }
 }
 

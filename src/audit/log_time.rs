@@ -35,9 +35,8 @@ fn parse_common(text: &[u8]) -> Option<i64> {
     if separators != *b"//:::" {
         return None;
     }
-    let part = |from: usize, to: usize| number(&time[from..to]);
-    let date = [part(7, 11)?, month, part(0, 2)?];
-    let clock = [part(12, 14)?, part(15, 17)?, part(18, 20)?];
+    let date = [number(&time[7..11])?, month, number(&time[0..2])?];
+    let clock = clock(&time[12..20])?;
     seconds(date, clock, parse_zone(zone.strip_prefix(b" ")?)?)
 }
 
@@ -60,10 +59,21 @@ fn parse_iso(text: &[u8]) -> Option<i64> {
     } else {
         parse_zone(rest)?
     };
-    let part = |from: usize, to: usize| number(&time[from..to]);
-    let date = [part(0, 4)?, part(5, 7)?, part(8, 10)?];
-    let clock = [part(11, 13)?, part(14, 16)?, part(17, 19)?];
-    seconds(date, clock, offset)
+    let date = [
+        number(&time[..4])?,
+        number(&time[5..7])?,
+        number(&time[8..10])?,
+    ];
+    seconds(date, clock(&time[11..19])?, offset)
+}
+
+/// Hour, minute and second of a text such as `13:55:36`.
+fn clock(text: &[u8]) -> Option<[i64; 3]> {
+    Some([
+        number(&text[..2])?,
+        number(&text[3..5])?,
+        number(&text[6..8])?,
+    ])
 }
 
 /// An offset to seconds: `Z`, `+0200`, `+02:00`, `+02`.
@@ -74,13 +84,12 @@ fn parse_zone(text: &[u8]) -> Option<i64> {
         [b'-', digits @ ..] => (-1, digits),
         _ => return None,
     };
-    let (hours, minutes) = match digits {
-        [a, b] => ([a, b], [&b'0', &b'0']),
+    let (hours, minutes) = match *digits {
+        [a, b] => ([a, b], *b"00"),
         [a, b, b':', c, d] | [a, b, c, d] => ([a, b], [c, d]),
         _ => return None,
     };
-    let pair = |pair: [&u8; 2]| number(&pair.map(|byte| *byte));
-    Some(sign * (pair(hours)? * 3600 + pair(minutes)? * 60))
+    Some(sign * (number(&hours)? * 3600 + number(&minutes)? * 60))
 }
 
 /// A time of day on a date, at this offset from UTC.
@@ -89,14 +98,13 @@ fn seconds(date: [i64; 3], clock: [i64; 3], offset: i64) -> Option<i64> {
     let [hour, minute, second] = clock;
     // A leap second counts as the second before it.
     let second = if second == 60 { 59 } else { second };
-    let small = |number: i64| i8::try_from(number).ok();
     let time = DateTime::new(
-        i16::try_from(year).ok()?,
-        small(month)?,
-        small(day)?,
-        small(hour)?,
-        small(minute)?,
-        small(second)?,
+        year.try_into().ok()?,
+        month.try_into().ok()?,
+        day.try_into().ok()?,
+        hour.try_into().ok()?,
+        minute.try_into().ok()?,
+        second.try_into().ok()?,
         0,
     );
     let offset = Offset::from_seconds(i32::try_from(offset).ok()?).ok()?;

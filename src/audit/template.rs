@@ -103,10 +103,12 @@ impl Template {
         let mut record = LogRecord::default();
         let last = self.fields.len().saturating_sub(1);
         for (number, field) in self.fields.iter().enumerate() {
+            // Neighbouring lines often have the same time, which is not parsed again.
             if field.kind == FieldKind::Time
                 && let Some(after) = times.strip_known(rest, &field.literal)
             {
-                (record.time, rest) = (times.last(), after);
+                record.time = times.last();
+                rest = after;
                 continue;
             }
             let FieldEnd { len, is_escaped } = field.end(rest, number == last)?;
@@ -153,8 +155,8 @@ impl TemplateField {
         }
         let len = match self.literal.split_first() {
             Some((&first, others)) => {
-                let mut places = memchr::memchr_iter(first, text);
-                places.find(|&at| starts_with_masked(&text[at + 1..], others))?
+                let mut positions = memchr::memchr_iter(first, text);
+                positions.find(|&at| starts_with_masked(&text[at + 1..], others))?
             }
             // The last field: to the end, or to the next blank if it has none itself.
             None if matches!(self.kind, FieldKind::UserAgent | FieldKind::Request) => text.len(),
@@ -172,7 +174,8 @@ impl TemplateField {
     #[inline]
     fn quoted_end(&self, text: &[u8], is_last: bool) -> Option<FieldEnd> {
         let is_at_end = is_last && self.literal.len() == 1;
-        let (mut at, mut is_escaped) = (0, false);
+        let mut at = 0;
+        let mut is_escaped = false;
         loop {
             at += memchr::memchr2(b'"', b'\\', &text[at..])?;
             let after = &text[at..];

@@ -63,16 +63,19 @@ impl Timeline {
             let what = "two snapshots are valid from the same time on; give each a date of its own";
             return Err(ErrorKind::BadList(what.to_owned()).into());
         }
-        let judge = |dated: &DatedSnapshot, agent: &Agent| {
-            Judge::new(
-                Arc::clone(&dated.snapshot),
-                std::slice::from_ref(agent),
-                options,
-            )
-        };
-        let judges = snapshots
-            .iter()
-            .map(|dated| agents.iter().map(|agent| judge(dated, agent)).collect());
+        // Each request has one crawler, so a judge is for one agent, not for all.
+        let judges = snapshots.iter().map(|dated| {
+            agents
+                .iter()
+                .map(|agent| {
+                    Judge::new(
+                        Arc::clone(&dated.snapshot),
+                        std::slice::from_ref(agent),
+                        options,
+                    )
+                })
+                .collect()
+        });
         Ok(Self {
             starts,
             judges: judges.collect::<Result<_>>()?,

@@ -103,12 +103,12 @@ impl W3cColumns {
     pub(super) fn after_lines(&self, lines: &[u8]) -> Option<Self> {
         let comments = memchr::memrchr_iter(b'#', lines)
             .filter(|&start| start == 0 || lines[start - 1] == b'\n');
-        let line_at = |start: usize| {
-            let len = memchr::memchr(b'\n', &lines[start..]);
-            &lines[start..len.map_or(lines.len(), |len| start + len)]
-        };
         comments
-            .filter_map(|start| self.after_line(line_at(start)))
+            .filter_map(|start| {
+                let rest = &lines[start..];
+                let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                self.after_line(&rest[..len])
+            })
             .next()
     }
 
