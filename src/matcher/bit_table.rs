@@ -66,6 +66,7 @@ impl BitTable {
         } else {
             set.wildcard_rules().collect()
         };
+        // By rank, so the lowest bit that is left is the highest rule.
         let mut rules = rules?;
         rules.sort_by_key(|(_, packed)| Reverse(packed.rank()));
         let mut texts = Vec::new();
@@ -73,6 +74,7 @@ impl BitTable {
             .chunks(LANE_RULES)
             .map(|rules| BitLane::new(rules, &mut texts))
             .collect();
+        // Fingerprints are chosen for all lanes together, because one search looks for all of them.
         let middles = rules
             .iter()
             .enumerate()
@@ -190,21 +192,24 @@ impl BitLane {
             .iter()
             .map(|(text, packed)| Segments::of(text, packed.anchored))
             .collect();
-        let head = |at| {
-            segments
+        // A rule without a byte at a position, or without a tail of two bytes, suits any value there.
+        let heads = array::from_fn(|at| {
+            let bytes = segments
                 .iter()
-                .map(move |segments| segments.head_tail().get(at).copied())
-        };
-        let suffix = |segments: &Segments<'_>| {
-            (segments.tail.len() >= 2).then(|| suffix_hash(last_word(segments.tail)))
-        };
+                .map(|rule| rule.head_tail().get(at).copied());
+            suited_by_value(bytes)
+        });
+        let suffixes = segments
+            .iter()
+            .map(|rule| (rule.tail.len() >= 2).then(|| suffix_hash(last_word(rule.tail))));
+        let suffixes = suited_by_value(suffixes);
         let mut rows = segments
             .iter()
             .zip(rules)
             .map(|(segments, (text, packed))| Row::new(segments, text, packed, texts));
         Self {
-            heads: array::from_fn(|at| suited_by_value(head(at))),
-            suffixes: suited_by_value(segments.iter().map(suffix)),
+            heads,
+            suffixes,
             rows: array::from_fn(|_| rows.next().unwrap_or_default()),
             fingerprinted: 0,
             fingerprinted_min_len: usize::MAX,
@@ -238,7 +243,9 @@ impl BitLane {
     ) -> u32 {
         let path = candidate.path;
         let suited = self.suited_by_ends(candidate);
-        let (mut left, mut slashes) = (suited, u8::MAX);
+        let mut left = suited;
+        let mut slashes = u8::MAX;
+        // One search for the fingerprints replaces the comparison of most rules that have one.
         if suited & self.fingerprinted != 0 {
             left &= !self.fingerprinted;
             if path.len() >= self.fingerprinted_min_len {
@@ -247,6 +254,7 @@ impl BitLane {
                 slashes = found.slashes;
             }
         }
+        // The rows are sorted by rank, so the first match decides.
         while left != 0 {
             let row = self.row(left);
             if row.rank <= floor {
@@ -281,7 +289,8 @@ impl BitLane {
 /// For each value a bit for each rule that it suits, given the value that each rule requires, if it
 /// requires one.
 fn suited_by_value(required: impl Iterator<Item = Option<u8>>) -> [u64; 256] {
-    let (mut suited, mut any) = ([0; 256], 0);
+    let mut suited = [0; 256];
+    let mut any = 0;
     for (rule, value) in required.enumerate() {
         *value.map_or(&mut any, |value| &mut suited[usize::from(value)]) |= 1 << rule;
     }
@@ -316,7 +325,7 @@ enum Rest {
     Nothing,
     /// All of a pattern without stars.
     Literal,
-    /// The pattern after its first star, which is at this place.
+    /// The pattern after its first star, which is at this offset.
     AfterStar(u16),
     /// All of a pattern with stars, as its first segment is longer than a word.
     Whole,

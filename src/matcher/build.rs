@@ -11,7 +11,7 @@ use super::wildcard::{self, UNANCHORED, WildcardBucket};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::RuleKind;
 use std::borrow::Cow;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A rule of a canonical rule set, before it is packed.
@@ -45,6 +45,7 @@ pub(crate) fn encode(rules: &[CanonicalRule<'_>]) -> Result<Vec<u8>> {
             ErrorKind::TooLarge("over 3 MB of paths in the rules of one agent".to_owned()).into(),
         );
     }
+    // The head has all lengths, so a reader finds each part without the ones before.
     let links = prefix_automaton::links(&states);
     let head = RuleSetHead {
         states: states.len(),
@@ -145,8 +146,8 @@ impl<'a> RuleLayout<'a> {
 
     /// By literal prefix, then by rank.
     fn wildcard_order(&self, other: &Self) -> Ordering {
-        let key = |rule: &Self| (rule.literal_prefix, Reverse(rule.packed.rank()));
-        key(self).cmp(&key(other))
+        let by_prefix = self.literal_prefix.cmp(other.literal_prefix);
+        by_prefix.then_with(|| other.packed.rank().cmp(&self.packed.rank()))
     }
 }
 
@@ -244,22 +245,14 @@ impl<'a> Layout<'a> {
         states: &mut [LiteralPrefix<'_>],
     ) -> Vec<u8> {
         let mut patterns = Vec::new();
-        let mut store = |rule: &mut PackedRule, text: &[u8]| {
-            rule.offset = if text.is_empty() { 0 } else { patterns.len() };
-            patterns.extend_from_slice(text);
-        };
         for state in states {
-            store(
-                &mut state.packed,
-                state.text.get(1 + PREFIX_LEN..).unwrap_or_default(),
-            );
+            let rest = state.text.get(1 + PREFIX_LEN..).unwrap_or_default();
+            state.packed.offset = append_pattern(&mut patterns, rest);
         }
         for bucket in buckets {
             for rule in &mut self.wildcard[bucket.rules.clone()] {
-                store(
-                    &mut rule.packed,
-                    &rule.pattern[bucket.literal_prefix.len()..],
-                );
+                let rest = &rule.pattern[bucket.literal_prefix.len()..];
+                rule.packed.offset = append_pattern(&mut patterns, rest);
             }
         }
         patterns
@@ -272,15 +265,18 @@ impl<'a> Layout<'a> {
         states: &[LiteralPrefix<'_>],
         links: &[PrefixLink],
     ) -> Vec<WildcardBucket> {
-        let row = |bucket: &BucketLayout<'_>| WildcardBucket {
-            first: bucket.rules.start as u32,
-            prefix_len: bucket.literal_prefix.len() as u32,
-            best: self.wildcard[bucket.rules.clone()]
-                .first()
-                .map_or(0, |rule| rule.packed.rank()),
-            parent: UNANCHORED,
-        };
-        let mut rows: Vec<WildcardBucket> = buckets.iter().map(row).collect();
+        let mut rows: Vec<WildcardBucket> = buckets
+            .iter()
+            .map(|bucket| WildcardBucket {
+                first: bucket.rules.start as u32,
+                prefix_len: bucket.literal_prefix.len() as u32,
+                best: self.wildcard[bucket.rules.clone()]
+                    .first()
+                    .map_or(0, |rule| rule.packed.rank()),
+                parent: UNANCHORED,
+            })
+            .collect();
+        // The parent of a bucket is that of its state's link: the deepest bucket of a shorter prefix.
         for (state, link) in states.iter().zip(links) {
             if let Some(row) = state
                 .bucket
@@ -293,6 +289,13 @@ impl<'a> Layout<'a> {
         }
         rows
     }
+}
+
+/// Appends the text of a pattern; returns its offset, which is 0 for an empty text.
+fn append_pattern(patterns: &mut Vec<u8>, text: &[u8]) -> usize {
+    let offset = if text.is_empty() { 0 } else { patterns.len() };
+    patterns.extend_from_slice(text);
+    offset
 }
 
 impl RuleSet<'_> {

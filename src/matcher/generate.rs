@@ -85,11 +85,15 @@ pub(super) fn url_paths(
     made: Vec<(Index, String, String)>,
     profile: Profile,
 ) -> Vec<Vec<u8>> {
-    let path = |(rule, fill, tail): (Index, String, String)| {
+    let mut paths = Vec::new();
+    for (rule, fill, tail) in made {
         let rule = &rules[rule.index(rules.len())].0;
         let path = format!("{}{tail}", rule.trim_end_matches('$').replace('*', &fill));
         let slash = if path.starts_with('/') { "" } else { "/" };
-        reference::normal_path(format!("{slash}{path}").as_bytes(), profile)
-    };
-    made.into_iter().map(path).collect()
+        paths.push(reference::normal_path(
+            format!("{slash}{path}").as_bytes(),
+            profile,
+        ));
+    }
+    paths
 }

@@ -398,7 +398,8 @@ fn upper_bound(words: &[[u8; 8]], word: u64, backend: impl Backend) -> usize {
             .get(at)
             .is_some_and(|other| u64::from_le_bytes(*other) <= word)
     };
-    let (mut start, mut len) = (0, words.len());
+    let mut start = 0;
+    let mut len = words.len();
     while len > FEW {
         let half = len / 2;
         start += half * usize::from(not_greater(start + half - 1));
@@ -414,7 +415,8 @@ fn upper_bound(words: &[[u8; 8]], word: u64, backend: impl Backend) -> usize {
 #[inline]
 fn first_equal(words: &[[u8; 8]], last: usize) -> usize {
     let word = words.get(last);
-    let (mut equal, mut step) = (last, 1);
+    let mut equal = last;
+    let mut step = 1;
     while equal >= step && words.get(equal - step) == word {
         equal -= step;
         step *= 2;

@@ -108,6 +108,8 @@ impl RuleCache {
                     .map(PackedRule::rank_allows),
             };
         }
+        // Paths that the filter of first bytes dismisses cost nothing that a table could save, so
+        // they do not count for promotion.
         if let Some(rank) = set.highest_by_first_bytes(candidate) {
             return Ok(PackedRule::rank_allows(rank));
         }

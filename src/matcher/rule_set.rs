@@ -87,11 +87,9 @@ impl RuleSetHead {
     #[inline]
     fn decode(head: &[u8; RuleSet::HEAD_LEN]) -> Self {
         let mut head = Fields(head);
-        let (states, buckets, wildcards) = (
-            head.u32() as usize,
-            head.u32() as usize,
-            head.u32() as usize,
-        );
+        let states = head.u32() as usize;
+        let buckets = head.u32() as usize;
+        let wildcards = head.u32() as usize;
         let last = head.u32();
         let filter = FirstByteFilter {
             root_rank: last >> OFFSET_BITS,
@@ -154,12 +152,11 @@ impl<'a> RuleSet<'a> {
             filter,
             ..
         } = head;
-        let (words, packed, links) = (
-            take(&mut rest, states),
-            take(&mut rest, states),
-            take(&mut rest, states),
-        );
-        let (buckets, signatures) = (take(&mut rest, buckets), take(&mut rest, wildcards));
+        let words = take(&mut rest, states);
+        let packed = take(&mut rest, states);
+        let links = take(&mut rest, states);
+        let buckets = take(&mut rest, buckets);
+        let signatures = take(&mut rest, wildcards);
         let wildcards = take(&mut rest, wildcards);
         // Zeros follow.
         let patterns = rest.get(..head.pattern_bytes).unwrap_or_default();

@@ -86,7 +86,8 @@ const CHARACTERS: Nibbles = character_table(*b"?=&.-_%:");
 
 /// Tables that give each of the characters the bit of its place.
 const fn character_table(characters: [u8; 8]) -> Nibbles {
-    let (mut low, mut high) = ([0; 16], [0; 16]);
+    let mut low = [0; 16];
+    let mut high = [0; 16];
     let mut bit = 0;
     while bit < 8 {
         low[(characters[bit] & 15) as usize] |= 1 << bit;

@@ -111,14 +111,13 @@ struct Bucket<'p> {
 
 impl<'p> Bucket<'p> {
     fn new(rule: &'p RuleMiddle<'p>) -> Self {
-        let nibbles = |at: usize| {
-            rule.text
-                .get(at)
-                .map_or([u16::MAX; 2], |byte| [1 << (byte & 15), 1 << (byte >> 4)])
-        };
+        let passes = [0, 1, 2].map(|at| match rule.text.get(at) {
+            Some(byte) => [1 << (byte & 15), 1 << (byte >> 4)],
+            None => [u16::MAX; 2],
+        });
         Self {
             rules: vec![rule],
-            passes: [nibbles(0), nibbles(1), nibbles(2)],
+            passes,
         }
     }
 
@@ -130,6 +129,12 @@ impl<'p> Bucket<'p> {
             .iter()
             .zip(other.passes.as_flattened());
         both.map(|(a, b)| u64::from((a | b).count_ones())).product()
+    }
+
+    /// How many more texts pass this bucket and `other` merged than apart.
+    fn loss_with(&self, other: &Self) -> u64 {
+        let apart = self.width_with(self) + other.width_with(other);
+        self.width_with(other).saturating_sub(apart)
     }
 
     fn add(&mut self, other: Self) {
@@ -148,12 +153,7 @@ impl<'p> Bucket<'p> {
 fn merge(buckets: &mut Vec<Bucket<'_>>, max: usize) {
     while buckets.len() > max {
         let pairs = (1..buckets.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-        let loss = |(a, b): &(usize, usize)| {
-            let (a, b) = (&buckets[*a], &buckets[*b]);
-            a.width_with(b)
-                .saturating_sub(a.width_with(a) + b.width_with(b))
-        };
-        let Some((a, b)) = pairs.min_by_key(loss) else {
+        let Some((a, b)) = pairs.min_by_key(|(a, b)| buckets[*a].loss_with(&buckets[*b])) else {
             return;
         };
         let other = buckets.swap_remove(b);
@@ -175,14 +175,15 @@ impl Frequency {
         let mut codes: Vec<u32> = patterns.flat_map(fingerprints).map(code).collect();
         codes.sort_unstable();
         codes.dedup();
-        let (mut counts, mut last_sample) = (vec![0; codes.len()], vec![usize::MAX; codes.len()]);
+        let mut counts = vec![0; codes.len()];
+        let mut last_sample = vec![usize::MAX; codes.len()];
         for (number, sample) in samples.iter().enumerate() {
             for text in (1..=3).flat_map(|len| sample.windows(len)) {
-                if let Ok(place) = codes.binary_search(&code(text))
-                    && last_sample[place] != number
+                if let Ok(index) = codes.binary_search(&code(text))
+                    && last_sample[index] != number
                 {
-                    last_sample[place] = number;
-                    counts[place] += 1;
+                    last_sample[index] = number;
+                    counts[index] += 1;
                 }
             }
         }
@@ -196,7 +197,7 @@ impl Frequency {
     fn count(&self, fingerprint: &[u8]) -> usize {
         self.codes
             .binary_search(&code(fingerprint))
-            .map_or(0, |place| self.counts[place])
+            .map_or(0, |index| self.counts[index])
     }
 
     /// A fingerprint of a pattern that few samples hold; `None` if most hold each of them.

@@ -158,7 +158,8 @@ impl<'a> WildcardBuckets<'a> {
         signature: &mut PathSignature,
         backend: impl Backend,
     ) -> Result<u32> {
-        let (mut highest, mut number) = (floor, deepest);
+        let mut highest = floor;
+        let mut number = deepest;
         loop {
             let bucket = self.bucket(number)?;
             if bucket.best > highest {
