@@ -62,8 +62,11 @@ pub fn explain_preferences(
             .group()
             .is_some_and(|group| groups.binary_search(&group).is_ok())
     };
+    // Of usage lines, those with the longest path decide. Signals of the agent's groups win over
+    // those before the first group.
     let mut best = LongestMatch::default();
-    let (mut own, mut file_wide) = (Signals::default(), Signals::default());
+    let mut own = Signals::default();
+    let mut file_wide = Signals::default();
     let mut signal_lines = Vec::new();
     for field in robots.other_fields() {
         match field.name() {

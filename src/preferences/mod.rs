@@ -107,8 +107,10 @@ impl Preferences {
 
     /// Whether it states no preference at all.
     pub fn is_empty(&self) -> bool {
-        let is_stated = |preference| matches!(preference, Preference::Yes | Preference::No);
-        !is_stated(self.train_ai) && !is_stated(self.search) && self.signals.is_empty()
+        let is_unstated = [self.train_ai, self.search]
+            .iter()
+            .all(|preference| !matches!(preference, Preference::Yes | Preference::No));
+        is_unstated && self.signals.is_empty()
     }
 
     /// What is left of these preferences for a URL that the agent may not fetch: the signals.

@@ -106,8 +106,11 @@ impl PreferenceSet {
             set.agents.push(class);
         }
         set.groups = lines.usage;
-        let has_any = |class: &AgentClass| !class.groups.is_empty() || !class.signals.is_empty();
-        set.classes.iter().any(has_any).then_some(set)
+        let has_any = set
+            .classes
+            .iter()
+            .any(|class| !class.groups.is_empty() || !class.signals.is_empty());
+        has_any.then_some(set)
     }
 
     /// The preferences of each agent, in the order of the agents, for a path in normal form.
@@ -121,6 +124,7 @@ impl PreferenceSet {
             of_classes,
             of_agents,
         } = buffers;
+        // Each group is matched once, though many classes may share it; a class has many agents.
         of_groups.clear();
         of_groups.extend(self.groups.iter().map(|lines| longest_match(lines, path)));
         of_classes.clear();
@@ -218,14 +222,19 @@ impl PreferenceLines {
     }
 }
 
+/// Adds a group to a list in order. A group can name an agent twice.
+fn add_group(list: &mut Vec<usize>, group: usize) {
+    if list.last() != Some(&group) {
+        list.push(group);
+    }
+}
+
 /// Sorts lines by the length of their paths, the longest first, and merges lines with the same
 /// path.
 fn sort_and_merge(lines: &mut Vec<UsageLine>) {
-    let order = |line: &UsageLine| Reverse(line.path.priority());
     lines.sort_by(|a, b| {
-        order(a)
-            .cmp(&order(b))
-            .then_with(|| a.path.text.cmp(&b.path.text))
+        let by_priority = Reverse(a.path.priority()).cmp(&Reverse(b.path.priority()));
+        by_priority.then_with(|| a.path.text.cmp(&b.path.text))
     });
     lines.dedup_by(|line, kept| {
         let same = line.path == kept.path;
@@ -252,20 +261,15 @@ impl<'a> AddressedGroups<'a> {
             by_name: names.map(|name| (name, Vec::new())).collect(),
             global: Vec::new(),
         };
-        let add = |list: &mut Vec<usize>, group| {
-            // A group can name an agent twice.
-            if list.last() != Some(&group) {
-                list.push(group);
-            }
-        };
+
         for (number, group) in groups.iter().enumerate() {
             for named in group.agents().iter().map(|line| line.named()) {
                 if named.global {
-                    add(&mut addressed.global, number);
+                    add_group(&mut addressed.global, number);
                 }
                 for name in std::iter::once(&named.token).chain(&named.extended) {
                     if let Some(list) = addressed.by_name.get_mut(name.as_slice()) {
-                        add(list, number);
+                        add_group(list, number);
                     }
                 }
             }

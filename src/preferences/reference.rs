@@ -91,6 +91,7 @@ fn usage(lines: &[&KeyValue], profile: Profile, path: &[u8]) -> (Preference, Pre
         .map(|(own, text)| (priority(own, profile, path), text))
         .filter(|(n, _)| *n >= 0)
         .collect();
+    // Only the lines with the longest path count.
     let longest = matching.iter().map(|(length, _)| *length).max();
     let counting = matching
         .iter()
@@ -98,20 +99,25 @@ fn usage(lines: &[&KeyValue], profile: Profile, path: &[u8]) -> (Preference, Pre
     let dictionaries: Vec<_> = counting
         .map(|(_, text)| dictionary(text).unwrap_or_default())
         .collect();
-    let of_key = |key: &str| {
-        let values: Vec<&MemberValue> = dictionaries
-            .iter()
-            .filter_map(|members| Some(&members.iter().rfind(|(k, _)| k == key)?.1))
-            .collect();
-        if values.contains(&&MemberValue::Token("n".to_owned())) {
-            Preference::No
-        } else if values.contains(&&MemberValue::Token("y".to_owned())) {
-            Preference::Yes
-        } else {
-            Preference::Unknown
-        }
-    };
-    (of_key("train-ai"), of_key("search"))
+    (
+        preference(&dictionaries, "train-ai"),
+        preference(&dictionaries, "search"),
+    )
+}
+
+/// The preference about one use; `n` wins over `y`. The last member with a key counts.
+fn preference(dictionaries: &[Vec<(String, MemberValue)>], key: &str) -> Preference {
+    let values: Vec<&MemberValue> = dictionaries
+        .iter()
+        .filter_map(|members| Some(&members.iter().rfind(|(k, _)| k == key)?.1))
+        .collect();
+    if values.contains(&&MemberValue::Token("n".to_owned())) {
+        Preference::No
+    } else if values.contains(&&MemberValue::Token("y".to_owned())) {
+        Preference::Yes
+    } else {
+        Preference::Unknown
+    }
 }
 
 /// `/path dictionary`, or a dictionary alone, which is for `/`.
@@ -129,42 +135,55 @@ fn path_and_dictionary(value: &[u8]) -> (&[u8], &[u8]) {
 }
 
 fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
-    let values = |lines: &[&KeyValue], wanted: &str| -> Vec<String> {
-        let mut values = Vec::new();
-        for line in lines
+    // The lines of the groups, or else those before them.
+    let sources = [own, before];
+    Signals {
+        search: yes_or_no(sources, "search"),
+        ai_input: yes_or_no(sources, "ai-input"),
+        ai_train: yes_or_no(sources, "ai-train"),
+        usage: match first_word(sources, "use", &["immediate", "reference", "full"]) {
+            Some("immediate") => Some(SignalUse::Immediate),
+            Some("reference") => Some(SignalUse::Reference),
+            Some(_) => Some(SignalUse::Full),
+            None => None,
+        },
+    }
+}
+
+/// Whether a signal permits its use; `no` wins over `yes`.
+fn yes_or_no(sources: [&[&KeyValue]; 2], key: &str) -> Option<bool> {
+    first_word(sources, key, &["no", "yes"]).map(|word| word == "yes")
+}
+
+/// The first of these words that is a value of a key, in the first source that has any of them.
+fn first_word<'w>(sources: [&[&KeyValue]; 2], key: &str, words: &[&'w str]) -> Option<&'w str> {
+    sources.into_iter().find_map(|lines| {
+        let values = signal_values(lines, key);
+        words
             .iter()
-            .filter(|line| line.key == Key::ContentSignal && !line.value.starts_with(b"/"))
+            .copied()
+            .find(|word| values.iter().any(|value| value == word))
+    })
+}
+
+/// The values of a key in all `content-signal` lines, in lower case.
+fn signal_values(lines: &[&KeyValue], wanted: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for line in lines
+        .iter()
+        .filter(|line| line.key == Key::ContentSignal && !line.value.starts_with(b"/"))
+    {
+        for (key, value) in line
+            .value
+            .split_str(",")
+            .filter_map(|member| member.split_once_str("="))
         {
-            for (key, value) in line
-                .value
-                .split_str(",")
-                .filter_map(|member| member.split_once_str("="))
-            {
-                if strip(key).eq_ignore_ascii_case(wanted.as_bytes()) {
-                    values.push(String::from_utf8_lossy(strip(value)).to_ascii_lowercase());
-                }
+            if strip(key).eq_ignore_ascii_case(wanted.as_bytes()) {
+                values.push(String::from_utf8_lossy(strip(value)).to_ascii_lowercase());
             }
         }
-        values
-    };
-    // The first of these words that a line has, narrowest first: in the groups, or else before
-    // them.
-    let first = |key: &str, words: &[&str]| {
-        [own, before].into_iter().find_map(|lines| {
-            let values = values(lines, key);
-            words
-                .iter()
-                .position(|word| values.iter().any(|value| value == word))
-        })
-    };
-    let yes_or_no = |key: &str| first(key, &["no", "yes"]).map(|place| place == 1);
-    Signals {
-        search: yes_or_no("search"),
-        ai_input: yes_or_no("ai-input"),
-        ai_train: yes_or_no("ai-train"),
-        usage: first("use", &["immediate", "reference", "full"])
-            .map(|place| [SignalUse::Immediate, SignalUse::Reference, SignalUse::Full][place]),
     }
+    values
 }
 
 /// The value of a member. Only tokens matter here.
@@ -324,7 +343,7 @@ impl<'a> DictionaryText<'a> {
         MemberValue::Token(String::from_utf8_lossy(token).into_owned())
     }
 
-    /// §4.2.7: missing padding and bits after the last byte are no errors.
+    /// §4.2.7: missing padding and bits after the last byte are not errors.
     fn bytes(&mut self) -> Option<()> {
         self.next();
         let text = self.run(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));

@@ -89,11 +89,10 @@ impl Signals {
 
     /// The keys that have a value, with it, in the order of the fields.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
-        let word = |value: Option<bool>| value.map(|yes| if yes { "yes" } else { "no" });
         let all = [
-            ("search", word(self.search)),
-            ("ai-input", word(self.ai_input)),
-            ("ai-train", word(self.ai_train)),
+            ("search", self.search.map(yes_or_no)),
+            ("ai-input", self.ai_input.map(yes_or_no)),
+            ("ai-train", self.ai_train.map(yes_or_no)),
             ("use", self.usage.map(SignalUse::name)),
         ];
         all.into_iter()
@@ -111,17 +110,16 @@ impl Signals {
 
     /// The members in the value of a line; commas separate them. Empty ones are left out.
     pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = SignalMember> {
-        let plain = |text: &[u8]| trim(text).to_ascii_lowercase();
         let members = value
             .split(|&b| b == b',')
             .filter(|member| !trim(member).is_empty());
         members.map(move |member| match member.split_once_str("=") {
             Some((key, value)) => SignalMember {
-                key: plain(key),
-                value: Some(plain(value)),
+                key: trim(key).to_ascii_lowercase(),
+                value: Some(trim(value).to_ascii_lowercase()),
             },
             None => SignalMember {
-                key: plain(member),
+                key: trim(member).to_ascii_lowercase(),
                 value: None,
             },
         })
@@ -146,6 +144,11 @@ impl Signals {
             usage: self.usage.or(other.usage),
         }
     }
+}
+
+/// The word for the value of a signal.
+fn yes_or_no(value: bool) -> &'static str {
+    if value { "yes" } else { "no" }
 }
 
 fn narrower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {

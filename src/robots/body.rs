@@ -75,9 +75,9 @@ impl BodyFacts {
 /// The number of the first line of a body over the limit that is not read whole.
 fn first_ignored(body: &[u8]) -> u32 {
     let (read, rest) = body.split_at(MAX_BODY);
-    let is_end =
-        |i: usize| read[i] == b'\r' || (read[i] == b'\n' && (i == 0 || read[i - 1] != b'\r'));
-    let ends = (0..read.len()).filter(|&i| is_end(i)).count() as u32;
+    let ends = (0..read.len())
+        .filter(|&i| read[i] == b'\r' || (read[i] == b'\n' && (i == 0 || read[i - 1] != b'\r')))
+        .count() as u32;
     // A line that ends exactly at the limit is whole. The LF of a CRLF ends no line.
     let ends_here =
         matches!(rest.first(), Some(b'\r' | b'\n')) && !(read.ends_with(b"\r") && rest[0] == b'\n');

@@ -59,14 +59,16 @@ impl Robots<'_> {
             .iter()
             .take_while(|field| field.group() == Some(group));
         let mut agents = self.groups()[group].agents();
-        let (mut holds, mut longest) = (false, None);
+        let mut holds = false;
+        let mut longest = None;
         for field in fields.filter(|field| field.name() == FIELD) {
             // The user-agent lines since the previous delay; without any, this delay holds for the
             // same agents as the previous one.
             let (run, rest) =
                 agents.split_at(agents.partition_point(|agent| agent.line() < field.line()));
             if !run.is_empty() {
-                (holds, agents) = (run.iter().any(&is_for_agent), rest);
+                holds = run.iter().any(&is_for_agent);
+                agents = rest;
             }
             if holds {
                 longest = longest.max(parse_seconds(field.value()));

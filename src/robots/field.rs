@@ -109,7 +109,8 @@ pub(crate) fn split(text: &[u8]) -> Option<(RobotsField, &[u8])> {
 
 fn two_words(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = text.fields_with(|c| matches!(c, ' ' | '\t'));
-    let (key, value) = (words.next()?, words.next()?);
+    let key = words.next()?;
+    let value = words.next()?;
     words.next().is_none().then(|| (trim(key), trim(value)))
 }
 

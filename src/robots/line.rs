@@ -99,10 +99,9 @@ impl<'a> NumberedLines<'a> {
         }
         self.done = true;
         self.number += 1;
-        let (text, number) = (&self.body[self.at..], self.number);
         Some(RawLine {
-            text,
-            number,
+            text: &self.body[self.at..],
+            number: self.number,
             start: self.at,
             may_be_cut: self.is_cut,
         })

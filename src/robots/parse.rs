@@ -103,6 +103,7 @@ impl<'a> Robots<'a> {
                 RobotsField::UserAgent => robots.add_agent(line, text, value),
                 RobotsField::Allow => robots.add_rule(line, text, value, RuleKind::Allow),
                 RobotsField::Disallow => robots.add_rule(line, text, value, RuleKind::Disallow),
+                // Other fields belong to the group above them, but do not end its user-agent lines.
                 RobotsField::Other(name) => {
                     let group = robots.groups.len().checked_sub(1);
                     robots.others.push(OtherField {
@@ -174,11 +175,9 @@ impl<'a> Robots<'a> {
     /// ```
     pub fn sitemaps(&self) -> impl Iterator<Item = &OtherField<'a>> {
         let mut seen = HashSet::new();
-        let is_sitemap =
-            |field: &&OtherField<'a>| field.name == "sitemap" && !field.value.is_empty();
         self.others
             .iter()
-            .filter(is_sitemap)
+            .filter(|field| field.name == "sitemap" && !field.value.is_empty())
             .filter(move |field| seen.insert(field.value))
     }
 
@@ -197,21 +196,20 @@ impl<'a> Robots<'a> {
         agent: &'q Agent,
         how: AgentMatch,
     ) -> (Vec<usize>, Option<&'q str>) {
-        let select = |test: &dyn Fn(&Group<'_>) -> bool| -> Vec<usize> {
-            (0..self.groups.len())
-                .filter(|&i| test(&self.groups[i]))
-                .collect()
-        };
         for key in agent.keys(how) {
-            let found = select(&|group| group.agents.iter().any(|line| line.names(key)));
+            let found = self.groups_with(|line| line.names(key));
             if !found.is_empty() {
                 return (found, std::str::from_utf8(key).ok());
             }
         }
-        (
-            select(&|group| group.agents.iter().any(|line| line.named.global)),
-            None,
-        )
+        (self.groups_with(|line| line.named.global), None)
+    }
+
+    /// The indices of the groups with such a user-agent line.
+    fn groups_with(&self, is_wanted: impl Fn(&AgentLine<'_>) -> bool) -> Vec<usize> {
+        (0..self.groups.len())
+            .filter(|&i| self.groups[i].agents.iter().any(&is_wanted))
+            .collect()
     }
 }
 

@@ -68,13 +68,17 @@ impl BestMatch {
 }
 
 fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: &[u8]) -> Answer {
-    let (mut allow, mut disallow) = (BestMatch(-1, 0), BestMatch(-1, 0));
-    let (mut addressed, mut separator) = (false, false);
+    let mut allow = BestMatch(-1, 0);
+    let mut disallow = BestMatch(-1, 0);
+    // Whether the current group names the agent, and whether a rule ended its user-agent lines.
+    let mut addressed = false;
+    let mut separator = false;
     for line in lines {
         match line.key {
             Key::Agent => {
                 if separator {
-                    (addressed, separator) = (false, false);
+                    addressed = false;
+                    separator = false;
                 }
                 addressed |= name.map_or(is_global(&line.value), |name| names(&line.value, name));
             }
@@ -336,7 +340,10 @@ fn numbered_lines(body: &[u8]) -> Vec<(u32, &[u8])> {
     let bom = [0xef, 0xbb, 0xbf];
     let skip = (0..3).take_while(|&i| body.get(i) == Some(&bom[i])).count();
     let body = &body[skip..];
-    let (mut lines, mut start, mut number, mut last_was_cr) = (Vec::new(), 0, 0, false);
+    let mut lines = Vec::new();
+    let mut start = 0;
+    let mut number = 0;
+    let mut last_was_cr = false;
     for (i, &b) in body.iter().enumerate() {
         if b != b'\n' && b != b'\r' {
             continue;
@@ -363,6 +370,7 @@ fn key_value(text: &[u8]) -> Option<(Key, &[u8])> {
             (key, value)
         }
     };
+    // As in Google's parser, a key needs only to begin with a field, in any of these spellings.
     let key = strip(key).to_ascii_lowercase();
     let begins = |names: &[&str]| names.iter().any(|name| key.starts_with(name.as_bytes()));
     let key = if begins(&["user-agent", "useragent", "user agent"]) {

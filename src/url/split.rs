@@ -80,7 +80,8 @@ pub(crate) fn plain_origin(text: &[u8], backend: impl Backend) -> Option<PlainOr
         .first_chunk()
         .and_then(|window| backend.scan_host(window));
     let scan = scan.unwrap_or_else(|| scan_long_host(rest));
-    let (len, label) = (start + scan.len, start + scan.label);
+    let len = start + scan.len;
+    let label = start + scan.label;
     // The last label of an IPv4 address begins with a digit in every spelling. The slow path takes
     // these, and hosts that end in a dot.
     if label >= len || text.get(label)?.is_ascii_digit() {
