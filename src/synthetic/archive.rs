@@ -72,11 +72,9 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
 
 /// A time in January 2026.
 fn time(seconds: u64) -> String {
-    let (day, hour, minute, second) = (
-        1 + seconds / 86_400,
-        seconds / 3600 % 24,
-        seconds / 60 % 60,
-        seconds % 60,
-    );
+    let day = 1 + seconds / 86_400;
+    let hour = seconds / 3600 % 24;
+    let minute = seconds / 60 % 60;
+    let second = seconds % 60;
     format!("2026-01-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }

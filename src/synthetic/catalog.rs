@@ -42,6 +42,7 @@ impl FileCatalog {
 
     pub(super) fn choose(&self, host: u64, popular: bool) -> ServedFile {
         let dice = &mut Dice::new(self.seed, Decision::Choice, host, 0);
+        // Many sites share the file of a platform. Popular sites have their own.
         let family = self.families.rank_of(dice.below(DRAWS));
         if !popular && dice.chance(SHARED) {
             ServedFile {

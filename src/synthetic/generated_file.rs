@@ -39,6 +39,7 @@ impl GeneratedFile {
     pub(super) fn new(seed: u64, number: u64, rules: &Quantiles) -> Self {
         let dice = &mut Dice::new(seed, Decision::File, number, 0);
         let rules = dice.quantile(rules);
+        // The draws are in a fixed order, because a file must be the same in every version.
         let wild = WILD_FILES
             .iter()
             .find(|(to, _)| rules <= *to)
@@ -90,6 +91,7 @@ impl GeneratedFile {
             end: if self.crlf { b"\r\n" } else { b"\n" },
             limit: start + MAX_TEXT,
         };
+        // Real files begin with comments, which a compiler has to skip.
         for line in 0..self.comments {
             text.line(
                 if line % 3 == 2 {
@@ -160,7 +162,8 @@ impl GeneratedFile {
             if self.stacked && group + 1 < self.groups {
                 continue;
             }
-            let (first, rules) = ((group + 1) << 32, dice.quantile(&GROUP_RULES));
+            let first = (group + 1) << 32;
+            let rules = dice.quantile(&GROUP_RULES);
             let single = if self.groups_are_more {
                 None
             } else {

@@ -137,7 +137,7 @@ impl Web {
         })
     }
 
-    /// The list of URLs, one per line. A few lines are no URLs, and some URLs have origins that the
+    /// The list of URLs, one per line. A few lines are not URLs, and some URLs have origins that the
     /// archive lacks. Takes about 0.3 µs per URL.
     pub fn urls(&self) -> impl Read + Send + 'static {
         let web = *self;
@@ -165,7 +165,8 @@ impl Web {
         let answer = Dice::new(self.options.seed, Decision::Answer, host, 0).weighted(answers);
         let body = match answer {
             OriginAnswer::Robots => {
-                let (mut origin, mut text) = (Vec::new(), Vec::new());
+                let mut origin = Vec::new();
+                let mut text = Vec::new();
                 self.sites
                     .push_origin(host, Sites::places(host)[0], true, &mut origin);
                 self.files

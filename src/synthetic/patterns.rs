@@ -37,7 +37,8 @@ pub(super) fn push_pattern(style: PatternStyle, first: bool, dice: &mut Dice, ou
 fn push_wild(form: &str, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
     // Two words, because the vocabulary is small: one word would match every other URL.
     let words = [dice.one_of(&WORDS), dice.one_of(&WORDS)].join("-");
-    let (parameter, ending) = (dice.one_of(&PARAMETERS), dice.one_of(&FILE_ENDINGS));
+    let parameter = dice.one_of(&PARAMETERS);
+    let ending = dice.one_of(&FILE_ENDINGS);
     for byte in form.bytes() {
         match byte {
             b'P' => push_plain(dice, out),

@@ -99,6 +99,8 @@ impl Sites {
             out.extend_from_slice(IDN[usize::from(!punycode)].as_bytes());
         }
         push_syllables(host * self.stride, self.syllables, out);
+        // So that names look like those of real sites, half of them have a word, and a quarter
+        // another.
         let bits = hash(self.seed, Decision::Name, host, 0);
         for (word, wanted) in [(bits >> 8, bits & 1 == 0), (bits >> 16, bits & 6 == 0)] {
             if wanted {
@@ -119,14 +121,18 @@ impl Sites {
         let name = name.strip_prefix("www.").unwrap_or(name);
         let name = name.strip_prefix(IDN[0]).unwrap_or(name);
         let host = read_syllables(name.as_bytes(), self.syllables)? / self.stride;
+        if host >= self.hosts || is_unknown(host) {
+            return None;
+        }
         let mut spelled = Vec::new();
-        let mut is_origin = |place: &SiteOrigin| {
+        for place in Self::places(host) {
             spelled.clear();
             self.push_origin(host, *place, true, &mut spelled);
-            spelled == origin.as_bytes()
-        };
-        (host < self.hosts && !is_unknown(host) && Self::places(host).iter().any(&mut is_origin))
-            .then_some(host)
+            if spelled == origin.as_bytes() {
+                return Some(host);
+            }
+        }
+        None
     }
 }
 

@@ -268,7 +268,7 @@ pub(super) enum Oddity {
     NotAUrl,
 }
 
-/// Unusual properties, per 100,000 lines (measured, between the two lists; lines that are no URLs
+/// Unusual properties, per 100,000 lines (measured, between the two lists; lines that are not URLs
 /// are assumed).
 pub(super) const ODDITIES: &[(u64, Oddity)] = &[
     (98_000, Oddity::Nothing),

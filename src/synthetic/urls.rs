@@ -50,6 +50,7 @@ pub(super) fn push_line(web: &Web, visit: Visit, out: &mut Vec<u8>) {
                 .as_bytes(),
         );
     }
+    // Random paths match few rules. So some paths are made for a rule of the host's file.
     push_origin(web, visit, odd, out);
     let aimed = dice.chance(AIMED)
         && web

@@ -86,10 +86,8 @@ pub(super) fn push_path(len: u64, capital: bool, dice: &mut Dice, out: &mut Vec<
         if bits == 0 {
             bits = dice.bits() | 1 << 63;
         }
-        let (word, rest) = (
-            WORDS[bits as usize % WORDS.len()].as_bytes(),
-            bits >> 7 & 0x1ff,
-        );
+        let word = WORDS[bits as usize % WORDS.len()].as_bytes();
+        let rest = bits >> 7 & 0x1ff;
         bits >>= 16;
         match rest & 7 {
             0 => push_number(dice.bits(), out),
