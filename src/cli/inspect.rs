@@ -74,7 +74,8 @@ impl InspectArgs {
 
 /// The snapshot and the origin: `SNAP [ORIGIN]` or `-s SNAP [ORIGIN]`.
 fn snapshot_and_origin(args: &InspectArgs) -> anyhow::Result<(&Path, Option<&OsStr>)> {
-    let (first, origin) = (args.first.as_deref(), args.origin.as_deref());
+    let first = args.first.as_deref();
+    let origin = args.origin.as_deref();
     match (args.snapshot.as_deref(), first) {
         (None, None) => bail!("no snapshot is named; give it as SNAP or as -s SNAP"),
         (None, Some(first)) => {
@@ -104,6 +105,7 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     if path.is_file() && CapturesFile::recognises(path)? {
         return inspect_captures(path, origin, args);
     }
+    // One origin is looked up with the blocks that it needs; totals verify the whole file.
     let snapshot = Snapshot::open(path)?;
     let file = || path.display().to_string();
     match origin {
@@ -131,6 +133,7 @@ fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> 
             path.display()
         );
     }
+    // Checksums are verified unless that is switched off; `--verify` also checks every capture.
     let file = CapturesFile::open(path)?;
     match (args.verify, args.checksums.no_verify) {
         (true, _) => file.verify()?,

@@ -42,6 +42,7 @@ pub(crate) struct AgentsArgs {
 }
 
 pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
+    // With a snapshot, its names are ranked; without, the registry is listed.
     let snapshot = match (&args.positional_snapshot, &args.snapshot) {
         (Some(one), Some(other)) => {
             bail!(

@@ -7,7 +7,7 @@ use super::super::figures::table::longest;
 use robosieve::Agent;
 use robosieve::census::{Census, NamedAgent};
 use robosieve::crawlers::{CrawlerRegistry, KnownAgent};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write;
 
 const DEFAULT_TOP: usize = 50;
@@ -25,6 +25,7 @@ pub(super) fn rows(
         ]
         .concat());
     }
+    // Each name of a chain has a row, because sites name them apart.
     let mut rows: Vec<NamedAgent> = Vec::new();
     for agent in agents {
         if agent.names().next().is_none() {
@@ -78,11 +79,13 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerR
         "not",
         "purpose",
     );
+    // Sites write the names, so they are escaped, and cut to keep the columns.
     for (name, row) in names.iter().zip(rows) {
         let [origins, wholly, partly, not] =
             [row.origins, row.wholly, row.partly, row.not].map(grouped);
         let (purpose, operator) = facts(known(row, registry).1);
-        let (purpose, operator) = (purpose.unwrap_or("-"), escape(operator.unwrap_or("-")));
+        let purpose = purpose.unwrap_or("-");
+        let operator = escape(operator.unwrap_or("-"));
         let _ = writeln!(
             out,
             "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<13}  {operator}"
@@ -96,11 +99,9 @@ pub(super) fn tsv(rows: &[NamedAgent], registry: &CrawlerRegistry) -> String {
     for row in rows {
         let (name, known) = known(row, registry);
         let (purpose, operator) = facts(known);
-        let (name, purpose, operator) = (
-            tsv_field(name),
-            purpose.unwrap_or_default(),
-            tsv_field(operator.unwrap_or_default()),
-        );
+        let name = tsv_field(name);
+        let purpose = purpose.unwrap_or_default();
+        let operator = tsv_field(operator.unwrap_or_default());
         let NamedAgent {
             origins,
             wholly,
@@ -121,15 +122,15 @@ pub(super) fn json(
     rows: &[NamedAgent],
     registry: &CrawlerRegistry,
 ) -> anyhow::Result<String> {
-    let object = |row: &NamedAgent| -> Value {
+    let mut agents = Vec::new();
+    for row in rows {
         let (name, known) = known(row, registry);
         let (purpose, operator) = facts(known);
-        json!({
+        agents.push(json!({
             "name": name, "origins": row.origins, "wholly": row.wholly, "partly": row.partly, "not": row.not,
             "purpose": purpose, "operator": operator,
-        })
-    };
-    let agents: Vec<Value> = rows.iter().map(object).collect();
+        }));
+    }
     let value = json!({
         "origins": census.origins(), "names": census.names(), "registry_date": registry.date(), "agents": agents,
     });

@@ -31,13 +31,12 @@ pub(super) fn rows<'r>(
         args.agents.spell_check(&agents)?,
         "the registry of crawlers does not have",
     )?;
-    // The first name of a chain identifies the crawler.
-    let known =
-        |agent: &robosieve::Agent| agent.names().next().and_then(|name| registry.find(name));
-    Ok(agents
-        .iter()
-        .map(|agent| (agent.to_string(), known(agent)))
-        .collect())
+    let rows = agents.iter().map(|agent| {
+        // The first name of a chain identifies the crawler.
+        let known = agent.names().next().and_then(|name| registry.find(name));
+        (agent.to_string(), known)
+    });
+    Ok(rows.collect())
 }
 
 /// Operator, purpose, compliance and source, as far as they are known.
@@ -65,8 +64,9 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
         let [operator, purpose, obeys, source] = facts(*known).map(|fact| fact.unwrap_or("-"));
         cells.push([name, operator, purpose, obeys, source].map(|cell| escape(cell).into_owned()));
     }
-    let width = |column: usize| longest(cells.iter().map(|row| &row[column]));
-    let [names, operators, purposes, obeying] = [width(0), width(1), width(2), width(3)];
+    // The last column needs no width.
+    let [names, operators, purposes, obeying] =
+        [0, 1, 2, 3].map(|column| longest(cells.iter().map(|row| &row[column])));
     let mut out = String::new();
     for (number, [name, operator, purpose, obeys, source]) in cells.iter().enumerate() {
         if numbered {
@@ -107,11 +107,13 @@ pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
 }
 
 pub(super) fn json(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry) -> anyhow::Result<String> {
-    let object = |(name, known): &CrawlerRow<'_>| {
+    let mut agents = Vec::new();
+    for (name, known) in rows {
         let [operator, purpose, obeys, source] = facts(*known);
-        json!({ "token": name, "operator": operator, "purpose": purpose, "obeys": obeys, "source": source })
-    };
-    let agents: Vec<_> = rows.iter().map(object).collect();
+        agents.push(json!({
+            "token": name, "operator": operator, "purpose": purpose, "obeys": obeys, "source": source,
+        }));
+    }
     Ok(to_json_pretty(
         &json!({ "registry_date": registry.date(), "agents": agents }),
     )?)

@@ -98,10 +98,10 @@ fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
 }
 
 fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str) -> BarRow<'r> {
-    let place = |key: &str| format!("/crawlers/{i}/{key}");
+    let pointer = |key: &str| format!("/crawlers/{i}/{key}");
     BarRow {
         name: label,
-        headline: html! { "refused " (number_of(&place("disallowed"), crawler.disallowed, crawler.requests)) },
+        headline: html! { "refused " (number_of(&pointer("disallowed"), crawler.disallowed, crawler.requests)) },
         segments: vec![
             BarSegment::new("disallowed", "refused", crawler.disallowed),
             BarSegment::new("allowed", "allowed", crawler.allowed),
@@ -109,10 +109,10 @@ fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str) -> BarRow<'r> {
         ],
         refusals: 1,
         details: html! {
-            span { "of " (number(&place("requests"), crawler.requests)) " requests, " }
-            span { "allowed " (number(&place("allowed"), crawler.allowed)) ", " }
-            span { "unknown " (number(&place("unknown"), crawler.unknown)) "; " }
-            span { "robots.txt " (number(&place("robots_txt"), crawler.robots_txt)) }
+            span { "of " (number(&pointer("requests"), crawler.requests)) " requests, " }
+            span { "allowed " (number(&pointer("allowed"), crawler.allowed)) ", " }
+            span { "unknown " (number(&pointer("unknown"), crawler.unknown)) "; " }
+            span { "robots.txt " (number(&pointer("robots_txt"), crawler.robots_txt)) }
         },
     }
 }

@@ -257,6 +257,7 @@ fn open_snapshots(
     snapshots: &[SnapshotArg],
     quiet: bool,
 ) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>)> {
+    // Agents are resolved after the snapshots are open, because the names in them tell misspellings.
     let opened = snapshots.iter().map(|snapshot| {
         let opened = robosieve::Snapshot::open(&snapshot.path)?;
         args.verify.all(&opened, &snapshot.path)?;
@@ -279,6 +280,7 @@ fn open_snapshots(
 }
 
 fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions> {
+    // `--log-key` names keys of JSON lines, so it implies their format.
     let judge = args.policy.options(&args.agents);
     let mut format: Option<LogFormat> = args.log_format.as_deref().map(str::parse).transpose()?;
     if !args.log_key.is_empty() {
@@ -348,6 +350,7 @@ fn refuse_outputs(
     if args.output.is_none() {
         guard = guard.add_stdout()?;
     }
+    // In the order of the help, each output is compared with the inputs and the outputs before it.
     for (option, path) in [
         ("-o", &args.output),
         ("--html", &args.html),

@@ -17,12 +17,11 @@ impl FromStr for SnapshotArg {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
-        let undated = || Self {
-            from: None,
-            path: PathBuf::from(text),
-        };
         let Some((date, path)) = text.split_once('=').filter(|_| !Path::new(text).exists()) else {
-            return Ok(undated());
+            return Ok(Self {
+                from: None,
+                path: PathBuf::from(text),
+            });
         };
         let from = parse_date(date).map_err(|what| anyhow!("-s {text}: {date}: {what}"))?;
         Ok(Self {

@@ -28,6 +28,7 @@ pub(super) fn table(report: &AuditReport) -> String {
     if report.crawlers.is_empty() {
         return out;
     }
+    // With claims, names are followed by how the sender was identified.
     let width = if totals.claims.is_some() {
         NAME + IDENTITY
     } else {
@@ -78,17 +79,15 @@ pub(super) fn finding(totals: &AuditTotals) -> String {
     )
 }
 
-/// The finding about claims.
-fn claims_finding(claims: &ClaimTotals) -> String {
+/// The headline about claims.
+fn claims_headline(claims: &ClaimTotals) -> String {
     let (claim, whose) = match claims.requests {
         0 => return "0 requests only claim to be of a crawler".to_owned(),
         1 => ("claims", "its address is"),
         _ => ("claim", "their addresses are"),
     };
-    let (requests, refused) = (
-        counted(claims.requests, "request"),
-        grouped(claims.disallowed),
-    );
+    let requests = counted(claims.requests, "request");
+    let refused = grouped(claims.disallowed);
     format!("{requests} only {claim} to be of a crawler: {whose} not published; {refused} refused")
 }
 
@@ -97,7 +96,7 @@ fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
     let claims = totals
         .claims
         .as_ref()
-        .map(|claims| format!("\n{}", claims_finding(claims)));
+        .map(|claims| format!("\n{}", claims_headline(claims)));
     format!(
         "{} ({} of crawlers in {}; {} of other agents, {} invalid){}",
         finding(totals),
@@ -110,30 +109,32 @@ fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
 }
 
 fn details(crawler: &CrawlerAudit, out: &mut String) {
-    let mut line = |text: String| {
-        out.push_str(text.trim_end());
-        out.push('\n');
-    };
-    line(String::new());
     let sender = sender(crawler).map_or_else(String::new, |sender| format!(" ({sender})"));
     let span = crawler.first.as_deref().zip(crawler.last.as_deref());
     let span = span.map_or_else(String::new, |(first, last)| format!(": {first} to {last}"));
-    line(format!("{}{sender}{span}", escape_cut(&crawler.name, NAME)));
-    line(format!("  {}", after_robots_txt(crawler)));
+    let name = escape_cut(&crawler.name, NAME);
+    out.push('\n');
+    push_line(out, &format!("{name}{sender}{span}"));
+    push_line(out, &format!("  {}", after_robots_txt(crawler)));
     for rule in &crawler.rules {
-        line(format!(
-            "  {} × {}  e.g. {}",
-            grouped(rule.requests),
-            escape_cut(&rule.rule, RULE),
-            escape_cut(&rule.example, EXAMPLE)
-        ));
+        let requests = grouped(rule.requests);
+        let text = escape_cut(&rule.rule, RULE);
+        let example = escape_cut(&rule.example, EXAMPLE);
+        push_line(out, &format!("  {requests} × {text}  e.g. {example}"));
     }
     if crawler.rules_left_out > 0 {
         let requests = counted(crawler.rules_left_out, "refused request");
-        line(format!(
+        let text = format!(
             "  the rules of another {requests} were left out: all rules together did not fit in memory"
-        ));
+        );
+        push_line(out, &text);
     }
+}
+
+/// Appends a line without blanks at its end.
+fn push_line(out: &mut String, text: &str) {
+    out.push_str(text.trim_end());
+    out.push('\n');
 }
 
 /// How long after a request for the robots.txt the crawler broke it.
@@ -145,7 +146,8 @@ pub(super) fn after_robots_txt(crawler: &CrawlerAudit) -> String {
     );
     match (fetches.shortest_seconds, fetches.longest_seconds) {
         (Some(shortest), Some(longest)) => {
-            let (shortest, longest) = (duration(shortest), duration(longest));
+            let shortest = duration(shortest);
+            let longest = duration(longest);
             let times = if shortest == longest {
                 shortest
             } else {

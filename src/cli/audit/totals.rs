@@ -24,28 +24,33 @@ pub(super) struct ClaimTotals {
 
 impl AuditTotals {
     pub(super) fn of(report: &AuditReport) -> Self {
-        let rows = |is_claimed: bool| {
-            report
-                .crawlers
-                .iter()
-                .filter(move |row| row.is_claimed() == is_claimed)
+        let mut claims = ClaimTotals {
+            requests: 0,
+            disallowed: 0,
         };
-        let sum = |is_claimed, count: fn(&CrawlerAudit) -> u64| rows(is_claimed).map(count).sum();
-        let claims = ClaimTotals {
-            requests: sum(true, |row| row.requests),
-            disallowed: sum(true, |row| row.disallowed),
+        let mut totals = Self {
+            crawlers: 0,
+            broke: 0,
+            requests: 0,
+            disallowed: 0,
+            claims: None,
         };
-        Self {
-            crawlers: rows(false).filter(|row| row.requests > 0).count() as u64,
-            broke: rows(false).filter(|row| row.disallowed > 0).count() as u64,
-            requests: sum(false, |row| row.requests),
-            disallowed: sum(false, |row| row.disallowed),
-            claims: report
-                .crawlers
-                .iter()
-                .any(|row| row.identity.is_some())
-                .then_some(claims),
+        for row in &report.crawlers {
+            if row.is_claimed() {
+                claims.requests += row.requests;
+                claims.disallowed += row.disallowed;
+                continue;
+            }
+            totals.crawlers += u64::from(row.requests > 0);
+            totals.broke += u64::from(row.disallowed > 0);
+            totals.requests += row.requests;
+            totals.disallowed += row.disallowed;
         }
+        // Without published addresses, no request can be told from a claim.
+        if report.crawlers.iter().any(|row| row.identity.is_some()) {
+            totals.claims = Some(claims);
+        }
+        totals
     }
 }
 

@@ -70,11 +70,9 @@ pub(super) fn measure(
             let (found, time) = timed(|| filter(stage, Outputs::default()));
             found.map(|_| time)
         };
-        let (split, locate, matched) = (
-            until(Stage::Split)?,
-            until(Stage::Locate)?,
-            until(Stage::Match)?,
-        );
+        let split = until(Stage::Split)?;
+        let locate = until(Stage::Locate)?;
+        let matched = until(Stage::Match)?;
         let kept = Outputs {
             kept: Some(&mut sink),
             ..Outputs::default()
@@ -131,6 +129,7 @@ impl Measurement {
             chained,
             overlapped,
         ] = times;
+        // Each run includes the stages before it, so a stage is the difference of two runs.
         let time = |seconds| StageTime::new(seconds, &stats);
         let each_access = |seconds| seconds * 1e9 / (ACCESSES * threads as u64) as f64;
         Self {

@@ -91,6 +91,7 @@ pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
         guard = guard.add_inputs("--urls", &args.urls);
     }
     guard.add_stdout()?;
+    // A snapshot is measured with its list, which no generated list would fit.
     match &args.snapshot {
         Some(path) => {
             let Some(urls) = &args.urls else {
@@ -129,6 +130,7 @@ fn bench(
     let mut check = args.judge.agents.spell_check(&agents)?;
     check.add_snapshot(snapshot)?;
     args.judge.agents.check_spelling(check)?;
+    // Figures count only if the verdicts are right, so they are compared first.
     let judge = Judge::new(snapshot, &agents, args.judge.options())?;
     let checked =
         reference_check::compare(snapshot, &judge, args.judge.options().agent_match, workload)?;

@@ -37,6 +37,8 @@ pub(super) fn compare(
     let mut annotated = Vec::new();
     let list = Cursor::new(lines.concat());
     Filter::new(judge).annotate(vec![Input::from_reader("sample", list)], &mut annotated)?;
+    // Without the robots.txt of its origin, a line has a verdict by the status policy, which the
+    // reference does not know.
     let mut checked = ReferenceCheck {
         sampled: lines.len(),
         compared: 0,

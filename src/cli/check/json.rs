@@ -9,9 +9,14 @@ use std::path::Path;
 pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
     let agent = answer.agent.label();
     match &answer.robots {
-        RobotsSource::Snapshot { why } => why.to_json(answer.url.as_bytes(), agent, all),
+        RobotsSource::Snapshot { explanation } => {
+            explanation.to_json(answer.url.as_bytes(), agent, all)
+        }
         RobotsSource::File { path, body } => {
-            let mut object = answer.rules.map(|why| why.to_json(all)).unwrap_or_default();
+            let mut object = answer
+                .rules
+                .map(|explanation| explanation.to_json(all))
+                .unwrap_or_default();
             object.extend([
                 ("url".to_owned(), answer.url.into()),
                 ("agent".to_owned(), agent.into()),

@@ -82,6 +82,7 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     args.urls
         .iter()
         .try_for_each(|url| args.judge.agents.refuse_agent_as_url(url))?;
+    // A look-up of a few URLs verifies the blocks that it reads, not the whole snapshot.
     let answers = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
             let snapshot = Snapshot::open(path)?;
@@ -106,12 +107,14 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
 fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
     // The verdicts are in order of URLs, with one per agent.
     let agents = verdicts.len() / args.urls.len().max(1);
-    let first =
-        |wanted| Some(&args.urls[verdicts.iter().position(|verdict| *verdict == wanted)? / agents]);
-    if let Some(url) = first(Verdict::Invalid) {
+    let first_with = |wanted| {
+        let position = verdicts.iter().position(|verdict| *verdict == wanted)?;
+        Some(&args.urls[position / agents])
+    };
+    if let Some(url) = first_with(Verdict::Invalid) {
         bail!("{url:?} is not a URL with scheme and host, so there is no verdict on it");
     }
-    if let Some(url) = first(Verdict::Unknown) {
+    if let Some(url) = first_with(Verdict::Unknown) {
         bail!(
             "the snapshot does not have the origin of {url}, so there is no verdict; --unknown allow|disallow gives \
              one, --scheme any uses the entry of the other of http and https"
@@ -142,7 +145,7 @@ struct CheckAnswer<'a> {
 
 /// The source of the robots.txt.
 enum RobotsSource<'a> {
-    Snapshot { why: &'a UrlExplanation<'a> },
+    Snapshot { explanation: &'a UrlExplanation<'a> },
     File { path: &'a Path, body: BodyFacts },
 }
 
@@ -155,18 +158,19 @@ fn check_snapshot(
     let mut output = CheckOutput::default();
     for url in &args.urls {
         for (i, agent) in agents.iter().enumerate() {
-            let why = judge.explain(url.as_bytes(), i)?;
-            output.verdicts.push(why.verdict);
-            let robots = RobotsSource::Snapshot { why: &why };
-            let (rules, preferences) = (why.rules.as_ref(), &why.preferences);
+            let explanation = judge.explain(url.as_bytes(), i)?;
+            output.verdicts.push(explanation.verdict);
+            let robots = RobotsSource::Snapshot {
+                explanation: &explanation,
+            };
             write_answer(
                 args,
                 &CheckAnswer {
                     url,
                     agent,
-                    verdict: why.verdict,
-                    rules,
-                    preferences,
+                    verdict: explanation.verdict,
+                    rules: explanation.rules.as_ref(),
+                    preferences: &explanation.preferences,
                     robots,
                 },
                 &mut output.text,
@@ -186,8 +190,9 @@ fn check_robots(
     let mut check = args.judge.agents.spell_check(agents)?;
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;
-    let facts = BodyFacts::of(body);
-    if let Some(format) = facts.other_format {
+    // A snapshot in place of a robots.txt would have no rules, and allow everything.
+    let about_body = BodyFacts::of(body);
+    if let Some(format) = about_body.other_format {
         bail!(
             "{}: {format}, not a robots.txt; a snapshot is named with -s",
             path.display()
@@ -197,20 +202,23 @@ fn check_robots(
     for url in &args.urls {
         for agent in agents {
             let agent_match = args.judge.agents.agent_match;
-            let why = explain(&robots, agent, agent_match, url.as_bytes());
+            let explanation = explain(&robots, agent, agent_match, url.as_bytes());
             let mut preferences = explain_preferences(&robots, agent, agent_match, url.as_bytes());
-            if why.verdict == Verdict::Disallowed {
+            if explanation.verdict == Verdict::Disallowed {
                 preferences.preferences = preferences.preferences.of_refused_url();
             }
-            output.verdicts.push(why.verdict);
-            let robots = RobotsSource::File { path, body: facts };
+            output.verdicts.push(explanation.verdict);
+            let robots = RobotsSource::File {
+                path,
+                body: about_body,
+            };
             write_answer(
                 args,
                 &CheckAnswer {
                     url,
                     agent,
-                    verdict: why.verdict,
-                    rules: Some(&why),
+                    verdict: explanation.verdict,
+                    rules: Some(&explanation),
                     preferences: &preferences,
                     robots,
                 },

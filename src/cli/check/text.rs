@@ -13,10 +13,14 @@ use std::fmt::Write;
 
 /// The verdict, the agent and the URL; preferences for the agent follow as columns.
 pub(super) fn headline(out: &mut String, answer: &CheckAnswer<'_>) {
-    let (verdict, agent) = (answer.verdict.name(), escape(answer.agent.label()));
+    let verdict = answer.verdict.name();
+    let agent = escape(answer.agent.label());
     let _ = write!(out, "{verdict}\t{agent}\t{}", escape(answer.url));
-    let said = answer.preferences.preferences;
-    let usage = [("train-ai", said.train_ai), ("search", said.search)];
+    let preferences = answer.preferences.preferences;
+    let usage = [
+        ("train-ai", preferences.train_ai),
+        ("search", preferences.search),
+    ];
     let usage = usage
         .iter()
         .filter(|(_, preference)| matches!(preference, Preference::Yes | Preference::No));
@@ -26,8 +30,8 @@ pub(super) fn headline(out: &mut String, answer: &CheckAnswer<'_>) {
     if !usage.is_empty() {
         let _ = write!(out, "\tcontent-usage: {}", usage.join(","));
     }
-    if !said.signals.is_empty() {
-        let _ = write!(out, "\tcontent-signal: {}", said.signals);
+    if !preferences.signals.is_empty() {
+        let _ = write!(out, "\tcontent-signal: {}", preferences.signals);
     }
     out.push('\n');
 }
@@ -35,7 +39,7 @@ pub(super) fn headline(out: &mut String, answer: &CheckAnswer<'_>) {
 /// The source of the robots.txt, the deciding rule, the rules that lost, and the preferences.
 pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: ExplainArg) {
     match &answer.robots {
-        RobotsSource::Snapshot { why } => explain_origin(out, why),
+        RobotsSource::Snapshot { explanation } => explain_origin(out, explanation),
         RobotsSource::File { body, .. } => explain_body(out, body),
     }
     match (answer.rules, &answer.robots) {
@@ -43,7 +47,7 @@ pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: Explain
             explain_rules(out, rules, answer.agent);
             explain_losers(out, rules, which);
         }
-        (None, RobotsSource::Snapshot { why, .. }) if why.entry.is_some() => {
+        (None, RobotsSource::Snapshot { explanation, .. }) if explanation.entry.is_some() => {
             row(
                 out,
                 "because",
@@ -59,10 +63,10 @@ pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: Explain
 }
 
 /// The preferences, and their lines.
-fn explain_use(out: &mut String, why: &PreferenceExplanation) {
-    let said = why.preferences;
-    if !why.usage_lines.is_empty() {
-        match (said.train_ai.name(), said.search.name()) {
+fn explain_use(out: &mut String, explanation: &PreferenceExplanation) {
+    let preferences = explanation.preferences;
+    if !explanation.usage_lines.is_empty() {
+        match (preferences.train_ai.name(), preferences.search.name()) {
             (Some(train_ai), Some(search)) => row(
                 out,
                 "usage",
@@ -75,21 +79,21 @@ fn explain_use(out: &mut String, why: &PreferenceExplanation) {
             ),
         }
     }
-    for (line, text) in &why.usage_lines {
+    for (line, text) in &explanation.usage_lines {
         row(out, "", format!("line {line}: {text}"));
     }
-    if !why.signal_lines.is_empty() {
+    if !explanation.signal_lines.is_empty() {
         row(
             out,
             "signal",
-            if said.signals.is_empty() {
+            if preferences.signals.is_empty() {
                 "nothing".to_owned()
             } else {
-                said.signals.to_string()
+                preferences.signals.to_string()
             },
         );
     }
-    for (line, text) in &why.signal_lines {
+    for (line, text) in &explanation.signal_lines {
         row(out, "", format!("line {line}: {text}"));
     }
 }
@@ -98,15 +102,15 @@ fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {
     let _ = writeln!(out, "  {name:<11} {text}");
 }
 
-fn explain_origin(out: &mut String, why: &UrlExplanation<'_>) {
-    let Some(origin) = &why.origin else {
+fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
+    let Some(origin) = &explanation.origin else {
         return row(out, "origin", "none: not a URL with scheme and host");
     };
-    let Some(entry) = &why.entry else {
+    let Some(entry) = &explanation.entry else {
         return row(out, "origin", format!("{origin} is not in the snapshot"));
     };
     row(out, "origin", entry.origin());
-    if why.via_other_scheme {
+    if explanation.via_other_scheme {
         row(
             out,
             "scheme",
@@ -116,7 +120,7 @@ fn explain_origin(out: &mut String, why: &UrlExplanation<'_>) {
         );
     }
     row(out, "robots.txt", describe_outcome(entry));
-    if why.by_last_good {
+    if explanation.by_last_good {
         row(
             out,
             "copy",
@@ -150,9 +154,10 @@ fn explain_body(out: &mut String, body: &BodyFacts) {
     }
 }
 
-fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
-    row(out, "path", &why.path);
-    let group = match (&why.named, why.agent_lines.is_empty()) {
+fn explain_rules(out: &mut String, explanation: &Explanation, agent: &Agent) {
+    // The path in normal form is what the rules below were compared with.
+    row(out, "path", &explanation.path);
+    let group = match (&explanation.named, explanation.agent_lines.is_empty()) {
         (_, true) => {
             format!("none names {agent}, and there is no global one: everything is allowed")
         }
@@ -160,16 +165,16 @@ fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
         (None, _) => format!("global: no group names {agent}"),
     };
     row(out, "group", group);
-    for (line, text) in &why.agent_lines {
+    for (line, text) in &explanation.agent_lines {
         row(out, "", format!("line {line}: {text}"));
     }
-    match &why.deciding {
+    match &explanation.deciding {
         Some(rule) => row(
             out,
             "rule",
             format!("{} (length {})", rule_text(rule), rule.length),
         ),
-        None if why
+        None if explanation
             .losers
             .iter()
             .any(|(_, loss)| *loss == Rejection::RobotsTxt) =>
@@ -180,14 +185,14 @@ fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
                 "none: /robots.txt itself may always be fetched",
             );
         }
-        None if !why.agent_lines.is_empty() => row(out, "rule", "none matches: allowed"),
+        None if !explanation.agent_lines.is_empty() => row(out, "rule", "none matches: allowed"),
         None => {}
     }
 }
 
 /// The matching rules that lost, and the number of other rules: a group may have thousands.
-fn explain_losers(out: &mut String, why: &Explanation, which: ExplainArg) {
-    for (rule, loss) in why
+fn explain_losers(out: &mut String, explanation: &Explanation, which: ExplainArg) {
+    for (rule, loss) in explanation
         .losers
         .iter()
         .filter(|(_, loss)| which == ExplainArg::All || loss.is_match())
@@ -195,10 +200,11 @@ fn explain_losers(out: &mut String, why: &Explanation, which: ExplainArg) {
         row(
             out,
             "lost",
-            format!("{} ({})", rule_text(rule), reason(*loss, rule, why)),
+            format!("{} ({})", rule_text(rule), reason(*loss, rule, explanation)),
         );
     }
-    let others = why
+    // Rules that do not match are only counted, unless all are asked for.
+    let others = explanation
         .losers
         .iter()
         .filter(|(_, loss)| !loss.is_match())
@@ -218,8 +224,8 @@ fn rule_text(rule: &RuleLine) -> String {
     format!("line {}: {}", rule.line, rule.text)
 }
 
-fn reason(loss: Rejection, rule: &RuleLine, why: &Explanation) -> String {
-    let best = why.deciding.as_ref().map_or(0, |best| best.length);
+fn reason(loss: Rejection, rule: &RuleLine, explanation: &Explanation) -> String {
+    let best = explanation.deciding.as_ref().map_or(0, |best| best.length);
     match loss {
         Rejection::NoMatch => "does not match".to_owned(),
         Rejection::Empty => "has no path, so it has no effect".to_owned(),

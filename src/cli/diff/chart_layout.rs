@@ -27,21 +27,14 @@ pub(super) struct Layout {
 impl Layout {
     /// Names and numbers get the room that they need, and the bars the rest.
     pub(super) fn new(rows: &[ChartRow]) -> Self {
-        let widest = |text: fn(&ChartRow) -> String| {
-            rows.iter()
-                .map(|row| text_width(&text(row)))
-                .fold(0.0, f64::max)
-        };
-        let most = |size: fn(&ChartRow) -> [u64; 3]| {
-            rows.iter()
-                .map(|row| size(row).iter().sum::<u64>())
-                .max()
-                .unwrap_or_default() as f64
-        };
-        let names_end = MARGIN + widest(|row| row.name.clone());
-        let left = names_end + 2.0 * GAP + widest(|row| numbers(row.allowed)) + GAP;
-        let right = WIDTH - MARGIN - widest(|row| numbers(row.refused)) - GAP;
-        let (allowed, refused) = (most(|row| row.allowed), most(|row| row.refused));
+        let names_end = MARGIN + widest(rows.iter().map(|row| row.name.clone()));
+        let allowed_numbers = widest(rows.iter().map(|row| numbers(row.allowed)));
+        let left = names_end + 2.0 * GAP + allowed_numbers + GAP;
+        let refused_numbers = widest(rows.iter().map(|row| numbers(row.refused)));
+        let right = WIDTH - MARGIN - refused_numbers - GAP;
+        // The longest bars of both sides share the room, so both have one scale.
+        let allowed = longest_bar(rows.iter().map(|row| row.allowed));
+        let refused = longest_bar(rows.iter().map(|row| row.refused));
         let per_origin = (right - left) / (allowed + refused).max(1.0);
         let middle = left + allowed * per_origin;
         Self {
@@ -57,29 +50,42 @@ impl Layout {
     pub(super) fn draw_row(&self, out: &mut String, top: f64, row: &ChartRow) {
         let text = top + 16.0;
         let y = top + (ROW - BAR) / 2.0;
-        let mut rect = |class: &str, x: f64, width: f64| {
-            let _ = writeln!(
-                out,
-                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR}\"/>"
-            );
-        };
-        rect("t", self.left, self.right - self.left);
-        let (mut left, mut right) = (self.middle, self.middle);
+        push_bar(out, "t", y, self.left, self.right - self.left);
+        // The segments grow from the middle in both directions.
+        let mut left = self.middle;
+        let mut right = self.middle;
         for (class, (&allowed, &refused)) in row.allowed.iter().zip(&row.refused).enumerate() {
-            let (allowed, refused) = (
-                allowed as f64 * self.per_origin,
-                refused as f64 * self.per_origin,
-            );
+            let allowed = allowed as f64 * self.per_origin;
+            let refused = refused as f64 * self.per_origin;
             if refused > 0.0 {
-                rect(&format!("r{class}"), right, refused);
+                push_bar(out, &format!("r{class}"), y, right, refused);
             }
             if allowed > 0.0 {
-                rect(&format!("a{class}"), left - allowed, allowed);
+                push_bar(out, &format!("a{class}"), y, left - allowed, allowed);
             }
-            (left, right) = (left - allowed, right + refused);
+            left -= allowed;
+            right += refused;
         }
         push_text(out, self.names_end, text, "n", &row.name);
         push_text(out, self.left - GAP, text, "m n", &numbers(row.allowed));
         push_text(out, self.right + GAP, text, "m", &numbers(row.refused));
     }
+}
+
+/// The width of the widest text.
+fn widest(texts: impl Iterator<Item = String>) -> f64 {
+    texts.map(|text| text_width(&text)).fold(0.0, f64::max)
+}
+
+/// The most origins on one side of a row.
+fn longest_bar(sizes: impl Iterator<Item = [u64; 3]>) -> f64 {
+    let sums = sizes.map(|segments| segments.iter().sum::<u64>());
+    sums.max().unwrap_or_default() as f64
+}
+
+fn push_bar(out: &mut String, class: &str, y: f64, x: f64, width: f64) {
+    let _ = writeln!(
+        out,
+        "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR}\"/>"
+    );
 }

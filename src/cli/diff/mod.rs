@@ -98,7 +98,8 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .as_deref()
         .map(|path| OutputTarget::open(Some(path)))
         .transpose()?;
-    let (old, new) = (Snapshot::open(old_path)?, Snapshot::open(new_path)?);
+    let old = Snapshot::open(old_path)?;
+    let new = Snapshot::open(new_path)?;
     args.verify.all(&old, old_path)?;
     args.verify.all(&new, new_path)?;
     args.agents
@@ -109,8 +110,8 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .agent_match(agent_match)
         .top(args.top)
         .examples(args.examples);
-    let both = || format!("{} and {}", old_path.display(), new_path.display());
-    let diff = Diff::of(&old, &new, &options).with_context(both)?;
+    let diff = Diff::of(&old, &new, &options)
+        .with_context(|| format!("{} and {}", old_path.display(), new_path.display()))?;
     let registry = args.agents.registry()?;
     let output = DiffOutput {
         diff,

@@ -53,16 +53,12 @@ fn head(out: &mut String, output: &DiffOutput<'_>) {
         "h",
         "Origins that newly refuse or newly allow agents",
     );
-    let day = |newest: &Option<String>| {
-        newest
-            .as_deref()
-            .map_or("unknown time", |time| &time[..time.len().min(10)])
-            .to_owned()
-    };
+    let [old, new] = [&output.sides[0].1, &output.sides[1].1].map(|newest| {
+        let time = newest.as_deref();
+        time.map_or("unknown time", |time| &time[..time.len().min(10)])
+    });
     let about = format!(
-        "{} to {}; {} origins answered in both; numbers are by name · by * · partly",
-        day(&output.sides[0].1),
-        day(&output.sides[1].1),
+        "{old} to {new}; {} origins answered in both; numbers are by name · by * · partly",
         grouped(output.diff.answered)
     );
     push_text(out, MARGIN, 48.0, "m", &about);

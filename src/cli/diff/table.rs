@@ -28,6 +28,7 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
         );
     }
     out.push('\n');
+    // The counts of origins first, then the origins, then the agents: from the whole to the parts.
     let columns = Columns {
         indent: 0,
         name: 34,
@@ -110,40 +111,26 @@ pub(super) fn sorted_rows(diff: &Diff) -> Vec<&AgentChange> {
 /// The numbers of a row: newly refused wholly, of that by name and by `*`, and partly; then newly
 /// allowed in the same order.
 fn counts(row: &AgentChange) -> [u64; 8] {
-    let half = |wholly: &Transition, partly: &Transition| {
-        [
-            wholly.origins,
-            wholly.by_name,
-            wholly.by_global,
-            partly.origins,
-        ]
-    };
-    let (refused, allowed) = (
-        half(&row.refused, &row.newly_partly),
-        half(&row.allowed, &row.no_longer_partly),
-    );
-    std::array::from_fn(|i| if i < 4 { refused[i] } else { allowed[i - 4] })
+    [
+        row.refused.origins,
+        row.refused.by_name,
+        row.refused.by_global,
+        row.newly_partly.origins,
+        row.allowed.origins,
+        row.allowed.by_name,
+        row.allowed.by_global,
+        row.no_longer_partly.origins,
+    ]
 }
 
 fn agents(out: &mut String, output: &DiffOutput<'_>) {
     const COLUMNS: [&str; 4] = ["wholly", "by name", "by *", "partly"];
     let diff = &output.diff;
     let rows = sorted_rows(diff);
-    let name = |row: &AgentChange| name(row, output.registry);
-    let width = longest(rows.iter().map(|row| name(row))).max(5);
-    let count_width = |row: &&AgentChange| {
-        counts(row)
-            .map(|count| grouped(count).len())
-            .into_iter()
-            .max()
-    };
-    let column = rows
-        .iter()
-        .filter_map(count_width)
-        .max()
-        .unwrap_or_default()
-        .max(COLUMNS[1].len())
-        + 2;
+    let names: Vec<String> = rows.iter().map(|row| name(row, output.registry)).collect();
+    let width = longest(&names).max(5);
+    let numbers = rows.iter().flat_map(|row| counts(row)).map(grouped);
+    let column = longest(numbers).max(COLUMNS[1].len()) + 2;
     // Each half has four columns; its heading begins above the first one.
     let half = column * COLUMNS.len() - 2;
     let _ = writeln!(
@@ -159,8 +146,8 @@ fn agents(out: &mut String, output: &DiffOutput<'_>) {
     };
     let headings = COLUMNS.iter().chain(&COLUMNS);
     let _ = writeln!(out, "{}", columns.row("agent", headings));
-    for row in &rows {
-        let _ = writeln!(out, "{}", columns.row(&name(row), counts(row).map(grouped)));
+    for (name, row) in names.iter().zip(&rows) {
+        let _ = writeln!(out, "{}", columns.row(name, counts(row).map(grouped)));
     }
     let left = diff.agents_changed.saturating_sub(diff.agents.len() as u64);
     if left > 0 {
@@ -169,11 +156,11 @@ fn agents(out: &mut String, output: &DiffOutput<'_>) {
 }
 
 fn rules(out: &mut String, change: &RuleChange) {
-    let group = |group: &Option<String>| match group {
+    let [old, new] = [&change.old_group, &change.new_group].map(|group| match group {
         Some(name) => format!("group {}", escape_cut(name, LONGEST_NAME)),
         None => "no group".to_owned(),
-    };
-    let (old, new) = (group(&change.old_group), group(&change.new_group));
+    });
+    // A new group for the agent explains rules that no line states.
     let groups = if old == new {
         old
     } else {

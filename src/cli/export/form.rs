@@ -55,6 +55,7 @@ pub(super) fn output_form(
     let Some(path) = path else {
         return Ok(format.unwrap_or(ExportForm::Tsv));
     };
+    // In `origins.tsv.gz`, the extension before the last names the format.
     let last = extension(path).unwrap_or_default();
     let is_compressed = matches!(last.as_str(), "gz" | "zst");
     let inner = if is_compressed {

@@ -87,6 +87,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     let agents = args.agents.resolve(quiet)?;
     args.agents
         .check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
+    // Columns of agents show what a judge would decide, so its options apply.
     let options = JudgeOptions::default()
         .status_policy(args.status_policy)
         .agent_match(args.agents.agent_match)
@@ -133,8 +134,10 @@ fn refuse_overwriting(args: &ExportArgs) -> anyhow::Result<()> {
 fn chosen_columns(all: &[ExportColumn], names: &[String]) -> anyhow::Result<Vec<ExportColumn>> {
     let mut chosen = Vec::new();
     for name in names {
-        let named = |column: &&ExportColumn| column.name().eq_ignore_ascii_case(name.trim());
-        let Some(column) = all.iter().find(named) else {
+        let found = all
+            .iter()
+            .find(|column| column.name().eq_ignore_ascii_case(name.trim()));
+        let Some(column) = found else {
             let all: Vec<&str> = all.iter().map(ExportColumn::name).collect();
             bail!(
                 "--columns {name}: there is no such column; the columns are {}",
@@ -147,8 +150,8 @@ fn chosen_columns(all: &[ExportColumn], names: &[String]) -> anyhow::Result<Vec<
         chosen = all.to_vec();
     }
     // Some readers ignore case.
-    for (place, column) in chosen.iter().enumerate() {
-        if chosen[..place]
+    for (number, column) in chosen.iter().enumerate() {
+        if chosen[..number]
             .iter()
             .any(|other| other.name().eq_ignore_ascii_case(column.name()))
         {

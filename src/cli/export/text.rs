@@ -48,20 +48,24 @@ fn push_rows(batch: &ExportBatch, format: DelimitedText, out: &mut Vec<u8>) {
     }
 }
 
+/// A text as a JSON string. Strings always serialise.
+fn json_text(text: &str) -> String {
+    to_json(&text).unwrap_or_default()
+}
+
 pub(super) fn jsonl(batch: &ExportBatch, out: &mut Vec<u8>) {
-    let json = |text: &str| to_json(&text).unwrap_or_default();
     let keys: Vec<String> = batch
         .columns()
         .iter()
-        .map(|column| json(column.name()))
+        .map(|column| json_text(column.name()))
         .collect();
     for row in 0..batch.rows() {
         for (column, key) in keys.iter().enumerate() {
             let separator = if column == 0 { '{' } else { ',' };
             let value = match batch.value(row, column) {
-                ExportValue::Text(text) => json(text),
+                ExportValue::Text(text) => json_text(text),
                 ExportValue::Json(text) => escape_json(text),
-                ExportValue::Time(seconds) => json(&time(seconds)),
+                ExportValue::Time(seconds) => json_text(&time(seconds)),
                 ExportValue::Null => "null".to_owned(),
                 // A number or a boolean.
                 value => field(value, DelimitedText::Tsv).into_owned(),

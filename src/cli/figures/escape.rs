@@ -69,7 +69,8 @@ pub(crate) fn to_json_pretty(value: &impl Serialize) -> serde_json::Result<Strin
     serde_json::to_string_pretty(value).map(|json| escape_json(&json) + "\n")
 }
 
-/// Escapes the strings of a JSON text as [`to_json`] does; outside strings, its only unsafe characters are line ends.
+/// Escapes the strings of a JSON text as [`to_json`] does. Outside strings, its only unsafe
+/// characters are line ends.
 pub(crate) fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

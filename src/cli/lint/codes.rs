@@ -21,11 +21,9 @@ pub(super) fn print_codes(is_json: bool) -> anyhow::Result<()> {
     let width = code_width();
     let mut out = format!("{:<width$}  severity  snapshot  meaning\n", "code");
     for code in Code::ALL {
-        let (name, severity, in_snapshot) = (
-            code.name(),
-            code.severity().name(),
-            code.in_snapshot().name(),
-        );
+        let name = code.name();
+        let severity = code.severity().name();
+        let in_snapshot = code.in_snapshot().name();
         let _ = writeln!(
             out,
             "{name:<width$}  {severity:<8}  {in_snapshot:<8}  {}",

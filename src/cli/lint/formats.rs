@@ -95,7 +95,8 @@ fn write_text(out: &mut impl Write, path: &Path, finding: &Finding) -> io::Resul
         help,
         ..
     } = finding;
-    let (file, severity) = (shown(path), finding.severity());
+    let file = shown(path);
+    let severity = finding.severity();
     writeln!(
         out,
         "{}:{line}: {severity}[{code}]: {}",

@@ -47,7 +47,9 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let named = expand_globs(&args.inputs)?;
     let guard = OptionGuard::default().add_inputs("the snapshot", &args.snapshots);
     guard.add_inputs("an input", &named).add_stdout()?;
-    let (mut snapshots, mut others) = (args.snapshots.clone(), Vec::new());
+    // Inputs are told apart by their first bytes, so a snapshot needs no option.
+    let mut snapshots = args.snapshots.clone();
+    let mut others = Vec::new();
     for path in named {
         if is_snapshot(&path) {
             snapshots.push(path)
@@ -97,6 +99,7 @@ fn files_of(inputs: &[PathBuf], quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
                  those of subdirectories with a quoted glob ('*/robots.txt'); compile archives, and give the snapshot"
             );
         }
+        // The directory of one site has other files by nature, so they are not mentioned.
         let is_site = found.files.len() == 1 && found.files[0].ends_with("robots.txt");
         if found.skipped > 0 && !is_site && !quiet {
             print_line(format_args!(
@@ -144,7 +147,8 @@ impl LintTotals {
 impl Display for LintTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [notes, warnings, errors] = self.findings.map(grouped);
-        let (files, clean) = (grouped(self.files), grouped(self.clean));
+        let files = grouped(self.files);
+        let clean = grouped(self.clean);
         write!(
             f,
             "files {files}  clean {clean}  errors {errors}  warnings {warnings}  notes {notes}"
@@ -164,8 +168,10 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
     let mut writer = FindingWriter::begin(args, &mut out)?;
     let mut totals = LintTotals::default();
     for chunk in files.chunks(CHUNK) {
-        let check = |path: &PathBuf| check_file(args, path, progress.as_ref());
-        let checked: Vec<anyhow::Result<Vec<Finding>>> = chunk.par_iter().map(check).collect();
+        let checked: Vec<anyhow::Result<Vec<Finding>>> = chunk
+            .par_iter()
+            .map(|path| check_file(args, path, progress.as_ref()))
+            .collect();
         for (path, findings) in chunk.iter().zip(checked) {
             match findings {
                 Ok(findings) => {

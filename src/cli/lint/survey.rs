@@ -25,6 +25,7 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
     for path in paths {
         let snapshot = Snapshot::open(path)?;
         args.verify.all(&snapshot, path)?;
+        // Nearly all of the time goes into the texts, so their bytes are the progress.
         let texts = snapshot
             .sections()
             .find(|(name, _)| *name == "texts")
@@ -76,13 +77,10 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
         let mut rows: Vec<&CodeCount> = codes.iter().filter(|row| row.files > 0).collect();
         rows.sort_by_key(|row| Reverse((row.code.severity(), row.origins)));
         for row in rows {
-            let (code, severity, example) = (
-                row.code.name(),
-                row.code.severity().name(),
-                row.example.as_deref(),
-            );
+            let code = row.code.name();
+            let severity = row.code.severity().name();
             let [files, origins] = [row.files, row.origins].map(grouped);
-            let example = escape_cut(example.unwrap_or_default(), LONGEST);
+            let example = escape_cut(row.example.as_deref().unwrap_or_default(), LONGEST);
             let _ = writeln!(
                 out,
                 "{code:<width$}  {severity:<8} {files:>12} {origins:>12}  {example}"
@@ -93,20 +91,20 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
 }
 
 fn json(surveys: &[(&Path, Survey)]) -> anyhow::Result<String> {
-    let row = |row: &CodeCount| {
-        json!({
-            "code": row.code.name(), "severity": row.code.severity().name(), "files": row.files,
-            "origins": row.origins, "example": row.example,
-        })
-    };
-    let object = |(path, survey): &(&Path, Survey)| {
-        json!({
+    let mut objects = Vec::new();
+    for (path, survey) in surveys {
+        objects.push(json!({
             "snapshot": path.display().to_string(), "origins": survey.origins, "files": survey.files,
             "clean_origins": survey.clean_origins, "clean_files": survey.clean_files,
-            "codes": survey.codes.iter().map(row).collect::<Vec<Value>>(),
-        })
-    };
-    Ok(to_json_pretty(
-        &surveys.iter().map(object).collect::<Vec<Value>>(),
-    )?)
+            "codes": survey.codes.iter().map(json_of_code).collect::<Vec<Value>>(),
+        }));
+    }
+    Ok(to_json_pretty(&objects)?)
+}
+
+fn json_of_code(row: &CodeCount) -> Value {
+    json!({
+        "code": row.code.name(), "severity": row.code.severity().name(), "files": row.files,
+        "origins": row.origins, "example": row.example,
+    })
 }
