@@ -11,8 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// fill it after some 900,000, rules of [`MAX_RULE`] bytes after 110,000.
 const MAX_BYTES: usize = 256 << 20;
 
-/// The memory for the rules of a block of lines; many blocks may wait for their turn. A block has at
-/// most some 3,500 lines, so only many of the longest rules fill it.
+/// The memory for the rules of a block of lines; many blocks may wait for their turn. A block has
+/// at most some 3,500 lines, so only many of the longest rules fill it.
 const MAX_BLOCK_BYTES: usize = 4 << 20;
 
 /// The bytes of a rule that are kept, before its hash. A rule may have 16 KiB.
@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_bytes_and_the_rest_is_counted() {
-        // As many rules as fit, of 1,802 bytes with their examples, and requests for thrice as many.
+        // As many rules as fit, of 1,802 bytes with their examples, and requests for thrice as
+        // many.
         let (mut sum, fits) = (
             BrokenRules::bounded(1 << 20),
             (1 << 20) / (ENTRY_BYTES + 1_802),

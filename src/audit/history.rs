@@ -4,8 +4,8 @@ use crate::audit::block_audit::AuditEvent;
 use crate::audit::report::RobotsFetches;
 use std::collections::{BTreeMap, HashMap};
 
-/// The sites whose last request of the robots.txt is remembered. A hostile `Host` header per request
-/// must not fill the memory.
+/// The sites whose last request of the robots.txt is remembered. A hostile `Host` header per
+/// request must not fill the memory.
 const MAX_SITES: usize = 1 << 20;
 
 /// A day, for which a crawler may keep a robots.txt (RFC 9309 §2.4).

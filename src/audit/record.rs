@@ -65,7 +65,8 @@ pub(super) fn parse_bytes(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// An HTTP status of three digits. `-` (a connection that ended early) and 000 have none, which is 0.
+/// An HTTP status of three digits. `-` (a connection that ended early) and 000 have none, which is
+/// 0.
 pub(super) fn parse_status(text: &[u8]) -> Option<u16> {
     match text {
         b"-" => Some(0),

@@ -1,4 +1,5 @@
-//! The W3C extended log format, as IIS and CloudFront write it: a line `#Fields:` names the columns.
+//! The W3C extended log format, as IIS and CloudFront write it: a line `#Fields:` names the
+//! columns.
 //!
 //! The draft puts texts in quotes. Neither server does so: each has escapes of its own
 //! ([`W3cEscapes`]).

@@ -83,8 +83,9 @@ pub(super) fn build(
     };
     let mut resolved = source.resolve_chunk(&resolver)?;
     let mut compiled = Vec::new();
-    // A pipeline of three steps: while a chunk is resolved, the files of the chunk before are parsed,
-    // and those of the one before that are appended. Its order is fixed, so the bytes are too.
+    // A pipeline of three steps: while a chunk is resolved, the files of the chunk before are
+    // parsed, and those of the one before that are appended. Its order is fixed, so the bytes are
+    // too.
     while !resolved.is_empty() || !compiled.is_empty() {
         let (next, (parsed, appended)) = rayon::join(
             || source.resolve_chunk(&resolver),

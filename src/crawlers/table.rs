@@ -1,5 +1,5 @@
-//! Reads a table of crawlers, the format of `datasets/agents.tsv`: lines of fields with TABs between
-//! them, after a line that names the columns.
+//! Reads a table of crawlers, the format of `datasets/agents.tsv`: lines of fields with TABs
+//! between them, after a line that names the columns.
 
 use super::entry::{CrawlerEntry, bad_registry, has_control, token_defect};
 use super::known_agent::{Compliance, Purpose};

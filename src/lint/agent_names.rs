@@ -1,4 +1,5 @@
-//! Checks of the names in user-agent lines: characters, versions, and names that no known crawler has.
+//! Checks of the names in user-agent lines: characters, versions, and names that no known crawler
+//! has.
 
 use crate::analysis::census::spelling::{begins_crawler, close_crawler, crawlers_of};
 use crate::crawlers::KnownAgent;
@@ -40,7 +41,8 @@ fn check_name<'a>(
     if value == b"*" || registered(named.extended.as_deref()).is_some() {
         return;
     }
-    // A parser reads the start of the value only, up to the first character that a token cannot have.
+    // A parser reads the start of the value only, up to the first character that a token cannot
+    // have.
     let (token, rest) = value.split_at(named.token.len());
     match rest {
         _ if token.is_empty() => {}
@@ -102,8 +104,8 @@ fn names_of_group<'g>(group: &'g Group<'_>) -> HashSet<&'g [u8]> {
         .collect()
 }
 
-/// Whether a group names one of these crawlers. Some authors list misspellings and names of operators
-/// next to the right names, and lose nothing.
+/// Whether a group names one of these crawlers. Some authors list misspellings and names of
+/// operators next to the right names, and lose nothing.
 fn names_any(group: &HashSet<&[u8]>, crawlers: &[&KnownAgent]) -> bool {
     crawlers
         .iter()
@@ -173,8 +175,8 @@ fn list(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The names of a file that are unlike any in the registry. A file may list hundreds of them, so they
-/// are one finding.
+/// The names of a file that are unlike any in the registry. A file may list hundreds of them, so
+/// they are one finding.
 #[derive(Default)]
 struct UnknownNames<'a> {
     first_line: u32,

@@ -44,7 +44,8 @@ pub(super) fn check(robots: &Robots<'_>, blank_lines: &[u32], findings: &mut Fin
     }
 }
 
-/// Reports a group without rules. `has_new_names` says whether no earlier group has one of its names.
+/// Reports a group without rules. `has_new_names` says whether no earlier group has one of its
+/// names.
 fn add_empty_group(line: u32, has_new_names: bool, findings: &mut FindingCollector) {
     findings.add(line, Code::EmptyGroup, || match has_new_names {
         true => {

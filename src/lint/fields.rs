@@ -54,8 +54,8 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
                 add_outside_group(line.number, line.text, findings);
             }
         }
-        // Some parsers accept lines without a colon or with a misspelt field, others ignore them. So
-        // no later check relies on these lines.
+        // Some parsers accept lines without a colon or with a misspelt field, others ignore them.
+        // So no later check relies on these lines.
         if lacks_colon(line.text) {
             inexact.without_colon.insert(line.number);
             inexact.all.insert(line.number);

@@ -14,7 +14,8 @@ use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
 use crate::robots::{Robots, RuleKind};
 use std::collections::HashSet;
 
-/// The most comparisons of a path with a rule. Hostile files have many groups and many rules of `*`.
+/// The most comparisons of a path with a rule. Hostile files have many groups and many rules of
+/// `*`.
 const MAX_COMPARISONS: usize = 1 << 22;
 
 /// Compares the rules of `*` with those of every other audience.
@@ -28,7 +29,8 @@ pub(super) fn check(
         return;
     };
     let global_rules = rules_obeyed(rules, global);
-    // Where `*` may fetch nothing, a group for a crawler is an exception, and replaces it on purpose.
+    // Where `*` may fetch nothing, a group for a crawler is an exception, and replaces it on
+    // purpose.
     if global_rules.iter().any(|rule| rule.refuses_all()) {
         return;
     }

@@ -1,15 +1,15 @@
 //! Defects of a robots.txt: lines that parsers ignore, misread, or read differently.
 //!
-//! [`lint`] checks one file, [`robots_files`] finds those of a directory, and [`survey()`] counts the
-//! findings of a snapshot. `docs/LINT.md` describes each
-//! [`Code`] with its source, and with a bad and a good example.
+//! [`lint`] checks one file, [`robots_files`] finds those of a directory, and [`survey()`] counts
+//! the findings of a snapshot. `docs/LINT.md` describes each [`Code`] with its source, and with a
+//! bad and a good example.
 //!
 //! The checks, by file: `body` for the file and its bytes, `fields` for the fields of lines,
-//! `agent_names` for the names in user-agent lines, `agents` for groups, `global_rules` for groups that
-//! replace rules of `*`, `patterns` for the path of a single rule, `rule_sets` for rules without
-//! effect, `profiles` for rules that Google's parser and RFC 9309 read differently, `values` for
-//! sitemaps, licences and crawl-delays, and `preferences` for preferences about use. `readings` has
-//! the rules as both profiles read them, and the agents that obey the same of them.
+//! `agent_names` for the names in user-agent lines, `agents` for groups, `global_rules` for groups
+//! that replace rules of `*`, `patterns` for the path of a single rule, `rule_sets` for rules
+//! without effect, `profiles` for rules that Google's parser and RFC 9309 read differently,
+//! `values` for sitemaps, licences and crawl-delays, and `preferences` for preferences about use.
+//! `readings` has the rules as both profiles read them, and the agents that obey the same of them.
 
 mod agent_names;
 mod agents;

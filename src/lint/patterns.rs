@@ -233,9 +233,9 @@ fn check_wildcards(line: u32, value: &[u8], findings: &mut FindingCollector) {
     });
 }
 
-/// The first construct that robots.txt does not have, and the remedy. Characters that URLs have too,
-/// such as `?`, `[` and `.`, count only in combinations that are usual in regular expressions and
-/// shell globs.
+/// The first construct that robots.txt does not have, and the remedy. Characters that URLs have
+/// too, such as `?`, `[` and `.`, count only in combinations that are usual in regular expressions
+/// and shell globs.
 fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
     let has = |part: &[u8]| value.find(part).is_some();
     // The most telling constructs come first: a class or a group may contain any of the later ones.
@@ -302,8 +302,8 @@ fn has_repeated_dot(value: &[u8]) -> bool {
     })
 }
 
-/// Whether a path has a `$` that is meant as an end. In front of a letter, a digit or a brace it is a
-/// price or a variable of a URL.
+/// Whether a path has a `$` that is meant as an end. In front of a letter, a digit or a brace it is
+/// a price or a variable of a URL.
 fn has_early_end(body: &[u8]) -> bool {
     let is_name = |next: &u8| next.is_ascii_alphanumeric() || b"_{(".contains(next);
     body.find_iter(b"$")

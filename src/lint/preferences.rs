@@ -1,5 +1,5 @@
-//! Checks of preferences about use: the values of `content-usage` (IETF AIPREF) and `content-signal`
-//! (contentsignals.org), and permissions for pages that may not be fetched.
+//! Checks of preferences about use: the values of `content-usage` (IETF AIPREF) and
+//! `content-signal` (contentsignals.org), and permissions for pages that may not be fetched.
 //!
 //! Parsers skip every member that they do not know, without an error. So an objection with a small
 //! mistake is not an objection.
@@ -55,7 +55,8 @@ fn check_usage(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool
         });
         return false;
     };
-    // A path alone takes back what shorter paths state. With a comma, the blank after it is missing.
+    // A path alone takes back what shorter paths state. With a comma, the blank after it is
+    // missing.
     if members.is_empty() && path.is_none_or(|path| path.contains(&b',')) {
         findings.add(line, Code::UsageValue, || {
             let message = format!("the content-usage {} has no preference", quote(value));
@@ -107,8 +108,8 @@ fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String
     (message, help)
 }
 
-/// The dictionary that a malformed one probably means: keys in lower case, no blanks around `=`, and
-/// commas between members.
+/// The dictionary that a malformed one probably means: keys in lower case, no blanks around `=`,
+/// and commas between members.
 fn repaired(dictionary: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(dictionary).ok()?.to_ascii_lowercase();
     let joined = text.split('=').map(str::trim).collect::<Vec<_>>().join("=");
@@ -196,8 +197,8 @@ fn describe_signal(key: &str, member: &SignalMember) -> (String, String) {
     (message, help)
 }
 
-/// Describes a key that is none of `keys`. `fields` are the field of the line, and the other field for
-/// preferences.
+/// Describes a key that is none of `keys`. `fields` are the field of the line, and the other field
+/// for preferences.
 fn describe_key(key: &str, keys: &[&str], fields: [&str; 2]) -> (String, String) {
     let [field, other] = fields;
     let quoted = quote(key.as_bytes());
@@ -229,7 +230,8 @@ fn any_of(keys: &[&str]) -> String {
     }
 }
 
-/// The key that another is a misspelling of: at most two edits, and `-`, `_` and blanks do not count.
+/// The key that another is a misspelling of: at most two edits, and `-`, `_` and blanks do not
+/// count.
 fn close_key<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
     // No key is longer, and short texts are close to any key.
     if !(4..=20).contains(&key.len()) {
@@ -314,13 +316,14 @@ impl<'r, 'a> Access<'r, 'a> {
     }
 
     /// Whether the agents of a `content-usage` line may fetch nothing under its path, for both
-    /// profiles: in each audience of its group, one disallow covers the path, and no allow is about it.
+    /// profiles: in each audience of its group, one disallow covers the path, and no allow is about
+    /// it.
     fn refuses_path(&mut self, field: &OtherField<'_>, profiles: [&Robots<'_>; 2]) -> bool {
         let Some(group) = field.group() else {
             return false;
         };
-        // A hostile file has many lines and many rules, so the comparisons have a budget. Beyond it,
-        // the line counts as not refused, which reports nothing.
+        // A hostile file has many lines and many rules, so the comparisons have a budget. Beyond
+        // it, the line counts as not refused, which reports nothing.
         let Some(left) = self.budget.checked_sub(self.groups.len()) else {
             return false;
         };

@@ -1,10 +1,10 @@
 //! The rules of a file as both profiles read them, and the agents that obey the same of them.
 //!
 //! A pattern Q *covers* a pattern R if every path that R matches, Q matches too. The test is
-//! one-sided, so that no finding is wrong: Q is matched with the text of R, in which each `*` of R is
-//! a character that only a `*` of Q matches. A match carries over to every path of R, because
-//! whatever replaces a star of R is inside the part that the star of Q took. For literal prefixes the
-//! test is exact. Of rules with wildcards it misses some.
+//! one-sided, so that no finding is wrong: Q is matched with the text of R, in which each `*` of R
+//! is a character that only a `*` of Q matches. A match carries over to every path of R, because
+//! whatever replaces a star of R is inside the part that the star of Q took. For literal prefixes
+//! the test is exact. Of rules with wildcards it misses some.
 
 use crate::robots::pattern::Pattern;
 use crate::robots::{AgentLine, Robots, Rule, RuleKind};

@@ -13,8 +13,8 @@ use crate::robots::{BodyFacts, Robots};
 /// lines.
 ///
 /// Only the first 500 KiB are checked, as parsers read no more (RFC 9309 §2.5). A file of another
-/// format, such as HTML or JSON, has one finding. Of each code, at most 1,001 findings are returned: after
-/// 1,000, one says how many more lines there are.
+/// format, such as HTML or JSON, has one finding. Of each code, at most 1,001 findings are
+/// returned: after 1,000, one says how many more lines there are.
 ///
 /// Cost: linear in the bytes, and for up to 8,192 rules of the same agents also in the square of
 /// their number. Never panics.
@@ -37,8 +37,8 @@ pub fn lint(body: &[u8]) -> Vec<Finding> {
     findings.finish()
 }
 
-/// The findings of a condensed text, as a snapshot stores it. Its blank lines may have been comments
-/// or unknown fields, so they separate nothing.
+/// The findings of a condensed text, as a snapshot stores it. Its blank lines may have been
+/// comments or unknown fields, so they separate nothing.
 pub(crate) fn lint_condensed(text: &[u8]) -> Vec<Finding> {
     let mut findings = FindingCollector::default();
     check_lines(text, &[], &mut findings);

@@ -9,8 +9,8 @@ use bstr::ByteSlice;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// The longest delay that crawlers accept: crawler-commons refuses every URL of a site with a longer
-/// one.
+/// The longest delay that crawlers accept: crawler-commons refuses every URL of a site with a
+/// longer one.
 const MAX_DELAY: Duration = Duration::from_secs(300);
 
 /// Checks all values, except those of the lines in `skipped`.

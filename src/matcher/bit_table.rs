@@ -192,7 +192,8 @@ impl BitLane {
             .iter()
             .map(|(text, packed)| Segments::of(text, packed.anchored))
             .collect();
-        // A rule without a byte at a position, or without a tail of two bytes, suits any value there.
+        // A rule without a byte at a position, or without a tail of two bytes, suits any value
+        // there.
         let heads = array::from_fn(|at| {
             let bytes = segments
                 .iter()

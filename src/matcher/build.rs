@@ -276,7 +276,8 @@ impl<'a> Layout<'a> {
                 parent: UNANCHORED,
             })
             .collect();
-        // The parent of a bucket is that of its state's link: the deepest bucket of a shorter prefix.
+        // The parent of a bucket is that of its state's link: the deepest bucket of a shorter
+        // prefix.
         for (state, link) in states.iter().zip(links) {
             if let Some(row) = state
                 .bucket

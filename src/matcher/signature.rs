@@ -1,15 +1,15 @@
 //! Signatures: Bloom filters of texts, which dismiss a wildcard rule without reading its pattern.
 //!
 //! A signature has bits for the byte pairs of a text, for some characters, and for the number of
-//! slashes. Of a pattern, stars and pairs with a star are left out. So a path that matches a pattern
-//! has all bits of the pattern's signature.
+//! slashes. Of a pattern, stars and pairs with a star are left out. So a path that matches a
+//! pattern has all bits of the pattern's signature.
 
 use crate::simd::{AnyBackend, Backend, Characters, Nibbles, PairTables};
 
 /// 128 bits: 112 for byte pairs, 8 for characters, 8 for slashes.
 ///
-/// Two bits for each pair, in 64 bits each, dismissed no more rules and cost twice as much. More bits
-/// would dismiss more, but few rules are left as it is.
+/// Two bits for each pair, in 64 bits each, dismissed no more rules and cost twice as much. More
+/// bits would dismiss more, but few rules are left as it is.
 pub(crate) type Signature = [u64; 2];
 
 /// In the second word, the bits below this are those of pairs. Above are eight for [`CHARACTERS`],
@@ -61,7 +61,8 @@ fn pack(Characters { kinds, slashes }: Characters) -> u64 {
 }
 
 /// The hash of byte pairs. Of sixty random tables, those under which real paths and patterns agreed
-/// least. They are as good as a multiplicative hash, and vector instructions look up 32 bytes at once.
+/// least. They are as good as a multiplicative hash, and vector instructions look up 32 bytes at
+/// once.
 const PAIR_TABLES: PairTables = PairTables {
     first: Nibbles {
         low: [

@@ -3,8 +3,8 @@
 //! Teddy (of Hyperscan and the crate `aho-corasick`) searches for many literals at once by vector
 //! instructions: each literal is represented by a fingerprint of up to three bytes in one of 16
 //! buckets, and one pass over a text finds the buckets that may occur. [`Fingerprints`] is that
-//! search; here, the fingerprints are chosen. Those that few of the sampled paths hold tell most, and
-//! literals whose bytes are alike share a bucket.
+//! search; here, the fingerprints are chosen. Those that few of the sampled paths hold tell most,
+//! and literals whose bytes are alike share a bucket.
 //!
 //! Measured and not kept: an automaton of all middles (`aho-corasick`, a DFA). To find those of a
 //! path took as long as the whole match takes so, from 6 middles to 952.
@@ -30,8 +30,8 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Chooses fingerprints for the rules of this many lanes, as far as there are any that few of the
-    /// samples hold.
+    /// Chooses fingerprints for the rules of this many lanes, as far as there are any that few of
+    /// the samples hold.
     pub(super) fn choose(rules: &[RuleMiddle<'_>], lanes: usize, samples: &[Vec<u8>]) -> Self {
         let frequency = Frequency::of(rules.iter().map(|rule| rule.text), samples);
         let fingerprints: Vec<RuleMiddle<'_>> = rules
@@ -212,8 +212,8 @@ impl Frequency {
         fingerprints(pattern)
             .map(|text| (self.count(text), text))
             .min_by_key(|(count, text)| {
-                // Of equally rare ones, those with punctuation, then the longest, are likely to be the
-                // rarest in all other paths.
+                // Of equally rare ones, those with punctuation, then the longest, are likely to be
+                // the rarest in all other paths.
                 let common = text
                     .iter()
                     .filter(|b| b.is_ascii_alphanumeric() || b"/-_".contains(b))

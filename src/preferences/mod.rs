@@ -31,8 +31,8 @@ pub enum Preference {
     /// The site states no preference.
     #[default]
     Unknown,
-    /// The agent may not fetch the URL, so no preference applies to it (draft-ietf-aipref-attach-05,
-    /// section 3).
+    /// The agent may not fetch the URL, so no preference applies to it
+    /// (draft-ietf-aipref-attach-05, section 3).
     NotApplicable,
 }
 

@@ -14,14 +14,14 @@ impl Robots<'_> {
     /// one.
     ///
     /// The agent's groups are those of [`groups_for`](Self::groups_for), so a delay of `*` never
-    /// holds for an agent that any group names. A line holds for the user-agent lines directly above
-    /// it, back to the previous rule or `crawl-delay` line. Of several valid delays, the longest
-    /// counts. A valid delay is a number of seconds, such as `10` or `0.5`; any other value is
-    /// skipped.
+    /// holds for an agent that any group names. A line holds for the user-agent lines directly
+    /// above it, back to the previous rule or `crawl-delay` line. Of several valid delays, the
+    /// longest counts. A valid delay is a number of seconds, such as `10` or `0.5`; any other value
+    /// is skipped.
     ///
     /// No verdict depends on it, and Google's crawlers ignore it. A site can write any number, so
-    /// limit it before you wait or add it to a time. Cost: one pass over the user-agent lines. Never
-    /// panics.
+    /// limit it before you wait or add it to a time. Cost: one pass over the user-agent lines.
+    /// Never panics.
     ///
     /// ```
     /// use robosieve::{AgentMatch, Profile, Robots};

@@ -18,7 +18,8 @@ pub enum OutcomeClass {
     /// DNS failure, timeout, reset, or an answer that is not HTTP.
     Unreachable = 3,
     /// A redirect with more than five hops, a loop, or a target that the archive lacks. It counts
-    /// as 404, but [`Strict`](crate::judge::StatusPolicy::Strict) disallows if the target is missing.
+    /// as 404, but [`Strict`](crate::judge::StatusPolicy::Strict) disallows if the target is
+    /// missing.
     Unresolved = 4,
 }
 

@@ -137,8 +137,8 @@ impl Web {
         })
     }
 
-    /// The list of URLs, one per line. A few lines are not URLs, and some URLs have origins that the
-    /// archive lacks. Takes about 0.3 µs per URL.
+    /// The list of URLs, one per line. A few lines are not URLs, and some URLs have origins that
+    /// the archive lacks. Takes about 0.3 µs per URL.
     pub fn urls(&self) -> impl Read + Send + 'static {
         let web = *self;
         stream::lines(urls::visits(web), move |visit, out| {

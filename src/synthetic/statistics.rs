@@ -1,5 +1,5 @@
-//! The statistics of the synthetic web. `docs/dev/SYNTHETIC.md` names their sources and compares the
-//! result with them.
+//! The statistics of the synthetic web. `docs/dev/SYNTHETIC.md` names their sources and compares
+//! the result with them.
 //!
 //! "Measured" figures are from 17,284 distinct robots.txt files of 2024 to 2026 and from 9.6
 //! million real URLs. Figures that could not be measured are "assumed".
@@ -152,8 +152,8 @@ pub(super) const WILD_FILES: &[(u64, f64)] = &[(2, 0.2), (20, 0.62), (100, 0.88)
 /// The share of their rules with wildcards (measured: 24.4 % of all rules).
 pub(super) const WILD_RULES: f64 = 0.32;
 /// Patterns with wildcards (measured over all rules: 12 % begin with `/*` or `*`, 10 % end with
-/// `*`, 5 % have only a final `*`, 7 % have two or more). `P` is a plain pattern, `W` two words, `Q`
-/// the name of a query parameter, `E` a file extension.
+/// `*`, 5 % have only a final `*`, 7 % have two or more). `P` is a plain pattern, `W` two words,
+/// `Q` the name of a query parameter, `E` a file extension.
 pub(super) const FORMS: &[(u64, &str)] = &[
     (12, "/*/W"),
     (15, "/*-W*"),

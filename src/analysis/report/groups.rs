@@ -1,8 +1,8 @@
 //! Units grouped by top-level domain.
 //!
 //! The first pass counts the units of each group by the hash of its name, and finds the largest
-//! groups. The second pass collects the robots.txt and the group of each unit. Sorted by file, these
-//! are counted with one computation per file.
+//! groups. The second pass collects the robots.txt and the group of each unit. Sorted by file,
+//! these are counted with one computation per file.
 
 use crate::analysis::report::counts::{Merge, merge_all};
 use crate::analysis::report::model::{CoverageCounts, UnitGroup};

@@ -42,8 +42,9 @@ pub struct Report {
     pub groups: Option<Vec<UnitGroup>>,
     /// The reasons of verdicts, only those that occur.
     pub bases: Vec<ReasonReport>,
-    /// The origins that refuse most. With lists, all origins by refused URLs; without, one origin per
-    /// unit, by the number of agents that are refused wholly, then partly. At most [`Reporter::top`](super::Reporter::top).
+    /// The origins that refuse most. With lists, all origins by refused URLs; without, one origin
+    /// per unit, by the number of agents that are refused wholly, then partly. At most
+    /// [`Reporter::top`](super::Reporter::top).
     pub top_origins: Vec<OriginReport>,
     /// The most frequent rules.
     pub rules: RulesByOrigins,
@@ -139,8 +140,8 @@ pub struct WeightFacts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UnitGroup {
-    /// The top-level domain, such as `com`. `(ip)` for addresses, and `(other)` for the units beyond
-    /// the largest groups.
+    /// The top-level domain, such as `com`. `(ip)` for addresses, and `(other)` for the units
+    /// beyond the largest groups.
     pub name: String,
     /// The number of units.
     pub units: u64,

@@ -57,8 +57,8 @@ enum WeightForm {
 
 impl Weights {
     /// Reads lines of a name, a TAB or a comma, and a weight; or of a rank, a TAB or a comma, and a
-    /// name. The first line decides. Blank lines are skipped, and so is a first line without numbers
-    /// and dots, which is a header.
+    /// name. The first line decides. Blank lines are skipped, and so is a first line without
+    /// numbers and dots, which is a header.
     ///
     /// # Errors
     /// [`ErrorKind::BadList`] with the number of a line of another form, of a weight that is

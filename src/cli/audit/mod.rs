@@ -257,7 +257,8 @@ fn open_snapshots(
     snapshots: &[SnapshotArg],
     quiet: bool,
 ) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>)> {
-    // Agents are resolved after the snapshots are open, because the names in them tell misspellings.
+    // Agents are resolved after the snapshots are open, because the names in them tell
+    // misspellings.
     let opened = snapshots.iter().map(|snapshot| {
         let opened = robosieve::Snapshot::open(&snapshot.path)?;
         args.verify.all(&opened, &snapshot.path)?;

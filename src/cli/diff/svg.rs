@@ -1,5 +1,5 @@
-//! A chart with a row per agent: origins that newly refuse it to the right, origins that newly allow
-//! it to the left. Each bar is stacked: by name, by `*`, partly.
+//! A chart with a row per agent: origins that newly refuse it to the right, origins that newly
+//! allow it to the left. Each bar is stacked: by name, by `*`, partly.
 
 use super::super::figures::counts::grouped;
 use super::super::figures::svg::push_text;

@@ -144,8 +144,8 @@ fn sarif_result(path: &Path, finding: &Finding) -> serde_json::Value {
     })
 }
 
-/// A text as the message of a result. Braces are doubled, because `{0}` is a placeholder (SARIF 2.1.0
-/// §3.11.5), and a backslash keeps `[a](b)` from being a link (§3.11.6).
+/// A text as the message of a result. Braces are doubled, because `{0}` is a placeholder (SARIF
+/// 2.1.0 §3.11.5), and a backslash keeps `[a](b)` from being a link (§3.11.6).
 fn sarif_text(text: &str) -> String {
     text.replace('{', "{{")
         .replace('}', "}}")

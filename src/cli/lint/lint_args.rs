@@ -32,9 +32,9 @@ pub(crate) struct LintArgs {
     pub sarif: bool,
     /// robots.txt files, directories of them, or snapshots (`-`: standard input)
     ///
-    /// Files may be gzip or zstd. A directory with a file robots.txt stands for that file, any other
-    /// for its files named HOST, HOST_PORT or SCHEME_HOST_PORT, as for `compile`. A quoted glob
-    /// ('sites/*/robots.txt') stands for its matches.
+    /// Files may be gzip or zstd. A directory with a file robots.txt stands for that file, any
+    /// other for its files named HOST, HOST_PORT or SCHEME_HOST_PORT, as for `compile`. A quoted
+    /// glob ('sites/*/robots.txt') stands for its matches.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }

@@ -73,8 +73,8 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Whether a file begins as a snapshot does. An unreadable file does not; reading it later gives the
-/// error.
+/// Whether a file begins as a snapshot does. An unreadable file does not; reading it later gives
+/// the error.
 fn is_snapshot(path: &Path) -> bool {
     let mut start = [0; SNAPSHOT_START.len()];
     path.is_file()

@@ -53,7 +53,8 @@ impl<'s> RecordReader<'s> {
                 self.len = record.bytes().len();
                 return Ok(());
             }
-            // Drops the records that were read, and reads on. A record may be longer than the buffer.
+            // Drops the records that were read, and reads on. A record may be longer than the
+            // buffer.
             self.buf.drain(..self.start);
             self.offset += self.start as u64;
             self.start = 0;
