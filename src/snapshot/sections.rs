@@ -33,7 +33,7 @@ struct SectionFile<W> {
     checksums: [Vec<u8>; Section::ALL.len()],
 }
 
-/// The place of a section in the file.
+/// The position of a section in the file, with its padding.
 pub(super) struct SectionSlot {
     section: Section,
     /// The start of the padding in front of it.
@@ -93,7 +93,8 @@ impl<W: Write + Seek> Sections<W> {
             checksums: Vec::new(),
         };
         let written = write(&mut writer)?;
-        let (len, checksums) = writer.finish()?;
+        writer.end()?;
+        let SectionWriter { len, checksums, .. } = writer;
         if expected != len {
             return Err(Error::corrupt(format!(
                 "the length of the section \"{}\"",
@@ -209,12 +210,13 @@ impl<W: Write + Seek> SectionWriter<'_, W> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(u64, Vec<u8>)> {
+    /// Writes the last piece, and completes the checksums.
+    fn end(&mut self) -> Result<()> {
         self.write_piece()?;
         if !self.len.is_multiple_of(BLOCK_LEN as u64) {
             self.end_block();
         }
-        Ok((self.len, self.checksums))
+        Ok(())
     }
 }
 

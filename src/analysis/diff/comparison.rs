@@ -151,6 +151,14 @@ impl<'s> DiffSide<'s> {
     }
 }
 
+/// The changes between the two files of a pair.
+pub(super) struct PairChanges {
+    /// For agents that neither file names.
+    pub unnamed: CoverageChange,
+    /// For each agent that either file names; of requested agents, for all. By their numbers.
+    pub by_agent: BTreeMap<u32, CoverageChange>,
+}
+
 impl<'s> Comparison<'s> {
     pub(super) fn new(old: &'s Snapshot, new: &'s Snapshot, options: &DiffOptions) -> Result<Self> {
         let mut old = DiffSide::new(old, options)?;
@@ -177,13 +185,12 @@ impl<'s> Comparison<'s> {
         }
     }
 
-    /// The change for agents that neither file of a pair names, and the change for each agent that
-    /// either file names; of requested agents, for all.
+    /// The changes between the files of a pair.
     pub(super) fn compare(
         &self,
         pair: &FilePair,
         reader: &mut PairReader<'s>,
-    ) -> Result<(CoverageChange, BTreeMap<u32, CoverageChange>)> {
+    ) -> Result<PairChanges> {
         let old = self
             .old
             .file_coverage(pair.old, &mut reader.old, self.is_by_request)?;
@@ -206,21 +213,21 @@ impl<'s> Comparison<'s> {
         } else {
             0
         };
-        let mut changes: BTreeMap<u32, CoverageChange> =
+        let mut by_agent: BTreeMap<u32, CoverageChange> =
             (0..requested).map(|number| (number, unnamed)).collect();
         for (number, coverage) in old.named {
-            changes.entry(number).or_insert(unnamed).old = AgentCoverage {
+            by_agent.entry(number).or_insert(unnamed).old = AgentCoverage {
                 coverage,
                 decided_by: DecidedBy::Name,
             };
         }
         for (number, coverage) in new.named {
-            changes.entry(number).or_insert(unnamed).new = AgentCoverage {
+            by_agent.entry(number).or_insert(unnamed).new = AgentCoverage {
                 coverage,
                 decided_by: DecidedBy::Name,
             };
         }
-        Ok((unnamed, changes))
+        Ok(PairChanges { unnamed, by_agent })
     }
 
     pub(super) fn name(&self, number: u32) -> Result<&'s [u8]> {

@@ -1,6 +1,8 @@
 //! Counts the transitions of each agent: one comparison per distinct pair of robots.txt files.
 
-use crate::analysis::diff::comparison::{Comparison, CoverageChange, PairReader, TransitionKind};
+use crate::analysis::diff::comparison::{
+    Comparison, CoverageChange, PairChanges, PairReader, TransitionKind,
+};
 use crate::analysis::diff::examples::{self, DiffRow, transition};
 use crate::analysis::diff::origins::FilePair;
 use crate::analysis::diff::{AgentChange, Diff, DiffOptions, Transition};
@@ -171,10 +173,10 @@ fn compare_pair<'s>(
         }
         rules_changed = true;
     }
-    let (unnamed, changes) = comparison.compare(pair, reader)?;
+    let PairChanges { unnamed, by_agent } = comparison.compare(pair, reader)?;
     counts.unnamed.add(&unnamed, pair.count);
     let mut has_transition = unnamed.kind().is_some();
-    for (number, change) in changes {
+    for (number, change) in by_agent {
         let agent = counts
             .agents
             .get(number as usize)

@@ -55,13 +55,13 @@ pub(super) fn add<'p>(
         if !rows.iter_mut().any(|row| row.wants_any(examples)) {
             break;
         }
-        let (unnamed, changes) = comparison.compare(pair, &mut reader)?;
+        let changes = comparison.compare(pair, &mut reader)?;
         // The texts are decompressed for the first row that needs them.
         let mut texts = None;
         for row in rows.iter_mut() {
             let change = match &row.number {
-                Some(number) => changes.get(number),
-                None => Some(&unnamed),
+                Some(number) => changes.by_agent.get(number),
+                None => Some(&changes.unnamed),
             };
             let Some(kind) = change.and_then(CoverageChange::kind) else {
                 continue;
@@ -105,33 +105,44 @@ impl PairTexts {
     fn rule_change(&self, keys: &[Vec<u8>]) -> RuleChange {
         // The text of lines does not depend on the profile.
         let parsed = [&self.old, &self.new].map(|text| Robots::parse(text, Profile::default()));
-        let [(old_group, old), (new_group, new)] =
-            [rule_lines(&parsed[0], keys), rule_lines(&parsed[1], keys)];
-        let (removed, removed_more) = difference(&old, &new);
-        let (added, added_more) = difference(&new, &old);
+        let old = RuleLines::of_agent(&parsed[0], keys);
+        let new = RuleLines::of_agent(&parsed[1], keys);
+        let removed = LineDifference::new(&old.lines, &new.lines);
+        let added = LineDifference::new(&new.lines, &old.lines);
         RuleChange {
             origin: self.origin.clone(),
-            old_group,
-            new_group,
-            removed,
-            removed_more,
-            added,
-            added_more,
+            old_group: old.group,
+            new_group: new.group,
+            removed: removed.first,
+            removed_more: removed.more,
+            added: added.first,
+            added_more: added.more,
         }
     }
 }
 
-/// The rule lines that apply to an agent, and the name of their groups: of the first of `keys` that
-/// a group names, else `*`, else none.
-fn rule_lines<'t>(robots: &Robots<'t>, keys: &[Vec<u8>]) -> (Option<String>, Vec<&'t [u8]>) {
-    for key in keys {
-        if let Some(lines) = lines_of_groups(robots, |line| line.names(key)) {
-            return (Some(String::from_utf8_lossy(key).into_owned()), lines);
+/// The rule lines that apply to an agent, and the name of their groups.
+struct RuleLines<'t> {
+    group: Option<String>,
+    lines: Vec<&'t [u8]>,
+}
+
+impl<'t> RuleLines<'t> {
+    /// The lines for the first of `keys` that a group names, else for `*`, else none.
+    fn of_agent(robots: &Robots<'t>, keys: &[Vec<u8>]) -> Self {
+        for key in keys {
+            if let Some(lines) = lines_of_groups(robots, |line| line.names(key)) {
+                return Self {
+                    group: Some(String::from_utf8_lossy(key).into_owned()),
+                    lines,
+                };
+            }
         }
-    }
-    match lines_of_groups(robots, AgentLine::is_global) {
-        Some(lines) => (Some("*".to_owned()), lines),
-        None => (None, Vec::new()),
+        let global = lines_of_groups(robots, AgentLine::is_global);
+        Self {
+            group: global.is_some().then(|| "*".to_owned()),
+            lines: global.unwrap_or_default(),
+        }
     }
 }
 
@@ -154,22 +165,32 @@ fn lines_of_groups<'t>(
     )
 }
 
-/// The multiset difference of two lists of lines: the first few lines, and the number of the rest.
-fn difference(lines: &[&[u8]], others: &[&[u8]]) -> (Vec<String>, u64) {
-    let mut left: HashMap<&[u8], u64> = HashMap::new();
-    others
-        .iter()
-        .for_each(|line| *left.entry(line).or_default() += 1);
-    let mut out = Vec::new();
-    let mut more = 0;
-    for line in lines {
-        match left.get_mut(line) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ if out.len() < RuleChange::LINES => {
-                out.push(String::from_utf8_lossy(line).into_owned())
+/// The multiset difference of two lists of lines.
+struct LineDifference {
+    /// At most [`RuleChange::LINES`] lines.
+    first: Vec<String>,
+    /// The number of the others.
+    more: u64,
+}
+
+impl LineDifference {
+    /// The lines that `others` lacks.
+    fn new(lines: &[&[u8]], others: &[&[u8]]) -> Self {
+        let mut left: HashMap<&[u8], u64> = HashMap::new();
+        others
+            .iter()
+            .for_each(|line| *left.entry(line).or_default() += 1);
+        let mut first = Vec::new();
+        let mut more = 0;
+        for line in lines {
+            match left.get_mut(line) {
+                Some(count) if *count > 0 => *count -= 1,
+                _ if first.len() < RuleChange::LINES => {
+                    first.push(String::from_utf8_lossy(line).into_owned())
+                }
+                _ => more += 1,
             }
-            _ => more += 1,
         }
+        Self { first, more }
     }
-    (out, more)
 }

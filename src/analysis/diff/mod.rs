@@ -296,9 +296,9 @@ impl Diff {
             )))
             .with_remedy(Remedy::CompileWithProfile(profiles[1].name())));
         }
-        let (mut diff, pairs) = origins::join_origins(old, new, options.examples)?;
-        count::count(old, new, options, &pairs, &mut diff)?;
-        Ok(diff)
+        let mut joined = origins::join_origins(old, new, options.examples)?;
+        count::count(old, new, options, &joined.pairs, &mut joined.diff)?;
+        Ok(joined.diff)
     }
 
     /// Whether no difference was found.

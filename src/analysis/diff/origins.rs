@@ -31,13 +31,20 @@ impl Origins {
     }
 }
 
-/// Joins the origins of both snapshots. Returns the counts so far, and the pairs of files in the
-/// order of their first origins.
+/// The result of the join.
+pub(super) struct JoinedOrigins {
+    /// The counts so far.
+    pub diff: Diff,
+    /// In the order of their first origins.
+    pub pairs: Vec<FilePair>,
+}
+
+/// Joins the origins of both snapshots.
 pub(super) fn join_origins(
     old: &Snapshot,
     new: &Snapshot,
     examples: usize,
-) -> Result<(Diff, Vec<FilePair>)> {
+) -> Result<JoinedOrigins> {
     let diff = Diff {
         old: old.origin_count().into(),
         new: new.origin_count().into(),
@@ -129,7 +136,7 @@ impl OriginJoin {
         }
     }
 
-    fn finish(mut self) -> (Diff, Vec<FilePair>) {
+    fn finish(mut self) -> JoinedOrigins {
         self.diff.outcomes = self.outcomes.into_values().collect();
         self.diff
             .outcomes
@@ -145,7 +152,10 @@ impl OriginJoin {
             });
         let mut pairs: Vec<FilePair> = pairs.collect();
         pairs.sort_unstable_by_key(|pair| pair.row);
-        (self.diff, pairs)
+        JoinedOrigins {
+            diff: self.diff,
+            pairs,
+        }
     }
 }
 

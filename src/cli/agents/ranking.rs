@@ -6,7 +6,7 @@ use super::super::figures::escape::{escape, escape_cut, to_json_pretty};
 use super::super::figures::table::longest;
 use robosieve::Agent;
 use robosieve::census::{Census, NamedAgent};
-use robosieve::crawlers::{CrawlerRegistry, KnownAgent};
+use robosieve::crawlers::CrawlerRegistry;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -42,21 +42,23 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// The name as its operator spells it, and the known crawler, if it is one.
-fn known<'r>(
-    row: &'r NamedAgent,
-    registry: &'r CrawlerRegistry,
-) -> (&'r str, Option<&'r KnownAgent>) {
-    let known = registry.find(&row.name);
-    (known.map_or(&row.name, |known| &known.token), known)
+/// The texts of a row: those of the registry, if it has the name.
+struct RowTexts<'r> {
+    /// As its operator spells it.
+    name: &'r str,
+    purpose: Option<&'static str>,
+    operator: Option<&'r str>,
 }
 
-/// Purpose and operator, as far as they are known.
-fn facts(known: Option<&KnownAgent>) -> (Option<&'static str>, Option<&str>) {
-    (
-        known.map(|known| known.purpose.name()),
-        known.and_then(|known| known.operator.as_deref()),
-    )
+impl<'r> RowTexts<'r> {
+    fn of(row: &'r NamedAgent, registry: &'r CrawlerRegistry) -> Self {
+        let known = registry.find(&row.name);
+        Self {
+            name: known.map_or(&row.name, |known| &known.token),
+            purpose: known.map(|known| known.purpose.name()),
+            operator: known.and_then(|known| known.operator.as_deref()),
+        }
+    }
 }
 
 /// Longer names are cut: a name may have thousands of characters.
@@ -65,7 +67,7 @@ const LONGEST: usize = 40;
 pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerRegistry) -> String {
     let names: Vec<String> = rows
         .iter()
-        .map(|row| escape_cut(known(row, registry).0, LONGEST))
+        .map(|row| escape_cut(RowTexts::of(row, registry).name, LONGEST))
         .collect();
     let width = longest(&names).max(4);
     let mut out = format!(
@@ -83,9 +85,9 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerR
     for (name, row) in names.iter().zip(rows) {
         let [origins, wholly, partly, not] =
             [row.origins, row.wholly, row.partly, row.not].map(grouped);
-        let (purpose, operator) = facts(known(row, registry).1);
-        let purpose = purpose.unwrap_or("-");
-        let operator = escape(operator.unwrap_or("-"));
+        let texts = RowTexts::of(row, registry);
+        let purpose = texts.purpose.unwrap_or("-");
+        let operator = escape(texts.operator.unwrap_or("-"));
         let _ = writeln!(
             out,
             "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<13}  {operator}"
@@ -97,11 +99,10 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerR
 pub(super) fn tsv(rows: &[NamedAgent], registry: &CrawlerRegistry) -> String {
     let mut out = "name\torigins\twholly\tpartly\tnot\tpurpose\toperator\n".to_owned();
     for row in rows {
-        let (name, known) = known(row, registry);
-        let (purpose, operator) = facts(known);
-        let name = tsv_field(name);
-        let purpose = purpose.unwrap_or_default();
-        let operator = tsv_field(operator.unwrap_or_default());
+        let texts = RowTexts::of(row, registry);
+        let name = tsv_field(texts.name);
+        let purpose = texts.purpose.unwrap_or_default();
+        let operator = tsv_field(texts.operator.unwrap_or_default());
         let NamedAgent {
             origins,
             wholly,
@@ -124,11 +125,10 @@ pub(super) fn json(
 ) -> anyhow::Result<String> {
     let mut agents = Vec::new();
     for row in rows {
-        let (name, known) = known(row, registry);
-        let (purpose, operator) = facts(known);
+        let texts = RowTexts::of(row, registry);
         agents.push(json!({
-            "name": name, "origins": row.origins, "wholly": row.wholly, "partly": row.partly, "not": row.not,
-            "purpose": purpose, "operator": operator,
+            "name": texts.name, "origins": row.origins, "wholly": row.wholly, "partly": row.partly,
+            "not": row.not, "purpose": texts.purpose, "operator": texts.operator,
         }));
     }
     let value = json!({
