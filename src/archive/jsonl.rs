@@ -276,8 +276,8 @@ fn time_of(value: &Value) -> Result<i64, String> {
 /// line only.
 fn message_with_column(err: &serde_json::Error) -> String {
     let message = err.to_string();
-    let place = format!(" at line {} column {}", err.line(), err.column());
-    match message.strip_suffix(&place) {
+    let position = format!(" at line {} column {}", err.line(), err.column());
+    match message.strip_suffix(&position) {
         Some(what) if err.column() > 0 => format!("{what} at column {}", err.column()),
         Some(what) => what.to_owned(),
         None => message,

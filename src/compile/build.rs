@@ -9,7 +9,7 @@
 //! Numbers are given by first use, which is the order of appending. So what must be done in order
 //! is little, and the three steps work on three chunks at once.
 
-use super::file_compiler::{CompiledFile, FileCompiler, InheritedPlaces};
+use super::file_compiler::{CompiledFile, FileCompiler, InheritedOffsets};
 use super::incremental::previous::PreviousSnapshot;
 use super::incremental::previous_urls::PreviousUrls;
 use super::ingest::text_store::{TextId, Texts};
@@ -74,7 +74,7 @@ pub(super) fn build(
         decided: DecisionCounts::default(),
     };
     let mut files = FileWriter::new(inputs.spools);
-    let mut places = InheritedPlaces::default();
+    let mut offsets = InheritedOffsets::default();
     let resolver = Resolver {
         table: inputs.table,
         texts: inputs.texts,
@@ -94,13 +94,13 @@ pub(super) fn build(
                     || {
                         numbering
                             .append(&resolved)
-                            .and_then(|texts| compile_files(&texts, inputs, &places))
+                            .and_then(|texts| compile_files(&texts, inputs, &offsets))
                     },
                     || append_files(std::mem::take(&mut compiled), &mut files),
                 )
             },
         );
-        places.extend(appended?);
+        offsets.extend(appended?);
         resolved = next?;
         compiled = parsed?;
         progress(CompileProgress::of(
@@ -163,7 +163,7 @@ impl<'c> OriginSource<'c> {
         Ok(source)
     }
 
-    /// Reads the next captured origin, and finds its place among the rows.
+    /// Reads the next captured origin, and finds its position among the rows.
     fn read_captured(&mut self) -> Result<()> {
         self.next = self.captured.next_origin()?;
         if let Some(previous) = self.previous {
@@ -280,7 +280,7 @@ impl Numbering {
 fn compile_files<'c>(
     texts: &[TextId],
     inputs: &BuildInputs<'c>,
-    places: &InheritedPlaces,
+    offsets: &InheritedOffsets,
 ) -> Result<Vec<Vec<CompiledFile<'c>>>> {
     let previous = inputs.previous.map(|previous| previous.previous);
     let compile = |compiler: &mut Option<FileCompiler<'c>>, texts: &[TextId]| {
@@ -290,7 +290,7 @@ fn compile_files<'c>(
         };
         texts
             .iter()
-            .map(|&text| compiler.compile(text, places))
+            .map(|&text| compiler.compile(text, offsets))
             .collect()
     };
     // To make a decompressor for each task takes longer than to copy a few encoded files.
@@ -300,18 +300,18 @@ fn compile_files<'c>(
         .collect()
 }
 
-/// Appends files; returns the new places of the rules that they inherit.
+/// Appends files; returns the new offsets of the rules that they inherit.
 fn append_files(
     compiled: Vec<Vec<CompiledFile<'_>>>,
     writer: &mut FileWriter,
-) -> Result<InheritedPlaces> {
-    let mut places = InheritedPlaces::default();
+) -> Result<InheritedOffsets> {
+    let mut offsets = InheritedOffsets::default();
     for CompiledFile {
         contents,
-        previous_places,
+        previous_offsets,
     } in compiled.into_iter().flatten()
     {
-        places.extend(previous_places.into_iter().zip(writer.append(&contents)?));
+        offsets.extend(previous_offsets.into_iter().zip(writer.append(&contents)?));
     }
-    Ok(places)
+    Ok(offsets)
 }

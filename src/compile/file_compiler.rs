@@ -16,12 +16,12 @@ use std::collections::HashMap;
 /// A file, and where the previous snapshot has its rules if they are inherited.
 pub(super) struct CompiledFile<'c> {
     pub contents: FileContents<'c>,
-    pub previous_places: Vec<u32>,
+    pub previous_offsets: Vec<u32>,
 }
 
-/// The new places of rules by their places in the previous snapshot, as far as files with these
+/// The new offsets of rules by their offsets in the previous snapshot, as far as files with these
 /// rules were appended. Two in five rule sets of a file are known, so they need no digest.
-pub(super) type InheritedPlaces = HashMap<u32, u32>;
+pub(super) type InheritedOffsets = HashMap<u32, u32>;
 
 /// Reads texts of one compilation and parses them; one per thread.
 pub(super) struct FileCompiler<'c> {
@@ -71,7 +71,7 @@ impl<'c> FileCompiler<'c> {
     pub(super) fn compile(
         &mut self,
         text: TextId,
-        places: &InheritedPlaces,
+        offsets: &InheritedOffsets,
     ) -> Result<CompiledFile<'c>> {
         match (self.texts.frame(text)?, &mut self.previous) {
             (TextFrame::Spooled(frame), _) => {
@@ -82,7 +82,7 @@ impl<'c> FileCompiler<'c> {
             (TextFrame::Previous(row), Some(PreviousTexts { snapshot, .. }))
                 if snapshot.has_current_rules(self.profile) =>
             {
-                inherited(snapshot, row, places)
+                inherited(snapshot, row, offsets)
             }
             (
                 TextFrame::Previous(row),
@@ -129,32 +129,32 @@ impl<'c> FileCompiler<'c> {
         };
         Ok(CompiledFile {
             contents,
-            previous_places: Vec::new(),
+            previous_offsets: Vec::new(),
         })
     }
 }
 
-/// The contents of a file row of the previous snapshot; the rules at known places are not read.
+/// The contents of a file row of the previous snapshot; the rules at known offsets are not read.
 fn inherited<'c>(
     snapshot: &'c PreviousSnapshot,
     row: u32,
-    places: &InheritedPlaces,
+    offsets: &InheritedOffsets,
 ) -> Result<CompiledFile<'c>> {
     let file = snapshot.file(row)?;
     // Agents share rules, so the rules of a file are a list that the agents refer to.
     let mut rules = InheritedRules {
         snapshot,
-        places,
+        offsets,
         rules: Vec::new(),
-        previous_places: Vec::new(),
-        by_place: HashMap::new(),
+        previous_offsets: Vec::new(),
+        by_offset: HashMap::new(),
     };
     let global = snapshot.global(&file);
-    let global = global.map(|place| rules.index_of(place)).transpose()?;
-    let named = snapshot.named(&file)?.map(|(token, place)| {
+    let global = global.map(|offset| rules.index_of(offset)).transpose()?;
+    let named = snapshot.named(&file)?.map(|(token, offset)| {
         Ok(NamedContents {
             name: snapshot.token(token)?.into(),
-            rules: rules.index_of(place)?,
+            rules: rules.index_of(offset)?,
         })
     });
     let named = named.collect::<Result<_>>()?;
@@ -166,39 +166,39 @@ fn inherited<'c>(
     };
     Ok(CompiledFile {
         contents,
-        previous_places: rules.previous_places,
+        previous_offsets: rules.previous_offsets,
     })
 }
 
 /// The distinct rules of a file of the previous snapshot, in the order of their first use.
 struct InheritedRules<'c, 'i> {
     snapshot: &'c PreviousSnapshot,
-    places: &'i InheritedPlaces,
+    offsets: &'i InheritedOffsets,
     rules: Vec<RulesContents<'c>>,
-    previous_places: Vec<u32>,
+    previous_offsets: Vec<u32>,
     /// Indices by the offset in the previous snapshot.
-    by_place: HashMap<u32, usize>,
+    by_offset: HashMap<u32, usize>,
 }
 
 impl InheritedRules<'_, '_> {
     /// The index of the rules at an offset of the previous snapshot.
-    fn index_of(&mut self, place: u32) -> Result<usize> {
-        if let Some(&index) = self.by_place.get(&place) {
+    fn index_of(&mut self, offset: u32) -> Result<usize> {
+        if let Some(&index) = self.by_offset.get(&offset) {
             return Ok(index);
         }
-        self.rules.push(match self.places.get(&place) {
-            Some(place) => RulesContents::Place(*place),
-            None => inherited_rules(self.snapshot, place)?,
+        self.rules.push(match self.offsets.get(&offset) {
+            Some(offset) => RulesContents::Offset(*offset),
+            None => inherited_rules(self.snapshot, offset)?,
         });
-        self.previous_places.push(place);
-        self.by_place.insert(place, self.rules.len() - 1);
+        self.previous_offsets.push(offset);
+        self.by_offset.insert(offset, self.rules.len() - 1);
         Ok(self.rules.len() - 1)
     }
 }
 
-/// The rules at a place of the previous snapshot.
-fn inherited_rules(snapshot: &PreviousSnapshot, place: u32) -> Result<RulesContents<'_>> {
-    let parts = match snapshot.rules(place)? {
+/// The rules at an offset of the previous snapshot.
+fn inherited_rules(snapshot: &PreviousSnapshot, offset: u32) -> Result<RulesContents<'_>> {
+    let parts = match snapshot.rules(offset)? {
         PreviousRules::Set(bytes) => return Ok(RulesContents::Set(DigestedSet::new(bytes))),
         PreviousRules::Union(parts) => parts,
     };

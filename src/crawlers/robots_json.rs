@@ -49,16 +49,16 @@ impl<'de> Visitor<'de> for ListVisitor {
         mut map: A,
     ) -> std::result::Result<ListedCrawlers, A::Error> {
         let mut entries: Vec<CrawlerEntry> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut indices: HashMap<String, usize> = HashMap::new();
         while let Some((name, texts)) = map.next_entry::<String, ListedTexts>()? {
             let entry = entry_of(&name, &texts);
             if let Some(defect) = token_defect(&entry.token) {
                 return Err(A::Error::custom(defect));
             }
-            match places.entry(entry.token.to_ascii_lowercase()) {
-                Entry::Occupied(place) => entries[*place.get()].complete_with(entry),
-                Entry::Vacant(place) => {
-                    place.insert(entries.len());
+            match indices.entry(entry.token.to_ascii_lowercase()) {
+                Entry::Occupied(index) => entries[*index.get()].complete_with(entry),
+                Entry::Vacant(index) => {
+                    index.insert(entries.len());
                     entries.push(entry);
                 }
             }

@@ -78,8 +78,8 @@ pub(crate) fn count_files_naming(snapshot: &Snapshot, numbers: &[u32]) -> Result
     snapshot.verify_section(Section::Named)?;
     let mut counts = vec![0; numbers.len()];
     for row in snapshot.section(Section::Named).as_chunks::<NAMED_LEN>().0 {
-        if let Ok(place) = numbers.binary_search(&NamedRow::decode(row).token) {
-            counts[place] += 1;
+        if let Ok(index) = numbers.binary_search(&NamedRow::decode(row).token) {
+            counts[index] += 1;
         }
     }
     Ok(counts)

@@ -100,19 +100,19 @@ const ANY: u8 = 0;
 /// nothing; it counts as [`Coverage::Partly`].
 const MAX_TRIED: usize = 10_000;
 
-/// How much the rules at a place of the snapshot refuse. Judges one or two paths per rule until the
+/// How much the rules at an offset of the snapshot refuse. Judges one or two paths per rule until the
 /// answer is settled.
 pub(super) fn coverage(
     view: &View<'_>,
     profile: Profile,
-    place: u32,
+    offset: u32,
     rules: &Rules<'_>,
     cache: &mut RuleCache,
 ) -> Result<Coverage> {
     let mut search = WitnessSearch {
         view,
         profile,
-        place,
+        offset,
         rules,
         refused: false,
         allowed: false,
@@ -152,7 +152,7 @@ pub(super) fn coverage(
 struct WitnessSearch<'r, 'a> {
     view: &'r View<'a>,
     profile: Profile,
-    place: u32,
+    offset: u32,
     rules: &'r Rules<'a>,
     /// Whether a refused path is known.
     refused: bool,
@@ -169,7 +169,7 @@ impl WitnessSearch<'_, '_> {
         }
         if allows(
             self.view,
-            self.place,
+            self.offset,
             self.rules,
             Candidate::new(path),
             &mut PathSignature::new(),

@@ -16,7 +16,7 @@ pub(super) struct CoverageCache<'s> {
     snapshot: &'s Snapshot,
     /// The profile of the snapshot, once it is needed.
     profile: Option<Profile>,
-    /// By the places of the rule sets.
+    /// By the offsets of the rule sets.
     coverages: HashMap<u32, Coverage>,
     rules: RuleCache,
 }
@@ -31,12 +31,12 @@ impl<'s> CoverageCache<'s> {
         }
     }
 
-    /// How much the rules at a place refuse. Without rules ([`NONE`]) nothing is refused.
-    pub(super) fn of_rules(&mut self, place: u32) -> Result<Coverage> {
-        if place == NONE {
+    /// How much the rules at an offset refuse. Without rules ([`NONE`]) nothing is refused.
+    pub(super) fn of_rules(&mut self, offset: u32) -> Result<Coverage> {
+        if offset == NONE {
             return Ok(Coverage::Not);
         }
-        if let Some(cached) = self.coverages.get(&place) {
+        if let Some(cached) = self.coverages.get(&offset) {
             return Ok(*cached);
         }
         let profile = match self.profile {
@@ -44,12 +44,12 @@ impl<'s> CoverageCache<'s> {
             None => *self.profile.insert(self.snapshot.profile()?),
         };
         let view = self.snapshot.view();
-        let rules = view.rules(place)?;
-        let found = coverage(&view, profile, place, &rules, &mut self.rules)?;
+        let rules = view.rules(offset)?;
+        let found = coverage(&view, profile, offset, &rules, &mut self.rules)?;
         if self.coverages.len() >= MAX_CACHED {
             self.coverages.clear();
         }
-        self.coverages.insert(place, found);
+        self.coverages.insert(offset, found);
         Ok(found)
     }
 }

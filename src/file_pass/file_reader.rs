@@ -53,7 +53,7 @@ impl<'s> FileReader<'s> {
     pub(crate) fn global_coverage(&mut self, file: u32) -> Result<Option<Coverage>> {
         match self.snapshot.view().file(file)?.global {
             NONE => Ok(None),
-            place => self.coverages.of_rules(place).map(Some),
+            offset => self.coverages.of_rules(offset).map(Some),
         }
     }
 
@@ -86,7 +86,7 @@ impl<'s> FileReader<'s> {
         let view = self.snapshot.view();
         let named = view.named(&view.file(file)?)?;
         match View::first_named(named, names) {
-            Some(place) => self.coverages.of_rules(place).map(Some),
+            Some(offset) => self.coverages.of_rules(offset).map(Some),
             None => Ok(None),
         }
     }

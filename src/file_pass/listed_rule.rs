@@ -28,18 +28,18 @@ impl<'p> ListedRule<'p> {
     }
 }
 
-/// Calls `visit` with each rule of the rule set or union at a place of the snapshot, until it
+/// Calls `visit` with each rule of the rule set or union at an offset of the snapshot, until it
 /// breaks.
 ///
 /// # Errors
 /// As [`visit_rules`].
 pub(crate) fn visit_rule_set(
     snapshot: &Snapshot,
-    place: u32,
+    offset: u32,
     visit: impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let view = snapshot.view();
-    visit_rules(&view, &view.rules(place)?, visit)
+    visit_rules(&view, &view.rules(offset)?, visit)
 }
 
 /// Calls `visit` with each rule, those of a union set by set, until it breaks.
@@ -53,9 +53,9 @@ pub(super) fn visit_rules(
 ) -> Result<()> {
     match rules {
         Rules::Set(set) => visit_set(set, &mut visit).map(drop),
-        Rules::Union(places) => {
-            for place in *places {
-                let set = view.rule_set(u32::from_le_bytes(*place))?;
+        Rules::Union(offsets) => {
+            for offset in *offsets {
+                let set = view.rule_set(u32::from_le_bytes(*offset))?;
                 if visit_set(&set, &mut visit)?.is_break() {
                     break;
                 }

@@ -17,7 +17,7 @@ pub(crate) struct StoredFile<'s> {
 #[derive(Clone, Copy)]
 struct StoredRules<'s> {
     view: View<'s>,
-    place: u32,
+    offset: u32,
 }
 
 /// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
@@ -47,52 +47,52 @@ pub(crate) fn have_same_rules(
     if old_named.len() != new_named.len() {
         return Ok(false);
     }
-    let of_old = |place| StoredRules {
+    let of_old = |offset| StoredRules {
         view: old_view,
-        place,
+        offset,
     };
-    let of_new = |place| StoredRules {
+    let of_new = |offset| StoredRules {
         view: new_view,
-        place,
+        offset,
     };
     if !are_same_rules(of_old(old_row.global), of_new(new_row.global))? {
         return Ok(false);
     }
     // Names that share a group are often adjacent, and their rules are compared once.
-    let mut last_places = (NONE, NONE);
+    let mut last_offsets = (NONE, NONE);
     for (before, after) in old_named
         .iter()
         .map(NamedRow::decode)
         .zip(new_named.iter().map(NamedRow::decode))
     {
-        let places = (before.rule_set, after.rule_set);
+        let offsets = (before.rule_set, after.rule_set);
         if !is_same_name(before.token, after.token)
-            || places != last_places && !are_same_rules(of_old(places.0), of_new(places.1))?
+            || offsets != last_offsets && !are_same_rules(of_old(offsets.0), of_new(offsets.1))?
         {
             return Ok(false);
         }
-        last_places = places;
+        last_offsets = offsets;
     }
     Ok(true)
 }
 
 fn are_same_rules(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
-    if old.place == NONE || new.place == NONE {
-        return Ok(old.place == new.place);
+    if old.offset == NONE || new.offset == NONE {
+        return Ok(old.offset == new.offset);
     }
-    match (old.view.rules(old.place)?, new.view.rules(new.place)?) {
+    match (old.view.rules(old.offset)?, new.view.rules(new.offset)?) {
         // The number of rules is cheap to compare, and differs for most different sets.
         (Rules::Set(first), Rules::Set(second)) if first.len() == second.len() => {
             are_same_sets(old, new)
         }
         (Rules::Union(first), Rules::Union(second)) if first.len() == second.len() => {
-            for (old_place, new_place) in first.iter().zip(second) {
+            for (old_offset, new_offset) in first.iter().zip(second) {
                 let old = StoredRules {
-                    place: u32::from_le_bytes(*old_place),
+                    offset: u32::from_le_bytes(*old_offset),
                     ..old
                 };
                 let new = StoredRules {
-                    place: u32::from_le_bytes(*new_place),
+                    offset: u32::from_le_bytes(*new_offset),
                     ..new
                 };
                 if !are_same_sets(old, new)? {
@@ -110,7 +110,7 @@ fn are_same_sets(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
     Ok(bytes_of_set(old)? == bytes_of_set(new)?)
 }
 
-fn bytes_of_set(StoredRules { view, place }: StoredRules<'_>) -> Result<&[u8]> {
-    view.rule_set(place)?;
-    view.rule_bytes(place)
+fn bytes_of_set(StoredRules { view, offset }: StoredRules<'_>) -> Result<&[u8]> {
+    view.rule_set(offset)?;
+    view.rule_bytes(offset)
 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// The number of sets that one thread processes at a time.
 const SETS: usize = 1024;
 
-/// The coverage of each of some rule sets, by their places in the snapshot.
+/// The coverage of each of some rule sets, by their offsets in the snapshot.
 pub(crate) struct SetCoverages(HashMap<u32, Coverage>);
 
 impl SetCoverages {
@@ -26,8 +26,8 @@ impl SetCoverages {
         let computed = sets.chunks(SETS).map(|sets| {
             let mut cache = CoverageCache::new(engine.snapshot());
             let mut coverages = Vec::with_capacity(sets.len());
-            for place in sets {
-                coverages.push((place, cache.of_rules(place)?));
+            for offset in sets {
+                coverages.push((offset, cache.of_rules(offset)?));
             }
             Ok(coverages)
         });
@@ -37,8 +37,8 @@ impl SetCoverages {
 
     /// How much a robots.txt refuses to each agent. Agents without rules are refused nothing.
     pub(crate) fn of_file(&self, engine: &Engine<'_>, file: u32) -> Result<Vec<AgentCoverage>> {
-        let places = engine.agent_places(file)?.into_iter();
-        let coverages = places.map(|of: AgentPlace| AgentCoverage {
+        let agents = engine.agent_places(file)?.into_iter();
+        let coverages = agents.map(|of: AgentPlace| AgentCoverage {
             coverage: self.0.get(&of.place).copied().unwrap_or(Coverage::Not),
             decided_by: DecidedBy::of_place(of),
         });

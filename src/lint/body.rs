@@ -10,11 +10,11 @@ use crate::robots::{BodyFacts, LooksLike, field};
 /// Reports a file that is not a robots.txt. The checks of lines make no sense for it.
 pub(super) fn check_format(
     body: &[u8],
-    facts: &BodyFacts,
+    body_facts: &BodyFacts,
     findings: &mut FindingCollector,
 ) -> bool {
     // UTF-16 first: its text may be a robots.txt, which only needs another encoding.
-    match (facts.looks_like, facts.other_format) {
+    match (body_facts.looks_like, body_facts.other_format) {
         (Some(LooksLike::Utf16), _) => findings.add(1, Code::Utf16, || {
             let message =
                 "the file is UTF-16 text, and parsers expect UTF-8, so they find no field in it";
@@ -96,10 +96,10 @@ fn is_binary(body: &[u8]) -> bool {
 /// lines, in order.
 pub(super) fn check_raw_lines(
     body: &[u8],
-    facts: &BodyFacts,
+    body_facts: &BodyFacts,
     findings: &mut FindingCollector,
 ) -> Vec<u32> {
-    if let Some(line) = facts.ignored_from {
+    if let Some(line) = body_facts.ignored_from {
         findings.add(line, Code::TooLarge, || {
             let message =
                 "the file is longer than 500 KiB, and parsers ignore it from this line on"

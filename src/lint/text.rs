@@ -29,9 +29,9 @@ use crate::robots::{BodyFacts, Robots};
 /// ```
 pub fn lint(body: &[u8]) -> Vec<Finding> {
     let mut findings = FindingCollector::default();
-    let facts = BodyFacts::of(body);
-    if !body::check_format(body, &facts, &mut findings) {
-        let blank_lines = body::check_raw_lines(body, &facts, &mut findings);
+    let body_facts = BodyFacts::of(body);
+    if !body::check_format(body, &body_facts, &mut findings) {
+        let blank_lines = body::check_raw_lines(body, &body_facts, &mut findings);
         check_lines(body, &blank_lines, &mut findings);
     }
     findings.finish()

@@ -74,11 +74,11 @@ pub(crate) fn encode(rules: &[CanonicalRule<'_>]) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A union of rule sets, given by their places in units of 8 bytes.
-pub(crate) fn encode_union(places: &[u32]) -> Vec<u8> {
+/// A union of rule sets, given by their offsets in units of 8 bytes.
+pub(crate) fn encode_union(offsets: &[u32]) -> Vec<u8> {
     let mut out = UNION.to_le_bytes().to_vec();
-    out.extend_from_slice(&(places.len() as u32).to_le_bytes());
-    out.extend(places.iter().flat_map(|place| place.to_le_bytes()));
+    out.extend_from_slice(&(offsets.len() as u32).to_le_bytes());
+    out.extend(offsets.iter().flat_map(|offset| offset.to_le_bytes()));
     out.resize(out.len().next_multiple_of(8), 0);
     out
 }

@@ -28,7 +28,7 @@ const SAMPLE_LEN: usize = 256;
 /// The memory that the tables of a thread may take.
 const CAPACITY: usize = 128 << 20;
 
-/// Slots, one for each remainder of a rule set's place.
+/// Slots, one for each remainder of a rule set's offset.
 const SLOTS: usize = 256;
 
 /// The rule sets that many paths of one thread reached.
@@ -44,8 +44,8 @@ pub(crate) struct RuleCache {
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct CachedRuleSet {
-    /// The place of the rule set in the snapshot.
-    place: u32,
+    /// The offset of the rule set in the snapshot.
+    offset: u32,
     /// Paths that reached it, minus those that reached another rule set of this slot.
     hits: u32,
     /// Whether it was used since another rule set wanted the slot.
@@ -72,11 +72,11 @@ impl RuleCache {
         }
     }
 
-    /// The table of the rule set at a place, if it was promoted.
+    /// The table of the rule set at an offset, if it was promoted.
     #[inline(always)]
-    fn table(&mut self, place: u32) -> Option<&BitTable> {
-        let slot = &mut self.slots[place as usize % SLOTS];
-        if slot.place != place {
+    fn table(&mut self, offset: u32) -> Option<&BitTable> {
+        let slot = &mut self.slots[offset as usize % SLOTS];
+        if slot.offset != offset {
             return None;
         }
         // One flag is all that is written: this is done for nearly every path.
@@ -94,13 +94,13 @@ impl RuleCache {
     #[inline(always)]
     pub(crate) fn allows(
         &mut self,
-        place: u32,
+        offset: u32,
         set: &RuleSet<'_>,
         candidate: Candidate<'_>,
         signature: &mut PathSignature,
         backend: impl Backend,
     ) -> Result<bool> {
-        if let Some(table) = self.table(place) {
+        if let Some(table) = self.table(offset) {
             return match table.highest_by_ends(candidate) {
                 Some(rank) => Ok(PackedRule::rank_allows(rank)),
                 None => backend
@@ -114,7 +114,7 @@ impl RuleCache {
             return Ok(PackedRule::rank_allows(rank));
         }
         let rank = backend.outlined(move || {
-            self.record_hit(place, set, candidate.path)?;
+            self.record_hit(offset, set, candidate.path)?;
             set.highest(candidate, signature, backend)
         });
         rank.map(PackedRule::rank_allows)
@@ -122,12 +122,12 @@ impl RuleCache {
 
     /// Counts a path that reached a rule set that is not promoted.
     #[inline(always)]
-    fn record_hit(&mut self, place: u32, set: &RuleSet<'_>, path: &[u8]) -> Result<()> {
+    fn record_hit(&mut self, offset: u32, set: &RuleSet<'_>, path: &[u8]) -> Result<()> {
         if !BitTable::fits(set) {
             return Ok(());
         }
-        let slot = &mut self.slots[place as usize % SLOTS];
-        slot.record_hit(place, set, path, self.promote_after, &mut self.free)
+        let slot = &mut self.slots[offset as usize % SLOTS];
+        slot.record_hit(offset, set, path, self.promote_after, &mut self.free)
     }
 }
 
@@ -154,13 +154,13 @@ impl CachedRuleSet {
     #[cold]
     fn record_hit(
         &mut self,
-        place: u32,
+        offset: u32,
         set: &RuleSet<'_>,
         path: &[u8],
         promote_after: u32,
         free: &mut usize,
     ) -> Result<()> {
-        if self.place != place && !self.evict(place, promote_after, free) {
+        if self.offset != offset && !self.evict(offset, promote_after, free) {
             return Ok(());
         }
         self.hits = self.hits.saturating_add(1);
@@ -182,7 +182,7 @@ impl CachedRuleSet {
     }
 
     /// Gives the slot to another rule set, if its own was not used for long enough.
-    fn evict(&mut self, place: u32, promote_after: u32, free: &mut usize) -> bool {
+    fn evict(&mut self, offset: u32, promote_after: u32, free: &mut usize) -> bool {
         if mem::take(&mut self.is_used) && self.table.is_some() {
             self.hits = 2 * promote_after;
         }
@@ -192,7 +192,7 @@ impl CachedRuleSet {
         }
         *free += self.table.as_ref().map_or(0, |table| table.size());
         *self = Self {
-            place,
+            offset,
             ..Self::default()
         };
         true
@@ -262,28 +262,28 @@ mod tests {
         });
         let bytes = encode(&rules).unwrap();
         let set = RuleSet::decode(&bytes, 0).unwrap();
-        let hit = |cache: &mut RuleCache, place, path: &[u8]| {
+        let hit = |cache: &mut RuleCache, offset, path: &[u8]| {
             let backend = AnyBackend::detect();
             cache
                 .allows(
-                    place,
+                    offset,
                     &set,
                     Candidate::new(path),
                     &mut PathSignature::new(),
                     backend,
                 )
                 .unwrap();
-            cache.table(place).is_some()
+            cache.table(offset).is_some()
         };
         let mut alternating = RuleCache::promoting_after(1000);
         let long = [b"/".as_slice(), &[b'x'; 5000]].concat();
         for turn in 0..5000 {
-            let place = 7 + if turn < 30 || turn % 2 == 1 {
+            let offset = 7 + if turn < 30 || turn % 2 == 1 {
                 0
             } else {
                 SLOTS as u32
             };
-            assert!(!hit(&mut alternating, place, &long));
+            assert!(!hit(&mut alternating, offset, &long));
         }
         let kept: Vec<usize> = alternating.slots[7].samples.iter().map(Vec::len).collect();
         assert!(
@@ -292,7 +292,7 @@ mod tests {
             kept.len()
         );
         let mut cache = RuleCache::promoting_after(10);
-        let mut hit = |place| hit(&mut cache, place, b"/x/a.html");
+        let mut hit = |offset| hit(&mut cache, offset, b"/x/a.html");
         assert!((0..9).all(|_| !hit(7)) && hit(7) && hit(7));
         let other = 7 + SLOTS as u32;
         assert!(

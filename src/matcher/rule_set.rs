@@ -30,28 +30,28 @@ const UNION_HEAD_LEN: usize = 8;
 pub(crate) enum Rules<'a> {
     /// One rule set, as nearly always.
     Set(RuleSet<'a>),
-    /// The places of several rule sets; the highest matching rule of all decides.
+    /// The offsets of several rule sets; the highest matching rule of all decides.
     Union(&'a [[u8; 4]]),
 }
 
 impl<'a> Rules<'a> {
-    /// Decodes the rules at `place` of the section `sets`, in units of 8 bytes.
+    /// Decodes the rules at `offset` of the section `sets`, in units of 8 bytes.
     #[inline]
-    pub(crate) fn decode(sets: &'a [u8], place: u32) -> Result<Self> {
-        let at = place as usize * 8;
+    pub(crate) fn decode(sets: &'a [u8], offset: u32) -> Result<Self> {
+        let at = offset as usize * 8;
         if u32_at(sets, at, "a rule set's number of prefixes")? != UNION {
-            return RuleSet::decode(sets, place).map(Self::Set);
+            return RuleSet::decode(sets, offset).map(Self::Set);
         }
         let count = u32_at(sets, at + 4, "a union's number of rule sets")? as usize;
-        let places = bytes(sets, at + UNION_HEAD_LEN, count * 4, "a union's rule sets")?;
-        Ok(Self::Union(places.as_chunks().0))
+        let offsets = bytes(sets, at + UNION_HEAD_LEN, count * 4, "a union's rule sets")?;
+        Ok(Self::Union(offsets.as_chunks().0))
     }
 
     /// The length in the file.
     pub(crate) fn encoded_len(&self) -> usize {
         match self {
             Self::Set(set) => set.head().encoded_len(),
-            Self::Union(places) => UNION_HEAD_LEN + (places.len() * 4).next_multiple_of(8),
+            Self::Union(offsets) => UNION_HEAD_LEN + (offsets.len() * 4).next_multiple_of(8),
         }
     }
 }
@@ -127,14 +127,14 @@ impl<'a> RuleSet<'a> {
     /// The length of the head, which tells the length of the whole set.
     pub(crate) const HEAD_LEN: usize = 32;
 
-    /// Decodes the rule set at `place` of the section `sets`, in units of 8 bytes.
+    /// Decodes the rule set at `offset` of the section `sets`, in units of 8 bytes.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the section, or has more
     /// pattern bytes than a robots.txt gives.
     #[inline]
-    pub(crate) fn decode(sets: &'a [u8], place: u32) -> Result<Self> {
-        let at = place as usize * 8;
+    pub(crate) fn decode(sets: &'a [u8], offset: u32) -> Result<Self> {
+        let at = offset as usize * 8;
         let head = RuleSetHead::decode(&array(sets, at, "a rule set's head")?);
         if head.pattern_bytes > MAX_PATTERN_BYTES {
             return Err(Error::corrupt("a rule set with over 3 MB of paths"));

@@ -85,7 +85,7 @@ const PAIR_TABLES: PairTables = PairTables {
 /// The characters that a signature tells, in the order of their bits.
 const CHARACTERS: Nibbles = character_table(*b"?=&.-_%:");
 
-/// Tables that give each of the characters the bit of its place.
+/// Tables that give each of the characters the bit of its position.
 const fn character_table(characters: [u8; 8]) -> Nibbles {
     let mut low = [0; 16];
     let mut high = [0; 16];

@@ -11,7 +11,7 @@
 
 use crate::simd::{AnyBackend, BUCKETS, Backend, Fingerprints};
 
-/// The text of a rule between its first star and its suffix, and the rule's place in the table.
+/// The text of a rule between its first star and its suffix, and the rule's lane and number in the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RuleMiddle<'t> {
     pub lane: usize,
@@ -149,7 +149,7 @@ impl<'p> Bucket<'p> {
 }
 
 /// Merges buckets until at most `max` are left: always the two that let the fewest other texts pass
-/// together, because a bucket mixes the nibbles of all its bytes at a place.
+/// together, because a bucket mixes the nibbles of all its bytes at a position.
 fn merge(buckets: &mut Vec<Bucket<'_>>, max: usize) {
     while buckets.len() > max {
         let pairs = (1..buckets.len()).flat_map(|b| (0..b).map(move |a| (a, b)));

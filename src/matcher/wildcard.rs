@@ -13,8 +13,8 @@
 //! # Segments
 //!
 //! `*` stands for any run of bytes, so the stars cut a pattern into literal *segments*. Each
-//! segment is searched (with memchr) at its first place after the previous one. If any choice of
-//! places matches, the leftmost does, because it leaves the most room for the rest. Only the last
+//! segment is searched (with memchr) at its first position after the previous one. If any choice of
+//! positions matches, the leftmost does, because it leaves the most room for the rest. Only the last
 //! segment of an anchored pattern is fixed: it must be a suffix of the path. The cost is therefore
 //! linear in the path for any number of stars, where backtracking takes exponential time on
 //! patterns such as `/(*a)×20*b`.
@@ -282,7 +282,7 @@ fn last_segment(pattern: &[u8]) -> &[u8] {
 /// search: 40 to 50 ns per call.
 const SHORT: usize = 256;
 
-/// The first place of `needle`.
+/// The first position of `needle`.
 #[inline]
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     if haystack.len() > SHORT {
@@ -310,7 +310,7 @@ const SUFFIX_LEN: usize = 8;
 pub(super) struct Segments<'t> {
     /// The literal text before the first star.
     head: &'t [u8],
-    /// The place of the first star.
+    /// The offset of the first star.
     pub first_star: Option<usize>,
     /// The text between the first and the last star, with the stars in it. Without an anchor, it
     /// reaches to the end.
@@ -375,7 +375,7 @@ mod tests {
     use proptest::sample::select;
 
     #[test]
-    fn leftmost_places_suffice() {
+    fn leftmost_positions_suffice() {
         let m = |pattern: &str, path: &str| match pattern.strip_suffix('$') {
             Some(pattern) => matches(pattern.as_bytes(), true, path.as_bytes()),
             None => matches(pattern.as_bytes(), false, path.as_bytes()),
@@ -405,7 +405,7 @@ mod tests {
         }
 
         #[test]
-        fn finds_the_first_place(text in vec(select(b"/a\0".to_vec()), 0..300), needle in vec(select(b"/a\0".to_vec()), 0..7)) {
+        fn finds_the_first_position(text in vec(select(b"/a\0".to_vec()), 0..300), needle in vec(select(b"/a\0".to_vec()), 0..7)) {
             let expected = (0..=text.len()).find(|at| text[*at..].starts_with(&needle));
             prop_assert_eq!(find(&text, &needle), expected);
         }

@@ -43,8 +43,8 @@ pub(crate) enum RulesContents<'p> {
     Set(DigestedSet<'p>),
     /// Rule sets that are judged together.
     Union(Vec<DigestedSet<'p>>),
-    /// Rules of an earlier file, at this place.
-    Place(u32),
+    /// Rules of an earlier file, at this offset.
+    Offset(u32),
 }
 
 /// An encoded rule set. Its digest stands for it, so that the writer keeps no rules.

@@ -500,20 +500,20 @@ impl<'a> Entry<'a> {
         (len <= data.len()).then_some(len)
     }
 
-    /// The length of the key of the entry at `place`.
-    pub(super) fn key_len(data: &[u8], place: u32) -> Result<u16> {
+    /// The length of the key of the entry at `offset`.
+    pub(super) fn key_len(data: &[u8], offset: u32) -> Result<u16> {
         array(
             data,
-            place as usize * 8 + 8,
+            offset as usize * 8 + 8,
             "the length of an origin's key",
         )
         .map(u16::from_le_bytes)
     }
 
-    /// The entry at `place`, in units of 8 bytes.
+    /// The entry at `offset`, in units of 8 bytes.
     #[inline]
-    pub(super) fn decode(data: &'a [u8], place: u32) -> Result<Self> {
-        let at = place as usize * 8;
+    pub(super) fn decode(data: &'a [u8], offset: u32) -> Result<Self> {
+        let at = offset as usize * 8;
         let head: [u8; ENTRY_HEAD] = array(data, at, "an origin's entry")?;
         let mut f = Fields(&head);
         let file = f.u32();

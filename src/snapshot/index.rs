@@ -2,14 +2,14 @@
 //!
 //! A bucket is one cache line with room for ten keys. It stores a 16-bit *tag* of each key's hash
 //! (a fingerprint, as in cuckoo filters and in the control bytes of Swiss tables), an overflow
-//! flag, and the place of each entry. A look-up compares all tags at once with one vector
+//! flag, and the offset of each entry. A look-up compares all tags at once with one vector
 //! instruction, and reads an entry only if its tag is equal. Collisions are resolved by linear
 //! probing over buckets: a full bucket sets its overflow flag, and only then does a search continue
 //! in the next one.
 //!
 //! ```text
 //! bytes  0..20    20..24         24..64
-//!        10 tags  overflow flag  10 places
+//!        10 tags  overflow flag  10 offsets
 //! ```
 //!
 //! The buckets are half full, so one key in seventy is not in its first bucket. An unknown origin
@@ -24,7 +24,7 @@ pub(crate) const BUCKET_LEN: usize = 64;
 /// The number of keys in a bucket.
 const KEYS: usize = 10;
 const OVERFLOW_AT: usize = 2 * KEYS;
-const PLACES_AT: usize = OVERFLOW_AT + 4;
+const OFFSETS_AT: usize = OVERFLOW_AT + 4;
 
 /// The most buckets that a search visits. Of a hundred million keys, none is so far from its first
 /// bucket. The writer chooses another seed if one is.
@@ -44,7 +44,7 @@ fn first_bucket(hash: u64, buckets: usize) -> usize {
     ((u128::from(hash) * buckets as u128) >> 64) as usize
 }
 
-/// The tag of a hash. Never 0, which marks a free place.
+/// The tag of a hash. Never 0, which marks a free lane.
 #[inline]
 fn tag(hash: u64) -> u16 {
     (hash as u16).max(1)
@@ -65,18 +65,18 @@ impl IndexBuilder {
     /// An empty index with room for this number of keys.
     pub(super) fn new(keys: usize) -> Self {
         let mut empty = [0; BUCKET_LEN];
-        empty[PLACES_AT..].fill(NONE as u8);
+        empty[OFFSETS_AT..].fill(NONE as u8);
         Self {
             buckets: vec![empty; bucket_count(keys)],
         }
     }
 
     /// Inserts the key with this hash; returns whether a search will find it.
-    pub(super) fn add(&mut self, hash: u64, place: u32) -> bool {
+    pub(super) fn add(&mut self, hash: u64, offset: u32) -> bool {
         let first = first_bucket(hash, self.buckets.len());
         let count = self.buckets.len();
         (0..MAX_PROBES.min(count))
-            .any(|step| insert(&mut self.buckets[(first + step) % count], hash, place))
+            .any(|step| insert(&mut self.buckets[(first + step) % count], hash, offset))
     }
 
     pub(super) fn finish(self) -> Vec<[u8; BUCKET_LEN]> {
@@ -85,7 +85,7 @@ impl IndexBuilder {
 }
 
 /// Inserts a key into a bucket. If the bucket is full, sets its overflow flag and returns `false`.
-fn insert(bucket: &mut [u8; BUCKET_LEN], hash: u64, place: u32) -> bool {
+fn insert(bucket: &mut [u8; BUCKET_LEN], hash: u64, offset: u32) -> bool {
     let free = bucket[..OVERFLOW_AT]
         .as_chunks::<2>()
         .0
@@ -94,7 +94,7 @@ fn insert(bucket: &mut [u8; BUCKET_LEN], hash: u64, place: u32) -> bool {
     match free {
         Some(free) => {
             bucket[2 * free..][..2].copy_from_slice(&tag(hash).to_le_bytes());
-            bucket[PLACES_AT + 4 * free..][..4].copy_from_slice(&place.to_le_bytes());
+            bucket[OFFSETS_AT + 4 * free..][..4].copy_from_slice(&offset.to_le_bytes());
         }
         None => bucket[OVERFLOW_AT] = 1,
     }
@@ -104,7 +104,7 @@ fn insert(bucket: &mut [u8; BUCKET_LEN], hash: u64, place: u32) -> bool {
 /// The result of probing the first bucket of a hash, before any entry is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
-    /// The place of the first entry with an equal tag, or [`NONE`].
+    /// The offset of the first entry with an equal tag, or [`NONE`].
     pub place: u32,
     /// Whether other entries may have the key too.
     pub more: bool,
@@ -133,10 +133,10 @@ pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
         return Probe::ABSENT;
     };
     let lanes = equal_lanes(bucket, hash);
-    // Without a match this reads some place too, so that the compiler selects instead of branching.
-    let place = place(bucket, lanes.trailing_zeros() as usize % 32);
+    // Without a match this reads some offset too, so that the compiler selects instead of branching.
+    let offset = offset_in(bucket, lanes.trailing_zeros() as usize % 32);
     Probe {
-        place: if lanes == 0 { NONE } else { place },
+        place: if lanes == 0 { NONE } else { offset },
         more: has_overflow(bucket) | (lanes & lanes.wrapping_sub(1) != 0),
     }
 }
@@ -167,8 +167,8 @@ pub(super) fn probed_buckets(
     }
 }
 
-/// The places of all entries whose key may have this hash, in probing order. Expected: one bucket,
-/// and at most one place.
+/// The offsets of all entries whose key may have this hash, in probing order. Expected: one bucket,
+/// and at most one offset.
 ///
 /// A search in a damaged index ends too, after [`MAX_PROBES`] buckets.
 pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator<Item = u32> {
@@ -185,7 +185,7 @@ pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator
             let (bucket, lanes_left) = current?;
             if lanes_left != 0 {
                 current = Some((bucket, lanes_left & (lanes_left - 1)));
-                return Some(place(bucket, lanes_left.trailing_zeros() as usize));
+                return Some(offset_in(bucket, lanes_left.trailing_zeros() as usize));
             }
             let next = has_overflow(bucket).then(|| buckets.next()).flatten();
             current = next.map(|bucket| (bucket, equal_lanes(bucket, hash)));
@@ -208,11 +208,11 @@ fn has_overflow(bucket: &[u8; BUCKET_LEN]) -> bool {
     bucket[OVERFLOW_AT] != 0
 }
 
-/// The place in a lane; that of the last lane for a lane out of range.
+/// The offset in a lane; that of the last lane for a lane out of range.
 #[inline]
-fn place(bucket: &[u8; BUCKET_LEN], lane: usize) -> u32 {
-    let places = bucket[PLACES_AT..].as_chunks().0;
-    u32::from_le_bytes(places[lane.min(KEYS - 1)])
+fn offset_in(bucket: &[u8; BUCKET_LEN], lane: usize) -> u32 {
+    let offsets = bucket[OFFSETS_AT..].as_chunks().0;
+    u32::from_le_bytes(offsets[lane.min(KEYS - 1)])
 }
 
 #[cfg(test)]
@@ -226,7 +226,7 @@ mod tests {
         keys: impl ExactSizeIterator<Item = (u64, u32)>,
     ) -> (Vec<[u8; BUCKET_LEN]>, Vec<bool>) {
         let mut index = IndexBuilder::new(keys.len());
-        let fit = keys.map(|(hash, place)| index.add(hash, place)).collect();
+        let fit = keys.map(|(hash, offset)| index.add(hash, offset)).collect();
         (index.finish(), fit)
     }
 
@@ -239,17 +239,17 @@ mod tests {
         ) {
             let keys: Vec<(u64, u32)> = hashes.iter().copied().zip(0..).collect();
             let (index, fit) = build(keys.iter().copied());
-            for (&(hash, place), fits) in keys.iter().zip(fit) {
+            for (&(hash, offset), fits) in keys.iter().zip(fit) {
                 let found: Vec<u32> = candidates(&index, hash).collect();
-                prop_assert_eq!(found.contains(&place), fits);
+                prop_assert_eq!(found.contains(&offset), fits);
                 let mut probed = Vec::new();
                 probed_buckets(&index, hash, |bucket| {
                     probed.push(bucket);
                     true
                 });
-                let in_probed = probed.iter().flat_map(|&bucket| index[bucket][PLACES_AT..].as_chunks().0);
-                let in_probed: Vec<u32> = in_probed.map(|place| u32::from_le_bytes(*place)).collect();
-                prop_assert!(found.iter().all(|place| in_probed.contains(place)));
+                let in_probed = probed.iter().flat_map(|&bucket| index[bucket][OFFSETS_AT..].as_chunks().0);
+                let in_probed: Vec<u32> = in_probed.map(|offset| u32::from_le_bytes(*offset)).collect();
+                prop_assert!(found.iter().all(|offset| in_probed.contains(offset)));
                 let probe = probe(&index, hash);
                 prop_assert!(probe.more || found == [probe.place]);
                 prop_assert!(probe.place == NONE || probe.place == found[0]);

@@ -363,9 +363,13 @@ impl Snapshot {
             verified.is_ok()
         });
         verified?;
-        for place in index::candidates(view.index, hash) {
-            self.verify_range(Section::Origins, place as usize * 8, ENTRY_HEAD + key.len())?;
-            if let Some(entry) = view.find_at(place, key)? {
+        for offset in index::candidates(view.index, hash) {
+            self.verify_range(
+                Section::Origins,
+                offset as usize * 8,
+                ENTRY_HEAD + key.len(),
+            )?;
+            if let Some(entry) = view.find_at(offset, key)? {
                 return Ok(Some(entry));
             }
         }
@@ -463,17 +467,17 @@ impl Snapshot {
         self.verify_range(Section::Named, start, len)?;
         let named = view.named(&file)?;
         for tokens in agents {
-            let place = View::first_named(named, tokens).unwrap_or(file.global);
-            if place != NONE {
-                self.verify_rules(place)?;
+            let offset = View::first_named(named, tokens).unwrap_or(file.global);
+            if offset != NONE {
+                self.verify_rules(offset)?;
             }
         }
         Ok(())
     }
 
-    /// Verifies the blocks of the rule set or union at a place, and those of the sets in a union.
-    fn verify_rules(&self, place: u32) -> Result<()> {
-        if let Rules::Union(parts) = self.verified_rules(place)? {
+    /// Verifies the blocks of the rule set or union at an offset, and those of the sets in a union.
+    fn verify_rules(&self, offset: u32) -> Result<()> {
+        if let Rules::Union(parts) = self.verified_rules(offset)? {
             for part in parts {
                 self.verified_rules(u32::from_le_bytes(*part))?;
             }
@@ -481,12 +485,12 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The rule set or union at a place, whose blocks it verifies.
-    fn verified_rules(&self, place: u32) -> Result<Rules<'_>> {
-        let start = place as usize * 8;
+    /// The rule set or union at an offset, whose blocks it verifies.
+    fn verified_rules(&self, offset: u32) -> Result<Rules<'_>> {
+        let start = offset as usize * 8;
         // The head tells the length.
         self.verify_range(Section::RuleSets, start, RuleSet::HEAD_LEN)?;
-        let rules = self.view().rules(place)?;
+        let rules = self.view().rules(offset)?;
         self.verify_range(Section::RuleSets, start, rules.encoded_len())?;
         Ok(rules)
     }
@@ -603,13 +607,13 @@ impl Snapshot {
         }
     }
 
-    /// The string at a place, in units of 4 bytes; `None` for [`NONE`].
-    fn string(&self, place: u32) -> Result<Option<&[u8]>> {
-        if place == NONE {
+    /// The string at an offset, in units of 4 bytes; `None` for [`NONE`].
+    fn string(&self, offset: u32) -> Result<Option<&[u8]>> {
+        if offset == NONE {
             return Ok(None);
         }
         let strings = self.section(Section::Strings);
-        let at = place as usize * 4;
+        let at = offset as usize * 4;
         self.verify_range(Section::Strings, at, 2)?;
         let len = u16::from_le_bytes(crate::bytes::wire::array(strings, at, "a string's length")?);
         self.verify_range(Section::Strings, at + 2, usize::from(len))?;

@@ -1,6 +1,6 @@
 //! The section of rule sets: each distinct one once.
 //!
-//! Rule sets arrive encoded. A place depends on the earlier sets, so one thread appends them, while
+//! Rule sets arrive encoded. An offset depends on the earlier sets, so one thread appends them, while
 //! others encode the next ones.
 
 use crate::digest::{Digest, digest, digest_hash};
@@ -15,8 +15,8 @@ use hashbrown::HashTable;
 #[derive(Debug)]
 pub(super) struct RuleSetWriter {
     pub sets: Spool,
-    /// The places of the rule sets and unions so far, in units of 8 bytes.
-    places: HashTable<(Digest, u32)>,
+    /// The offsets of the rule sets and unions so far, in units of 8 bytes.
+    offsets: HashTable<(Digest, u32)>,
     /// The number of rules of all sets.
     pub rules: u64,
 }
@@ -25,23 +25,23 @@ impl RuleSetWriter {
     pub(super) fn new(options: &SpoolOptions) -> Self {
         Self {
             sets: Spool::new(options, "rule sets"),
-            places: HashTable::new(),
+            offsets: HashTable::new(),
             rules: 0,
         }
     }
 
     /// The number of distinct rule sets and unions.
     pub(super) fn count(&self) -> u64 {
-        self.places.len() as u64
+        self.offsets.len() as u64
     }
 
-    /// The place of some rules, which are appended if they are new; the parts of a union first.
+    /// The offset of some rules, which are appended if they are new; the parts of a union first.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for over 32 GiB; I/O errors of temporary data.
-    pub(super) fn place(&mut self, rules: &RulesContents<'_>) -> Result<u32> {
+    pub(super) fn offset_of(&mut self, rules: &RulesContents<'_>) -> Result<u32> {
         match rules {
-            RulesContents::Place(place) => Ok(*place),
+            RulesContents::Offset(offset) => Ok(*offset),
             RulesContents::Set(set) => self.place_of_set(set),
             RulesContents::Union(sets) => {
                 let mut parts: Vec<u32> = Vec::new();
@@ -57,8 +57,8 @@ impl RuleSetWriter {
     }
 
     fn place_of_set(&mut self, set: &DigestedSet<'_>) -> Result<u32> {
-        if let Some(place) = self.find(&set.digest) {
-            return Ok(place);
+        if let Some(offset) = self.find(&set.digest) {
+            return Ok(offset);
         }
         self.rules += set.rule_count()?;
         self.append(set.digest, &set.encoded)
@@ -73,22 +73,22 @@ impl RuleSetWriter {
     }
 
     fn find(&self, digest: &Digest) -> Option<u32> {
-        self.places
+        self.offsets
             .find(digest_hash(digest), |(other, _)| other == digest)
-            .map(|(_, place)| *place)
+            .map(|(_, offset)| *offset)
     }
 
     fn append(&mut self, digest: Digest, encoded: &[u8]) -> Result<u32> {
-        let place = u32::try_from(self.sets.len() / 8)
+        let offset = u32::try_from(self.sets.len() / 8)
             .ok()
-            .filter(|&place| place != NONE);
-        let place =
-            place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?;
+            .filter(|&offset| offset != NONE);
+        let offset =
+            offset.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?;
         self.sets.append(encoded)?;
-        self.places
-            .insert_unique(digest_hash(&digest), (digest, place), |(other, _)| {
+        self.offsets
+            .insert_unique(digest_hash(&digest), (digest, offset), |(other, _)| {
                 digest_hash(other)
             });
-        Ok(place)
+        Ok(offset)
     }
 }

@@ -86,7 +86,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the place of a block
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the position of a block
     /// whose checksum is wrong.
     pub fn verify_checksums(&self) -> Result<()> {
         self.verify_sections(ALL)
@@ -200,36 +200,36 @@ impl Snapshot {
         }
     }
 
-    /// Checks all rule sets and unions. Returns their places.
+    /// Checks all rule sets and unions. Returns their offsets.
     fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
-        let places = self.view().rule_places()?;
+        let offsets = self.view().rule_offsets()?;
         // Encoding the rules of each set again takes half of the whole verification.
-        let rule_count = places
+        let rule_count = offsets
             .par_iter()
-            .map(|&place| match self.view().rules(place)? {
+            .map(|&offset| match self.view().rules(offset)? {
                 Rules::Set(set) => set
-                    .verify(self.view().rule_bytes(place)?)
+                    .verify(self.view().rule_bytes(offset)?)
                     .map(|()| set.len() as u64),
                 Rules::Union(_) => Ok(0),
             })
             .try_reduce(|| 0, |a, b| Ok(a + b))?;
         let mut sets = HashSet::new();
         let mut unions = HashSet::new();
-        for place in places {
-            match self.view().rules(place)? {
+        for offset in offsets {
+            match self.view().rules(offset)? {
                 Rules::Set(_) => {
-                    sets.insert(place);
+                    sets.insert(offset);
                 }
-                Rules::Union(places) => {
+                Rules::Union(offsets) => {
                     // A union that repeats its members would make judging by a short file slow.
                     let mut members = HashSet::new();
-                    let mut places = places.iter().map(|place| u32::from_le_bytes(*place));
-                    if !places.all(|place| sets.contains(&place) && members.insert(place)) {
+                    let mut offsets = offsets.iter().map(|offset| u32::from_le_bytes(*offset));
+                    if !offsets.all(|offset| sets.contains(&offset) && members.insert(offset)) {
                         return Err(Error::corrupt(
                             "a union with a missing or repeated rule set",
                         ));
                     }
-                    unions.insert(place);
+                    unions.insert(offset);
                 }
             }
         }

@@ -51,8 +51,8 @@ impl<'a> View<'a> {
     /// The entry of a canonical key whose hash is known. Expected cost: one bucket and one entry.
     #[inline]
     pub(crate) fn find_hashed(&self, key: &[u8], hash: u64) -> Result<Option<Entry<'a>>> {
-        for place in index::candidates(self.index, hash) {
-            if let Some(entry) = self.find_at(place, key)? {
+        for offset in index::candidates(self.index, hash) {
+            if let Some(entry) = self.find_at(offset, key)? {
                 return Ok(Some(entry));
             }
         }
@@ -71,30 +71,30 @@ impl<'a> View<'a> {
         index::probe(self.index, hash)
     }
 
-    /// The entry at a place, if it has this key.
+    /// The entry at an offset, if it has this key.
     #[inline]
-    pub(crate) fn find_at(&self, place: u32, key: &[u8]) -> Result<Option<Entry<'a>>> {
-        Ok(Some(Entry::decode(self.origins, place)?).filter(|entry| entry.key == key))
+    pub(crate) fn find_at(&self, offset: u32, key: &[u8]) -> Result<Option<Entry<'a>>> {
+        Ok(Some(Entry::decode(self.origins, offset)?).filter(|entry| entry.key == key))
     }
 
-    /// The robots.txt of the entry at a place, or [`NONE`]. Any number is accepted as the place.
+    /// The robots.txt of the entry at an offset, or [`NONE`]. Any number is accepted as the offset.
     ///
     /// Prefetches the end of the entry's key and, if there is no robots.txt, its origin metadata.
     #[inline]
-    pub(crate) fn likely_file(&self, place: u32) -> u32 {
-        let Some(word) = word(self.origins, place) else {
+    pub(crate) fn likely_file(&self, offset: u32) -> u32 {
+        let Some(word) = word(self.origins, offset) else {
             return NONE;
         };
         let file = word as u32;
         let row = (word >> 32) as usize;
-        prefetch::<8>(self.origins, place as usize + 5);
+        prefetch::<8>(self.origins, offset as usize + 5);
         if file == NONE {
             prefetch::<ORIGIN_METADATA_LEN>(self.origin_metadata, row);
         }
         file
     }
 
-    /// The place of the global rules of a robots.txt, or [`NONE`]. Any number is accepted as the
+    /// The offset of the global rules of a robots.txt, or [`NONE`]. Any number is accepted as the
     /// file.
     ///
     /// Prefetches the rows of the agents that it names: the first one, and the middle one, where
@@ -112,15 +112,15 @@ impl<'a> View<'a> {
         row.global
     }
 
-    /// The first word of the rules at a place. Any number is accepted as the place.
+    /// The first word of the rules at an offset. Any number is accepted as the offset.
     ///
     /// Prefetches the next cache lines of the rules.
     #[inline]
-    pub(crate) fn likely_head(&self, place: u32) -> u64 {
+    pub(crate) fn likely_head(&self, offset: u32) -> u64 {
         for line in 1..=RULE_LINES_AHEAD {
-            prefetch::<8>(self.rule_sets, place as usize + line * 8);
+            prefetch::<8>(self.rule_sets, offset as usize + line * 8);
         }
-        word(self.rule_sets, place).unwrap_or_default()
+        word(self.rule_sets, offset).unwrap_or_default()
     }
 
     /// The row of a robots.txt.
@@ -150,7 +150,7 @@ impl<'a> View<'a> {
         OriginMetadata::decode(self.origin_metadata, self.origin_details, row)
     }
 
-    /// The place of the rules for the first of these tokens that `named` contains.
+    /// The offset of the rules for the first of these tokens that `named` contains.
     pub(crate) fn first_named(named: &[[u8; NAMED_LEN]], tokens: &[u32]) -> Option<u32> {
         tokens.iter().find_map(|token| {
             let found = named
@@ -160,38 +160,38 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The rule set or union at a place.
+    /// The rule set or union at an offset.
     #[inline]
-    pub(crate) fn rules(&self, place: u32) -> Result<Rules<'a>> {
-        Rules::decode(self.rule_sets, place)
+    pub(crate) fn rules(&self, offset: u32) -> Result<Rules<'a>> {
+        Rules::decode(self.rule_sets, offset)
     }
 
-    /// The places of all rule sets and unions, in the order of the file.
-    pub(crate) fn rule_places(&self) -> Result<Vec<u32>> {
-        let mut places = Vec::new();
+    /// The offsets of all rule sets and unions, in the order of the file.
+    pub(crate) fn rule_offsets(&self) -> Result<Vec<u32>> {
+        let mut offsets = Vec::new();
         let mut at = 0;
         while at < self.rule_sets.len() {
-            let place =
+            let offset =
                 u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
-            at += self.rules(place)?.encoded_len();
-            places.push(place);
+            at += self.rules(offset)?.encoded_len();
+            offsets.push(offset);
         }
-        Ok(places)
+        Ok(offsets)
     }
 
-    /// The bytes of the rule set or union at a place. Equal bytes mean equal rules.
-    pub(crate) fn rule_bytes(&self, place: u32) -> Result<&'a [u8]> {
+    /// The bytes of the rule set or union at an offset. Equal bytes mean equal rules.
+    pub(crate) fn rule_bytes(&self, offset: u32) -> Result<&'a [u8]> {
         bytes(
             self.rule_sets,
-            place as usize * 8,
-            self.rules(place)?.encoded_len(),
+            offset as usize * 8,
+            self.rules(offset)?.encoded_len(),
             "a rule set",
         )
     }
 
-    /// The rule set at `place`. A union is an error.
-    pub(crate) fn rule_set(&self, place: u32) -> Result<RuleSet<'a>> {
-        RuleSet::decode(self.rule_sets, place)
+    /// The rule set at `offset`. A union is an error.
+    pub(crate) fn rule_set(&self, offset: u32) -> Result<RuleSet<'a>> {
+        RuleSet::decode(self.rule_sets, offset)
     }
 }
 
@@ -207,12 +207,12 @@ fn prefetch<const LEN: usize>(section: &[u8], row: usize) {
     }
 }
 
-/// The word at a place in units of eight bytes.
+/// The word at an offset in units of eight bytes.
 #[inline]
-fn word(section: &[u8], place: u32) -> Option<u64> {
+fn word(section: &[u8], offset: u32) -> Option<u64> {
     section
         .as_chunks()
         .0
-        .get(place as usize)
+        .get(offset as usize)
         .map(|word| u64::from_le_bytes(*word))
 }

@@ -67,9 +67,9 @@ impl OriginWriter {
     /// [`ErrorKind::TooLarge`]; I/O errors of temporary data.
     pub(crate) fn append(&mut self, origin: &OriginContents<'_>) -> Result<()> {
         // Entries refer to rows and rows to entries, so both numbers are known first.
-        let place = u32::try_from(self.entries.len() / 8)
+        let offset = u32::try_from(self.entries.len() / 8)
             .ok()
-            .filter(|&place| place != NONE)
+            .filter(|&offset| offset != NONE)
             .ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of origins".to_owned()))?;
         let row = u32::try_from(self.counts.origins)
             .ok()
@@ -92,7 +92,7 @@ impl OriginWriter {
         self.encoded.clear();
         let metadata = OriginMetadata {
             outcome: outcome.clone(),
-            entry: place,
+            entry: offset,
             last_good: origin.last_good.unwrap_or(NONE),
             source: self.strings.intern(origin.source)?,
             detail: self.strings.intern(origin.detail)?,
@@ -138,8 +138,8 @@ pub(crate) struct FileWriter {
     files: u64,
     rule_sets_before: u64,
     encoded: Vec<u8>,
-    /// The places of the rules of one file.
-    places: Vec<Option<u32>>,
+    /// The offsets of the rules of one file.
+    offsets: Vec<Option<u32>>,
 }
 
 impl FileWriter {
@@ -153,11 +153,11 @@ impl FileWriter {
             files: 0,
             rule_sets_before: 0,
             encoded: Vec::new(),
-            places: Vec::new(),
+            offsets: Vec::new(),
         }
     }
 
-    /// Appends a file, whose number is that of the files before. Returns the places of its rules.
+    /// Appends a file, whose number is that of the files before. Returns the offsets of its rules.
     ///
     /// # Errors
     /// As [`OriginWriter::append`].
@@ -165,18 +165,18 @@ impl FileWriter {
         &mut self,
         file: &FileContents<'_>,
     ) -> Result<impl Iterator<Item = u32> + '_> {
-        self.places.clear();
-        self.places.resize(file.rules.len(), None);
+        self.offsets.clear();
+        self.offsets.resize(file.rules.len(), None);
         let global = file
             .global
-            .map(|rules| self.place(file, rules))
+            .map(|rules| self.offset_of(file, rules))
             .transpose()?
             .unwrap_or(NONE);
         self.append_row(global)?;
         self.texts.append(&file.frame)?;
         self.encoded.clear();
         for named in &file.named {
-            let rule_set = self.place(file, named.rules)?;
+            let rule_set = self.offset_of(file, named.rules)?;
             let token = match self.names.get(&*named.name) {
                 Some(&token) => token,
                 None => {
@@ -191,7 +191,7 @@ impl FileWriter {
         self.files += 1;
         self.rule_sets_before += file.named.len() as u64 + u64::from(file.global.is_some());
         // Each of its rules is those of some agent.
-        Ok(self.places.iter().map(|place| place.unwrap_or(NONE)))
+        Ok(self.offsets.iter().map(|offset| offset.unwrap_or(NONE)))
     }
 
     /// Appends a row, whose agents and text are appended next.
@@ -204,14 +204,14 @@ impl FileWriter {
         self.rows.append(&self.encoded)
     }
 
-    /// The place of some rules of a file.
-    fn place(&mut self, file: &FileContents<'_>, rules: usize) -> Result<u32> {
-        if let Some(place) = self.places[rules] {
-            return Ok(place);
+    /// The offset of some rules of a file.
+    fn offset_of(&mut self, file: &FileContents<'_>, rules: usize) -> Result<u32> {
+        if let Some(offset) = self.offsets[rules] {
+            return Ok(offset);
         }
-        let place = self.rule_sets.place(&file.rules[rules])?;
-        self.places[rules] = Some(place);
-        Ok(place)
+        let offset = self.rule_sets.offset_of(&file.rules[rules])?;
+        self.offsets[rules] = Some(offset);
+        Ok(offset)
     }
 }
 
@@ -308,20 +308,19 @@ impl SnapshotSections {
         let (origins, rest) = rayon::join(
             || -> Result<u64> {
                 sections.fill(metadata, |out| out.append(&self.metadata))?;
-                let (seed, buckets) =
-                    build_index(&self.entries, self.counts.origins as usize, self.seed)?;
-                let mut pieces = buckets.chunks(1 << 10);
+                let built = build_index(&self.entries, self.counts.origins as usize, self.seed)?;
+                let mut pieces = built.buckets.chunks(1 << 10);
                 sections.fill(index, |out| {
                     pieces.try_for_each(|piece| out.append(piece.as_flattened()))
                 })?;
-                drop(buckets);
+                drop(built.buckets);
                 copy(&sections, entries, self.entries)?;
                 copy(&sections, rows, self.rows)?;
                 copy(&sections, details, self.details)?;
                 copy(&sections, files, self.files)?;
                 copy_named(&sections, named, self.named, &self.tokens)?;
                 copy(&sections, strings, self.strings)?;
-                Ok(seed)
+                Ok(built.seed)
             },
             || -> Result<()> {
                 copy(&sections, rule_sets, self.rule_sets)?;
@@ -336,19 +335,22 @@ impl SnapshotSections {
     }
 }
 
-/// Builds the index of some entries; returns the seed of its hashes, and its buckets.
+/// The index of all entries.
+struct BuiltIndex {
+    /// The seed of its hashes.
+    seed: u64,
+    buckets: Vec<[u8; BUCKET_LEN]>,
+}
+
+/// Builds the index of some entries.
 ///
 /// The seed is that given or, if a key would be too far from its first bucket, one of the next.
 /// That takes names that were chosen for it, so nobody should see a second round.
-fn build_index(
-    entries: &SpooledBytes,
-    count: usize,
-    mut seed: u64,
-) -> Result<(u64, Vec<[u8; BUCKET_LEN]>)> {
+fn build_index(entries: &SpooledBytes, count: usize, mut seed: u64) -> Result<BuiltIndex> {
     loop {
         let mut index = IndexBuilder::new(count);
         let mut rest = Vec::new();
-        let mut place = 0;
+        let mut offset = 0;
         let mut fits = true;
         let mut added = 0;
         entries.for_each_piece(|piece| {
@@ -358,8 +360,8 @@ fn build_index(
             while let Some(len) = Entry::encoded_len(&rest[at..]) {
                 let key_len = Entry::key_len(&rest[at..], 0)?;
                 let key = &rest[at + ENTRY_HEAD..][..usize::from(key_len)];
-                fits &= index.add(hash_key(key, seed), place);
-                place += (len / 8) as u32;
+                fits &= index.add(hash_key(key, seed), offset);
+                offset += (len / 8) as u32;
                 at += len;
                 added += 1;
             }
@@ -372,7 +374,10 @@ fn build_index(
             ));
         }
         if fits {
-            return Ok((seed, index.finish()));
+            return Ok(BuiltIndex {
+                seed,
+                buckets: index.finish(),
+            });
         }
         seed = seed.wrapping_add(1);
     }
@@ -430,44 +435,45 @@ fn encode_tokens(names: &[(Box<[u8]>, u32)]) -> Vec<u8> {
 #[derive(Debug)]
 struct StringTable {
     bytes: Spool,
-    /// Places by digest, in units of 4 bytes.
-    places: HashTable<(Digest, u32)>,
+    /// Offsets by digest, in units of 4 bytes.
+    offsets: HashTable<(Digest, u32)>,
 }
 
 impl StringTable {
     fn new(options: &SpoolOptions) -> Self {
         Self {
             bytes: Spool::new(options, "strings"),
-            places: HashTable::new(),
+            offsets: HashTable::new(),
         }
     }
 
-    /// The place of a text, in units of 4 bytes; [`NONE`] for no text.
+    /// The offset of a text, in units of 4 bytes; [`NONE`] for no text.
     fn intern(&mut self, text: Option<&[u8]>) -> Result<u32> {
         let Some(text) = text else { return Ok(NONE) };
         let text = &text[..text.len().min(usize::from(u16::MAX))];
         // The table has digests instead of texts, which may be in a temporary file.
         let digest = digest(text);
-        if let Some((_, place)) = self
-            .places
+        if let Some((_, offset)) = self
+            .offsets
             .find(digest_hash(&digest), |(other, _)| *other == digest)
         {
-            return Ok(*place);
+            return Ok(*offset);
         }
-        let place = u32::try_from(self.bytes.len() / 4)
+        let offset = u32::try_from(self.bytes.len() / 4)
             .ok()
-            .filter(|&place| place != NONE);
-        let place = place.ok_or_else(|| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
+            .filter(|&offset| offset != NONE);
+        let offset =
+            offset.ok_or_else(|| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
         self.bytes.append(&(text.len() as u16).to_le_bytes())?;
         self.bytes.append(text)?;
         let end = self.bytes.len();
         self.bytes
             .append(&[0; 4][..(end.next_multiple_of(4) - end) as usize])?;
-        self.places
-            .insert_unique(digest_hash(&digest), (digest, place), |(other, _)| {
+        self.offsets
+            .insert_unique(digest_hash(&digest), (digest, offset), |(other, _)| {
                 digest_hash(other)
             });
-        Ok(place)
+        Ok(offset)
     }
 }
 
@@ -490,9 +496,9 @@ mod tests {
             &SpoolOptions::new(std::env::temp_dir(), usize::MAX),
             "origins",
         );
-        let mut places = Vec::new();
+        let mut offsets = Vec::new();
         for (key, row) in keys.iter().zip(0..) {
-            places.push((spool.len() / 8) as u32);
+            offsets.push((spool.len() / 8) as u32);
             let mut encoded = Vec::new();
             Entry {
                 key: key.as_bytes(),
@@ -503,11 +509,12 @@ mod tests {
             .encode(&mut encoded);
             spool.append(&encoded).unwrap();
         }
-        let (found, index) = build_index(&spool.finish().unwrap(), count, seed).unwrap();
-        assert_ne!(found, seed);
-        for (key, place) in keys.iter().zip(places) {
+        let index = build_index(&spool.finish().unwrap(), count, seed).unwrap();
+        assert_ne!(index.seed, seed);
+        for (key, offset) in keys.iter().zip(offsets) {
             assert!(
-                candidates(&index, hash_key(key.as_bytes(), found)).any(|other| other == place),
+                candidates(&index.buckets, hash_key(key.as_bytes(), index.seed))
+                    .any(|other| other == offset),
                 "{key}"
             );
         }

@@ -33,15 +33,15 @@ pub(super) const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Not here</tit
 /// Appends the line of an origin, without its line end.
 pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
     let dice = &mut Dice::new(web.options.seed, Decision::Capture, origin, 0);
-    let (host, place) = Sites::of_origin(origin);
-    let place = Sites::places(host)[place];
-    let robots_url = |place| {
+    let (host, index) = Sites::of_origin(origin);
+    let site_origin = Sites::origins(host)[index];
+    let robots_url = |site_origin| {
         let mut url = Vec::new();
-        web.sites.push_origin(host, place, true, &mut url);
+        web.sites.push_origin(host, site_origin, true, &mut url);
         url.extend_from_slice(b"/robots.txt");
         String::from_utf8_lossy(&url).into_owned()
     };
-    let target = (!place.serves).then(|| robots_url(Sites::places(host)[0]));
+    let target = (!site_origin.serves).then(|| robots_url(Sites::origins(host)[0]));
     let (status, body) = match target {
         Some(_) => (Some(dice.weighted(REDIRECTS)), None),
         None => match web.answer(host) {
@@ -57,7 +57,7 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
             .then_some(ResponseHeaders::CacheControl("max-age=3600")),
     };
     let line = ArchiveLine {
-        url: &robots_url(place),
+        url: &robots_url(site_origin),
         fetched_at: &time(dice.below(CAPTURE_SECONDS)),
         status,
         error: status.is_none().then_some("timeout"),

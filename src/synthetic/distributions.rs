@@ -30,14 +30,14 @@ impl Permutation {
     }
 
     /// The number at a position.
-    pub(super) fn at(&self, place: u64) -> u64 {
-        self.walk(place, |low, high, round| {
+    pub(super) fn at(&self, position: u64) -> u64 {
+        self.walk(position, |low, high, round| {
             (high ^ self.round(low, round), low)
         })
     }
 
     /// The position of a number.
-    pub(super) fn place_of(&self, number: u64) -> u64 {
+    pub(super) fn position_of(&self, number: u64) -> u64 {
         self.walk(number, |low, high, round| {
             (high, low ^ self.round(high, ROUNDS - 1 - round))
         })
@@ -126,11 +126,11 @@ mod tests {
     fn permutations_are_invertible() {
         for len in [1, 2, 3, 5, 16, 17, 1000] {
             let permutation = Permutation::new(7, Decision::Order, len);
-            let mut seen: Vec<u64> = (0..len).map(|place| permutation.at(place)).collect();
+            let mut seen: Vec<u64> = (0..len).map(|position| permutation.at(position)).collect();
             assert!(
                 seen.iter()
                     .enumerate()
-                    .all(|(place, &number)| permutation.place_of(number) == place as u64)
+                    .all(|(position, &number)| permutation.position_of(number) == position as u64)
             );
             assert!(len < 1000 || !seen.is_sorted());
             seen.sort_unstable();

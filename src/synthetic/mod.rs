@@ -160,7 +160,7 @@ impl Web {
 
     /// The answer of a host, and its body.
     fn answer(&self, host: u64) -> (OriginAnswer, Option<Vec<u8>>) {
-        let popular = self.is_popular(self.ranks.place_of(host));
+        let popular = self.is_popular(self.ranks.position_of(host));
         let answers = if popular { POPULAR_ANSWERS } else { ANSWERS };
         let answer = Dice::new(self.options.seed, Decision::Answer, host, 0).weighted(answers);
         let body = match answer {
@@ -168,7 +168,7 @@ impl Web {
                 let mut origin = Vec::new();
                 let mut text = Vec::new();
                 self.sites
-                    .push_origin(host, Sites::places(host)[0], true, &mut origin);
+                    .push_origin(host, Sites::origins(host)[0], true, &mut origin);
                 self.files
                     .choose(host, popular)
                     .push_text(&origin, &mut text);

@@ -12,7 +12,7 @@ pub(super) struct SiteOrigin {
     pub serves: bool,
 }
 
-const fn place(https: bool, www: bool, serves: bool) -> SiteOrigin {
+const fn origin(https: bool, www: bool, serves: bool) -> SiteOrigin {
     SiteOrigin { https, www, serves }
 }
 
@@ -20,21 +20,21 @@ const fn place(https: bool, www: bool, serves: bool) -> SiteOrigin {
 /// `www.`, and one kind serves both schemes (assumed: archives do not record which origins were
 /// never requested).
 const KINDS: [&[SiteOrigin]; 11] = [
-    &[place(true, false, true), place(false, false, false)],
+    &[origin(true, false, true), origin(false, false, false)],
     &[
-        place(true, true, true),
-        place(false, true, false),
-        place(true, false, false),
+        origin(true, true, true),
+        origin(false, true, false),
+        origin(true, false, false),
     ],
-    &[place(true, false, true), place(false, false, true)],
-    &[place(true, false, true)],
-    &[place(true, true, true)],
-    &[place(false, false, true)],
-    &[place(false, true, true)],
-    &[place(true, true, true), place(false, true, false)],
-    &[place(true, false, true)],
-    &[place(true, true, true)],
-    &[place(false, true, true)],
+    &[origin(true, false, true), origin(false, false, true)],
+    &[origin(true, false, true)],
+    &[origin(true, true, true)],
+    &[origin(false, false, true)],
+    &[origin(false, true, true)],
+    &[origin(true, true, true), origin(false, true, false)],
+    &[origin(true, false, true)],
+    &[origin(true, true, true)],
+    &[origin(false, true, true)],
 ];
 
 /// The first label of some hosts, in Punycode and in Unicode.
@@ -71,12 +71,12 @@ impl Sites {
 
     /// The host of an origin of the archive, and the index of the origin in its site.
     pub(super) fn of_origin(origin: u64) -> (u64, usize) {
-        let (site, place) = site_of(origin);
-        (host_of(site), place)
+        let (site, index) = site_of(origin);
+        (host_of(site), index)
     }
 
     /// The origins of a host, the main one first.
-    pub(super) fn places(host: u64) -> &'static [SiteOrigin] {
+    pub(super) fn origins(host: u64) -> &'static [SiteOrigin] {
         match is_unknown(host) {
             true => &KINDS[3][..1],
             false => KINDS[((host - host / UNKNOWN_EVERY) % KINDS.len() as u64) as usize],
@@ -87,12 +87,16 @@ impl Sites {
     pub(super) fn push_origin(
         &self,
         host: u64,
-        place: SiteOrigin,
+        origin: SiteOrigin,
         punycode: bool,
         out: &mut Vec<u8>,
     ) {
-        out.extend_from_slice(if place.https { b"https://" } else { b"http://" });
-        if place.www {
+        out.extend_from_slice(if origin.https {
+            b"https://"
+        } else {
+            b"http://"
+        });
+        if origin.www {
             out.extend_from_slice(b"www.");
         }
         if host % IDN_EVERY == IDN_EVERY / 2 {
@@ -125,9 +129,9 @@ impl Sites {
             return None;
         }
         let mut spelled = Vec::new();
-        for place in Self::places(host) {
+        for site_origin in Self::origins(host) {
             spelled.clear();
-            self.push_origin(host, *place, true, &mut spelled);
+            self.push_origin(host, *site_origin, true, &mut spelled);
             if spelled == origin.as_bytes() {
                 return Some(host);
             }
@@ -150,13 +154,13 @@ fn host_of(site: u64) -> u64 {
 fn site_of(origin: u64) -> (u64, usize) {
     let origins_per_rotation = KINDS.iter().map(|kind| kind.len() as u64).sum::<u64>();
     let mut site = origin / origins_per_rotation * KINDS.len() as u64;
-    let mut place = (origin % origins_per_rotation) as usize;
+    let mut index = (origin % origins_per_rotation) as usize;
     for kind in KINDS {
-        if place < kind.len() {
+        if index < kind.len() {
             break;
         }
-        place -= kind.len();
+        index -= kind.len();
         site += 1;
     }
-    (site, place)
+    (site, index)
 }

@@ -21,15 +21,15 @@ pub(super) struct Visit {
 pub(super) fn visits(web: Web) -> Box<dyn Iterator<Item = Visit> + Send> {
     match web.options.order {
         Order::Sorted => Box::new((0..web.sites.hosts).flat_map(move |host| {
-            let rank = web.ranks.place_of(host);
+            let rank = web.ranks.position_of(host);
             (web.popularity.first(rank)..web.popularity.first(rank + 1)).map(move |url| Visit {
                 url,
                 host,
                 rank,
             })
         })),
-        Order::Shuffled => Box::new((0..web.options.urls).map(move |place| {
-            let url = web.order.at(place);
+        Order::Shuffled => Box::new((0..web.options.urls).map(move |position| {
+            let url = web.order.at(position);
             let rank = web.popularity.rank_of(url);
             Visit {
                 url,
@@ -110,18 +110,18 @@ fn push_origin(web: &Web, visit: Visit, odd: Oddity, out: &mut Vec<u8>) {
 /// The origin of a URL: the first URLs of a site are on its main origin, the last ones on the
 /// others.
 fn origin_of(web: &Web, visit: Visit) -> SiteOrigin {
-    let places = Sites::places(visit.host);
-    if places.len() == 1 {
-        return places[0];
+    let origins = Sites::origins(visit.host);
+    if origins.len() == 1 {
+        return origins[0];
     }
     let first = web.popularity.first(visit.rank);
     let count = web.popularity.first(visit.rank + 1) - first;
     let main = (count as f64 * MAIN_ORIGIN).ceil() as u64;
     match (visit.url - first).checked_sub(main) {
-        None => places[0],
+        None => origins[0],
         Some(beyond) => {
-            let others = places.len() as u64 - 1;
-            places[1 + (beyond * others / (count - main)) as usize]
+            let others = origins.len() as u64 - 1;
+            origins[1 + (beyond * others / (count - main)) as usize]
         }
     }
 }

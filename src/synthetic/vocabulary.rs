@@ -56,8 +56,8 @@ pub(super) const SYLLABLES: u64 = 100;
 /// Appends a number below 100 to the power of `count` as `count` syllables. Names sort like their
 /// numbers.
 pub(super) fn push_syllables(number: u64, count: u32, out: &mut Vec<u8>) {
-    for place in (0..count).rev() {
-        let digit = (number / SYLLABLES.pow(place) % SYLLABLES) as usize;
+    for power in (0..count).rev() {
+        let digit = (number / SYLLABLES.pow(power) % SYLLABLES) as usize;
         out.extend([
             CONSONANTS[digit / VOWELS.len()],
             VOWELS[digit % VOWELS.len()],

@@ -101,7 +101,7 @@ impl ColumnValues {
     }
 }
 
-/// The place of the text of a row; `None` for a missing text.
+/// The range of the text of a row; `None` for a missing text.
 pub(super) fn text_range(ends: &[(usize, bool)], row: usize) -> Option<Range<usize>> {
     let (end, is_present) = *ends.get(row)?;
     let start = row.checked_sub(1).map_or(0, |before| ends[before].0);

@@ -4,13 +4,13 @@
 //! describes every column.
 //!
 //! `origin_blocks` cuts the origins into blocks, and `rows` computes the rows of a block:
-//! `file_facts` parses each robots.txt, `access` computes what agents may fetch, `rule_groups` lists
-//! rules. `batch` stores rows by column, and `table_file` encodes them as Parquet.
+//! `file_values` parses each robots.txt, `access` computes what agents may fetch, `rule_groups`
+//! lists rules. `batch` stores rows by column, and `table_file` encodes them as Parquet.
 
 mod access;
 mod batch;
 mod columns;
-mod file_facts;
+mod file_values;
 mod origin_blocks;
 mod rows;
 mod rule_groups;

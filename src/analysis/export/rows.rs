@@ -3,7 +3,7 @@
 use super::access::AccessReader;
 use super::batch::{ExportBatch, ExportValue};
 use super::columns::{ExportColumn, ExportField, ExportTable};
-use super::file_facts::{FactReader, FileFacts, SitemapLine, TextFacts};
+use super::file_values::{FileValueReader, FileValues, SitemapLine, TextValues};
 use super::rule_groups::RuleGroup;
 use super::selection::ExportSelection;
 use crate::error::Result;
@@ -35,7 +35,7 @@ pub(super) struct RowReader<'s> {
     /// The time that ages count to, in seconds since 1970.
     now: Option<i64>,
     files: FileReader<'s>,
-    facts: FactReader<'s>,
+    file_values: FileValueReader<'s>,
     access: AccessReader<'s>,
     batch: ExportBatch,
 }
@@ -56,7 +56,7 @@ impl<'s> RowReader<'s> {
                 .any(|field| matches!(field, ExportField::Access(_) | ExportField::Named(_))),
             now,
             files: FileReader::new(engine.snapshot()),
-            facts: FactReader::new(
+            file_values: FileValueReader::new(
                 selection.table,
                 engine.agents(),
                 engine.options().agent_match,
@@ -83,17 +83,17 @@ impl<'s> RowReader<'s> {
     /// Appends the rows of an origin, and returns their number.
     fn read_origin(&mut self, row: u32, entry: &OriginEntry<'_>, emit: Emit<'_>) -> Result<u64> {
         let needs_text = self.needs_text || self.selection.table != ExportTable::Origins;
-        let facts = entry
+        let values = entry
             .file()
             .filter(|_| needs_text)
-            .map(|file| self.facts.facts(file, &mut self.files))
+            .map(|file| self.file_values.values(file, &mut self.files))
             .transpose()?;
-        match facts.as_deref() {
-            Some(FileFacts::Sitemaps(sitemaps)) => {
+        match values.as_deref() {
+            Some(FileValues::Sitemaps(sitemaps)) => {
                 push_sitemaps(&mut self.batch, entry, sitemaps, emit)
             }
-            Some(FileFacts::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
-            Some(FileFacts::Origins(facts)) => self.push_origin(row, entry, Some(facts), emit),
+            Some(FileValues::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
+            Some(FileValues::Origins(values)) => self.push_origin(row, entry, Some(values), emit),
             None if self.selection.table == ExportTable::Origins => {
                 self.push_origin(row, entry, None, emit)
             }
@@ -105,7 +105,7 @@ impl<'s> RowReader<'s> {
         &mut self,
         row: u32,
         entry: &OriginEntry<'_>,
-        text: Option<&TextFacts>,
+        text: Option<&TextValues>,
         emit: Emit<'_>,
     ) -> Result<u64> {
         // The access of agents depends on the coverage of rule sets, so it is looked up only for
@@ -199,23 +199,23 @@ impl OriginRow<'_> {
 }
 
 /// The value of a field in the text of the robots.txt; null without one.
-fn text_value<'f>(facts: Option<&'f TextFacts>, field: ExportField) -> ExportValue<'f> {
-    let Some(facts) = facts else {
+fn text_value<'f>(values: Option<&'f TextValues>, field: ExportField) -> ExportValue<'f> {
+    let Some(values) = values else {
         return ExportValue::Null;
     };
     match field {
-        ExportField::Groups => ExportValue::Integer(facts.groups),
-        ExportField::Allow => ExportValue::Integer(facts.allow),
-        ExportField::Disallow => ExportValue::Integer(facts.disallow),
-        ExportField::Sitemaps => ExportValue::Integer(facts.sitemaps),
-        ExportField::HostField => text(facts.host_field.as_deref()),
-        ExportField::ContentSignal => text(facts.content_signal.as_deref()),
-        ExportField::ContentUsage => text(facts.content_usage.as_deref()),
-        ExportField::OtherFields => facts
+        ExportField::Groups => ExportValue::Integer(values.groups),
+        ExportField::Allow => ExportValue::Integer(values.allow),
+        ExportField::Disallow => ExportValue::Integer(values.disallow),
+        ExportField::Sitemaps => ExportValue::Integer(values.sitemaps),
+        ExportField::HostField => text(values.host_field.as_deref()),
+        ExportField::ContentSignal => text(values.content_signal.as_deref()),
+        ExportField::ContentUsage => text(values.content_usage.as_deref()),
+        ExportField::OtherFields => values
             .other_fields
             .as_deref()
             .map_or(ExportValue::Null, ExportValue::Json),
-        ExportField::CrawlDelay(agent) => facts
+        ExportField::CrawlDelay(agent) => values
             .crawl_delays
             .get(agent)
             .copied()

@@ -191,8 +191,8 @@ fn check_robots(
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;
     // A snapshot in place of a robots.txt would have no rules, and allow everything.
-    let about_body = BodyFacts::of(body);
-    if let Some(format) = about_body.other_format {
+    let body_facts = BodyFacts::of(body);
+    if let Some(format) = body_facts.other_format {
         bail!(
             "{}: {format}, not a robots.txt; a snapshot is named with -s",
             path.display()
@@ -210,7 +210,7 @@ fn check_robots(
             output.verdicts.push(explanation.verdict);
             let robots = RobotsSource::File {
                 path,
-                body: about_body,
+                body: body_facts,
             };
             write_answer(
                 args,

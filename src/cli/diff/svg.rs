@@ -9,7 +9,7 @@ use super::chart_row::ChartRow;
 use super::table;
 use std::fmt::Write as _;
 
-/// The place of the first row; the title, the legend and the headings are above it.
+/// The top of the first row; the title, the legend and the headings are above it.
 const TOP: f64 = 116.0;
 
 /// The style. The colours of bars have a contrast of 3 with the background, and of texts 4.5; a

@@ -132,7 +132,7 @@ fn driver() -> serde_json::Value {
 
 /// A result (SARIF 2.1.0 §3.27). Columns are not given: a finding is about a whole line.
 fn sarif_result(path: &Path, finding: &Finding) -> serde_json::Value {
-    let place = json!({
+    let location = json!({
         "artifactLocation": { "uri": uri(path) }, "region": { "startLine": finding.line },
     });
     json!({
@@ -140,7 +140,7 @@ fn sarif_result(path: &Path, finding: &Finding) -> serde_json::Value {
         "ruleIndex": finding.code as usize,
         "level": finding.severity().name(),
         "message": { "text": sarif_text(&format!("{}. Help: {}.", finding.message, finding.help)) },
-        "locations": [{ "physicalLocation": place }],
+        "locations": [{ "physicalLocation": location }],
     })
 }
 

@@ -137,9 +137,9 @@ impl CapturesFile {
         if verifier.counter.totals() == self.end.counts {
             return Ok(());
         }
-        let place = self.len.saturating_sub(END_LEN as u64);
+        let offset = self.len.saturating_sub(END_LEN as u64);
         Err(
-            Error::damaged(place, "the totals at the end of the captures file", false)
+            Error::damaged(offset, "the totals at the end of the captures file", false)
                 .at(&self.path),
         )
     }

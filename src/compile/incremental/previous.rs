@@ -22,7 +22,7 @@ pub(crate) struct PreviousSnapshot {
     pub digests: Vec<Digest>,
 }
 
-/// The rules of one agent name: the bytes of a set, or the places of several.
+/// The rules of one agent name: the bytes of a set, or the offsets of several.
 pub(crate) enum PreviousRules<'p> {
     Set(&'p [u8]),
     Union(Vec<u32>),
@@ -131,7 +131,7 @@ impl PreviousSnapshot {
         TextReader::new(&self.snapshot)
     }
 
-    /// The named agents of a robots.txt: numbers of tokens, and places of rules.
+    /// The named agents of a robots.txt: numbers of tokens, and offsets of rules.
     pub(crate) fn named(&self, file: &FileRow) -> Result<impl Iterator<Item = (u32, u32)> + '_> {
         let rows = self.snapshot.view().named(file).map_err(damaged)?;
         Ok(rows
@@ -140,17 +140,17 @@ impl PreviousSnapshot {
             .map(|row| (row.token, row.rule_set)))
     }
 
-    /// The place of the rules for all other agents.
+    /// The offset of the rules for all other agents.
     pub(crate) fn global(&self, file: &FileRow) -> Option<u32> {
         (file.global != NONE).then_some(file.global)
     }
 
-    /// The rules at a place.
-    pub(crate) fn rules(&self, place: u32) -> Result<PreviousRules<'_>> {
+    /// The rules at an offset.
+    pub(crate) fn rules(&self, offset: u32) -> Result<PreviousRules<'_>> {
         let view = self.snapshot.view();
-        match view.rules(place).map_err(damaged)? {
+        match view.rules(offset).map_err(damaged)? {
             Rules::Set(_) => view
-                .rule_bytes(place)
+                .rule_bytes(offset)
                 .map(PreviousRules::Set)
                 .map_err(damaged),
             Rules::Union(parts) => {

@@ -96,11 +96,11 @@ pub(crate) struct BodyFlags {
 
 impl BodyFlags {
     pub(super) fn of(response: &CapturedResponse) -> Self {
-        let facts = BodyFacts::of(&response.body);
+        let body_facts = BodyFacts::of(&response.body);
         Self {
             cut_short: response.cut_short,
-            past_limit: facts.ignored_bytes > 0,
-            looks_like: facts.looks_like,
+            past_limit: body_facts.ignored_bytes > 0,
+            looks_like: body_facts.looks_like,
         }
     }
 

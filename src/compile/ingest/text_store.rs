@@ -36,14 +36,14 @@ pub(crate) struct TextStore {
 struct FrameList {
     /// The compressed texts, one after the other.
     spool: Spool,
-    places: Vec<TextPlace>,
+    texts: Vec<StoredText>,
     /// The length of the texts before compression.
     raw_len: u64,
 }
 
 /// Where the frame of a text is, and its digest.
 #[derive(Clone, Copy, Debug)]
-struct TextPlace {
+struct StoredText {
     digest: Digest,
     /// An offset in the spooled frames; above [`PREVIOUS`], a file row of the previous snapshot.
     start: u64,
@@ -57,7 +57,7 @@ impl TextStore {
         let shards = std::iter::repeat_with(Mutex::default).take(SHARDS);
         let frames = FrameList {
             spool: Spool::new(options, "robots.txt texts"),
-            places: Vec::new(),
+            texts: Vec::new(),
             raw_len: 0,
         };
         Self {
@@ -115,7 +115,7 @@ impl TextStore {
             .map(|(_, id)| *id)
     }
 
-    /// The number of the text with this digest; a new one is added at the place that `add` returns.
+    /// The number of the text with this digest; a new one is added at the offset that `add` returns.
     fn insert(
         &self,
         digest: Digest,
@@ -131,14 +131,14 @@ impl TextStore {
             Entry::Occupied(entry) => Ok(entry.get().1),
             Entry::Vacant(entry) => {
                 let mut frames = lock(&self.frames);
-                let id = u32::try_from(frames.places.len())
+                let id = u32::try_from(frames.texts.len())
                     .ok()
                     .filter(|&id| id != u32::MAX);
                 let id = id.ok_or_else(|| {
                     ErrorKind::TooLarge("four billion robots.txt texts or more".to_owned())
                 })?;
                 let start = add(&mut frames)?;
-                frames.places.push(TextPlace { digest, start });
+                frames.texts.push(StoredText { digest, start });
                 entry.insert((digest, TextId(id)));
                 Ok(TextId(id))
             }
@@ -152,20 +152,20 @@ impl TextStore {
 
     /// All texts, to be read. The hash table is freed.
     pub(crate) fn finish(self) -> Result<Texts> {
-        let FrameList { spool, places, .. } = self
+        let FrameList { spool, texts, .. } = self
             .frames
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         Ok(Texts {
             frames: spool.finish()?,
-            places,
+            texts,
         })
     }
 }
 
 impl TextDigests for TextStore {
     fn digest(&self, text: TextId) -> Digest {
-        lock(&self.frames).places[text.0 as usize].digest
+        lock(&self.frames).texts[text.0 as usize].digest
     }
 }
 
@@ -173,7 +173,7 @@ impl TextDigests for TextStore {
 #[derive(Debug)]
 pub(crate) struct Texts {
     frames: SpooledBytes,
-    places: Vec<TextPlace>,
+    texts: Vec<StoredText>,
 }
 
 /// A compressed text.
@@ -186,24 +186,24 @@ pub(crate) enum TextFrame {
 impl Texts {
     /// The number of texts.
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.texts.len()
     }
 
     /// The length of the frame of a text.
     pub(crate) fn stored_len(&self, text: TextId) -> u64 {
         // Texts of the previous snapshot come last, and have no frame here.
         let next = self
-            .places
+            .texts
             .get(text.0 as usize + 1)
             .map_or(PREVIOUS, |next| next.start);
         next.min(self.frames.len())
-            .saturating_sub(self.places[text.0 as usize].start)
+            .saturating_sub(self.texts[text.0 as usize].start)
     }
 
     /// # Errors
     /// I/O errors of temporary data.
     pub(crate) fn frame(&self, text: TextId) -> Result<TextFrame> {
-        let TextPlace { start, .. } = self.places[text.0 as usize];
+        let StoredText { start, .. } = self.texts[text.0 as usize];
         if start >= PREVIOUS {
             return Ok(TextFrame::Previous((start - PREVIOUS) as u32));
         }
@@ -215,6 +215,6 @@ impl Texts {
 
 impl TextDigests for Texts {
     fn digest(&self, text: TextId) -> Digest {
-        self.places[text.0 as usize].digest
+        self.texts[text.0 as usize].digest
     }
 }

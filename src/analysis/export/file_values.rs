@@ -22,15 +22,15 @@ const FILE: usize = 256;
 
 /// The values of one robots.txt.
 #[derive(Debug)]
-pub(super) enum FileFacts {
-    Origins(TextFacts),
+pub(super) enum FileValues {
+    Origins(TextValues),
     Sitemaps(Vec<SitemapLine>),
     Rules(Vec<RuleGroup>),
 }
 
 /// The values of the table of origins.
 #[derive(Debug, Default)]
-pub(super) struct TextFacts {
+pub(super) struct TextValues {
     pub groups: i64,
     pub allow: i64,
     pub disallow: i64,
@@ -52,15 +52,15 @@ pub(super) struct SitemapLine {
 }
 
 /// Parses robots.txt files of a snapshot, and caches their values. One per worker.
-pub(super) struct FactReader<'s> {
+pub(super) struct FileValueReader<'s> {
     table: ExportTable,
     agents: &'s [Agent],
     agent_match: AgentMatch,
-    cache: HashMap<u32, Rc<FileFacts>>,
+    cache: HashMap<u32, Rc<FileValues>>,
     cached_bytes: usize,
 }
 
-impl<'s> FactReader<'s> {
+impl<'s> FileValueReader<'s> {
     pub(super) fn new(table: ExportTable, agents: &'s [Agent], agent_match: AgentMatch) -> Self {
         Self {
             table,
@@ -72,18 +72,22 @@ impl<'s> FactReader<'s> {
     }
 
     /// The values of a file.
-    pub(super) fn facts(&mut self, file: u32, files: &mut FileReader<'_>) -> Result<Rc<FileFacts>> {
+    pub(super) fn values(
+        &mut self,
+        file: u32,
+        files: &mut FileReader<'_>,
+    ) -> Result<Rc<FileValues>> {
         if let Some(found) = self.cache.get(&file) {
             return Ok(Rc::clone(found));
         }
         let text = files.text(file)?;
         // The profile matters for verdicts only.
         let robots = Robots::parse(&text, Profile::default());
-        let facts = Rc::new(match self.table {
-            ExportTable::Origins => FileFacts::Origins(self.text_facts(&robots)),
-            ExportTable::Sitemaps => FileFacts::Sitemaps(sitemap_lines(&robots)),
+        let values = Rc::new(match self.table {
+            ExportTable::Origins => FileValues::Origins(self.text_values(&robots)),
+            ExportTable::Sitemaps => FileValues::Sitemaps(sitemap_lines(&robots)),
             ExportTable::Rules => {
-                FileFacts::Rules(rule_groups(&robots, self.agents, self.agent_match))
+                FileValues::Rules(rule_groups(&robots, self.agents, self.agent_match))
             }
         });
         // The values are at most a few times as long as the text.
@@ -92,12 +96,12 @@ impl<'s> FactReader<'s> {
             self.cache.clear();
             self.cached_bytes = text.len() + FILE;
         }
-        self.cache.insert(file, Rc::clone(&facts));
-        Ok(facts)
+        self.cache.insert(file, Rc::clone(&values));
+        Ok(values)
     }
 
-    fn text_facts(&self, robots: &Robots<'_>) -> TextFacts {
-        TextFacts {
+    fn text_values(&self, robots: &Robots<'_>) -> TextValues {
+        TextValues {
             groups: robots.groups().len() as i64,
             allow: rule_count(robots, RuleKind::Allow),
             disallow: rule_count(robots, RuleKind::Disallow),
