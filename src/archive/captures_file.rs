@@ -307,7 +307,7 @@ pub(crate) fn encode_block(
     records: &[u8],
     texts: &[BlockText<'_>],
 ) -> Result<Vec<u8>> {
-    // All rows precede the frames, so a reader finds a text by its number without the others.
+    // The rows have the lengths of the frames, so they precede them.
     let mut body = Vec::new();
     for text in texts {
         body.extend_from_slice(&text.digest);

@@ -175,7 +175,7 @@ impl<'r> WarcReader<'r> {
             self.skip(length, |_| {})?;
             return Ok(WarcItem::Other);
         }
-        // Longer blocks are read to their end, but only this much can be a robots.txt.
+        // Headers and the 500 KiB of a body that count fit in this much, so the rest is skipped.
         let head_len = self.head.len();
         let mut bytes = Vec::with_capacity(head_len + length.min(MAX_BLOCK) as usize);
         bytes.extend_from_slice(&self.head);

@@ -18,7 +18,9 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 ///
 /// ```
 /// use robosieve::audit::AddressRanges;
-/// let text = br#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}"#;
+/// let text = br#"{"prefixes": [
+///     {"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}
+/// ]}"#;
 /// let ranges = AddressRanges::parse(text)?;
 /// assert!(ranges.contains(b"192.0.2.9") && ranges.contains(b"2001:db8::1"));
 /// assert!(!ranges.contains(b"192.0.3.9") && !ranges.contains(b"crawler.example"));

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Debug, Default)]
 pub(super) struct BlockAudit {
     pub counts: AuditCounts,
-    /// What depends on the order of the lines, in that order.
+    /// The events whose counts depend on the order of the lines, in that order.
     pub events: Vec<AuditEvent>,
     pub broken_rules: BrokenRules,
     /// The lines of the breaches.
@@ -45,7 +45,7 @@ pub(super) struct AuditEvent {
     pub is_breach: bool,
 }
 
-/// What all workers share.
+/// The state that all workers share.
 pub(super) struct BlockAuditor<'a> {
     pub finder: &'a CrawlerFinder,
     pub timeline: &'a Timeline,
@@ -333,7 +333,7 @@ fn letter_of(verdict: Verdict, identity: Option<Identity>) -> u8 {
 /// memory.
 fn site_hash(origin: &[u8], canonical: &mut Vec<u8>) -> u64 {
     let parts = url::split(origin, Profile::Google, canonical);
-    // What is not an origin has no robots.txt either.
+    // A text that is not an origin has no robots.txt either.
     xxh3_64(parts.map_or(origin, |parts| parts.origin))
 }
 

@@ -15,7 +15,8 @@ use crate::records::without_end;
 /// use robosieve::audit::LogFormat;
 /// let line = br#"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 23 "-" "GPTBot/1.2""#;
 /// let record = LogFormat::combined().record(line).expect("a line in combined format");
-/// assert_eq!((&record.user_agent[..], &record.target[..]), (b"GPTBot/1.2".as_slice(), b"/a".as_slice()));
+/// assert_eq!(&record.user_agent[..], b"GPTBot/1.2");
+/// assert_eq!(&record.target[..], b"/a");
 /// assert_eq!((record.time, record.status, record.bytes), (971_211_336, 200, 23));
 ///
 /// let format: LogFormat = r#"$host $time_iso8601 $status "$request" "$http_user_agent""#.parse()?;

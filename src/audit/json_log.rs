@@ -30,7 +30,9 @@ const CLIENT: usize = 8;
 ///
 /// ```
 /// use robosieve::audit::JsonKeys;
-/// let keys = JsonKeys::default().with("agent", "ua").and_then(|keys| keys.with("time", "meta.time"));
+/// let keys = JsonKeys::default()
+///     .with("agent", "ua")
+///     .and_then(|keys| keys.with("time", "meta.time"));
 /// assert!(keys.is_ok());
 /// assert!(JsonKeys::default().with("referer", "r").is_err());
 /// ```

@@ -6,8 +6,8 @@
 //! chunk k     append the rule sets and texts of the new files
 //! ```
 //!
-//! Numbers are given by first use, which is the order of appending. So what must be done in order
-//! is little, and the three steps work on three chunks at once.
+//! Numbers are given by first use, which is the order of appending. So little must be done in
+//! order, and the three steps work on three chunks at the same time.
 
 use super::file_compiler::{CompiledFile, FileCompiler, InheritedOffsets};
 use super::incremental::previous::PreviousSnapshot;
@@ -83,9 +83,8 @@ pub(super) fn build(
     };
     let mut resolved = source.resolve_chunk(&resolver)?;
     let mut compiled = Vec::new();
-    // A pipeline of three steps: while a chunk is resolved, the files of the chunk before are
-    // parsed, and those of the one before that are appended. Its order is fixed, so the bytes are
-    // too.
+    // Each round runs one step of each of three chunks. The order within a step is fixed, so the
+    // bytes do not depend on the threads.
     while !resolved.is_empty() || !compiled.is_empty() {
         let (next, (parsed, appended)) = rayon::join(
             || source.resolve_chunk(&resolver),

@@ -91,7 +91,7 @@ impl FetchResult<'_> {
                 max_age,
                 fetched_at,
             }) => {
-                // Parsers ignore the rest of a longer body, so it is not copied.
+                // No more of a body is kept in any case, so the rest is not copied.
                 let body = Bytes::copy_from_slice(&body[..body.len().min(MAX_KEPT)]);
                 let location = location.map(<[u8]>::to_vec);
                 (

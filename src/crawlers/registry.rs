@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(lines[1..].len(), list.entries.len());
         assert_eq!(lines[1..].len(), KnownAgent::all().len());
         for (line, entry) in lines[1..].iter().zip(&list.entries) {
-            // What is unknown is marked as such, and a field has no stray blanks.
+            // Unknown fields say so, and no field has stray blanks.
             for field in line.split('\t') {
                 assert!(!field.is_empty() && field.trim() == field, "{line:?}");
             }

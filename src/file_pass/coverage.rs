@@ -100,8 +100,8 @@ const ANY: u8 = 0;
 /// nothing; it counts as [`Coverage::Partly`].
 const MAX_TRIED: usize = 10_000;
 
-/// How much the rules at an offset of the snapshot refuse. Judges one or two paths per rule until the
-/// answer is settled.
+/// How much the rules at an offset of the snapshot refuse. Judges one or two paths per rule until
+/// the answer is settled.
 pub(super) fn coverage(
     view: &View<'_>,
     profile: Profile,

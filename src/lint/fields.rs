@@ -40,7 +40,7 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
     let mut has_agent = false;
     let mut html = HtmlLines::default();
     for line in NumberedLines::new(body, false) {
-        // In an HTML page, lines count only if they look like fields.
+        // After an HTML tag, lines count again from the next field on.
         let split = field::split(line.text);
         let is_field = split.is_some() || close_name(key_of(line.text)).is_some();
         if html.skips(line.number, line.text, is_field, findings)

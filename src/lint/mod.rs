@@ -4,11 +4,19 @@
 //! the findings of a snapshot. `docs/LINT.md` describes each [`Code`] with its source, and with a
 //! bad and a good example.
 //!
-//! The checks, by file: `body` for the file and its bytes, `fields` for the fields of lines,
-//! `agent_names` for the names in user-agent lines, `agents` for groups, `global_rules` for groups
-//! that replace rules of `*`, `patterns` for the path of a single rule, `rule_sets` for rules
-//! without effect, `profiles` for rules that Google's parser and RFC 9309 read differently,
-//! `values` for sitemaps, licences and crawl-delays, and `preferences` for preferences about use.
+//! The checks, by file:
+//!
+//! * `body`: the file and its bytes
+//! * `fields`: the fields of lines
+//! * `agent_names`: the names in user-agent lines
+//! * `agents`: groups
+//! * `global_rules`: groups that replace rules of `*`
+//! * `patterns`: the path of a single rule
+//! * `rule_sets`: rules without effect
+//! * `profiles`: rules that Google's parser and RFC 9309 read differently
+//! * `values`: sitemaps, licences and crawl-delays
+//! * `preferences`: preferences about use
+//!
 //! `readings` has the rules as both profiles read them, and the agents that obey the same of them.
 
 mod agent_names;

@@ -85,7 +85,7 @@ fn remedy_of_relative(value: &[u8]) -> String {
     format!("write {}", quote_after("/", rest))
 }
 
-/// Quotes a text with `start` in front of it.
+/// Quotes a text after a start.
 fn quote_after(start: &str, rest: &[u8]) -> String {
     quote(&[start.as_bytes(), rest].concat())
 }
@@ -210,8 +210,8 @@ fn normal_form(pattern: &Pattern<'_>) -> Vec<u8> {
     [&pattern.text[..], if pattern.anchored { b"$" } else { b"" }].concat()
 }
 
-/// The offset of the first `%` that begins no escape. One in front of `*` or at the end is fine: it
-/// matches the start of an escape.
+/// The offset of the first `%` that does not begin an escape. One in front of `*` or at the end is
+/// fine: it matches the start of an escape.
 fn bad_escape(value: &[u8]) -> Option<usize> {
     let is_escape = |at: usize| match &value[at + 1..] {
         [] | [b'*', ..] => true,

@@ -2,9 +2,10 @@
 //!
 //! A finding holds for every agent and both profiles. An agent obeys all groups that name it, so a
 //! rule counts once for each audience of its group: each set of agents that obey the same groups. A
-//! rule is superfluous if it is so in each of them. Then any of the reported rules can be removed,
-//! alone or together: a rule is judged by rules of lower rank and by rules that decide in its
-//! place, and of these the last one stays.
+//! rule is superfluous if it is superfluous in each of them.
+//!
+//! Any of the reported rules can be removed, alone or together. A rule is compared with rules of
+//! lower rank, and with rules that decide instead of it. The last of these is never reported.
 
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
@@ -136,7 +137,7 @@ impl Reason<'_, '_> {
     }
 }
 
-/// What is known about a rule after some of its audiences.
+/// The state of a rule after some of its audiences.
 enum State<'r, 'a> {
     /// Superfluous for all so far: the reason for the first, and the first that differs from it.
     /// The code of the former is that of all, or [`Code::RedundantRule`] if they differ.

@@ -24,7 +24,8 @@ use crate::robots::{BodyFacts, Robots};
 /// let findings = lint(b"Disallow: /tmp\nUser-agent: *\nDisallow: cart\n");
 /// assert_eq!((findings[0].line, findings[0].code), (1, Code::OutsideGroup));
 /// assert_eq!((findings[1].line, findings[1].code), (3, Code::NoLeadingSlash));
-/// assert_eq!((findings[1].severity(), findings[1].help.as_str()), (Severity::Error, "write `/cart`"));
+/// assert_eq!(findings[1].severity(), Severity::Error);
+/// assert_eq!(findings[1].help, "write `/cart`");
 /// assert!(lint(b"User-agent: *\nDisallow: /cart\n").is_empty());
 /// ```
 pub fn lint(body: &[u8]) -> Vec<Finding> {

@@ -1,14 +1,14 @@
 //! The bit-parallel table: up to 128 rules, compared with both ends of a path at once.
 //!
 //! The automaton's binary search takes steps that wait for one another, and branches that cannot be
-//! predicted when paths come in no order. A table of up to a hundred rules needs neither: for each
-//! of the first four bytes of a path, and for a hash of its last two, one word has a bit for each
-//! rule that this byte suits (as in the shift-and algorithm of Baeza-Yates and Gonnet). The
-//! conjunction of five words is the set of rules whose both ends may match.
+//! predicted when paths come in no order. A table of up to a hundred rules needs neither. As in the
+//! shift-and algorithm of Baeza-Yates and Gonnet, a word has a bit for each rule. Each of the first
+//! four bytes of a path, and a hash of its last two, selects the word of the rules that it suits.
+//! The conjunction of these five words is the set of rules whose both ends may match.
 //!
-//! The text between a rule's first star and its suffix is not seen so. Rules that have such a
-//! middle get a *fingerprint* (see [`teddy`](super::teddy)): one vector search finds all
-//! fingerprints, but only in paths whose ends suit one of these rules.
+//! This misses the text between a rule's first star and its suffix. Rules that have such a middle
+//! get a *fingerprint* (see [`teddy`](super::teddy)). One vector search finds all fingerprints, but
+//! only in paths whose ends suit one of these rules.
 
 use super::candidate::Candidate;
 use super::packed_rule::{PREFIX_LEN, PackedRule};
@@ -22,15 +22,15 @@ use std::array;
 use std::cmp::Reverse;
 use std::iter;
 
-/// Rule sets of more rules keep the literal ones out of the table: the automaton finds them sooner.
-/// 100 literal rules take 23 ns either way, 250 take 29 ns here and 25 ns there.
+/// Rule sets with more rules keep the literal ones out of the table, because the automaton finds
+/// them sooner. 100 literal rules take 23 ns either way, 250 take 29 ns here and 25 ns there.
 const MAX_RULES: usize = 128;
 
-/// Fewer literal rules alone are dismissed by the first-byte filter, at less cost.
+/// With fewer literal rules and no others, the first-byte filter dismisses paths at less cost.
 const MIN_LITERAL_RULES: usize = 8;
 
-/// More wildcard rules have so many fingerprints that these tell too little of a path: 100 rules
-/// take 59 ns here and 65 ns without, 128 take 81 ns and 68 ns.
+/// More wildcard rules have so many fingerprints that most paths contain one: 100 rules take 59 ns
+/// here and 65 ns without, 128 take 81 ns and 68 ns.
 const MAX_WILDCARD_RULES: usize = 104;
 
 /// The rules of a promoted rule set.
@@ -40,7 +40,7 @@ pub(crate) struct BitTable {
     first: BitLane,
     others: Box<[BitLane]>,
     fingerprints: Fingerprints,
-    /// What is left to compare of rules that the ends do not decide.
+    /// The texts of rules that their ends do not decide, as far as they are compared.
     texts: Vec<u8>,
     has_literal_rules: bool,
 }
@@ -314,12 +314,12 @@ struct Row {
     /// The number of slashes that a matching path has at least, up to 255.
     slashes: u8,
     anchored: bool,
-    /// What is left to compare if the ends match, and where its text lies in the table's texts.
+    /// The rest that is compared if the ends match, and its range in the table's texts.
     rest: Rest,
     text: (u32, u32),
 }
 
-/// What is left to compare of a pattern.
+/// The part of a pattern that is compared after its ends.
 #[derive(Debug, Default)]
 enum Rest {
     #[default]
@@ -333,7 +333,7 @@ enum Rest {
 }
 
 impl Row {
-    /// The row of a rule; what is left to compare is appended to `texts`.
+    /// The row of a rule. Appends the text of its rest to `texts`.
     fn new(segments: &Segments<'_>, text: &[u8], packed: &PackedRule, texts: &mut Vec<u8>) -> Self {
         let head = segments.head_tail();
         let mask = |len: usize| !u64::MAX.checked_shl(8 * len as u32).unwrap_or(0);

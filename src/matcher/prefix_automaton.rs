@@ -18,7 +18,7 @@
 //! The cost is the logarithm of the number of rules, where a scan compares each. On the site with
 //! the most literal rules in our lists (3,159), scanning their first eight bytes took ten times as
 //! long per URL. A DFA or NFA of the crate `aho-corasick` over the same prefixes was slower, and
-//! cannot be stored in a file: here, states are three arrays of words in the snapshot, ready to
+//! cannot be stored in a file. Here, the states are three arrays of words in the snapshot, ready to
 //! run.
 
 use super::packed_rule::{PREFIX_LEN, PackedRule};

@@ -17,15 +17,15 @@ use crate::simd::Backend;
 /// The bytes of a state: its word, its packed rule, its link.
 const STATE_LEN: usize = 24;
 
-/// The most pattern bytes of a set. 500 KiB of a robots.txt count (RFC 9309 §2.5), an escape makes
-/// three bytes of one, and an index page adds at most one more rule of the length of its own.
+/// The most pattern bytes of a set. 500 KiB of a robots.txt count (RFC 9309 §2.5). An escape makes
+/// three bytes of one, and an index page adds at most one more rule of its own length.
 pub(super) const MAX_PATTERN_BYTES: usize = 6 * MAX_BODY;
 
 /// The first word of a union, where a rule set has its number of states.
 pub(super) const UNION: u32 = u32::MAX;
 const UNION_HEAD_LEN: usize = 8;
 
-/// What an agent name refers to in the file.
+/// The rules of an agent name, as the snapshot stores them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rules<'a> {
     /// One rule set, as nearly always.

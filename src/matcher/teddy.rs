@@ -1,17 +1,18 @@
 //! Teddy: the choice of fingerprints for rules with a middle, and their distribution over buckets.
 //!
-//! Teddy (of Hyperscan and the crate `aho-corasick`) searches for many literals at once by vector
-//! instructions: each literal is represented by a fingerprint of up to three bytes in one of 16
-//! buckets, and one pass over a text finds the buckets that may occur. [`Fingerprints`] is that
-//! search; here, the fingerprints are chosen. Those that few of the sampled paths hold tell most,
-//! and literals whose bytes are alike share a bucket.
+//! Teddy (of Hyperscan and the crate `aho-corasick`) searches for many literals in one pass over a
+//! text, by vector instructions. Each literal has a fingerprint of up to three bytes in one of 16
+//! buckets, and the pass finds the buckets that may occur. [`Fingerprints`] is that search; this
+//! file chooses the fingerprints. It prefers those that few of the sampled paths contain, and puts
+//! literals with similar bytes into one bucket.
 //!
-//! Measured and not kept: an automaton of all middles (`aho-corasick`, a DFA). To find those of a
-//! path took as long as the whole match takes so, from 6 middles to 952.
+//! Measured and not kept: an automaton of all middles (`aho-corasick`, a DFA). Its search took as
+//! long as the whole match takes with fingerprints, from 6 middles to 952.
 
 use crate::simd::{AnyBackend, BUCKETS, Backend, Fingerprints};
 
-/// The text of a rule between its first star and its suffix, and the rule's lane and number in the table.
+/// The text of a rule between its first star and its suffix, with the rule's lane and its number in
+/// the lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RuleMiddle<'t> {
     pub lane: usize,
@@ -30,8 +31,8 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Chooses fingerprints for the rules of this many lanes, as far as there are any that few of
-    /// the samples hold.
+    /// Chooses fingerprints for the rules of this many lanes. A rule has none if many of the
+    /// samples contain each of its candidates.
     pub(super) fn choose(rules: &[RuleMiddle<'_>], lanes: usize, samples: &[Vec<u8>]) -> Self {
         let frequency = Frequency::of(rules.iter().map(|rule| rule.text), samples);
         let fingerprints: Vec<RuleMiddle<'_>> = rules

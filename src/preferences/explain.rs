@@ -37,10 +37,13 @@ pub struct PreferenceExplanation {
 /// ```
 /// use robosieve::preferences::{explain_preferences, Preference};
 /// use robosieve::{AgentMatch, Profile, Robots};
-/// let robots = Robots::parse(b"user-agent: *\ncontent-usage: /x train-ai=n\ndisallow: /y", Profile::Google);
-/// let why = explain_preferences(&robots, &"FooBot".parse()?, AgentMatch::Extended, b"https://e.example/x/y");
-/// assert_eq!(why.preferences.train_ai, Preference::No);
-/// assert_eq!(why.usage_lines, [(2, "content-usage: /x train-ai=n".to_owned())]);
+/// let text = b"user-agent: *\ncontent-usage: /x train-ai=n\ndisallow: /y";
+/// let robots = Robots::parse(text, Profile::Google);
+/// let agent = "FooBot".parse()?;
+/// let url = b"https://e.example/x/y";
+/// let explanation = explain_preferences(&robots, &agent, AgentMatch::Extended, url);
+/// assert_eq!(explanation.preferences.train_ai, Preference::No);
+/// assert_eq!(explanation.usage_lines, [(2, "content-usage: /x train-ai=n".to_owned())]);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain_preferences(

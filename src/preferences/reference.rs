@@ -24,7 +24,12 @@ use bstr::ByteSlice;
 /// use robosieve::preferences::{reference as preferences_reference, Preference};
 /// use robosieve::{AgentMatch, Profile};
 /// let found = preferences_reference::preferences(
-///     b"user-agent: *\ncontent-usage: train-ai=n", &"FooBot".parse()?, AgentMatch::Extended, Profile::Google, b"/x");
+///     b"user-agent: *\ncontent-usage: train-ai=n",
+///     &"FooBot".parse()?,
+///     AgentMatch::Extended,
+///     Profile::Google,
+///     b"/x",
+/// );
 /// assert_eq!(found.train_ai, Preference::No);
 /// # Ok::<(), robosieve::Error>(())
 /// ```

@@ -26,11 +26,12 @@ impl Robots<'_> {
     /// ```
     /// use robosieve::{AgentMatch, Profile, Robots};
     /// use std::time::Duration;
-    /// let text = b"User-agent: FooBot\nCrawl-delay: 0.5\n\nUser-agent: *\nCrawl-delay: 10\nDisallow: /x";
+    /// let text = b"User-agent: FooBot\nCrawl-delay: 0.5\n\nUser-agent: *\nCrawl-delay: 10";
     /// let robots = Robots::parse(text, Profile::Google);
-    /// let delay = |agent: &str| Ok::<_, robosieve::Error>(robots.crawl_delay(&agent.parse()?, AgentMatch::Extended));
-    /// assert_eq!(delay("FooBot")?, Some(Duration::from_millis(500)));
-    /// assert_eq!(delay("BarBot")?, Some(Duration::from_secs(10)));
+    /// let foo = robots.crawl_delay(&"FooBot".parse()?, AgentMatch::Extended);
+    /// assert_eq!(foo, Some(Duration::from_millis(500)));
+    /// let bar = robots.crawl_delay(&"BarBot".parse()?, AgentMatch::Extended);
+    /// assert_eq!(bar, Some(Duration::from_secs(10)));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn crawl_delay(&self, agent: &Agent, how: AgentMatch) -> Option<Duration> {

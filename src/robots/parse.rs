@@ -168,7 +168,8 @@ impl<'a> Robots<'a> {
     ///
     /// ```
     /// use robosieve::{Profile, Robots};
-    /// let text = b"Sitemap: https://e.example/s.xml\nUser-agent: *\nSitemap: /news.xml\nsitemap: /news.xml";
+    /// let text = b"Sitemap: https://e.example/s.xml\nUser-agent: *\n\
+    ///     Sitemap: /news.xml\nsitemap: /news.xml";
     /// let robots = Robots::parse(text, Profile::Google);
     /// let found: Vec<_> = robots.sitemaps().map(|field| (field.line(), field.value())).collect();
     /// assert_eq!(found, [(1, b"https://e.example/s.xml".as_slice()), (3, b"/news.xml")]);

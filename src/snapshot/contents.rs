@@ -16,7 +16,7 @@ pub(crate) struct OriginContents<'a> {
     pub detail: Option<&'a [u8]>,
 }
 
-/// One robots.txt. What is inherited is borrowed from the previous snapshot.
+/// One robots.txt. Inherited parts are borrowed from the previous snapshot.
 #[derive(Debug)]
 pub(crate) struct FileContents<'p> {
     /// The compressed condensed text.

@@ -360,7 +360,7 @@ impl OriginMetadata {
 
     /// Appends the row, and a row of details if it needs one: `details_row` is its number.
     pub(super) fn encode(&self, details_row: u32, row: &mut Vec<u8>, details: &mut Vec<u8>) {
-        // Most origins have a time, a source and nothing else, which fits in a row of fixed length.
+        // Most origins need no details: their time and their source fit in the row.
         let o = &self.outcome;
         let has_details = self.has_details();
         let (time, reference) = match self.short_time() {

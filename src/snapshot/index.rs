@@ -133,7 +133,8 @@ pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
         return Probe::ABSENT;
     };
     let lanes = equal_lanes(bucket, hash);
-    // Without a match this reads some offset too, so that the compiler selects instead of branching.
+    // Without a match this reads some offset too, so that the compiler selects instead of
+    // branching.
     let offset = offset_in(bucket, lanes.trailing_zeros() as usize % 32);
     Probe {
         place: if lanes == 0 { NONE } else { offset },

@@ -557,7 +557,8 @@ impl Snapshot {
     /// use robosieve::{AgentMatch, Compiler, Origin, Snapshot};
     /// use std::time::Duration;
     /// let mut compiler = Compiler::default();
-    /// compiler.add_robots("https://e.example", b"User-agent: *\nCrawl-delay: 2.5\nSitemap: /map.xml")?;
+    /// let robots = b"User-agent: *\nCrawl-delay: 2.5\nSitemap: /map.xml";
+    /// compiler.add_robots("https://e.example", robots)?;
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// let origin = Origin::of(b"https://e.example/page").unwrap();
     /// let delay = snapshot.crawl_delay(&origin, &"FooBot".parse()?, AgentMatch::Extended)?;

@@ -1,7 +1,7 @@
 //! The section of rule sets: each distinct one once.
 //!
-//! Rule sets arrive encoded. An offset depends on the earlier sets, so one thread appends them, while
-//! others encode the next ones.
+//! Rule sets arrive encoded. An offset depends on the earlier sets, so one thread appends them,
+//! while others encode the next ones.
 
 use crate::digest::{Digest, digest, digest_hash};
 use crate::error::{ErrorKind, Result};

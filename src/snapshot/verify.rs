@@ -86,8 +86,8 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the position of a block
-    /// whose checksum is wrong.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the position of a
+    /// block whose checksum is wrong.
     pub fn verify_checksums(&self) -> Result<()> {
         self.verify_sections(ALL)
     }

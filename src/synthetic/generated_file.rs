@@ -39,7 +39,7 @@ impl GeneratedFile {
     pub(super) fn new(seed: u64, number: u64, rules: &Quantiles) -> Self {
         let dice = &mut Dice::new(seed, Decision::File, number, 0);
         let rules = dice.quantile(rules);
-        // The draws are in a fixed order, because a file must be the same in every version.
+        // The draws are in a fixed order, because a seed must always give the same file.
         let wild = WILD_FILES
             .iter()
             .find(|(to, _)| rules <= *to)

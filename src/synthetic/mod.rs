@@ -18,7 +18,8 @@
 //! assert_eq!(snapshot.origin_count(), 2_000);
 //!
 //! let judge = Judge::new(&snapshot, &["GPTBot".parse()?], JudgeOptions::default())?;
-//! let stats = Filter::new(&judge).run(vec![Input::from_reader("synthetic URLs", web.urls())], Outputs::default())?;
+//! let urls = Input::from_reader("synthetic URLs", web.urls());
+//! let stats = Filter::new(&judge).run(vec![urls], Outputs::default())?;
 //! assert_eq!(stats.lines, 10_000);
 //! # Ok::<(), robosieve::Error>(())
 //! ```

@@ -94,7 +94,7 @@ impl Snapshot {
     pub fn census(&self) -> Result<Census<'_>> {
         let uses = FileUses::of_newest_answers(self)?;
         let names = AgentNames::new(self)?;
-        // Threads share the counters: one of three coverages for each name.
+        // All threads share the counters: three for each name, one per coverage.
         let counts: Vec<AtomicCounts> = (0..names.len()).map(|_| AtomicCounts::default()).collect();
         let global = AtomicCounts::default();
         uses.files().try_for_each_init(

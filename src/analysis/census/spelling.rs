@@ -86,8 +86,8 @@ pub(crate) fn begins_crawler(name: &str) -> bool {
 const NO_OPERATORS: &[&str] = &["mozilla", "unknown", "disco"];
 
 /// The crawlers that the name of an operator or of a product stands for, such as `OpenAI` and
-/// `chatgpt`: first those whose tokens are the name with an ending (`ChatGPT-User`), then the
-/// others of their operators. None if the name is neither, or if it is an operator's name that
+/// `chatgpt`. Crawlers whose tokens are the name with an ending (`ChatGPT-User`) come first, then
+/// the others of their operators. None if the name is neither, or if it is an operator's name that
 /// begins one of its crawlers' names ([`begins_crawler`]).
 pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
     let lower = name.to_ascii_lowercase();
@@ -132,11 +132,11 @@ fn lower_letters(name: &str) -> Vec<u8> {
 
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
 ///
-/// A name of 4 to 9 letters is close to another if one letter is inserted, deleted, substituted or
-/// transposed with a neighbour, one of 10 to 14 if two are, a longer one if three are; `bot`,
-/// `spider` and `crawler` at the end do not count. In shorter names only a transposition counts. A
-/// name that differs in `-`, `_` or a blank alone is close too. Names that are in use themselves
-/// are never doubted, nor is a chain with a name in use.
+/// A name of 4 to 9 letters is close to another at one edit, a name of 10 to 14 letters at two, and
+/// a longer one at three. An edit inserts, deletes or substitutes a letter, or transposes it with a
+/// neighbour. `bot`, `spider` and `crawler` at the end do not count. In shorter names only a
+/// transposition counts. A name that differs in `-`, `_` or a blank alone is close too. Names that
+/// are in use themselves are never doubted, nor is a chain with a name in use.
 ///
 /// ```
 /// use robosieve::census::SpellCheck;
@@ -564,7 +564,7 @@ mod tests {
         assert!(!is_within(b"abcd", b"efgh", 3));
     }
 
-    /// The findings for an agent: its suggestions, or its words.
+    /// The texts about an agent: its suggestions, or its words.
     fn found(agent: &str, robots: &str) -> Option<String> {
         let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
         check.add_robots(&Robots::parse(robots.as_bytes(), Profile::Google));

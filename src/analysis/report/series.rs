@@ -15,10 +15,15 @@ use std::cmp::Reverse;
 /// use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
 /// let agents: [Agent; 1] = ["a".parse()?];
 /// let mut series = Series::new(&agents, UnitKind::Host);
-/// for (label, robots) in [("May", "user-agent: *\ndisallow: /x"), ("June", "user-agent: a\ndisallow: /")] {
+/// let files = [
+///     ("May", "user-agent: *\ndisallow: /x"),
+///     ("June", "user-agent: a\ndisallow: /"),
+/// ];
+/// for (label, robots) in files {
 ///     let mut compiler = Compiler::default();
 ///     compiler.add_robots("https://e.example", robots.as_bytes())?;
-///     let judge = Judge::new(Snapshot::new(compiler.finish()?.to_vec()?)?, &agents, JudgeOptions::default())?;
+///     let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+///     let judge = Judge::new(snapshot, &agents, JudgeOptions::default())?;
 ///     series.points.push(Reporter::new(&judge).by(UnitKind::Host).series_point(label)?);
 /// }
 /// let refused_by_name = series.points.iter().map(|point| point.agents[0].origins.wholly_by_name);

@@ -113,8 +113,9 @@ impl UnitCandidate {
     }
 }
 
-/// The rank of an origin within its unit, the least first: origins that answered before those that
-/// did not, then the host closest to the unit's name, then https and http on their default ports.
+/// The rank of an origin within its unit, the least first. Origins that answered come before those
+/// that did not, then the host closest to the unit's name, then https and http on their default
+/// ports.
 fn rank(kind: UnitKind, entry: &OriginEntry<'_>) -> u32 {
     let has_answered = matches!(
         entry.outcome().class,

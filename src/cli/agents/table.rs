@@ -40,7 +40,7 @@ pub(super) fn rows<'r>(
 }
 
 /// Operator, purpose, compliance and source, as far as they are known.
-fn facts(known: Option<&KnownAgent>) -> [Option<&str>; 4] {
+fn columns_of(known: Option<&KnownAgent>) -> [Option<&str>; 4] {
     let Some(known) = known else { return [None; 4] };
     let KnownAgent {
         operator,
@@ -61,7 +61,7 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
     let header = COLUMNS.map(str::to_owned);
     let mut cells: Vec<[String; 5]> = vec![header];
     for (name, known) in rows {
-        let [operator, purpose, obeys, source] = facts(*known).map(|fact| fact.unwrap_or("-"));
+        let [operator, purpose, obeys, source] = columns_of(*known).map(|fact| fact.unwrap_or("-"));
         cells.push([name, operator, purpose, obeys, source].map(|cell| escape(cell).into_owned()));
     }
     // The last column needs no width.
@@ -92,7 +92,7 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
 pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
     let mut out = COLUMNS.join("\t") + "\n";
     for (name, known) in rows {
-        let [operator, purpose, obeys, source] = facts(*known).map(Option::unwrap_or_default);
+        let [operator, purpose, obeys, source] = columns_of(*known).map(Option::unwrap_or_default);
         // A crawler of the registry without an operator; other agents have empty fields.
         let operator = if known.is_some() && operator.is_empty() {
             "unknown"
@@ -109,7 +109,7 @@ pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
 pub(super) fn json(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry) -> anyhow::Result<String> {
     let mut agents = Vec::new();
     for (name, known) in rows {
-        let [operator, purpose, obeys, source] = facts(*known);
+        let [operator, purpose, obeys, source] = columns_of(*known);
         agents.push(json!({
             "token": name, "operator": operator, "purpose": purpose, "obeys": obeys, "source": source,
         }));

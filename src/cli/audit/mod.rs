@@ -257,8 +257,7 @@ fn open_snapshots(
     snapshots: &[SnapshotArg],
     quiet: bool,
 ) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>)> {
-    // Agents are resolved after the snapshots are open, because the names in them tell
-    // misspellings.
+    // The snapshots come first: the names in them show which agents are misspelled.
     let opened = snapshots.iter().map(|snapshot| {
         let opened = robosieve::Snapshot::open(&snapshot.path)?;
         args.verify.all(&opened, &snapshot.path)?;

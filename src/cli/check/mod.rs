@@ -190,7 +190,7 @@ fn check_robots(
     let mut check = args.judge.agents.spell_check(agents)?;
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;
-    // A snapshot in place of a robots.txt would have no rules, and allow everything.
+    // Another file, such as a snapshot, would have no rules and so allow everything.
     let body_facts = BodyFacts::of(body);
     if let Some(format) = body_facts.other_format {
         bail!(

@@ -160,7 +160,7 @@ fn rules(out: &mut String, change: &RuleChange) {
         Some(name) => format!("group {}", escape_cut(name, LONGEST_NAME)),
         None => "no group".to_owned(),
     });
-    // A new group for the agent explains rules that no line states.
+    // The agent may obey another group now, which changes its rules without an edited line.
     let groups = if old == new {
         old
     } else {

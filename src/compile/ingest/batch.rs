@@ -133,7 +133,7 @@ impl<'c> CaptureBatch<'c> {
         if let Some(key) = capture.unread_key.take() {
             self.tally.unread_key(key, 1);
         }
-        // Archives have a few texts in the field of the URL that are not one.
+        // Some archives have other texts in place of a URL.
         let Some(key) = UrlKey::new(&capture.url) else {
             self.tally.report.not_urls += 1;
             return Ok(());

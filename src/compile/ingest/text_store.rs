@@ -24,7 +24,7 @@ pub(crate) trait TextDigests: Sync {
 /// Shards, each with a lock of its own, so that threads seldom wait for each other.
 const SHARDS: usize = 64;
 
-/// The texts so far. Threads add to it at once.
+/// The texts so far. Several threads add to them.
 #[derive(Debug)]
 pub(crate) struct TextStore {
     /// Texts by digest.
@@ -115,7 +115,8 @@ impl TextStore {
             .map(|(_, id)| *id)
     }
 
-    /// The number of the text with this digest; a new one is added at the offset that `add` returns.
+    /// The number of the text with this digest; a new one is added at the offset that `add`
+    /// returns.
     fn insert(
         &self,
         digest: Digest,

@@ -17,7 +17,7 @@ pub(crate) enum DecidedBy {
     Previous,
 }
 
-/// The outcome of one origin. What is inherited is borrowed from the previous snapshot.
+/// The outcome of one origin. Inherited texts are borrowed from the previous snapshot.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedOrigin<'p> {
     pub key: Cow<'p, [u8]>,

@@ -340,7 +340,8 @@ impl<'p> Resolver<'p> {
         events: EventsSince<'_, 'p>,
         chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin<'p>> {
-        // The snapshot keeps the number of redirects, not their URLs.
+        // The snapshot keeps the number of redirects and only the last URL, so the number may
+        // exceed the visited URLs.
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
             let Outcome {

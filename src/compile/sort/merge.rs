@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::spool::{SpoolOptions, SpooledBytes};
 use std::cmp::Ordering;
 
-/// The most runs that are merged at once: each has an open file and a buffer.
+/// The most runs that are merged in one pass: each has an open file and a buffer.
 pub(super) const MAX_FAN_IN: usize = 128;
 
 /// The number of bytes of captures between two reports of progress.

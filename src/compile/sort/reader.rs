@@ -15,7 +15,7 @@ pub(super) struct RecordReader<'s> {
     len: usize,
 }
 
-/// The bytes that are read at once.
+/// The bytes that are read at a time.
 const BUFFER: usize = 256 << 10;
 
 impl<'s> RecordReader<'s> {

@@ -10,10 +10,10 @@ use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-/// What the spools hold, for errors.
+/// The content of the spools, for errors.
 const RUNS: &str = "runs of captures";
 
-/// Captures on their way to runs. Threads add to it at once.
+/// Captures on their way to runs. Several threads add to it.
 #[derive(Debug)]
 pub(crate) struct RunWriter {
     options: SpoolOptions,

@@ -40,7 +40,7 @@ pub(super) struct TableBuilder {
     counter: CaptureCounter,
 }
 
-/// What a table holds.
+/// The counts of a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TableCounts {
     pub captures: u64,
@@ -121,7 +121,7 @@ impl TableBuilder {
     }
 }
 
-/// All captures, sorted by origin and path, newest first. Threads look up URLs at once.
+/// All captures, sorted by origin and path, newest first. Several threads look up URLs.
 #[derive(Debug)]
 pub(crate) struct SortedTable {
     records: SpooledBytes,
