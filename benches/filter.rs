@@ -3,7 +3,7 @@
 
 use crate::common;
 use criterion::{Criterion, Throughput, criterion_group};
-use robosieve::filter::{Filter, FilterStats, Input, Outputs};
+use robosieve::job::{FilterStats, Input, Job, Outputs, Written};
 use robosieve::{Judge, JudgeOptions};
 use std::io::Cursor;
 use std::sync::Arc;
@@ -44,8 +44,9 @@ fn filter(c: &mut Criterion) {
 
 fn run_once(judge: &Judge, list: &Arc<[u8]>) -> FilterStats {
     let input = Input::from_reader("memory", Cursor::new(list.clone()));
-    Filter::new(judge)
-        .run(vec![input], Outputs::default())
+    Job::new(judge)
+        .filter(vec![input], Outputs::default())
+        .and_then(Written::commit)
         .expect("a sound snapshot")
 }
 

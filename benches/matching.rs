@@ -3,7 +3,7 @@
 
 use crate::common::{self, ORIGIN, Site, growth};
 use criterion::{Criterion, Throughput, criterion_group};
-use robosieve::filter::{Filter, Input, Outputs};
+use robosieve::job::{Input, Job, Outputs, Written};
 use robosieve::robots::reference;
 use robosieve::{AgentMatch, Judge, JudgeOptions, Origin, Profile, Verdict};
 use std::cell::RefCell;
@@ -72,7 +72,9 @@ fn single_or_batch(c: &mut Criterion) {
     group.bench_function("a list on one thread", |b| {
         b.iter(|| {
             let input = Input::from_reader("list", Cursor::new(black_box(list.clone())));
-            let stats = pool.install(|| Filter::new(&judge).run(vec![input], Outputs::default()));
+            let job = Job::new(&judge);
+            let written = pool.install(|| job.filter(vec![input], Outputs::default()));
+            let stats = written.and_then(Written::commit);
             assert_eq!(stats.expect("a sound snapshot").allowed, expected as u64);
         });
     });

@@ -6,7 +6,7 @@
 
 use crate::common;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, measurement::WallTime};
-use robosieve::filter::{Filter, FilterStats, Input, Outputs};
+use robosieve::job::{FilterStats, Input, Job, Outputs, Written};
 use robosieve::judge::Rows;
 use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
@@ -225,8 +225,9 @@ fn letter(verdict: Verdict) -> u8 {
 
 fn by_filter(judge: &Judge, list: &Arc<[u8]>) -> FilterStats {
     let input = Input::from_reader("memory", Cursor::new(list.clone()));
-    Filter::new(judge)
-        .run(vec![input], Outputs::default())
+    Job::new(judge)
+        .filter(vec![input], Outputs::default())
+        .and_then(Written::commit)
         .expect("a sound snapshot")
 }
 

@@ -44,6 +44,10 @@ pub enum Remedy {
     UseFewerThreads,
     /// Name the column of the URLs.
     NameColumn,
+    /// Name the column or key of the URLs, or complete partial URLs.
+    LocateUrls,
+    /// Write to a named file instead of a stream.
+    NameOutputFile,
     /// Read CSV without quotes.
     ReadWithoutQuotes,
     /// Write one output per input.
@@ -140,6 +144,13 @@ pub enum ErrorKind {
         /// The defect, and a remedy.
         what: String,
     },
+    /// A job on files with an option or an output that the format of its inputs does not have, or with
+    /// inputs of several formats.
+    #[error("{0}")]
+    BadJob(String),
+    /// An output whose name says another format than is written.
+    #[error("{0}")]
+    BadName(String),
     /// An output that cannot be written to the given path.
     #[error("cannot be an output: {0}")]
     BadOutput(String),

@@ -39,9 +39,7 @@
 //! | [`lint`] | defects of a robots.txt, and of all in a snapshot |
 //! | [`compile`], [`snapshot`] | compile archives, open and inspect snapshots |
 //! | [`judge`] | verdicts on single URLs, and their explanations |
-//! | [`filter`], [`records`] | verdicts on lists of URLs, on all cores |
-//! | `parquet` | the same for Parquet files |
-//! | [`warc`] | the same for the records of WARC files |
+//! | [`job`], [`records`] | verdicts on files of URLs (lists, Parquet, WARC), on all cores |
 //! | [`census`], [`diff`], [`report`] | statistics of snapshots and lists |
 //! | [`export`] | a snapshot as a table, with one row per origin, sitemap or rule |
 //! | `audit` | which crawlers broke the rules, from access logs |
@@ -53,7 +51,7 @@
 //! * `cli` (default): the command `robosieve`; implies `audit`, `domains`, `parquet` and `synthetic`.
 //! * `audit`: the module `audit`.
 //! * `domains`: [`report`]s by registrable domain, with the public suffix list.
-//! * `parquet` (default): the module `parquet`.
+//! * `parquet` (default): [`job`]s on Parquet files, and exports to them.
 //! * `synthetic`: the module `synthetic`, a generated web for benchmarks.
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
 //!   explains how to build and link the library.
@@ -84,19 +82,21 @@ mod bytes;
 #[allow(unsafe_code)]
 pub mod capi;
 pub mod compile;
+mod container;
 pub mod crawlers;
 pub mod decode;
 mod digest;
 mod error;
 mod file_format;
 mod file_pass;
-pub mod filter;
+pub mod job;
 pub mod judge;
 pub mod lint;
+mod lists;
 mod matcher;
 mod named_value;
 #[cfg(feature = "parquet")]
-pub mod parquet;
+mod parquet;
 mod pipeline;
 pub mod preferences;
 mod profile;
@@ -110,13 +110,14 @@ mod spool;
 pub mod synthetic;
 pub mod threads;
 mod url;
-pub mod warc;
+mod warc;
 
 pub use analysis::{census, diff, export, report};
 
 pub mod output {
     //! Output files that appear whole or not at all, and overwrite no input.
     pub use crate::atomic::output_file::OutputFile;
+    pub use crate::atomic::output_name::OutputFormat;
     pub use crate::atomic::overwrite_guard::OverwriteGuard;
     pub use crate::atomic::remove_unfinished;
 }

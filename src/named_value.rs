@@ -11,7 +11,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// use robosieve::NamedValue;
-/// use robosieve::filter::Keep;
+/// use robosieve::job::Keep;
 /// assert_eq!("disallowed".parse::<Keep>()?, Keep::Disallowed);
 /// assert_eq!(Keep::NAMES[0], (Keep::Allowed, "allowed"));
 /// let err = "none".parse::<Keep>().unwrap_err();

@@ -2,7 +2,7 @@
 //! repository; without it the tests print `SKIPPED` and pass.
 
 use base64::Engine;
-use robosieve::filter::{Filter, Input};
+use robosieve::job::{Input, Job, Output};
 use robosieve::judge::explain;
 use robosieve::robots::reference;
 use robosieve::{
@@ -109,7 +109,8 @@ fn archive_urls_have_expected_verdicts() {
     let list: Vec<u8> = lines.iter().flat_map(|line| line[6..].to_vec()).collect();
     let mut out = Vec::new();
     let input = Input::from_reader("urls.tsv", std::io::Cursor::new(list));
-    Filter::new(&judge).annotate(vec![input], &mut out).unwrap();
+    let written = Job::new(&judge).annotate(vec![input], Output::from_writer(&mut out));
+    written.unwrap().commit().unwrap();
     let found: Vec<&[u8]> = out.split_inclusive(|&b| b == b'\n').collect();
     let right = lines.iter().zip(&found).filter(|(a, b)| a == b).count();
     notice(&format!("urls.tsv: {right} of {} lines equal", lines.len()));

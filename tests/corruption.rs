@@ -2,7 +2,7 @@
 
 use crate::generate::Random;
 use robosieve::diff::{Diff, DiffOptions};
-use robosieve::filter::{Filter, Input};
+use robosieve::job::{Input, Job, Output};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::report::Reporter;
 use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
@@ -278,7 +278,7 @@ fn ask(snapshot: &Snapshot) {
             .for_each(|why| drop(format!("{why:?}")));
         let reporter = Reporter::new(&judge);
         drop(reporter.of_snapshot());
-        drop(reporter.of_lists(vec![Input::from_reader(
+        drop(reporter.of_inputs(vec![Input::from_reader(
             "list",
             Cursor::new(URLS.join("\n")),
         )]));
@@ -742,8 +742,8 @@ fn damaged_rules_end_a_list() {
     .unwrap();
     let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
     let mut out = Vec::new();
-    let err = Filter::new(&judge)
-        .annotate(vec![list], &mut out)
+    let err = Job::new(&judge)
+        .annotate(vec![list], Output::from_writer(&mut out))
         .unwrap_err();
     assert!(is_corrupt(&err), "{err}");
 }

@@ -11,8 +11,8 @@
 //! 3. Only the files of a verb import the files of that verb (`src/cli/VERB.rs`, or the directory
 //!    `src/cli/VERB`). The exceptions are the parser of the command line and the dispatch. What
 //!    several verbs need has a file of its own: formats of output are in `src/cli/figures`.
-//! 4. The products, `analysis`, `lint` and `audit`, see the engine through three interfaces: jobs on
-//!    files (`filter`, `parquet`), `pipeline`, and `file_pass`. [`ENGINE`] has the modules behind
+//! 4. The products, `analysis`, `lint` and `audit`, see the engine through three interfaces: `job`,
+//!    `pipeline`, and `file_pass`. [`ENGINE`] has the modules behind
 //!    these. [`WALL`] lists the items of these modules that products may import nevertheless.
 //!
 //! For rules 2 to 4, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
@@ -139,11 +139,13 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "filter",
+        "container",
         &[
             "error",
             "named_value",
             "file_format",
+            "atomic",
+            "decode",
             "agent",
             "preferences",
             "judge",
@@ -152,10 +154,13 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "lists",
+        &["error", "judge", "records", "pipeline", "container"],
+    ),
+    (
         "parquet",
         &[
             "error",
-            "named_value",
             "threads",
             "read_at",
             "file_format",
@@ -164,7 +169,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "judge",
             "records",
             "pipeline",
-            "filter",
+            "container",
         ],
     ),
     (
@@ -173,13 +178,27 @@ const LAYERS: &[(&str, &[&str])] = &[
             "error",
             "file_format",
             "bytes",
+            "atomic",
             "decode",
             "url",
             "archive",
             "judge",
             "records",
             "pipeline",
-            "filter",
+            "container",
+        ],
+    ),
+    (
+        "job",
+        &[
+            "error",
+            "judge",
+            "records",
+            "pipeline",
+            "container",
+            "lists",
+            "parquet",
+            "warc",
         ],
     ),
     (
@@ -199,8 +218,9 @@ const LAYERS: &[(&str, &[&str])] = &[
             "file_pass",
             "records",
             "pipeline",
-            "filter",
+            "container",
             "parquet",
+            "job",
         ],
     ),
     (
@@ -235,7 +255,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "judge",
             "records",
             "pipeline",
-            "filter",
+            "container",
+            "job",
         ],
     ),
     ("synthetic", &["named_value"]),
@@ -362,11 +383,6 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
             "RuleChange",
             "Transition",
         ],
-    ),
-    ("filter", &["AnnotateForm", "Keep", "Require"]),
-    (
-        "parquet",
-        &["ParquetFilter", "ParquetOutputs", "same_schema"],
     ),
     ("preferences", &["Preference"]),
     ("synthetic", &["Order", "Web"]),

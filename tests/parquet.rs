@@ -11,6 +11,7 @@ use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::record::Row;
 use ::parquet::schema::parser::parse_message_type;
 use bytes::Bytes;
+use robosieve::job::{Input, Job, Output, Outputs};
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use std::fs;
 use std::path::Path;
@@ -616,7 +617,10 @@ fn impossible_runs_are_explained_and_write_nothing() {
     let names = place.names();
     for (args, expected) in [
         ("annotate -s s -a one in.parquet", "-o out.parquet"),
-        ("filter -s s -a one in.parquet -o -", "needs a file"),
+        (
+            "filter -s s -a one in.parquet -o -",
+            "needs a file; name one with -o",
+        ),
         (
             "annotate -s s -a one in.parquet -o new.parquet.gz",
             "not compressed",
@@ -669,7 +673,7 @@ fn impossible_runs_are_explained_and_write_nothing() {
         ),
         (
             "annotate -s s -a one --as bits list -o new",
-            "a list takes letters, jsonl or mask",
+            "lines take letters, jsonl or mask",
         ),
         (
             "annotate -s s -a one --field 1 in.parquet -o new",
@@ -677,11 +681,11 @@ fn impossible_runs_are_explained_and_write_nothing() {
         ),
         (
             "filter -s s -a one --json-key page in.parquet -o new",
-            "--field names the column",
+            "name the column of the URLs with --field NAME",
         ),
         (
             "annotate -s s -a one --as-name x list -o new",
-            "a list has none",
+            "added to Parquet files have a name",
         ),
     ] {
         let ran = place.run(args);
@@ -727,17 +731,18 @@ fn damaged_files_fail_or_keep_all_rows() {
             let mut bad = good.clone();
             bad[place] ^= 1 << (place % 8);
             fs::write(&path, &bad).unwrap();
-            let filter = robosieve::parquet::ParquetFilter::new(&judge);
-            let outputs = robosieve::parquet::ParquetOutputs {
-                kept: Some(&out),
-                ..Default::default()
-            };
-            let ran = robosieve::parquet::ParquetInput::open(&path, "url").and_then(|input| {
-                let inputs = [input];
-                let stats = filter.annotate(&inputs, &out)?;
-                assert_eq!(stats.lines, inputs[0].rows(), "byte {place}");
-                filter.run(&inputs, outputs)
-            });
+            let job = Job::new(&judge);
+            let ran = (|| {
+                let inputs = || Ok::<_, robosieve::Error>(vec![Input::open(&path)?]);
+                let annotated = job.annotate(inputs()?, Output::create(&out)?)?.commit()?;
+                let outputs = Outputs {
+                    kept: Some(Output::create(&out)?),
+                    ..Outputs::default()
+                };
+                let filtered = job.filter(inputs()?, outputs)?.commit()?;
+                assert_eq!(annotated.lines, filtered.lines, "byte {place}");
+                Ok::<_, robosieve::Error>(())
+            })();
             match ran {
                 Ok(_) => done += 1,
                 Err(err) => errors += usize::from(err.to_string().len() > 20),

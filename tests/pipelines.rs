@@ -5,8 +5,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
-use robosieve::filter::{Filter, FilterProgress, FilterStats, Input, Outputs};
-use robosieve::parquet::{ParquetFilter, ParquetInput};
+use robosieve::job::{FilterStats, Input, Job, Output, Outputs, Progress, Written};
 use robosieve::{Compiler, ErrorKind, Judge, JudgeOptions, Result, Snapshot};
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
@@ -88,8 +87,8 @@ fn reader_panics_end_a_filter() {
                 let mut inputs = vec![Input::from_reader("first", Cursor::new(lines(100_000)))];
                 inputs.push(Input::from_reader(name, PanicsAfter(Cursor::new(text))));
                 inputs.push(Input::from_reader("last", Cursor::new(lines(100_000))));
-                Filter::new(&judge(&snapshot))
-                    .run(inputs, Outputs::default())
+                Job::new(&judge(&snapshot))
+                    .filter(inputs, Outputs::default())
                     .map(drop)
             });
             assert!(ran.is_err(), "{threads}, {name}: the panic is lost");
@@ -134,8 +133,8 @@ fn failing_writers_end_a_filter() {
                     left: 1 << 20,
                     by_panic,
                 };
-                Filter::new(&judge(&snapshot))
-                    .annotate(inputs, &mut out)
+                Job::new(&judge(&snapshot))
+                    .annotate(inputs, Output::from_writer(&mut out))
                     .map(drop)
             });
             assert_eq!(ran.is_err(), by_panic, "{threads}");
@@ -204,15 +203,12 @@ fn with_damaged_copy(groups: usize) -> Vec<u8> {
     bytes
 }
 
-fn annotate(
-    table: &Path,
-    out: &Path,
-    progress: &(dyn Fn(FilterProgress) + Sync),
-) -> Result<FilterStats> {
+fn annotate(table: &Path, out: &Path, progress: &(dyn Fn(Progress) + Sync)) -> Result<FilterStats> {
     let snapshot = snapshot();
-    ParquetFilter::new(&judge(&snapshot))
+    Job::new(&judge(&snapshot))
         .progress(progress)
-        .annotate(&[ParquetInput::open(table, "url")?], out)
+        .annotate(vec![Input::open(table)?], Output::create(out)?)
+        .and_then(Written::commit)
 }
 
 #[test]

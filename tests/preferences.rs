@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use robosieve::compile::Compiled;
-use robosieve::filter::{AnnotateForm, Filter, Input};
+use robosieve::job::{Form, Input, Job, Output};
 use robosieve::judge::{PreferenceJudge, StatusPolicy, UnknownOrigin};
 use robosieve::preferences::{
     Preference, Preferences, explain_preferences, reference as preferences_reference,
@@ -227,15 +227,15 @@ fn reopened_snapshot_passes_the_cases() {
     );
 }
 
-fn annotated(judge: &Judge, form: AnnotateForm, records: RecordOptions, list: &str) -> String {
+fn annotated(judge: &Judge, form: Form, records: RecordOptions, list: &str) -> String {
     let mut out = Vec::new();
     let input = Input::from_reader("list", Cursor::new(list.to_owned()));
-    Filter::new(judge)
+    let job = Job::new(judge)
         .form(form)
         .records(records)
-        .preferences(true)
-        .annotate(vec![input], &mut out)
-        .unwrap();
+        .preferences(true);
+    let written = job.annotate(vec![input], Output::from_writer(&mut out));
+    written.unwrap().commit().unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -247,7 +247,7 @@ fn pipeline_passes_the_cases() {
         let judge = Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
         let line = annotated(
             &judge,
-            AnnotateForm::Letters,
+            Form::Letters,
             RecordOptions::default(),
             &format!("{url}\n"),
         );
@@ -309,10 +309,7 @@ fn letters_gain_two_columns() {
         AA\t-y;--\t-;search=yes,ai-train=no\thttps://moved.example/o";
     // Without an explicit format the tab makes this a list of columns.
     let text = RecordOptions::default().format(InputFormat::Text);
-    assert_eq!(
-        annotated(&judge, AnnotateForm::Letters, text, list),
-        expected
-    );
+    assert_eq!(annotated(&judge, Form::Letters, text, list), expected);
 }
 
 #[test]
@@ -329,7 +326,7 @@ fn json_has_one_object_per_agent() {
         .iter()
         .map(|url| format!("{{\"url\": \"{url}\"}}\n"))
         .collect();
-    let found = annotated(&judge, AnnotateForm::Jsonl, RecordOptions::default(), &list);
+    let found = annotated(&judge, Form::Jsonl, RecordOptions::default(), &list);
     let lines: Vec<serde_json::Value> = found
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -365,10 +362,7 @@ fn csv_headers_gain_two_columns() {
         AA\t-y;--\t-;search=yes,ai-train=no\t1,https://a.example/o\n\
         AA\tn-;--\t-;search=yes,ai-train=no\t2,\"https://a.example/p\"\n\
         II\t--;--\t-;-\t3,\n";
-    assert_eq!(
-        annotated(&judge, AnnotateForm::Letters, csv, list),
-        expected
-    );
+    assert_eq!(annotated(&judge, Form::Letters, csv, list), expected);
 }
 
 #[test]
@@ -471,11 +465,11 @@ fn masks_and_parquet_refuse_preferences() {
     for (more, expected) in [
         (
             ["--as", "mask", "urls"].as_slice(),
-            "--as mask cannot hold --preferences; use --as letters or jsonl",
+            "the form mask cannot hold preferences; use letters or jsonl",
         ),
         (
             ["-o", "out.parquet", "t.parquet"].as_slice(),
-            "--preferences is for lists; a Parquet file takes verdicts only",
+            "preferences are for lists and WARC files; a Parquet file takes verdicts only",
         ),
     ] {
         let ran = run(more);
@@ -561,12 +555,7 @@ fn evicted_preferences_are_reloaded() {
     let list: String = (0..120)
         .map(|i| format!("https://h{}.example/{}\n", i % 40, path(i)))
         .collect();
-    let found = annotated(
-        &judge,
-        AnnotateForm::Letters,
-        RecordOptions::default(),
-        &list,
-    );
+    let found = annotated(&judge, Form::Letters, RecordOptions::default(), &list);
     assert_eq!(found.lines().count(), 120);
     for (i, line) in found.lines().enumerate() {
         let expected = if i < 80 { "n-;n-" } else { "--;--" };

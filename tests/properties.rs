@@ -5,7 +5,7 @@ use crate::generate::{AGENTS, ORIGIN, config, robots_txt, rule_path, url};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use robosieve::filter::{Filter, Input};
+use robosieve::job::{Input, Job, Output};
 use robosieve::judge::explain;
 use robosieve::robots::reference;
 use robosieve::{
@@ -156,12 +156,9 @@ fn judges_lines_independently(list: String) -> Result<(), TestCaseError> {
     };
     let alone: String = list.split_inclusive('\n').map(annotated).collect();
     let mut out = Vec::new();
-    Filter::new(&judge)
-        .annotate(
-            vec![Input::from_reader("list", Cursor::new(list))],
-            &mut out,
-        )
-        .unwrap();
+    let input = Input::from_reader("list", Cursor::new(list));
+    let written = Job::new(&judge).annotate(vec![input], Output::from_writer(&mut out));
+    written.unwrap().commit().unwrap();
     prop_assert_eq!(String::from_utf8(out).unwrap(), alone);
     Ok(())
 }
@@ -239,7 +236,9 @@ proptest! {
         let snapshot = snapshot_of(b"user-agent: *\ndisallow: /*a", Profile::Rfc9309);
         let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
         let mut out = Vec::new();
-        Filter::new(&judge).annotate(vec![Input::from_reader("list", Cursor::new(line.clone()))], &mut out).unwrap();
+        let input = Input::from_reader("list", Cursor::new(line.clone()));
+        let written = Job::new(&judge).annotate(vec![input], Output::from_writer(&mut out));
+        written.unwrap().commit().unwrap();
         let unmarked: Vec<u8> = out.split_inclusive(|&b| b == b'\n').flat_map(|line| line[2..].to_vec()).collect();
         prop_assert_eq!(unmarked, line);
     }

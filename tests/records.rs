@@ -3,7 +3,7 @@
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use proptest::prelude::*;
-use robosieve::filter::{AnnotateForm, Filter, FilterStats, Input, Keep, Outputs, Require};
+use robosieve::job::{FilterStats, Form, Input, Job, Keep, Output, Outputs, Require, Written};
 use robosieve::records::{Field, InputFormat, RecordOptions};
 use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
@@ -36,20 +36,21 @@ fn annotate(
     name: &str,
     text: &[u8],
     options: &RecordOptions,
-    form: AnnotateForm,
+    form: Form,
 ) -> (Vec<u8>, FilterStats) {
     let mut out = Vec::new();
     let input = Input::from_reader(name, Cursor::new(text.to_vec()));
     let judge = judge();
-    let filter = Filter::new(&judge).records(options.clone()).form(form);
-    let stats = filter.annotate(vec![input], &mut out).unwrap();
+    let job = Job::new(&judge).records(options.clone()).form(form);
+    let written = job.annotate(vec![input], Output::from_writer(&mut out));
+    let stats = written.unwrap().commit().unwrap();
     (out, stats)
 }
 
 /// The letters of each record, separated by blanks.
 fn letters(name: &str, text: &str, options: &RecordOptions) -> String {
-    let (out, stats) = annotate(name, text.as_bytes(), options, AnnotateForm::Letters);
-    let (mask, _) = annotate(name, text.as_bytes(), options, AnnotateForm::Mask);
+    let (out, stats) = annotate(name, text.as_bytes(), options, Form::Letters);
+    let (mask, _) = annotate(name, text.as_bytes(), options, Form::Mask);
     assert_eq!(
         stats.lines,
         mask.iter().filter(|&&b| b == b'\n').count() as u64,
@@ -294,7 +295,7 @@ fn json_lines_gain_a_key() {
         "a.jsonl",
         text.as_bytes(),
         &RecordOptions::default(),
-        AnnotateForm::Jsonl,
+        Form::Jsonl,
     );
     let expected = [
         r#"{"url":"https://e.example/x","n":1,"robots":{"GPTBot":"disallowed","FooBot":"disallowed"}}"#,
@@ -311,7 +312,7 @@ fn json_lines_gain_a_key() {
         "list",
         b"https://e.example/\xff\"\r\n",
         &RecordOptions::default(),
-        AnnotateForm::Jsonl,
+        Form::Jsonl,
     );
     let object: serde_json::Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(
@@ -329,21 +330,21 @@ fn kept_lines_keep_their_byte_order_mark() {
     for (name, text) in texts {
         let (mut kept, mut invalid) = (Vec::new(), Vec::new());
         let judge = judge();
-        let filter = Filter::new(&judge).keep(Keep::Allowed, Require::Any);
+        let job = Job::new(&judge).keep(Keep::Allowed, Require::Any);
         let outputs = Outputs {
-            kept: Some(&mut kept),
-            invalid: Some(&mut invalid),
+            kept: Some(Output::from_writer(&mut kept)),
+            invalid: Some(Output::from_writer(&mut invalid)),
             ..Outputs::default()
         };
-        filter
-            .run(
-                vec![Input::from_reader(
-                    name,
-                    Cursor::new(text.as_bytes().to_vec()),
-                )],
-                outputs,
-            )
-            .unwrap();
+        job.filter(
+            vec![Input::from_reader(
+                name,
+                Cursor::new(text.as_bytes().to_vec()),
+            )],
+            outputs,
+        )
+        .and_then(Written::commit)
+        .unwrap();
         assert!(
             String::from_utf8(kept)
                 .unwrap()
@@ -355,7 +356,7 @@ fn kept_lines_keep_their_byte_order_mark() {
         "a.txt",
         texts[0].1.as_bytes(),
         &RecordOptions::default(),
-        AnnotateForm::Jsonl,
+        Form::Jsonl,
     );
     assert!(
         out.starts_with(b"{\"url\":\"https://e.example/\","),
@@ -366,7 +367,7 @@ fn kept_lines_keep_their_byte_order_mark() {
         "a.jsonl",
         b"\xef\xbb\xbf{\"n\":1}\n",
         &RecordOptions::default(),
-        AnnotateForm::Jsonl,
+        Form::Jsonl,
     );
     assert!(
         out.starts_with(b"\xef\xbb\xbf{\"n\":1,\"robots\":"),
@@ -440,9 +441,10 @@ fn all_formats_give_the_same_verdicts() {
             )]
         };
         let mut mask = Vec::new();
-        let stats = Filter::new(&judge)
-            .form(AnnotateForm::Mask)
-            .annotate(input(), &mut mask)
+        let stats = Job::new(&judge)
+            .form(Form::Mask)
+            .annotate(input(), Output::from_writer(&mut mask))
+            .and_then(Written::commit)
             .unwrap();
         assert_eq!(mask.len(), 2 * 12_000, "{name}");
         let expected = expected.get_or_insert_with(|| (mask.clone(), stats.allowed));
@@ -454,14 +456,16 @@ fn all_formats_give_the_same_verdicts() {
         let (mut kept, mut other, mut unknown, mut invalid) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let outputs = Outputs {
-            kept: Some(&mut kept),
-            other: Some(&mut other),
-            unknown: Some(&mut unknown),
-            invalid: Some(&mut invalid),
+            kept: Some(Output::from_writer(&mut kept)),
+            other: Some(Output::from_writer(&mut other)),
+            unknown: Some(Output::from_writer(&mut unknown)),
+            invalid: Some(Output::from_writer(&mut invalid)),
+            index: None,
         };
-        Filter::new(&judge)
+        Job::new(&judge)
             .keep(Keep::Allowed, Require::All)
-            .run(input(), outputs)
+            .filter(input(), outputs)
+            .and_then(Written::commit)
             .unwrap();
         assert!(!other.is_empty() && !unknown.is_empty());
         assert_eq!(
@@ -685,13 +689,18 @@ proptest! {
             .field(Field::Number(1))
             .default_scheme(scheme.then(|| "https".to_owned()));
         let (mut known, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
-        let outputs = Outputs { kept: Some(&mut known), other: None, unknown: Some(&mut unknown), invalid: Some(&mut invalid) };
+        let outputs = Outputs {
+            kept: Some(Output::from_writer(&mut known)),
+            unknown: Some(Output::from_writer(&mut unknown)),
+            invalid: Some(Output::from_writer(&mut invalid)),
+            ..Outputs::default()
+        };
         let judge = judge();
         let input = Input::from_reader("list", Cursor::new(text.clone()));
-        match Filter::new(&judge).records(options.clone()).run(vec![input], outputs) {
+        match Job::new(&judge).records(options.clone()).filter(vec![input], outputs).and_then(Written::commit) {
             Ok(stats) => {
                 prop_assert_eq!(stats.bytes, text.len() as u64);
-                let (out, annotated) = annotate("list", &text, &options, AnnotateForm::Letters);
+                let (out, annotated) = annotate("list", &text, &options, Form::Letters);
                 prop_assert_eq!(annotated.lines, stats.lines);
                 prop_assert_eq!(out.len() as u64, text.len() as u64 + 3 * stats.lines);
                 // A last line gets a line end if other lines follow it in an output. Here it is the

@@ -3,7 +3,7 @@
 
 use base64::Engine;
 use robosieve::compile::Compiled;
-use robosieve::filter::{Filter, Input};
+use robosieve::job::{Input, Job, Output};
 use robosieve::judge::{StatusPolicy, explain};
 use robosieve::robots::reference;
 use robosieve::{
@@ -279,7 +279,8 @@ fn pipeline_passes_the_cases() {
 pub(crate) fn annotate(judge: &Judge, list: &str) -> String {
     let mut out = Vec::new();
     let input = Input::from_reader("list", Cursor::new(list.to_owned()));
-    Filter::new(judge).annotate(vec![input], &mut out).unwrap();
+    let written = Job::new(judge).annotate(vec![input], Output::from_writer(&mut out));
+    written.unwrap().commit().unwrap();
     String::from_utf8(out).unwrap()
 }
 

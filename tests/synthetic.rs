@@ -1,6 +1,6 @@
 //! The synthetic web is the same in every version, and resembles the real one.
 
-use robosieve::filter::{Filter, Input, Outputs};
+use robosieve::job::{Input, Job, Outputs};
 use robosieve::robots::RuleKind;
 use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot};
@@ -465,7 +465,8 @@ fn urls_resemble_the_real_web() {
         )
         .unwrap();
         let input = vec![Input::from_reader("synthetic", web.urls())];
-        let stats = Filter::new(&judge).run(input, Outputs::default()).unwrap();
+        let written = Job::new(&judge).filter(input, Outputs::default());
+        let stats = written.unwrap().commit().unwrap();
         let judged = (stats.allowed + stats.disallowed) as f64;
         bands.near(
             &format!("denied to {agent}"),

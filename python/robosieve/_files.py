@@ -61,17 +61,18 @@ def annotate(
     Args:
         snapshot: A snapshot, or its path. Its checksums are verified, once per process, unless it
             was opened with ``verify=False``.
-        inputs: Lists of URLs (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), or Parquet
-            files. Several are written one after the other.
-        output: The file to write: Parquet for Parquet. The extensions .gz and .zst compress lists.
+        inputs: Lists of URLs (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), Parquet files,
+            or WARC, WET and WAT files. Several are written one after the other.
+        output: The file to write: Parquet for Parquet, else lines; a record of a WARC file becomes a
+            line. The extensions .gz and .zst compress lines.
         agents: As for :meth:`Snapshot.masks`; files may have any number.
-        form: For lists ``"letters"`` (default), ``"jsonl"`` or ``"mask"``; for Parquet ``"bits"``
+        form: For lists and WARC files ``"letters"`` (default), ``"jsonl"`` or ``"mask"``; for Parquet ``"bits"``
             (default: one int64 column, as :meth:`Snapshot.masks`) or ``"int8"`` (one column per
             agent, as :meth:`Snapshot.verdicts`: 0 disallowed, 1 allowed, 2 unknown, 3 not a URL,
             null for null).
         name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
             columns per agent (default ``robots_``).
-        preferences: Add the site's statements about the use of its content (lists only).
+        preferences: Add the site's statements about the use of its content (not for Parquet).
         field: The column of the URLs in Parquet, TSV and CSV files, by name (default ``url``), or
             for lists by number from 1.
         json_key: The key of the URLs in JSON lines (default ``url``); ``a.b`` is the key b of the
@@ -128,6 +129,7 @@ def filter(
     disallowed_to: Path | None = None,
     unknown_to: Path | None = None,
     invalid_to: Path | None = None,
+    cdxj: Path | None = None,
     field: str | int | None = None,
     input_format: InputFormat | None = None,
     header: bool = False,
@@ -155,6 +157,7 @@ def filter(
         unknown_to: A file for the records of origins that the snapshot does not hold. Without it,
             and without ``unknown``, they are in no output.
         invalid_to: A file for the records that are not URLs.
+        cdxj: A file for an offset index of the kept records of WARC files.
         field, input_format, header, delimiter, json_key, default_scheme, host, threads,
         progress, status_policy, unknown, any_scheme, at, agent_match, strict_agents: As for
             :func:`annotate`.
@@ -168,12 +171,12 @@ def filter(
     Raises:
         OSError, RobosieveError, ValueError: As :func:`annotate`.
 
-    Every record goes to exactly one output, in order, and lists keep their bytes. The outputs
-    appear together when they are complete.
+    Every record goes to exactly one output, in order. Lines and the records of WARC files keep their
+    bytes, and gzip members are copied. The outputs appear together when they are complete.
     """
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
-    outputs = [_optional(output), _optional(disallowed_to), _optional(unknown_to), _optional(invalid_to)]
+    outputs = [_optional(output), _optional(disallowed_to), _optional(unknown_to), _optional(invalid_to), _optional(cdxj)]
     specs = names(agents)
     opened = _opened(snapshot, specs, strict_agents)
     counts: str = _native.filter(

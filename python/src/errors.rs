@@ -43,7 +43,10 @@ pub(crate) fn exception(err: Error) -> PyErr {
             }
             None => PyOSError::new_err(message()),
         },
-        ErrorKind::BadAgent { .. } | ErrorKind::BadColumn(_) => PyValueError::new_err(message()),
+        ErrorKind::BadAgent { .. }
+        | ErrorKind::BadColumn(_)
+        | ErrorKind::BadJob(_)
+        | ErrorKind::BadName(_) => PyValueError::new_err(message()),
         ErrorKind::Corrupt { .. }
         | ErrorKind::NotASnapshot { .. }
         | ErrorKind::UnsupportedVersion { .. } => SnapshotError::new_err(message()),
@@ -75,6 +78,10 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         Remedy::SkipDamage => Some("skip_damaged=True skips damaged places"),
         Remedy::UseFewerThreads => Some("use fewer threads: threads="),
         Remedy::NameColumn => Some("name the column of URLs: field="),
+        Remedy::LocateUrls => Some(
+            "name the column or key of the URLs with field= or json_key=, or complete partial URLs with default_scheme= and host=",
+        ),
+        Remedy::NameOutputFile => Some("give it a file: output="),
         Remedy::ReadWithoutQuotes => {
             Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\"")
         }

@@ -9,11 +9,9 @@ use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use robosieve::filter::{Filter, FilterProgress, FilterStats, Input, Outputs};
-use robosieve::output::{OutputFile, OverwriteGuard};
-use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs};
+use robosieve::job::{FilterStats, Input, Job, Output, Outputs, Progress, Written};
+use robosieve::output::OverwriteGuard;
 use robosieve::records::{Field, RecordOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Where the URLs are: `(field, input_format, header, delimiter, json_key, default_scheme, host)`.
@@ -59,45 +57,23 @@ fn record_options(records: RecordTuple) -> PyResult<RecordOptions> {
         .host(host))
 }
 
-/// Whether all inputs are Parquet files, or none.
-fn are_parquet(inputs: &[PathBuf]) -> PyResult<bool> {
-    let tables = inputs
-        .iter()
-        .filter(|path| ParquetInput::is_parquet(path))
-        .count();
-    if tables > 0 && tables < inputs.len() {
-        let what =
-            "some inputs are Parquet files and some are not; give each kind to a call of its own";
-        return Err(PyValueError::new_err(what));
-    }
-    Ok(tables > 0)
-}
-
-fn open_parquet(inputs: &[PathBuf], records: &RecordOptions) -> PyResult<Vec<ParquetInput>> {
-    let column = match &records.field {
-        None => "url",
-        Some(Field::Name(name)) => name,
-        Some(Field::Number(number)) => {
-            let what = format!(
-                "field={number}: the columns of a Parquet file have names; give one of them"
-            );
-            return Err(PyValueError::new_err(what));
-        }
-    };
-    let open = |path: &PathBuf| Ok(ParquetInput::open(path, column)?.records(records));
-    inputs
-        .iter()
-        .map(open)
-        .collect::<robosieve::Result<_>>()
-        .map_err(exception)
-}
-
-fn open_lists(inputs: &[PathBuf]) -> PyResult<Vec<Input>> {
+/// Opens all inputs before any is read, so that a missing one fails at once.
+fn open_inputs(inputs: &[PathBuf]) -> PyResult<Vec<Input>> {
     inputs
         .iter()
         .map(Input::open)
         .collect::<robosieve::Result<_>>()
         .map_err(exception)
+}
+
+/// Starts an output. One with the file name of its only input may have a name that does not fit its
+/// format: annotated archives of a directory keep their names.
+fn create(path: &Path, inputs: &[PathBuf]) -> robosieve::Result<Output<'static>> {
+    let output = Output::create(path)?;
+    match inputs {
+        [input] if input.file_name() == path.file_name() => Ok(output.named_after_input()),
+        _ => Ok(output),
+    }
 }
 
 /// Refuses outputs that would overwrite an input, the snapshot or each other. `outputs` are pairs of
@@ -133,14 +109,6 @@ fn counts(stats: &FilterStats) -> PyResult<String> {
     serde_json::to_string(stats).map_err(|err| RobosieveError::new_err(err.to_string()))
 }
 
-fn no_url(stats: &FilterStats) -> PyErr {
-    RobosieveError::new_err(format!(
-        "no URL in {} lines, so no output was written; name the column or key of the URLs with field= or json_key=, or complete \
-         partial URLs with default_scheme= and host=",
-        stats.lines
-    ))
-}
-
 /// Writes every record with its verdicts.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the Python half names them")]
@@ -170,55 +138,29 @@ pub(crate) fn annotate(
         },
     )?;
     refuse_overwriting(Some(snapshot.path()), &inputs, [("output", &*output)])?;
+    let form = form.map(|form| named("form", form)).transpose()?;
     watched(py, progress.as_ref(), |watch| {
-        let report = |at: FilterProgress| watch.report(at.bytes_read);
-        let stats = if are_parquet(&inputs)? {
-            if preferences {
-                return Err(PyValueError::new_err(
-                    "preferences=True is for lists; a Parquet file takes verdicts only",
-                ));
-            }
-            let columns = form.map(|form| named("form", form)).transpose()?;
-            let tables = open_parquet(&inputs, &records)?;
-            let mut filter = ParquetFilter::new(&judge)
-                .columns(columns.unwrap_or_default())
-                .require_url(true)
-                .progress(&report);
-            if let Some(name) = name {
-                filter = filter.name(name);
-            }
-            in_pool(threads, || {
-                filter.annotate(&tables, &output).map_err(exception)
-            })?
-        } else {
-            if name.is_some() {
-                return Err(PyValueError::new_err(
-                    "name= is for the columns added to Parquet files; a list has none",
-                ));
-            }
-            let form = form.map(|form| named("form", form)).transpose()?;
-            let lists = open_lists(&inputs)?;
-            let mut out = OutputFile::create(&output).map_err(exception)?;
-            let filter = Filter::new(&judge)
-                .records(records)
-                .form(form.unwrap_or_default())
-                .preferences(preferences)
-                .progress(&report);
-            let stats = in_pool(threads, || {
-                filter.annotate(lists, &mut out).map_err(exception)
-            })?;
-            if stats.has_no_url() {
-                return Err(no_url(&stats));
-            }
-            out.commit().map_err(exception)?;
-            stats
-        };
-        counts(&stats)
+        let report = |at: Progress| watch.report(at.bytes_read);
+        let mut job = Job::new(&judge)
+            .records(records)
+            .preferences(preferences)
+            .require_url(true)
+            .progress(&report);
+        if let Some(form) = form {
+            job = job.form(form);
+        }
+        if let Some(name) = name {
+            job = job.name(name);
+        }
+        let named = inputs;
+        let inputs = open_inputs(&named)?;
+        let output = create(&output, &named).map_err(exception)?;
+        run(threads, || job.annotate(inputs, output))
     })
 }
 
-/// The four outputs of a filter: kept, other verdict, unknown, invalid.
-pub(crate) type OutputPaths = [Option<PathBuf>; 4];
+/// The outputs of a filter: kept, other verdict, unknown, invalid, index of kept WARC records.
+pub(crate) type OutputPaths = [Option<PathBuf>; 5];
 
 /// Writes every record to the output of its verdict.
 #[pyfunction]
@@ -241,65 +183,41 @@ pub(crate) fn filter(
     let records = record_options(records)?;
     let keep = named("keep", keep)?;
     let require = named("require", require)?;
-    let arguments = ["output", "disallowed_to", "unknown_to", "invalid_to"];
+    let arguments = [
+        "output",
+        "disallowed_to",
+        "unknown_to",
+        "invalid_to",
+        "cdxj",
+    ];
     let named_outputs = arguments
         .into_iter()
         .zip(&outputs)
         .filter_map(|(name, path)| Some((name, path.as_deref()?)));
     refuse_overwriting(Some(snapshot.path()), &inputs, named_outputs)?;
     watched(py, progress.as_ref(), |watch| {
-        let report = |at: FilterProgress| watch.report(at.bytes_read);
-        let stats = if are_parquet(&inputs)? {
-            let [kept, other, unknown, invalid] = outputs.each_ref().map(|path| path.as_deref());
-            let tables = open_parquet(&inputs, &records)?;
-            let filter = ParquetFilter::new(&judge)
-                .keep(keep, require)
-                .require_url(true)
-                .progress(&report);
-            let outputs = ParquetOutputs {
-                kept,
-                other,
-                unknown,
-                invalid,
-            };
-            in_pool(threads, || filter.run(&tables, outputs).map_err(exception))?
-        } else {
-            let lists = open_lists(&inputs)?;
-            let filter = Filter::new(&judge)
-                .records(records)
-                .keep(keep, require)
-                .progress(&report);
-            filter_lists(&filter, lists, &outputs, threads)?
-        };
-        counts(&stats)
+        let report = |at: Progress| watch.report(at.bytes_read);
+        let job = Job::new(&judge)
+            .records(records)
+            .keep(keep, require)
+            .require_url(true)
+            .progress(&report);
+        let named = inputs;
+        let inputs = open_inputs(&named)?;
+        let outputs = Outputs::from_array(outputs)
+            .try_map(|path| create(&path, &named))
+            .map_err(exception)?;
+        run(threads, || job.filter(inputs, outputs))
     })
 }
 
-fn filter_lists(
-    filter: &Filter<'_>,
-    lists: Vec<Input>,
-    outputs: &OutputPaths,
+/// Runs a job, makes its outputs visible, and gives its counts as JSON.
+fn run(
     threads: Option<usize>,
-) -> PyResult<FilterStats> {
-    let create = |path: &Option<PathBuf>| path.as_ref().map(OutputFile::create).transpose();
-    let mut files = Vec::new();
-    for path in outputs {
-        files.push(create(path).map_err(exception)?);
-    }
-    let mut sinks = files
-        .iter_mut()
-        .map(|file| file.as_mut().map(|file| file as &mut (dyn Write + Send)));
-    let mut next = || sinks.next().flatten();
-    let sinks = Outputs {
-        kept: next(),
-        other: next(),
-        unknown: next(),
-        invalid: next(),
-    };
-    let stats = in_pool(threads, || filter.run(lists, sinks).map_err(exception))?;
-    if stats.has_no_url() {
-        return Err(no_url(&stats));
-    }
-    OutputFile::commit_all(files.into_iter().flatten()).map_err(exception)?;
-    Ok(stats)
+    work: impl FnOnce() -> robosieve::Result<Written> + Send,
+) -> PyResult<String> {
+    let stats = in_pool(threads, || {
+        work().and_then(Written::commit).map_err(exception)
+    })?;
+    counts(&stats)
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -118,8 +120,6 @@ def test_urls_in_columns_and_keys(small: Path, tmp_path: Path) -> None:
 
 
 def test_compressed_outputs(small: Path, tmp_path: Path) -> None:
-    import gzip
-
     robosieve.annotate(small, URLS, tmp_path / "plain.txt", "GPTBot")
     robosieve.annotate(small, URLS, tmp_path / "out.txt.gz", "GPTBot")
     assert gzip.decompress((tmp_path / "out.txt.gz").read_bytes()) == (tmp_path / "plain.txt").read_bytes()
@@ -134,14 +134,15 @@ def test_compressed_outputs(small: Path, tmp_path: Path) -> None:
         (["urls.txt", "link.txt", "GPTBot"], {}, ValueError, "would be overwritten while it is read"),
         (["urls.txt", "web.rsieve", "GPTBot"], {}, ValueError, "the same file as the snapshot"),
         (["web.rsieve", "out", "GPTBot"], {}, robosieve.RobosieveError, "a robosieve snapshot, not a list of URLs"),
-        (["words.txt", "out", "GPTBot"], {}, robosieve.RobosieveError, "no URL in 2 lines"),
-        ([["urls.txt", "pages.parquet"], "out", "GPTBot"], {}, ValueError, "some inputs are Parquet files"),
+        (["words.txt", "out", "GPTBot"], {}, robosieve.RobosieveError, "none of the 2 lines has a URL"),
+        ([["urls.txt", "pages.parquet"], "out", "GPTBot"], {}, ValueError, "some inputs are lists and some are Parquet files"),
         (["pages.parquet", "out", "GPTBot"], {"field": "nope"}, robosieve.RobosieveError, 'has no column "nope"'),
-        (["pages.parquet", "out", "GPTBot"], {"field": 3}, ValueError, "field=3: the columns of a Parquet file"),
-        (["pages.parquet", "out", "GPTBot"], {"form": "letters"}, ValueError, 'give one of "bits", "int8"'),
-        (["pages.parquet", "out", "GPTBot"], {"preferences": True}, ValueError, "preferences=True is for lists"),
-        (["urls.txt", "out", "GPTBot"], {"form": "bits"}, ValueError, 'give one of "letters", "jsonl", "mask"'),
-        (["urls.txt", "out", "GPTBot"], {"name": "x"}, ValueError, "name= is for the columns"),
+        (["pages.parquet", "out", "GPTBot"], {"field": 3}, ValueError, "field 3: the columns of a Parquet file"),
+        (["pages.parquet", "out", "GPTBot"], {"form": "letters"}, ValueError, "a Parquet file takes bits or int8"),
+        (["pages.parquet", "out", "GPTBot"], {"preferences": True}, ValueError, "a Parquet file takes verdicts only"),
+        (["urls.txt", "out", "GPTBot"], {"form": "bits"}, ValueError, "lines take letters, jsonl or mask"),
+        (["urls.txt", "out", "GPTBot"], {"name": "x"}, ValueError, "only the columns added to Parquet files have a name"),
+        (["urls.txt", "out.parquet", "GPTBot"], {}, ValueError, "name it out.txt"),
         (["urls.txt", "out", "GPTBot"], {"delimiter": "::"}, ValueError, "give one ASCII character"),
         (["urls.txt", "out", "GPTBot"], {"input_format": "xml"}, ValueError, 'input_format="xml"; give one of'),
         (["urls.txt", "out", "GPTBot"], {"threads": 0}, ValueError, "threads=0; give at least 1"),
@@ -162,6 +163,48 @@ def test_errors_say_what_to_do_and_leave_no_output(
     with pytest.raises(error, match=message):
         robosieve.annotate("web.rsieve", *arguments, **options)
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def warc_record(url: str, text: bytes) -> bytes:
+    """A gzip member with one record."""
+    target = f"WARC-Target-URI: {url}\r\n" if url else ""
+    kind = "conversion" if url else "warcinfo"
+    head = f"WARC/1.0\r\nWARC-Type: {kind}\r\n{target}Content-Length: {len(text)}\r\n\r\n"
+    return gzip.compress(head.encode() + text + b"\r\n\r\n", mtime=0)
+
+
+def test_warc_files_are_filtered_and_annotated(
+    small: Path, snapshot: robosieve.Snapshot, urls: list[str], tmp_path: Path
+) -> None:
+    """Kept records keep their gzip members, and annotations are those of a list of the same URLs."""
+    records = [warc_record(url, b"text") for url in urls if urlsplit(url).hostname]
+    judged = [url for url in urls if urlsplit(url).hostname]
+    info = warc_record("", b"software: none\r\n")
+    (tmp_path / "pages.warc.wet.gz").write_bytes(info + b"".join(records))
+    pages = tmp_path / "pages.warc.wet.gz"
+    outputs = {name: tmp_path / f"{name}.warc.wet.gz" for name in ["kept", "disallowed_to", "unknown_to", "invalid_to"]}
+    others = {name: path for name, path in outputs.items() if name != "kept"}
+    index = tmp_path / "kept.cdxj"
+    counts = robosieve.filter(small, pages, outputs["kept"], "GPTBot", cdxj=index, **others)
+    verdicts = [snapshot.verdict(url, "GPTBot") for url in judged]
+    expected = {"kept": [info], "disallowed_to": [], "unknown_to": [], "invalid_to": []}
+    places = {0: "disallowed_to", 1: "kept", 2: "unknown_to", 3: "invalid_to"}
+    for record, verdict in zip(records, verdicts):
+        expected[places[int(verdict)]].append(record)
+    for name, path in outputs.items():
+        # A gzip file has at least one member.
+        assert not expected[name] or path.read_bytes() == b"".join(expected[name]), name
+    assert counts["lines"] == len(records) and counts["warcinfo"] == 1
+    assert len(index.read_text().splitlines()) == len(expected["kept"]) - 1
+
+    robosieve.annotate(small, pages, tmp_path / "records.txt", "GPTBot")
+    letters = [line.split("\t")[0] for line in (tmp_path / "records.txt").read_text().splitlines()]
+    assert letters == ["I"] + ["DAUI"[int(verdict)] for verdict in verdicts]
+
+    with pytest.raises(ValueError, match="the name must end in .gz"):
+        robosieve.filter(small, pages, tmp_path / "kept.warc", "GPTBot")
+    with pytest.raises(ValueError, match="WARC-Target-URI"):
+        robosieve.filter(small, pages, tmp_path / "kept.warc.gz", "GPTBot", host="e.example")
 
 
 def test_outputs_of_a_filter_are_distinct(small: Path, tmp_path: Path) -> None:

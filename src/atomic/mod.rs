@@ -5,6 +5,7 @@ mod background_sync;
 #[cfg(test)]
 mod fault_injection;
 pub(crate) mod output_file;
+pub(crate) mod output_name;
 mod output_path;
 pub(crate) mod overwrite_guard;
 mod temporary_file;

@@ -11,12 +11,13 @@ use crate::audit::options::{AuditOptions, AuditOutputs};
 use crate::audit::report::{AuditReport, CrawlerAudit};
 use crate::audit::source::{LogBlock, LogSource, RequiredFields};
 use crate::audit::timeline::{DatedSnapshot, Timeline};
+use crate::container::line_sink::LineSink;
 use crate::error::{ErrorKind, Result};
-use crate::filter::output::LineSink;
+use crate::job::Input;
 use crate::judge::rfc3339;
+use crate::pipeline::Progress;
 use crate::pipeline::blocks::BlockKind;
 use crate::pipeline::ordered::{self, OrderedItem};
-use crate::pipeline::{FilterProgress, Input};
 use crate::url::Origin;
 use std::cmp::Reverse;
 
@@ -28,7 +29,7 @@ use std::cmp::Reverse;
 ///
 /// ```
 /// use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
-/// use robosieve::filter::Input;
+/// use robosieve::job::Input;
 /// use robosieve::{Compiler, Snapshot};
 /// let mut compiler = Compiler::default();
 /// compiler.add_robots("https://e.example", b"user-agent: GPTBot\ndisallow: /x")?;
@@ -96,7 +97,7 @@ impl Audit {
         &self,
         logs: Vec<Input>,
         outputs: AuditOutputs<'_>,
-        progress: &(dyn Fn(FilterProgress) + Sync),
+        progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<AuditReport> {
         let auditor = BlockAuditor {
             finder: &self.finder,
@@ -117,7 +118,9 @@ impl Audit {
         };
         ordered::run(
             &LogSource::new(self.options.format.clone(), required, progress),
-            logs,
+            logs.into_iter()
+                .map(Input::into_lines)
+                .collect::<Result<Vec<_>>>()?,
             || auditor.scratch(),
             |block: &mut LogBlock, scratch| match &block.format {
                 Some(format) => auditor.audit(&block.lines, format, scratch, &mut block.audit),

@@ -4,11 +4,11 @@ use crate::audit::block_audit::BlockAudit;
 use crate::audit::detect::{detect, first_lines};
 use crate::audit::format::LogFormat;
 use crate::error::{Error, ErrorKind, Remedy, Result};
-use crate::pipeline::blocks::{LineBlock, LineBlockReader};
+use crate::pipeline::blocks::{LineBlock, LineBlockReader, LineInput};
+use crate::pipeline::progress::{Progress, ProgressMeter, ReportedBytes};
 use crate::pipeline::source::BlockSource;
-use crate::pipeline::{FilterProgress, Input};
 use crate::records::{InputFormat, RecordOptions};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Blocks in flight beyond which no later log is read: 128 MiB of lines.
 const MAX_IN_FLIGHT: usize = 512;
@@ -27,8 +27,7 @@ pub(super) struct LogSource<'r> {
     options: RecordOptions,
     format: Option<Arc<LogFormat>>,
     required: RequiredFields,
-    progress: &'r (dyn Fn(FilterProgress) + Sync),
-    bytes_read: Mutex<u64>,
+    meter: ProgressMeter<'r>,
 }
 
 /// An open log.
@@ -37,8 +36,7 @@ pub(super) struct LogReader {
     /// The format of the next block.
     format: Option<Arc<LogFormat>>,
     is_checked: bool,
-    /// The bytes that progress reports include already.
-    reported: u64,
+    reported: ReportedBytes,
 }
 
 /// Whole lines of a log, and the results of auditing them.
@@ -54,28 +52,15 @@ impl<'r> LogSource<'r> {
     pub(super) fn new(
         format: Option<LogFormat>,
         required: RequiredFields,
-        progress: &'r (dyn Fn(FilterProgress) + Sync),
+        progress: &'r (dyn Fn(Progress) + Sync),
     ) -> Self {
         let options = RecordOptions::default().format(InputFormat::Text);
         Self {
             options,
             format: format.map(Arc::new),
             required,
-            progress,
-            bytes_read: Mutex::default(),
+            meter: ProgressMeter::new(progress),
         }
-    }
-
-    fn report_progress(&self, reader: &mut LogReader) {
-        let bytes_read = reader.blocks.bytes_read();
-        // The lock is held during the call, so that the figures never go back.
-        let mut total = self
-            .bytes_read
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *total += bytes_read - reader.reported;
-        reader.reported = bytes_read;
-        (self.progress)(FilterProgress { bytes_read: *total });
     }
 
     /// Detects the format by the first block, and refuses a log that lacks a required field.
@@ -113,23 +98,24 @@ impl<'r> LogSource<'r> {
 }
 
 impl BlockSource for LogSource<'_> {
-    type Input = Input;
+    type Input = LineInput;
     type Reader = Box<LogReader>;
     type Block = LogBlock;
 
-    fn open(&self, input: Input) -> Result<Box<LogReader>> {
+    fn open(&self, input: LineInput) -> Result<Box<LogReader>> {
         let blocks = LineBlockReader::new(input, &self.options)?;
         Ok(Box::new(LogReader {
             blocks,
             format: self.format.clone(),
             is_checked: false,
-            reported: 0,
+            reported: ReportedBytes::default(),
         }))
     }
 
     fn read(&self, reader: &mut Box<LogReader>, block: &mut LogBlock) -> Result<bool> {
         let has_block = reader.blocks.next(&mut block.lines)?;
-        self.report_progress(reader);
+        self.meter
+            .advance(&mut reader.reported, reader.blocks.bytes_read());
         if !has_block {
             return Ok(false);
         }

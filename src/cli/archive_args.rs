@@ -2,7 +2,6 @@
 
 use super::figures::counts::grouped;
 use super::figures::escape::escape;
-use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{INPUT, OUTPUT, RESOURCES};
 use super::numbers::parse_size;
 use super::option_guard::OptionGuard;
@@ -12,6 +11,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::Compiler;
 use robosieve::compile::{CapturesFile, CompilePhase, CompileReport};
+use robosieve::output::OutputFormat;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl ArchiveArgs {
             return Ok(());
         };
         guard.add_output("--stats-json", path)?;
-        refuse_other_format("--stats-json", path, OutputFormat::Text)
+        Ok(OutputFormat::Text.check(path)?)
     }
 
     /// The directory of temporary files. The one next to the output has room for the output too.

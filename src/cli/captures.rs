@@ -4,7 +4,6 @@ use super::archive_args::{
     ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
 };
 use super::figures::escape::to_json_pretty;
-use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
 use super::inputs::expand_globs;
 use super::output::OutputTarget;
@@ -13,7 +12,7 @@ use super::summary::print_captures;
 use anyhow::bail;
 use clap::Args;
 use robosieve::Compiler;
-use robosieve::output::OutputFile;
+use robosieve::output::{OutputFile, OutputFormat};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -76,5 +75,5 @@ fn refuse_outputs(args: &CapturesArgs, inputs: &[PathBuf]) -> anyhow::Result<()>
     let mut guard = guard_inputs(inputs)?;
     guard.add_output("-o", &args.output)?;
     args.archives.refuse_stats(&mut guard)?;
-    refuse_other_format("-o", &args.output, OutputFormat::Captures)
+    Ok(OutputFormat::Captures.check(&args.output)?)
 }

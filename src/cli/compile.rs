@@ -5,7 +5,6 @@ use super::archive_args::{
     warn_of_unread,
 };
 use super::figures::escape::to_json_pretty;
-use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use super::inputs::expand_globs;
 use super::output::OutputTarget;
@@ -16,7 +15,7 @@ use super::value_enums::named;
 use anyhow::bail;
 use clap::Args;
 use robosieve::compile::CompileReport;
-use robosieve::output::OutputFile;
+use robosieve::output::{OutputFile, OutputFormat};
 use robosieve::{Compiler, Profile, Snapshot};
 use std::path::PathBuf;
 
@@ -111,7 +110,7 @@ fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> 
     guard.add_output("-o", &args.output)?;
     let mut guard = guard.add_inputs("--previous", &args.previous);
     args.archives.refuse_stats(&mut guard)?;
-    refuse_other_format("-o", &args.output, OutputFormat::Snapshot)?;
+    OutputFormat::Snapshot.check(&args.output)?;
     refuse_captures_file(&args.output)
 }
 

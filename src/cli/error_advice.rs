@@ -16,7 +16,7 @@ fn library_error<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e
 }
 
 fn advice(err: &Error) -> Option<String> {
-    let is_table = matches!(err.kind(), ErrorKind::BadTable(_));
+    let is_table = matches!(err.kind(), ErrorKind::BadTable(_) | ErrorKind::BadJob(_));
     let text = match err.remedy()? {
         Remedy::CompileArchives => "; `robosieve compile -o FILE ARCHIVE...` makes one",
         Remedy::CompileWithProfile(profile) => {
@@ -31,6 +31,11 @@ fn advice(err: &Error) -> Option<String> {
         Remedy::NameColumn => {
             "; name the column of the URLs with --field NAME, or by its number with --field N"
         }
+        Remedy::LocateUrls => {
+            "; set it with --input-format, --field or --json-key. For URLs without scheme or host, add \
+             --default-scheme or --host"
+        }
+        Remedy::NameOutputFile => "; name one with -o, such as -o out.parquet or -o kept.warc.gz",
         Remedy::ReadWithoutQuotes => " (--input-format tsv --delimiter ,)",
         Remedy::SeparateOutputs => " (--out-dir)",
         Remedy::ColumnPerAgent => " (--as int8)",

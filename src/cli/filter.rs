@@ -2,30 +2,21 @@
 
 use super::figures::counts::counted;
 use super::help_text::{COMMON, FILTER_EXAMPLES, FILTER_SHORT};
-use super::inputs::InputArgs;
-use super::judge_args::{JudgeArgs, agent_required};
-use super::judge_run::JudgeRun;
-use super::judge_task::{Action, JudgeTask, OutputPaths};
-use super::out_dir::OutDirArgs;
-use super::record_args::RecordArgs;
+use super::judge_args::agent_required;
+use super::judge_job::{Action, JobPaths};
+use super::judge_run::JudgeRunArgs;
 use super::stderr::print_line;
 use super::value_enums::named;
-use super::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
-use robosieve::filter::{FilterStats, Keep, Require};
-use std::path::{Path, PathBuf};
+use robosieve::job::{FilterStats, Keep, Require};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = FILTER_SHORT, after_long_help = FILTER_EXAMPLES, group = agent_required())]
 pub(crate) struct FilterArgs {
-    /// The snapshot
-    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
-    pub snapshot: PathBuf,
     #[command(flatten)]
-    pub verify: VerifyArgs,
-    #[command(flatten)]
-    pub judge: JudgeArgs,
+    pub run: JudgeRunArgs,
     /// Keep allowed or disallowed lines
     #[arg(
         long,
@@ -73,12 +64,6 @@ pub(crate) struct FilterArgs {
     /// sorts them.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = COMMON)]
     pub cdxj: Option<PathBuf>,
-    #[command(flatten)]
-    pub records: RecordArgs,
-    #[command(flatten)]
-    pub out_dir: OutDirArgs,
-    #[command(flatten)]
-    pub inputs: InputArgs,
 }
 
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
@@ -87,39 +72,17 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
             "--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out"
         );
     }
-    let dir = args.out_dir.dir(args.output.as_deref())?;
-    let action = Action::Filter(args.keep, args.require);
-    let task = JudgeTask {
-        action,
-        records: args.records.options(),
-    };
-    let paths = OutputPaths {
-        main: dir.map(Path::to_owned).or_else(|| args.output.clone()),
+    let outputs = JobPaths {
+        main: args.output.clone(),
         disallowed: args.disallowed_to.clone(),
         unknown: args.unknown_to.clone(),
         invalid: args.invalid_to.clone(),
         cdxj: args.cdxj.clone(),
-        of_directory: dir.is_some(),
+        of_directory: false,
     };
-    let FilterArgs {
-        snapshot,
-        verify,
-        judge,
-        out_dir,
-        inputs,
-        ..
-    } = args;
-    JudgeRun {
-        snapshot,
-        verify,
-        judge,
-        out_dir,
-        inputs,
-        task,
-        paths,
-        quiet,
-    }
-    .perform(|stats, _| print_hints(args, stats))
+    let action = Action::Filter(args.keep, args.require);
+    args.run
+        .perform(action, outputs, quiet, |stats, _| print_hints(args, stats))
 }
 
 /// Says which lines were not written, and which options keep or write them.

@@ -22,11 +22,10 @@ pub(crate) struct InputArgs {
     /// The first of four parts is 1/4, the last is 4/4.
     #[arg(long, hide_short_help = true, value_name = "I/N", value_parser = parse_shard, help_heading = MANY_FILES)]
     pub shard: Option<InputShard>,
-    /// Lists of URLs, or Parquet files (default: standard input)
+    /// Lists of URLs, Parquet, WARC, WET or WAT files (default: standard input)
     ///
-    /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. filter and annotate also
-    /// read WARC, WET and WAT files. A directory stands for
-    /// its files, and a quoted glob ('crawl/*.gz') for its matches.
+    /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. The content decides, not
+    /// the name. A directory stands for its files, and a quoted glob ('crawl/*.gz') for its matches.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }

@@ -1,130 +1,189 @@
-//! One job: lists of URLs to their outputs. A plain run is one job; `--out-dir` has one per file.
+//! One job of `filter` or `annotate`: inputs to their outputs. A plain run is one job; `--out-dir` has
+//! one per file.
 
-use super::file_extension::{OutputFormat, refuse_other_format, refuse_other_format_of_input};
-use super::judge_task::{Action, JudgeTask, OutputPaths};
-use super::output::OutputTarget;
-use super::output_set::OutputSet;
-use super::parquet;
-use super::summary::no_url;
-use super::warc::{self, ListsOrWarcs};
-use anyhow::bail;
+use super::output::{Stdout, is_stdout};
+use super::signals;
 use robosieve::Judge;
-use robosieve::filter::{Filter, FilterStats, Input, Outputs};
-use std::io::Write;
-use std::path::PathBuf;
+use robosieve::job::{
+    FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
+};
+use robosieve::records::RecordOptions;
+use std::io;
+use std::path::{Path, PathBuf};
 
-/// The written outputs of a job, not yet visible except those of Parquet. Dropping them removes the
-/// temporary files.
-pub(crate) struct PendingOutputs {
-    outputs: Vec<OutputTarget>,
-    stats: FilterStats,
+/// The action on the records of an input, and the options that locate their URLs.
+#[derive(Clone, Debug)]
+pub(crate) struct JudgeTask {
+    pub action: Action,
+    pub records: RecordOptions,
 }
 
-impl PendingOutputs {
-    /// Makes the outputs visible.
-    pub(crate) fn commit(self) -> anyhow::Result<FilterStats> {
-        OutputTarget::commit_all(self.outputs)?;
-        Ok(self.stats)
+/// The action on every record.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// Write it to the output of its verdict.
+    Filter(Keep, Require),
+    /// Write it to the main output, with its verdicts.
+    Annotate(Annotation),
+}
+
+/// The additions of `annotate`.
+#[derive(Clone, Debug)]
+pub(crate) struct Annotation {
+    /// The form of the verdicts; `None` is the default of the input format.
+    pub form: Option<Form>,
+    /// The name, or name prefix, of the columns added to Parquet files.
+    pub name: Option<String>,
+    /// Whether to add preferences.
+    pub preferences: bool,
+}
+
+/// The paths of the outputs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobPaths {
+    /// The kept or annotated lines; `None` is standard output.
+    pub main: Option<PathBuf>,
+    pub disallowed: Option<PathBuf>,
+    pub unknown: Option<PathBuf>,
+    pub invalid: Option<PathBuf>,
+    /// The offset index of kept WARC records.
+    pub cdxj: Option<PathBuf>,
+    /// Whether the paths are directories of `--out-dir`, or files in them.
+    pub of_directory: bool,
+}
+
+impl JobPaths {
+    /// The option that names an output.
+    pub(crate) fn option_of(&self, output: &str) -> &'static str {
+        match output {
+            "disallowed" => "--disallowed-to",
+            "unknown" => "--unknown-to",
+            "invalid" => "--invalid-to",
+            "cdxj" => "--cdxj",
+            _ if self.of_directory => "--out-dir",
+            _ => "-o",
+        }
+    }
+
+    /// All outputs that are files, each with its name: `main`, `disallowed`, `unknown`,
+    /// `invalid`, `cdxj`.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let names = ["main", "disallowed", "unknown", "invalid", "cdxj"];
+        let all = names.into_iter().zip(self.paths());
+        all.filter_map(|(output, path)| Some((output, path?)))
+    }
+
+    /// The paths in the order of the fields, which is that of [`Outputs`].
+    fn paths(&self) -> [Option<&Path>; 5] {
+        [
+            &self.main,
+            &self.disallowed,
+            &self.unknown,
+            &self.invalid,
+            &self.cdxj,
+        ]
+        .map(Option::as_deref)
+    }
+
+    /// Opens all outputs; those on standard output borrow from `streams`.
+    fn open<'s>(
+        &self,
+        streams: &'s mut [Option<Stdout>; 5],
+    ) -> anyhow::Result<Outputs<Output<'s>>> {
+        let mut paths = self.paths();
+        let has_others = paths[1..].iter().any(Option::is_some);
+        paths[0].get_or_insert(Path::new("-"));
+        let mut outputs = [const { None }; 5];
+        for ((path, stream), output) in paths.into_iter().zip(streams).zip(&mut outputs) {
+            let Some(path) = path else { continue };
+            *output = Some(if is_stdout(path) {
+                let stdout = stream.insert(Stdout::new());
+                if has_others {
+                    stdout.outlive_reader();
+                }
+                let output = Output::from_writer(stdout);
+                // A name such as /dev/stdout was given on purpose.
+                if path == Path::new("-") {
+                    output.refuse_tables()
+                } else {
+                    output
+                }
+            } else if self.of_directory {
+                Output::create(path)?.named_after_input()
+            } else {
+                Output::create(path)?
+            });
+        }
+        Ok(Outputs::from_array(outputs))
     }
 }
 
-/// Writes every record of `inputs`, in order, to its output. Parquet outputs appear at once.
-/// `progress` receives the number of bytes read so far.
+/// The written outputs of a job, not yet visible. Dropping them leaves no file.
+pub(crate) struct PendingOutputs {
+    written: Written,
+    streams: [Option<Stdout>; 5],
+}
+
+impl PendingOutputs {
+    /// Makes the outputs visible together. A closed standard output does not stop the files; it is an
+    /// error afterwards.
+    pub(crate) fn commit(self) -> anyhow::Result<FilterStats> {
+        let mut closed: io::Result<()> = Ok(());
+        for stream in self.streams.into_iter().flatten() {
+            closed = closed.and(stream.finish()?);
+        }
+        if self.written.has_files() {
+            signals::committing();
+        }
+        let stats = self.written.commit()?;
+        closed?;
+        Ok(stats)
+    }
+}
+
+/// Writes every record of `inputs`, in order, to its output. `progress` receives the number of bytes
+/// read so far.
 pub(crate) fn write(
     task: &JudgeTask,
     judge: &Judge,
     inputs: &[PathBuf],
-    paths: &OutputPaths,
+    paths: &JobPaths,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<PendingOutputs> {
-    if parquet::are_parquet(inputs)? {
-        refuse_index(paths)?;
-        refuse_misnamed(paths, OutputFormat::Parquet)?;
-        let stats = parquet::write(task, judge, inputs, paths, progress)?;
-        return Ok(PendingOutputs {
-            outputs: Vec::new(),
-            stats,
-        });
-    }
-    // A stream is read to recognise it.
-    let is_stream = |path: &PathBuf| {
-        path.as_os_str() == "-" || std::fs::metadata(path).is_ok_and(|meta| !meta.is_file())
-    };
-    let opened = if inputs.iter().any(is_stream) {
-        Some(OutputSet::open(paths)?)
-    } else {
-        None
-    };
-    let (names, inputs) = match warc::open(inputs)? {
-        ListsOrWarcs::Lists(lists) => (inputs, lists),
-        ListsOrWarcs::Warcs(warcs) => {
-            let (outputs, stats) = warc::write(task, judge, warcs, paths, opened, progress)?;
-            return Ok(PendingOutputs { outputs, stats });
-        }
-    };
-    refuse_index(paths)?;
-    refuse_misnamed(paths, OutputFormat::Text)?;
-    let mut outputs = opened
-        .map_or_else(|| OutputSet::open(paths), Ok)?
-        .compressed(paths, |_| false)?;
-    let progress = |at: robosieve::filter::FilterProgress| progress(at.bytes_read);
-    let filter = Filter::new(judge)
+    // Streams are read only when the job runs: a run that waits for its input has reported the errors
+    // of its outputs.
+    let inputs = open_inputs(inputs)?;
+    let mut streams = [const { None }; 5];
+    let outputs = paths.open(&mut streams)?;
+    let show = |at: Progress| progress(at.bytes_read);
+    let job = Job::new(judge)
         .records(task.records.clone())
-        .progress(&progress);
-    let stats = match &task.action {
-        Action::Annotate(annotation) => {
-            let filter = filter
-                .form(annotation.list_form()?)
-                .preferences(annotation.preferences);
-            filter.annotate(inputs, &mut outputs.main)?
-        }
-        Action::Filter(keep, require) => {
-            let sinks = Outputs {
-                kept: Some(&mut outputs.main),
-                other: as_sink(&mut outputs.disallowed),
-                unknown: as_sink(&mut outputs.unknown),
-                invalid: as_sink(&mut outputs.invalid),
-            };
-            filter.keep(*keep, *require).run(inputs, sinks)?
-        }
+        .require_url(true)
+        .progress(&show);
+    let written = match &task.action {
+        Action::Filter(keep, require) => job.keep(*keep, *require).filter(inputs, outputs)?,
+        Action::Annotate(annotation) => annotate(job, annotation, inputs, outputs)?,
     };
-    if stats.has_no_url() {
-        // The outputs are dropped here, so they replace no files.
-        return Err(no_url(stats.lines, names));
+    Ok(PendingOutputs { written, streams })
+}
+
+fn annotate<'j>(
+    mut job: Job<'j>,
+    annotation: &'j Annotation,
+    inputs: Vec<Input>,
+    outputs: Outputs<Output<'_>>,
+) -> robosieve::Result<Written> {
+    job = job.preferences(annotation.preferences);
+    if let Some(form) = annotation.form {
+        job = job.form(form);
     }
-    Ok(PendingOutputs {
-        outputs: outputs.all(),
-        stats,
-    })
-}
-
-/// Refuses an index of outputs that are not archives.
-fn refuse_index(paths: &OutputPaths) -> anyhow::Result<()> {
-    match &paths.cdxj {
-        Some(path) => bail!(
-            "{}: --cdxj indexes the records of WARC files, and no input is one",
-            path.display()
-        ),
-        None => Ok(()),
+    if let Some(name) = &annotation.name {
+        job = job.name(name);
     }
-}
-
-/// Refuses outputs with the extension of another format.
-fn refuse_misnamed(paths: &OutputPaths, format: OutputFormat) -> anyhow::Result<()> {
-    let refuse = if paths.of_directory {
-        refuse_other_format_of_input
-    } else {
-        refuse_other_format
-    };
-    paths
-        .named()
-        .try_for_each(|(output, path)| refuse(paths.option_of(output), path, format))
-}
-
-fn as_sink(output: &mut Option<OutputTarget>) -> Option<&mut (dyn Write + Send)> {
-    output
-        .as_mut()
-        .map(|output| output as &mut (dyn Write + Send))
+    job.annotate(
+        inputs,
+        outputs.kept.expect("the main output is always open"),
+    )
 }
 
 /// Opens all inputs before any is read, so that a missing one fails at once.

@@ -1,63 +1,62 @@
 //! The run that `filter` and `annotate` share: open and verify the snapshot, judge one job or one
 //! per input, print the summary.
 
+use super::help_text::COMMON;
 use super::inputs::InputArgs;
 use super::judge_args::JudgeArgs;
-use super::judge_job;
-use super::judge_task::{Action, JudgeTask, OutputPaths};
+use super::judge_job::{self, Action, JobPaths, JudgeTask};
 use super::option_guard::OptionGuard;
 use super::out_dir::{OutDirArgs, OutDirRun, RunIdentity};
 use super::progress::Progress;
+use super::record_args::RecordArgs;
 use super::summary::print_filter;
 use super::verify_args::VerifyArgs;
-use robosieve::filter::FilterStats;
+use clap::Args;
+use robosieve::job::FilterStats;
 use robosieve::{Agent, Judge, Snapshot};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// The arguments of a run.
-pub(crate) struct JudgeRun<'a> {
-    pub snapshot: &'a Path,
-    pub verify: &'a VerifyArgs,
-    pub judge: &'a JudgeArgs,
-    pub out_dir: &'a OutDirArgs,
-    pub inputs: &'a InputArgs,
-    pub task: JudgeTask,
-    /// The outputs, or with `--out-dir` their directories.
-    pub paths: OutputPaths,
-    pub quiet: bool,
+// The options of `filter` and `annotate` that do not depend on the verb.
+#[derive(Debug, Args)]
+pub(crate) struct JudgeRunArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    #[command(flatten)]
+    pub out_dir: OutDirArgs,
+    #[command(flatten)]
+    pub inputs: InputArgs,
 }
 
-impl JudgeRun<'_> {
-    /// Runs the task and prints its summary; `print_more` adds the lines of the verb.
+impl JudgeRunArgs {
+    /// Runs the action and prints its summary; `print_more` adds the lines of the verb. With
+    /// `--out-dir`, the outputs of `paths` are directories.
     pub(crate) fn perform(
-        self,
+        &self,
+        action: Action,
+        mut paths: JobPaths,
+        quiet: bool,
         print_more: impl FnOnce(&FilterStats, &[Agent]),
     ) -> anyhow::Result<()> {
-        let snapshot = Snapshot::open(self.snapshot)?;
-        match &self.task.action {
-            Action::Annotate(annotation) if annotation.preferences => {
-                self.verify.all(&snapshot, self.snapshot)?
-            }
-            _ => self.verify.judging(&snapshot, self.snapshot)?,
+        if let Some(dir) = self.out_dir.dir(paths.main.as_deref())? {
+            paths.main = Some(dir.to_owned());
+            paths.of_directory = true;
         }
-        let agent_args = &self.judge.agents;
-        let agents = agent_args.resolve(self.quiet)?;
-        agent_args.check_spelling_in(&agents, [(&snapshot, self.snapshot)])?;
-        self.inputs
-            .inputs
-            .iter()
-            .try_for_each(|input| agent_args.refuse_agent_as_input(input))?;
+        let snapshot = self.open_snapshot(&action)?;
+        let agents = self.resolve_agents(&snapshot, quiet)?;
         let options = self.judge.options();
         let judge = Judge::new(&snapshot, &agents, options)?;
-        if self.out_dir.out_dir.is_some() {
-            let guard = self.overwrite_guard();
-            let Self {
-                inputs,
-                task,
-                paths,
-                quiet,
-                ..
-            } = self;
+        let task = JudgeTask {
+            action,
+            records: self.records.options(),
+        };
+        if paths.of_directory {
             let identity = RunIdentity::new(&snapshot, &agents, &options, &task);
             let run = OutDirRun {
                 task,
@@ -66,7 +65,7 @@ impl JudgeRun<'_> {
                 identity,
                 quiet,
             };
-            let summary = run.run(inputs, guard, self.out_dir.resume)?;
+            let summary = run.run(&self.inputs, self.overwrite_guard(), self.out_dir.resume)?;
             if !quiet {
                 summary.print();
                 print_more(&summary.all(), &agents);
@@ -74,16 +73,9 @@ impl JudgeRun<'_> {
             return summary.result();
         }
         // Other shards may be read at the same time, so their inputs are protected too.
-        let inputs = self.inputs.all(self.quiet)?;
-        self.refuse_overwriting(&inputs)?;
-        let Self {
-            inputs: input_args,
-            task,
-            paths,
-            quiet,
-            ..
-        } = self;
-        let inputs = input_args.part(inputs);
+        let inputs = self.inputs.all(quiet)?;
+        self.refuse_overwriting(&inputs, &paths)?;
+        let inputs = self.inputs.part(inputs);
         let progress = Progress::of_inputs(&inputs, quiet);
         let stats = judge_job::write(&task, &judge, &inputs, &paths, &|read| progress.set(read))?
             .commit()?;
@@ -95,23 +87,47 @@ impl JudgeRun<'_> {
         Ok(())
     }
 
+    /// Opens the snapshot, and verifies as much of it as the action reads.
+    fn open_snapshot(&self, action: &Action) -> anyhow::Result<Snapshot> {
+        let snapshot = Snapshot::open(&self.snapshot)?;
+        match action {
+            // Preferences are in the texts.
+            Action::Annotate(annotation) if annotation.preferences => {
+                self.verify.all(&snapshot, &self.snapshot)?;
+            }
+            _ => self.verify.judging(&snapshot, &self.snapshot)?,
+        }
+        Ok(snapshot)
+    }
+
+    fn resolve_agents(&self, snapshot: &Snapshot, quiet: bool) -> anyhow::Result<Vec<Agent>> {
+        let args = &self.judge.agents;
+        let agents = args.resolve(quiet)?;
+        args.check_spelling_in(&agents, [(snapshot, self.snapshot.as_path())])?;
+        self.inputs
+            .inputs
+            .iter()
+            .try_for_each(|input| args.refuse_agent_as_input(input))?;
+        Ok(agents)
+    }
+
     /// A guard with all files that are read, except the inputs.
     fn overwrite_guard(&self) -> OptionGuard {
         let guard = self
             .judge
             .agents
             .overwrite_guard()
-            .add_inputs("the snapshot", [self.snapshot]);
+            .add_inputs("the snapshot", [&self.snapshot]);
         guard.add_inputs("--files-from", &self.inputs.files_from)
     }
 
-    fn refuse_overwriting(&self, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    fn refuse_overwriting(&self, inputs: &[PathBuf], paths: &JobPaths) -> anyhow::Result<()> {
         let mut guard = self.overwrite_guard().add_inputs("an input", inputs);
-        if self.paths.main.is_none() {
+        if paths.main.is_none() {
             guard = guard.add_stdout()?;
         }
-        self.paths
+        paths
             .named()
-            .try_for_each(|(output, path)| guard.add_output(self.paths.option_of(output), path))
+            .try_for_each(|(output, path)| guard.add_output(paths.option_of(output), path))
     }
 }

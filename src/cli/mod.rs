@@ -15,7 +15,6 @@ mod diff;
 mod error_advice;
 mod export;
 mod figures;
-mod file_extension;
 mod filter;
 mod help_text;
 mod inputs;
@@ -23,7 +22,6 @@ mod inspect;
 mod judge_args;
 mod judge_job;
 mod judge_run;
-mod judge_task;
 mod lint;
 mod man;
 mod numbers;
@@ -31,8 +29,7 @@ mod option_guard;
 mod out_dir;
 mod outcomes;
 mod output;
-mod output_set;
-mod parquet;
+mod parquet_panics;
 mod progress;
 mod record_args;
 mod report;
@@ -44,7 +41,6 @@ mod thread_pool;
 mod time;
 mod value_enums;
 mod verify_args;
-mod warc;
 
 use args::{Cli, Verb};
 use figures::escape::{escape, escape_lines};
@@ -57,6 +53,7 @@ use stderr::print_line;
 /// Runs the command. The exit code is 0 for success, 1 if `check` finds a URL disallowed,
 /// `diff --exit-code` finds a difference or `lint` a denied finding, and 2 for an error.
 pub(crate) fn run() -> ExitCode {
+    parquet_panics::silence_parquet_panics();
     let code = match Cli::read() {
         Ok(cli) => run_verb(cli),
         Err(err) => print_usage(&err),

@@ -34,40 +34,16 @@ enum WhenClosed {
 impl OutputTarget {
     pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         match path {
-            None => {
-                let out = BufWriter::with_capacity(1 << 16, io::stdout());
-                Ok(Self::Stdout(Stdout {
-                    out,
-                    when_closed: WhenClosed::Fail,
-                }))
-            }
+            None => Ok(Self::Stdout(Stdout::new())),
             Some(path) if is_stdout(path) => Self::open(None),
             Some(path) => Ok(Self::File(Box::new(OutputFile::create(path)?))),
         }
     }
 
-    /// [`open`](Self::open) without compression, which
-    /// [`compressed_by_name`](Self::compressed_by_name) adds.
-    pub(crate) fn open_as_is(path: Option<&Path>) -> anyhow::Result<Self> {
-        match path.filter(|path| !is_stdout(path)) {
-            Some(path) => Ok(Self::File(Box::new(OutputFile::create_as_is(path)?))),
-            None => Self::open(None),
-        }
-    }
-
-    /// Compresses all bytes as the file extension says.
-    pub(crate) fn compressed_by_name(self) -> anyhow::Result<Self> {
-        Ok(match self {
-            Self::Stdout(stdout) => Self::Stdout(stdout),
-            Self::File(file) => Self::File(Box::new(file.compressed_by_name()?)),
-        })
-    }
-
-    /// Continues the run for the other outputs after the reader of standard output has closed the
-    /// pipe.
+    /// [`Stdout::outlive_reader`], if this is standard output.
     pub(crate) fn outlive_reader(&mut self) {
         if let Self::Stdout(stdout) = self {
-            stdout.when_closed = WhenClosed::Drop;
+            stdout.outlive_reader();
         }
     }
 
@@ -93,13 +69,11 @@ impl OutputTarget {
     /// Makes several outputs visible together. If one cannot be completed, none of the files
     /// appears. A closed standard output does not stop the files; it is an error afterwards.
     pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Self>) -> anyhow::Result<()> {
-        let (mut files, mut closed) = (Vec::new(), Ok(()));
+        let mut files = Vec::new();
+        let mut closed = Ok(());
         for output in outputs {
             match output {
-                Self::Stdout(mut out) => match out.flush() {
-                    Err(err) if err.kind() == io::ErrorKind::BrokenPipe => closed = Err(err),
-                    flushed => flushed?,
-                },
+                Self::Stdout(stdout) => closed = closed.and(stdout.finish()?),
                 Self::File(file) => files.push(*file),
             }
         }
@@ -135,6 +109,26 @@ impl Write for OutputTarget {
 }
 
 impl Stdout {
+    pub(crate) fn new() -> Self {
+        Self {
+            out: BufWriter::with_capacity(1 << 16, io::stdout()),
+            when_closed: WhenClosed::Fail,
+        }
+    }
+
+    /// Continues the run for the other outputs after the reader has closed the pipe.
+    pub(crate) fn outlive_reader(&mut self) {
+        self.when_closed = WhenClosed::Drop;
+    }
+
+    /// Writes the rest. The inner error is that of a closed pipe, which does not stop other outputs.
+    pub(crate) fn finish(mut self) -> io::Result<io::Result<()>> {
+        match self.flush() {
+            Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Ok(Err(err)),
+            flushed => flushed.map(Ok),
+        }
+    }
+
     /// Writes, unless the reader has closed the pipe; the result is then `dropped`.
     fn attempt<T>(
         &mut self,

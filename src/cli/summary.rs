@@ -8,9 +8,8 @@ use super::stderr::print_line;
 use robosieve::Agent;
 use robosieve::compile::{CapturesReport, CompileReport};
 use robosieve::export::ExportStats;
-use robosieve::filter::FilterStats;
+use robosieve::job::FilterStats;
 use robosieve::report::ListFacts;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// The columns of a name and a number.
@@ -169,24 +168,6 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
             grouped(stats.via_other_scheme)
         ));
     }
-}
-
-/// The error of a run whose inputs have lines but no URL.
-pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
-    let first = match inputs.first() {
-        Some(path) if path.as_os_str() != "-" => path.display().to_string(),
-        _ => "standard input".to_owned(),
-    };
-    let others = if inputs.len() > 1 {
-        " and the other inputs"
-    } else {
-        ""
-    };
-    anyhow::anyhow!(
-        "{first}{others}: none of the {} lines has a URL in the expected column or key; set it with --input-format, \
-         --field or --json-key. For URLs without scheme or host, add --default-scheme or --host",
-        grouped(lines)
-    )
 }
 
 /// Prints the size of the lists of a report.

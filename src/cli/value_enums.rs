@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use robosieve::audit::Identity;
-use robosieve::filter::{Keep, Require};
+use robosieve::job::{Form, Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
@@ -76,6 +76,18 @@ impl OptionValue for Require {
     const HELP: &'static [&'static str] = &[];
 }
 
+impl OptionValue for Form {
+    const HELP: &'static [&'static str] = &[
+        "One letter per agent, a TAB, the line",
+        "JSON objects; the key \"robots\" has the verdict of each agent",
+        "One digit per agent, 1 if it may fetch the URL, and nothing else",
+        "For Parquet: one int64 column; bit 0 is set if the first agent may fetch the URL, bit 1 for \
+         the second, up to 63 agents; null without a verdict",
+        "For Parquet: one int8 column per agent: 0 disallowed, 1 allowed, 2 unknown origin, 3 not a \
+         URL; null for null",
+    ];
+}
+
 impl OptionValue for InputFormat {
     const HELP: &'static [&'static str] = &[
         "One URL per line",
@@ -111,23 +123,6 @@ pub(crate) enum SchemeArg {
     Exact,
     /// Use the http entry for https URLs, and the reverse, if only one exists
     Any,
-}
-
-/// The form of the verdicts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnnotateArg {
-    /// One letter per agent, a TAB, the line
-    Letters,
-    /// JSON objects; the key "robots" has the verdict of each agent
-    Jsonl,
-    /// One digit per agent, 1 if it may fetch the URL, and nothing else
-    Mask,
-    /// For Parquet: one int64 column; bit 0 is set if the first agent may fetch the URL, bit 1 for
-    /// the second, up to 63 agents; null without a verdict
-    Bits,
-    /// For Parquet: one int8 column per agent: 0 disallowed, 1 allowed, 2 unknown origin, 3 not a
-    /// URL; null for null
-    Int8,
 }
 
 /// Which of the non-deciding rules are listed.

@@ -1,6 +1,6 @@
 //! How one URL is judged: split it, look up its origin, apply the policy, match its path.
 //!
-//! [`Judge`] is for programs; [`Filter`](crate::filter::Filter) and its relatives run whole lists.
+//! [`Judge`] is for programs; [`Job`](crate::job::Job) runs whole files.
 
 mod applied;
 pub(crate) mod batch;

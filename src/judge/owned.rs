@@ -37,7 +37,7 @@ self_cell!(
 /// clone, so a server keeps one in its state and replaces it when a new snapshot arrives, while
 /// threads still judge by the old one. Each call takes its working memory from a pool.
 ///
-/// For lists of URLs, use [`Filter`](crate::filter::Filter): it judges batches on all cores.
+/// For files of URLs, use [`Job`](crate::job::Job): it judges batches on all cores.
 ///
 /// ```
 /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};

@@ -2,43 +2,46 @@
 //!
 //! All workers judge, and one more thread copies the existing columns meanwhile.
 
+use crate::container::outputs::Output;
+use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::parquet::columns::ColumnEncoders;
+use crate::parquet::columns::{ColumnEncoders, VerdictColumns};
 use crate::parquet::input::{ParquetInput, bad, guard};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
-use crate::parquet::{ParquetFilter, same_schema};
+use crate::parquet::tables::{RowProgress, check_urls, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use parquet::file::metadata::KeyValue;
-use std::path::Path;
 
 /// The row groups whose verdicts may wait until their other columns are copied.
 const AHEAD: usize = 2;
 
 pub(super) fn run(
-    filter: &ParquetFilter<'_>,
+    settings: &Settings<'_>,
+    columns: VerdictColumns,
     inputs: &[ParquetInput],
-    out: &Path,
+    output: &mut Output<'_>,
 ) -> Result<FilterStats> {
     let first = same_schema(inputs)?;
-    let agents = filter.judge.agents();
-    let name = filter.name.unwrap_or(filter.columns.default_name());
+    let agents = settings.judge.agents();
+    let name = settings.name.unwrap_or(columns.default_name());
     let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
     let entries = vec![KeyValue::new(
         "robosieve.agents".to_owned(),
         names.join(","),
     )];
-    let fields = filter.columns.fields(agents, name)?;
+    let fields = columns.fields(agents, name)?;
     let mut table =
-        TableWriter::create(out, first, &fields, entries).map_err(|err| err.at(&first.path))?;
+        TableWriter::create(output, first, &fields, entries).map_err(|err| err.at(&first.path))?;
     let new_columns =
         table.writer.schema_descr().columns()[first.schema().num_columns()..].to_vec();
     let properties = table.writer.properties().clone();
-    let encoders = || ColumnEncoders::new(&new_columns, &properties, out);
+    let path = table.path().to_owned();
+    let encoders = || ColumnEncoders::new(&new_columns, &properties, &path);
     let row_groups = all_row_groups(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
     let (to, from) = (&mut table, &row_groups);
@@ -46,7 +49,7 @@ pub(super) fn run(
         // The thread owns the receiver and drops it when copying ends. Then `send` fails instead of
         // waiting for ever.
         let copying = threads::spawn(scope, move || guard(|| copy(to, inputs, from, receiver)))?;
-        let judged = judge(filter, inputs, from, encoders, sender);
+        let judged = judge(settings, columns, inputs, from, encoders, sender);
         let copied = copying
             .join()
             .unwrap_or_else(|_| bad("the thread that copies columns panicked"));
@@ -58,33 +61,34 @@ pub(super) fn run(
             (judged, Ok(())) => judged,
         }
     })?;
-    filter.check(&judged, inputs)?;
-    guard(|| table.finish())?.commit()?;
+    check_urls(settings, &judged, inputs)?;
+    guard(|| table.finish())?;
     Ok(judged)
 }
 
 /// Judges all row groups and sends their new columns to the copying thread.
 fn judge(
-    filter: &ParquetFilter<'_>,
+    settings: &Settings<'_>,
+    columns: VerdictColumns,
     inputs: &[ParquetInput],
     row_groups: &[RowGroupId],
     encoders: impl Fn() -> ColumnEncoders + Send + Sync,
     sender: Sender<Vec<EncodedChunk>>,
 ) -> Result<FilterStats> {
-    let engine = filter.judge.engine();
+    let engine = settings.judge.engine();
     let mut total = FilterStats::default();
-    let mut progress = filter.progress_of(inputs);
+    let progress = RowProgress::new(settings, inputs);
     let mut open = encoders();
     ordered::run(
         &RowGroupSource { inputs },
         row_groups.to_vec(),
         || engine.scratch(),
         |block, scratch| {
-            block.columns = filter.columns.batch(engine.agents().len(), block.urls.rows);
+            block.columns = columns.batch(engine.agents().len(), block.urls.rows);
             let columns = &mut block.columns;
             block.stats = judge_batch(
                 engine,
-                filter.criterion,
+                settings.criterion,
                 &block.urls,
                 scratch,
                 |rows, verdicts| {
@@ -97,7 +101,7 @@ fn judge(
         |item| match item {
             OrderedItem::Block(block) => {
                 total.add(&block.stats);
-                progress(total.lines);
+                progress.report(total.lines);
                 guard(|| open.write(&block.columns))
             }
             OrderedItem::EndOfInput => {

@@ -4,7 +4,6 @@
 use crate::agent::Agent;
 use crate::error::{Remedy, Result};
 use crate::judge::VerdictsRef;
-use crate::named_value::named_values;
 use crate::parquet::input::{bad, table_error};
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
@@ -15,27 +14,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The columns of verdicts that annotating adds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VerdictColumns {
-    /// One `int64` column for up to 63 agents: bit 0 is set if the first agent may fetch the URL,
-    /// bit 1 for the second, and so on. (Spark refuses unsigned columns.) It is null if the URL is
-    /// null, if it is not a URL, and if its origin is unknown, because a mask has no bits for these.
-    #[default]
+/// The columns of verdicts that annotating adds: [`Form::Bits`](crate::job::Form::Bits) and
+/// [`Form::Int8`](crate::job::Form::Int8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VerdictColumns {
     Bits,
-    /// An `int8` column for each agent, with the numbers of [`Verdict::code`]: 0 disallowed, 1
-    /// allowed, 2 unknown origin, 3 not a URL. Only rows whose URL is null are null.
-    ///
-    /// [`Verdict::code`]: crate::Verdict::code
     Int8,
-}
-
-named_values! {
-    /// The name on the command line.
-    VerdictColumns {
-        Bits = "bits",
-        Int8 = "int8",
-    }
 }
 
 /// The bits of an `int64` without its sign.
@@ -138,8 +122,8 @@ impl VerdictBatch {
 /// if it stays.
 fn keep<T: Copy>(values: &mut Vec<T>, levels: &[i16]) {
     let mut kept = 0;
-    for (place, level) in (0..values.len()).zip(levels) {
-        values[kept] = values[place];
+    for (row, level) in (0..values.len()).zip(levels) {
+        values[kept] = values[row];
         kept += usize::from(*level == 1);
     }
     values.truncate(kept);

@@ -1,9 +1,10 @@
 //! Opens and checks a Parquet file: its schema, its row groups, and the column of URLs.
 
+use crate::container::settings::bad_job;
 use crate::error::{Error, ErrorKind, Remedy, Result};
-use crate::file_format::{ENOUGH, FileFormat, PARQUET_MAGIC};
+use crate::file_format::PARQUET_MAGIC;
 use crate::parquet::chunks::ParquetFile;
-use crate::records::{RecordOptions, UrlComposer};
+use crate::records::{Field, RecordOptions, UrlComposer};
 use parquet::basic::{CompressionCodec, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -13,82 +14,50 @@ use parquet::file::metadata::{
 use parquet::file::reader::Length;
 use parquet::schema::types::SchemaDescriptor;
 use std::fs::File;
-use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// A Parquet file with a column of URLs. Its footer is read and checked, its rows are not.
-///
-/// ```no_run
-/// let table = robosieve::parquet::ParquetInput::open("crawl.parquet", "url")?;
-/// println!("{} rows", table.rows());
-/// # Ok::<(), robosieve::Error>(())
-/// ```
+/// A Parquet file with a column of URLs.
 #[derive(Debug)]
-pub struct ParquetInput {
-    pub(super) path: PathBuf,
-    pub(super) chunks: ParquetFile,
-    pub(super) meta: ParquetMetaData,
+pub(super) struct ParquetInput {
+    pub path: PathBuf,
+    pub chunks: ParquetFile,
+    pub meta: ParquetMetaData,
     /// The number of the leaf column with the URLs.
-    pub(super) column: usize,
-    pub(super) composer: Option<UrlComposer>,
+    pub column: usize,
+    pub composer: Option<UrlComposer>,
 }
 
 impl ParquetInput {
-    /// Opens a file and finds the column of this name (`a.b` for a field of a struct). It must be a
-    /// string or binary column that is not repeated. If no column has exactly this name, the only
-    /// one that differs in the case of ASCII letters is used. Reads the footer and the page
-    /// indexes.
+    /// Opens a file, and finds the column of URLs that `records` names (`a.b` for a field of a
+    /// struct; the default is `url`). It must be a string or binary column that is not repeated. If
+    /// no column has exactly this name, the only one that differs in the case of ASCII letters is
+    /// used. Reads the footer and the page indexes. URLs that lack a scheme or a host are completed.
     ///
     /// # Errors
-    /// I/O errors; [`ErrorKind::BadTable`] for a file that is not Parquet, is encrypted, is
-    /// damaged, or has no such column. All name the file.
-    pub fn open(path: impl AsRef<Path>, column: &str) -> Result<Self> {
-        let path = path.as_ref();
-        Self::read(path, column).map_err(|err| err.at(path))
-    }
-
-    /// Whether a file is Parquet: its name ends in `.parquet`, or it starts with the format's magic
-    /// number. A pipe or a directory is not, nor is a file of another name that cannot be opened.
-    pub fn is_parquet(path: impl AsRef<Path>) -> bool {
-        let path = path.as_ref();
-        // If the metadata cannot be read, the name decides. Opening the file then reports why, and
-        // its bytes never become lines.
-        if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-            return false;
+    /// I/O errors; [`ErrorKind::BadTable`] for a file that is not Parquet, is encrypted, is damaged,
+    /// or has no such column; [`ErrorKind::BadJob`] for other ways to locate URLs. All but the last
+    /// name the file.
+    pub(super) fn open(path: &Path, records: &RecordOptions) -> Result<Self> {
+        if records.json_key.is_some() {
+            return bad_job("a JSON key locates URLs in lists; a Parquet file has columns")
+                .map_err(|err| err.with_remedy(Remedy::NameColumn));
         }
-        let named = path
-            .extension()
-            .is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
-        named || File::open(path).is_ok_and(begins_with_magic)
+        let column = match &records.field {
+            None => "url",
+            Some(Field::Name(name)) => name,
+            Some(Field::Number(number)) => {
+                return bad_job(format!(
+                    "field {number}: the columns of a Parquet file have names; give one of them"
+                ));
+            }
+        };
+        let composer = UrlComposer::of(records);
+        Self::read(path, column, composer).map_err(|err| err.at(path))
     }
 
-    /// Completes URLs that lack a scheme or a host, as `options` say. The other options are for
-    /// lists.
-    pub fn records(mut self, options: &RecordOptions) -> Self {
-        self.composer = UrlComposer::of(options);
-        self
-    }
-
-    /// The number of rows, from the footer.
-    pub fn rows(&self) -> u64 {
-        self.meta
-            .row_groups()
-            .iter()
-            .map(|group| group.num_rows().unsigned_abs())
-            .sum()
-    }
-
-    pub(super) fn schema(&self) -> &SchemaDescriptor {
-        self.meta.file_metadata().schema_descr()
-    }
-
-    fn read(path: &Path, column: &str) -> Result<Self> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return bad("not a regular file; Parquet is read from its end, so it must be a file");
-        }
-        let chunks = ParquetFile::new(file)?;
+    fn read(path: &Path, column: &str, composer: Option<UrlComposer>) -> Result<Self> {
+        let chunks = ParquetFile::new(File::open(path)?)?;
         let meta = guard(|| read_footer(&chunks))?;
         check_footer(&meta, chunks.len())?;
         let column = find_column(meta.file_metadata().schema_descr(), column)?;
@@ -103,15 +72,22 @@ impl ParquetInput {
             chunks,
             meta,
             column,
-            composer: None,
+            composer,
         })
     }
-}
 
-fn begins_with_magic(file: File) -> bool {
-    let mut start = Vec::new();
-    file.take(ENOUGH as u64).read_to_end(&mut start).is_ok()
-        && FileFormat::of(&start) == Some(FileFormat::Parquet)
+    /// The number of rows, from the footer.
+    pub(super) fn rows(&self) -> u64 {
+        self.meta
+            .row_groups()
+            .iter()
+            .map(|group| group.num_rows().unsigned_abs())
+            .sum()
+    }
+
+    pub(super) fn schema(&self) -> &SchemaDescriptor {
+        self.meta.file_metadata().schema_descr()
+    }
 }
 
 fn read_footer(chunks: &ParquetFile) -> Result<ParquetMetaData> {

@@ -1,4 +1,10 @@
-//! Annotates Parquet files with columns of verdicts, or filters their rows.
+//! Parquet files as a container: annotated with columns of verdicts, or their rows filtered.
+//!
+//! Outputs have the schema, the metadata and the row groups of the inputs.
+//!
+//! Memory is a few pages and some batches per thread, however large row groups are. Filtering also
+//! takes a byte per row of the current row group; annotating takes its new columns, encoded. A
+//! single hostile page can take up to 2 GiB, as the format allows.
 
 mod annotate;
 mod arrow;
@@ -13,199 +19,129 @@ mod route;
 mod row_groups;
 mod spool;
 mod table;
+mod tables;
 mod tally;
 mod urls;
 mod values;
 
-use crate::error::{Error, ErrorKind, Remedy, Result};
-use crate::filter::output::Criterion;
-use crate::filter::{Keep, Require};
-use crate::judge::Judge;
-use crate::pipeline::{FilterProgress, FilterStats};
-pub use columns::VerdictColumns;
-pub use input::ParquetInput;
-use parquet::file::reader::Length;
-use std::path::Path;
+use crate::atomic::output_name::OutputFormat;
+use crate::container::files::{Container, OpenFiles};
+use crate::container::form::Form;
+use crate::container::outputs::{Output, Outputs, Written};
+use crate::container::sample::Sample;
+use crate::container::settings::{Settings, bad_job};
+use crate::container::source::Source;
+use crate::container::tally::Tally;
+use crate::error::Result;
+use crate::file_format::{ENOUGH, FileFormat};
+use crate::pipeline::FilterStats;
+use columns::VerdictColumns;
+use input::ParquetInput;
+use tables::check_urls;
 
-/// The outputs of a filter; `None` discards. Every row goes to exactly one output, in input order.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ParquetOutputs<'o> {
-    /// The rows with the verdict that is kept.
-    pub kept: Option<&'o Path>,
-    /// The rows with the other verdict.
-    pub other: Option<&'o Path>,
-    /// The rows of unknown origins.
-    pub unknown: Option<&'o Path>,
-    /// The rows whose value is null or no URL.
-    pub invalid: Option<&'o Path>,
-}
+/// Parquet files: by their name, or by their first bytes.
+pub(crate) struct ParquetFiles;
 
-/// Runs Parquet files through a [`Judge`], on all threads of the current rayon pool, at most
-/// [`max_threads`](crate::threads::max_threads).
-///
-/// Outputs have the schema, the metadata and the row groups of the inputs, and appear complete or
-/// not at all.
-///
-/// Memory is a few pages and some batches per thread, however large row groups are. Filtering also
-/// takes a byte per row of the current row group; annotating takes its new columns, encoded. A
-/// single hostile page can take up to 2 GiB, as the format allows.
-///
-/// ```
-/// # let dir = tempfile::tempdir()?;
-/// # let (table, out) = (dir.path().join("in.parquet"), dir.path().join("out.parquet"));
-/// # use parquet::{data_type::{ByteArray, ByteArrayType}, file::writer::SerializedFileWriter, schema::parser::parse_message_type};
-/// # let schema = parse_message_type("message m { required binary url; }")?;
-/// # let mut file = SerializedFileWriter::new(std::fs::File::create(&table)?, schema.into(), Default::default())?;
-/// # let mut group = file.next_row_group()?;
-/// # let mut column = group.next_column()?.unwrap();
-/// # let urls = ["https://e.example/a", "https://e.example/x", "?"].map(ByteArray::from);
-/// # column.typed::<ByteArrayType>().write_batch(&urls, None, None)?;
-/// # column.close()?;
-/// # group.close()?;
-/// # file.close()?;
-/// use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs};
-/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
-/// let mut compiler = Compiler::default();
-/// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
-/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-/// let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
-/// let inputs = [ParquetInput::open(&table, "url")?];
-/// let stats = ParquetFilter::new(&judge).run(&inputs, ParquetOutputs { kept: Some(&out), ..Default::default() })?;
-/// assert_eq!((stats.lines, stats.allowed, stats.disallowed, stats.invalid), (3, 1, 1, 1));
-/// assert_eq!(ParquetInput::open(&out, "url")?.rows(), 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct ParquetFilter<'f> {
-    judge: &'f Judge,
-    criterion: Criterion,
-    columns: VerdictColumns,
-    name: Option<&'f str>,
-    require_url: bool,
-    progress: &'f (dyn Fn(FilterProgress) + Sync),
-}
-
-impl std::fmt::Debug for ParquetFilter<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ParquetFilter")
-            .field("criterion", &self.criterion)
-            .finish_non_exhaustive()
+impl Container for ParquetFiles {
+    fn name(&self) -> &'static str {
+        "Parquet files"
     }
-}
 
-impl<'f> ParquetFilter<'f> {
-    /// A filter that keeps the rows that all agents may fetch. Annotating adds masks of bits.
-    pub fn new(judge: &'f Judge) -> Self {
-        let criterion = Criterion {
-            keep: Keep::default(),
-            require: Require::default(),
-        };
-        let columns = VerdictColumns::default();
-        Self {
-            judge,
-            criterion,
-            columns,
-            name: None,
-            require_url: false,
-            progress: &|_| {},
+    /// A file whose name ends in `.parquet` is Parquet, also one that is damaged at its start: its
+    /// bytes never become lines. A stream cannot be read from its end, where the footer is.
+    fn recognizes(&self, source: &Source, is_all: bool) -> Option<bool> {
+        if !source.is_file() {
+            return Some(false);
         }
+        let extension = source.path.extension();
+        if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
+            return Some(true);
+        }
+        let is_enough = is_all || source.start.len() >= ENOUGH;
+        is_enough.then(|| FileFormat::of(&source.start) == Some(FileFormat::Parquet))
     }
 
-    /// Sets which rows to keep.
-    pub fn keep(mut self, keep: Keep, require: Require) -> Self {
-        self.criterion = Criterion { keep, require };
-        self
+    fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>> {
+        Ok(Box::new(Tables(sources)))
     }
 
-    /// Sets which columns annotating adds.
-    pub fn columns(mut self, columns: VerdictColumns) -> Self {
-        self.columns = columns;
-        self
+    fn uses_all_threads(&self) -> bool {
+        true
+    }
+}
+
+/// Parquet files that are not read yet.
+struct Tables(Vec<Source>);
+
+impl Tables {
+    /// Reads all footers before any row, and finds the columns of URLs.
+    fn open(&self, settings: &Settings<'_>) -> Result<Vec<ParquetInput>> {
+        let open = |source: &Source| ParquetInput::open(&source.path, &settings.records);
+        self.0.iter().map(open).collect()
+    }
+}
+
+impl OpenFiles for Tables {
+    /// If all rows of a row group go to one output, the row group is copied. Otherwise its values are
+    /// encoded again, with the compression of their column, and with a dictionary if it had one.
+    fn filter<'w>(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        outputs: Outputs<Output<'w>>,
+    ) -> Result<Written> {
+        outputs.refuse_index()?;
+        outputs
+            .iter()
+            .try_for_each(|output| output.check_name(OutputFormat::Parquet))?;
+        let inputs = self.open(settings)?;
+        let mut outputs = outputs;
+        let total = route::run(settings, &inputs, &mut outputs)?;
+        Ok(Written::new(
+            total,
+            outputs.into_array().into_iter().flatten(),
+        ))
     }
 
-    /// Sets the name of the column of masks (default `robots_allowed`), or the prefix of the
-    /// agents' columns (default `robots_`).
-    pub fn name(mut self, name: &'f str) -> Self {
-        self.name = Some(name);
-        self
-    }
-
-    /// Sets whether a column without any URL among its values is an error. Then no output appears.
-    pub fn require_url(mut self, require: bool) -> Self {
-        self.require_url = require;
-        self
-    }
-
-    /// Sets a function to call after every batch. It gets the bytes of the files in proportion to
-    /// the rows done.
-    pub fn progress(mut self, progress: &'f (dyn Fn(FilterProgress) + Sync)) -> Self {
-        self.progress = progress;
-        self
-    }
-
-    /// Writes every row of the inputs, in order, to one of the outputs. If all rows of a row group
-    /// go to one output, the row group is copied. Otherwise its values are encoded again, with the
-    /// compression of their column, and with a dictionary if it had one.
-    ///
-    /// # Errors
-    /// [`ErrorKind::BadTable`] for damaged inputs, inputs with different schemas, and columns
-    /// compressed with Brotli or LZO; I/O errors, which name the file; [`ErrorKind::Corrupt`] of
-    /// the snapshot. No output appears then.
-    pub fn run(&self, inputs: &[ParquetInput], outputs: ParquetOutputs<'_>) -> Result<FilterStats> {
-        route::run(self, inputs, outputs)
-    }
-
-    /// Writes the inputs, in order, to `out`: all columns byte for byte, and columns of verdicts
-    /// after them.
+    /// Copies all columns byte for byte, and adds columns of verdicts after them.
     ///
     /// Row groups, page indexes, Bloom filters, statistics and the key-value metadata of the first
     /// input are kept. `ARROW:schema` gets the new columns too, and `robosieve.agents` lists the
     /// agents.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), and [`ErrorKind::BadTable`] if a column of that name exists, or if a
-    /// mask of bits is asked for more than 63 agents.
-    pub fn annotate(&self, inputs: &[ParquetInput], out: impl AsRef<Path>) -> Result<FilterStats> {
-        annotate::run(self, inputs, out.as_ref())
+    fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
+        output.check_name(OutputFormat::Parquet)?;
+        let columns = columns_of(settings)?;
+        let inputs = self.open(settings)?;
+        let mut output = output;
+        let total = annotate::run(settings, columns, &inputs, &mut output)?;
+        Ok(Written::new(total, [output]))
     }
 
-    /// An error if a URL is required and the rows of `inputs` have none.
-    fn check(&self, stats: &FilterStats, inputs: &[ParquetInput]) -> Result<()> {
-        if !self.require_url || !stats.has_no_url() {
-            return Ok(());
-        }
-        let what = format!("none of the {} rows has a URL in the column", stats.lines);
-        let err = Error::from(ErrorKind::BadTable(what)).with_remedy(Remedy::NameColumn);
-        Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
-    }
-
-    /// A function that reports progress, given the rows that are done.
-    fn progress_of(&self, inputs: &[ParquetInput]) -> impl FnMut(u64) + Send + use<'f> {
-        let bytes: u64 = inputs.iter().map(|input| input.chunks.len()).sum();
-        let rows: u64 = inputs.iter().map(ParquetInput::rows).sum();
-        let progress = self.progress;
-        move |done| {
-            let share = u128::from(bytes) * u128::from(done) / u128::from(rows.max(1));
-            progress(FilterProgress {
-                bytes_read: share as u64,
-            });
-        }
+    /// The schemas of the tables may differ.
+    fn tally(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        tally: &Tally,
+        sample: &mut Sample,
+    ) -> Result<FilterStats> {
+        let inputs = self.open(settings)?;
+        let total = tally::run(settings, &inputs, tally, sample)?;
+        check_urls(settings, &total, &inputs)?;
+        Ok(total)
     }
 }
 
-/// The first of the inputs, if all have its schema.
-fn same_schema(inputs: &[ParquetInput]) -> Result<&ParquetInput> {
-    let Some(first) = inputs.first() else {
-        return input::bad("there is no input");
-    };
-    let differs = |input: &&ParquetInput| {
-        input.schema().root_schema().get_fields() != first.schema().root_schema().get_fields()
-    };
-    if let Some(other) = inputs.iter().find(differs) {
-        let what = format!(
-            "its columns differ from those of {}; give each an output of its own",
-            first.path.display()
+/// The columns that annotating adds.
+fn columns_of(settings: &Settings<'_>) -> Result<VerdictColumns> {
+    if settings.preferences {
+        return bad_job(
+            "preferences are for lists and WARC files; a Parquet file takes verdicts only",
         );
-        return Err(Error::from(ErrorKind::BadTable(what)).at(&other.path));
     }
-    Ok(first)
+    match settings.form {
+        None | Some(Form::Bits) => Ok(VerdictColumns::Bits),
+        Some(Form::Int8) => Ok(VerdictColumns::Int8),
+        Some(form @ (Form::Letters | Form::Jsonl | Form::Mask)) => bad_job(format!(
+            "the form {form} is for lists and WARC files; a Parquet file takes bits or int8"
+        )),
+    }
 }

@@ -12,16 +12,16 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Rows read at once.
 const STEP: usize = 1024;
 
 /// The rows with a verdict, and the output for them.
-pub(super) struct ColumnTarget<'t> {
+pub(super) struct ColumnTarget {
     pub verdict: Verdict,
-    pub out: &'t Path,
+    pub out: PathBuf,
 }
 
 /// Encodes a column of a row group once for each target.
@@ -30,7 +30,7 @@ pub(super) fn column(
     row_group: usize,
     column: usize,
     verdicts: &[Verdict],
-    targets: &[ColumnTarget<'_>],
+    targets: &[ColumnTarget],
 ) -> Result<Vec<EncodedChunk>> {
     let group = input.meta.row_group(row_group);
     let chunk = group.column(column);
@@ -42,10 +42,10 @@ pub(super) fn column(
         .column_index(column)
         .is_some();
     let properties = Arc::new(properties(chunk, indexed, verdicts.len()));
-    let part = |target: &ColumnTarget<'_>| {
+    let part = |target: &ColumnTarget| {
         (
             target.verdict,
-            ChunkWriter::new(&descr, &properties, target.out),
+            ChunkWriter::new(&descr, &properties, &target.out),
         )
     };
     let mut parts: Vec<_> = targets.iter().map(part).collect();

@@ -2,7 +2,8 @@
 //!
 //! One row group at a time: all workers judge its rows, then all workers write its columns.
 
-use crate::atomic::commit_all;
+use crate::container::outputs::{Output, Outputs};
+use crate::container::settings::Settings;
 use crate::error::Result;
 use crate::judge::Verdict;
 use crate::parquet::input::{ParquetInput, guard, table_error};
@@ -10,69 +11,63 @@ use crate::parquet::rewrite::{self, ColumnTarget};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
-use crate::parquet::{ParquetFilter, ParquetOutputs, same_schema};
+use crate::parquet::tables::{RowProgress, check_urls, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use rayon::prelude::*;
-use std::path::Path;
 
 struct RouteOutput<'o> {
     verdict: Verdict,
-    path: &'o Path,
-    table: TableWriter,
+    table: TableWriter<'o>,
 }
 
 pub(super) fn run(
-    filter: &ParquetFilter<'_>,
+    settings: &Settings<'_>,
     inputs: &[ParquetInput],
-    to: ParquetOutputs<'_>,
+    outputs: &mut Outputs<Output<'_>>,
 ) -> Result<FilterStats> {
     let first = same_schema(inputs)?;
-    let (allowed, disallowed) = filter.criterion.by_verdict(to.kept, to.other);
-    let paths = [
+    let targets = outputs.each_mut();
+    let (allowed, disallowed) = settings.criterion.by_verdict(targets.kept, targets.other);
+    let by_verdict = [
         (Verdict::Allowed, allowed),
         (Verdict::Disallowed, disallowed),
-        (Verdict::Unknown, to.unknown),
-        (Verdict::Invalid, to.invalid),
+        (Verdict::Unknown, targets.unknown),
+        (Verdict::Invalid, targets.invalid),
     ];
-    let mut outputs = Vec::new();
-    for (verdict, path) in paths {
-        if let Some(path) = path {
-            let table = guard(|| TableWriter::create(path, first, &[], Vec::new()))?;
-            outputs.push(RouteOutput {
-                verdict,
-                path,
-                table,
-            });
+    let mut tables = Vec::new();
+    for (verdict, output) in by_verdict {
+        if let Some(output) = output {
+            let table = guard(|| TableWriter::create(output, first, &[], Vec::new()))?;
+            tables.push(RouteOutput { verdict, table });
         }
     }
     let mut total = FilterStats::default();
-    let mut progress = filter.progress_of(inputs);
+    let progress = RowProgress::new(settings, inputs);
     for id in all_row_groups(inputs) {
         let input = &inputs[id.file];
-        let verdicts = judge_row_group(filter, inputs, id, &mut |stats| {
+        let verdicts = judge_row_group(settings, inputs, id, &mut |stats| {
             total.add(stats);
-            progress(total.lines);
+            progress.report(total.lines);
         })?;
-        guard(|| route(&mut outputs, input, id.row_group, &verdicts))
+        guard(|| route(&mut tables, input, id.row_group, &verdicts))
             .map_err(|err| err.at(&input.path))?;
     }
-    filter.check(&total, inputs)?;
-    let files = outputs
+    check_urls(settings, &total, inputs)?;
+    tables
         .into_iter()
-        .map(|output| guard(|| output.table.finish()))
-        .collect::<Result<Vec<_>>>()?;
-    commit_all(files)?;
+        .try_for_each(|output| guard(|| output.table.finish()))?;
     Ok(total)
 }
 
 fn judge_row_group(
-    filter: &ParquetFilter<'_>,
+    settings: &Settings<'_>,
     inputs: &[ParquetInput],
     id: RowGroupId,
     count: &mut (dyn FnMut(&FilterStats) + Send),
 ) -> Result<Vec<Verdict>> {
-    let (engine, criterion) = (filter.judge.engine(), filter.criterion);
+    let engine = settings.judge.engine();
+    let criterion = settings.criterion;
     let mut all = Vec::new();
     ordered::run(
         &RowGroupSource { inputs },
@@ -126,7 +121,7 @@ fn route(
         .iter()
         .map(|output| ColumnTarget {
             verdict: output.verdict,
-            out: output.path,
+            out: output.table.path().to_owned(),
         })
         .collect();
     let mut groups = partial

@@ -3,8 +3,8 @@
 //! A column can be read only from its start, so one worker at a time reads a row group. Reading
 //! takes longer than judging, so idle workers read the next row groups meanwhile.
 
+use crate::container::criterion::Criterion;
 use crate::error::Result;
-use crate::filter::output::Criterion;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::columns::VerdictBatch;
@@ -41,7 +41,7 @@ pub(super) struct RowBlock {
     pub columns: VerdictBatch,
     /// One verdict per row, for a filter.
     pub verdicts: Vec<Verdict>,
-    /// The disallowed URLs as places in the text of `urls`, for a report.
+    /// The disallowed URLs as ranges in the text of `urls`, for a report.
     pub disallowed: Vec<Range<usize>>,
 }
 

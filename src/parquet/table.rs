@@ -1,7 +1,7 @@
 //! Writes a Parquet file whose row groups are copied from inputs or assembled from encoded column
 //! chunks.
 
-use crate::atomic::AtomicFile;
+use crate::container::outputs::Output;
 use crate::error::{Remedy, Result};
 use crate::parquet::arrow;
 use crate::parquet::input::{ParquetInput, bad, table_error};
@@ -12,33 +12,34 @@ use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// An output that appears complete, or not at all.
-pub(super) struct TableWriter {
+/// The bytes of an output.
+type OutputWriter<'o> = &'o mut (dyn Write + Send);
+
+/// The output of a table.
+pub(super) struct TableWriter<'o> {
     path: PathBuf,
-    pub writer: SerializedFileWriter<AtomicFile>,
+    pub writer: SerializedFileWriter<OutputWriter<'o>>,
 }
 
-impl TableWriter {
+impl<'o> TableWriter<'o> {
     /// Starts a file with the schema and the metadata of `like`, and with more columns and metadata
     /// entries.
     pub(super) fn create(
-        path: &Path,
+        output: &'o mut Output<'_>,
         like: &ParquetInput,
         fields: &[TypePtr],
         entries: Vec<KeyValue>,
     ) -> Result<Self> {
         let schema = with_fields(like, fields)?;
         let properties = Arc::new(properties(like, fields, entries));
-        let file = AtomicFile::create(path)?;
-        let writer = SerializedFileWriter::new(file, schema, properties)
-            .map_err(|err| table_error(err).at(path))?;
-        Ok(Self {
-            path: path.to_owned(),
-            writer,
-        })
+        let path = output.path().unwrap_or(Path::new("")).to_owned();
+        let writer = SerializedFileWriter::new(output.table_writer()?, schema, properties)
+            .map_err(|err| table_error(err).at(&path))?;
+        Ok(Self { path, writer })
     }
 
     /// Copies a row group byte for byte and appends the columns that `more` returns.
@@ -60,23 +61,28 @@ impl TableWriter {
     }
 
     /// Starts a row group whose chunks are appended one by one.
-    pub(super) fn row_group(&mut self) -> Result<SerializedRowGroupWriter<'_, AtomicFile>> {
+    pub(super) fn row_group(&mut self) -> Result<SerializedRowGroupWriter<'_, OutputWriter<'o>>> {
         self.writer
             .next_row_group()
             .map_err(|err| table_error(err).at(&self.path))
     }
 
-    /// Writes the footer. The file appears when it is committed.
-    pub(super) fn finish(self) -> Result<AtomicFile> {
-        self.writer
-            .into_inner()
-            .map_err(|err| table_error(err).at(&self.path))
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the footer.
+    pub(super) fn finish(mut self) -> Result<()> {
+        match self.writer.finish() {
+            Ok(_) => Ok(()),
+            Err(err) => Err(table_error(err).at(&self.path)),
+        }
     }
 }
 
 /// Copies the column chunks of a row group, with their page indexes and Bloom filters.
 fn splice(
-    group: &mut SerializedRowGroupWriter<'_, AtomicFile>,
+    group: &mut SerializedRowGroupWriter<'_, OutputWriter<'_>>,
     input: &ParquetInput,
     number: usize,
 ) -> Result<()> {

@@ -1,55 +1,54 @@
 //! Counts columns of URLs for a report.
 
+use crate::container::criterion::Criterion;
+use crate::container::sample::Sample;
+use crate::container::settings::Settings;
+use crate::container::tally::{BlockTally, Tally};
 use crate::error::Result;
-use crate::filter::output::Criterion;
-use crate::filter::sample::Sample;
-use crate::filter::tally::{Tally, WorkerTally};
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict, VerdictsRef};
+use crate::parquet::input::ParquetInput;
 use crate::parquet::row_groups::{RowBlock, RowGroupSource, all_row_groups};
-use crate::parquet::{ParquetFilter, ParquetInput};
+use crate::parquet::tables::RowProgress;
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 
-impl ParquetFilter<'_> {
-    /// Counts every row of the inputs and takes the sample. A row counts as disallowed if one agent
-    /// or more may not fetch its URL.
-    /// The inputs' schemas may differ.
-    pub(crate) fn tally(
-        &self,
-        inputs: &[ParquetInput],
-        tally: &Tally,
-        sample: &mut Sample,
-    ) -> Result<FilterStats> {
-        let engine = self.judge.engine();
-        let mut total = FilterStats::default();
-        let mut progress = self.progress_of(inputs);
-        ordered::run(
-            &RowGroupSource { inputs },
-            all_row_groups(inputs),
-            || (engine.scratch(), WorkerTally::new(engine.agents().len())),
-            |block, (scratch, local)| {
-                let counted = count_rows(engine, block, scratch, |verdicts, rows| {
-                    local.count(verdicts, rows, tally)
+/// Counts every row of the inputs and takes the sample. A row counts as disallowed if one agent or
+/// more may not fetch its URL.
+pub(super) fn run(
+    settings: &Settings<'_>,
+    inputs: &[ParquetInput],
+    tally: &Tally,
+    sample: &mut Sample,
+) -> Result<FilterStats> {
+    let engine = settings.judge.engine();
+    let mut total = FilterStats::default();
+    let progress = RowProgress::new(settings, inputs);
+    ordered::run(
+        &RowGroupSource { inputs },
+        all_row_groups(inputs),
+        || (engine.scratch(), BlockTally::new(engine.agents().len())),
+        |block, (scratch, local)| {
+            let counted = count_rows(engine, block, scratch, |verdicts, rows| {
+                local.count(verdicts, rows)
+            });
+            local.flush(tally);
+            counted
+        },
+        |item| {
+            if let OrderedItem::Block(block) = item {
+                total.add(&block.stats);
+                progress.report(total.lines);
+                sample.add(block.disallowed.len(), |number| {
+                    block.urls.text[block.disallowed[number].clone()]
+                        .trim_ascii()
+                        .to_vec()
                 });
-                local.flush(tally);
-                counted
-            },
-            |item| {
-                if let OrderedItem::Block(block) = item {
-                    total.add(&block.stats);
-                    progress(total.lines);
-                    sample.add(block.disallowed.len(), |number| {
-                        block.urls.text[block.disallowed[number].clone()]
-                            .trim_ascii()
-                            .to_vec()
-                    });
-                }
-                Ok(())
-            },
-        )?;
-        Ok(total)
-    }
+            }
+            Ok(())
+        },
+    )?;
+    Ok(total)
 }
 
 /// Judges and counts the rows of a block. URLs for which `count` returns true are disallowed, and

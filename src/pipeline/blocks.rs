@@ -6,12 +6,11 @@
 
 use super::ranged_file::{FileRange, RangedFile};
 use super::stats::FilterStats;
-use crate::decode::{Decoder, refuse_by_name, standard_input};
+use crate::decode::{Decoder, refuse_by_name};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{self, FileFormat};
 use crate::judge::Verdict;
 use crate::records::{ExtractedUrls, InputHead, RecordFormat, RecordOptions};
-use std::fs::File;
 use std::io::Read;
 use std::ops;
 use std::path::{Path, PathBuf};
@@ -31,8 +30,8 @@ const MAX_QUOTED: usize = 1 << 20;
 /// A buffer that grew beyond this for a long line is freed instead of being used again.
 const MAX_KEPT: usize = 16 * BLOCK_SIZE;
 
-/// One list of URLs to read, plain or compressed (gzip, zstd). The content decides, not the name.
-pub struct Input {
+/// One file of lines to read, plain or compressed (gzip, zstd). The content decides, not the name.
+pub(crate) struct LineInput {
     path: PathBuf,
     source: InputSource,
 }
@@ -44,40 +43,18 @@ enum InputSource {
     Reader(Box<dyn Read + Send>),
 }
 
-impl std::fmt::Debug for Input {
+impl std::fmt::Debug for LineInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input")
+        f.debug_struct("LineInput")
             .field("path", &self.path)
             .finish_non_exhaustive()
     }
 }
 
-impl Input {
-    /// Opens a file; `-` is standard input. A regular file is closed again until its turn comes. A
-    /// pipe can be opened only once and stays open.
-    ///
-    /// # Errors
-    /// I/O errors, which name the file. [`ErrorKind::BadList`] if the magic number is not that of a
-    /// list (an archive, a snapshot, an image), or if a file is not compressed though its name says
-    /// so. Problems that show only after decompression are errors of the run.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        if path.as_os_str() == "-" {
-            return Ok(Self::from_reader("standard input", standard_input()));
-        }
-        if path.is_dir() {
-            let what = "a directory where a list of URLs is expected".to_owned();
-            return Err(Error::io(
-                path,
-                std::io::Error::new(std::io::ErrorKind::IsADirectory, what),
-            ));
-        }
-        let file = File::open(path).map_err(|err| Error::io(path, err))?;
-        let meta = file.metadata().map_err(|err| Error::io(path, err))?;
-        if !meta.is_file() {
-            return Ok(Self::from_reader(path, file));
-        }
-        refuse_other_formats(path, file)?;
+impl LineInput {
+    /// A regular file, which is opened when its turn comes.
+    pub(crate) fn of_file(path: &Path) -> Result<Self> {
+        let meta = std::fs::metadata(path).map_err(|err| Error::io(path, err))?;
         Ok(Self {
             path: path.to_owned(),
             source: InputSource::File(meta.len()),
@@ -85,7 +62,7 @@ impl Input {
     }
 
     /// An input that reads from `reader`; `name` appears in error messages.
-    pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
+    pub(crate) fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
         Self {
             path: name.as_ref().to_owned(),
             source: InputSource::Reader(Box::new(reader)),
@@ -93,27 +70,25 @@ impl Input {
     }
 }
 
-/// Refuses a file whose first bytes are not those of a list, before the run writes anything.
-fn refuse_other_formats(path: &Path, file: File) -> Result<()> {
-    let mut start = Vec::with_capacity(file_format::DETECTION_LEN);
-    file.take(file_format::DETECTION_LEN as u64)
-        .read_to_end(&mut start)
-        .map_err(|err| Error::io(path, err))?;
+/// Refuses a file whose first bytes, `start`, are not those of a list, before the run writes anything.
+/// Problems that show only after decompression are errors of the run.
+pub(crate) fn refuse_other_formats(path: &Path, start: &[u8]) -> Result<()> {
+    let start = &start[..start.len().min(file_format::DETECTION_LEN)];
     let is_compressed = matches!(
-        FileFormat::of(&start),
+        FileFormat::of(start),
         Some(FileFormat::Gzip | FileFormat::Zstd)
     );
-    let other_format = || {
+    let defect = refuse_by_name(path, start).or_else(|| {
         if is_compressed {
             None
         } else {
-            FileFormat::not_a_list(&start, false)
+            FileFormat::not_a_list(start, false)
         }
-    };
-    let why = refuse_by_name(path, &start).or_else(other_format);
-    why.map_or(Ok(()), |why| {
-        Err(Error::from(ErrorKind::BadList(why)).at(path))
-    })
+    });
+    match defect {
+        Some(what) => Err(Error::from(ErrorKind::BadList(what)).at(path)),
+        None => Ok(()),
+    }
 }
 
 /// Whole lines of one input, and the results of judging them.
@@ -227,7 +202,7 @@ pub(crate) struct LineBlockReader {
 }
 
 impl LineBlockReader {
-    pub(crate) fn new(input: Input, options: &RecordOptions) -> Result<Self> {
+    pub(crate) fn new(input: LineInput, options: &RecordOptions) -> Result<Self> {
         let (reader, file): (Box<dyn Read + Send>, _) = match input.source {
             InputSource::Reader(reader) => (reader, None),
             InputSource::File(len) => {
@@ -459,7 +434,7 @@ mod tests {
     fn blocks(text: Vec<u8>) -> (Vec<(BlockKind, Vec<u8>)>, usize) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, &text).unwrap();
-        let (from_file, ranges) = all(Input::open(&file).unwrap());
+        let (from_file, ranges) = all(LineInput::of_file(file.path()).unwrap());
         let bytes = |blocks: &[(BlockKind, Vec<u8>)]| {
             blocks
                 .iter()
@@ -467,7 +442,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert!(bytes(&from_file) == text);
-        let (from_reader, none) = all(Input::from_reader(
+        let (from_reader, none) = all(LineInput::from_reader(
             "test",
             std::io::Cursor::new(text.clone()),
         ));
@@ -476,7 +451,7 @@ mod tests {
         (from_file, ranges)
     }
 
-    fn all(input: Input) -> (Vec<(BlockKind, Vec<u8>)>, usize) {
+    fn all(input: LineInput) -> (Vec<(BlockKind, Vec<u8>)>, usize) {
         let mut blocks = LineBlockReader::new(input, &RecordOptions::default()).unwrap();
         let (mut out, mut ranges) = (Vec::new(), 0);
         let mut block = LineBlock::default();
@@ -539,8 +514,11 @@ mod tests {
     fn a_file_that_becomes_shorter_is_an_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "http://h.example/\n".repeat(100_000)).unwrap();
-        let mut blocks =
-            LineBlockReader::new(Input::open(&file).unwrap(), &RecordOptions::default()).unwrap();
+        let mut blocks = LineBlockReader::new(
+            LineInput::of_file(file.path()).unwrap(),
+            &RecordOptions::default(),
+        )
+        .unwrap();
         let mut block = LineBlock::default();
         while block.unread.is_none() {
             assert!(blocks.next(&mut block).unwrap());

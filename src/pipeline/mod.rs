@@ -1,20 +1,20 @@
 //! The ordered pipeline: blocks of inputs through all workers, results in input order, bounded
 //! memory.
 //!
-//! - [`source`]: the interface to the inputs, and [`lists`]: lists of URLs as such a source;
+//! - [`source`]: the interface to the inputs;
 //! - [`scheduler`]: the input that a free worker reads next;
 //! - [`reorder_buffer`]: judged blocks that wait for earlier ones;
 //! - [`ordered`]: the workers, which put these together;
 //! - [`blocks`] and [`ranged_file`]: lists cut into blocks of whole lines.
 
 pub(crate) mod blocks;
-pub(crate) mod lists;
 pub(crate) mod ordered;
+pub(crate) mod progress;
 pub(crate) mod ranged_file;
 mod reorder_buffer;
 mod scheduler;
 pub(crate) mod source;
 pub(crate) mod stats;
 
-pub use blocks::Input;
-pub use stats::{FilterProgress, FilterStats};
+pub use progress::Progress;
+pub use stats::FilterStats;

@@ -1,4 +1,4 @@
-//! The progress and the counts of a run. The counts by verdict always add up to the lines read.
+//! The counts of a run. The counts by verdict always add up to the lines read.
 
 use crate::file_format::without_mark;
 use crate::judge::Verdict;
@@ -6,18 +6,10 @@ use crate::judge::rows::LineRun;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// The progress of a run, for a progress display.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FilterProgress {
-    /// Bytes read from all inputs, before decompression.
-    pub bytes_read: u64,
-}
-
 /// Counts of lines by verdict.
 ///
 /// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents,
-/// [`Require`](crate::filter::Require) decides whether a line counts as allowed or disallowed.
+/// [`Require`](crate::job::Require) decides whether a line counts as allowed or disallowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FilterStats {
@@ -41,7 +33,7 @@ pub struct FilterStats {
     /// Records of type `warcinfo` in WARC files. They have no URL and do not count as lines.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warcinfo: u64,
-    /// The lines that each agent may fetch. Only annotating counts them.
+    /// The lines that each agent may fetch. A filter does not count them.
     pub agent_allowed: Vec<u64>,
 }
 

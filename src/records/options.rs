@@ -57,7 +57,7 @@ impl From<&str> for Field {
 /// decide its format, and the URL is in the column or key `url`.
 ///
 /// ```
-/// use robosieve::filter::{Filter, Input, Outputs};
+/// use robosieve::job::{Input, Job, Output, Outputs};
 /// use robosieve::records::{Field, RecordOptions};
 /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// # let mut compiler = Compiler::default();
@@ -68,8 +68,9 @@ impl From<&str> for Field {
 /// let list = b"id,page\n1,e.example/a\n2,e.example/x\n".as_slice();
 /// let options = RecordOptions::default().field(Field::from("page"));
 /// let options = options.default_scheme("https".to_owned());
-/// let outputs = Outputs { kept: Some(&mut kept), ..Outputs::default() };
-/// Filter::new(&judge).records(options).run(vec![Input::from_reader("list.csv", list)], outputs)?;
+/// let outputs = Outputs { kept: Some(Output::from_writer(&mut kept)), ..Outputs::default() };
+/// let inputs = vec![Input::from_reader("list.csv", list)];
+/// Job::new(&judge).records(options).filter(inputs, outputs)?.commit()?;
 /// assert_eq!(kept, b"id,page\n1,e.example/a\n");
 /// # Ok::<(), robosieve::Error>(())
 /// ```

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use robosieve::synthetic::{Order, Web, WebOptions};
-//! use robosieve::filter::{Filter, Input, Outputs};
+//! use robosieve::job::{Input, Job, Outputs};
 //! use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 //!
 //! let web = Web::new(WebOptions { origins: 2_000, urls: 10_000, order: Order::Sorted, seed: 1 });
@@ -18,8 +18,8 @@
 //! assert_eq!(snapshot.origin_count(), 2_000);
 //!
 //! let judge = Judge::new(&snapshot, &["GPTBot".parse()?], JudgeOptions::default())?;
-//! let urls = Input::from_reader("synthetic URLs", web.urls());
-//! let stats = Filter::new(&judge).run(vec![urls], Outputs::default())?;
+//! let urls = vec![Input::from_reader("synthetic URLs", web.urls())];
+//! let stats = Job::new(&judge).filter(urls, Outputs::default())?.commit()?;
 //! assert_eq!(stats.lines, 10_000);
 //! # Ok::<(), robosieve::Error>(())
 //! ```

@@ -2,10 +2,10 @@
 
 use crate::archive::http::headers;
 use crate::archive::warc_head::without_brackets;
+use crate::container::annotation::{AnnotateScratch, Annotator};
+use crate::container::form::LineForm;
+use crate::container::line_sink::LineSink;
 use crate::error::Result;
-use crate::filter::AnnotateForm;
-use crate::filter::annotate::{AnnotateScratch, Annotator};
-use crate::filter::output::LineSink;
 use crate::pipeline::FilterStats;
 use crate::records::RecordFormat;
 use crate::warc::block::{RecordEntry, WarcBlock, target_of};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Judges records, and writes a line for each.
 pub(super) struct AnnotateJob<'a, 's> {
     pub annotator: Annotator<'a, 's>,
-    pub form: AnnotateForm,
+    pub form: LineForm,
     format: Arc<RecordFormat>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct AnnotateWriter<'w> {
 }
 
 impl<'a, 's> AnnotateJob<'a, 's> {
-    pub(super) fn new(annotator: Annotator<'a, 's>, form: AnnotateForm) -> Self {
+    pub(super) fn new(annotator: Annotator<'a, 's>, form: LineForm) -> Self {
         Self {
             annotator,
             form,
@@ -39,10 +39,10 @@ impl<'a, 's> AnnotateJob<'a, 's> {
 }
 
 /// Writes the line of a record: its URL or `-`, or a JSON object.
-fn write_line(form: AnnotateForm, record: &RecordEntry, head: &[u8], out: &mut Vec<u8>) {
+fn write_line(form: LineForm, record: &RecordEntry, head: &[u8], out: &mut Vec<u8>) {
     let target = target_of(head);
     match form {
-        AnnotateForm::Jsonl => write_object(record, head, target, out),
+        LineForm::Jsonl => write_object(record, head, target, out),
         _ if target.is_empty() => out.push(b'-'),
         _ => out.extend_from_slice(target),
     }
@@ -98,7 +98,7 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
         Ok(())
     }
 
-    fn write(&self, block: &WarcBlock, writer: &mut AnnotateWriter<'w>) -> Result<()> {
+    fn write(&self, block: &mut WarcBlock, writer: &mut AnnotateWriter<'w>) -> Result<()> {
         if block.records.is_empty() {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
         Ok(())
     }
 
-    fn end(&self, block: &WarcBlock, writer: &mut AnnotateWriter<'w>) -> Result<()> {
+    fn end(&self, block: &mut WarcBlock, writer: &mut AnnotateWriter<'w>) -> Result<()> {
         self.write(block, writer)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::archive::http::headers;
 use crate::archive::warc_head::without_brackets;
+use crate::container::tally::BlockTally;
 use crate::judge::Verdict;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 const MAX_KEPT: usize = 8 << 20;
 
 /// Records of one input, in order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct WarcBlock {
     /// The input, for errors.
     pub path: Option<Arc<Path>>,
@@ -26,7 +27,7 @@ pub(super) struct WarcBlock {
     /// The end of the members of `data` that are cut into records. There is a whole member after it
     /// only if that one is [defective](Self::defect), or too long to be held.
     pub stop: usize,
-    /// The reason why the member at `stop` is no WARC record.
+    /// The reason why the member at `stop` is not a WARC record.
     pub defect: Option<&'static str>,
     /// Text of records that are not copied as gzip members.
     pub texts: Vec<u8>,
@@ -36,8 +37,8 @@ pub(super) struct WarcBlock {
     pub results: RecordResults,
 }
 
-/// The results of judging a block. Filtering and annotating fill one kind each.
-#[derive(Debug, Default)]
+/// The results of judging a block. Each job fills one kind.
+#[derive(Default)]
 pub(super) struct RecordResults {
     /// The URL of each record, one per line.
     pub urls: ExtractedUrls,
@@ -49,6 +50,9 @@ pub(super) struct RecordResults {
     /// For annotating: a line for each record.
     pub lines: Vec<u8>,
     pub annotated: LineBlock,
+    /// For a report: the counts, and the disallowed URLs as ranges of `urls`.
+    pub tally: Option<Box<BlockTally>>,
+    pub disallowed: Vec<Range<usize>>,
 }
 
 /// The content of a block.

@@ -24,7 +24,7 @@ pub(super) trait RecordJob<W>: Sync {
     fn judge(&self, block: &mut WarcBlock, scratch: &mut Self::Scratch) -> Result<()>;
 
     /// Writes the whole records of a block.
-    fn write(&self, block: &WarcBlock, writer: &mut W) -> Result<()>;
+    fn write(&self, block: &mut WarcBlock, writer: &mut W) -> Result<()>;
 
     /// Starts a record that is written in parts. It is the only one of `block`.
     fn begin(&self, block: &WarcBlock, writer: &mut W) -> Result<()>;
@@ -33,7 +33,7 @@ pub(super) trait RecordJob<W>: Sync {
     fn part(&self, block: &WarcBlock, bytes: &[u8], writer: &mut W) -> Result<()>;
 
     /// Ends that record. Its length is known now, and it is judged again.
-    fn end(&self, block: &WarcBlock, writer: &mut W) -> Result<()>;
+    fn end(&self, block: &mut WarcBlock, writer: &mut W) -> Result<()>;
 }
 
 /// Takes blocks in order, and writes their records.
@@ -225,7 +225,7 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
         long.block
             .push(&self.parser, stored, long.offset, long.length);
         self.job.judge(&mut long.block, &mut self.scratch)?;
-        self.job.end(&long.block, &mut self.writer)
+        self.job.end(&mut long.block, &mut self.writer)
     }
 
     /// Starts a long record of text. The reader has parsed its header.
@@ -261,7 +261,7 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
             (record.length, record.text_len) = (long.length, long.length);
         }
         self.job.judge(&mut long.block, &mut self.scratch)?;
-        self.job.end(&long.block, &mut self.writer)
+        self.job.end(&mut long.block, &mut self.writer)
     }
 }
 

@@ -1,7 +1,15 @@
-//! Filters and annotates WARC, WET and WAT files by the URLs of their records, on all cores.
+//! WARC, WET and WAT files as a container: records with URLs.
 //!
-//! Kept records keep their bytes, and their gzip members: a corpus of pages is filtered without
-//! being compressed again.
+//! A record is judged by its `WARC-Target-URI`, whatever its type, so a request goes with its
+//! response. `warcinfo` records describe the file: they are kept, and counted apart. Other records
+//! without an http or https URL are invalid. Counts of lines are counts of records.
+//!
+//! Kept records keep their bytes. In a file with one gzip member per record, members are copied, so a
+//! corpus of pages is filtered without being compressed again. Other files are decoded and cut into
+//! records, and each is compressed as a member of its own if its output is gzip.
+//!
+//! Every byte is inflated once, and checksums are checked. Memory is some blocks of 512 KiB and one
+//! inflated member of up to 16 MiB per thread. Longer records are passed on in parts.
 
 mod annotate;
 mod block;
@@ -9,206 +17,239 @@ mod cdxj;
 mod chain;
 mod cut;
 mod input;
-mod outputs;
 mod record_parser;
 mod route;
 mod sink;
 mod source;
 mod surt;
+mod tally;
 
-use crate::error::Result;
-use crate::filter::annotate::{AnnotationWriter, Annotator};
-use crate::filter::output::{Criterion, LineSink};
-use crate::filter::{AnnotateForm, Keep, Require};
-use crate::judge::{Judge, PreferenceJudge};
+use crate::atomic::output_name::{OutputFormat, is_archive};
+use crate::container::files::{Container, OpenFiles};
+use crate::container::line_sink::LineSink;
+use crate::container::outputs::{Output, Outputs, Written};
+use crate::container::sample::Sample;
+use crate::container::settings::{Settings, bad_job};
+use crate::container::source::Source;
+use crate::container::tally::Tally;
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::ordered::{self, OrderedItem};
-use crate::pipeline::{FilterProgress, FilterStats};
+use crate::pipeline::{FilterStats, Progress};
+use crate::records::RecordOptions;
 use annotate::{AnnotateJob, AnnotateWriter};
 use block::{BlockContent, WarcBlock};
 use chain::{Chain, RecordJob};
 use cut::MemberCutter;
-pub use input::{ListOrWarc, WarcInput};
-pub use outputs::{WarcIndex, WarcOutput, WarcOutputs};
 use route::{RouteJob, RouteWriter};
-use source::WarcSource;
-use std::io::Write;
+use sink::RecordSink;
+use source::{WarcSource, is_gzip};
+use tally::{TallyJob, TallyWriter};
 
-/// Runs WARC files through a [`Judge`], on all threads of the current rayon pool, at most
-/// [`max_threads`](crate::threads::max_threads).
-///
-/// A record is judged by its `WARC-Target-URI`, whatever its type, so a request goes with its
-/// response. `warcinfo` records describe the file: they are kept, and counted apart. Other records
-/// without an http or https URL are invalid.
-///
-/// In a file with one gzip member per record, members are copied. Other files are decoded and cut
-/// into records, and each is compressed as a member of its own if its output is gzip.
-///
-/// Every byte is inflated once, and checksums are checked. Memory is some blocks of 512 KiB and one
-/// inflated member of up to 16 MiB per thread. Longer records are passed on in parts.
-///
-/// ```
-/// use robosieve::warc::{WarcFilter, WarcInput, WarcOutput, WarcOutputs};
-/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
-/// let mut compiler = Compiler::default();
-/// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
-/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-/// let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
-/// let record = |path: &str| {
-///     let target = format!("WARC-Target-URI: https://e.example{path}\r\n");
-///     format!("WARC/1.0\r\nWARC-Type: response\r\n{target}Content-Length: 0\r\n\r\n\r\n\r\n")
-/// };
-/// let archive = [record("/a"), record("/x"), record("/b")].concat();
-/// let inputs = vec![WarcInput::from_reader("archive", std::io::Cursor::new(archive))?];
-/// let mut kept = Vec::new();
-/// let outputs = WarcOutputs { kept: Some(WarcOutput { out: &mut kept, gzip: false }), ..Default::default() };
-/// let stats = WarcFilter::new(&judge).run(inputs, outputs)?;
-/// assert_eq!(kept, [record("/a"), record("/b")].concat().as_bytes());
-/// assert_eq!((stats.lines, stats.allowed, stats.disallowed), (3, 2, 1));
-/// # Ok::<(), robosieve::Error>(())
-/// ```
-pub struct WarcFilter<'f> {
-    judge: &'f Judge,
-    criterion: Criterion,
-    form: AnnotateForm,
-    preferences: bool,
-    progress: &'f (dyn Fn(FilterProgress) + Sync),
-}
+/// WARC, WET and WAT files: plain, gzip or zstd. The content decides, not the name.
+pub(crate) struct WarcFiles;
 
-impl std::fmt::Debug for WarcFilter<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WarcFilter")
-            .field("criterion", &self.criterion)
-            .finish_non_exhaustive()
+impl Container for WarcFiles {
+    fn name(&self) -> &'static str {
+        "WARC files"
+    }
+
+    fn recognizes(&self, source: &Source, is_all: bool) -> Option<bool> {
+        input::is_warc(&source.start, is_all)
+    }
+
+    fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>> {
+        Ok(Box::new(OpenWarcs(sources)))
     }
 }
 
-impl<'f> WarcFilter<'f> {
-    /// A filter that keeps the records whose URLs all agents may fetch.
-    pub fn new(judge: &'f Judge) -> Self {
-        let criterion = Criterion {
-            keep: Keep::default(),
-            require: Require::default(),
+/// WARC files that are not read yet.
+struct OpenWarcs(Vec<Source>);
+
+impl OpenWarcs {
+    /// Whether records are gzip members. If one input has them, so have all outputs.
+    fn have_members(&self) -> bool {
+        self.0.iter().any(is_gzip)
+    }
+}
+
+impl OpenFiles for OpenWarcs {
+    fn filter<'w>(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        outputs: Outputs<Output<'w>>,
+    ) -> Result<Written> {
+        refuse_records(settings)?;
+        let have_members = self.have_members();
+        let file_name = index_name(&outputs, have_members)?;
+        let is_gzip_output = |output: &Output<'_>| have_members || output.ends_in("gz");
+        let index = outputs.index.map(Output::of_lines).transpose()?;
+        let outputs = Outputs {
+            index: None,
+            ..outputs
         };
-        Self {
-            judge,
-            criterion,
-            form: AnnotateForm::default(),
-            preferences: false,
-            progress: &|_| {},
-        }
-    }
-
-    /// Sets which records to keep.
-    pub fn keep(mut self, keep: Keep, require: Require) -> Self {
-        self.criterion = Criterion { keep, require };
-        self
-    }
-
-    /// Sets what [`annotate`](Self::annotate) writes.
-    pub fn form(mut self, form: AnnotateForm) -> Self {
-        self.form = form;
-        self
-    }
-
-    /// Sets whether [`annotate`](Self::annotate) also writes preferences, as
-    /// [`Filter::preferences`](crate::filter::Filter::preferences) does.
-    pub fn preferences(mut self, preferences: bool) -> Self {
-        self.preferences = preferences;
-        self
-    }
-
-    /// Sets a function to call after every block that is read.
-    pub fn progress(mut self, progress: &'f (dyn Fn(FilterProgress) + Sync)) -> Self {
-        self.progress = progress;
-        self
-    }
-
-    /// Writes every record of the inputs, in order, to one of the outputs. Counts records as lines.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) with the file and the offset of the record
-    /// or gzip member: one that is cut off, has a wrong checksum, a wrong `Content-Length`, or shares
-    /// a record with another member. I/O errors, and [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt)
-    /// of the snapshot. Outputs may be incomplete then.
-    pub fn run(&self, inputs: Vec<WarcInput>, outputs: WarcOutputs<'_>) -> Result<FilterStats> {
-        let has_members = inputs.iter().any(WarcInput::is_gzip);
+        let mut outputs = outputs.try_map(|output| {
+            check_record_name(&output, have_members)?;
+            // Gzip members are compressed already.
+            if is_gzip_output(&output) {
+                Ok::<_, Error>(output)
+            } else {
+                output.compressed_by_name()
+            }
+        })?;
+        outputs.index = index;
         let has_index = outputs.index.is_some();
-        let writer = RouteWriter::new(self.criterion, outputs, has_members);
-        let compresses = writer.compresses();
+        let targets = outputs.each_mut();
+        let (allowed, disallowed) = settings.criterion.by_verdict(targets.kept, targets.other);
+        let sinks = [allowed, disallowed, targets.unknown, targets.invalid].map(|target| {
+            let is_gzip = target.as_ref().is_some_and(|output| is_gzip_output(output));
+            RecordSink::new(target.map(Output::writer), is_gzip)
+        });
+        let index = targets.index.map(Output::writer);
+        let writer = RouteWriter::new(settings.criterion, sinks, index, &file_name);
         let job = RouteJob {
-            engine: self.judge.engine(),
-            criterion: self.criterion,
-            compresses,
+            engine: settings.judge.engine(),
+            criterion: settings.criterion,
+            compresses: writer.compresses(),
             has_index,
         };
-        let mut writer = self.run_job(&job, inputs, writer)?;
+        let mut writer = run_job(&job, self.0, writer, settings.progress)?;
         writer.finish()?;
-        Ok(writer.total)
+        let total = writer.total;
+        Ok(Written::new(
+            total,
+            outputs.into_array().into_iter().flatten(),
+        ))
     }
 
-    /// Writes a line for each record of the inputs to `out`, in order.
-    ///
-    /// - [`AnnotateForm::Letters`]: the letters, TAB, and the URL or `-`.
-    /// - [`AnnotateForm::Jsonl`]: an object with the keys `url` (if there is one), `type`, `offset`,
-    ///   `length`, `date`, `id` (as far as the record has them), and `robots`. `offset` and `length`
-    ///   are those of the gzip member, in other files those of the record after decompression.
-    /// - [`AnnotateForm::Mask`]: the mask.
-    ///
-    /// A `warcinfo` record gets the line of an invalid one.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn annotate(
-        &self,
-        inputs: Vec<WarcInput>,
-        out: &mut (dyn Write + Send),
-    ) -> Result<FilterStats> {
-        let annotator = Annotator {
-            judge: self.judge.engine(),
-            criterion: self.criterion,
-            writer: AnnotationWriter::new(self.form, self.judge.agents(), self.preferences),
-            preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
-        };
-        let job = AnnotateJob::new(annotator, self.form);
+    fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
+        refuse_records(settings)?;
+        let form = settings.line_form()?;
+        refuse_archive_name(&output)?;
+        let mut output = output.of_lines()?;
+        let job = AnnotateJob::new(settings.annotator()?, form);
         let writer = AnnotateWriter {
-            sink: LineSink::new(Some(out)),
+            sink: LineSink::new(Some(output.writer())),
             total: FilterStats::default(),
         };
-        let mut writer = self.run_job(&job, inputs, writer)?;
+        let mut writer = run_job(&job, self.0, writer, settings.progress)?;
         writer.sink.flush()?;
-        Ok(writer.total)
+        let total = writer.total;
+        Ok(Written::new(total, [output]))
     }
 
-    /// Cuts and judges blocks on all threads, and writes their records in order.
-    fn run_job<W: Send, J: RecordJob<W>>(
-        &self,
-        job: &J,
-        inputs: Vec<WarcInput>,
-        writer: W,
-    ) -> Result<W>
-    where
-        J::Scratch: Send,
-    {
-        let mut chain = Chain::new(job, writer);
-        ordered::run(
-            &WarcSource::new(self.progress),
-            inputs,
-            || (MemberCutter::new(), job.scratch()),
-            |block: &mut WarcBlock, (cutter, scratch)| {
-                match block.content {
-                    BlockContent::Members { is_start: true } => cutter.cut(block, 0),
-                    BlockContent::Texts | BlockContent::LongText => {}
-                    // No record begins in this block.
-                    BlockContent::Members { is_start: false }
-                    | BlockContent::LongTextRest { .. } => return Ok(()),
-                }
-                job.judge(block, scratch)
-            },
-            |item| match item {
-                OrderedItem::Block(block) => chain.take(block),
-                OrderedItem::EndOfInput => chain.end_input(),
-            },
-        )?;
-        Ok(chain.into_writer())
+    fn tally(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        tally: &Tally,
+        sample: &mut Sample,
+    ) -> Result<FilterStats> {
+        refuse_records(settings)?;
+        let job = TallyJob {
+            engine: settings.judge.engine(),
+        };
+        let writer = TallyWriter {
+            tally,
+            sample,
+            total: FilterStats::default(),
+        };
+        Ok(run_job(&job, self.0, writer, settings.progress)?.total)
     }
+}
+
+/// Cuts and judges blocks on all threads, and writes their records in order.
+fn run_job<W: Send, J: RecordJob<W>>(
+    job: &J,
+    sources: Vec<Source>,
+    writer: W,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<W>
+where
+    J::Scratch: Send,
+{
+    let mut chain = Chain::new(job, writer);
+    ordered::run(
+        &WarcSource::new(progress),
+        sources,
+        || (MemberCutter::new(), job.scratch()),
+        |block: &mut WarcBlock, (cutter, scratch)| {
+            match block.content {
+                BlockContent::Members { is_start: true } => cutter.cut(block, 0),
+                BlockContent::Texts | BlockContent::LongText => {}
+                // No record begins in this block.
+                BlockContent::Members { is_start: false } | BlockContent::LongTextRest { .. } => {
+                    return Ok(());
+                }
+            }
+            job.judge(block, scratch)
+        },
+        |item| match item {
+            OrderedItem::Block(block) => chain.take(block),
+            OrderedItem::EndOfInput => chain.end_input(),
+        },
+    )?;
+    Ok(chain.into_writer())
+}
+
+/// Refuses options that locate URLs in lines.
+fn refuse_records(settings: &Settings<'_>) -> Result<()> {
+    if settings.records == RecordOptions::default() {
+        return Ok(());
+    }
+    bad_job(
+        "a column, a key, a host and other options that locate URLs are for lists; a record of a WARC \
+         file has its URL in WARC-Target-URI",
+    )
+}
+
+/// Refuses the name of an archive for annotations, unless it is that of the input.
+fn refuse_archive_name(output: &Output<'_>) -> Result<()> {
+    match output.path() {
+        Some(path) if is_archive(path) && !output.is_named_after_input() => {
+            let what = "a line per record is written here, and the name is that of an archive; name it .tsv, \
+                        .jsonl or .txt (.gz or .zst may follow)";
+            Err(Error::from(ErrorKind::BadName(what.to_owned())).at(path))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a name that does not fit the compression of the records.
+fn check_record_name(output: &Output<'_>, have_members: bool) -> Result<()> {
+    output.check_name(OutputFormat::Warc)?;
+    let Some(path) = output.path().filter(|_| have_members) else {
+        return Ok(());
+    };
+    let is_zstd = output.ends_in("zst");
+    if output.is_named_after_input() || output.ends_in("gz") || !(is_zstd || is_archive(path)) {
+        return Ok(());
+    }
+    let stem = if is_zstd {
+        path.with_extension("")
+    } else {
+        path.to_owned()
+    };
+    let what = format!(
+        "the gzip members of the inputs are copied here, so the name must end in .gz; name it {}.gz",
+        stem.display()
+    );
+    Err(Error::from(ErrorKind::BadName(what)).at(path))
+}
+
+/// The name that the index gives to the file of kept records; empty without an index.
+fn index_name(outputs: &Outputs<Output<'_>>, have_members: bool) -> Result<String> {
+    if outputs.index.is_none() {
+        return Ok(String::new());
+    }
+    let kept = outputs.kept.as_ref();
+    let Some(path) = kept.and_then(Output::path) else {
+        let what =
+            "an offset index names the file of kept records, so these need a file".to_owned();
+        return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::NameOutputFile));
+    };
+    if kept.is_some_and(|output| output.ends_in("zst")) && !have_members {
+        let what = "an offset index has offsets, which are of no use in a zstd stream; name the output .warc or .warc.gz";
+        return Err(Error::from(ErrorKind::BadName(what.to_owned())).at(path));
+    }
+    let name = path.file_name().unwrap_or_default();
+    Ok(name.to_string_lossy().into_owned())
 }

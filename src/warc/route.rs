@@ -1,15 +1,15 @@
 //! Filters WARC files: writes each record to the output of its verdict.
 
+use crate::container::criterion::Criterion;
 use crate::error::{Error, Result};
-use crate::filter::output::Criterion;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
 use crate::warc::block::{BlockContent, RecordEntry, StoredRecord, WarcBlock};
 use crate::warc::cdxj;
 use crate::warc::chain::RecordJob;
-use crate::warc::outputs::{WarcIndex, WarcOutputs};
 use crate::warc::sink::{RecordSink, append_member};
+use std::io::Write;
 
 /// Judges records, and compresses those that become gzip members.
 pub(super) struct RouteJob<'a, 's> {
@@ -24,33 +24,27 @@ pub(super) struct RouteJob<'a, 's> {
 pub(super) struct RouteWriter<'w> {
     sinks: [RecordSink<'w>; 4],
     kept: Verdict,
-    index: Option<WarcIndex<'w>>,
+    index: Option<&'w mut (dyn Write + Send)>,
     /// The end of each entry of the index.
     entry_end: String,
     pub total: FilterStats,
 }
 
 impl<'w> RouteWriter<'w> {
-    pub(super) fn new(criterion: Criterion, outputs: WarcOutputs<'w>, has_members: bool) -> Self {
-        let WarcOutputs {
-            kept,
-            other,
-            unknown,
-            invalid,
-            index,
-        } = outputs;
-        let (allowed, disallowed) = criterion.by_verdict(kept, other);
-        let sinks =
-            [allowed, disallowed, unknown, invalid].map(|out| RecordSink::new(out, has_members));
+    /// A writer to a sink for each of allowed, disallowed, unknown and invalid records. `file_name`
+    /// is that of the kept records, as the index gives it.
+    pub(super) fn new(
+        criterion: Criterion,
+        sinks: [RecordSink<'w>; 4],
+        index: Option<&'w mut (dyn Write + Send)>,
+        file_name: &str,
+    ) -> Self {
         let (kept, _) = criterion.by_verdict(Verdict::Allowed, Verdict::Disallowed);
-        let entry_end = index
-            .as_ref()
-            .map_or_else(String::new, |index| cdxj::entry_end(index.file_name));
         Self {
             sinks,
             kept,
             index,
-            entry_end,
+            entry_end: cdxj::entry_end(file_name),
             total: FilterStats::default(),
         }
     }
@@ -81,9 +75,9 @@ impl<'w> RouteWriter<'w> {
         let entry = &block.results.index[record.index.clone()];
         match &mut self.index {
             Some(index) if !entry.is_empty() => {
-                index.out.write_all(entry)?;
+                index.write_all(entry)?;
                 Ok(writeln!(
-                    index.out,
+                    index,
                     "\"length\": \"{length}\", \"offset\": \"{offset}\", {}",
                     self.entry_end
                 )?)
@@ -95,13 +89,13 @@ impl<'w> RouteWriter<'w> {
     /// Ends all outputs.
     pub(super) fn finish(&mut self) -> Result<()> {
         if let Some(index) = &mut self.index {
-            index.out.flush()?;
+            index.flush()?;
         }
         self.sinks.iter_mut().try_for_each(RecordSink::finish)
     }
 }
 
-/// The place of a verdict's output.
+/// The number of a verdict's output.
 fn number_of(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Allowed => 0,
@@ -202,7 +196,7 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
         Ok(())
     }
 
-    fn write(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
+    fn write(&self, block: &mut WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
         writer.total.add(&block.results.stats);
         for (record, verdict) in judged(block) {
             let place = writer.sink(record, verdict).write(block, record)?;
@@ -222,7 +216,7 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
         })
     }
 
-    fn end(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
+    fn end(&self, block: &mut WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
         writer.total.add(&block.results.stats);
         for (record, verdict) in judged(block) {
             let place = writer.sink(record, verdict).end()?;

@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Result};
 use crate::warc::block::{RecordEntry, StoredRecord, WarcBlock};
-use crate::warc::outputs::WarcOutput;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
@@ -22,7 +21,9 @@ pub(super) fn append_member(text: &[u8], out: Vec<u8>) -> io::Result<Vec<u8>> {
 /// An output, and its length.
 #[derive(Default)]
 pub(super) struct RecordSink<'w> {
-    out: Option<WarcOutput<'w>>,
+    out: Option<&'w mut (dyn Write + Send)>,
+    /// Whether each record becomes a gzip member.
+    is_gzip: bool,
     len: u64,
     /// Whether the last record has no line end. Plain records need one between them.
     is_open: bool,
@@ -33,13 +34,10 @@ pub(super) struct RecordSink<'w> {
 }
 
 impl<'w> RecordSink<'w> {
-    /// A sink; `None` discards. If one input is gzip, all records become gzip members.
-    pub(super) fn new(out: Option<WarcOutput<'w>>, has_members: bool) -> Self {
-        let out = out.map(|out| WarcOutput {
-            gzip: out.gzip || has_members,
-            ..out
-        });
+    /// A sink; `None` discards.
+    pub(super) fn new(out: Option<&'w mut (dyn Write + Send)>, is_gzip: bool) -> Self {
         Self {
+            is_gzip: is_gzip && out.is_some(),
             out,
             ..Self::default()
         }
@@ -47,7 +45,7 @@ impl<'w> RecordSink<'w> {
 
     /// Whether texts are to be compressed for this output.
     pub(super) fn compresses(&self) -> bool {
-        self.out.as_ref().is_some_and(|out| out.gzip)
+        self.is_gzip
     }
 
     /// Writes a whole record: its offset and its length in the output.
@@ -77,7 +75,7 @@ impl<'w> RecordSink<'w> {
 
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
         if let Some(out) = &mut self.out {
-            out.out.write_all(bytes).map_err(Error::from_io)?;
+            out.write_all(bytes).map_err(Error::from_io)?;
             self.len += bytes.len() as u64;
         }
         Ok(())
@@ -117,12 +115,12 @@ impl<'w> RecordSink<'w> {
         Ok((self.start, self.len - self.start))
     }
 
-    /// Ends the output. No bytes are no gzip file, so a gzip output without records gets an empty
-    /// member.
+    /// Ends the output. An empty file is not a gzip file, so a gzip output without records gets an
+    /// empty member.
     pub(super) fn finish(&mut self) -> Result<()> {
         if self.len == 0 && self.compresses() {
             self.append(&append_member(b"", Vec::new()).map_err(Error::from_io)?)?;
         }
-        self.out.as_mut().map_or(Ok(()), |out| Ok(out.out.flush()?))
+        self.out.as_mut().map_or(Ok(()), |out| Ok(out.flush()?))
     }
 }

@@ -3,18 +3,18 @@
 //! A file of gzip members is cut where a member probably begins, and is not inflated here. All other
 //! files (plain, zstd, one gzip member for everything) are decoded and cut into records in order.
 
+use crate::container::source::Source;
 use crate::decode::{Decoder, GZIP_MEMBER, MemberStream};
 use crate::error::{Error, Result};
-use crate::file_format::WARC_MAGIC;
-use crate::pipeline::FilterProgress;
+use crate::file_format::{FileFormat, WARC_MAGIC};
+use crate::pipeline::progress::{Progress, ProgressMeter, ReportedBytes};
 use crate::pipeline::source::BlockSource;
 use crate::warc::block::{BlockContent, StoredRecord, WarcBlock};
-use crate::warc::input::WarcInput;
 use crate::warc::record_parser::{ParseStep, RecordParser};
 use memchr::memmem;
 use std::io::{self, BufRead, Cursor, Read};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The wanted size of a block. Members of pages have some 20 KiB.
 const BLOCK_SIZE: usize = 512 << 10;
@@ -31,18 +31,21 @@ const PROBE: usize = 1 << 20;
 /// Blocks in flight per worker beyond which no later input is read.
 const IN_FLIGHT_PER_WORKER: usize = 8;
 
+/// Whether a file is compressed with gzip. Then its records are gzip members.
+pub(super) fn is_gzip(source: &Source) -> bool {
+    FileFormat::of(&source.start) == Some(FileFormat::Gzip)
+}
+
 /// Reads WARC files block by block, and reports progress.
 pub(super) struct WarcSource<'r> {
-    progress: &'r (dyn Fn(FilterProgress) + Sync),
-    bytes_read: Mutex<u64>,
+    meter: ProgressMeter<'r>,
 }
 
 /// An open file.
 pub(super) struct WarcReader {
     path: Arc<Path>,
     form: ReaderForm,
-    /// The bytes that progress reports include already.
-    reported: u64,
+    reported: ReportedBytes,
 }
 
 enum ReaderForm {
@@ -51,41 +54,35 @@ enum ReaderForm {
 }
 
 impl<'r> WarcSource<'r> {
-    pub(super) fn new(progress: &'r (dyn Fn(FilterProgress) + Sync)) -> Self {
+    pub(super) fn new(progress: &'r (dyn Fn(Progress) + Sync)) -> Self {
         Self {
-            progress,
-            bytes_read: Mutex::default(),
+            meter: ProgressMeter::new(progress),
         }
     }
+}
 
-    fn report_progress(&self, reader: &mut WarcReader) {
-        let bytes_read = match &reader.form {
+impl WarcReader {
+    fn bytes_read(&self) -> u64 {
+        match &self.form {
             ReaderForm::Members(members) => members.base,
             ReaderForm::Text(text) => text.decoder.bytes_read(),
-        };
-        // The lock is held during the call, so that the figures never go back.
-        let mut total = self
-            .bytes_read
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *total += bytes_read - reader.reported;
-        reader.reported = bytes_read;
-        (self.progress)(FilterProgress { bytes_read: *total });
+        }
     }
 }
 
 impl BlockSource for WarcSource<'_> {
-    type Input = WarcInput;
+    type Input = Source;
     type Reader = WarcReader;
     type Block = WarcBlock;
 
-    fn open(&self, input: WarcInput) -> Result<WarcReader> {
-        let (path, is_gzip) = (Arc::from(&*input.path), input.is_gzip());
-        let form = open(input.into_reader()?, is_gzip).map_err(|err| Error::io(&path, err))?;
+    fn open(&self, source: Source) -> Result<WarcReader> {
+        let path: Arc<Path> = Arc::from(&*source.path);
+        let is_gzip = is_gzip(&source);
+        let form = open(source.into_reader()?, is_gzip).map_err(|err| Error::io(&path, err))?;
         Ok(WarcReader {
             path,
             form,
-            reported: 0,
+            reported: ReportedBytes::default(),
         })
     }
 
@@ -96,7 +93,8 @@ impl BlockSource for WarcSource<'_> {
             ReaderForm::Text(text) => text.next(block),
         };
         let has_block = read.map_err(|err| err.final_damage().at(&reader.path))?;
-        self.report_progress(reader);
+        let bytes_read = reader.bytes_read();
+        self.meter.advance(&mut reader.reported, bytes_read);
         Ok(has_block)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{audit, compile, crawler, json, lines, requests, with_log};
 use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
-use robosieve::filter::Input;
+use robosieve::job::Input;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use serde_json::json;
 use std::collections::BTreeMap;

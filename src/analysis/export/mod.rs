@@ -25,7 +25,7 @@ pub use rows::ExportStats;
 
 use crate::error::Result;
 use crate::judge::Judge;
-use crate::pipeline::FilterProgress;
+use crate::pipeline::Progress;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::snapshot::OutcomeClass;
 use origin_blocks::{BlockLimit, OriginSource};
@@ -83,7 +83,7 @@ pub struct Exporter<'e> {
     selection: ExportSelection,
     /// The time that ages count to.
     now: Option<i64>,
-    progress: &'e (dyn Fn(FilterProgress) + Sync),
+    progress: &'e (dyn Fn(Progress) + Sync),
 }
 
 impl std::fmt::Debug for Exporter<'_> {
@@ -148,7 +148,7 @@ impl<'e> Exporter<'e> {
 
     /// Sets a function to call after every block. It gets the bytes of the snapshot in proportion
     /// to the origins done.
-    pub fn progress(mut self, progress: &'e (dyn Fn(FilterProgress) + Sync)) -> Self {
+    pub fn progress(mut self, progress: &'e (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = progress;
         self
     }
@@ -235,7 +235,7 @@ impl<'e> Exporter<'e> {
                 total.origins += block.stats.origins;
                 total.rows += block.stats.rows;
                 let share = u128::from(bytes) * u128::from(block.rows.end) / u128::from(origins);
-                (self.progress)(FilterProgress {
+                (self.progress)(Progress {
                     bytes_read: share as u64,
                 });
                 Ok(())

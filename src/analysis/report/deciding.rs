@@ -5,9 +5,9 @@
 
 use crate::analysis::report::model::{DecidingRule, DecidingRules};
 use crate::analysis::report::text;
+use crate::container::sample::Sample;
 use crate::error::Result;
 use crate::file_pass::FileReader;
-use crate::filter::Sample;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Verdict, explain};
 use crate::robots::Robots;

@@ -33,13 +33,12 @@ pub use unit_kind::UnitKind;
 pub use units::UnitSet;
 pub use weights::Weights;
 
+use crate::container::sample::Sample;
+use crate::container::tally::Tally;
 use crate::error::Result;
 use crate::file_pass::SetCoverages;
-use crate::filter::{Filter, Sample, Tally};
+use crate::job::{FilterStats, Input, Job, Progress};
 use crate::judge::{Judge, Reason};
-#[cfg(feature = "parquet")]
-use crate::parquet::{ParquetFilter, ParquetInput};
-use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
 use counts::{ReasonCount, ReasonCounts};
 use deciding::{DecidingSample, SAMPLE, explain_sample};
@@ -60,7 +59,7 @@ use weights::WeightedUnits;
 ///
 /// ```
 /// use robosieve::report::{Coverage, Reporter};
-/// use robosieve::filter::Input;
+/// use robosieve::job::Input;
 /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
 /// let robots = b"user-agent: a\ndisallow: /\nuser-agent: *\ndisallow: /x";
@@ -72,7 +71,7 @@ use weights::WeightedUnits;
 /// assert_eq!(report.top_origins[0].agents, [Coverage::Wholly, Coverage::Partly]);
 ///
 /// let urls = b"https://e.example/\nhttps://e.example/x\nhttps://f.example/\n".as_slice();
-/// let report = Reporter::new(&judge).of_lists(vec![Input::from_reader("list", urls)])?;
+/// let report = Reporter::new(&judge).of_inputs(vec![Input::from_reader("list", urls)])?;
 /// let urls = report.agents[1].urls.unwrap();
 /// assert_eq!((urls.allowed, urls.disallowed, urls.unknown), (1, 1, 1));
 /// # Ok::<(), robosieve::Error>(())
@@ -85,7 +84,8 @@ pub struct Reporter<'r> {
     has_groups: bool,
     top: usize,
     records: RecordOptions,
-    progress: &'r (dyn Fn(FilterProgress) + Sync),
+    require_url: bool,
+    progress: &'r (dyn Fn(Progress) + Sync),
 }
 
 impl std::fmt::Debug for Reporter<'_> {
@@ -114,6 +114,7 @@ impl<'r> Reporter<'r> {
             has_groups: false,
             top: 20,
             records: RecordOptions::default(),
+            require_url: false,
             progress: &|_| {},
         }
     }
@@ -173,7 +174,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// Sets a callback, which is called after each block of the lists.
-    pub fn progress(mut self, progress: &'r (dyn Fn(FilterProgress) + Sync)) -> Self {
+    pub fn progress(mut self, progress: &'r (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = progress;
         self
     }
@@ -187,33 +188,24 @@ impl<'r> Reporter<'r> {
         self.report(None)
     }
 
-    /// Reports on the snapshot and on lists of URLs, which are read once.
-    ///
-    /// # Errors
-    /// As [`of_snapshot`](Self::of_snapshot), and errors of reading the lists, with the file's
-    /// name.
-    pub fn of_lists(&self, inputs: Vec<Input>) -> Result<Report> {
-        let (tally, mut sample) = self.counters();
-        let filter = Filter::new(self.judge)
-            .records(self.records.clone())
-            .progress(self.progress);
-        let stats = filter.tally(inputs, &tally, &mut sample)?;
-        self.report(Some(ListCounts {
-            stats,
-            tally,
-            sample,
-        }))
+    /// Sets whether inputs with lines but without any URL are an error
+    /// ([`Job::require_url`](crate::job::Job::require_url)).
+    pub fn require_url(mut self, require: bool) -> Self {
+        self.require_url = require;
+        self
     }
 
-    /// Reports on the snapshot and on columns of URLs in Parquet files, which are read once.
+    /// Reports on the snapshot and on files of URLs, which are read once: lists, Parquet or WARC
+    /// files.
     ///
     /// # Errors
-    /// As [`of_lists`](Self::of_lists); [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for
-    /// damaged files.
-    #[cfg(feature = "parquet")]
-    pub fn of_tables(&self, inputs: &[ParquetInput]) -> Result<Report> {
+    /// As [`of_snapshot`](Self::of_snapshot), and those of
+    /// [`Job::filter`](crate::job::Job::filter), with the file's name.
+    pub fn of_inputs(&self, inputs: Vec<Input>) -> Result<Report> {
         let (tally, mut sample) = self.counters();
-        let stats = ParquetFilter::new(self.judge)
+        let stats = Job::new(self.judge)
+            .records(self.records.clone())
+            .require_url(self.require_url)
             .progress(self.progress)
             .tally(inputs, &tally, &mut sample)?;
         self.report(Some(ListCounts {
@@ -429,7 +421,7 @@ fn url_counts(stats: &FilterStats, agent: usize) -> UrlCounts {
 /// The reasons that occur, of origins or of URLs.
 fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<ReasonReport> {
     let report = |(reason, count): (&Reason, ReasonCount)| {
-        let (urls, urls_refused) = lists.map(|lists| lists.tally.of_basis(*reason)).unzip();
+        let (urls, urls_refused) = lists.map(|lists| lists.tally.of_reason(*reason)).unzip();
         ReasonReport {
             basis: *reason,
             origins: count.origins,

@@ -2,9 +2,9 @@
 
 use crate::analysis::report::model::OriginReport;
 use crate::analysis::report::units::UnitRows;
+use crate::container::tally::Tally;
 use crate::error::Result;
 use crate::file_pass::{Coverage, SetCoverages};
-use crate::filter::Tally;
 use crate::judge::Reason;
 use crate::judge::engine::Engine;
 use rayon::prelude::*;

@@ -9,7 +9,6 @@ mod totals;
 
 use super::agent_args::AgentArgs;
 use super::figures::escape::{escape_lines, to_json_pretty};
-use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT};
 use super::inputs::InputArgs;
 use super::judge_args::PolicyArgs;
@@ -27,7 +26,8 @@ use robosieve::audit::{
     LogFormat, VerifiedRanges,
 };
 use robosieve::crawlers::CrawlerRegistry;
-use robosieve::filter::FilterProgress;
+use robosieve::job;
+use robosieve::output::OutputFormat;
 use snapshots::SnapshotArg;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -205,7 +205,7 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     let audit = Audit::new(dated, options(args, agents)?)?;
     let inputs = args.inputs.part(inputs);
     let progress = Progress::of_inputs(&inputs, quiet);
-    let show = |at: FilterProgress| progress.set(at.bytes_read);
+    let show = |at: job::Progress| progress.set(at.bytes_read);
     if args.lines.is_some() || args.html.is_some() {
         output.outlive_reader();
     }
@@ -364,7 +364,7 @@ fn refuse_outputs(
             );
         }
         guard.add_output(option, path)?;
-        refuse_other_format(option, path, OutputFormat::Text)?;
+        OutputFormat::Text.check(path)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use super::super::thread_pool;
 use super::ceilings::{ACCESSES, Ceilings};
 use robosieve::Judge;
-use robosieve::filter::{Filter, FilterStats, Input, Outputs};
+use robosieve::job::{FilterStats, Input, Job, Output, Outputs};
 use robosieve::judge::Stage;
 use std::hint::black_box;
 use std::io::{self, Cursor, Write};
@@ -56,9 +56,10 @@ pub(super) fn measure(
     quiet: bool,
 ) -> anyhow::Result<Measurement> {
     let pool = thread_pool::start(Some(threads), quiet)?;
-    let filter = |until, outputs: Outputs<'_>| {
+    let filter = |until, outputs: Outputs<Output<'_>>| {
         let input = Input::from_reader("memory", Cursor::new(urls.clone()));
-        pool.install(|| Filter::new(judge).until(until).run(vec![input], outputs))
+        let job = Job::new(judge).until(until);
+        pool.install(|| job.filter(vec![input], outputs)?.commit())
     };
     let mut ceilings = Ceilings::new(urls);
     let mut sink = CopySink::default();
@@ -74,7 +75,7 @@ pub(super) fn measure(
         let locate = until(Stage::Locate)?;
         let matched = until(Stage::Match)?;
         let kept = Outputs {
-            kept: Some(&mut sink),
+            kept: Some(Output::from_writer(&mut sink)),
             ..Outputs::default()
         };
         let (found, total) = timed(|| filter(Stage::Match, kept));

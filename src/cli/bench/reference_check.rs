@@ -2,7 +2,7 @@
 
 use super::workload::Workload;
 use anyhow::{Context, ensure};
-use robosieve::filter::{Filter, Input};
+use robosieve::job::{Input, Job, Output};
 use robosieve::robots::reference;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::{AgentMatch, Judge, Origin, Snapshot};
@@ -36,7 +36,10 @@ pub(super) fn compare(
     let lines = sample(&workload.urls);
     let mut annotated = Vec::new();
     let list = Cursor::new(lines.concat());
-    Filter::new(judge).annotate(vec![Input::from_reader("sample", list)], &mut annotated)?;
+    let output = Output::from_writer(&mut annotated);
+    Job::new(judge)
+        .annotate(vec![Input::from_reader("sample", list)], output)?
+        .commit()?;
     // Without the robots.txt of its origin, a line has a verdict by the status policy, which the
     // reference does not know.
     let mut checked = ReferenceCheck {

@@ -7,7 +7,6 @@ mod table;
 
 use super::agent_args::AgentArgs;
 use super::figures::escape::to_json_pretty;
-use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
 use super::output::{OutputTarget, print_with};
 use super::time::time;
@@ -17,6 +16,7 @@ use clap::Args;
 use robosieve::Snapshot;
 use robosieve::crawlers::CrawlerRegistry;
 use robosieve::diff::{Diff, DiffOptions};
+use robosieve::output::OutputFormat;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -144,7 +144,7 @@ fn refuse_outputs(args: &DiffArgs, old: &Path, new: &Path) -> anyhow::Result<()>
     let mut guard = guard.add_inputs("the new snapshot", [new]).add_stdout()?;
     let Some(svg) = &args.svg else { return Ok(()) };
     guard.add_output("--svg", svg)?;
-    refuse_other_format("--svg", svg, OutputFormat::Text)
+    Ok(OutputFormat::Text.check(svg)?)
 }
 
 fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<String>)> {

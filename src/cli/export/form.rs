@@ -1,8 +1,8 @@
 //! The format of an export, by option or file extension.
 
-use super::super::file_extension::{OutputFormat, refuse_other_format};
 use anyhow::bail;
 use clap::ValueEnum;
+use robosieve::output::OutputFormat;
 use std::path::Path;
 
 /// The format of the table.
@@ -82,7 +82,7 @@ pub(super) fn output_form(
             )
         }
         ExportForm::Parquet => {}
-        _ => refuse_other_format("-o", path, OutputFormat::Text)?,
+        _ => OutputFormat::Text.check(path)?,
     }
     Ok(form)
 }

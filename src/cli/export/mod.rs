@@ -16,7 +16,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use form::ExportForm;
 use robosieve::export::{ExportBatch, ExportColumn, ExportStats, ExportTable, Exporter};
-use robosieve::filter::FilterProgress;
+use robosieve::job;
 use robosieve::judge::StatusPolicy;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::{ErrorKind, Judge, JudgeOptions, Snapshot};
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
         .at(args.at);
     let judge = Judge::new(&snapshot, &agents, options)?;
     let progress = Progress::of_inputs(std::slice::from_ref(&args.snapshot), quiet);
-    let show = |at: FilterProgress| progress.set(at.bytes_read);
+    let show = |at: job::Progress| progress.set(at.bytes_read);
     let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
     let columns = chosen_columns(exporter.columns(), &args.columns)?;
     let exporter = exporter

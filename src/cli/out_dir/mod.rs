@@ -9,8 +9,7 @@ pub(crate) use summary::BatchSummary;
 
 use super::help_text::MANY_FILES;
 use super::inputs::InputArgs;
-use super::judge_job;
-use super::judge_task::{JudgeTask, OutputPaths};
+use super::judge_job::{self, JobPaths, JudgeTask};
 use super::option_guard::OptionGuard;
 use super::progress::Progress;
 use super::signals;
@@ -18,8 +17,7 @@ use anyhow::bail;
 use clap::Args;
 use plan::FileJob;
 use robosieve::Judge;
-use robosieve::filter::FilterStats;
-use robosieve::parquet::ParquetInput;
+use robosieve::job::{FilterStats, Input};
 use state::{InputFingerprint, ResumeState};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -66,7 +64,7 @@ pub(crate) struct OutDirRun<'r> {
     pub task: JudgeTask,
     pub judge: &'r Judge,
     /// The directories of the outputs.
-    pub dirs: OutputPaths,
+    pub dirs: JobPaths,
     /// Everything besides the input that determines the outputs.
     pub identity: RunIdentity,
     pub quiet: bool,
@@ -164,16 +162,16 @@ impl OutDirRun<'_> {
         progress: &Progress,
         complete: &CompletionCounter,
     ) -> Vec<(FileJob, anyhow::Result<FilterStats>)> {
-        // A Parquet file uses all threads by itself, so these run one after the other.
-        let is_table = |i: &usize| ParquetInput::is_parquet(&files[*i].input);
-        let (tables, mut order): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_table);
+        // A file that keeps all threads busy is processed alone.
+        let (alone, mut order): (Vec<usize>, Vec<usize>) =
+            (0..files.len()).partition(|i| uses_all_threads(&files[*i]));
         order.sort_by_key(|&i| Reverse(files[i].size));
         let next = AtomicUsize::new(0);
         let results = Mutex::new(Vec::new());
         rayon::broadcast(|_| {
             while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let result = self
-                    .process_list(&files[i], progress)
+                    .process(&files[i], progress)
                     .inspect(|_| complete.add());
                 results
                     .lock()
@@ -183,12 +181,9 @@ impl OutDirRun<'_> {
             }
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for i in tables {
-            results.push((
-                i,
-                self.process_table(&files[i], progress)
-                    .inspect(|_| complete.add()),
-            ));
+        for i in alone {
+            let result = self.process(&files[i], progress);
+            results.push((i, result.inspect(|_| complete.add())));
             progress.file_done();
         }
         results.sort_by_key(|(i, _)| *i);
@@ -199,23 +194,7 @@ impl OutDirRun<'_> {
             .collect()
     }
 
-    fn process_list(&self, file: &FileJob, progress: &Progress) -> anyhow::Result<FilterStats> {
-        self.process(file, progress, || ResumeState::forget(&file.state))
-    }
-
-    /// A Parquet file, whose outputs appear as soon as they are written.
-    fn process_table(&self, file: &FileJob, progress: &Progress) -> anyhow::Result<FilterStats> {
-        ResumeState::forget(&file.state)?;
-        self.process(file, progress, || Ok(()))
-    }
-
-    /// Processes a file; `before_commit` runs when its outputs are written but not yet visible.
-    fn process(
-        &self,
-        file: &FileJob,
-        progress: &Progress,
-        before_commit: impl FnOnce() -> anyhow::Result<()>,
-    ) -> anyhow::Result<FilterStats> {
+    fn process(&self, file: &FileJob, progress: &Progress) -> anyhow::Result<FilterStats> {
         // The fingerprint is taken first: if the file changes while it is read, a rerun notices.
         let input = InputFingerprint::of(file)?;
         let read = AtomicU64::new(0);
@@ -232,9 +211,15 @@ impl OutDirRun<'_> {
             |_| advance(file.size),
         )?;
         advance(file.size);
-        before_commit()?;
+        ResumeState::forget(&file.state)?;
         let stats = written.commit()?;
         ResumeState::new(file, &self.identity, input, &stats)?.write(&file.state)?;
         Ok(stats)
     }
+}
+
+/// Whether the input keeps all threads busy. The error of one that cannot be opened is that of its
+/// job.
+fn uses_all_threads(file: &FileJob) -> bool {
+    Input::open(&file.input).is_ok_and(|input| input.uses_all_threads())
 }

@@ -1,7 +1,7 @@
 //! The plan of `--out-dir`: the output paths of every input. Overwriting is refused.
 
 use super::super::inputs::LocatedInput;
-use super::super::judge_task::OutputPaths;
+use super::super::judge_job::JobPaths;
 use super::super::option_guard::OptionGuard;
 use anyhow::{Context, bail};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub(crate) struct FileJob {
     /// The path of the input with links resolved.
     pub real: PathBuf,
     pub size: u64,
-    pub paths: OutputPaths,
+    pub paths: JobPaths,
     /// The state file of the outputs.
     pub state: PathBuf,
 }
@@ -26,7 +26,7 @@ pub(crate) struct FileJob {
 /// files that the run reads.
 pub(crate) fn plan(
     inputs: Vec<LocatedInput>,
-    dirs: &OutputPaths,
+    dirs: &JobPaths,
     guard: OptionGuard,
 ) -> anyhow::Result<Vec<FileJob>> {
     check_dirs(dirs)?;
@@ -102,7 +102,7 @@ fn common_root(paths: &[PathBuf]) -> PathBuf {
     root
 }
 
-fn to_job(input: PathBuf, name: &Path, dirs: &OutputPaths) -> anyhow::Result<FileJob> {
+fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJob> {
     let shown = || input.display().to_string();
     let meta = std::fs::metadata(&input).with_context(shown)?;
     if !meta.is_file() {
@@ -113,7 +113,7 @@ fn to_job(input: PathBuf, name: &Path, dirs: &OutputPaths) -> anyhow::Result<Fil
     }
     let real = input.canonicalize().with_context(shown)?;
     let in_dir = |dir: &Option<PathBuf>| dir.as_ref().map(|dir| dir.join(name));
-    let paths = OutputPaths {
+    let paths = JobPaths {
         main: in_dir(&dirs.main),
         disallowed: in_dir(&dirs.disallowed),
         unknown: in_dir(&dirs.unknown),
@@ -135,7 +135,7 @@ fn to_job(input: PathBuf, name: &Path, dirs: &OutputPaths) -> anyhow::Result<Fil
 }
 
 /// The state file of the output with this name.
-fn state_of(dirs: &OutputPaths, name: &Path) -> PathBuf {
+fn state_of(dirs: &JobPaths, name: &Path) -> PathBuf {
     dirs.main
         .clone()
         .unwrap_or_default()
@@ -150,7 +150,7 @@ fn with_ending(name: &Path, ending: &str) -> PathBuf {
     name.with_file_name(file_name)
 }
 
-fn check_dirs(dirs: &OutputPaths) -> anyhow::Result<()> {
+fn check_dirs(dirs: &JobPaths) -> anyhow::Result<()> {
     let mut guard = OptionGuard::default();
     for (output, dir) in dirs.named() {
         if dir.as_os_str() == "-" {
@@ -180,7 +180,7 @@ fn refuse_overwriting(files: &[FileJob], guard: OptionGuard) -> anyhow::Result<(
 }
 
 /// Creates the missing directories of all outputs.
-pub(crate) fn make_dirs(files: &[FileJob], dirs: &OutputPaths) -> anyhow::Result<()> {
+pub(crate) fn make_dirs(files: &[FileJob], dirs: &JobPaths) -> anyhow::Result<()> {
     let states = dirs.main.clone().unwrap_or_default().join(STATE_DIR);
     let of_files = files.iter().flat_map(|file| {
         let outputs = file

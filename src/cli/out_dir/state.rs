@@ -1,10 +1,10 @@
 //! The state file of an output: a record of everything that determined it, so that `--resume` can
 //! tell whether it is complete.
 
-use super::super::judge_task::JudgeTask;
+use super::super::judge_job::JudgeTask;
 use super::plan::FileJob;
 use anyhow::Context;
-use robosieve::filter::FilterStats;
+use robosieve::job::FilterStats;
 use robosieve::output::OutputFile;
 use robosieve::{Agent, JudgeOptions, Snapshot};
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use super::super::stderr::print_line;
 use super::super::summary::{counts, print_filter};
 use super::plan::FileJob;
 use anyhow::bail;
-use robosieve::filter::FilterStats;
+use robosieve::job::FilterStats;
 use std::time::Duration;
 
 /// The counts of this run and of skipped files, and the failures.

@@ -1,6 +1,5 @@
 //! The arguments of `robosieve report`.
 
-use super::super::file_extension::{OutputFormat, refuse_other_format};
 use super::super::help_text::{COMMON, OUTPUT, REPORT_EXAMPLES, REPORT_SHORT, UNITS};
 use super::super::inputs::InputArgs;
 use super::super::judge_args::{JudgeArgs, agent_required};
@@ -8,6 +7,7 @@ use super::super::record_args::RecordArgs;
 use super::super::verify_args::VerifyArgs;
 use super::unit_args::UnitArgs;
 use clap::Args;
+use robosieve::output::OutputFormat;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -116,7 +116,7 @@ impl ReportArgs {
         }
         for (option, path) in self.outputs() {
             guard.add_output(option, path)?;
-            refuse_other_format(option, path, OutputFormat::Text)?;
+            OutputFormat::Text.check(path)?;
         }
         Ok(())
     }

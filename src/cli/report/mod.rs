@@ -16,13 +16,12 @@ pub(crate) use args::ReportArgs;
 use super::figures::escape::escape_lines;
 use super::judge_job::open_inputs;
 use super::output::{OutputTarget, is_stdout, print_with};
-use super::parquet;
 use super::progress::Progress;
-use super::summary::{no_url, print_report};
+use super::summary::print_report;
 use outputs::{json_text, made_at, open_outputs, write};
-use robosieve::filter::FilterProgress;
+use robosieve::job;
 use robosieve::report::{Report, Reporter};
-use robosieve::{Judge, Snapshot};
+use robosieve::{ErrorKind, Judge, Snapshot};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
@@ -84,29 +83,23 @@ fn build_report(
     let reporter = reporter
         .top(args.top as usize)
         .records(args.records.options());
-    // An error of the lists names its file.
-    let of_snapshot = |err: robosieve::Error| err.at(snapshot);
+    // An error of an input names its file.
+    let of_snapshot = |err: robosieve::Error| match err.kind() {
+        ErrorKind::Corrupt { .. } => err.at(snapshot),
+        _ => err,
+    };
     if !args.inputs.are_named() {
         return Ok(reporter.of_snapshot().map_err(of_snapshot)?);
     }
     let inputs = args.inputs.part(inputs);
     let progress = Progress::of_inputs(&inputs, quiet);
-    let show = |at: FilterProgress| progress.set(at.bytes_read);
+    let show = |at: job::Progress| progress.set(at.bytes_read);
     let reporter = reporter.progress(&show);
-    let report = if parquet::are_parquet(&inputs)? {
-        reporter.of_tables(&parquet::open(&inputs, &args.records.options())?)
-    } else {
-        reporter.of_lists(open_inputs(&inputs)?)
-    };
-    let report = report.map_err(of_snapshot)?;
+    let report = reporter
+        .require_url(true)
+        .of_inputs(open_inputs(&inputs)?)
+        .map_err(of_snapshot)?;
     progress.finish();
-    if let Some(lists) = report
-        .lists
-        .as_ref()
-        .filter(|lists| lists.invalid == lists.lines && lists.blank < lists.lines)
-    {
-        return Err(no_url(lists.lines, &inputs));
-    }
     if let Some(lists) = report.lists.as_ref().filter(|_| !quiet) {
         print_report(lists, progress.elapsed());
     }

@@ -1,12 +1,12 @@
 //! Writes preferences in each form of annotation.
 
-use crate::filter::AnnotateForm;
+use super::form::LineForm;
 use crate::judge::{Verdict, VerdictsRef, none_stated};
 use crate::preferences::{Preference, Preferences};
 
 /// Writes preferences in one form. The texts that are the same for all lines are made once.
 pub(super) struct PreferenceText {
-    form: AnnotateForm,
+    form: LineForm,
     /// The JSON text in front of each agent's preferences.
     keys: Vec<String>,
     /// The text for URLs without preferences that all agents may fetch, which are most.
@@ -14,7 +14,7 @@ pub(super) struct PreferenceText {
 }
 
 impl PreferenceText {
-    pub(super) fn new(form: AnnotateForm, agents: &[String]) -> Self {
+    pub(super) fn new(form: LineForm, agents: &[String]) -> Self {
         let key = |(i, name): (usize, &String)| {
             let separator = if i == 0 { "" } else { "," };
             format!(
@@ -41,7 +41,7 @@ impl PreferenceText {
     /// Writes the preferences under these verdicts of a site that states none.
     pub(super) fn write_none(&self, verdicts: &VerdictsRef<'_>, out: &mut Vec<u8>) {
         // In columns, `-` is the letter for both: none stated, and none applies.
-        if self.form == AnnotateForm::Jsonl
+        if self.form == LineForm::Jsonl
             && verdicts
                 .iter()
                 .any(|verdict| verdict == Verdict::Disallowed)
@@ -54,9 +54,9 @@ impl PreferenceText {
     /// Writes the preferences of a URL for each agent.
     pub(super) fn write(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
         match self.form {
-            AnnotateForm::Letters => write_columns(preferences, out),
-            AnnotateForm::Jsonl => self.write_object(preferences, out),
-            AnnotateForm::Mask => {}
+            LineForm::Letters => write_columns(preferences, out),
+            LineForm::Jsonl => self.write_object(preferences, out),
+            LineForm::Mask => {}
         }
     }
 

@@ -1,70 +1,44 @@
 //! Lists of URLs as a source of the ordered pipeline.
 
-use super::blocks::{BlockKind, Input, LineBlock, LineBlockReader};
-use super::source::BlockSource;
-use super::stats::FilterProgress;
 use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::pipeline::blocks::{BlockKind, LineBlock, LineBlockReader, LineInput};
+use crate::pipeline::progress::{Progress, ProgressMeter, ReportedBytes};
+use crate::pipeline::source::BlockSource;
 use crate::records::RecordOptions;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Blocks in flight beyond which no later list is read: 128 MiB of lines.
 const MAX_IN_FLIGHT: usize = 512;
 
 /// Reads lists block by block, and reports progress.
-pub(crate) struct ListSource<'r> {
+pub(super) struct ListSource<'r> {
     options: &'r RecordOptions,
-    progress: &'r (dyn Fn(FilterProgress) + Sync),
-    shared: Mutex<SharedByLists>,
-}
-
-/// What the readers of all lists share.
-#[derive(Default)]
-struct SharedByLists {
+    meter: ProgressMeter<'r>,
     /// The header of the first list that has one.
-    header: Option<Vec<u8>>,
-    bytes_read: u64,
+    header: Mutex<Option<Vec<u8>>>,
 }
 
 /// An open list.
-pub(crate) struct ListReader {
+pub(super) struct ListReader {
     blocks: LineBlockReader,
-    /// The bytes that progress reports include already.
-    reported: u64,
+    reported: ReportedBytes,
 }
 
 impl<'r> ListSource<'r> {
-    pub(crate) fn new(
-        options: &'r RecordOptions,
-        progress: &'r (dyn Fn(FilterProgress) + Sync),
-    ) -> Self {
+    pub(super) fn new(options: &'r RecordOptions, progress: &'r (dyn Fn(Progress) + Sync)) -> Self {
         Self {
             options,
-            progress,
-            shared: Mutex::default(),
+            meter: ProgressMeter::new(progress),
+            header: Mutex::default(),
         }
-    }
-
-    fn shared(&self) -> MutexGuard<'_, SharedByLists> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn report_progress(&self, reader: &mut ListReader) {
-        let bytes_read = reader.blocks.bytes_read();
-        // The lock is held during the call, so that the figures never go back.
-        let mut shared = self.shared();
-        shared.bytes_read += bytes_read - reader.reported;
-        reader.reported = bytes_read;
-        (self.progress)(FilterProgress {
-            bytes_read: shared.bytes_read,
-        });
     }
 
     /// Whether this is the first header. An output has one header, so those of later lists must
     /// equal it.
     fn is_first_header(&self, block: &LineBlock, reader: &ListReader) -> Result<bool> {
-        let mut shared = self.shared();
-        let Some(first) = &shared.header else {
-            shared.header = Some(block.data().to_vec());
+        let mut header = self.header.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(first) = &*header else {
+            *header = Some(block.data().to_vec());
             return Ok(true);
         };
         if first.trim_ascii_end() == block.data().trim_ascii_end() {
@@ -79,22 +53,23 @@ impl<'r> ListSource<'r> {
 }
 
 impl BlockSource for ListSource<'_> {
-    type Input = Input;
+    type Input = LineInput;
     type Reader = Box<ListReader>;
     type Block = LineBlock;
 
-    fn open(&self, input: Input) -> Result<Box<ListReader>> {
+    fn open(&self, input: LineInput) -> Result<Box<ListReader>> {
         let blocks = LineBlockReader::new(input, self.options)?;
         Ok(Box::new(ListReader {
             blocks,
-            reported: 0,
+            reported: ReportedBytes::default(),
         }))
     }
 
     fn read(&self, reader: &mut Box<ListReader>, block: &mut LineBlock) -> Result<bool> {
         loop {
             let has_block = reader.blocks.next(block)?;
-            self.report_progress(reader);
+            self.meter
+                .advance(&mut reader.reported, reader.blocks.bytes_read());
             if !has_block
                 || block.kind != BlockKind::Header
                 || self.is_first_header(block, reader)?

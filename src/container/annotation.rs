@@ -1,11 +1,12 @@
 //! Writes the verdicts of each line of a block, in one of the three forms.
 
+use super::criterion::Criterion;
+use super::form::LineForm;
+use super::judged_records::judge_records;
+use super::preference_text::PreferenceText;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::file_format::without_mark;
-use crate::filter::AnnotateForm;
-use crate::filter::output::{Criterion, judge_records};
-use crate::filter::preference_text::PreferenceText;
 use crate::judge::VerdictsRef;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{PreferenceJudge, PreferenceScratch, Stage, Verdict};
@@ -19,7 +20,7 @@ use std::io::Write;
 
 /// Writes annotations in one form. The texts that are the same for all lines are made once.
 pub(crate) struct AnnotationWriter {
-    form: AnnotateForm,
+    form: LineForm,
     /// The agents' names, separated by commas.
     names: String,
     /// The JSON text in front of each agent's verdict.
@@ -28,7 +29,7 @@ pub(crate) struct AnnotationWriter {
 }
 
 impl AnnotationWriter {
-    pub(crate) fn new(form: AnnotateForm, agents: &[Agent], preferences: bool) -> Self {
+    pub(crate) fn new(form: LineForm, agents: &[Agent], preferences: bool) -> Self {
         let names: Vec<String> = agents.iter().map(Agent::to_string).collect();
         let key = |(i, name): (usize, &String)| {
             let separator = if i == 0 { "" } else { "," };
@@ -47,11 +48,11 @@ impl AnnotationWriter {
     fn write_verdicts(&self, verdicts: &VerdictsRef<'_>, out: &mut Vec<u8>) {
         out.clear();
         match self.form {
-            AnnotateForm::Letters => {
+            LineForm::Letters => {
                 verdicts.append(|verdict| verdict.letter() as u8, out);
                 out.push(b'\t');
             }
-            AnnotateForm::Mask => {
+            LineForm::Mask => {
                 verdicts.append(
                     |verdict| {
                         if verdict == Verdict::Allowed {
@@ -63,7 +64,7 @@ impl AnnotationWriter {
                     out,
                 );
             }
-            AnnotateForm::Jsonl => {
+            LineForm::Jsonl => {
                 out.extend_from_slice(b"\"robots\":{");
                 for (key, verdict) in self.keys.iter().zip(verdicts.iter()) {
                     out.extend_from_slice(key.as_bytes());
@@ -92,9 +93,9 @@ impl AnnotationWriter {
     #[inline(always)]
     fn write_end(&self, out: &mut Vec<u8>) {
         match self.form {
-            AnnotateForm::Letters => {}
-            AnnotateForm::Mask => out.push(b'\n'),
-            AnnotateForm::Jsonl => out.extend_from_slice(b"}\n"),
+            LineForm::Letters => {}
+            LineForm::Mask => out.push(b'\n'),
+            LineForm::Jsonl => out.extend_from_slice(b"}\n"),
         }
     }
 
@@ -110,12 +111,12 @@ impl AnnotationWriter {
         out: &mut Vec<u8>,
     ) {
         match self.form {
-            AnnotateForm::Letters => {
+            LineForm::Letters => {
                 out.extend_from_slice(verdicts);
                 out.extend_from_slice(line);
             }
-            AnnotateForm::Mask => out.extend_from_slice(verdicts),
-            AnnotateForm::Jsonl => {
+            LineForm::Mask => out.extend_from_slice(verdicts),
+            LineForm::Jsonl => {
                 let text = line.trim_ascii();
                 // A line with a URL is known to be an object. A line without one may be anything.
                 let has_key = format.is_some_and(RecordFormat::are_objects)
@@ -145,7 +146,7 @@ impl AnnotationWriter {
     }
 
     fn write_header(&self, header: &[u8], out: &mut Vec<u8>) {
-        if self.form == AnnotateForm::Letters {
+        if self.form == LineForm::Letters {
             out.extend_from_slice(self.names.as_bytes());
             out.push(b'\t');
             out.extend_from_slice(
@@ -276,12 +277,12 @@ impl<'s> Annotator<'_, 's> {
             self.writer.write_verdicts(&verdicts, &mut text);
             self.writer.write_no_preferences(&verdicts, &mut text);
             self.writer.write_end(&mut text);
-            if form == AnnotateForm::Jsonl {
+            if form == LineForm::Jsonl {
                 out.push(b'{');
             }
             out.extend_from_slice(&text);
         }
-        if form == AnnotateForm::Letters {
+        if form == LineForm::Letters {
             out.extend_from_slice(block.data());
         }
     }

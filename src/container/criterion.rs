@@ -1,0 +1,93 @@
+//! The criterion of a job: whether a line with several agents counts as allowed.
+
+use crate::judge::{Verdict, VerdictsRef};
+use crate::named_value::named_values;
+use crate::pipeline::FilterStats;
+
+/// Which lines a filter keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Lines that may be fetched.
+    #[default]
+    Allowed,
+    /// Lines that may not be fetched.
+    Disallowed,
+}
+
+named_values! {
+    /// The name on the command line.
+    Keep {
+        Allowed = "allowed",
+        Disallowed = "disallowed",
+    }
+}
+
+/// The number of agents that must have the kept verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Require {
+    /// All agents.
+    #[default]
+    All,
+    /// One agent or more.
+    Any,
+}
+
+named_values! {
+    /// The name on the command line.
+    Require {
+        All = "all",
+        Any = "any",
+    }
+}
+
+/// Decides whether a line counts as allowed when several agents are judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Criterion {
+    pub keep: Keep,
+    pub require: Require,
+}
+
+impl Criterion {
+    /// A line counts as disallowed if one agent or more may not fetch it.
+    pub(crate) const DISALLOWED_FOR_ANY: Self = Self {
+        keep: Keep::Disallowed,
+        require: Require::Any,
+    };
+
+    /// The verdict of a line: the kept one if the required agents have it, else the other.
+    #[inline]
+    pub(crate) fn line_verdict(self, verdicts: &VerdictsRef<'_>, agents: usize) -> Verdict {
+        if let Some(verdict) = verdicts.unjudged() {
+            return verdict;
+        }
+        let allowed = verdicts.allowed_count();
+        let is_allowed = match (self.keep, self.require) {
+            (Keep::Allowed, Require::All) | (Keep::Disallowed, Require::Any) => allowed == agents,
+            (Keep::Allowed, Require::Any) | (Keep::Disallowed, Require::All) => allowed > 0,
+        };
+        if is_allowed {
+            Verdict::Allowed
+        } else {
+            Verdict::Disallowed
+        }
+    }
+
+    /// Counts lines with these verdicts, in total and for each agent.
+    #[inline]
+    pub(crate) fn count(self, verdicts: &VerdictsRef<'_>, lines: u64, stats: &mut FilterStats) {
+        stats.count(self.line_verdict(verdicts, verdicts.agents), lines);
+        stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
+        if stats.agent_allowed.len() < verdicts.agents {
+            stats.agent_allowed.resize(verdicts.agents, 0);
+        }
+        verdicts.count_allowed(lines, &mut stats.agent_allowed);
+    }
+
+    /// Maps the outputs for kept and other lines to those for allowed and disallowed lines.
+    pub(crate) fn by_verdict<T>(self, kept: T, other: T) -> (T, T) {
+        match self.keep {
+            Keep::Allowed => (kept, other),
+            Keep::Disallowed => (other, kept),
+        }
+    }
+}

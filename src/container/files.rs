@@ -1,0 +1,59 @@
+//! The two traits of a container: [`Container`] recognises and opens files, [`OpenFiles`] runs the
+//! jobs on them.
+
+use super::outputs::{Output, Outputs, Written};
+use super::sample::Sample;
+use super::settings::Settings;
+use super::source::Source;
+use super::tally::Tally;
+use crate::error::Result;
+use crate::pipeline::FilterStats;
+
+/// A file format whose files hold URLs.
+pub(crate) trait Container: Sync {
+    /// The files in messages, in the plural: "Parquet files".
+    fn name(&self) -> &'static str;
+
+    /// Whether a file has this format, by its name and its first bytes. `None` if more bytes have to
+    /// decide; `is_all` says that there are none.
+    fn recognizes(&self, source: &Source, is_all: bool) -> Option<bool>;
+
+    /// Refuses a file that has another format after all, as far as its first bytes tell. This comes
+    /// before anything is read or written.
+    fn check(&self, _source: &Source) -> Result<()> {
+        Ok(())
+    }
+
+    /// Opens files of this format.
+    fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>>;
+
+    /// Whether a job on one file keeps all threads busy. Jobs on several such files run one after the
+    /// other.
+    fn uses_all_threads(&self) -> bool {
+        false
+    }
+}
+
+/// Opened files of one container.
+///
+/// Before its first byte of output, a job refuses [`Settings`] that the container does not have, and
+/// outputs with the name of another format. The caller makes the outputs visible.
+pub(crate) trait OpenFiles: Send {
+    /// Writes every record, in order, to the output of its verdict.
+    fn filter<'w>(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        outputs: Outputs<Output<'w>>,
+    ) -> Result<Written>;
+
+    /// Writes every record, in order, with its verdicts.
+    fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written>;
+
+    /// Counts every URL for a report, and adds the disallowed ones to the sample.
+    fn tally(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        tally: &Tally,
+        sample: &mut Sample,
+    ) -> Result<FilterStats>;
+}

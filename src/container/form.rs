@@ -1,0 +1,58 @@
+//! The forms of annotations.
+
+use crate::named_value::named_values;
+
+/// The form in which annotating adds verdicts.
+///
+/// Lists and WARC files take the first three: annotating writes lines for them. Parquet files take
+/// the last two: annotating adds columns to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One letter per agent ([`Verdict::letter`](crate::Verdict::letter)), TAB, the line unchanged. A
+    /// header becomes the names of the agents, separated by commas, TAB, the header. This is the
+    /// default for lines.
+    ///
+    /// The line of a record of a WARC file is its URL, or `-`.
+    Letters,
+    /// A JSON object. An object of the input gets a new last key `robots`: an object with the
+    /// verdict ([`Verdict::name`](crate::Verdict::name)) of each agent by its name. Any other line
+    /// becomes the string at the key `url` of a new object, or at `line` if it is more than a URL.
+    /// Bytes that are not UTF-8 are replaced. A header is left out.
+    ///
+    /// A record of a WARC file becomes an object with the keys `url` (if there is one), `type`,
+    /// `offset`, `length`, `date`, `id` (as far as the record has them), and `robots`. `offset` and
+    /// `length` are those of the gzip member, in other files those of the record after
+    /// decompression.
+    Jsonl,
+    /// One digit per agent and nothing else: 1 if the agent may fetch the URL, else 0. One line per
+    /// record; a header has none.
+    Mask,
+    /// One `int64` column for up to 63 agents: bit 0 is set if the first agent may fetch the URL,
+    /// bit 1 for the second, and so on. (Spark refuses unsigned columns.) It is null if the URL is
+    /// null, if it is not a URL, and if its origin is unknown, because a mask has no bits for these.
+    /// This is the default for Parquet files.
+    Bits,
+    /// An `int8` column for each agent, with the numbers of
+    /// [`Verdict::code`](crate::Verdict::code): 0 disallowed, 1 allowed, 2 unknown origin, 3 not a
+    /// URL. Only rows whose URL is null are null.
+    Int8,
+}
+
+named_values! {
+    /// The name on the command line.
+    Form {
+        Letters = "letters",
+        Jsonl = "jsonl",
+        Mask = "mask",
+        Bits = "bits",
+        Int8 = "int8",
+    }
+}
+
+/// The forms of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineForm {
+    Letters,
+    Jsonl,
+    Mask,
+}

@@ -1,0 +1,51 @@
+//! Judges the records of a block of lines.
+
+use crate::error::Result;
+use crate::judge::engine::{Engine, Scratch};
+use crate::judge::rows::LineRun;
+use crate::judge::{Stage, VerdictsRef};
+use crate::pipeline::blocks::LineBlock;
+
+/// The URLs of neighbouring records, as lines of a text.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordUrls<'u> {
+    text: &'u [u8],
+    lines: LineRun<'u>,
+}
+
+impl<'u> RecordUrls<'u> {
+    /// Each URL, with its line end.
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'u [u8]> {
+        self.lines.ranges().map(move |range| &self.text[range])
+    }
+}
+
+/// Calls `each` in order with neighbouring records of a block that have the same verdicts, their
+/// URLs, and those verdicts.
+pub(crate) fn judge_records<'s>(
+    judge: &Engine<'s>,
+    block: &LineBlock,
+    until: Stage,
+    scratch: &mut Scratch<'s>,
+    mut each: impl FnMut(LineRun<'_>, RecordUrls<'_>, VerdictsRef<'_>),
+) -> Result<()> {
+    let Some(extracted) = block.extracted() else {
+        let text = block.data();
+        return judge.judge_lines(text, until, scratch, |lines, verdicts| {
+            each(lines, RecordUrls { text, lines }, verdicts)
+        });
+    };
+    let (mut start, mut ends) = (0, extracted.ends.as_slice());
+    judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
+        let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
+        each(
+            LineRun { start, ends: own },
+            RecordUrls {
+                text: &extracted.urls,
+                lines: urls,
+            },
+            verdicts,
+        );
+        (start, ends) = (own.last().copied().unwrap_or(start), rest);
+    })
+}

@@ -1,0 +1,95 @@
+//! The settings of a job, and the checks that several containers share.
+
+use super::annotation::{AnnotationWriter, Annotator};
+use super::criterion::Criterion;
+use super::form::{Form, LineForm};
+use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::judge::{Judge, PreferenceJudge, Stage};
+use crate::pipeline::{FilterStats, Progress};
+use crate::records::RecordOptions;
+use std::path::Path;
+
+/// The settings of a job.
+#[derive(Clone)]
+pub(crate) struct Settings<'j> {
+    pub judge: &'j Judge,
+    pub criterion: Criterion,
+    /// The form of annotations; `None` is the default of the container.
+    pub form: Option<Form>,
+    /// The name, or the prefix of the names, of added columns.
+    pub name: Option<&'j str>,
+    pub records: RecordOptions,
+    /// Whether annotations have preferences.
+    pub preferences: bool,
+    /// Whether inputs with lines but without any URL are an error.
+    pub require_url: bool,
+    /// The stage after which the work on a line stops, for benchmarks.
+    pub until: Stage,
+    pub progress: &'j (dyn Fn(Progress) + Sync),
+}
+
+impl<'j> Settings<'j> {
+    /// The form of annotated lines.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadJob`] for settings that lines do not have.
+    pub(crate) fn line_form(&self) -> Result<LineForm> {
+        if self.name.is_some() {
+            return bad_job("only the columns added to Parquet files have a name");
+        }
+        match self.form {
+            None | Some(Form::Letters) => Ok(LineForm::Letters),
+            Some(Form::Jsonl) => Ok(LineForm::Jsonl),
+            Some(Form::Mask) if self.preferences => {
+                bad_job("the form mask cannot hold preferences; use letters or jsonl")
+            }
+            Some(Form::Mask) => Ok(LineForm::Mask),
+            Some(form @ (Form::Bits | Form::Int8)) => bad_job(format!(
+                "the form {form} adds columns to Parquet files; lines take letters, jsonl or mask"
+            )),
+        }
+    }
+
+    /// An annotator of lines.
+    ///
+    /// # Errors
+    /// As [`line_form`](Self::line_form).
+    pub(crate) fn annotator(&self) -> Result<Annotator<'_, 'j>> {
+        let form = self.line_form()?;
+        Ok(Annotator {
+            judge: self.judge.engine(),
+            criterion: self.criterion,
+            writer: AnnotationWriter::new(form, self.judge.agents(), self.preferences),
+            preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
+        })
+    }
+
+    /// Refuses a run whose inputs have lines but no URL, if URLs are required: the cause is most
+    /// likely a wrong column or file.
+    pub(crate) fn check_urls(
+        &self,
+        stats: &FilterStats,
+        first: Option<&Path>,
+        inputs: usize,
+    ) -> Result<()> {
+        if !self.require_url || !stats.has_no_url() {
+            return Ok(());
+        }
+        let others = if inputs > 1 {
+            ", and of the other inputs,"
+        } else {
+            ""
+        };
+        let what = format!(
+            "none of the {} lines{others} has a URL in the expected column or key",
+            stats.lines
+        );
+        let err = Error::from(ErrorKind::BadList(what)).with_remedy(Remedy::LocateUrls);
+        Err(first.into_iter().fold(err, |err, path| err.at(path)))
+    }
+}
+
+/// The error of a setting that a container does not have.
+pub(crate) fn bad_job<T>(what: impl Into<String>) -> Result<T> {
+    Err(ErrorKind::BadJob(what.into()).into())
+}

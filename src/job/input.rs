@@ -1,0 +1,116 @@
+//! The inputs of a job, and how they are recognised.
+
+use super::containers::{LISTS, recognize};
+use crate::container::files::{Container, OpenFiles};
+use crate::container::source::Source;
+use crate::error::{Error, ErrorKind, Remedy, Result};
+#[cfg(feature = "audit")]
+use crate::lists::to_lines;
+#[cfg(feature = "audit")]
+use crate::pipeline::blocks::LineInput;
+use std::io::Read;
+use std::path::Path;
+
+/// A file of URLs: a list (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), a Parquet file, or
+/// a WARC, WET or WAT file.
+///
+/// The content decides, not the name, except that a file named `.parquet` is always Parquet. The name
+/// of a list and its first line tell the [position of its URLs](crate::records::RecordOptions).
+///
+/// ```no_run
+/// let pages = robosieve::job::Input::open("crawl-00000.warc.gz")?;
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+pub struct Input {
+    source: Source,
+    /// `None` for a stream that is not read yet.
+    container: Option<&'static dyn Container>,
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input")
+            .field("path", &self.source.path)
+            .field("container", &self.container.map(Container::name))
+            .finish()
+    }
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input. A regular file is recognised by its first bytes, and
+    /// closed again until its turn comes. A pipe is read when the job starts.
+    ///
+    /// # Errors
+    /// I/O errors, which name the file. [`ErrorKind::BadList`] if the magic number is that of another
+    /// format (an archive, a snapshot, an image), or if a file is not compressed though its name says
+    /// so. Problems that show only after decompression are errors of the job.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let mut source = Source::of_path(path.as_ref())?;
+        let container = if source.is_file() {
+            let container = recognize_source(&mut source)?;
+            container.check(&source)?;
+            Some(container)
+        } else {
+            None
+        };
+        Ok(Self { source, container })
+    }
+
+    /// An input that reads from `reader`; `name` appears in error messages. The first bytes are read
+    /// when the job starts.
+    pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
+        Self {
+            source: Source::of_reader(name, reader),
+            container: None,
+        }
+    }
+
+    /// Whether a job on this file alone keeps all threads busy, as one on a Parquet file does. Run
+    /// jobs on such files one after the other.
+    pub fn uses_all_threads(&self) -> bool {
+        self.container.is_some_and(Container::uses_all_threads)
+    }
+
+    /// The lines of the input, for a reader of other text than URLs.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open) of a list: a file of another container is refused.
+    #[cfg(feature = "audit")]
+    pub(crate) fn into_lines(self) -> Result<LineInput> {
+        if self.source.is_file() {
+            LISTS.check(&self.source)?;
+        }
+        to_lines(self.source)
+    }
+}
+
+fn recognize_source(source: &mut Source) -> Result<&'static dyn Container> {
+    let found = source.recognize(recognize)?;
+    Ok(found.unwrap_or(LISTS))
+}
+
+/// Opens all inputs.
+///
+/// # Errors
+/// [`ErrorKind::BadJob`] if they have several formats, and errors of opening.
+pub(super) fn open_all(inputs: Vec<Input>) -> Result<Box<dyn OpenFiles>> {
+    let mut sources = Vec::new();
+    let mut first: Option<&'static dyn Container> = None;
+    for mut input in inputs {
+        let container = match input.container {
+            Some(container) => container,
+            None => recognize_source(&mut input.source)?,
+        };
+        let first = *first.get_or_insert(container);
+        if first.name() != container.name() {
+            let what = format!(
+                "some inputs are {} and some are {}; give each kind to a run of its own",
+                first.name(),
+                container.name()
+            );
+            return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::SeparateOutputs));
+        }
+        sources.push(input.source);
+    }
+    first.unwrap_or(LISTS).open(sources)
+}

@@ -1,0 +1,202 @@
+//! Jobs on files of URLs: filter them, annotate them with verdicts, count them.
+//!
+//! A [`Job`] reads [`Input`]s of one format, on all threads of the current rayon pool, at most
+//! [`max_threads`](crate::threads::max_threads), and writes [`Output`]s in input order. The format is
+//! recognised by content:
+//!
+//! | inputs | a record | outputs of a filter | outputs of annotating |
+//! |---|---|---|---|
+//! | lists: text, TSV, CSV, JSONL, CDXJ, CDX | a line, or a record of CSV | lines | lines |
+//! | WARC, WET, WAT | a record | records; gzip members are copied | a line per record |
+//! | Parquet | a row | Parquet | Parquet with more columns |
+//!
+//! Memory is bounded whatever the inputs hold: a few blocks of 256 KiB per thread for lists, 512 KiB
+//! for WARC files, some pages for Parquet.
+
+mod containers;
+mod input;
+
+pub use crate::container::criterion::{Keep, Require};
+pub use crate::container::form::Form;
+pub use crate::container::outputs::{Output, Outputs, Written};
+pub use crate::pipeline::{FilterStats, Progress};
+pub use input::Input;
+
+use crate::container::criterion::Criterion;
+use crate::container::sample::Sample;
+use crate::container::settings::Settings;
+use crate::container::tally::Tally;
+use crate::error::Result;
+use crate::judge::{Judge, Stage};
+use crate::records::RecordOptions;
+use input::open_all;
+
+/// Runs files of URLs through a [`Judge`].
+///
+/// Lines may have any bytes and any length. A line over 64 MiB is not a URL.
+///
+/// ```
+/// use robosieve::job::{Input, Job, Output, Outputs};
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+/// let mut compiler = Compiler::default();
+/// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+///
+/// let list = Input::from_reader("list", b"https://e.example/a\nhttps://e.example/x\n?\n".as_slice());
+/// let (mut kept, mut invalid) = (Vec::new(), Vec::new());
+/// let outputs = Outputs {
+///     kept: Some(Output::from_writer(&mut kept)),
+///     invalid: Some(Output::from_writer(&mut invalid)),
+///     ..Outputs::default()
+/// };
+/// let stats = Job::new(&judge).filter(vec![list], outputs)?.commit()?;
+/// assert_eq!((kept.as_slice(), invalid.as_slice()), (b"https://e.example/a\n".as_slice(), b"?\n".as_slice()));
+/// assert_eq!((stats.lines, stats.allowed, stats.disallowed, stats.invalid), (3, 1, 1, 1));
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+///
+/// Files appear when the result is committed:
+///
+/// ```no_run
+/// # use robosieve::job::{Input, Job, Output, Outputs};
+/// # fn filter(judge: &robosieve::Judge) -> robosieve::Result<()> {
+/// let pages = vec![Input::open("pages.warc.gz")?];
+/// let kept = Some(Output::create("kept.warc.gz")?);
+/// Job::new(judge).filter(pages, Outputs { kept, ..Outputs::default() })?.commit()?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct Job<'j>(Settings<'j>);
+
+impl std::fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job")
+            .field("criterion", &self.0.criterion)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'j> Job<'j> {
+    /// A job that keeps the records that all agents may fetch.
+    pub fn new(judge: &'j Judge) -> Self {
+        Self(Settings {
+            judge,
+            criterion: Criterion::default(),
+            form: None,
+            name: None,
+            records: RecordOptions::default(),
+            preferences: false,
+            require_url: false,
+            until: Stage::default(),
+            progress: &|_| {},
+        })
+    }
+
+    /// Sets which records to keep.
+    pub fn keep(mut self, keep: Keep, require: Require) -> Self {
+        self.0.criterion = Criterion { keep, require };
+        self
+    }
+
+    /// Sets the position of the URLs in lines, or the column of a Parquet file.
+    pub fn records(mut self, records: RecordOptions) -> Self {
+        self.0.records = records;
+        self
+    }
+
+    /// Sets what [`annotate`](Self::annotate) writes. The default depends on the inputs.
+    pub fn form(mut self, form: Form) -> Self {
+        self.0.form = Some(form);
+        self
+    }
+
+    /// Sets the name of the column of masks that is added to a Parquet file (default
+    /// `robots_allowed`), or the prefix of the agents' columns (default `robots_`).
+    pub fn name(mut self, name: &'j str) -> Self {
+        self.0.name = Some(name);
+        self
+    }
+
+    /// Sets whether [`annotate`](Self::annotate) also writes the site's preferences on the use of
+    /// its content ([`Preferences`](crate::preferences::Preferences)). Parquet files have none.
+    ///
+    /// With [`Form::Letters`] two columns follow the verdicts. The first has two letters per agent,
+    /// `train-ai` and `search` ([`Preference::letter`](crate::preferences::Preference::letter)). The
+    /// second has the content signals of each agent, or `-`. Semicolons separate agents. The header
+    /// names them `content-usage` and `content-signal`.
+    ///
+    /// With [`Form::Jsonl`] a new last key `robots_preferences` has an object for each agent:
+    /// `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
+    pub fn preferences(mut self, preferences: bool) -> Self {
+        self.0.preferences = preferences;
+        self
+    }
+
+    /// Sets whether lists or Parquet files with lines but without any URL are an error. The likely
+    /// cause is the wrong column or the wrong file.
+    pub fn require_url(mut self, require: bool) -> Self {
+        self.0.require_url = require;
+        self
+    }
+
+    /// Sets a function to call after every block that is read.
+    pub fn progress(mut self, progress: &'j (dyn Fn(Progress) + Sync)) -> Self {
+        self.0.progress = progress;
+        self
+    }
+
+    /// Stops the work on every line of a list after this stage, for a benchmark that times the
+    /// stages. With an earlier stage than [`Stage::Match`], [`filter`](Self::filter) writes no line
+    /// and counts only bytes.
+    #[doc(hidden)]
+    pub fn until(mut self, stage: Stage) -> Self {
+        self.0.until = stage;
+        self
+    }
+
+    /// Writes every record of the inputs, in order, to one of the outputs.
+    ///
+    /// # Errors
+    /// - I/O errors, which name the file.
+    /// - [`ErrorKind::BadJob`](crate::ErrorKind::BadJob) for inputs of several formats, and for
+    ///   options that their format does not have;
+    ///   [`ErrorKind::BadName`](crate::ErrorKind::BadName) for an output with the name of another
+    ///   format. Nothing is written then.
+    /// - [`ErrorKind::BadList`](crate::ErrorKind::BadList) for a list without the given column;
+    ///   [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for damaged Parquet files, those with
+    ///   different schemas, and those compressed with Brotli or LZO;
+    ///   [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) with the offset of a gzip member or a WARC
+    ///   record that is cut off, has a wrong checksum or a wrong length.
+    /// - [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of the snapshot.
+    ///
+    /// No file appears then. Writers may have got a part.
+    pub fn filter(&self, inputs: Vec<Input>, outputs: Outputs<Output<'_>>) -> Result<Written> {
+        open_all(inputs)?.filter(&self.0, outputs)
+    }
+
+    /// Writes every record of the inputs, in order, with its verdicts, in the chosen
+    /// [form](Self::form).
+    ///
+    /// # Errors
+    /// As [`filter`](Self::filter). [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) if a column
+    /// of the added name exists, or if a mask of bits is asked for more than 63 agents.
+    pub fn annotate(&self, inputs: Vec<Input>, output: Output<'_>) -> Result<Written> {
+        open_all(inputs)?.annotate(&self.0, output)
+    }
+
+    /// Counts every record of the inputs for a report, and takes the sample. A record counts as
+    /// disallowed if one agent or more may not fetch it.
+    ///
+    /// # Errors
+    /// As [`filter`](Self::filter).
+    pub(crate) fn tally(
+        &self,
+        inputs: Vec<Input>,
+        tally: &Tally,
+        sample: &mut Sample,
+    ) -> Result<FilterStats> {
+        open_all(inputs)?.tally(&self.0, tally, sample)
+    }
+}

@@ -1,0 +1,158 @@
+//! Lists of URLs as a container: one URL or record per line, plain or compressed.
+
+mod route;
+mod source;
+mod tally;
+
+use crate::container::annotation::AnnotateScratch;
+use crate::container::files::{Container, OpenFiles};
+use crate::container::line_sink::LineSink;
+use crate::container::outputs::{Output, Outputs, Written};
+use crate::container::sample::Sample;
+use crate::container::settings::Settings;
+use crate::container::source::Source;
+use crate::container::tally::{BlockTally, Tally};
+use crate::error::Result;
+use crate::pipeline::FilterStats;
+use crate::pipeline::blocks::{BlockKind, LineInput, refuse_other_formats};
+use crate::pipeline::ordered::{self, OrderedItem};
+use route::VerdictSinks;
+use source::ListSource;
+use std::path::PathBuf;
+use tally::{count_block, url_of};
+
+/// Lists of URLs: every file that no other container recognises.
+pub(crate) struct Lists;
+
+impl Container for Lists {
+    fn name(&self) -> &'static str {
+        "lists"
+    }
+
+    fn recognizes(&self, _source: &Source, _is_all: bool) -> Option<bool> {
+        Some(true)
+    }
+
+    fn check(&self, source: &Source) -> Result<()> {
+        refuse_other_formats(&source.path, &source.start)
+    }
+
+    fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>> {
+        let first = sources.first().map(|source| source.path.clone());
+        let inputs = sources
+            .into_iter()
+            .map(to_lines)
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Box::new(OpenLists { first, inputs }))
+    }
+}
+
+/// A source whose lines are read.
+pub(crate) fn to_lines(source: Source) -> Result<LineInput> {
+    if source.is_file() {
+        return LineInput::of_file(&source.path);
+    }
+    let path = source.path.clone();
+    Ok(LineInput::from_reader(path, source.into_reader()?))
+}
+
+/// Lists that are not read yet.
+struct OpenLists {
+    /// The path of the first, for an error about all of them.
+    first: Option<PathBuf>,
+    inputs: Vec<LineInput>,
+}
+
+impl OpenFiles for OpenLists {
+    fn filter<'w>(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        outputs: Outputs<Output<'w>>,
+    ) -> Result<Written> {
+        outputs.refuse_index()?;
+        let mut outputs = outputs.try_map(Output::of_lines)?;
+        let engine = settings.judge.engine();
+        let count = self.inputs.len();
+        let mut sinks = VerdictSinks::new(settings.criterion, &mut outputs);
+        let mut total = FilterStats::default();
+        ordered::run(
+            &ListSource::new(&settings.records, settings.progress),
+            self.inputs,
+            || engine.scratch(),
+            |block, scratch| {
+                route::find_runs(engine, settings.criterion, settings.until, block, scratch)
+            },
+            |item| {
+                let OrderedItem::Block(block) = item else {
+                    return Ok(());
+                };
+                total.add(&block.stats);
+                sinks.write(block)
+            },
+        )?;
+        sinks.flush()?;
+        settings.check_urls(&total, self.first.as_deref(), count)?;
+        Ok(Written::new(
+            total,
+            outputs.into_array().into_iter().flatten(),
+        ))
+    }
+
+    fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
+        let annotator = settings.annotator()?;
+        let mut output = output.of_lines()?;
+        let count = self.inputs.len();
+        let mut sink = LineSink::new(Some(output.writer()));
+        let mut total = FilterStats::default();
+        ordered::run(
+            &ListSource::new(&settings.records, settings.progress),
+            self.inputs,
+            || AnnotateScratch::new(annotator.judge),
+            |block, scratch| annotator.annotate(block, scratch),
+            |item| {
+                let OrderedItem::Block(block) = item else {
+                    return Ok(());
+                };
+                total.add(&block.stats);
+                Ok(sink.write(&block.annotated, block.kind == BlockKind::LongLineRest)?)
+            },
+        )?;
+        sink.flush()?;
+        settings.check_urls(&total, self.first.as_deref(), count)?;
+        Ok(Written::new(total, [output]))
+    }
+
+    fn tally(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        tally: &Tally,
+        sample: &mut Sample,
+    ) -> Result<FilterStats> {
+        let engine = settings.judge.engine();
+        let count = self.inputs.len();
+        let mut total = FilterStats::default();
+        ordered::run(
+            &ListSource::new(&settings.records, settings.progress),
+            self.inputs,
+            || (engine.scratch(), BlockTally::new(engine.agents().len())),
+            |block, (scratch, local)| {
+                let counted = count_block(engine, block, scratch, |verdicts, lines| {
+                    local.count(verdicts, lines)
+                });
+                local.flush(tally);
+                counted
+            },
+            |item| {
+                if let OrderedItem::Block(block) = item {
+                    total.add(&block.stats);
+                    sample.add(block.disallowed.len(), |number| {
+                        url_of(block, block.disallowed[number].clone())
+                    });
+                }
+                Ok(())
+            },
+        )?;
+        settings.check_urls(&total, self.first.as_deref(), count)?;
+        Ok(total)
+    }
+}

@@ -1,0 +1,62 @@
+//! Counts lists of URLs for a report.
+
+use crate::container::criterion::Criterion;
+use crate::container::judged_records::judge_records;
+use crate::error::Result;
+use crate::judge::engine::{Engine, Scratch};
+use crate::judge::{Stage, Verdict, VerdictsRef};
+use crate::pipeline::FilterStats;
+use crate::pipeline::blocks::{BlockKind, LineBlock};
+use crate::records::ExtractedUrls;
+use std::ops::Range;
+
+/// Judges and counts the lines of a block. Lines for which `count` returns true are disallowed, and
+/// the block keeps them.
+pub(super) fn count_block<'s>(
+    judge: &Engine<'s>,
+    block: &mut LineBlock,
+    scratch: &mut Scratch<'s>,
+    mut count: impl FnMut(&VerdictsRef<'_>, u64) -> bool,
+) -> Result<()> {
+    let criterion = Criterion::DISALLOWED_FOR_ANY;
+    let mut disallowed = std::mem::take(&mut block.disallowed);
+    disallowed.clear();
+    let data = block.data();
+    let mut stats = FilterStats {
+        bytes: data.len() as u64,
+        ..FilterStats::default()
+    };
+    match block.kind {
+        BlockKind::Lines => {
+            judge_records(judge, block, Stage::Match, scratch, |lines, _, verdicts| {
+                let number = lines.ends.len() as u64;
+                criterion.count(&verdicts, number, &mut stats);
+                if verdicts.unjudged() == Some(Verdict::Invalid) {
+                    stats.count_blank(data, lines);
+                }
+                if count(&verdicts, number) {
+                    disallowed.extend(lines.ranges());
+                }
+            })?
+        }
+        BlockKind::LongLineStart => {
+            let verdicts = VerdictsRef::invalid(judge.agents().len());
+            criterion.count(&verdicts, 1, &mut stats);
+            count(&verdicts, 1);
+        }
+        BlockKind::Header | BlockKind::LongLineRest => {}
+    }
+    (block.disallowed, block.stats) = (disallowed, stats);
+    Ok(())
+}
+
+/// The URL of a record of a block.
+pub(super) fn url_of(block: &LineBlock, record: Range<usize>) -> Vec<u8> {
+    let text = block.data().get(record).unwrap_or_default();
+    let Some(format) = &block.format else {
+        return text.trim_ascii().to_vec();
+    };
+    let mut extracted = ExtractedUrls::default();
+    format.extract(text, &mut extracted);
+    extracted.urls.trim_ascii().to_vec()
+}
