@@ -250,6 +250,28 @@ def package_path():
     return str(Path(robosieve.__file__).parents[1])
 
 
+def test_archives_of_pages_equal_the_command_line(spark, program, snapshot, urls, tmp_path):
+    """WARC files are filtered with their gzip members, and annotated under their own names."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for part in range(3):
+        records = []
+        for url in [url for url in urls[part::3] if not set(url) & set("\r\n")]:
+            head = f"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: {url}\r\nContent-Length: 2\r\n\r\nab"
+            records.append(gzip.compress(head.encode() + b"\r\n\r\n"))
+        (pages / f"{part}.warc.wet.gz").write_bytes(b"".join(records))
+    counts = filter_files(spark, snapshot, pages, tmp_path / "kept", "GPTBot", disallowed_to=tmp_path / "refused")
+    annotated = annotate_files(spark, snapshot, pages, tmp_path / "lines", "GPTBot")
+    assert counts["files"] == 3 and counts["lines"] == annotated["lines"] > 300
+    common = ["-q", "-s", snapshot, "-a", "GPTBot", pages]
+    run(program, "filter", *common, "--out-dir", tmp_path / "kept2", "--disallowed-to", tmp_path / "refused2")
+    run(program, "annotate", *common, "--out-dir", tmp_path / "lines2")
+    for name in ["0.warc.wet.gz", "1.warc.wet.gz", "2.warc.wet.gz"]:
+        for directory in ["kept", "refused", "lines"]:
+            expected = (tmp_path / f"{directory}2" / name).read_bytes()
+            assert (tmp_path / directory / name).read_bytes() == expected, (directory, name)
+
+
 def test_files_equal_the_command_line(spark, program, snapshot, urls, table, tmp_path):
     lists = tmp_path / "lists"
     write_gzip(lists / "day=1" / "a.txt.gz", urls[::2])
