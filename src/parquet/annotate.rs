@@ -42,14 +42,17 @@ pub(super) fn run(
     let properties = table.writer.properties().clone();
     let path = table.path().to_owned();
     let encoders = || ColumnEncoders::new(&new_columns, &properties, &path);
-    let row_groups = all_row_groups(inputs);
+    let row_groups = &all_row_groups(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
-    let (to, from) = (&mut table, &row_groups);
+    // A borrow for the thread, because the footer is written after the thread ends.
+    let target = &mut table;
     let judged = std::thread::scope(|scope| {
         // The thread owns the receiver and drops it when copying ends. Then `send` fails instead of
         // waiting for ever.
-        let copying = threads::spawn(scope, move || guard(|| copy(to, inputs, from, receiver)))?;
-        let judged = judge(settings, columns, inputs, from, encoders, sender);
+        let copying = threads::spawn(scope, move || {
+            guard(|| copy(target, inputs, row_groups, receiver))
+        })?;
+        let judged = judge(settings, columns, inputs, row_groups, encoders, sender);
         let copied = copying
             .join()
             .unwrap_or_else(|_| bad("the thread that copies columns panicked"));
@@ -95,6 +98,7 @@ fn judge(
                     columns.set(rows, verdicts);
                 },
             )?;
+            // Judging sees a null as an empty line. Only now are the verdicts of nulls removed.
             block.columns.drop_nulls(&block.urls.nulls);
             Ok(())
         },
@@ -104,6 +108,7 @@ fn judge(
                 progress.report(total.lines);
                 guard(|| open.write(&block.columns))
             }
+            // A row group is an input of the pipeline, so its columns are complete here.
             OrderedItem::EndOfInput => {
                 let done = std::mem::replace(&mut open, encoders());
                 sender.send(guard(|| done.close())?).map_err(|_| cut_off())

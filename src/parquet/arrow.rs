@@ -48,16 +48,17 @@ fn flatbuffer(message: &[u8]) -> Option<&[u8]> {
     rest.get(..u32::from_le_bytes(*len) as usize)
 }
 
-/// A new root in front of the old flatbuffer, with these columns at the end.
+/// A new root before the old flatbuffer, with these columns at the end.
 fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
     let root = old.follow(0)?;
     if old.byte(old.member(root, HEADER_TYPE)?)? != IS_SCHEMA {
         return None;
     }
+    // Read the old schema first: its fields decide the layout of the new one.
     let schema = old.follow(old.member(root, HEADER)?)?;
     let fields = old.vector(old.follow(old.member(schema, FIELDS)?)?)?;
     let byte_order = match old.optional(schema, BYTE_ORDER)? {
-        Some(place) => old.short(place)?.into(),
+        Some(offset) => old.short(offset)?.into(),
         None => 0,
     };
     let [metadata, features] = OTHERS.map(|member| old.optional(schema, member));
@@ -73,8 +74,9 @@ fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
             Member::Reference,
         ],
     );
-    let kept = others.map(|place| {
-        if place.is_some() {
+    // Metadata and features stay in the old buffer. The new schema only refers to them.
+    let kept = others.map(|offset| {
+        if offset.is_some() {
             Member::Reference
         } else {
             Member::Absent
@@ -87,11 +89,12 @@ fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
         kept[1],
     ];
     let schema = new.table(member_of(message, HEADER), &members);
-    for (member, place) in OTHERS.into_iter().zip(others) {
-        if let Some(place) = place {
-            new.point_into_old(member_of(schema, member), old.follow(place)?);
+    for (member, offset) in OTHERS.into_iter().zip(others) {
+        if let Some(offset) = offset {
+            new.point_into_old(member_of(schema, member), old.follow(offset)?);
         }
     }
+    // One list has the old fields, by reference, then the new ones.
     let list = new.vector(member_of(schema, FIELDS), fields.len() + columns.len());
     let (known, added) = list.split_at(fields.len());
     known
@@ -111,7 +114,8 @@ fn write_field(new: &mut FlatbufferWriter, reference: usize, column: &Type) {
         Some(LogicalType::Integer(integer)) => integer.bit_width.unsigned_abs().into(),
         _ => 64,
     };
-    let (nullable, kind) = (Member::Number(1), Member::Number(IS_INT.into()));
+    let nullable = Member::Number(1);
+    let kind = Member::Number(IS_INT.into());
     let members = [
         Member::Reference,
         nullable,
@@ -208,10 +212,10 @@ mod tests {
         for len in 0..message.len() {
             with_columns(&STANDARD.encode(&message[..len]), &columns);
         }
-        for place in 0..message.len() {
+        for offset in 0..message.len() {
             for value in [0, 1, 0x7f, 0x80, 0xff] {
                 let mut damaged = message.clone();
-                damaged[place] = value;
+                damaged[offset] = value;
                 with_columns(&STANDARD.encode(&damaged), &columns);
             }
         }

@@ -36,24 +36,21 @@ impl VerdictColumns {
 
     /// The columns for these agents.
     pub(super) fn fields(self, agents: &[Agent], name: &str) -> Result<Vec<TypePtr>> {
-        let field = |name: &str, kind, logical| {
-            let builder = Type::primitive_type_builder(name, kind).with_logical_type(logical);
-            builder
-                .with_repetition(Repetition::OPTIONAL)
-                .build()
-                .map(Arc::new)
-                .map_err(table_error)
-        };
         match self {
             Self::Bits if agents.len() > MAX_BITS => bad(format!(
                 "{} agents, but a mask of bits holds {MAX_BITS}; use one column per agent, or fewer agents",
                 agents.len()
             ))
             .map_err(|err| err.with_remedy(Remedy::ColumnPerAgent)),
-            Self::Bits => Ok(vec![field(name, PhysicalType::INT64, None)?]),
+            Self::Bits => Ok(vec![optional_field(name, PhysicalType::INT64, None)?]),
             Self::Int8 => {
-                let int8 = || Some(LogicalType::integer(8, true));
-                agents.iter().map(|agent| field(&format!("{name}{agent}"), PhysicalType::INT32, int8())).collect()
+                let mut fields = Vec::with_capacity(agents.len());
+                for agent in agents {
+                    let int8 = LogicalType::integer(8, true);
+                    let name = format!("{name}{agent}");
+                    fields.push(optional_field(&name, PhysicalType::INT32, Some(int8))?);
+                }
+                Ok(fields)
             }
         }
     }
@@ -70,6 +67,20 @@ impl VerdictColumns {
             codes,
         }
     }
+}
+
+/// A column that may have nulls.
+pub(super) fn optional_field(
+    name: &str,
+    physical: PhysicalType,
+    logical: Option<LogicalType>,
+) -> Result<TypePtr> {
+    Type::primitive_type_builder(name, physical)
+        .with_logical_type(logical)
+        .with_repetition(Repetition::OPTIONAL)
+        .build()
+        .map(Arc::new)
+        .map_err(table_error)
 }
 
 /// The values of the new columns for the rows of a batch.

@@ -1,4 +1,4 @@
-//! The part of flatbuffers that is needed to write a new root in front of an old one
+//! The part of flatbuffers that is needed to write a new root before an old one
 //! (flatbuffers.dev, "Internals").
 //!
 //! All offsets except those to vtables point forward. So a new root can refer to anything after it,
@@ -36,7 +36,8 @@ impl FlatbufferReader<'_> {
     pub(super) fn optional(self, table: usize, member: usize) -> Option<Option<usize>> {
         let back = i64::from(i32::from_le_bytes(self.bytes(table)?));
         let vtable = usize::try_from(table as i64 - back).ok()?;
-        let (len, slot) = (self.short(vtable)?, 4 + 2 * member);
+        let len = self.short(vtable)?;
+        let slot = 4 + 2 * member;
         if slot + 2 > usize::from(len) {
             return Some(None);
         }
@@ -71,7 +72,7 @@ pub(super) enum Member {
     Reference,
 }
 
-/// Writes the part in front of an old flatbuffer, parents before children.
+/// Writes the part before an old flatbuffer, parents before children.
 #[derive(Default)]
 pub(super) struct FlatbufferWriter {
     bytes: Vec<u8>,
@@ -92,6 +93,10 @@ impl FlatbufferWriter {
     fn align(&mut self) {
         self.bytes
             .resize(self.bytes.len().next_multiple_of(STRIDE), 0);
+    }
+
+    fn write_u16(&mut self, number: usize) {
+        self.bytes.extend_from_slice(&(number as u16).to_le_bytes());
     }
 
     fn write_u32(&mut self, number: u32) {
@@ -124,20 +129,19 @@ impl FlatbufferWriter {
     pub(super) fn table(&mut self, reference: usize, members: &[Member]) -> usize {
         self.align();
         let vtable = self.bytes.len();
-        let offset = |(number, member): (usize, &Member)| match member {
-            Member::Absent => 0,
-            _ => STRIDE * (number + 1),
-        };
-        let lens = [4 + 2 * members.len(), STRIDE * (members.len() + 1)];
-        for short in lens
-            .into_iter()
-            .chain(members.iter().enumerate().map(offset))
-        {
-            self.bytes.extend_from_slice(&(short as u16).to_le_bytes());
+        // The vtable precedes its table, and starts with the lengths of both.
+        self.write_u16(4 + 2 * members.len());
+        self.write_u16(STRIDE * (members.len() + 1));
+        for (number, member) in members.iter().enumerate() {
+            self.write_u16(match member {
+                Member::Absent => 0,
+                Member::Number(_) | Member::Reference => STRIDE * (number + 1),
+            });
         }
         self.point_here(reference);
         let table = self.bytes.len();
         self.write_u32((table - vtable) as u32);
+        // An absent member takes room too: offsets then follow from the number alone.
         for member in members {
             self.align();
             match *member {

@@ -32,12 +32,13 @@ impl ParquetInput {
     /// Opens a file, and finds the column of URLs that `records` names (`a.b` for a field of a
     /// struct; the default is `url`). It must be a string or binary column that is not repeated. If
     /// no column has exactly this name, the only one that differs in the case of ASCII letters is
-    /// used. Reads the footer and the page indexes. URLs that lack a scheme or a host are completed.
+    /// used. Reads the footer and the page indexes. URLs that lack a scheme or a host are
+    /// completed.
     ///
     /// # Errors
-    /// I/O errors; [`ErrorKind::BadTable`] for a file that is not Parquet, is encrypted, is damaged,
-    /// or has no such column; [`ErrorKind::BadJob`] for other ways to locate URLs. All but the last
-    /// name the file.
+    /// I/O errors; [`ErrorKind::BadTable`] for a file that is not Parquet, is encrypted, is
+    /// damaged, or has no such column; [`ErrorKind::BadJob`] for other ways to locate URLs. All but
+    /// the last name the file.
     pub(super) fn open(path: &Path, records: &RecordOptions) -> Result<Self> {
         if records.json_key.is_some() {
             return bad_job("a JSON key locates URLs in lists; a Parquet file has columns")
@@ -129,7 +130,8 @@ fn check_footer(meta: &ParquetMetaData, len: u64) -> Result<()> {
 }
 
 fn is_within_file(chunk: &ColumnChunkMetaData, len: u64) -> bool {
-    let (data, size) = (chunk.data_page_offset(), chunk.compressed_size());
+    let data = chunk.data_page_offset();
+    let size = chunk.compressed_size();
     let start = chunk.dictionary_page_offset().unwrap_or(data);
     if size == 0 && chunk.num_values() == 0 {
         // Writers set arbitrary offsets if there are no rows.
@@ -157,10 +159,12 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
         .iter()
         .map(|column| column.path().string())
         .collect();
-    let same_letters = |place: &usize| paths[*place].eq_ignore_ascii_case(name);
-    let similar: Vec<usize> = (0..paths.len()).filter(same_letters).collect();
-    let place = match (paths.iter().position(|path| path == name), &*similar) {
-        (Some(place), _) | (None, &[place]) => place,
+    // An exact match wins: two columns may differ in case alone.
+    let similar: Vec<usize> = (0..paths.len())
+        .filter(|column| paths[*column].eq_ignore_ascii_case(name))
+        .collect();
+    let number = match (paths.iter().position(|path| path == name), &*similar) {
+        (Some(number), _) | (None, &[number]) => number,
         (None, []) => {
             let names = paths[..paths.len().min(100)].join(", ");
             return wrong_column(format!("has no column {name:?}, only {names}"));
@@ -168,7 +172,7 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
         (None, several) => {
             let names = several
                 .iter()
-                .map(|place| paths[*place].as_str())
+                .map(|column| paths[*column].as_str())
                 .collect::<Vec<_>>()
                 .join(", ");
             return wrong_column(format!(
@@ -176,7 +180,8 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
             ));
         }
     };
-    let column = schema.column(place);
+    // The type is checked before any row is read, so a wrong column costs no time.
+    let column = schema.column(number);
     if column.max_rep_level() > 0 {
         return bad(format!(
             "column {name:?} is repeated (a list or map); the column of URLs must hold one value a row"
@@ -188,7 +193,7 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
             column.physical_type()
         ));
     }
-    Ok(place)
+    Ok(number)
 }
 
 /// Checks that the values of a column can be decompressed. Columns that are only copied may use any

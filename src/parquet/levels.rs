@@ -50,7 +50,8 @@ impl DefinitionLevels {
         }
         if self.packed > 0 {
             self.packed -= 1;
-            (self.bits, self.bits_left) = (self.byte()?, 8);
+            self.bits = self.byte()?;
+            self.bits_left = 8;
             return self.start_bit_run();
         }
         let header = self.header()?;
@@ -58,7 +59,10 @@ impl DefinitionLevels {
         match header & 1 {
             // Groups of eight levels, one byte each.
             1 => self.packed = count,
-            _ => (self.run, self.present) = (count, self.byte()? == 1),
+            _ => {
+                self.run = count;
+                self.present = self.byte()? == 1;
+            }
         }
         Some(())
     }

@@ -76,14 +76,16 @@ struct Tables(Vec<Source>);
 impl Tables {
     /// Reads all footers before any row, and finds the columns of URLs.
     fn open(&self, settings: &Settings<'_>) -> Result<Vec<ParquetInput>> {
-        let open = |source: &Source| ParquetInput::open(&source.path, &settings.records);
-        self.0.iter().map(open).collect()
+        self.0
+            .iter()
+            .map(|source| ParquetInput::open(&source.path, &settings.records))
+            .collect()
     }
 }
 
 impl OpenFiles for Tables {
-    /// If all rows of a row group go to one output, the row group is copied. Otherwise its values are
-    /// encoded again, with the compression of their column, and with a dictionary if it had one.
+    /// If all rows of a row group go to one output, the row group is copied. Otherwise its values
+    /// are encoded again, with the compression of their column, and with a dictionary if it had one.
     fn filter<'w>(
         self: Box<Self>,
         settings: &Settings<'_>,

@@ -5,11 +5,10 @@
 
 use crate::atomic::AtomicFile;
 use crate::error::Result;
+use crate::parquet::columns::optional_field;
 use crate::parquet::input::{bad, guard, table_error};
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
-use parquet::basic::{
-    Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType, ZstdLevel,
-};
+use parquet::basic::{Compression, LogicalType, TimeUnit, Type as PhysicalType, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 pub(crate) use parquet::data_type::ByteArray;
 use parquet::file::metadata::KeyValue;
@@ -128,7 +127,8 @@ impl PlainTable {
 }
 
 fn schema(columns: &[(&str, PlainType)]) -> Result<TypePtr> {
-    let field = |&(name, kind): &(&str, PlainType)| {
+    let mut fields = Vec::with_capacity(columns.len());
+    for (name, kind) in columns {
         let (physical, logical) = match kind {
             PlainType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
             PlainType::Integer => (PhysicalType::INT64, None),
@@ -139,14 +139,8 @@ fn schema(columns: &[(&str, PlainType)]) -> Result<TypePtr> {
             PlainType::Float => (PhysicalType::DOUBLE, None),
             PlainType::Boolean => (PhysicalType::BOOLEAN, None),
         };
-        let builder = Type::primitive_type_builder(name, physical).with_logical_type(logical);
-        builder
-            .with_repetition(Repetition::OPTIONAL)
-            .build()
-            .map(Arc::new)
-            .map_err(table_error)
-    };
-    let fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
+        fields.push(optional_field(name, physical, logical)?);
+    }
     Type::group_type_builder("schema")
         .with_fields(fields)
         .build()
@@ -157,8 +151,11 @@ fn schema(columns: &[(&str, PlainType)]) -> Result<TypePtr> {
 impl PlainEncoder {
     /// Starts a row group.
     pub(crate) fn start(&self) -> PlainGroup {
-        let writer = |column| ChunkWriter::new(column, &self.properties, &self.path);
-        PlainGroup(self.columns.iter().map(writer).collect())
+        let writers = self
+            .columns
+            .iter()
+            .map(|column| ChunkWriter::new(column, &self.properties, &self.path));
+        PlainGroup(writers.collect())
     }
 }
 
@@ -190,11 +187,12 @@ impl PlainGroup {
     }
 
     pub(crate) fn close(self) -> Result<EncodedGroup> {
-        let close = |chunk: ChunkWriter| chunk.close().map_err(table_error);
         guard(|| {
-            Ok(EncodedGroup(
-                self.0.into_iter().map(close).collect::<Result<_>>()?,
-            ))
+            let chunks = self
+                .0
+                .into_iter()
+                .map(|chunk| chunk.close().map_err(table_error));
+            Ok(EncodedGroup(chunks.collect::<Result<_>>()?))
         })
     }
 }

@@ -41,17 +41,17 @@ pub(super) fn column(
         .page_index_for_row_group(row_group)
         .column_index(column)
         .is_some();
+    // The statistics of a new chunk have the detail of the old ones.
     let properties = Arc::new(properties(chunk, indexed, verdicts.len()));
-    let part = |target: &ColumnTarget| {
-        (
-            target.verdict,
-            ChunkWriter::new(&descr, &properties, &target.out),
-        )
-    };
-    let mut parts: Vec<_> = targets.iter().map(part).collect();
+    let mut parts = Vec::with_capacity(targets.len());
+    for target in targets {
+        let writer = ChunkWriter::new(&descr, &properties, &target.out);
+        parts.push((target.verdict, writer));
+    }
     let pages =
         SerializedPageReader::new(Arc::new(input.chunks.clone()), chunk, verdicts.len(), None);
     let reader = get_column_reader(descr.clone(), Box::new(pages.map_err(table_error)?));
+    // `split_rows` is compiled once per physical type, because values have no common type.
     match reader {
         ColumnReader::BoolColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
         ColumnReader::Int32ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
@@ -130,6 +130,16 @@ struct ValueBuffer<T: DataType> {
     repetitions: Vec<i16>,
 }
 
+impl<T: DataType> ValueBuffer<T> {
+    fn empty() -> Self {
+        Self {
+            values: Vec::new(),
+            definitions: Vec::new(),
+            repetitions: Vec::new(),
+        }
+    }
+}
+
 /// Reads a column in steps and writes each row to the writer for its verdict.
 fn split_rows<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
@@ -137,14 +147,13 @@ fn split_rows<T: DataType>(
     verdicts: &[Verdict],
     parts: &mut [(Verdict, ChunkWriter)],
 ) -> Result<()> {
-    let (max_definition, max_repetition) = (descr.max_def_level(), descr.max_rep_level());
-    let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    let empty = || ValueBuffer::<T> {
-        values: Vec::new(),
-        definitions: Vec::new(),
-        repetitions: Vec::new(),
-    };
-    let mut buffers: Vec<ValueBuffer<T>> = parts.iter().map(|_| empty()).collect();
+    let max_definition = descr.max_def_level();
+    let max_repetition = descr.max_rep_level();
+    let mut values = Vec::new();
+    let mut definitions = Vec::new();
+    let mut repetitions = Vec::new();
+    let mut buffers = Vec::with_capacity(parts.len());
+    buffers.resize_with(parts.len(), ValueBuffer::<T>::empty);
     for verdicts in verdicts.chunks(STEP) {
         values.clear();
         definitions.clear();
@@ -164,7 +173,7 @@ fn split_rows<T: DataType>(
         for verdict in verdicts {
             let part = parts.iter().position(|(wanted, _)| wanted == verdict);
             let mut buffer = part.map(|part| &mut buffers[part]);
-            // A repetition level above 0 continues the row.
+            // A row may have several levels: a repetition level above 0 continues the row.
             let start = level;
             while level == start
                 || repetitions
@@ -176,6 +185,7 @@ fn split_rows<T: DataType>(
                 } else {
                     0
                 };
+                // Nulls have levels but no value.
                 let value = if definition == max_definition {
                     left.next()
                 } else {

@@ -9,7 +9,6 @@ use crate::judge::Verdict;
 use crate::parquet::input::{ParquetInput, guard, table_error};
 use crate::parquet::rewrite::{self, ColumnTarget};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
-use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
 use crate::parquet::tables::{RowProgress, check_urls, same_schema};
 use crate::pipeline::FilterStats;
@@ -35,6 +34,8 @@ pub(super) fn run(
         (Verdict::Unknown, targets.unknown),
         (Verdict::Invalid, targets.invalid),
     ];
+    // All tables are started before the first row is read, so an output that cannot be written
+    // costs no time.
     let mut tables = Vec::new();
     for (verdict, output) in by_verdict {
         if let Some(output) = output {
@@ -74,6 +75,7 @@ fn judge_row_group(
         vec![id],
         || engine.scratch(),
         |block, scratch| {
+            // The verdicts of a row with a long value come twice, and the second ones stay.
             let judged = &mut block.verdicts;
             judged.resize(block.urls.rows, Verdict::Invalid);
             block.stats =
@@ -131,11 +133,10 @@ fn route(
     let columns: Vec<usize> = (0..input.schema().num_columns()).collect();
     // A few columns at a time bound the memory for encoded chunks.
     for columns in columns.chunks(2 * rayon::current_num_threads()) {
-        let write = |column: &usize| {
-            guard(|| rewrite::column(input, row_group, *column, verdicts, &targets))
-        };
-        let written: Vec<Vec<EncodedChunk>> =
-            columns.par_iter().map(write).collect::<Result<_>>()?;
+        let written = columns
+            .par_iter()
+            .map(|column| guard(|| rewrite::column(input, row_group, *column, verdicts, &targets)))
+            .collect::<Result<Vec<_>>>()?;
         for chunks in written {
             for (group, chunk) in groups.iter_mut().zip(chunks) {
                 group

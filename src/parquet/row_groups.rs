@@ -25,10 +25,13 @@ pub(super) struct RowGroupId {
 }
 
 pub(super) fn all_row_groups(inputs: &[ParquetInput]) -> Vec<RowGroupId> {
-    let of_file = |(file, input): (usize, &ParquetInput)| {
-        (0..input.meta.num_row_groups()).map(move |row_group| RowGroupId { file, row_group })
-    };
-    inputs.iter().enumerate().flat_map(of_file).collect()
+    let mut all = Vec::new();
+    for (file, input) in inputs.iter().enumerate() {
+        all.extend(
+            (0..input.meta.num_row_groups()).map(|row_group| RowGroupId { file, row_group }),
+        );
+    }
+    all
 }
 
 /// Neighbouring rows of one row group, and the results of judging them. Each user of the pipeline

@@ -20,7 +20,8 @@ pub(super) fn check_urls(
     Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
 }
 
-/// Reports the progress of a run by its rows: the bytes of the files in proportion to the rows done.
+/// Reports the progress of a run by its rows: the bytes of the files in proportion to the rows
+/// done.
 pub(super) struct RowProgress<'j> {
     progress: &'j (dyn Fn(Progress) + Sync),
     bytes: u64,
@@ -47,10 +48,11 @@ pub(super) fn same_schema(inputs: &[ParquetInput]) -> Result<&ParquetInput> {
     let Some(first) = inputs.first() else {
         return bad("there is no input");
     };
-    let differs = |input: &&ParquetInput| {
-        input.schema().root_schema().get_fields() != first.schema().root_schema().get_fields()
-    };
-    if let Some(other) = inputs.iter().find(differs) {
+    let fields = first.schema().root_schema().get_fields();
+    if let Some(other) = inputs
+        .iter()
+        .find(|input| input.schema().root_schema().get_fields() != fields)
+    {
         let what = format!(
             "its columns differ from those of {}; give each an output of its own",
             first.path.display()

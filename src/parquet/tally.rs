@@ -39,6 +39,7 @@ pub(super) fn run(
             if let OrderedItem::Block(block) = item {
                 total.add(&block.stats);
                 progress.report(total.lines);
+                // A line ends with its line end, which is not part of the sampled URL.
                 sample.add(block.disallowed.len(), |number| {
                     block.urls.text[block.disallowed[number].clone()]
                         .trim_ascii()

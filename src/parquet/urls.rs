@@ -17,7 +17,7 @@ const STEP: usize = 1024;
 /// A longer value is not copied: a dictionary can repeat one long value a thousand times.
 const MAX_COPIED: usize = 16 << 10;
 
-/// A longer value is no URL, like a longer line of a list.
+/// A longer value is not a URL, like a longer line of a list.
 const MAX_URL: usize = 64 << 20;
 
 /// Neighbouring rows of one row group.
@@ -61,7 +61,8 @@ impl<'q> UrlReader<'q> {
         batch.text.clear();
         batch.nulls.clear();
         batch.long.clear();
-        (batch.rows, batch.bytes) = (0, 0);
+        batch.rows = 0;
+        batch.bytes = 0;
         let mut lines = LineWriter {
             batch,
             composer: self.input.composer.as_ref(),
@@ -146,12 +147,14 @@ impl UrlBatch {
         if value.len() > MAX_URL {
             return;
         }
-        let composed = |composer: &UrlComposer| {
-            let mut url = Vec::with_capacity(value.len());
-            composer.append(value.data(), &mut url);
-            url.into()
+        let value = match composer {
+            None => value,
+            Some(composer) => {
+                let mut url = Vec::with_capacity(value.len());
+                composer.append(value.data(), &mut url);
+                url.into()
+            }
         };
-        let value = composer.map(composed).unwrap_or_else(|| value.clone());
         self.long.push((self.rows, value));
     }
 }

@@ -119,7 +119,10 @@ struct PlainPage {
 impl PlainPage {
     /// The page, if its values are plain and its definition levels are at most 1.
     fn of(page: &Page, full_level: i16) -> Result<Option<Self>> {
-        let (rows, bytes) = (page.num_values() as usize, page.buffer());
+        let rows = page.num_values() as usize;
+        let bytes = page.buffer();
+        // The offset of the definition levels, if there are any, and that of the first value. Each
+        // version of the format stores the length of the levels elsewhere.
         let (levels, at) = match page {
             _ if full_level > 1 || page.encoding() != Encoding::PLAIN => return Ok(None),
             Page::DictionaryPage { .. }

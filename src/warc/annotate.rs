@@ -51,15 +51,14 @@ fn write_line(form: LineForm, record: &RecordEntry, head: &[u8], out: &mut Vec<u
 
 fn write_object(record: &RecordEntry, head: &[u8], target: &[u8], out: &mut Vec<u8>) {
     let [kind, date, id] = headers(head, ["WARC-Type", "WARC-Date", "WARC-Record-ID"]);
-    let text = |value: &[u8]| Value::from(value.to_str_lossy());
     out.push(b'{');
     if !target.is_empty() {
-        let _ = write!(out, "\"url\":{},", text(target));
+        let _ = write!(out, "\"url\":{},", json_text(target));
     }
     let _ = write!(
         out,
         "\"type\":{}",
-        text(&kind.unwrap_or_default().to_ascii_lowercase())
+        json_text(&kind.unwrap_or_default().to_ascii_lowercase())
     );
     let _ = write!(
         out,
@@ -68,10 +67,15 @@ fn write_object(record: &RecordEntry, head: &[u8], target: &[u8], out: &mut Vec<
     );
     for (key, value) in [("date", date), ("id", id.map(without_brackets))] {
         if let Some(value) = value {
-            let _ = write!(out, ",\"{key}\":{}", text(value));
+            let _ = write!(out, ",\"{key}\":{}", json_text(value));
         }
     }
     out.push(b'}');
+}
+
+/// A JSON string. Bytes that are not UTF-8 are replaced.
+fn json_text(value: &[u8]) -> Value {
+    Value::from(value.to_str_lossy())
 }
 
 impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
@@ -84,7 +88,8 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
     fn judge(&self, block: &mut WarcBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
         block.extract_urls();
         let results = &mut block.results;
-        let (lines, urls) = (&mut results.lines, &mut results.urls);
+        let lines = &mut results.lines;
+        let urls = &mut results.urls;
         lines.clear();
         urls.ends.clear();
         for record in &block.records {

@@ -113,7 +113,8 @@ impl WarcBlock {
         self.path = Some(Arc::clone(path));
         self.content = content;
         self.data.clear();
-        (self.base, self.stop) = (0, 0);
+        self.base = 0;
+        self.stop = 0;
         self.clear_records();
     }
 

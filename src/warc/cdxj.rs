@@ -32,6 +32,8 @@ pub(super) fn write_entry(head: &[u8], sample: &[u8], out: &mut Vec<u8>) {
     if !INDEXED.contains(&&*kind) || is_about_crawl(&kind, content_type) {
         return;
     }
+    // The MIME type of a response is that of its page, which the HTTP head names. The record itself
+    // has the type `application/http`.
     let is_http = matches!(&*kind, b"response" | b"revisit");
     let status = if is_http { status_of(sample) } else { None };
     let [http_type] = headers(http_head(sample), ["Content-Type"]);
@@ -71,7 +73,7 @@ fn is_about_crawl(kind: &[u8], content_type: Option<&[u8]>) -> bool {
     is_fields && matches!(kind, b"resource" | b"metadata")
 }
 
-/// The head of an HTTP response: the lines in front of the first blank one.
+/// The head of an HTTP response: the lines before the first blank one.
 fn http_head(sample: &[u8]) -> &[u8] {
     let end = [b"\r\n\r\n".as_slice(), b"\n\n"]
         .iter()

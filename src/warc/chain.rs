@@ -1,10 +1,10 @@
 //! Confirms the members of a file in order, and inflates those that no worker could.
 //!
-//! The end of a gzip member is known only once it is inflated. To inflate on all threads, the reader
-//! guesses where a member begins ([`source`](super::source)), and workers inflate from there
+//! The end of a gzip member is known only once it is inflated. To inflate on all threads, the
+//! reader guesses where a member begins ([`source`](super::source)), and workers inflate from there
 //! ([`cut`](super::cut)). Compressed bytes may contain a WARC file, so a guess can be wrong. Here,
 //! one thread at a time takes the blocks in order. The records of a worker count only if the member
-//! in front of them ends exactly at the start of their block. Otherwise that member is inflated to
+//! before them ends exactly at the start of their block. Otherwise that member is inflated to
 //! its end, piece by piece, and the rest of the block is cut again.
 
 use crate::decode::MemberStream;
@@ -133,18 +133,21 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
                     return Ok(());
                 }
             }
+            // The guess was wrong, or a long member ends inside the block: the worker's records do
+            // not start where a member does.
             if !is_cut {
                 self.cutter.cut(block, at);
                 self.job.judge(block, &mut self.scratch)?;
             }
             self.job.write(block, &mut self.writer)?;
             at = block.stop;
-            if let Some(why) = block.defect {
-                return Err(damaged(block.base + at as u64, why));
+            if let Some(reason) = block.defect {
+                return Err(damaged(block.base + at as u64, reason));
             }
             if at == block.data.len() {
                 return Ok(());
             }
+            // The member at the stop goes on in the next block, or is too long to be held.
             self.long = Some(LongRecord::new(block, block.base + at as u64));
             self.stream.reset();
             self.parser.reset();
@@ -162,12 +165,13 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
             };
             let offset = long.offset;
             let fed = self.stream.feed(&bytes[used..], &mut self.text);
-            let fed = fed.map_err(|why| damaged(offset, &format!("gzip member: {why}")))?;
+            let fed = fed.map_err(|reason| damaged(offset, &format!("gzip member: {reason}")))?;
             parse_single(&mut self.parser, &self.text[..fed.inflated])
-                .map_err(|why| damaged(offset, why))?;
+                .map_err(|reason| damaged(offset, reason))?;
             let raw = &bytes[used..used + fed.used];
             long.length += raw.len() as u64;
             used += fed.used;
+            // No output is known before the header is. Until then, the stored bytes wait.
             if long.has_begun {
                 self.job.part(&long.block, raw, &mut self.writer)?;
             } else {
@@ -258,7 +262,8 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
             return Ok(());
         };
         if let Some(record) = long.block.records.first_mut() {
-            (record.length, record.text_len) = (long.length, long.length);
+            record.length = long.length;
+            record.text_len = long.length;
         }
         self.job.judge(&mut long.block, &mut self.scratch)?;
         self.job.end(&mut long.block, &mut self.writer)

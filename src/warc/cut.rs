@@ -39,10 +39,10 @@ impl MemberCutter {
             let records = block.records.len();
             match cut_text(&mut self.parser, text, at..at + len, block) {
                 Ok(()) => at += len,
-                Err(why) => {
+                Err(reason) => {
                     // The other records of the member are not written either.
                     block.records.truncate(records);
-                    block.defect = Some(why);
+                    block.defect = Some(reason);
                     return;
                 }
             }
@@ -57,8 +57,12 @@ fn cut_text(
     member: std::ops::Range<usize>,
     block: &mut WarcBlock,
 ) -> Result<(), &'static str> {
-    let (offset, length) = (block.base + member.start as u64, member.len() as u64);
-    let (mut at, mut start, mut is_single) = (0, 0, true);
+    // All records of a member share its offset and length: an index cannot point into a member.
+    let offset = block.base + member.start as u64;
+    let length = member.len() as u64;
+    let mut at = 0;
+    let mut start = 0;
+    let mut is_single = true;
     parser.reset();
     while at < text.len() {
         let (used, step) = parser.feed(&text[at..])?;

@@ -32,10 +32,14 @@ fn may_be_compressed(bytes: &[u8]) -> bool {
 
 /// The first bytes of the text of gzip members.
 fn gzip_start(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let (mut stream, mut out, mut len, mut at) = (MemberStream::new(), [0; DECIDED], 0, 0);
+    let mut stream = MemberStream::new();
+    let mut out = [0; DECIDED];
+    let mut len = 0;
+    let mut at = 0;
     loop {
         let fed = stream.feed(&bytes[at..], &mut out[len..])?;
-        (at, len) = (at + fed.used, len + fed.inflated);
+        at += fed.used;
+        len += fed.inflated;
         if stream.is_done() && at < bytes.len() {
             stream.reset();
         } else if len == DECIDED || fed.used == 0 && fed.inflated == 0 {
@@ -48,7 +52,7 @@ fn gzip_start(bytes: &[u8]) -> Result<Vec<u8>, String> {
 fn zstd_start(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut decoder = Decoder::new(bytes).map_err(|err| err.to_string())?;
     let mut out = Vec::new();
-    // The end of `bytes` inside a frame is no damage.
+    // The end of `bytes` inside a frame is not damage.
     let _ = decoder.by_ref().take(DECIDED as u64).read_to_end(&mut out);
     Ok(out)
 }

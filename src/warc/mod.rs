@@ -4,9 +4,9 @@
 //! response. `warcinfo` records describe the file: they are kept, and counted apart. Other records
 //! without an http or https URL are invalid. Counts of lines are counts of records.
 //!
-//! Kept records keep their bytes. In a file with one gzip member per record, members are copied, so a
-//! corpus of pages is filtered without being compressed again. Other files are decoded and cut into
-//! records, and each is compressed as a member of its own if its output is gzip.
+//! Kept records keep their bytes. In a file with one gzip member per record, members are copied, so
+//! a corpus of pages is filtered without being compressed again. Other files are decoded and cut
+//! into records, and each is compressed as a member of its own if its output is gzip.
 //!
 //! Every byte is inflated once, and checksums are checked. Memory is some blocks of 512 KiB and one
 //! inflated member of up to 16 MiB per thread. Longer records are passed on in parts.
@@ -81,7 +81,6 @@ impl OpenFiles for OpenWarcs {
         refuse_records(settings)?;
         let have_members = self.have_members();
         let file_name = index_name(&outputs, have_members)?;
-        let is_gzip_output = |output: &Output<'_>| have_members || output.ends_in("gz");
         let index = outputs.index.map(Output::of_lines).transpose()?;
         let outputs = Outputs {
             index: None,
@@ -90,7 +89,7 @@ impl OpenFiles for OpenWarcs {
         let mut outputs = outputs.try_map(|output| {
             check_record_name(&output, have_members)?;
             // Gzip members are compressed already.
-            if is_gzip_output(&output) {
+            if has_gzip_records(&output, have_members) {
                 Ok::<_, Error>(output)
             } else {
                 output.compressed_by_name()
@@ -101,7 +100,9 @@ impl OpenFiles for OpenWarcs {
         let targets = outputs.each_mut();
         let (allowed, disallowed) = settings.criterion.by_verdict(targets.kept, targets.other);
         let sinks = [allowed, disallowed, targets.unknown, targets.invalid].map(|target| {
-            let is_gzip = target.as_ref().is_some_and(|output| is_gzip_output(output));
+            let is_gzip = target
+                .as_ref()
+                .is_some_and(|output| has_gzip_records(output, have_members));
             RecordSink::new(target.map(Output::writer), is_gzip)
         });
         let index = targets.index.map(Output::writer);
@@ -211,6 +212,11 @@ fn refuse_archive_name(output: &Output<'_>) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the records of an output are gzip members: copied ones, or by its name.
+fn has_gzip_records(output: &Output<'_>, have_members: bool) -> bool {
+    have_members || output.ends_in("gz")
 }
 
 /// Refuses a name that does not fit the compression of the records.

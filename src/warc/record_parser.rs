@@ -21,7 +21,7 @@ pub(super) struct RecordParser {
 /// The part of the record that comes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum RecordPart {
-    /// Blank lines in front of the first record.
+    /// Blank lines before the first record.
     #[default]
     Before,
     Head,
@@ -45,11 +45,13 @@ pub(super) enum ParseStep {
 }
 
 impl RecordParser {
-    /// Starts again in front of a record.
+    /// Starts again before a record.
     pub(super) fn reset(&mut self) {
         self.head.clear();
         self.sample.clear();
-        (self.part, self.line, self.len) = (RecordPart::Before, 0, 0);
+        self.part = RecordPart::Before;
+        self.line = 0;
+        self.len = 0;
     }
 
     /// The header, if it is complete, with its blank line.
@@ -71,7 +73,7 @@ impl RecordParser {
     /// [`ParseStep::Next`] the caller resets the parser.
     ///
     /// # Errors
-    /// The reason why the text is no WARC record.
+    /// The reason why the text is not a WARC record.
     pub(super) fn feed(&mut self, text: &[u8]) -> Result<(usize, ParseStep), &'static str> {
         let mut used = 0;
         while used < text.len() {
@@ -95,6 +97,7 @@ impl RecordParser {
                 }
                 RecordPart::Block(left) => {
                     let step = rest.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                    // An index needs only the HTTP head, so the first bytes suffice.
                     let sampled = step.min(MAX_SAMPLE - self.sample.len());
                     self.sample.extend_from_slice(&rest[..sampled]);
                     let left = left - step as u64;
@@ -105,6 +108,8 @@ impl RecordParser {
                     };
                     step
                 }
+                // Only the version line of a record may follow. Anything else is the rest of a
+                // block that is longer than its header says.
                 RecordPart::After => match blank_len(rest) {
                     0 if rest[0] == b'W' => return Ok((used, ParseStep::Next)),
                     0 => {
@@ -129,6 +134,7 @@ impl RecordParser {
             return Err("a WARC header without end");
         }
         self.head.extend_from_slice(&rest[..step]);
+        // The start may be incomplete, so as much as there is of it is compared.
         let magic = b"WARC/".len().min(self.head.len());
         if self.head[..magic] != b"WARC/"[..magic] {
             return Err("a WARC record should begin here");

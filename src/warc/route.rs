@@ -117,10 +117,12 @@ impl<'s> RouteJob<'_, 's> {
     /// The verdict of each record, `Invalid` for a `warcinfo` record.
     fn find_verdicts(&self, block: &mut WarcBlock, scratch: &mut Scratch<'s>) -> Result<()> {
         block.extract_urls();
-        let (engine, results) = (self.engine, &mut block.results);
+        let engine = self.engine;
+        let results = &mut block.results;
         results.verdicts.clear();
         results.stats = FilterStats::default();
-        let (verdicts, stats) = (&mut results.verdicts, &mut results.stats);
+        let verdicts = &mut results.verdicts;
+        let stats = &mut results.stats;
         engine.judge_lines(&results.urls.urls, Stage::Match, scratch, |lines, found| {
             let count = lines.ends.len();
             self.criterion.count(&found, count as u64, stats);
@@ -166,10 +168,8 @@ impl<'s> RouteJob<'_, 's> {
         for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
             let start = index.len();
             if *verdict == kept && !record.is_warcinfo {
-                let (head, sample) = (
-                    &block.heads[record.head.clone()],
-                    &block.heads[record.sample.clone()],
-                );
+                let head = &block.heads[record.head.clone()];
+                let sample = &block.heads[record.sample.clone()];
                 cdxj::write_entry(head, sample, &mut index);
             }
             record.index = start..index.len();
@@ -199,8 +199,8 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
     fn write(&self, block: &mut WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
         writer.total.add(&block.results.stats);
         for (record, verdict) in judged(block) {
-            let place = writer.sink(record, verdict).write(block, record)?;
-            writer.write_entry(block, record, place)?;
+            let extent = writer.sink(record, verdict).write(block, record)?;
+            writer.write_entry(block, record, extent)?;
         }
         Ok(())
     }
@@ -219,8 +219,8 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
     fn end(&self, block: &mut WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
         writer.total.add(&block.results.stats);
         for (record, verdict) in judged(block) {
-            let place = writer.sink(record, verdict).end()?;
-            writer.write_entry(block, record, place)?;
+            let extent = writer.sink(record, verdict).end()?;
+            writer.write_entry(block, record, extent)?;
         }
         Ok(())
     }

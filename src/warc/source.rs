@@ -1,7 +1,8 @@
 //! WARC files as a source of the ordered pipeline.
 //!
-//! A file of gzip members is cut where a member probably begins, and is not inflated here. All other
-//! files (plain, zstd, one gzip member for everything) are decoded and cut into records in order.
+//! A file of gzip members is cut where a member probably begins, and is not inflated here. All
+//! other files (plain, zstd, one gzip member for everything) are decoded and cut into records in
+//! order.
 
 use crate::container::source::Source;
 use crate::decode::{Decoder, GZIP_MEMBER, MemberStream};
@@ -166,15 +167,14 @@ struct MemberReader {
 
 impl MemberReader {
     fn new(input: Box<dyn Read + Send>, start: Vec<u8>) -> Self {
-        let (magic, stream) = (memmem::FinderRev::new(GZIP_MEMBER), MemberStream::new());
         Self {
             input,
             carry: start,
             base: 0,
             is_start: true,
             has_ended: false,
-            magic,
-            stream,
+            magic: memmem::FinderRev::new(GZIP_MEMBER),
+            stream: MemberStream::new(),
         }
     }
 
@@ -194,6 +194,8 @@ impl MemberReader {
             if self.has_ended && block.data.len() <= wanted {
                 break (block.data.len(), false);
             }
+            // A member without another start after it is longer than the block, so read more, up to
+            // a bound. A block at that bound ends inside a member.
             let searched = block.data.len().min(wanted);
             match self.last_start(&block.data, searched) {
                 Some(start) => break (start, true),
@@ -204,7 +206,8 @@ impl MemberReader {
         self.carry.clear();
         self.carry.extend_from_slice(&block.data[cut..]);
         block.data.truncate(cut);
-        (block.base, block.stop) = (self.base, 0);
+        block.base = self.base;
+        block.stop = 0;
         block.content = BlockContent::Members {
             is_start: std::mem::replace(&mut self.is_start, is_start),
         };
@@ -212,7 +215,7 @@ impl MemberReader {
         Ok(cut > 0)
     }
 
-    /// The last place but the first where a member with a WARC record probably begins, among the
+    /// The last offset but the first where a member with a WARC record probably begins, among the
     /// first `searched` bytes.
     fn last_start(&mut self, data: &[u8], searched: usize) -> Option<usize> {
         const MAX_TRIES: usize = 64;
@@ -228,11 +231,14 @@ impl MemberReader {
 
     fn begins_record(&mut self, bytes: &[u8]) -> bool {
         self.stream.reset();
-        let (mut text, mut len, mut at) = ([0; WARC_MAGIC.len()], 0, 0);
+        let mut text = [0; WARC_MAGIC.len()];
+        let mut len = 0;
+        let mut at = 0;
         while len < text.len() {
             match self.stream.feed(&bytes[at..], &mut text[len..]) {
                 Ok(fed) if fed.used > 0 || fed.inflated > 0 => {
-                    (at, len) = (at + fed.used, len + fed.inflated)
+                    at += fed.used;
+                    len += fed.inflated;
                 }
                 _ => return false,
             }
@@ -294,6 +300,7 @@ impl TextReader {
             if block.texts.len() - start <= MAX_HELD || self.parser.head().is_none() {
                 continue;
             }
+            // A record that is too long to be held gets a block of its own.
             if start > 0 {
                 self.carry.extend_from_slice(&block.texts[start..]);
                 block.texts.truncate(start);
@@ -345,8 +352,9 @@ impl TextReader {
     /// Ends the input: whether it ends with a record.
     fn end(&mut self) -> Result<bool> {
         self.state = TextState::Ended;
-        let what = |what| Error::damaged(self.offset, format!("the file {what}"), false);
-        self.parser.finish().map_err(what)
+        self.parser
+            .finish()
+            .map_err(|what| Error::damaged(self.offset, format!("the file {what}"), false))
     }
 
     /// Adds the record that ends here.

@@ -20,6 +20,7 @@ pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
             .collect();
     };
     let mut key = Vec::with_capacity(url.len() + 8);
+    // The host is reversed, so that the pages of a domain and of its subdomains are neighbours.
     let host = host.replace("..", ".");
     for (number, label) in without_www(host.trim_matches('.')).rsplit('.').enumerate() {
         if number > 0 {
@@ -94,15 +95,18 @@ fn escaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decodes escapes until none is left. Each decoded byte may complete an escape with the bytes in
-/// front of it, so one pass suffices.
+fn hex_value(digit: u8) -> Option<u32> {
+    char::from(digit).to_digit(16)
+}
+
+/// Decodes escapes until none is left. Each decoded byte may complete an escape with the bytes
+/// before it, so one pass suffices.
 fn unescaped(text: &[u8]) -> Vec<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut out = Vec::with_capacity(text.len());
     for &byte in text {
         out.push(byte);
         while let [.., b'%', high, low] = *out {
-            let Some((high, low)) = digit(high).zip(digit(low)) else {
+            let Some((high, low)) = hex_value(high).zip(hex_value(low)) else {
                 break;
             };
             out.truncate(out.len() - 3);
@@ -157,21 +161,29 @@ fn append_query(query: &[u8], key: &mut Vec<u8>) {
 /// Names of parameters whose values of 32 letters and digits are session ids.
 const SESSION_IDS: &[&[u8]] = &[b"jsessionid=", b"phpsessid=", b"sid="];
 
+/// The length of a session id.
+const SESSION_ID_LEN: usize = 32;
+
 /// Drops the last session id of each name from a query in lower case.
 fn without_session(mut query: Vec<u8>) -> Vec<u8> {
-    const LEN: usize = 32;
     for name in SESSION_IDS {
-        let is_id = |at: usize| {
-            let value = query.get(at + name.len()..).unwrap_or_default();
-            let is_end = value.get(LEN).is_none_or(|b| *b == b'&');
-            value.len() >= LEN && value[..LEN].iter().all(u8::is_ascii_alphanumeric) && is_end
-        };
-        if let Some(at) = query.rfind_iter(name).find(|at| is_id(*at)) {
-            let end = (at + name.len() + LEN + 1).min(query.len());
+        if let Some(at) = query
+            .rfind_iter(name)
+            .find(|at| begins_with_session_id(&query[at + name.len()..]))
+        {
+            let end = (at + name.len() + SESSION_ID_LEN + 1).min(query.len());
             query.drain(at..end);
         }
     }
     query
+}
+
+/// Whether a query continues with a session id and then the end of the parameter.
+fn begins_with_session_id(query: &[u8]) -> bool {
+    let Some((id, rest)) = query.split_at_checked(SESSION_ID_LEN) else {
+        return false;
+    };
+    id.iter().all(u8::is_ascii_alphanumeric) && rest.first().is_none_or(|b| *b == b'&')
 }
 
 #[cfg(test)]
