@@ -107,18 +107,20 @@ impl FileFormat {
         if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
             return Some(*format);
         }
-        let begins = |magic: &[u8]| start.strip_prefix(magic);
-        if begins(WARC_MAGIC)
+        // These magic numbers are text, with which a URL may begin. The byte after them decides.
+        if start
+            .strip_prefix(WARC_MAGIC)
             .and_then(<[u8]>::first)
             .is_some_and(u8::is_ascii_digit)
         {
             return Some(Self::Warc);
         }
-        if let Some((_, format)) = TEXT_MAGIC
-            .iter()
-            .find(|(magic, _)| begins(magic).is_some_and(|rest| rest.is_empty() || !is_text(rest)))
-        {
-            return Some(*format);
+        for (magic, format) in TEXT_MAGIC {
+            if let Some(rest) = start.strip_prefix(*magic)
+                && (rest.is_empty() || !is_text(rest))
+            {
+                return Some(*format);
+            }
         }
         if is_skippable_frame(start) {
             return Some(Self::Zstd);
@@ -192,7 +194,7 @@ impl FileFormat {
         })
     }
 
-    /// The reason why a file that begins with `start` is no list of URLs, and a remedy. `is_packed`
+    /// The reason why a file that begins with `start` is not a list of URLs, and a remedy. `is_packed`
     /// says that the bytes were inside gzip or zstd. NUL bytes alone are no reason, because lines
     /// may have any bytes.
     pub(crate) fn not_a_list(start: &[u8], is_packed: bool) -> Option<String> {
@@ -248,15 +250,11 @@ fn is_text(rest: &[u8]) -> bool {
 /// Detects UTF-16 and binary data by NUL bytes among the first eight. No URL has one there.
 fn nul_bytes(start: &[u8]) -> Option<FileFormat> {
     let first = start.first_chunk::<8>()?;
-    let nul_at = |parity: usize| {
-        first
-            .iter()
-            .skip(parity)
-            .step_by(2)
-            .filter(|b| **b == 0)
-            .count()
-    };
-    match (nul_at(0), nul_at(1)) {
+    let mut nuls = [0; 2];
+    for (i, byte) in first.iter().enumerate() {
+        nuls[i % 2] += u8::from(*byte == 0);
+    }
+    match (nuls[0], nuls[1]) {
         (0, 0) => None,
         (0, 4) | (4, 0) => Some(FileFormat::Utf16),
         _ => Some(FileFormat::Binary),

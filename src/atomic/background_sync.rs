@@ -71,8 +71,10 @@ impl SyncedFile {
 impl SyncThread {
     fn start(file: File) -> Option<Self> {
         let (requests, received) = crossbeam_channel::bounded(1);
-        let work = move || received.iter().try_for_each(|()| file.sync_data());
-        let handle = Builder::new().name("sync".to_owned()).spawn(work).ok()?;
+        let handle = Builder::new()
+            .name("sync".to_owned())
+            .spawn(move || received.iter().try_for_each(|()| file.sync_data()))
+            .ok()?;
         Some(Self { requests, handle })
     }
 }

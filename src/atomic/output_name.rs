@@ -85,6 +85,8 @@ impl OutputFormat {
 
     /// The reason why this format does not fit a name.
     fn defect(self, name: &KnownName) -> Option<NameDefect> {
+        // Each format refuses the extensions of the others. Some also refuse any compression as a
+        // whole, because they compress inside.
         match self {
             Self::Text => {
                 if let Some(extension) = name.first_in(&[NOT_WRITTEN]) {

@@ -49,14 +49,16 @@ impl OutputPath {
 /// temporary folder if it is a stream.
 #[cfg(feature = "parquet")]
 pub(crate) fn scratch_folder(path: &Path) -> PathBuf {
-    let is_stream = |real: &Path| {
-        let in_place = fs::metadata(real).is_ok_and(|meta| !meta.is_file());
-        in_place || descriptor_of(real).is_some() || is_descriptor_of_other(real)
-    };
     match follow_links(path) {
         Ok(real) if !is_stream(&real) => folder_of(&real).to_owned(),
         _ => std::env::temp_dir(),
     }
+}
+
+#[cfg(feature = "parquet")]
+fn is_stream(real: &Path) -> bool {
+    let in_place = fs::metadata(real).is_ok_and(|meta| !meta.is_file());
+    in_place || descriptor_of(real).is_some() || is_descriptor_of_other(real)
 }
 
 fn new_file(path: &Path, real: PathBuf) -> Result<OutputPath> {
@@ -103,12 +105,10 @@ fn descriptor_of(path: &Path) -> Option<u32> {
 
 /// Whether a path is a file descriptor of another process.
 fn is_descriptor_of_other(path: &Path) -> bool {
-    let is_in_proc = || {
-        folder_of(path)
+    number_of(path).is_some()
+        && folder_of(path)
             .canonicalize()
             .is_ok_and(|dir| dir.starts_with("/proc") && dir.ends_with("fd"))
-    };
-    number_of(path).is_some() && is_in_proc()
 }
 
 fn number_of(path: &Path) -> Option<u32> {

@@ -19,9 +19,9 @@ const STDOUT: &str = "standard output";
 
 /// Refuses outputs that are the same file as an input or as another output.
 ///
-/// [`OutputFile`](crate::output::OutputFile) replaces an existing file, even one that the run reads.
-/// To prevent that, add all inputs, then all outputs, and only then create the outputs. The guard
-/// compares files, not names: on Unix by device and inode, so it recognises links, `./` and
+/// [`OutputFile`](crate::output::OutputFile) replaces an existing file, even one that the run
+/// reads. To prevent that, add all inputs, then all outputs, and only then create the outputs. The
+/// guard compares files, not names: on Unix by device and inode, so it recognises links, `./` and
 /// redirected standard streams; elsewhere by canonical path. An output that does not exist yet is
 /// compared by its future path. Devices and sockets, such as `/dev/null`, may be named repeatedly.
 ///
@@ -70,8 +70,8 @@ impl OverwriteGuard {
         Self::default()
     }
 
-    /// Adds files that the run reads; `-` is standard input. `name` is their role in errors, such as
-    /// `an input`. A path without a file is ignored.
+    /// Adds files that the run reads; `-` is standard input. `name` is their role in errors, such
+    /// as `an input`. A path without a file is ignored.
     pub fn add_inputs<P: AsRef<Path>>(
         mut self,
         name: &str,
@@ -98,7 +98,8 @@ impl OverwriteGuard {
     }
 
     /// Adds a file that the run writes; `-` has no special meaning. `name` is its name in errors,
-    /// such as the option or argument that has the path. Neither the file nor its folder need exist.
+    /// such as the option or argument that has the path. Neither the file nor its folder need
+    /// exist.
     ///
     /// # Errors
     /// [`ErrorKind::OverwritesInput`] if it is an input that was added earlier,
@@ -164,19 +165,21 @@ impl OverwriteGuard {
 /// The path of a folder without links: that of its deepest ancestor that exists, and the rest as
 /// written.
 fn future_folder(folder: &Path) -> PathBuf {
-    let resolve = |ancestor: &Path| {
-        let rest = folder.strip_prefix(ancestor).ok()?;
-        let ancestor = if ancestor.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            ancestor
-        };
-        Some(ancestor.canonicalize().ok()?.join(rest))
-    };
     folder
         .ancestors()
-        .find_map(resolve)
+        .find_map(|ancestor| resolve_from(ancestor, folder))
         .unwrap_or_else(|| folder.to_owned())
+}
+
+/// The path of a folder with one of its ancestors resolved; `None` if that does not exist.
+fn resolve_from(ancestor: &Path, folder: &Path) -> Option<PathBuf> {
+    let rest = folder.strip_prefix(ancestor).ok()?;
+    let ancestor = if ancestor.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        ancestor
+    };
+    Some(ancestor.canonicalize().ok()?.join(rest))
 }
 
 fn existing(path: &Path) -> Option<FileIdentity> {

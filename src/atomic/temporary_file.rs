@@ -37,14 +37,11 @@ impl TemporaryFile {
         }
         // Opened here, because errors of the crate `tempfile` name the temporary file, which the
         // user does not know, and lose the cause.
-        let open = |path: &Path| {
-            File::options()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(path)
-        };
-        names().make_in(folder, open).map(Self::Named)
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        names()
+            .make_in(folder, |path| options.open(path))
+            .map(Self::Named)
     }
 
     pub(super) fn as_file(&self) -> &File {

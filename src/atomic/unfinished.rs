@@ -1,5 +1,5 @@
-//! The list of temporary files of this process that have a name, so that a signal handler can remove
-//! them.
+//! The list of temporary files of this process that have a name, so that a signal handler can
+//! remove them.
 
 use crate::atomic::temporary_file::TemporaryFile;
 use crate::error::Result;

@@ -8,8 +8,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// A new file on the file system of a folder; `None` if the system cannot create one, or cannot give
-/// it a name later, because `/proc` is not mounted.
+/// A new file on the file system of a folder; `None` if the system cannot create one, or cannot
+/// give it a name later, because `/proc` is not mounted.
 pub(super) fn create(folder: &Path) -> Option<File> {
     let flags = OFlags::TMPFILE.bits() as i32;
     let file = File::options()

@@ -23,7 +23,7 @@ pub(crate) struct AnnotationWriter {
     form: LineForm,
     /// The agents' names, separated by commas.
     names: String,
-    /// The JSON text in front of each agent's verdict.
+    /// The JSON text before each agent's verdict.
     keys: Vec<String>,
     preferences: Option<PreferenceText>,
 }
@@ -31,14 +31,16 @@ pub(crate) struct AnnotationWriter {
 impl AnnotationWriter {
     pub(crate) fn new(form: LineForm, agents: &[Agent], preferences: bool) -> Self {
         let names: Vec<String> = agents.iter().map(Agent::to_string).collect();
-        let key = |(i, name): (usize, &String)| {
+        let mut keys = Vec::with_capacity(names.len());
+        for (i, name) in names.iter().enumerate() {
             let separator = if i == 0 { "" } else { "," };
-            format!("{separator}{}:\"", serde_json::Value::from(name.as_str()))
-        };
+            let name = serde_json::Value::from(name.as_str());
+            keys.push(format!("{separator}{name}:\""));
+        }
         let preferences = preferences.then(|| PreferenceText::new(form, &names));
         Self {
             form,
-            keys: names.iter().enumerate().map(key).collect(),
+            keys,
             names: names.join(","),
             preferences,
         }
@@ -53,6 +55,7 @@ impl AnnotationWriter {
                 out.push(b'\t');
             }
             LineForm::Mask => {
+                // One digit has no room for the other verdicts: only an allowed URL may be fetched.
                 verdicts.append(
                     |verdict| {
                         if verdict == Verdict::Allowed {
@@ -65,6 +68,7 @@ impl AnnotationWriter {
                 );
             }
             LineForm::Jsonl => {
+                // Names of verdicts need no escapes, and the keys are escaped once for all lines.
                 out.extend_from_slice(b"\"robots\":{");
                 for (key, verdict) in self.keys.iter().zip(verdicts.iter()) {
                     out.extend_from_slice(key.as_bytes());
@@ -134,7 +138,7 @@ impl AnnotationWriter {
                         } else {
                             "line"
                         };
-                        // A byte order mark in front of the first URL is not part of it.
+                        // A byte order mark before the first URL is not part of it.
                         let line = if is_invalid { line } else { without_mark(line) };
                         let line = without_end(line).to_str_lossy();
                         let _ = write!(out, "{{\"{key}\":{},", serde_json::Value::from(line));
@@ -209,7 +213,8 @@ impl<'s> Annotator<'_, 's> {
                 self.write_long(block, &mut stats, &mut out)
             }
         }
-        (block.annotated, block.stats) = (out, stats);
+        block.annotated = out;
+        block.stats = stats;
         Ok(())
     }
 
@@ -224,8 +229,11 @@ impl<'s> Annotator<'_, 's> {
             judge: scratch,
             preferences: memory,
         } = scratch;
-        let (writer, data, format) = (&self.writer, block.data(), block.format.as_deref());
-        let (mut text, mut failed) = (Vec::new(), Ok(()));
+        let writer = &self.writer;
+        let data = block.data();
+        let format = block.format.as_deref();
+        let mut text = Vec::new();
+        let mut failed = Ok(());
         judge_records(
             self.judge,
             block,
@@ -234,6 +242,7 @@ impl<'s> Annotator<'_, 's> {
             |lines, urls, verdicts| {
                 self.criterion
                     .count(&verdicts, lines.ends.len() as u64, stats);
+                // Lines with the same verdicts share their text.
                 writer.write_verdicts(&verdicts, &mut text);
                 let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
                 if is_invalid {
@@ -241,6 +250,7 @@ impl<'s> Annotator<'_, 's> {
                 }
                 if let Some(preferences) = &self.preferences {
                     match preferences.has_any(verdicts.file(), memory) {
+                        // Preferences depend on the path, so each line has a text of its own.
                         Ok(true) => {
                             let verdicts_len = text.len();
                             for (line, url) in lines.ranges().zip(urls.iter()) {

@@ -14,8 +14,8 @@ pub(crate) trait Container: Sync {
     /// The files in messages, in the plural: "Parquet files".
     fn name(&self) -> &'static str;
 
-    /// Whether a file has this format, by its name and its first bytes. `None` if more bytes have to
-    /// decide; `is_all` says that there are none.
+    /// Whether a file has this format, by its name and its first bytes. `None` if more bytes have
+    /// to decide; `is_all` says that there are none.
     fn recognizes(&self, source: &Source, is_all: bool) -> Option<bool>;
 
     /// Refuses a file that has another format after all, as far as its first bytes tell. This comes
@@ -27,8 +27,8 @@ pub(crate) trait Container: Sync {
     /// Opens files of this format.
     fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>>;
 
-    /// Whether a job on one file keeps all threads busy. Jobs on several such files run one after the
-    /// other.
+    /// Whether a job on one file keeps all threads busy. Jobs on several such files run one after
+    /// the other.
     fn uses_all_threads(&self) -> bool {
         false
     }
@@ -36,8 +36,8 @@ pub(crate) trait Container: Sync {
 
 /// Opened files of one container.
 ///
-/// Before its first byte of output, a job refuses [`Settings`] that the container does not have, and
-/// outputs with the name of another format. The caller makes the outputs visible.
+/// Before its first byte of output, a job refuses [`Settings`] that the container does not have,
+/// and outputs with the name of another format. The caller makes the outputs visible.
 pub(crate) trait OpenFiles: Send {
     /// Writes every record, in order, to the output of its verdict.
     fn filter<'w>(

@@ -8,8 +8,8 @@ use crate::named_value::named_values;
 /// the last two: annotating adds columns to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One letter per agent ([`Verdict::letter`](crate::Verdict::letter)), TAB, the line unchanged. A
-    /// header becomes the names of the agents, separated by commas, TAB, the header. This is the
+    /// One letter per agent ([`Verdict::letter`](crate::Verdict::letter)), TAB, the line unchanged.
+    /// A header becomes the names of the agents, separated by commas, TAB, the header. This is the
     /// default for lines.
     ///
     /// The line of a record of a WARC file is its URL, or `-`.
@@ -29,8 +29,8 @@ pub enum Form {
     Mask,
     /// One `int64` column for up to 63 agents: bit 0 is set if the first agent may fetch the URL,
     /// bit 1 for the second, and so on. (Spark refuses unsigned columns.) It is null if the URL is
-    /// null, if it is not a URL, and if its origin is unknown, because a mask has no bits for these.
-    /// This is the default for Parquet files.
+    /// null, if it is not a URL, and if its origin is unknown, because a mask has no bits for
+    /// these. This is the default for Parquet files.
     Bits,
     /// An `int8` column for each agent, with the numbers of
     /// [`Verdict::code`](crate::Verdict::code): 0 disallowed, 1 allowed, 2 unknown origin, 3 not a

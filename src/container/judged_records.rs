@@ -35,7 +35,9 @@ pub(crate) fn judge_records<'s>(
             each(lines, RecordUrls { text, lines }, verdicts)
         });
     };
-    let (mut start, mut ends) = (0, extracted.ends.as_slice());
+    // The extracted text has one line per record, so its runs are runs of the block's records too.
+    let mut start = 0;
+    let mut ends = extracted.ends.as_slice();
     judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
         each(
@@ -46,6 +48,7 @@ pub(crate) fn judge_records<'s>(
             },
             verdicts,
         );
-        (start, ends) = (own.last().copied().unwrap_or(start), rest);
+        start = own.last().copied().unwrap_or(start);
+        ends = rest;
     })
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// An output of a job: a file, or any writer.
 ///
-/// A file appears when the job is [committed](Written::commit). It is compressed if its name ends in
-/// `.gz` or `.zst`, except for formats with a compression of their own. The bytes for a writer are
+/// A file appears when the job is [committed](Written::commit). It is compressed if its name ends
+/// in `.gz` or `.zst`, except for formats with a compression of their own. The bytes for a writer are
 /// never compressed as a whole.
 ///
 /// ```
@@ -79,8 +79,8 @@ impl<'w> Output<'w> {
         self
     }
 
-    /// Makes a job on Parquet files fail, for the standard output of a command that was not asked for
-    /// Parquet.
+    /// Makes a job on Parquet files fail, for the standard output of a command that was not asked
+    /// for Parquet.
     pub fn refuse_tables(mut self) -> Self {
         self.refuses_tables = true;
         self
@@ -160,8 +160,8 @@ impl<'w> Output<'w> {
     }
 }
 
-/// The outputs of a filter; `None` discards. Every record goes to exactly one of the first four, with
-/// its bytes unchanged and in input order.
+/// The outputs of a filter; `None` discards. Every record goes to exactly one of the first four,
+/// with its bytes unchanged and in input order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outputs<T> {
     /// The records with the verdict that is kept.
@@ -220,13 +220,12 @@ impl<T> Outputs<T> {
         self,
         mut convert: impl FnMut(T) -> Result<U, E>,
     ) -> Result<Outputs<U>, E> {
-        let mut convert = |output: Option<T>| output.map(&mut convert).transpose();
         Ok(Outputs {
-            kept: convert(self.kept)?,
-            other: convert(self.other)?,
-            unknown: convert(self.unknown)?,
-            invalid: convert(self.invalid)?,
-            index: convert(self.index)?,
+            kept: self.kept.map(&mut convert).transpose()?,
+            other: self.other.map(&mut convert).transpose()?,
+            unknown: self.unknown.map(&mut convert).transpose()?,
+            invalid: self.invalid.map(&mut convert).transpose()?,
+            index: self.index.map(&mut convert).transpose()?,
         })
     }
 

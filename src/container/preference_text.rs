@@ -7,7 +7,7 @@ use crate::preferences::{Preference, Preferences};
 /// Writes preferences in one form. The texts that are the same for all lines are made once.
 pub(super) struct PreferenceText {
     form: LineForm,
-    /// The JSON text in front of each agent's preferences.
+    /// The JSON text before each agent's preferences.
     keys: Vec<String>,
     /// The text for URLs without preferences that all agents may fetch, which are most.
     none: Vec<u8>,
@@ -15,16 +15,15 @@ pub(super) struct PreferenceText {
 
 impl PreferenceText {
     pub(super) fn new(form: LineForm, agents: &[String]) -> Self {
-        let key = |(i, name): (usize, &String)| {
+        let mut keys = Vec::with_capacity(agents.len());
+        for (i, name) in agents.iter().enumerate() {
             let separator = if i == 0 { "" } else { "," };
-            format!(
-                "{separator}{}:{{\"train-ai\":",
-                serde_json::Value::from(name.as_str())
-            )
-        };
+            let name = serde_json::Value::from(name.as_str());
+            keys.push(format!("{separator}{name}:{{\"train-ai\":"));
+        }
         let mut text = Self {
             form,
-            keys: agents.iter().enumerate().map(key).collect(),
+            keys,
             none: Vec::new(),
         };
         let mut none = Vec::new();
@@ -109,6 +108,7 @@ fn write_columns(preferences: &[Preferences], out: &mut Vec<u8>) {
         if i > 0 {
             out.push(b';');
         }
+        // A field between semicolons is never empty, so splitting on them keeps the agents apart.
         if agent.signals.is_empty() {
             out.push(b'-');
         }

@@ -27,7 +27,8 @@ impl Sample {
 
     /// Adds `count` items; `url` gives an item by its number among them.
     pub(crate) fn add(&mut self, count: usize, url: impl Fn(usize) -> Vec<u8>) {
-        let (before, count) = (self.seen, count as u64);
+        let before = self.seen;
+        let count = count as u64;
         self.seen += count;
         loop {
             // The number of the next sampled item is the next multiple of the interval.

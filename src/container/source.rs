@@ -70,7 +70,7 @@ impl Source {
     /// Reads first bytes until `decide` gives an answer: one read suffices for nearly all files. A
     /// pipe is not read further than needed, because its writer may wait for an answer.
     ///
-    /// `decide` also gets whether there are no more bytes. Then `None` is its last word.
+    /// `decide` also gets whether there are no more bytes. Then `None` is final.
     pub(crate) fn recognize<T>(
         &mut self,
         mut decide: impl FnMut(&Self, bool) -> Option<T>,

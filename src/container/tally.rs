@@ -120,6 +120,8 @@ impl BlockTally {
             Err(_) => false,
             Ok(allowed) => count_disallowed(allowed, urls, disallowed),
         };
+        // Neighbouring URLs often have the same origin, so its counts are buffered: a direct-mapped
+        // cache spares most accesses to the shared counts.
         if let Some(row) = verdicts.row() {
             let pending = &mut self.pending[row as usize % PENDING];
             if pending.row != row {

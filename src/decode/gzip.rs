@@ -179,7 +179,8 @@ impl<R: Read> GzipReader<R> {
         if self.at == self.buf.len() {
             self.fill_member()?;
         }
-        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+        let before_in = self.inflate.total_in();
+        let before_out = self.inflate.total_out();
         let status = self
             .inflate
             .decompress(&self.buf[self.at..], out, FlushDecompress::None)
@@ -256,6 +257,7 @@ impl<R: Read> Read for GzipReader<R> {
                         self.state = MemberState::Header;
                         n
                     }
+                    // Too long for one call, or its end is not known yet.
                     None => {
                         self.inflate.reset(false);
                         self.crc.reset();
@@ -287,7 +289,7 @@ mod tests {
         out.finish().unwrap()
     }
 
-    /// Reads to the end and skips damage: the text and the number of damaged places.
+    /// Reads to the end and skips damage: the text and the number of damaged members.
     fn read_all(bytes: &[u8]) -> (String, u32) {
         let (mut reader, mut text, mut damaged) = (GzipReader::new(bytes), Vec::new(), 0);
         while reader.read_to_end(&mut text).is_err() {
@@ -319,7 +321,7 @@ mod tests {
         }
     }
 
-    /// The damaged places of a file that is read `room` bytes at a time. The causes are left out:
+    /// The errors of a file that is read `room` bytes at a time. The causes are left out:
     /// their wording depends on the size of the reads.
     fn errors(bytes: &[u8], room: usize) -> Vec<String> {
         let (mut reader, mut out, mut errors) = (GzipReader::new(bytes), vec![0; room], Vec::new());

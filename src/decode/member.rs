@@ -20,7 +20,7 @@ const MAX_HEADER: usize = 1 << 20;
 /// it.
 ///
 /// # Errors
-/// The reason why it is no header.
+/// The reason why it is not a header.
 pub(super) fn header_len(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     let Some(fixed) = bytes.first_chunk::<10>() else {
         return Ok(None);

@@ -41,7 +41,7 @@ impl MemberInflater {
     /// Inflates a member in one call: the length of its text.
     fn inflate_whole(&mut self, body: &[u8]) -> Option<usize> {
         let text_len = u32::from_le_bytes(*body.last_chunk()?) as usize;
-        // Deflate shrinks a text to no less than a thousandth. A longer length is no length.
+        // Deflate shrinks a text to no less than a thousandth. A greater number is not that length.
         if text_len > self.max_text || text_len / 1100 > body.len() {
             return None;
         }
@@ -54,7 +54,8 @@ impl MemberInflater {
     /// Inflates a member as a stream: its length, and that of its text.
     fn inflate_stream(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
         self.stream.reset();
-        let (mut used, mut len) = (0, 0);
+        let mut used = 0;
+        let mut len = 0;
         loop {
             if self.text.len() == len {
                 let longer = (2 * len).max(1 << 16).min(self.max_text + 1);
@@ -64,7 +65,8 @@ impl MemberInflater {
                 .stream
                 .feed(&bytes[used..], &mut self.text[len..])
                 .ok()?;
-            (used, len) = (used + fed.used, len + fed.inflated);
+            used += fed.used;
+            len += fed.inflated;
             if len > self.max_text {
                 return None;
             }

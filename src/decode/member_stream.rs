@@ -58,7 +58,7 @@ impl MemberStream {
     /// [done](Self::is_done), `bytes` is empty, or `out` is.
     ///
     /// # Errors
-    /// The reason why the bytes are no gzip member.
+    /// The reason why the bytes are not a gzip member.
     pub(crate) fn feed(&mut self, bytes: &[u8], out: &mut [u8]) -> Result<Fed, String> {
         let mut used = 0;
         loop {
@@ -104,7 +104,8 @@ impl MemberStream {
     }
 
     fn feed_body(&mut self, bytes: &[u8], out: &mut [u8]) -> Result<Fed, String> {
-        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+        let before_in = self.inflate.total_in();
+        let before_out = self.inflate.total_out();
         let status = self
             .inflate
             .decompress(bytes, out, FlushDecompress::None)

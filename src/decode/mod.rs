@@ -175,7 +175,7 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// After an error, moves to where decoding can continue; `false` if there is no such place.
+    /// After an error, moves to where decoding can continue; `false` if it cannot.
     pub(crate) fn resync(&mut self) -> io::Result<bool> {
         match &mut self.stream {
             DecodedStream::Gzip(reader) => {

@@ -69,6 +69,7 @@ impl OpenFiles for OpenLists {
         settings: &Settings<'_>,
         outputs: Outputs<Output<'w>>,
     ) -> Result<Written> {
+        // Refuse what the container does not have before the first byte of output.
         outputs.refuse_index()?;
         let mut outputs = outputs.try_map(Output::of_lines)?;
         let engine = settings.judge.engine();
@@ -139,6 +140,7 @@ impl OpenFiles for OpenLists {
                 let counted = count_block(engine, block, scratch, |verdicts, lines| {
                     local.count(verdicts, lines)
                 });
+                // The shared counts are touched once per block, not once per run of lines.
                 local.flush(tally);
                 counted
             },

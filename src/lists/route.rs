@@ -1,5 +1,5 @@
-//! Filters lists of URLs. A judged block becomes runs of lines with the same verdict; each run is one
-//! write.
+//! Filters lists of URLs. A judged block becomes runs of lines with the same verdict; each run is
+//! one write.
 
 use crate::container::criterion::Criterion;
 use crate::container::judged_records::judge_records;
@@ -96,7 +96,8 @@ pub(super) fn find_runs<'s>(
             });
         }
     }
-    (block.runs, block.stats) = (runs, stats);
+    block.runs = runs;
+    block.stats = stats;
     Ok(())
 }
 

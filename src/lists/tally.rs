@@ -39,6 +39,7 @@ pub(super) fn count_block<'s>(
                 }
             })?
         }
+        // The parts of a long line count once. It is invalid, so it is not sampled.
         BlockKind::LongLineStart => {
             let verdicts = VerdictsRef::invalid(judge.agents().len());
             criterion.count(&verdicts, 1, &mut stats);
@@ -46,7 +47,8 @@ pub(super) fn count_block<'s>(
         }
         BlockKind::Header | BlockKind::LongLineRest => {}
     }
-    (block.disallowed, block.stats) = (disallowed, stats);
+    block.disallowed = disallowed;
+    block.stats = stats;
     Ok(())
 }
 

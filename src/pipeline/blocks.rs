@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// line.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// A longer line is no URL. It is passed on in parts, so memory stays bounded.
+/// A longer line is not a URL. It is passed on in parts, so memory stays bounded.
 const MAX_LINE: usize = 64 << 20;
 
 /// The longest quoted field of CSV. A quote that is never closed would make one field of the rest
@@ -70,8 +70,8 @@ impl LineInput {
     }
 }
 
-/// Refuses a file whose first bytes, `start`, are not those of a list, before the run writes anything.
-/// Problems that show only after decompression are errors of the run.
+/// Refuses a file whose first bytes, `start`, are not those of a list, before the run writes
+/// anything. Problems that show only after decompression are errors of the run.
 pub(crate) fn refuse_other_formats(path: &Path, start: &[u8]) -> Result<()> {
     let start = &start[..start.len().min(file_format::DETECTION_LEN)];
     let is_compressed = matches!(
@@ -100,7 +100,7 @@ pub(crate) struct LineBlock {
     /// The lines, up to `len`. The rest is left over from earlier blocks.
     buffer: Vec<u8>,
     len: usize,
-    /// The place of the lines in the file, if they are not read yet.
+    /// The range of the lines in the file, if they are not read yet.
     unread: Option<FileRange>,
     pub kind: BlockKind,
     /// The format of the records; `None` if each line is a URL.
@@ -121,8 +121,8 @@ impl LineBlock {
         &self.buffer[..self.len]
     }
 
-    /// Makes this a block of records that are read otherwise: their lines, and their URLs, which are
-    /// taken.
+    /// Makes this a block of records that are read otherwise: their lines, and their URLs, which
+    /// are taken.
     pub(crate) fn set_records(
         &mut self,
         lines: &[u8],
@@ -131,7 +131,9 @@ impl LineBlock {
     ) {
         self.buffer.clear();
         self.buffer.extend_from_slice(lines);
-        (self.len, self.unread, self.kind) = (lines.len(), None, BlockKind::Lines);
+        self.len = lines.len();
+        self.unread = None;
+        self.kind = BlockKind::Lines;
         std::mem::swap(&mut self.extracted, urls);
         self.format = Some(Arc::clone(format));
     }
@@ -252,7 +254,8 @@ impl LineBlockReader {
         }
         if let Some(range) = self.next_range()? {
             block.unread = Some(range);
-            (block.kind, block.format) = (BlockKind::Lines, None);
+            block.kind = BlockKind::Lines;
+            block.format = None;
             return Ok(true);
         }
         // The block starts with the incomplete line at the end of the one before.
@@ -401,8 +404,8 @@ fn read_head<R: Read>(
     loop {
         let start = decoder.peeked();
         if start.len() >= file_format::ENOUGH || !has_more {
-            if let Some(why) = FileFormat::not_a_list(start, decoder.is_compressed()) {
-                return Err(Error::from(ErrorKind::BadList(why)).at(path));
+            if let Some(reason) = FileFormat::not_a_list(start, decoder.is_compressed()) {
+                return Err(Error::from(ErrorKind::BadList(reason)).at(path));
             }
             if let Some(head) = InputHead::of(path, start, has_more, options)? {
                 return Ok(head);

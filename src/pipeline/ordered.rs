@@ -9,7 +9,7 @@
 //! 3. It inserts the block into the [`ReorderBuffer`]. If no other worker writes, it writes all
 //!    blocks whose turn has come.
 //!
-//! A worker waits in one place only: before step 1, when every input is busy or too far ahead of
+//! A worker waits only before step 1, when every input is busy or too far ahead of
 //! the output. The block whose turn it is belongs to a worker that does not wait, so nobody waits
 //! for ever. The first error in the order of the blocks ends the run, and so does a panic. One lock
 //! guards all shared state; workers hold it for a moment at the ends of these steps.
@@ -64,6 +64,7 @@ pub(crate) fn run<S: BlockSource, T>(
     rayon::scope(|pool| {
         for _ in 0..threads {
             pool.spawn(|_| {
+                // Other workers would wait for the block of a worker that panics.
                 let _stop = StopOnPanic(&pipeline);
                 let mut scratch = scratch();
                 while let Some((read, block)) = pipeline.start_read() {
@@ -114,10 +115,8 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
             if state.error.is_some() || state.scheduler.is_finished() {
                 return None;
             }
-            let (written, has_room) = (
-                state.reorder.next_position(),
-                state.in_flight < self.max_in_flight,
-            );
+            let written = state.reorder.next_position();
+            let has_room = state.in_flight < self.max_in_flight;
             if let Some(read) = state.scheduler.start_read(written, has_room) {
                 state.in_flight += 1;
                 return Some((read, state.spare.pop().unwrap_or_default()));
@@ -168,6 +167,7 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
     ) {
         let input = read.input;
         let (position, item) = match read_block(self.source, read.target, &mut block) {
+            // The reader is returned before the slow part, so that another worker reads meanwhile.
             Ok(Some(reader)) => {
                 let position = self.return_reader(input, reader);
                 let done = self.source.load(&mut block).and_then(|()| work(&mut block));
@@ -193,6 +193,7 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
         let mut state = self.lock();
         state.reorder.insert(position, item);
         while state.error.is_none() {
+            // Another worker writes. It finds this item when it looks for the next one.
             let Some(mut write) = state.write.take() else {
                 return;
             };
@@ -200,6 +201,7 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
                 state.write = Some(write);
                 return;
             };
+            // Writing may take long, and the other workers need the lock meanwhile.
             drop(state);
             let (result, written) = match item {
                 BufferedItem::Block(mut block) => {

@@ -64,6 +64,8 @@ impl<I, R> InputScheduler<I, R> {
         written: BlockPosition,
         has_room: bool,
     ) -> Option<ReadTask<I, R>> {
+        // The bounds on memory: the input that is written now has its own, so a full pipeline never
+        // stops the read that would empty it.
         let max_ahead = self.max_ahead;
         let is_allowed = |next: BlockPosition| match next.input == written.input {
             true => next.block < written.block + max_ahead,
@@ -78,6 +80,7 @@ impl<I, R> InputScheduler<I, R> {
                 target: ReadTarget::Open(reader),
             });
         }
+        // Every open input is being read or too far ahead, so open one more.
         let next = BlockPosition {
             input: self.next_input,
             block: 0,
@@ -102,9 +105,11 @@ impl<I, R> InputScheduler<I, R> {
     /// Whether one more input may be open.
     fn can_open(&self) -> bool {
         // Every open input has given its first block, so the headers of lists come in input order.
-        let has_started =
-            |open: &OpenInput<R>| open.is_slow && (open.has_ended || open.next.block > 0);
-        self.open.len() < self.max_open && self.open.iter().all(has_started)
+        self.open.len() < self.max_open
+            && self
+                .open
+                .iter()
+                .all(|open| open.is_slow && (open.has_ended || open.next.block > 0))
     }
 
     /// Takes back the reader of an input that gave a block: the position of that block.

@@ -4,7 +4,6 @@ use crate::file_format::without_mark;
 use crate::judge::Verdict;
 use crate::judge::rows::LineRun;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Counts of lines by verdict.
 ///
@@ -58,9 +57,9 @@ impl FilterStats {
     #[cold]
     #[inline(never)]
     pub(crate) fn count_blank(&mut self, data: &[u8], lines: LineRun<'_>) {
-        let is_blank =
-            |line: &Range<usize>| without_mark(&data[line.clone()]).trim_ascii().is_empty();
-        self.blank += lines.ranges().filter(is_blank).count() as u64;
+        for line in lines.ranges() {
+            self.blank += u64::from(without_mark(&data[line]).trim_ascii().is_empty());
+        }
     }
 
     /// Whether there are lines that are not blank, and none of them has a URL. The likely cause is

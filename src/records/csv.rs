@@ -24,7 +24,8 @@ pub(super) fn record<'t>(
     delimiter: u8,
     mut each: impl FnMut(usize, Cow<'t, [u8]>),
 ) -> RecordEnd {
-    let (mut at, mut number) = (0, 0);
+    let mut at = 0;
+    let mut number = 0;
     loop {
         let start = at;
         let mut quoted = None;
@@ -35,6 +36,7 @@ pub(super) fn record<'t>(
             quoted = Some(close);
             at = close + 1;
         }
+        // Text between the closing quote and the delimiter belongs to the field.
         let end = memchr::memchr2(delimiter, b'\n', &text[at..]).map(|len| at + len);
         let field = &text[start..end.unwrap_or(text.len())];
         let is_last = end.is_none_or(|end| text[end] == b'\n');
@@ -70,7 +72,8 @@ fn closing_quote(text: &[u8], mut at: usize) -> Option<usize> {
 
 /// The content of a quoted field. `close` is the offset of the closing quote.
 fn unquoted(field: &[u8], close: usize) -> Cow<'_, [u8]> {
-    let (inner, after) = (&field[1..close], &field[close + 1..]);
+    let inner = &field[1..close];
+    let after = &field[close + 1..];
     if after.is_empty() && memchr::memchr(b'"', inner).is_none() {
         return Cow::Borrowed(inner);
     }

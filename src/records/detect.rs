@@ -56,10 +56,9 @@ impl InputHead {
         let mark_len = start.len() - without_mark(start).len();
         let start = &start[mark_len..];
         let by_name = options.format.or_else(|| format_of_name(name));
-        let (comma, tab) = (
-            options.delimiter.unwrap_or(b','),
-            options.delimiter.unwrap_or(b'\t'),
-        );
+        let comma = options.delimiter.unwrap_or(b',');
+        let tab = options.delimiter.unwrap_or(b'\t');
+        // In CSV, a line end inside quotes does not end the header.
         let is_quoted = by_name == Some(InputFormat::Csv) || options.delimiter == Some(b',');
         let has_end = start.contains(&b'\n') && (!is_quoted || csv::last_end(start, comma).0 > 0);
         if has_more && !has_end {
@@ -97,6 +96,7 @@ impl InputHead {
                 err.with_remedy(Remedy::NameColumn)
             }
         })?;
+        // A byte order mark belongs to the header if there is one, else to the first record.
         let has_marked_record = mark_len > 0 && header_len == 0;
         Ok(Some(Self {
             format: Some(RecordFormat::new(field, options)),
@@ -183,10 +183,8 @@ fn format_of_line(line: &[u8], options: &RecordOptions) -> InputFormat {
 /// Whether a line is a sort key, a timestamp of 14 digits, and an object.
 fn is_cdxj(line: &[u8]) -> bool {
     let mut parts = line.splitn_str(3, " ").skip(1);
-    let (time, object) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
+    let time = parts.next().unwrap_or_default();
+    let object = parts.next().unwrap_or_default();
     time.len() == 14 && time.iter().all(u8::is_ascii_digit) && object.starts_with(b"{")
 }
 
@@ -221,17 +219,13 @@ fn column_layout(
 ) -> Result<RecordLayout, String> {
     let (names, line_len) = split_header(start, &field(0));
     let header_len = if options.header { line_len } else { 0 };
-    let named = |wanted: &str| {
-        names
-            .iter()
-            .position(|name| name.trim_ascii() == wanted.as_bytes())
-    };
+    // A name shows that the first line is a header. A number does not.
     match &options.field {
         Some(Field::Number(number)) => Ok(RecordLayout {
             field: field(number.saturating_sub(1)),
             header_len,
         }),
-        Some(Field::Name(wanted)) => match named(wanted) {
+        Some(Field::Name(wanted)) => match position_of(&names, wanted) {
             Some(number) => Ok(RecordLayout {
                 field: field(number),
                 header_len: line_len,
@@ -242,7 +236,7 @@ fn column_layout(
                 list_names(&names)
             )),
         },
-        None => match named("url").or_else(|| named("URL")) {
+        None => match position_of(&names, "url").or_else(|| position_of(&names, "URL")) {
             Some(number) => Ok(RecordLayout {
                 field: field(number),
                 header_len: line_len,
@@ -257,6 +251,13 @@ fn column_layout(
             )),
         },
     }
+}
+
+/// The number of the column with this name.
+fn position_of(names: &[Cow<'_, [u8]>], wanted: &str) -> Option<usize> {
+    names
+        .iter()
+        .position(|name| name.trim_ascii() == wanted.as_bytes())
 }
 
 /// The columns of the first line, and its length.

@@ -4,8 +4,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use std::borrow::Cow;
 use std::fmt;
 
-/// The string at a key of a JSON object; `None` if the text is no JSON object or has no string at
-/// that key. Of equal keys the last counts.
+/// The string at a key of a JSON object; `None` if the text is not a JSON object or has no string
+/// at that key. Of equal keys the last counts.
 ///
 /// A key with dots may also be a path into nested objects: `metadata.url` is the key `url` of the
 /// object at `metadata`. A key that itself contains the dots takes precedence. Arrays are not
@@ -37,7 +37,8 @@ impl<'de> Visitor<'de> for StringAt<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut literal, mut nested) = (None, None);
+        let mut literal = None;
+        let mut nested = None;
         while let Some(KeyText(key)) = map.next_key()? {
             let rest = self.0.and_then(|path| path.strip_prefix(&*key));
             match (rest, rest.and_then(|rest| rest.strip_prefix('.'))) {

@@ -76,7 +76,8 @@ pub(crate) struct ReportArgs {
 const USAGE: &str = "robosieve report [OPTIONS] --snapshot <SNAP> --agent <AGENT> [INPUT]...
        robosieve report [OPTIONS] --series <LABEL=SNAP>... --agent <AGENT>";
 const INPUTS: &str = "Lists of URLs, Parquet or WARC files (default: report on the snapshot only)";
-const INPUTS_LONG: &str = "Lists of URLs, Parquet or WARC files (default: report on the snapshot only)
+const INPUTS_LONG: &str =
+    "Lists of URLs, Parquet or WARC files (default: report on the snapshot only)
 
 The formats are those of `filter`; `-` is standard input.";
 
