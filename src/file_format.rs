@@ -194,9 +194,9 @@ impl FileFormat {
         })
     }
 
-    /// The reason why a file that begins with `start` is not a list of URLs, and a remedy. `is_packed`
-    /// says that the bytes were inside gzip or zstd. NUL bytes alone are no reason, because lines
-    /// may have any bytes.
+    /// The reason why a file that begins with `start` is not a list of URLs, and a remedy.
+    /// `is_packed` says that the bytes were inside gzip or zstd. NUL bytes alone are not a reason,
+    /// because lines may have any bytes.
     pub(crate) fn not_a_list(start: &[u8], is_packed: bool) -> Option<String> {
         let format = Self::of(start).filter(|format| *format != Self::Binary)?;
         let remedy = match format {

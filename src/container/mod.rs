@@ -3,8 +3,8 @@
 //! A *container* is a file format with URLs in it: lists, Parquet, WARC. [`files`] has the traits
 //! that a container implements, and [`source`] the recognition of files by content. The rest serves
 //! these: the [`settings`] of a job, the [`criterion`] that decides which URLs are kept,
-//! [`outputs`] that appear together, the text of an [`annotation`], and the counts of a report ([`tally`],
-//! [`sample`]).
+//! [`outputs`] that appear together, the text of an [`annotation`], and the counts of a report
+//! ([`tally`], [`sample`]).
 
 pub(crate) mod annotation;
 pub(crate) mod criterion;

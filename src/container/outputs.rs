@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// An output of a job: a file, or any writer.
 ///
 /// A file appears when the job is [committed](Written::commit). It is compressed if its name ends
-/// in `.gz` or `.zst`, except for formats with a compression of their own. The bytes for a writer are
-/// never compressed as a whole.
+/// in `.gz` or `.zst`, except for formats with a compression of their own. The bytes for a writer
+/// are never compressed as a whole.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;

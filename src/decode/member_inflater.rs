@@ -57,6 +57,7 @@ impl MemberInflater {
         let mut used = 0;
         let mut len = 0;
         loop {
+            // The trailer is at an unknown offset, so the text grows as it is inflated.
             if self.text.len() == len {
                 let longer = (2 * len).max(1 << 16).min(self.max_text + 1);
                 self.text.resize(longer.max(len), 0);

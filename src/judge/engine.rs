@@ -73,6 +73,8 @@ impl<'s> Engine<'s> {
             Profile::Google => StatusPolicy::Google,
             Profile::Rfc9309 => StatusPolicy::Rfc9309,
         });
+        // A group may name an agent by any of its tokens. They are looked up once, so that judging
+        // compares numbers only.
         let chains = agents
             .iter()
             .map(|agent| snapshot.agent_tokens(agent, options.agent_match))
@@ -172,6 +174,7 @@ impl<'s> Engine<'s> {
         scratch: &'a mut Scratch<'s>,
         backend: impl Backend,
     ) -> Result<VerdictsRef<'a>> {
+        // Nearly all URLs are in normal form, and are split without a copy.
         let (origin, rest) = match url::split_plain(url, backend) {
             Some((origin, rest)) => (origin, rest),
             None => match url::split(url, self.profile, &mut scratch.key) {
@@ -203,7 +206,8 @@ impl<'s> Engine<'s> {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if one is damaged.
     pub(crate) fn verify_url(&self, url: &[u8]) -> Result<()> {
-        let (mut key, mut other_key) = (Vec::new(), Vec::new());
+        let mut key = Vec::new();
+        let mut other_key = Vec::new();
         let Some(parts) = url::split(url, self.profile, &mut key) else {
             return Ok(());
         };

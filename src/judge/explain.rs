@@ -1,4 +1,5 @@
-//! Explains a verdict by one robots.txt: the deciding rule, its groups, and why other rules lost.
+//! Explains a verdict by one robots.txt: the deciding rule, its groups, and the reasons why
+//! other rules lost.
 //!
 //! This compares every rule, straight from the parsed text. So it is also an independent check of
 //! the compiled rule sets: see `Judge::explain`.
@@ -92,8 +93,10 @@ impl Rejection {
 /// use robosieve::judge::explain;
 /// use robosieve::{AgentMatch, Profile, Robots, Verdict};
 /// let robots = Robots::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
-/// let why = explain(&robots, &"FooBot".parse()?, AgentMatch::Extended, b"https://e.example/x/y/z");
-/// assert_eq!((why.verdict, why.deciding.unwrap().line), (Verdict::Allowed, 3));
+/// let url = b"https://e.example/x/y/z";
+/// let explanation = explain(&robots, &"FooBot".parse()?, AgentMatch::Extended, url);
+/// assert_eq!(explanation.verdict, Verdict::Allowed);
+/// assert_eq!(explanation.deciding.unwrap().line, 3);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> Explanation {
@@ -142,10 +145,11 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
 impl Robots<'_> {
     /// Whether the agent may fetch `url`, a URL or a bare path with its query.
     ///
-    /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part. The
-    /// answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a [`Judge`](crate::Judge)
-    /// for an origin with this robots.txt. The longest matching rule decides, and allow wins between
-    /// rules of the same length (RFC 9309 §2.2.2); without a matching rule, the URL is allowed.
+    /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part.
+    /// The answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a
+    /// [`Judge`](crate::Judge) for an origin with this robots.txt. The longest matching rule
+    /// decides, and allow wins between rules of the same length (RFC 9309 §2.2.2); without a
+    /// matching rule, the URL is allowed.
     ///
     /// Cost: each rule of the agent's groups is compared with the path. To ask about many URLs or
     /// sites, compile a snapshot. Never panics.

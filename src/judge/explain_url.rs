@@ -56,11 +56,13 @@ impl<'s> Engine<'s> {
             rules: None,
             preferences: PreferenceExplanation::default(),
         };
-        let (mut key, mut other_key) = (Vec::new(), Vec::new());
+        let mut key = Vec::new();
+        let mut other_key = Vec::new();
         let Some(parts) = url::split(url, self.profile, &mut key) else {
             return Ok(out);
         };
-        (out.reason, out.origin) = (Reason::UnknownOrigin, Origin::of(url));
+        out.reason = Reason::UnknownOrigin;
+        out.origin = Origin::of(url);
         let found = self.locate(
             parts.origin,
             self.view.hash(parts.origin),
@@ -70,6 +72,8 @@ impl<'s> Engine<'s> {
         let Some((located, is_other)) = found else {
             return Ok(out);
         };
+        // The index and the table of origins both have the entry. A difference is damage that
+        // judging alone does not notice.
         let entry = self.snapshot.origin_at(located.row)?;
         if entry.key() != located.key
             || entry.rules_file() != (located.file != NONE).then_some(located.file)
@@ -93,17 +97,19 @@ impl<'s> Engine<'s> {
         if let (Ruling::Rules | Ruling::LastGood, Some(file), Some(agent)) =
             (ruling, file, self.agents.get(agent))
         {
+            // The stored text is judged again, rule by rule, and must give the same verdict as the
+            // compiled rules.
             let text = self.snapshot.text(file)?;
             let robots = Robots::parse(&text, self.profile);
             let url = path_url(&parts);
-            let why = explain(&robots, agent, self.options.agent_match, &url);
-            if why.verdict != verdict {
+            let rules = explain(&robots, agent, self.options.agent_match, &url);
+            if rules.verdict != verdict {
                 return Err(Error::corrupt(format!(
                     "the stored robots.txt of {} contradicts its compiled rules",
                     String::from_utf8_lossy(parts.origin)
                 )));
             }
-            out.rules = Some(why);
+            out.rules = Some(rules);
             out.preferences = explain_preferences(&robots, agent, self.options.agent_match, &url);
         }
         out.preferences.preferences = under(out.preferences.preferences, verdict);

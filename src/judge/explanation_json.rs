@@ -1,6 +1,6 @@
 //! Explanations as JSON objects. docs/CHECK.md documents the keys: programs rely on them.
 
-use super::explain::{Explanation, Rejection, RuleLine};
+use super::explain::{Explanation, RuleLine};
 use super::explain_url::UrlExplanation;
 use crate::preferences::lines_json;
 use crate::robots::LooksLike;
@@ -55,31 +55,43 @@ impl Explanation {
 }
 
 /// The keys of an [`Explanation`]; without one, no rules decide.
-fn rules_json(why: Option<&Explanation>, all: bool) -> Map<String, Value> {
-    let not_matching = |why: &Explanation| {
-        why.losers
-            .iter()
-            .filter(|(_, loss)| !loss.is_match())
-            .count()
-    };
+fn rules_json(explanation: Option<&Explanation>, all: bool) -> Map<String, Value> {
+    // Every key is always there, so that a reader of the JSON need not test for it.
     Map::from_iter([
-        ("path".to_owned(), why.map(|why| why.path.as_str()).into()),
-        ("group".to_owned(), why.and_then(group_json).into()),
+        (
+            "path".to_owned(),
+            explanation
+                .map(|explanation| explanation.path.as_str())
+                .into(),
+        ),
+        ("group".to_owned(), explanation.and_then(group_json).into()),
         (
             "rule".to_owned(),
-            why.and_then(|why| why.deciding.as_ref())
+            explanation
+                .and_then(|explanation| explanation.deciding.as_ref())
                 .map(rule_json)
                 .into(),
         ),
         (
             "losers".to_owned(),
-            why.map_or(Vec::new(), |why| losers_json(why, all)).into(),
+            explanation
+                .map_or(Vec::new(), |explanation| losers_json(explanation, all))
+                .into(),
         ),
         (
             "not_matching".to_owned(),
-            why.map_or(0, not_matching).into(),
+            explanation.map_or(0, not_matching).into(),
         ),
     ])
+}
+
+/// The number of rules that do not match.
+fn not_matching(explanation: &Explanation) -> usize {
+    explanation
+        .losers
+        .iter()
+        .filter(|(_, loss)| !loss.is_match())
+        .count()
 }
 
 /// The entry of the origin in the snapshot.
@@ -100,9 +112,10 @@ pub(crate) fn rfc3339(seconds: i64) -> String {
 }
 
 /// The group or groups of the agent; `None` if there is none.
-fn group_json(why: &Explanation) -> Option<Value> {
-    (!why.agent_lines.is_empty())
-        .then(|| json!({ "name": why.named, "lines": lines_json(&why.agent_lines) }))
+fn group_json(explanation: &Explanation) -> Option<Value> {
+    (!explanation.agent_lines.is_empty()).then(
+        || json!({ "name": explanation.named, "lines": lines_json(&explanation.agent_lines) }),
+    )
 }
 
 fn rule_json(rule: &RuleLine) -> Value {
@@ -111,12 +124,16 @@ fn rule_json(rule: &RuleLine) -> Value {
     })
 }
 
-fn losers_json(why: &Explanation, all: bool) -> Vec<Value> {
-    let shown = why.losers.iter().filter(|(_, loss)| all || loss.is_match());
-    let object = |(rule, loss): &(RuleLine, Rejection)| {
+fn losers_json(explanation: &Explanation, all: bool) -> Vec<Value> {
+    let shown = explanation
+        .losers
+        .iter()
+        .filter(|(_, loss)| all || loss.is_match());
+    let mut losers = Vec::new();
+    for (rule, loss) in shown {
         let mut object = rule_json(rule);
         object["reason"] = loss.name().into();
-        object
-    };
-    shown.map(object).collect()
+        losers.push(object);
+    }
+    losers
 }

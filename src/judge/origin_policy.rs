@@ -87,6 +87,7 @@ impl<'s> Engine<'s> {
             file: NONE,
             via_other_scheme,
         };
+        // Most origins have rules. The class in their entry saves reading their metadata.
         if entry.class == OutcomeClass::Rules {
             return self.group_agents(entry.file, state);
         }
@@ -121,6 +122,8 @@ impl<'s> Engine<'s> {
         state.context.file = file;
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
+        // Most agents share the global rules, so a path is matched once per rule set, and not once
+        // per agent.
         for (agent, chain) in self.chains.iter().enumerate() {
             let own = if named.is_empty() {
                 None
@@ -148,6 +151,7 @@ impl<'s> Engine<'s> {
             };
             agents[agent / 64] |= 1 << (agent % 64);
         }
+        // One rule set and up to 64 agents are the usual case: their verdicts are one of two words.
         state.policy = match (
             &*state.groups,
             &*state.agents_of_groups,

@@ -42,7 +42,8 @@ self_cell!(
 /// ```
 /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 /// let mut compiler = Compiler::default();
-/// compiler.add_robots("https://e.example", b"user-agent: a\ndisallow: /x\nuser-agent: *\nallow: /")?;
+/// let robots = b"user-agent: a\ndisallow: /x\nuser-agent: *\nallow: /";
+/// compiler.add_robots("https://e.example", robots)?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
 /// let judge = Judge::new(snapshot, &["a".parse()?, "b".parse()?], JudgeOptions::default())?;
 /// let verdicts = judge.judge(b"https://e.example/x/1")?;
@@ -130,7 +131,8 @@ impl Judge {
         self.engine().verify_url(url)
     }
 
-    /// Why the agent at this place may fetch the URL or not. Verifies the bytes that it reads.
+    /// The reason why the agent with this number may fetch the URL or not. Verifies the bytes that
+    /// it reads.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if a block that it reads is damaged, if
@@ -145,12 +147,11 @@ impl Judge {
         &self,
         work: impl for<'s> FnOnce(&Engine<'s>, &mut Scratch<'s>) -> R,
     ) -> R {
-        let new = || {
+        let mut scratch = self.pool.take_or_else(|| {
             ScratchCell::new(Arc::clone(&self.engine), |engine| {
                 engine.borrow_dependent().scratch()
             })
-        };
-        let mut scratch = self.pool.take_or_else(new);
+        });
         let result =
             scratch.with_dependent_mut(|engine, scratch| work(engine.borrow_dependent(), scratch));
         self.pool.put_back(scratch);

@@ -86,7 +86,9 @@ impl Engine<'_> {
             OriginPolicy::AllButRobots => VerdictBits::Same(Verdict::Disallowed),
             OriginPolicy::OneSet(_) | OriginPolicy::ByGroups => {
                 let Matching { rules, allowed } = matching;
-                let (candidate, mut signature) = (Candidate::new(path), PathSignature::new());
+                // The signature is computed when the first rule set needs it, and then shared.
+                let candidate = Candidate::new(path);
+                let mut signature = PathSignature::new();
                 allowed.copy_from_slice(&origin.without_group);
                 for (group, agents) in origin
                     .groups

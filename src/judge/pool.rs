@@ -3,8 +3,8 @@
 use crate::threads;
 use crossbeam_queue::ArrayQueue;
 
-/// Values that no call uses. Those for which it has no room are dropped, so memory is bounded by the
-/// number of cores.
+/// Values that no call uses. Those for which it has no room are dropped, so memory is bounded by
+/// the number of cores.
 pub(super) struct Pool<T>(ArrayQueue<T>);
 
 impl<T> std::fmt::Debug for Pool<T> {

@@ -121,6 +121,7 @@ impl<'j> PreferenceJudge<'j> {
     /// Parses a robots.txt into the thread's cache, or records for all threads that it says
     /// nothing.
     fn load(&self, file: u32, silent: &AtomicBool, memory: &mut PreferenceScratch) -> Result<bool> {
+        // Cached sets have the agents of the judge that parsed them, so another judge starts anew.
         if memory.engine != Some(self.judge.engine().id) {
             *memory = PreferenceScratch {
                 engine: Some(self.judge.engine().id),
@@ -180,6 +181,7 @@ impl<'j> PreferenceJudge<'j> {
         ) else {
             return &[];
         };
+        // A preference on the use of a page says nothing if the page may not be fetched.
         let stated = set.evaluate(&self.judge.engine().normal_path(parts.path), answers);
         applied.clear();
         applied.extend(

@@ -52,6 +52,7 @@ impl RefusingLines {
     /// contradicts the compiled rules.
     pub(crate) fn find(&mut self, engine: &Engine<'_>, file: u32, url: &[u8]) -> Result<Arc<str>> {
         let key = (engine.id, file);
+        // URLs of a site come together, so its robots.txt is parsed once for many of them.
         if !self.rules.contains_key(&key) {
             let texts = match &mut self.texts {
                 Some(texts) if texts.is_of(engine.snapshot()) => texts,
@@ -59,7 +60,8 @@ impl RefusingLines {
             };
             let text = texts.read(file)?;
             if self.cached_bytes + text.len() > CACHE_BYTES {
-                (self.rules, self.cached_bytes) = Default::default();
+                self.rules = Default::default();
+                self.cached_bytes = 0;
             }
             self.cached_bytes += text.len();
             let rules = engine

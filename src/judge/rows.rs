@@ -7,7 +7,7 @@ use std::ops::Range;
 
 pub(super) use super::line_scanner::BATCH;
 
-/// Gives rows in batches of up to [`BATCH`]. A row is numbered by its place in its batch.
+/// Gives rows in batches of up to [`BATCH`]. A row is numbered by its position in its batch.
 ///
 /// All methods are inlined into the loop over rows.
 pub(super) trait RowSource<'d> {

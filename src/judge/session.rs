@@ -19,7 +19,10 @@ impl Judge {
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
     /// let mut session = judge.session();
-    /// for (url, expected) in [("https://e.example/x", Verdict::Disallowed), ("https://e.example/", Verdict::Allowed)] {
+    /// for (url, expected) in [
+    ///     ("https://e.example/x", Verdict::Disallowed),
+    ///     ("https://e.example/", Verdict::Allowed),
+    /// ] {
     ///     assert_eq!(session.judge(url.as_bytes())?.get(0), expected);
     ///     assert_eq!(session.verdict(url.as_bytes(), 0)?, expected);
     /// }
@@ -71,7 +74,7 @@ impl<'j> JudgeSession<'j> {
             .map(Verdicts::new)
     }
 
-    /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
+    /// The verdict for the agent with this number; [`Verdict::Invalid`] beyond the last.
     /// Cheaper than [`judge`](Self::judge), which copies the verdicts for all agents.
     ///
     /// # Errors

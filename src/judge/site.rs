@@ -19,7 +19,8 @@ use crate::url::Origin;
 /// ```
 /// use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
 /// let mut compiler = Compiler::default();
-/// compiler.add_robots("https://e.example", b"user-agent: a\ndisallow: /x\nuser-agent: *\nallow: /")?;
+/// let robots = b"user-agent: a\ndisallow: /x\nuser-agent: *\nallow: /";
+/// compiler.add_robots("https://e.example", robots)?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
 /// let judge = Judge::new(snapshot, &["a".parse()?, "b".parse()?], JudgeOptions::default())?;
 ///
@@ -50,7 +51,8 @@ impl Judge {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn site(&self, origin: &Origin) -> Result<Site<'_>> {
-        let (engine, key) = (self.engine(), origin.as_str().as_bytes());
+        let engine = self.engine();
+        let key = origin.as_str().as_bytes();
         let mut state = OriginState::unknown(engine.verdict_on_unknown(), engine.agents().len());
         if let Some((entry, other)) =
             engine.locate(key, engine.view.hash(key), Probe::SKIPPED, &mut Vec::new())?

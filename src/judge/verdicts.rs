@@ -49,7 +49,7 @@ impl Verdicts {
         }
     }
 
-    /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
+    /// The verdict for the agent with this number; [`Verdict::Invalid`] beyond the last.
     #[inline]
     pub fn get(&self, agent: usize) -> Verdict {
         self.as_ref().get(agent)

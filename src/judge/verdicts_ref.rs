@@ -81,7 +81,7 @@ impl VerdictsRef<'_> {
         self.answer.bits()
     }
 
-    /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
+    /// The verdict for the agent with this number; [`Verdict::Invalid`] beyond the last.
     #[inline]
     pub fn get(&self, agent: usize) -> Verdict {
         let word = match self.answer {

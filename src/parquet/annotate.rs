@@ -44,7 +44,7 @@ pub(super) fn run(
     let encoders = || ColumnEncoders::new(&new_columns, &properties, &path);
     let row_groups = &all_row_groups(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
-    // A borrow for the thread, because the footer is written after the thread ends.
+    // The thread borrows the table, because the footer is written after the thread ends.
     let target = &mut table;
     let judged = std::thread::scope(|scope| {
         // The thread owns the receiver and drops it when copying ends. Then `send` fails instead of

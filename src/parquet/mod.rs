@@ -85,7 +85,8 @@ impl Tables {
 
 impl OpenFiles for Tables {
     /// If all rows of a row group go to one output, the row group is copied. Otherwise its values
-    /// are encoded again, with the compression of their column, and with a dictionary if it had one.
+    /// are encoded again, with the compression of their column, and with a dictionary if it had
+    /// one.
     fn filter<'w>(
         self: Box<Self>,
         settings: &Settings<'_>,

@@ -193,18 +193,21 @@ fn cdx_letters(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii().strip_prefix(b"CDX ")
 }
 
-fn cdx_layout(line: &[u8]) -> Result<RecordLayout, String> {
-    let field = |number| UrlField::Column {
+fn cdx_field(number: usize) -> UrlField {
+    UrlField::Column {
         number,
         delimiter: b' ',
-    };
+    }
+}
+
+fn cdx_layout(line: &[u8]) -> Result<RecordLayout, String> {
     let Some(letters) = cdx_letters(line) else {
-        return Ok(RecordLayout::without_header(field(2)));
+        return Ok(RecordLayout::without_header(cdx_field(2)));
     };
     let mut letters = letters.split_str(" ").filter(|letter| !letter.is_empty());
     match letters.position(|letter| letter == b"a") {
         Some(number) => Ok(RecordLayout {
-            field: field(number),
+            field: cdx_field(number),
             header_len: line.len(),
         }),
         None => Err("the CDX header names no field \"a\", which is the original URL".to_owned()),

@@ -170,8 +170,8 @@ impl RecordFormat {
         self.append(url.as_deref().unwrap_or_default().as_bytes(), out);
     }
 
-    /// Appends a URL as a line. A text with a line end is not a URL and would become two lines, so its
-    /// line is empty.
+    /// Appends a URL as a line. A text with a line end is not a URL and would become two lines, so
+    /// its line is empty.
     fn append(&self, url: &[u8], out: &mut ExtractedUrls) {
         if memchr::memchr(b'\n', url).is_none() {
             match &self.composer {

@@ -91,8 +91,8 @@ pub struct RecordOptions {
     /// is none, a path into nested objects: `a.b` is the key `b` of the object at `a`. Arrays are
     /// not searched.
     pub json_key: Option<String>,
-    /// The scheme for URLs without one; with `None` such texts are not URLs. A text that begins with
-    /// `scheme:` has a scheme, unless a port follows (`localhost:80`).
+    /// The scheme for URLs without one; with `None` such texts are not URLs. A text that begins
+    /// with `scheme:` has a scheme, unless a port follows (`localhost:80`).
     pub default_scheme: Option<String>,
     /// The host for URLs that are only a path, as in the access log of one site: a host, or scheme
     /// and host. Without a scheme it is `default_scheme`, else `https`. With `None` paths are

@@ -1,4 +1,5 @@
-//! The backend of this machine, chosen at run time: AVX2 if the machine has it, scalar code otherwise.
+//! The backend of this machine, chosen at run time: AVX2 if the machine has it, scalar code
+//! otherwise.
 //!
 //! `ROBOSIEVE_SCALAR=1` in the environment selects scalar code on every machine, so that the tests
 //! cover both. It is an aid for tests and debugging: no verdict depends on it.

@@ -48,8 +48,8 @@ pub(crate) trait Kernel {
     /// The result.
     type Output;
 
-    /// Runs the loop. It must be `#[inline(always)]`, as must the short functions that it calls: only
-    /// then the steps of the backend are inlined into it.
+    /// Runs the loop. It must be `#[inline(always)]`, as must the short functions that it calls:
+    /// only then the steps of the backend are inlined into it.
     fn run(self, backend: impl Backend) -> Self::Output;
 }
 
@@ -138,7 +138,8 @@ impl Fingerprints {
     /// Adds the first three bytes of `literal`, which must not be empty, to a bucket.
     pub(crate) fn add(&mut self, bucket: usize, literal: &[u8]) {
         self.is_wide |= bucket >= 8;
-        let (half, bit) = (&mut self.halves[bucket / 8 % 2], 1 << (bucket % 8));
+        let half = &mut self.halves[bucket / 8 % 2];
+        let bit = 1 << (bucket % 8);
         for (position, nibbles) in half.iter_mut().enumerate() {
             match literal.get(position) {
                 Some(&byte) => {

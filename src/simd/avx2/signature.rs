@@ -87,7 +87,8 @@ fn flag_bits(flags: &[u8; 256]) -> [u64; 2] {
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn characters(text: &[u8], kinds: &Nibbles) -> Characters {
     let (chunks, rest) = text.as_chunks::<32>();
-    let (mut all, mut slashes) = (_mm256_setzero_si256(), 0);
+    let mut all = _mm256_setzero_si256();
+    let mut slashes = 0;
     for chunk in chunks {
         let bytes = load_bytes(chunk);
         all = _mm256_or_si256(all, kinds_of(bytes, kinds));
@@ -113,7 +114,8 @@ pub(super) fn next_subset(signatures: &[[u8; 16]], signature: [u64; 2]) -> Optio
         let [first, second, third, fourth] = chunk.as_flattened().as_chunks::<32>().0 else {
             return None;
         };
-        let (low, high) = (within(first, second, both), within(third, fourth, both));
+        let low = within(first, second, both);
+        let high = within(third, fourth, both);
         // One branch for eight signatures; with twelve it was slower.
         if lanes(_mm256_or_si256(low, high)) != 0 {
             return Some(
@@ -130,10 +132,8 @@ pub(super) fn next_subset(signatures: &[[u8; 16]], signature: [u64; 2]) -> Optio
 #[target_feature(enable = "avx2")]
 fn within(first: &[u8; 32], second: &[u8; 32], both: __m256i) -> __m256i {
     // The bits that `both` lacks, for two signatures each; then one lane per signature.
-    let (first, second) = (
-        _mm256_andnot_si256(both, load_bytes(first)),
-        _mm256_andnot_si256(both, load_bytes(second)),
-    );
+    let first = _mm256_andnot_si256(both, load_bytes(first));
+    let second = _mm256_andnot_si256(both, load_bytes(second));
     let lacking = _mm256_or_si256(
         _mm256_unpacklo_epi64(first, second),
         _mm256_unpackhi_epi64(first, second),

@@ -9,15 +9,16 @@ use std::arch::x86_64::*;
 #[target_feature(enable = "avx2")]
 pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
     let halves = text.as_chunks().0;
-    let (low, high) = (scan_half(&halves[0]), scan_half(&halves[1]));
+    let low = scan_half(&halves[0]);
+    let high = scan_half(&halves[1]);
     LineMasks {
         ends: low.ends | high.ends << 32,
         odd: low.odd | high.odd << 32,
     }
 }
 
-/// Scans 32 bytes. This is no closure for `map`, because the compiler did not always inline that,
-/// and a call took a third of a sorted list's time.
+/// Scans 32 bytes. This is not a closure for `map`, because the compiler did not always inline
+/// that, and a call took a third of a sorted list's time.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn scan_half(text: &[u8; 32]) -> LineMasks {
