@@ -93,16 +93,20 @@ impl Source {
         Ok(answer)
     }
 
-    /// A reader of the bytes after `start`.
+    /// A reader of the bytes after `start`. That of a file reads the file again.
     fn reopen(&mut self) -> Result<Box<dyn Read + Send>> {
-        if let SourceKind::Stream(_) = &self.kind
-            && let SourceKind::Stream(reader) =
-                std::mem::replace(&mut self.kind, SourceKind::Unopened)
-        {
-            return Ok(reader);
+        // A stream is put back by the caller: its bytes cannot be read twice.
+        let kind = match self.kind {
+            SourceKind::File => SourceKind::File,
+            _ => std::mem::replace(&mut self.kind, SourceKind::Unopened),
+        };
+        match kind {
+            SourceKind::Stream(reader) => Ok(reader),
+            SourceKind::File | SourceKind::Unopened => {
+                let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
+                Ok(Box::new(file))
+            }
         }
-        let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
-        Ok(Box::new(file))
     }
 
     /// Opens the file or stream, from its first byte on.
