@@ -7,7 +7,8 @@ use std::str::FromStr;
 
 /// An option with a fixed set of values, each with a name.
 ///
-/// [`FromStr`] parses a name, exactly as written here, and `Display` writes it.
+/// [`FromStr`] parses a name, exactly as written here, and `Display` writes it. In serde's formats, a
+/// value is its name.
 ///
 /// ```
 /// use robosieve::NamedValue;
@@ -16,6 +17,8 @@ use std::str::FromStr;
 /// assert_eq!(Keep::NAMES[0], (Keep::Allowed, "allowed"));
 /// let err = "none".parse::<Keep>().unwrap_err();
 /// assert_eq!(err.to_string(), r#""none" is not one of allowed, disallowed"#);
+/// let config: Keep = serde_json::from_str(r#""disallowed""#).unwrap();
+/// assert_eq!(config, Keep::Disallowed);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub trait NamedValue: Copy + Debug + PartialEq + FromStr<Err = Error> + 'static {
@@ -33,7 +36,8 @@ pub(crate) fn parse<T: NamedValue>(given: &str) -> Result<T, Error> {
     })
 }
 
-/// Names the values of an enum: implements [`NamedValue`], `name`, `FromStr` and `Display`.
+/// Names the values of an enum: implements [`NamedValue`], `name`, `FromStr`, `Display`, and serde's
+/// traits by the names, for configuration files.
 macro_rules! named_values {
     ($(#[$doc:meta])* $type:ident { $($(#[$attr:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
         impl $type {
@@ -59,6 +63,19 @@ macro_rules! named_values {
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.name())
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let name = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(from)?;
+                name.parse().map_err(serde::de::Error::custom)
             }
         }
     };

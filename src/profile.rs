@@ -9,10 +9,7 @@ use crate::named_value::named_values;
 /// The two differ in the normal form of percent-escapes, in the meaning of `Allow: …/index.html`,
 /// and in whether a rule can disallow `/robots.txt` itself. `docs/SEMANTICS.md` in the repository
 /// lists every difference with its source.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// The verdicts of Google's open-source parser.
     #[default]

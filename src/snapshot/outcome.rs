@@ -2,11 +2,9 @@
 
 use crate::named_value::named_values;
 use crate::robots::LooksLike;
-use serde::{Deserialize, Serialize};
 
 /// The class of an outcome. Status policies decide by class, and by some statuses within it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum OutcomeClass {
     /// 2xx: the rules of the body apply.

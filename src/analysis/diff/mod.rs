@@ -16,7 +16,7 @@ mod origins;
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::snapshot::{OutcomeClass, Snapshot};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The options of [`Diff::of`].
 ///
@@ -129,17 +129,11 @@ pub struct Origins {
 #[non_exhaustive]
 pub struct OutcomeChange {
     /// The class in the old snapshot.
-    #[serde(serialize_with = "class_name")]
     pub from: OutcomeClass,
     /// The class in the new snapshot.
-    #[serde(serialize_with = "class_name")]
     pub to: OutcomeClass,
     /// The number of origins.
     pub origins: u64,
-}
-
-fn class_name<S: Serializer>(class: &OutcomeClass, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(class.name())
 }
 
 /// The change for one agent, over the origins that answered in both snapshots.

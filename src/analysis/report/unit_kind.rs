@@ -1,12 +1,10 @@
 //! The kinds of units that a report counts, and the names of units.
 
 use crate::named_value::named_values;
-use serde::Serialize;
 use std::net::Ipv4Addr;
 
 /// The units that a report counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnitKind {
     /// Every origin: http and https of a host, and its ports, count separately.
