@@ -60,12 +60,12 @@ fn odd_lines(c: &mut Criterion) {
 /// A synthetic web that no cache holds: each row costs several cache misses.
 fn many_origins(c: &mut Criterion) {
     let origins = scaled(2_000_000) as u64;
-    let web = Web::new(WebOptions {
-        seed: 1,
-        origins,
-        urls: origins,
-        order: Order::Shuffled,
-    });
+    let web = Web::new(
+        WebOptions::default()
+            .origins(origins)
+            .urls(origins)
+            .order(Order::Shuffled),
+    );
     let mut compiler = Compiler::default();
     compiler
         .add_reader("synthetic archive", web.archive())

@@ -57,6 +57,7 @@ fn extended_token(value: &[u8]) -> Vec<u8> {
 
 /// How a requested agent is matched with the user-agent lines of a robots.txt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AgentMatch {
     /// As the reference does; in addition, a name outside the RFC's alphabet (`MJ12bot`,
     /// `Kangaroo Bot`) matches the extended token of a line.

@@ -10,6 +10,7 @@ use crate::named_value::named_values;
 /// and in whether a rule can disallow `/robots.txt` itself. `docs/SEMANTICS.md` in the repository
 /// lists every difference with its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Profile {
     /// The verdicts of Google's open-source parser.
     #[default]

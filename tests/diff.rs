@@ -31,10 +31,7 @@ fn compile(sites: &[Site<'_>]) -> Snap {
 /// A generated web, and the same web later. Some sites are gone, new, failing or without a
 /// robots.txt. Some have other rules for all or for one agent, some only another comment.
 fn webs() -> [Vec<(String, u16, String)>; 2] {
-    let web = Web::new(WebOptions {
-        origins: 260,
-        ..WebOptions::default()
-    });
+    let web = Web::new(WebOptions::default().origins(260));
     let mut compiler = Compiler::default();
     compiler.add_reader("web", web.archive()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();

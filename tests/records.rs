@@ -379,12 +379,12 @@ fn kept_lines_keep_their_byte_order_mark() {
 /// URLs of some blocks in every format, each among text that is hard to parse.
 #[test]
 fn all_formats_give_the_same_verdicts() {
-    let web = Web::new(WebOptions {
-        origins: 300,
-        urls: 12_000,
-        order: Order::Shuffled,
-        ..WebOptions::default()
-    });
+    let web = Web::new(
+        WebOptions::default()
+            .origins(300)
+            .urls(12_000)
+            .order(Order::Shuffled),
+    );
     let mut compiler = Compiler::default();
     compiler.add_reader("robots.jsonl", web.archive()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();

@@ -155,12 +155,13 @@ impl Site {
 
 /// The origins of a synthetic web with the rules of their robots.txt files.
 fn sites() -> Vec<Site> {
-    let web = Web::new(WebOptions {
-        seed: 11,
-        origins: 800,
-        urls: 0,
-        order: Order::Sorted,
-    });
+    let web = Web::new(
+        WebOptions::default()
+            .seed(11)
+            .origins(800)
+            .urls(0)
+            .order(Order::Sorted),
+    );
     let archive = std::io::read_to_string(web.archive()).unwrap();
     let site = |line: &str| {
         let capture: Value = serde_json::from_str(line).unwrap();

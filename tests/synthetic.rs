@@ -10,12 +10,13 @@ use std::io::Read;
 use xxhash_rust::xxh3::xxh3_64;
 
 fn web(seed: u64, origins: u64, urls: u64, order: Order) -> Web {
-    Web::new(WebOptions {
-        seed,
-        origins,
-        urls,
-        order,
-    })
+    Web::new(
+        WebOptions::default()
+            .seed(seed)
+            .origins(origins)
+            .urls(urls)
+            .order(order),
+    )
 }
 
 fn text(mut reader: impl Read) -> String {

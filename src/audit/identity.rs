@@ -13,6 +13,7 @@ use std::sync::Arc;
 /// Whether requests come from the published addresses of the crawler that they name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Identity {
     /// They come from these addresses.
     Verified,

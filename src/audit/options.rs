@@ -93,6 +93,7 @@ impl AuditOptions {
 
 /// The outputs of an audit that have lines of the logs. `None` discards them.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct AuditOutputs<'w> {
     /// The lines of requests that broke the rules, unchanged.
     pub breaches: Option<&'w mut (dyn Write + Send)>,

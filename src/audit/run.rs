@@ -41,7 +41,7 @@ use std::cmp::Reverse;
 /// let options = AuditOptions::default().host("https://e.example".to_owned());
 /// let audit = Audit::new(vec![DatedSnapshot::new(None, snapshot)], options)?;
 /// let mut breaches = Vec::new();
-/// let outputs = AuditOutputs { breaches: Some(&mut breaches), ..AuditOutputs::default() };
+/// let outputs = AuditOutputs::default().breaches(Some(&mut breaches));
 /// let report = audit.run(vec![Input::from_reader("access.log", log.as_slice())], outputs, &|_| {})?;
 /// assert_eq!((report.lines, report.other_agents), (2, 1));
 /// assert_eq!((&report.crawlers[0].name[..], report.crawlers[0].disallowed), ("GPTBot", 1));

@@ -19,6 +19,9 @@
 //!
 //! `NULL`, lengths that do not fit, misaligned pointers and offsets out of bounds are errors.
 
+// No type here is `#[non_exhaustive]`: the header fixes the layout of the struct and the numbers of
+// the enums, and C programs do not see the attribute.
+
 // One contract holds for all functions; the documentation of each is that of the header.
 #![allow(clippy::missing_safety_doc, non_camel_case_types)]
 

@@ -304,11 +304,10 @@ impl<'r> AgentList<'r> {
         );
         print_alphabet_note(
             &partly,
-            match agent_match {
-                AgentMatch::Extended => {
-                    "it is compared with the whole name in user-agent lines (--agent-match google turns that off)"
-                }
-                AgentMatch::Google => "no group can name it by that, only by its other names",
+            if agent_match == AgentMatch::Google {
+                "no group can name it by that, only by its other names"
+            } else {
+                "it is compared with the whole name in user-agent lines (--agent-match google turns that off)"
             },
         );
     }

@@ -88,10 +88,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
 /// Says which lines were not written, and which options keep or write them.
 fn print_hints(args: &FilterArgs, stats: &FilterStats) {
     if stats.unknown > 0 && args.unknown_to.is_none() {
-        let verdict = match args.keep {
-            Keep::Allowed => "allow",
-            Keep::Disallowed => "disallow",
-        };
+        let verdict = args.keep.unknown_origin();
         print_line(format_args!(
             "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE writes them)",
             counted(stats.unknown, "line")

@@ -1,11 +1,12 @@
 //! The criterion of a job: whether a line with several agents counts as allowed.
 
-use crate::judge::{Verdict, VerdictsRef};
+use crate::judge::{UnknownOrigin, Verdict, VerdictsRef};
 use crate::named_value::named_values;
 use crate::pipeline::FilterStats;
 
 /// Which lines a filter keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Keep {
     /// Lines that may be fetched.
     #[default]
@@ -22,8 +23,19 @@ named_values! {
     }
 }
 
+impl Keep {
+    /// The option of a judge with which a filter also keeps the lines of unknown origins.
+    pub fn unknown_origin(self) -> UnknownOrigin {
+        match self {
+            Self::Allowed => UnknownOrigin::Allow,
+            Self::Disallowed => UnknownOrigin::Disallow,
+        }
+    }
+}
+
 /// The number of agents that must have the kept verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Require {
     /// All agents.
     #[default]

@@ -7,6 +7,7 @@ use crate::named_value::named_values;
 /// Lists and WARC files take the first three: annotating writes lines for them. Parquet files take
 /// the last two: annotating adds columns to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// One letter per agent ([`Verdict::letter`](crate::Verdict::letter)), TAB, the line unchanged.
     /// A header becomes the names of the agents, separated by commas, TAB, the header. This is the

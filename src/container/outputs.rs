@@ -162,6 +162,7 @@ impl<'w> Output<'w> {
 
 /// The outputs of a filter; `None` discards. Every record goes to exactly one of the first four,
 /// with its bytes unchanged and in input order.
+// Exhaustive on purpose: callers build it as a literal, with `..Outputs::default()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outputs<T> {
     /// The records with the verdict that is kept.

@@ -27,6 +27,7 @@ use std::ops::ControlFlow;
 /// How much of an origin is refused to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Coverage {
     /// No URL is refused.
     Not,
@@ -43,6 +44,24 @@ impl Coverage {
             Self::Not => "not",
             Self::Partly => "partly",
             Self::Wholly => "wholly",
+        }
+    }
+
+    /// The letter in tables: `-` for not, `P` for partly, `W` for wholly.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Not => '-',
+            Self::Partly => 'P',
+            Self::Wholly => 'W',
+        }
+    }
+
+    /// A description, such as `refused wholly`.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Not => "nothing refused",
+            Self::Partly => "refused partly",
+            Self::Wholly => "refused wholly",
         }
     }
 }

@@ -50,6 +50,7 @@ pub struct RuleLine {
 
 /// The reason why a rule does not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Rejection {
     /// Its path does not match.
     NoMatch,
@@ -81,6 +82,18 @@ impl Rejection {
             Self::AllowWins => "allow-wins",
             Self::RobotsTxt => "robots-txt",
             Self::Same => "same",
+        }
+    }
+
+    /// A description, such as `does not match`.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::NoMatch => "does not match",
+            Self::Empty => "has no path, so it has no effect",
+            Self::Shorter => "matches, but a longer rule matches too",
+            Self::AllowWins => "matches, but allow wins between rules of the same length",
+            Self::RobotsTxt => "matches, but /robots.txt itself may always be fetched",
+            Self::Same => "matches too, with the same verdict",
         }
     }
 }

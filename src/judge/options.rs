@@ -63,6 +63,7 @@ impl JudgeOptions {
 
 /// The stages of judging, each with all those before it: a benchmark times them one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Stage {
     /// Lines are found, and their URLs split into origin and path.
     Split,

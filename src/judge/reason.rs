@@ -9,6 +9,7 @@ use serde::Serialize;
 /// Without rules, the [`StatusPolicy`](crate::judge::StatusPolicy) decides which reasons allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Reason {
     /// The origin's newest robots.txt. A URL that no rule matches is allowed.
     Rules,
@@ -56,6 +57,21 @@ impl Reason {
             Self::UnresolvedRedirect => "unresolved-redirect",
             Self::UnknownOrigin => "unknown-origin",
             Self::NotAUrl => "not-a-url",
+        }
+    }
+
+    /// A description, such as `unreachable` or `robots.txt forbidden (401, 403)`.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Rules => "the rules of a robots.txt",
+            Self::LastGoodCopy => "an older robots.txt, of a site that fails",
+            Self::NoRobotsTxt => "no robots.txt (404 and the like)",
+            Self::Forbidden => "robots.txt forbidden (401, 403)",
+            Self::ServerError => "server error (429, 5xx)",
+            Self::Unreachable => "unreachable",
+            Self::UnresolvedRedirect => "a redirect to nowhere",
+            Self::UnknownOrigin => "not in the snapshot",
+            Self::NotAUrl => "not a URL",
         }
     }
 

@@ -4,6 +4,9 @@ use crate::named_value::named_values;
 use crate::snapshot::{Outcome, OutcomeClass};
 
 /// Whether an agent may fetch a URL.
+///
+/// These four values are the contract of every interface, so a `match` needs no wildcard arm.
+// Exhaustive on purpose: a fifth value would be another contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The agent may fetch it.
@@ -50,6 +53,7 @@ impl Verdict {
 
 /// The verdict on URLs of origins that the snapshot does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnknownOrigin {
     /// All agents may fetch them.
     Allow,
@@ -67,6 +71,7 @@ named_values! {
 
 /// The meaning of answers other than 2xx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum StatusPolicy {
     /// Google's published policy. 4xx except 429 allows. 429, 5xx and network errors disallow until
     /// 30 days after the first failure. Then the last good copy applies; without one, everything is

@@ -5,6 +5,7 @@ use std::fmt;
 
 /// The severity of a finding. The order is that of weight: `Note < Warning < Error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Severity {
     /// Parsers agree, and the line has no effect or a surprising one.
     Note,
@@ -26,6 +27,7 @@ named_values! {
 /// Whether the texts of a snapshot can show a code. A snapshot stores condensed texts: comments,
 /// blank lines, unknown fields and the original bytes of the file are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum InSnapshot {
     /// All findings are found.
     Yes,

@@ -23,6 +23,7 @@ use usage::Usage;
 
 /// A site's preference about one use of its content (IETF AIPREF: `y`, `n`, or anything else).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Preference {
     /// `y`: the site agrees to this use.
     Yes,
@@ -86,6 +87,7 @@ impl Preference {
 /// assert_eq!(of(b"https://e.example/x").signals.to_string(), "ai-train=no");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Preferences {
     /// `train-ai` of the `content-usage` line with the longest matching path: the training of AI
     /// models.
@@ -117,7 +119,8 @@ impl Preferences {
     ///
     /// ```
     /// use robosieve::preferences::{Preference, Preferences};
-    /// let stated = Preferences { train_ai: Preference::No, ..Preferences::default() };
+    /// let mut stated = Preferences::default();
+    /// stated.train_ai = Preference::No;
     /// assert_eq!(stated.of_refused_url().train_ai, Preference::NotApplicable);
     /// ```
     #[must_use]

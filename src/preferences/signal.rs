@@ -6,6 +6,7 @@ use std::fmt;
 
 /// The value of the key `use` of a `content-signal` line, from the narrowest to the widest use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum SignalUse {
     /// `immediate`.
     Immediate,
@@ -34,6 +35,7 @@ impl SignalUse {
 /// `Display` writes the value of such a line, with the keys in the order of the fields here:
 /// `search=yes,ai-train=no`. It is empty if there are no signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Signals {
     /// `search`: building a search index and showing results.
     pub search: Option<bool>,

@@ -5,6 +5,7 @@ use crate::named_value::named_values;
 /// The format of an input. Every format has one record per line, except CSV, whose quoted fields
 /// may contain line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InputFormat {
     /// One URL per line.
     Text,
@@ -36,6 +37,7 @@ named_values! {
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Field {
     /// By its number, from 1.
     Number(usize),

@@ -43,6 +43,7 @@ pub struct AgentLine<'a> {
 
 /// The effect of a rule on the URLs that it decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum RuleKind {
     /// An `allow` line.
     Allow,

@@ -10,6 +10,7 @@ use crate::profile::Profile;
 
 /// The answer of the reference judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer {
     /// Whether the agent may fetch the URL.
     pub allowed: bool,

@@ -6,6 +6,7 @@ use crate::robots::LooksLike;
 /// The class of an outcome. Status policies decide by class, and by some statuses within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum OutcomeClass {
     /// 2xx: the rules of the body apply.
     Rules = 0,

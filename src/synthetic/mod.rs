@@ -11,7 +11,7 @@
 //! use robosieve::job::{Input, Job, Outputs};
 //! use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 //!
-//! let web = Web::new(WebOptions { origins: 2_000, urls: 10_000, order: Order::Sorted, seed: 1 });
+//! let web = Web::new(WebOptions::default().origins(2_000).urls(10_000).order(Order::Sorted));
 //! let mut compiler = Compiler::default();
 //! compiler.add_reader("synthetic archive", web.archive())?;
 //! let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
@@ -46,6 +46,7 @@ use std::io::Read;
 
 /// The parameters of a synthetic web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WebOptions {
     /// The seed: each gives another web with the same statistics.
     pub seed: u64,
@@ -61,6 +62,30 @@ pub struct WebOptions {
 impl WebOptions {
     /// The maximum number of origins and of URLs.
     pub const MAX: u64 = 1_000_000_000_000;
+
+    /// Sets [`seed`](Self::seed).
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets [`origins`](Self::origins).
+    pub fn origins(mut self, origins: u64) -> Self {
+        self.origins = origins;
+        self
+    }
+
+    /// Sets [`urls`](Self::urls).
+    pub fn urls(mut self, urls: u64) -> Self {
+        self.urls = urls;
+        self
+    }
+
+    /// Sets [`order`](Self::order).
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
 }
 
 impl Default for WebOptions {
@@ -77,6 +102,7 @@ impl Default for WebOptions {
 
 /// The order of the list of URLs. The URLs are the same in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Order {
     /// Grouped by host, as in a crawl index.
     #[default]

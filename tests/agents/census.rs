@@ -149,10 +149,7 @@ fn compare(compiler: Compiler) {
 #[test]
 fn census_of_a_synthetic_web_equals_a_slow_count() {
     let mut compiler = Compiler::default();
-    let web = Web::new(WebOptions {
-        origins: 150,
-        ..WebOptions::default()
-    });
+    let web = Web::new(WebOptions::default().origins(150));
     compiler.add_reader("web", web.archive()).unwrap();
     compare(compiler);
 }

@@ -4,6 +4,7 @@ use crate::agent::Agent;
 
 /// A table that an [`Exporter`](super::Exporter) writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ExportTable {
     /// One row per origin.
     #[default]
@@ -17,6 +18,7 @@ pub enum ExportTable {
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ExportType {
     /// [`ExportValue::Text`](super::ExportValue::Text)
     Text,

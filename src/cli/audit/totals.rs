@@ -67,8 +67,8 @@ pub(super) fn label(row: &CrawlerAudit, max: usize) -> String {
 pub(super) fn sender(row: &CrawlerAudit) -> Option<String> {
     match (row.identity, row.operator.as_deref()) {
         (Some(Identity::Claimed), _) => Some("claimed, not from a published address".to_owned()),
-        (Some(Identity::Verified), Some(operator)) => Some(format!("{operator}, verified")),
-        (Some(Identity::Verified), None) => Some("verified".to_owned()),
+        (Some(identity), Some(operator)) => Some(format!("{operator}, {}", identity.name())),
+        (Some(identity), None) => Some(identity.name().to_owned()),
         (None, operator) => operator.map(str::to_owned),
     }
 }

@@ -128,11 +128,7 @@ mod tests {
     /// The snapshot has wrong rules for every origin of the web.
     #[test]
     fn a_wrong_verdict_names_its_url() {
-        let web = Web::new(WebOptions {
-            origins: 100,
-            urls: 500,
-            ..WebOptions::default()
-        });
+        let web = Web::new(WebOptions::default().origins(100).urls(500));
         let mut urls = String::new();
         web.urls().read_to_string(&mut urls).unwrap();
         let mut wrong = Compiler::default();

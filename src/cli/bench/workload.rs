@@ -9,7 +9,7 @@ use super::super::stderr::print_line;
 use super::BenchArgs;
 use anyhow::Context;
 use robosieve::output::OutputFile;
-use robosieve::synthetic::{Order, Web, WebOptions};
+use robosieve::synthetic::{Web, WebOptions};
 use robosieve::{Compiler, Snapshot};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -69,20 +69,12 @@ impl Workload {
 }
 
 fn name(options: WebOptions) -> String {
-    let WebOptions {
-        seed,
-        origins,
-        urls,
-        order,
-    } = options;
-    let order = match order {
-        Order::Sorted => "sorted",
-        Order::Shuffled => "shuffled",
-    };
     format!(
-        "synthetic web of {} origins and {} URLs, {order}, seed {seed}",
-        grouped(origins),
-        grouped(urls)
+        "synthetic web of {} origins and {} URLs, {}, seed {}",
+        grouped(options.origins),
+        grouped(options.urls),
+        options.order,
+        options.seed
     )
 }
 
@@ -96,12 +88,13 @@ pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
                 format!("--urls {text}: without -s it is the number of URLs to generate")
             })?,
     };
-    Ok(Web::new(WebOptions {
-        seed: args.seed,
-        origins: args.origins,
-        urls,
-        order: args.order,
-    }))
+    Ok(Web::new(
+        WebOptions::default()
+            .seed(args.seed)
+            .origins(args.origins)
+            .urls(urls)
+            .order(args.order),
+    ))
 }
 
 /// Writes the archive and the list for other tools; `guard` has the files that the run reads.

@@ -227,14 +227,12 @@ fn rule_text(rule: &RuleLine) -> String {
 fn reason(loss: Rejection, rule: &RuleLine, explanation: &Explanation) -> String {
     let best = explanation.deciding.as_ref().map_or(0, |best| best.length);
     match loss {
-        Rejection::NoMatch => "does not match".to_owned(),
-        Rejection::Empty => "has no path, so it has no effect".to_owned(),
         Rejection::Shorter => format!(
             "matches, but its length {} is less than {best}",
             rule.length
         ),
         Rejection::AllowWins => format!("matches with length {} too, but allow wins", rule.length),
-        Rejection::Same => "matches too, with the same verdict".to_owned(),
-        Rejection::RobotsTxt => "matches, but /robots.txt itself may always be fetched".to_owned(),
+        // The others are the same for rules of any length.
+        loss => loss.description().to_owned(),
     }
 }

@@ -315,22 +315,7 @@ pub(super) fn example(example: &Example) -> String {
         Some(_) => format!("Why {agent} may not fetch this URL: a rule says so"),
         None => format!(
             "Why {agent} may not fetch this URL: {}",
-            basis(example.basis)
+            example.basis.description()
         ),
-    }
-}
-
-/// A description of a basis.
-pub(super) fn basis(basis: Reason) -> &'static str {
-    match basis {
-        Reason::Rules => "the rules of a robots.txt",
-        Reason::LastGoodCopy => "an older robots.txt, of a site that fails",
-        Reason::NoRobotsTxt => "no robots.txt (404 and the like)",
-        Reason::Forbidden => "robots.txt forbidden (401, 403)",
-        Reason::ServerError => "server error (429, 5xx)",
-        Reason::Unreachable => "unreachable",
-        Reason::UnresolvedRedirect => "a redirect to nowhere",
-        Reason::UnknownOrigin => "not in the snapshot",
-        Reason::NotAUrl => "not a URL",
     }
 }

@@ -7,7 +7,7 @@ use super::super::figures::table::Columns;
 use super::super::time::minute;
 use super::findings;
 use super::unit_names::units;
-use robosieve::report::{AgentReport, Coverage, CoverageCounts, Example, Report, UnitKind};
+use robosieve::report::{AgentReport, CoverageCounts, Example, Report, UnitKind};
 
 /// The most characters of an agent's name, of a rule and of an origin.
 const NAME: usize = 26;
@@ -241,7 +241,7 @@ fn bases(report: &Report, out: &mut ReportTable) {
                 .zip(report.lists.as_ref())
                 .map(|(urls, lists)| with_share(urls, lists.lines)),
         );
-        out.row(findings::basis(of.basis), 42, &cells);
+        out.row(of.basis.description(), 42, &cells);
     }
 }
 
@@ -252,12 +252,7 @@ fn top_origins(report: &Report, out: &mut ReportTable) {
     }
     out.line("  for each agent in turn: W refused wholly, P partly, - not");
     for origin in &report.top_origins {
-        let letter = |reach: &Coverage| match reach {
-            Coverage::Wholly => 'W',
-            Coverage::Partly => 'P',
-            Coverage::Not => '-',
-        };
-        let letters: String = origin.agents.iter().map(letter).collect();
+        let letters: String = origin.agents.iter().map(|reach| reach.letter()).collect();
         let cells = origin
             .urls
             .zip(origin.urls_refused)
@@ -332,6 +327,6 @@ fn example(why: &Example, out: &mut ReportTable) {
             "rule",
             format!("line {}: {}", rule.line, escape_cut(&rule.text, 120)),
         ),
-        None => row("because", findings::basis(why.basis).to_owned()),
+        None => row("because", why.basis.description().to_owned()),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn bases(report: &Report) -> Markup {
     let parts = |size: fn(&ReasonReport) -> u64| -> Vec<BarSegment<'_>> {
         let of_classes = report.bases.iter().zip(&classes);
         of_classes
-            .map(|(of, class)| BarSegment::new(class, findings::basis(of.basis), size(of)))
+            .map(|(of, class)| BarSegment::new(class, of.basis.description(), size(of)))
             .collect()
     };
     html! {
@@ -50,7 +50,7 @@ pub(super) fn bases(report: &Report) -> Markup {
                 tbody {
                     @for (i, of) in report.bases.iter().enumerate() {
                         tr {
-                            td { (key(&classes[i])) (findings::basis(of.basis)) }
+                            td { (key(&classes[i])) (of.basis.description()) }
                             td.n { (number_of(&format!("/bases/{i}/origins"), of.origins, report.units)) }
                             @if let Some((urls, lists)) = of.urls.zip(report.lists.as_ref()) {
                                 td.n { (number_of(&format!("/bases/{i}/urls"), urls, lists.lines)) }
@@ -86,7 +86,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
             @if !top.is_empty() {
                 ul.legend {
                     @for reach in [Coverage::Wholly, Coverage::Partly, Coverage::Not] {
-                        li.cell { span class=(format!("c-{}", reach.name())) { (sign(reach)) } (meaning(reach)) }
+                        li.cell { span class=(format!("c-{}", reach.name())) { (sign(reach)) } (reach.description()) }
                     }
                 }
                 div.wide tabindex="0" role="region" aria-label="Origins by agents" {
@@ -123,7 +123,7 @@ fn strip(i: usize, origin: &OriginReport, columns: &[usize], names: &[&str]) -> 
             }
             @for (reach, name) in cells.zip(names) {
                 td.cell data-agent=(escape_cut(name, SHORT_NAME)) {
-                    span class=(format!("c-{}", reach.name())) title=(meaning(*reach)) { (sign(*reach)) }
+                    span class=(format!("c-{}", reach.name())) title=(reach.description()) { (sign(*reach)) }
                 }
             }
         }
@@ -134,16 +134,9 @@ fn strip(i: usize, origin: &OriginReport, columns: &[usize], names: &[&str]) -> 
 fn sign(reach: Coverage) -> &'static str {
     match reach {
         Coverage::Wholly => "■",
-        Coverage::Partly => "◪",
         Coverage::Not => "□",
-    }
-}
-
-fn meaning(reach: Coverage) -> &'static str {
-    match reach {
-        Coverage::Wholly => "refused wholly",
-        Coverage::Partly => "refused partly",
-        Coverage::Not => "nothing refused",
+        // `Partly`, and any finer step between the two.
+        _ => "◪",
     }
 }
 
@@ -281,7 +274,7 @@ fn reasons(why: &Example) -> Markup {
             }
         } @else {
             dt { "Because" }
-            dd { (findings::basis(why.basis)) }
+            dd { (why.basis.description()) }
         }
         @if let Some(url) = &why.robots_url {
             dt { "robots.txt" }
