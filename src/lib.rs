@@ -109,6 +109,7 @@ mod spool;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
 pub mod threads;
+mod time_span;
 mod url;
 mod warc;
 

@@ -11,6 +11,7 @@ use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::CAPTURES_MAGIC;
 use crate::robots::condense::MAX_CONDENSED;
+use crate::time_span::TimeSpan;
 use serde::Serialize;
 use std::io::Read;
 use std::sync::Arc;
@@ -205,9 +206,8 @@ pub struct CapturesCounts {
     pub texts: u64,
     /// Bytes of the distinct texts, before compression.
     pub text_bytes: u64,
-    /// The times of the oldest and the newest capture, in seconds since 1970; `None` if no time is
-    /// known.
-    pub captured: Option<(i64, i64)>,
+    /// The times of the oldest and the newest capture; `None` if no time is known.
+    pub captured: Option<TimeSpan>,
 }
 
 /// The length of encoded totals.
@@ -233,8 +233,8 @@ impl CapturesCounts {
         for count in [captures, origins, other_urls, undated, texts, text_bytes] {
             body.extend_from_slice(&count.to_le_bytes());
         }
-        body.extend_from_slice(&time_bytes(captured.map(|(oldest, _)| oldest)));
-        body.extend_from_slice(&time_bytes(captured.map(|(_, newest)| newest)));
+        body.extend_from_slice(&time_bytes(captured.map(|span| span.oldest)));
+        body.extend_from_slice(&time_bytes(captured.map(|span| span.newest)));
         let head = BlockHead {
             kind: END_BLOCK,
             captures: 0,
@@ -259,7 +259,7 @@ impl CapturesCounts {
             text_bytes: fields.u64(),
             captured: None,
         };
-        counts.captured = fields.time().zip(fields.time());
+        counts.captured = fields.time().zip(fields.time()).map(TimeSpan::from);
         counts
     }
 }

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::compile::{CAPTURES_FORMAT_VERSION, CapturesFile};
 use robosieve::robots::LooksLike;
-use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
+use robosieve::snapshot::{FORMAT_VERSION, OriginEntry, TimeSpan};
 use robosieve::{Origin, Snapshot};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
@@ -190,10 +190,10 @@ impl Totals {
     }
 
     /// The times of the oldest and the newest capture, if they are known.
-    fn captured(&mut self, times: Option<(i64, i64)>) {
-        if let Some((oldest, newest)) = times {
-            self.row("oldest capture", time(oldest));
-            self.row("newest capture", time(newest));
+    fn captured(&mut self, span: Option<TimeSpan>) {
+        if let Some(span) = span {
+            self.row("oldest capture", time(span.oldest));
+            self.row("newest capture", time(span.newest));
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::status_policy::Verdict;
 use crate::agent::{Agent, AgentMatch};
 use crate::profile::Profile;
-use crate::robots::{AgentLine, Robots, Rule, RuleKind};
+use crate::robots::{AgentLine, Robots, RobotsLine, Rule, RuleKind};
 use crate::url;
 use crate::url::escape::normalize_path;
 use std::cmp::Reverse;
@@ -23,12 +23,22 @@ pub struct Explanation {
     /// The name in the agent's chain that the groups name; `None` if the global groups apply, or
     /// none.
     pub named: Option<String>,
-    /// The user-agent lines that name the agent: number and text.
-    pub agent_lines: Vec<(u32, String)>,
+    /// The user-agent lines that name the agent.
+    pub agent_lines: Vec<RobotsLine>,
     /// The rule that decides; `None` if no rule matches, which allows.
     pub deciding: Option<RuleLine>,
     /// The other rules of the groups in the order of the file, with the reason why each lost.
-    pub losers: Vec<(RuleLine, Rejection)>,
+    pub losers: Vec<RejectedRule>,
+}
+
+/// A rule that does not decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RejectedRule {
+    /// The rule.
+    pub rule: RuleLine,
+    /// The reason why it does not decide.
+    pub rejection: Rejection,
 }
 
 /// A line of a robots.txt with a rule.
@@ -132,10 +142,10 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
         .filter(|(number, _)| is_loser(*number))
         .map(|(_, rule)| {
             let length = matching_length(rule, &path, robots.profile());
-            (
-                rule_line(rule, length.unwrap_or(rule.pattern().priority())),
-                rejection(rule, length, deciding),
-            )
+            RejectedRule {
+                rule: rule_line(rule, length.unwrap_or(rule.pattern().priority())),
+                rejection: rejection(rule, length, deciding),
+            }
         });
     Explanation {
         verdict: match deciding {
@@ -148,7 +158,7 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
         path: text(&path),
         named: named.map(str::to_owned),
         agent_lines: agent_lines
-            .map(|line| (line.line(), text(line.text())))
+            .map(|line| RobotsLine::new(line.line(), text(line.text())))
             .collect(),
         losers: losers.collect(),
         deciding: deciding.map(|deciding| rule_line(rules[deciding.number], deciding.length)),

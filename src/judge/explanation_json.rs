@@ -2,7 +2,6 @@
 
 use super::explain::{Explanation, RuleLine};
 use super::explain_url::UrlExplanation;
-use crate::preferences::lines_json;
 use crate::robots::LooksLike;
 use crate::snapshot::OriginEntry;
 use jiff::Timestamp;
@@ -90,7 +89,7 @@ fn not_matching(explanation: &Explanation) -> usize {
     explanation
         .losers
         .iter()
-        .filter(|(_, loss)| !loss.is_match())
+        .filter(|loser| !loser.rejection.is_match())
         .count()
 }
 
@@ -113,9 +112,8 @@ pub(crate) fn rfc3339(seconds: i64) -> String {
 
 /// The group or groups of the agent; `None` if there is none.
 fn group_json(explanation: &Explanation) -> Option<Value> {
-    (!explanation.agent_lines.is_empty()).then(
-        || json!({ "name": explanation.named, "lines": lines_json(&explanation.agent_lines) }),
-    )
+    (!explanation.agent_lines.is_empty())
+        .then(|| json!({ "name": explanation.named, "lines": explanation.agent_lines }))
 }
 
 fn rule_json(rule: &RuleLine) -> Value {
@@ -128,11 +126,11 @@ fn losers_json(explanation: &Explanation, all: bool) -> Vec<Value> {
     let shown = explanation
         .losers
         .iter()
-        .filter(|(_, loss)| all || loss.is_match());
+        .filter(|loser| all || loser.rejection.is_match());
     let mut losers = Vec::new();
-    for (rule, loss) in shown {
-        let mut object = rule_json(rule);
-        object["reason"] = loss.name().into();
+    for loser in shown {
+        let mut object = rule_json(&loser.rule);
+        object["reason"] = loser.rejection.name().into();
         losers.push(object);
     }
     losers

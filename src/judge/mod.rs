@@ -30,7 +30,7 @@ mod verdicts_ref;
 
 pub(crate) use applied::none_stated;
 pub use columns::Rows;
-pub use explain::{Explanation, Rejection, RuleLine, explain};
+pub use explain::{Explanation, RejectedRule, Rejection, RuleLine, explain};
 pub use explain_url::UrlExplanation;
 #[cfg(feature = "audit")]
 pub(crate) use explanation_json::rfc3339;

@@ -4,14 +4,14 @@
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::usage::{self, Usage};
 use crate::preferences::{Preferences, Signals};
-use crate::robots::{OtherField, Robots};
+use crate::robots::{OtherField, Robots, RobotsLine};
 use crate::url;
 use crate::url::escape::normalize_path;
 use bstr::ByteSlice;
 use std::cmp::Ordering;
 
-/// The preferences of a robots.txt about the use of a URL's content, and the lines that state them,
-/// as number and text.
+/// The preferences of a robots.txt about the use of a URL's content, and the lines that state
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PreferenceExplanation {
@@ -19,10 +19,10 @@ pub struct PreferenceExplanation {
     pub preferences: Preferences,
     /// The `content-usage` lines that decide: those with the longest path of all that match. A line
     /// with a malformed value is one of them too, although it states no preference.
-    pub usage_lines: Vec<(u32, String)>,
+    pub usage_lines: Vec<RobotsLine>,
     /// The `content-signal` lines that decide: those of the agent's groups, and those before any
     /// group.
-    pub signal_lines: Vec<(u32, String)>,
+    pub signal_lines: Vec<RobotsLine>,
 }
 
 /// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a
@@ -43,7 +43,8 @@ pub struct PreferenceExplanation {
 /// let url = b"https://e.example/x/y";
 /// let explanation = explain_preferences(&robots, &agent, AgentMatch::Extended, url);
 /// assert_eq!(explanation.preferences.train_ai, Preference::No);
-/// assert_eq!(explanation.usage_lines, [(2, "content-usage: /x train-ai=n".to_owned())]);
+/// assert_eq!(explanation.usage_lines[0].line, 2);
+/// assert_eq!(explanation.usage_lines[0].text, "content-usage: /x train-ai=n");
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain_preferences(
@@ -98,7 +99,7 @@ pub fn explain_preferences(
 struct LongestMatch {
     length: usize,
     usage: Usage,
-    lines: Vec<(u32, String)>,
+    lines: Vec<RobotsLine>,
 }
 
 impl LongestMatch {
@@ -122,9 +123,9 @@ impl LongestMatch {
     }
 }
 
-/// The number and the text of a line.
-fn line(field: &OtherField<'_>) -> (u32, String) {
-    (
+/// The line of a field.
+fn line(field: &OtherField<'_>) -> RobotsLine {
+    RobotsLine::new(
         field.line(),
         format!("{}: {}", field.name(), field.value().as_bstr()),
     )

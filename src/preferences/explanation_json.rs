@@ -15,15 +15,7 @@ impl PreferenceExplanation {
             .collect();
         json!({
             "train-ai": found.train_ai.name(), "search": found.search.name(), "content-signal": signals,
-            "usage_lines": lines_json(&self.usage_lines), "signal_lines": lines_json(&self.signal_lines),
+            "usage_lines": self.usage_lines, "signal_lines": self.signal_lines,
         })
     }
-}
-
-/// Lines of a robots.txt as objects with number and text.
-pub(crate) fn lines_json(lines: &[(u32, String)]) -> Vec<Value> {
-    lines
-        .iter()
-        .map(|(line, text)| json!({ "line": line, "text": text }))
-        .collect()
 }

@@ -14,7 +14,6 @@ mod signal;
 pub(crate) mod usage;
 
 pub use explain::{PreferenceExplanation, explain_preferences};
-pub(crate) use explanation_json::lines_json;
 pub(crate) use preference_set::{PreferenceBuffers, PreferenceSet, may_have_preferences};
 pub(crate) use signal::SignalMember;
 pub use signal::{SignalUse, Signals};

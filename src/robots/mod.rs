@@ -8,6 +8,8 @@ pub(crate) mod line;
 pub(crate) mod parse;
 pub(crate) mod pattern;
 pub mod reference;
+mod robots_line;
 
 pub use body::{BodyFacts, LooksLike};
 pub use parse::{AgentLine, Group, OtherField, Robots, Rule, RuleKind};
+pub use robots_line::RobotsLine;

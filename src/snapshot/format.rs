@@ -9,6 +9,7 @@ use crate::file_format::{FileFormat, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
 use crate::robots::LooksLike;
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
+use crate::time_span::TimeSpan;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -266,8 +267,8 @@ pub struct Metadata {
     pub profile: Profile,
     /// The sizes of its parts.
     pub counts: Counts,
-    /// The oldest and the newest time of its captures, in seconds since 1970.
-    pub captured: Option<(i64, i64)>,
+    /// The times of its oldest and newest capture; `None` if no time is known.
+    pub captured: Option<TimeSpan>,
 }
 
 /// The sizes of a snapshot's parts.

@@ -30,3 +30,5 @@ pub(crate) mod write;
 pub use format::{Counts, FORMAT_VERSION, Metadata};
 pub use outcome::{Outcome, OutcomeClass};
 pub use read::{OriginEntry, Snapshot};
+
+pub use crate::time_span::TimeSpan;

@@ -19,6 +19,7 @@ use crate::snapshot::sections::{SectionSlot, Sections};
 use crate::snapshot::store::RuleSetWriter;
 use crate::snapshot::text::DICTIONARY;
 use crate::spool::{Spool, SpoolOptions, SpooledBytes};
+use crate::time_span::TimeSpan;
 use hashbrown::HashTable;
 use std::collections::HashMap;
 use std::io::{Seek, Write};
@@ -43,7 +44,7 @@ pub(crate) struct OriginWriter {
     /// Only those of origins are counted here.
     counts: Counts,
     /// The times of the oldest and the newest capture.
-    captured: Option<(i64, i64)>,
+    captured: Option<TimeSpan>,
     encoded: Vec<u8>,
 }
 
@@ -119,8 +120,7 @@ impl OriginWriter {
             OutcomeClass::Unresolved => &mut counts.outcome_unresolved,
         } += 1;
         if let Some(time) = outcome.fetched {
-            let (oldest, newest) = self.captured.unwrap_or((time, time));
-            self.captured = Some((time.min(oldest), time.max(newest)));
+            self.captured = Some(TimeSpan::extended(self.captured, time));
         }
     }
 }

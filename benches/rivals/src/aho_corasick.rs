@@ -35,7 +35,7 @@ impl PrefixJudge {
         let lines = why
             .losers
             .into_iter()
-            .map(|(line, _)| line)
+            .map(|loser| loser.rule)
             .chain(why.deciding);
         let (mut prefixes, mut rules) = (Vec::new(), Vec::new());
         for line in lines.filter(|line| !line.pattern.is_empty()) {

@@ -106,7 +106,7 @@ impl<'e> Exporter<'e> {
             .snapshot()
             .metadata()?
             .captured
-            .map(|(_, newest)| newest);
+            .map(|span| span.newest);
         let columns = columns::all_columns(table, engine.agents());
         let selection = ExportSelection {
             table,

@@ -2,12 +2,13 @@
 
 use crate::analysis::report::counts::AgentCounts;
 use crate::analysis::report::deciding::RefusedUrl;
-use crate::analysis::report::model::{Example, RobotsLine};
+use crate::analysis::report::model::Example;
 use crate::analysis::report::rules::TopRules;
 use crate::error::Result;
 use crate::file_pass::find_origin;
 use crate::judge::Verdict;
 use crate::judge::engine::Engine;
+use crate::robots::RobotsLine;
 
 pub(super) fn example_of_lists(
     engine: &Engine<'_>,
@@ -69,11 +70,11 @@ fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Opti
         robots_url: entry.map(|entry| entry.source().unwrap_or_else(|| entry.robots_url())),
         status: entry.map_or(0, |entry| entry.outcome().status),
         fetched_at: entry.and_then(|entry| entry.outcome().fetched),
-        rule: rule.map(|rule| RobotsLine::new(rule.line, &rule.text)),
+        rule: rule.map(|rule| RobotsLine::new(rule.line, rule.text.as_str())),
         agent_lines: rules
             .into_iter()
             .flat_map(|rules| &rules.agent_lines)
-            .map(|(line, text)| RobotsLine::new(*line, text))
+            .cloned()
             .collect(),
         named: rules.is_some_and(|rules| rules.named.is_some()),
     }))

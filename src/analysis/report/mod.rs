@@ -367,8 +367,8 @@ impl<'r> Reporter<'r> {
             profile: metadata.profile,
             origins: metadata.counts.origins,
             robots_files: metadata.counts.files,
-            captured_from: metadata.captured.map(|(from, _)| from),
-            captured_to: metadata.captured.map(|(_, to)| to),
+            captured_from: metadata.captured.map(|span| span.oldest),
+            captured_to: metadata.captured.map(|span| span.newest),
         })
     }
 

@@ -4,6 +4,7 @@ use crate::analysis::report::unit_kind::UnitKind;
 use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};
 use crate::judge::Reason;
 use crate::profile::Profile;
+use crate::robots::RobotsLine;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
@@ -472,25 +473,6 @@ pub struct Example {
     pub agent_lines: Vec<RobotsLine>,
     /// Whether these lines name the agent; else they are those of the global groups.
     pub named: bool,
-}
-
-/// A line of a robots.txt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct RobotsLine {
-    /// Its number, from 1.
-    pub line: u32,
-    /// Its text, without comment and surrounding white space.
-    pub text: String,
-}
-
-impl RobotsLine {
-    pub(super) fn new(line: u32, text: &str) -> Self {
-        Self {
-            line,
-            text: text.to_owned(),
-        }
-    }
 }
 
 /// Serializes a time as `2026-01-31T12:00:00Z`.

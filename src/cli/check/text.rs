@@ -6,9 +6,9 @@ use super::super::outcomes::describe_outcome;
 use super::super::value_enums::ExplainArg;
 use super::{CheckAnswer, RobotsSource};
 use robosieve::Agent;
-use robosieve::judge::{Explanation, Rejection, RuleLine, UrlExplanation};
+use robosieve::judge::{Explanation, RejectedRule, Rejection, RuleLine, UrlExplanation};
 use robosieve::preferences::{Preference, PreferenceExplanation};
-use robosieve::robots::{BodyFacts, LooksLike};
+use robosieve::robots::{BodyFacts, LooksLike, RobotsLine};
 use std::fmt::Write;
 
 /// The verdict, the agent and the URL; preferences for the agent follow as columns.
@@ -79,9 +79,7 @@ fn explain_use(out: &mut String, explanation: &PreferenceExplanation) {
             ),
         }
     }
-    for (line, text) in &explanation.usage_lines {
-        row(out, "", format!("line {line}: {text}"));
-    }
+    robots_lines(out, &explanation.usage_lines);
     if !explanation.signal_lines.is_empty() {
         row(
             out,
@@ -93,7 +91,11 @@ fn explain_use(out: &mut String, explanation: &PreferenceExplanation) {
             },
         );
     }
-    for (line, text) in &explanation.signal_lines {
+    robots_lines(out, &explanation.signal_lines);
+}
+
+fn robots_lines(out: &mut String, lines: &[RobotsLine]) {
+    for RobotsLine { line, text, .. } in lines {
         row(out, "", format!("line {line}: {text}"));
     }
 }
@@ -165,9 +167,7 @@ fn explain_rules(out: &mut String, explanation: &Explanation, agent: &Agent) {
         (None, _) => format!("global: no group names {agent}"),
     };
     row(out, "group", group);
-    for (line, text) in &explanation.agent_lines {
-        row(out, "", format!("line {line}: {text}"));
-    }
+    robots_lines(out, &explanation.agent_lines);
     match &explanation.deciding {
         Some(rule) => row(
             out,
@@ -177,7 +177,7 @@ fn explain_rules(out: &mut String, explanation: &Explanation, agent: &Agent) {
         None if explanation
             .losers
             .iter()
-            .any(|(_, loss)| *loss == Rejection::RobotsTxt) =>
+            .any(|loser| loser.rejection == Rejection::RobotsTxt) =>
         {
             row(
                 out,
@@ -192,22 +192,26 @@ fn explain_rules(out: &mut String, explanation: &Explanation, agent: &Agent) {
 
 /// The matching rules that lost, and the number of other rules: a group may have thousands.
 fn explain_losers(out: &mut String, explanation: &Explanation, which: ExplainArg) {
-    for (rule, loss) in explanation
+    for loser in explanation
         .losers
         .iter()
-        .filter(|(_, loss)| which == ExplainArg::All || loss.is_match())
+        .filter(|loser| which == ExplainArg::All || loser.rejection.is_match())
     {
         row(
             out,
             "lost",
-            format!("{} ({})", rule_text(rule), reason(*loss, rule, explanation)),
+            format!(
+                "{} ({})",
+                rule_text(&loser.rule),
+                reason(loser, explanation)
+            ),
         );
     }
     // Rules that do not match are only counted, unless all are asked for.
     let others = explanation
         .losers
         .iter()
-        .filter(|(_, loss)| !loss.is_match())
+        .filter(|loser| !loser.rejection.is_match())
         .count();
     if which == ExplainArg::Matching && others > 0 {
         let rules = counted(others as u64, "rule");
@@ -224,15 +228,13 @@ fn rule_text(rule: &RuleLine) -> String {
     format!("line {}: {}", rule.line, rule.text)
 }
 
-fn reason(loss: Rejection, rule: &RuleLine, explanation: &Explanation) -> String {
+fn reason(loser: &RejectedRule, explanation: &Explanation) -> String {
     let best = explanation.deciding.as_ref().map_or(0, |best| best.length);
-    match loss {
-        Rejection::Shorter => format!(
-            "matches, but its length {} is less than {best}",
-            rule.length
-        ),
-        Rejection::AllowWins => format!("matches with length {} too, but allow wins", rule.length),
+    let length = loser.rule.length;
+    match loser.rejection {
+        Rejection::Shorter => format!("matches, but its length {length} is less than {best}"),
+        Rejection::AllowWins => format!("matches with length {length} too, but allow wins"),
         // The others are the same for rules of any length.
-        loss => loss.description().to_owned(),
+        other => other.description().to_owned(),
     }
 }

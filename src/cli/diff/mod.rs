@@ -150,7 +150,7 @@ fn refuse_outputs(args: &DiffArgs, old: &Path, new: &Path) -> anyhow::Result<()>
 fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<String>)> {
     let name = path.display().to_string();
     let metadata = snapshot.metadata().with_context(|| name.clone())?;
-    Ok((name, metadata.captured.map(|(_, newest)| time(newest))))
+    Ok((name, metadata.captured.map(|span| time(span.newest))))
 }
 
 fn json(output: &DiffOutput<'_>) -> anyhow::Result<String> {

@@ -3,6 +3,7 @@
 use crate::archive::captures_file::CapturesCounts;
 use crate::compile::ingest::capture_record::CaptureRecord;
 use crate::compile::sort::table::CaptureCounter;
+use crate::time_span::TimeSpan;
 
 /// Counts sorted captures and distinct texts.
 #[derive(Default)]
@@ -19,8 +20,7 @@ impl TotalsCounter {
             self.others.undated += 1;
             return;
         };
-        let (oldest, newest) = self.others.captured.unwrap_or((time, time));
-        self.others.captured = Some((oldest.min(time), newest.max(time)));
+        self.others.captured = Some(TimeSpan::extended(self.others.captured, time));
     }
 
     /// Counts a text that was not counted before.

@@ -11,6 +11,7 @@ use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::read::{OriginEntry, Snapshot};
 use crate::snapshot::text_reader::TextReader;
 use crate::snapshot::write::has_current_texts;
+use crate::time_span::TimeSpan;
 use jiff::Timestamp;
 
 /// An opened snapshot whose structure is verified.
@@ -51,8 +52,8 @@ impl PreviousSnapshot {
 
     /// Fails if it has captures newer than `as_of`: it does not keep the earlier captures.
     pub(crate) fn check_as_of(&self, as_of: i64) -> Result<()> {
-        let captured = self.metadata.captured.filter(|(_, newest)| *newest > as_of);
-        let Some((_, newest)) = captured else {
+        let captured = self.metadata.captured;
+        let Some(TimeSpan { newest, .. }) = captured.filter(|span| span.newest > as_of) else {
             return Ok(());
         };
         let newest = Timestamp::from_second(newest)

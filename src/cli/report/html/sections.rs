@@ -11,7 +11,8 @@ use super::super::unit_names::{plural_title, units};
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;
-use robosieve::report::{Example, OriginReport, ReasonReport, Report, RobotsLine};
+use robosieve::report::{Example, OriginReport, ReasonReport, Report};
+use robosieve::robots::RobotsLine;
 
 /// The most columns and rows, so that the page stays small for any `--top`; the JSON has all.
 const COLUMNS: usize = 24;
