@@ -226,7 +226,7 @@ def test_errors_come_before_any_job(spark, snapshot, tmp_path):
         annotate_files(spark, snapshot, pages, out, "@nope")
     with pytest.raises((ValueError, robosieve.RobosieveError), match=r'pages.parquet.* no column "urll"'):
         annotate_files(spark, snapshot, pages, out, "GPTBot", field="urll")
-    with pytest.raises(ValueError, match="form="):
+    with pytest.raises(ValueError, match="a Parquet file takes bits or int8"):
         annotate_files(spark, snapshot, pages, out, "GPTBot", form="letters")
     with pytest.raises(TypeError, match="colour"):
         filter_files(spark, snapshot, pages, out, "GPTBot", colour="red")
