@@ -176,7 +176,7 @@ def filter(
     """
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
-    outputs = [_optional(output), _optional(disallowed_to), _optional(unknown_to), _optional(invalid_to), _optional(cdxj)]
+    outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
     specs = names(agents)
     opened = _opened(snapshot, specs, strict_agents)
     counts: str = _native.filter(
