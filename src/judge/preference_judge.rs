@@ -121,7 +121,8 @@ impl<'j> PreferenceJudge<'j> {
     /// Parses a robots.txt into the thread's cache, or records for all threads that it says
     /// nothing.
     fn load(&self, file: u32, silent: &AtomicBool, memory: &mut PreferenceScratch) -> Result<bool> {
-        // Cached sets have the agents of the judge that parsed them, so another judge starts anew.
+        // A cached set answers for the agents of one judge. A thread that now serves another judge
+        // starts with an empty cache.
         if memory.engine != Some(self.judge.engine().id) {
             *memory = PreferenceScratch {
                 engine: Some(self.judge.engine().id),

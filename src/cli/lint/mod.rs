@@ -47,7 +47,7 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let named = expand_globs(&args.inputs)?;
     let guard = OptionGuard::default().add_inputs("the snapshot", &args.snapshots);
     guard.add_inputs("an input", &named).add_stdout()?;
-    // Inputs are told apart by their first bytes, so a snapshot needs no option.
+    // The first bytes of an input say whether it is a snapshot, so no option does.
     let mut snapshots = args.snapshots.clone();
     let mut others = Vec::new();
     for path in named {
