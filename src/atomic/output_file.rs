@@ -56,7 +56,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// Errors of the operating system.
-    pub fn compressed_by_name(self) -> Result<Self> {
+    pub(crate) fn compressed_by_name(self) -> Result<Self> {
         let Self { path, encoder } = self;
         let file = match encoder {
             Encoder::Plain(file) => file,
@@ -83,7 +83,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// As [`create`](Self::create).
-    pub fn create_as_is(path: impl AsRef<Path>) -> Result<Self> {
+    pub(crate) fn create_as_is(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Ok(Self {
             path: path.to_owned(),

@@ -20,7 +20,7 @@ use std::io::Write;
 
 /// Writes annotations in one form. The texts that are the same for all lines are made once.
 pub(crate) struct AnnotationWriter {
-    form: LineForm,
+    pub form: LineForm,
     /// The agents' names, separated by commas.
     names: String,
     /// The JSON text before each agent's verdict.
@@ -201,10 +201,7 @@ impl<'s> Annotator<'_, 's> {
         out.clear();
         let agents = self.judge.agents().len();
         let data = block.data();
-        let mut stats = FilterStats {
-            bytes: data.len() as u64,
-            ..FilterStats::default()
-        };
+        let mut stats = FilterStats::of_bytes(data.len() as u64);
         stats.agent_allowed.resize(agents, 0);
         match block.kind {
             BlockKind::Lines => self.write_lines(block, scratch, &mut stats, &mut out)?,

@@ -6,7 +6,7 @@ use super::sample::Sample;
 use super::settings::Settings;
 use super::source::Source;
 use super::tally::Tally;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pipeline::FilterStats;
 
 /// A file format whose files hold URLs.
@@ -26,6 +26,12 @@ pub(crate) trait Container: Sync {
 
     /// Opens files of this format.
     fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>>;
+
+    /// The error of a job whose `inputs` files have `lines` records, and none of them has a URL: most
+    /// likely a wrong column or file. `None` if such files are usual.
+    fn no_url(&self, _lines: u64, _inputs: usize) -> Option<Error> {
+        None
+    }
 
     /// Whether a job on one file keeps all threads busy. Jobs on several such files run one after
     /// the other.

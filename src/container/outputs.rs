@@ -56,17 +56,17 @@ impl<'w> Output<'w> {
             path: path.to_owned(),
             file: Box::new(OutputFile::create_as_is(path)?),
         };
-        Ok(Self {
-            target,
-            name_of: NameOf::Output,
-            refuses_tables: false,
-        })
+        Ok(Self::of(target))
     }
 
     /// An output to a writer.
     pub fn from_writer(writer: &'w mut (dyn Write + Send)) -> Self {
+        Self::of(Target::Writer(writer))
+    }
+
+    fn of(target: Target<'w>) -> Self {
         Self {
-            target: Target::Writer(writer),
+            target,
             name_of: NameOf::Output,
             refuses_tables: false,
         }
@@ -186,9 +186,9 @@ impl<T> Default for Outputs<T> {
 }
 
 impl<T> Outputs<T> {
-    /// The outputs that there are, in a fixed order.
+    /// The outputs that there are, in the order of the fields.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.each_ref().into_array().into_iter().flatten()
+        self.each_ref().into_iter()
     }
 
     /// References to the outputs.
@@ -241,9 +241,14 @@ impl<T> Outputs<T> {
             index,
         }
     }
+}
 
-    /// The outputs in the order of the fields.
-    pub fn into_array(self) -> [Option<T>; 5] {
+impl<T> IntoIterator for Outputs<T> {
+    type Item = T;
+    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<T>, 5>>;
+
+    /// The outputs that there are, in the order of the fields.
+    fn into_iter(self) -> Self::IntoIter {
         [
             self.kept,
             self.other,
@@ -251,6 +256,8 @@ impl<T> Outputs<T> {
             self.invalid,
             self.index,
         ]
+        .into_iter()
+        .flatten()
     }
 }
 

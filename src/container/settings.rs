@@ -1,13 +1,12 @@
-//! The settings of a job, and the checks that several containers share.
+//! The settings of a job, and what they mean for lines.
 
 use super::annotation::{AnnotationWriter, Annotator};
 use super::criterion::Criterion;
 use super::form::{Form, LineForm};
-use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::error::{ErrorKind, Result};
 use crate::judge::{Judge, PreferenceJudge, Stage};
-use crate::pipeline::{FilterStats, Progress};
+use crate::pipeline::Progress;
 use crate::records::RecordOptions;
-use std::path::Path;
 
 /// The settings of a job.
 #[derive(Clone)]
@@ -21,8 +20,6 @@ pub(crate) struct Settings<'j> {
     pub records: RecordOptions,
     /// Whether annotations have preferences.
     pub preferences: bool,
-    /// Whether inputs with lines but without any URL are an error.
-    pub require_url: bool,
     /// The stage after which the work on a line stops, for benchmarks.
     pub until: Stage,
     pub progress: &'j (dyn Fn(Progress) + Sync),
@@ -62,30 +59,6 @@ impl<'j> Settings<'j> {
             writer: AnnotationWriter::new(form, self.judge.agents(), self.preferences),
             preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
         })
-    }
-
-    /// Refuses a run whose inputs have lines but no URL, if URLs are required: the cause is most
-    /// likely a wrong column or file.
-    pub(crate) fn check_urls(
-        &self,
-        stats: &FilterStats,
-        first: Option<&Path>,
-        inputs: usize,
-    ) -> Result<()> {
-        if !self.require_url || !stats.has_no_url() {
-            return Ok(());
-        }
-        let others = if inputs > 1 {
-            ", and of the other inputs,"
-        } else {
-            ""
-        };
-        let what = format!(
-            "none of the {} lines{others} has a URL in the expected column or key",
-            stats.lines
-        );
-        let err = Error::from(ErrorKind::BadList(what)).with_remedy(Remedy::LocateUrls);
-        Err(first.into_iter().fold(err, |err, path| err.at(path)))
     }
 }
 

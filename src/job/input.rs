@@ -6,10 +6,11 @@ use crate::container::source::Source;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 #[cfg(feature = "audit")]
 use crate::lists::to_lines;
+use crate::pipeline::FilterStats;
 #[cfg(feature = "audit")]
 use crate::pipeline::blocks::LineInput;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A file of URLs: a list (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), a Parquet file, or
 /// a WARC, WET or WAT file.
@@ -89,11 +90,37 @@ fn recognize_source(source: &mut Source) -> Result<&'static dyn Container> {
     Ok(found.unwrap_or(LISTS))
 }
 
+/// Opened inputs of one container.
+pub(super) struct OpenInputs {
+    pub files: Box<dyn OpenFiles>,
+    pub url_check: UrlCheck,
+}
+
+/// Refuses a job whose inputs have records but no URL.
+pub(super) struct UrlCheck {
+    container: &'static dyn Container,
+    /// The name of the first input, for an error about all of them.
+    first: Option<PathBuf>,
+    inputs: usize,
+}
+
+impl UrlCheck {
+    pub(super) fn check(&self, stats: &FilterStats) -> Result<()> {
+        if !stats.has_no_url() {
+            return Ok(());
+        }
+        match self.container.no_url(stats.lines, self.inputs) {
+            Some(err) => Err(self.first.iter().fold(err, |err, path| err.at(path))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Opens all inputs.
 ///
 /// # Errors
 /// [`ErrorKind::BadJob`] if they have several formats, and errors of opening.
-pub(super) fn open_all(inputs: Vec<Input>) -> Result<Box<dyn OpenFiles>> {
+pub(super) fn open_all(inputs: Vec<Input>) -> Result<OpenInputs> {
     let mut sources = Vec::new();
     let mut first: Option<&'static dyn Container> = None;
     for mut input in inputs {
@@ -112,5 +139,14 @@ pub(super) fn open_all(inputs: Vec<Input>) -> Result<Box<dyn OpenFiles>> {
         }
         sources.push(input.source);
     }
-    first.unwrap_or(LISTS).open(sources)
+    let container = first.unwrap_or(LISTS);
+    let url_check = UrlCheck {
+        container,
+        first: sources.first().map(|source| source.path.clone()),
+        inputs: sources.len(),
+    };
+    Ok(OpenInputs {
+        files: container.open(sources)?,
+        url_check,
+    })
 }

@@ -29,7 +29,7 @@ use crate::container::tally::Tally;
 use crate::error::Result;
 use crate::judge::{Judge, Stage};
 use crate::records::RecordOptions;
-use input::open_all;
+use input::{OpenInputs, UrlCheck, open_all};
 
 /// Runs files of URLs through a [`Judge`].
 ///
@@ -68,12 +68,15 @@ use input::open_all;
 /// # }
 /// ```
 #[must_use]
-pub struct Job<'j>(Settings<'j>);
+pub struct Job<'j> {
+    settings: Settings<'j>,
+    require_url: bool,
+}
 
 impl std::fmt::Debug for Job<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Job")
-            .field("criterion", &self.0.criterion)
+            .field("criterion", &self.settings.criterion)
             .finish_non_exhaustive()
     }
 }
@@ -81,41 +84,44 @@ impl std::fmt::Debug for Job<'_> {
 impl<'j> Job<'j> {
     /// A job that keeps the records that all agents may fetch.
     pub fn new(judge: &'j Judge) -> Self {
-        Self(Settings {
+        let settings = Settings {
             judge,
             criterion: Criterion::default(),
             form: None,
             name: None,
             records: RecordOptions::default(),
             preferences: false,
-            require_url: false,
             until: Stage::default(),
             progress: &|_| {},
-        })
+        };
+        Self {
+            settings,
+            require_url: false,
+        }
     }
 
     /// Sets which records to keep.
     pub fn keep(mut self, keep: Keep, require: Require) -> Self {
-        self.0.criterion = Criterion { keep, require };
+        self.settings.criterion = Criterion { keep, require };
         self
     }
 
     /// Sets the position of the URLs in lines, or the column of a Parquet file.
     pub fn records(mut self, records: RecordOptions) -> Self {
-        self.0.records = records;
+        self.settings.records = records;
         self
     }
 
     /// Sets what [`annotate`](Self::annotate) writes. The default depends on the inputs.
     pub fn form(mut self, form: Form) -> Self {
-        self.0.form = Some(form);
+        self.settings.form = Some(form);
         self
     }
 
     /// Sets the name of the column of masks that is added to a Parquet file (default
     /// `robots_allowed`), or the prefix of the agents' columns (default `robots_`).
     pub fn name(mut self, name: &'j str) -> Self {
-        self.0.name = Some(name);
+        self.settings.name = Some(name);
         self
     }
 
@@ -130,20 +136,20 @@ impl<'j> Job<'j> {
     /// With [`Form::Jsonl`] a new last key `robots_preferences` has an object for each agent:
     /// `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
     pub fn preferences(mut self, preferences: bool) -> Self {
-        self.0.preferences = preferences;
+        self.settings.preferences = preferences;
         self
     }
 
     /// Sets whether lists or Parquet files with lines but without any URL are an error. The likely
     /// cause is the wrong column or the wrong file.
     pub fn require_url(mut self, require: bool) -> Self {
-        self.0.require_url = require;
+        self.require_url = require;
         self
     }
 
     /// Sets a function to call after every block that is read.
     pub fn progress(mut self, progress: &'j (dyn Fn(Progress) + Sync)) -> Self {
-        self.0.progress = progress;
+        self.settings.progress = progress;
         self
     }
 
@@ -152,7 +158,7 @@ impl<'j> Job<'j> {
     /// and counts only bytes.
     #[doc(hidden)]
     pub fn until(mut self, stage: Stage) -> Self {
-        self.0.until = stage;
+        self.settings.until = stage;
         self
     }
 
@@ -173,7 +179,9 @@ impl<'j> Job<'j> {
     ///
     /// No file appears then. Writers may have got a part.
     pub fn filter(&self, inputs: Vec<Input>, outputs: Outputs<Output<'_>>) -> Result<Written> {
-        open_all(inputs)?.filter(&self.0, outputs)
+        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let written = files.filter(&self.settings, outputs)?;
+        self.checked(&url_check, written)
     }
 
     /// Writes every record of the inputs, in order, with its verdicts, in the chosen
@@ -183,7 +191,9 @@ impl<'j> Job<'j> {
     /// As [`filter`](Self::filter). [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) if a column
     /// of the added name exists, or if a mask of bits is asked for more than 63 agents.
     pub fn annotate(&self, inputs: Vec<Input>, output: Output<'_>) -> Result<Written> {
-        open_all(inputs)?.annotate(&self.0, output)
+        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let written = files.annotate(&self.settings, output)?;
+        self.checked(&url_check, written)
     }
 
     /// Counts every record of the inputs for a report, and takes the sample. A record counts as
@@ -197,6 +207,19 @@ impl<'j> Job<'j> {
         tally: &Tally,
         sample: &mut Sample,
     ) -> Result<FilterStats> {
-        open_all(inputs)?.tally(&self.0, tally, sample)
+        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let stats = files.tally(&self.settings, tally, sample)?;
+        if self.require_url {
+            url_check.check(&stats)?;
+        }
+        Ok(stats)
+    }
+
+    /// The outputs, unless a URL is required and the inputs have none. Dropping them leaves no file.
+    fn checked(&self, url_check: &UrlCheck, written: Written) -> Result<Written> {
+        if self.require_url {
+            url_check.check(written.stats())?;
+        }
+        Ok(written)
     }
 }

@@ -12,13 +12,12 @@ use crate::container::sample::Sample;
 use crate::container::settings::Settings;
 use crate::container::source::Source;
 use crate::container::tally::{BlockTally, Tally};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineInput, refuse_other_formats};
 use crate::pipeline::ordered::{self, OrderedItem};
 use route::VerdictSinks;
 use source::ListSource;
-use std::path::PathBuf;
 use tally::{count_block, url_of};
 
 /// Lists of URLs: every file that no other container recognises.
@@ -38,12 +37,19 @@ impl Container for Lists {
     }
 
     fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>> {
-        let first = sources.first().map(|source| source.path.clone());
-        let inputs = sources
-            .into_iter()
-            .map(to_lines)
-            .collect::<Result<Vec<_>>>()?;
-        Ok(Box::new(OpenLists { first, inputs }))
+        let lists = sources.into_iter().map(to_lines);
+        Ok(Box::new(OpenLists(lists.collect::<Result<_>>()?)))
+    }
+
+    fn no_url(&self, lines: u64, inputs: usize) -> Option<Error> {
+        let others = if inputs > 1 {
+            ", and of the other inputs,"
+        } else {
+            ""
+        };
+        let what =
+            format!("none of the {lines} lines{others} has a URL in the expected column or key");
+        Some(Error::from(ErrorKind::BadList(what)).with_remedy(Remedy::LocateUrls))
     }
 }
 
@@ -57,11 +63,7 @@ pub(crate) fn to_lines(source: Source) -> Result<LineInput> {
 }
 
 /// Lists that are not read yet.
-struct OpenLists {
-    /// The path of the first, for an error about all of them.
-    first: Option<PathBuf>,
-    inputs: Vec<LineInput>,
-}
+struct OpenLists(Vec<LineInput>);
 
 impl OpenFiles for OpenLists {
     fn filter<'w>(
@@ -73,12 +75,11 @@ impl OpenFiles for OpenLists {
         outputs.refuse_index()?;
         let mut outputs = outputs.try_map(Output::of_lines)?;
         let engine = settings.judge.engine();
-        let count = self.inputs.len();
         let mut sinks = VerdictSinks::new(settings.criterion, &mut outputs);
         let mut total = FilterStats::default();
         ordered::run(
             &ListSource::new(&settings.records, settings.progress),
-            self.inputs,
+            self.0,
             || engine.scratch(),
             |block, scratch| {
                 route::find_runs(engine, settings.criterion, settings.until, block, scratch)
@@ -92,22 +93,17 @@ impl OpenFiles for OpenLists {
             },
         )?;
         sinks.flush()?;
-        settings.check_urls(&total, self.first.as_deref(), count)?;
-        Ok(Written::new(
-            total,
-            outputs.into_array().into_iter().flatten(),
-        ))
+        Ok(Written::new(total, outputs))
     }
 
     fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
         let annotator = settings.annotator()?;
         let mut output = output.of_lines()?;
-        let count = self.inputs.len();
         let mut sink = LineSink::new(Some(output.writer()));
         let mut total = FilterStats::default();
         ordered::run(
             &ListSource::new(&settings.records, settings.progress),
-            self.inputs,
+            self.0,
             || AnnotateScratch::new(annotator.judge),
             |block, scratch| annotator.annotate(block, scratch),
             |item| {
@@ -119,7 +115,6 @@ impl OpenFiles for OpenLists {
             },
         )?;
         sink.flush()?;
-        settings.check_urls(&total, self.first.as_deref(), count)?;
         Ok(Written::new(total, [output]))
     }
 
@@ -130,11 +125,10 @@ impl OpenFiles for OpenLists {
         sample: &mut Sample,
     ) -> Result<FilterStats> {
         let engine = settings.judge.engine();
-        let count = self.inputs.len();
         let mut total = FilterStats::default();
         ordered::run(
             &ListSource::new(&settings.records, settings.progress),
-            self.inputs,
+            self.0,
             || (engine.scratch(), BlockTally::new(engine.agents().len())),
             |block, (scratch, local)| {
                 let counted = count_block(engine, block, scratch, |verdicts, lines| {
@@ -154,7 +148,6 @@ impl OpenFiles for OpenLists {
                 Ok(())
             },
         )?;
-        settings.check_urls(&total, self.first.as_deref(), count)?;
         Ok(total)
     }
 }

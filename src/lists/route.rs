@@ -64,10 +64,7 @@ pub(super) fn find_runs<'s>(
     let mut runs = std::mem::take(&mut block.runs);
     runs.clear();
     let data = block.data();
-    let mut stats = FilterStats {
-        bytes: data.len() as u64,
-        ..FilterStats::default()
-    };
+    let mut stats = FilterStats::of_bytes(data.len() as u64);
     match block.kind {
         BlockKind::Lines => {
             let agents = judge.agents().len();

@@ -22,10 +22,7 @@ pub(super) fn count_block<'s>(
     let mut disallowed = std::mem::take(&mut block.disallowed);
     disallowed.clear();
     let data = block.data();
-    let mut stats = FilterStats {
-        bytes: data.len() as u64,
-        ..FilterStats::default()
-    };
+    let mut stats = FilterStats::of_bytes(data.len() as u64);
     match block.kind {
         BlockKind::Lines => {
             judge_records(judge, block, Stage::Match, scratch, |lines, _, verdicts| {

@@ -10,7 +10,7 @@ use crate::parquet::input::{ParquetInput, bad, guard};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
-use crate::parquet::tables::{RowProgress, check_urls, same_schema};
+use crate::parquet::tables::{RowProgress, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::threads;
@@ -64,7 +64,6 @@ pub(super) fn run(
             (judged, Ok(())) => judged,
         }
     })?;
-    check_urls(settings, &judged, inputs)?;
     guard(|| table.finish())?;
     Ok(judged)
 }

@@ -32,12 +32,11 @@ use crate::container::sample::Sample;
 use crate::container::settings::{Settings, bad_job};
 use crate::container::source::Source;
 use crate::container::tally::Tally;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{ENOUGH, FileFormat};
 use crate::pipeline::FilterStats;
 use columns::VerdictColumns;
 use input::ParquetInput;
-use tables::check_urls;
 
 /// Parquet files: by their name, or by their first bytes.
 pub(crate) struct ParquetFiles;
@@ -65,6 +64,11 @@ impl Container for ParquetFiles {
         Ok(Box::new(Tables(sources)))
     }
 
+    fn no_url(&self, lines: u64, _inputs: usize) -> Option<Error> {
+        let what = format!("none of the {lines} rows has a URL in the column");
+        Some(Error::from(ErrorKind::BadTable(what)).with_remedy(Remedy::NameColumn))
+    }
+
     fn uses_all_threads(&self) -> bool {
         true
     }
@@ -90,19 +94,15 @@ impl OpenFiles for Tables {
     fn filter<'w>(
         self: Box<Self>,
         settings: &Settings<'_>,
-        outputs: Outputs<Output<'w>>,
+        mut outputs: Outputs<Output<'w>>,
     ) -> Result<Written> {
         outputs.refuse_index()?;
         outputs
             .iter()
             .try_for_each(|output| output.check_name(OutputFormat::Parquet))?;
         let inputs = self.open(settings)?;
-        let mut outputs = outputs;
         let total = route::run(settings, &inputs, &mut outputs)?;
-        Ok(Written::new(
-            total,
-            outputs.into_array().into_iter().flatten(),
-        ))
+        Ok(Written::new(total, outputs))
     }
 
     /// Copies all columns byte for byte, and adds columns of verdicts after them.
@@ -110,11 +110,14 @@ impl OpenFiles for Tables {
     /// Row groups, page indexes, Bloom filters, statistics and the key-value metadata of the first
     /// input are kept. `ARROW:schema` gets the new columns too, and `robosieve.agents` lists the
     /// agents.
-    fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
+    fn annotate(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        mut output: Output<'_>,
+    ) -> Result<Written> {
         output.check_name(OutputFormat::Parquet)?;
         let columns = columns_of(settings)?;
         let inputs = self.open(settings)?;
-        let mut output = output;
         let total = annotate::run(settings, columns, &inputs, &mut output)?;
         Ok(Written::new(total, [output]))
     }
@@ -127,9 +130,7 @@ impl OpenFiles for Tables {
         sample: &mut Sample,
     ) -> Result<FilterStats> {
         let inputs = self.open(settings)?;
-        let total = tally::run(settings, &inputs, tally, sample)?;
-        check_urls(settings, &total, &inputs)?;
-        Ok(total)
+        tally::run(settings, &inputs, tally, sample)
     }
 }
 

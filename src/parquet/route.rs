@@ -10,7 +10,7 @@ use crate::parquet::input::{ParquetInput, guard, table_error};
 use crate::parquet::rewrite::{self, ColumnTarget};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::table::TableWriter;
-use crate::parquet::tables::{RowProgress, check_urls, same_schema};
+use crate::parquet::tables::{RowProgress, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use rayon::prelude::*;
@@ -54,7 +54,6 @@ pub(super) fn run(
         guard(|| route(&mut tables, input, id.row_group, &verdicts))
             .map_err(|err| err.at(&input.path))?;
     }
-    check_urls(settings, &total, inputs)?;
     tables
         .into_iter()
         .try_for_each(|output| guard(|| output.table.finish()))?;

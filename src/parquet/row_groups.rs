@@ -89,10 +89,7 @@ pub(super) fn judge_batch<'s>(
     scratch: &mut Scratch<'s>,
     mut each: impl FnMut(Range<usize>, &VerdictsRef<'_>),
 ) -> Result<FilterStats> {
-    let mut stats = FilterStats {
-        bytes: batch.bytes,
-        ..FilterStats::default()
-    };
+    let mut stats = FilterStats::of_bytes(batch.bytes);
     let mut row = 0;
     judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
         criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);

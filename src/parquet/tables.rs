@@ -1,24 +1,10 @@
-//! What runs on several tables share: one schema, one progress, and the check for URLs.
+//! What runs on several tables share: one schema and one progress.
 
 use crate::container::settings::Settings;
-use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::parquet::input::{ParquetInput, bad};
-use crate::pipeline::{FilterStats, Progress};
+use crate::pipeline::Progress;
 use parquet::file::reader::Length;
-
-/// An error if a URL is required and the rows of `inputs` have none.
-pub(super) fn check_urls(
-    settings: &Settings<'_>,
-    stats: &FilterStats,
-    inputs: &[ParquetInput],
-) -> Result<()> {
-    if !settings.require_url || !stats.has_no_url() {
-        return Ok(());
-    }
-    let what = format!("none of the {} rows has a URL in the column", stats.lines);
-    let err = Error::from(ErrorKind::BadTable(what)).with_remedy(Remedy::NameColumn);
-    Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
-}
 
 /// Reports the progress of a run by its rows: the bytes of the files in proportion to the rows
 /// done.

@@ -67,10 +67,7 @@ fn count_rows<'s>(
         disallowed,
         ..
     } = block;
-    *stats = FilterStats {
-        bytes: batch.bytes,
-        ..FilterStats::default()
-    };
+    *stats = FilterStats::of_bytes(batch.bytes);
     disallowed.clear();
     let mut long = batch.long.iter().map(|(row, _)| *row).peekable();
     let mut row = 0;

@@ -42,6 +42,14 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl FilterStats {
+    /// The counts of `bytes` whose lines are not counted yet.
+    pub(crate) fn of_bytes(bytes: u64) -> Self {
+        Self {
+            bytes,
+            ..Self::default()
+        }
+    }
+
     /// Counts lines with a verdict.
     pub(crate) fn count(&mut self, verdict: Verdict, lines: u64) {
         self.lines += lines;

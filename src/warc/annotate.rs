@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// Judges records, and writes a line for each.
 pub(super) struct AnnotateJob<'a, 's> {
     pub annotator: Annotator<'a, 's>,
-    pub form: LineForm,
     format: Arc<RecordFormat>,
 }
 
@@ -29,10 +28,9 @@ pub(super) struct AnnotateWriter<'w> {
 }
 
 impl<'a, 's> AnnotateJob<'a, 's> {
-    pub(super) fn new(annotator: Annotator<'a, 's>, form: LineForm) -> Self {
+    pub(super) fn new(annotator: Annotator<'a, 's>) -> Self {
         Self {
             annotator,
-            form,
             format: Arc::new(RecordFormat::of_objects()),
         }
     }
@@ -87,13 +85,14 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
 
     fn judge(&self, block: &mut WarcBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
         block.extract_urls();
+        let form = self.annotator.writer.form;
         let results = &mut block.results;
         let lines = &mut results.lines;
         let urls = &mut results.urls;
         lines.clear();
         urls.ends.clear();
         for record in &block.records {
-            write_line(self.form, record, &block.heads[record.head.clone()], lines);
+            write_line(form, record, &block.heads[record.head.clone()], lines);
             urls.ends.push(lines.len());
         }
         results.annotated.set_records(lines, urls, &self.format);

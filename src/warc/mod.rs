@@ -76,16 +76,12 @@ impl OpenFiles for OpenWarcs {
     fn filter<'w>(
         self: Box<Self>,
         settings: &Settings<'_>,
-        outputs: Outputs<Output<'w>>,
+        mut outputs: Outputs<Output<'w>>,
     ) -> Result<Written> {
         refuse_records(settings)?;
         let have_members = self.have_members();
         let file_name = index_name(&outputs, have_members)?;
-        let index = outputs.index.map(Output::of_lines).transpose()?;
-        let outputs = Outputs {
-            index: None,
-            ..outputs
-        };
+        let index = outputs.index.take().map(Output::of_lines).transpose()?;
         let mut outputs = outputs.try_map(|output| {
             check_record_name(&output, have_members)?;
             // Gzip members are compressed already.
@@ -116,18 +112,14 @@ impl OpenFiles for OpenWarcs {
         let mut writer = run_job(&job, self.0, writer, settings.progress)?;
         writer.finish()?;
         let total = writer.total;
-        Ok(Written::new(
-            total,
-            outputs.into_array().into_iter().flatten(),
-        ))
+        Ok(Written::new(total, outputs))
     }
 
     fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
         refuse_records(settings)?;
-        let form = settings.line_form()?;
+        let job = AnnotateJob::new(settings.annotator()?);
         refuse_archive_name(&output)?;
         let mut output = output.of_lines()?;
-        let job = AnnotateJob::new(settings.annotator()?, form);
         let writer = AnnotateWriter {
             sink: LineSink::new(Some(output.writer())),
             total: FilterStats::default(),
