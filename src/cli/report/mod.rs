@@ -2,7 +2,7 @@
 
 mod args;
 mod csv;
-mod findings;
+mod headlines;
 mod html;
 mod outputs;
 mod series;
@@ -31,7 +31,9 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     }
 }
 
+/// Reports on one snapshot, and on the lists if there are any.
 fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
+    // A table after JSON on standard output would break the reader of the JSON.
     let named = args.outputs();
     let is_stdout_taken = named.iter().any(|(_, path)| is_stdout(path));
     let has_table = !is_stdout_taken && (named.is_empty() || !quiet);
@@ -40,23 +42,25 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     } else {
         Vec::new()
     };
+    // A report over large lists may run for hours, so outputs and options fail before it starts.
     args.refuse_outputs(&[path], &inputs, has_table)?;
     let outputs = open_outputs(&named)?;
     let weights = args.units.read_weights()?;
     let snapshot = Snapshot::open(path)?;
     args.verify.all(&snapshot, path)?;
+    // A misspelled agent has the figures of an unknown one, which look right.
     let agent_args = &args.judge.agents;
     let agents = agent_args.resolve(quiet)?;
     agent_args.check_spelling_in(&agents, [(&snapshot, path)])?;
-    args.inputs
-        .inputs
-        .iter()
-        .try_for_each(|input| agent_args.refuse_agent_as_input(input))?;
+    for input in &args.inputs.inputs {
+        agent_args.refuse_agent_as_input(input)?;
+    }
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let reporter = args.units.apply(Reporter::new(&judge), weights.as_ref());
     let report = build_report(args, reporter, path, inputs, quiet)?;
     args.units
         .warn_of_few_matches(report.weights.as_ref(), report.units, path);
+    // All outputs have the same date, and none replaces its file unless all are complete.
     let made_at = made_at()?;
     let written = write(outputs, |option| {
         Ok(match option {

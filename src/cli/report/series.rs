@@ -19,8 +19,10 @@ struct LabelledSnapshot {
     path: PathBuf,
 }
 
+/// Reports on the snapshots of `--series`.
 pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let snapshots = parse_series(&args.series)?;
+    // A table after JSON on standard output would break the reader of the JSON.
     let named = args.outputs();
     let has_table = !named.iter().any(|(_, path)| is_stdout(path)) && (named.is_empty() || !quiet);
     let paths: Vec<&Path> = snapshots
@@ -28,9 +30,12 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
         .map(|snapshot| snapshot.path.as_path())
         .collect();
     args.refuse_outputs(&paths, &[], has_table)?;
+    // Many large snapshots are read below, so outputs that cannot be written fail first.
     let outputs = open_outputs(&named)?;
     let weights = args.units.read_weights()?;
     let agents = args.judge.agents.resolve(quiet)?;
+    // The common units are known after the last snapshot, so each snapshot is opened twice. Two
+    // passes hold one snapshot at a time.
     let common = survey_snapshots(args, &snapshots, &agents)?;
     let series = build_series(args, &snapshots, &agents, weights.as_ref(), common.as_ref())?;
     let made_at = made_at()?;
@@ -85,6 +90,7 @@ fn survey_snapshots(
         spelling
             .add_snapshot(&snapshot)
             .map_err(|err| err.at(path))?;
+        // A change of the parser would look like a change of the sites.
         let profile = snapshot.profile().map_err(|err| err.at(path))?.name();
         let (first, first_label) = *first_profile.get_or_insert((profile, label));
         if profile != first {
@@ -94,6 +100,7 @@ fn survey_snapshots(
             );
             print_line(format_args!("robosieve: warning: {}", escape(&message)));
         }
+        // Units that come and go change the shares of a series without any change of rules.
         if args.common {
             let units = UnitSet::of(&snapshot, args.units.kind()).map_err(|err| err.at(path))?;
             common = Some(match common {
@@ -102,6 +109,7 @@ fn survey_snapshots(
             });
         }
     }
+    // An agent is misspelled only if no snapshot of the series names it.
     args.judge.agents.check_spelling(spelling)?;
     match common {
         Some(units) if units.is_empty() => Err(anyhow!(
@@ -112,6 +120,7 @@ fn survey_snapshots(
     }
 }
 
+/// Computes one point per snapshot.
 fn build_series(
     args: &ReportArgs,
     snapshots: &[LabelledSnapshot],

@@ -43,42 +43,57 @@ const SHARES: [(&str, Share); 5] = [
 pub(super) fn series_table(series: &Series) -> String {
     let mut out = title(series) + "\n";
     let width = longest(labels(&series.points)).max(8) + 2;
+    let cells = [width];
     let columns = Columns {
         indent: 2,
         name: NAME,
         gap: 0,
-        cells: &[width],
+        cells: &cells,
     };
     // As many columns as fit; the others follow below.
     for points in series.points.chunks(((WIDTH - NAME - 2) / width).max(1)) {
-        let mut line = |name: &str, cells: Vec<String>| {
-            out.push_str(columns.row(name, cells).trim_end());
-            out.push('\n');
-        };
-        line("", Vec::new());
-        line("", labels(points));
-        line(
-            units(series.by),
-            points.iter().map(|point| grouped(point.units)).collect(),
-        );
+        let sizes = points.iter().map(|point| grouped(point.units)).collect();
+        push_row("", Vec::new(), &columns, &mut out);
+        push_row("", labels(points), &columns, &mut out);
+        push_row(units(series.by), sizes, &columns, &mut out);
         for (title, share) in SHARES {
-            let rows = series.agents_by_refusal().into_iter().filter_map(|agent| {
-                let cells: Option<Vec<String>> = points
-                    .iter()
-                    .map(|point| share(point, point.agents.get(agent)?))
-                    .collect();
-                Some((series.agents.get(agent)?, cells?))
-            });
-            let rows: Vec<_> = rows.collect();
-            if !rows.is_empty() {
-                line("", Vec::new());
-                line(title, labels(points));
-                rows.into_iter()
-                    .for_each(|(agent, cells)| line(&escape_cut(agent, NAME - 1), cells));
-            }
+            push_shares(series, points, title, share, &columns, &mut out);
         }
     }
     out
+}
+
+/// The rows of one share. A share that no agent has, such as one by weight without weights, has no
+/// title either.
+fn push_shares(
+    series: &Series,
+    points: &[SeriesPoint],
+    title: &str,
+    share: Share,
+    columns: &Columns<'_>,
+    out: &mut String,
+) {
+    let mut has_title = false;
+    for agent in series.agents_by_refusal() {
+        let cells: Option<Vec<String>> = points
+            .iter()
+            .map(|point| share(point, point.agents.get(agent)?))
+            .collect();
+        let Some((name, cells)) = series.agents.get(agent).zip(cells) else {
+            continue;
+        };
+        if !has_title {
+            push_row("", Vec::new(), columns, out);
+            push_row(title, labels(points), columns, out);
+            has_title = true;
+        }
+        push_row(&escape_cut(name, NAME - 1), cells, columns, out);
+    }
+}
+
+fn push_row(name: &str, cells: Vec<String>, columns: &Columns<'_>, out: &mut String) {
+    out.push_str(columns.row(name, cells).trim_end());
+    out.push('\n');
 }
 
 /// The labels of points, as headings of their columns.

@@ -5,7 +5,7 @@ use super::super::figures::escape::escape_cut;
 use super::super::figures::shares::{share, weight_share};
 use super::super::figures::table::Columns;
 use super::super::time::minute;
-use super::findings;
+use super::headlines;
 use super::unit_names::units;
 use robosieve::report::{AgentReport, CoverageCounts, Example, Report, UnitKind};
 
@@ -42,12 +42,12 @@ pub(super) fn table(report: &Report) -> String {
     let mut out = ReportTable(String::new());
     head(report, &mut out);
     agents(report, &mut out);
-    bases(report, &mut out);
+    reasons(report, &mut out);
     top_origins(report, &mut out);
     rules(report, &mut out);
     signals(report, &mut out);
-    if let Some(why) = &report.example {
-        example(why, &mut out);
+    if let Some(refusal) = &report.example {
+        example(refusal, &mut out);
     }
     out.0
 }
@@ -77,14 +77,16 @@ impl ReportTable {
     }
 }
 
+/// What the figures below are of: the snapshot, the lists and the units.
 fn head(report: &Report, out: &mut ReportTable) {
+    // The profile and the policy decide verdicts, so two reports compare only if they agree.
     let snapshot = &report.snapshot;
-    out.line(findings::title(report));
+    out.line(headlines::title(report));
     out.line(format!(
         "snapshot: {} origins, {} robots.txt files, captured {}; profile {}, status policy {}",
         grouped(snapshot.origins),
         grouped(snapshot.robots_files),
-        findings::captured(snapshot),
+        headlines::captured(snapshot),
         snapshot.profile.name(),
         report.judging.status_policy,
     ));
@@ -97,6 +99,7 @@ fn head(report: &Report, out: &mut ReportTable) {
             grouped(lists.invalid)
         ));
     }
+    // The unit changes every share below.
     out.line(match report.by {
         UnitKind::Origin => {
             "counted: origins; http, https, www and every port count separately".to_owned()
@@ -116,7 +119,7 @@ fn agents(report: &Report, out: &mut ReportTable) {
     origins(report, out);
     weights(report, out);
     groups(report, out);
-    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else {
+    let Some((lists, heading)) = report.lists.as_ref().zip(headlines::urls(report)) else {
         return;
     };
     out.heading(heading);
@@ -140,7 +143,7 @@ fn agents(report: &Report, out: &mut ReportTable) {
 
 /// The units that refuse each agent, and the shares of the causes. The most refused agent is first.
 fn origins(report: &Report, out: &mut ReportTable) {
-    out.heading(findings::origins(report));
+    out.heading(headlines::origins(report));
     let name = format!("{} that refuse", units(report.by));
     out.line(CAUSE_COLUMNS.row(&name, WHOLLY_AND_CAUSES));
     for agent in agents_by_refusal(report) {
@@ -152,14 +155,14 @@ fn origins(report: &Report, out: &mut ReportTable) {
             [wholly].iter().chain(&shares),
         ));
     }
-    findings::concentrations(report)
-        .into_iter()
-        .for_each(|text| out.line(format!("  note: {text}.")));
+    for text in headlines::concentrations(report) {
+        out.line(format!("  note: {text}."));
+    }
 }
 
 /// The same by weight.
 fn weights(report: &Report, out: &mut ReportTable) {
-    let Some((weights, heading)) = report.weights.as_ref().zip(findings::weights(report)) else {
+    let Some((weights, heading)) = report.weights.as_ref().zip(headlines::weights(report)) else {
         return;
     };
     out.heading(heading);
@@ -197,10 +200,11 @@ fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
 
 /// The top-level domains: their sizes, and the shares that refuse the most refused agents wholly.
 fn groups(report: &Report, out: &mut ReportTable) {
-    let Some((groups, heading)) = report.groups.as_ref().zip(findings::groups(report)) else {
+    let Some((groups, heading)) = report.groups.as_ref().zip(headlines::groups(report)) else {
         return;
     };
     out.heading(heading);
+    // A terminal has room for a few columns, and the most refused agents take them.
     let agents: Vec<usize> = report
         .agents_by_refusal()
         .into_iter()
@@ -213,6 +217,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
             .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11))),
     );
     out.line(GROUP_COLUMNS.row("wholly refused", names));
+    // The shares are of the group, so that small domains compare with large ones.
     for group in groups {
         let wholly = agents
             .iter()
@@ -221,6 +226,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
         cells.extend(wholly.map(|wholly| share(wholly, group.units)));
         out.line(GROUP_COLUMNS.row(&escape_cut(&group.name, 13), cells));
     }
+    // A reader who misses an agent needs to know that it is not lost.
     if report.agents.len() > GROUP_AGENTS {
         out.line(format!(
             "  And {} more agents, which --json and --csv have.",
@@ -229,30 +235,36 @@ fn groups(report: &Report, out: &mut ReportTable) {
     }
 }
 
-fn bases(report: &Report, out: &mut ReportTable) {
-    out.heading(findings::bases(report));
+/// The reasons of the verdicts: rules, statuses and unreachable servers.
+fn reasons(report: &Report, out: &mut ReportTable) {
+    out.heading(headlines::reasons(report));
     let mut names = vec![units(report.by).to_owned()];
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
     out.row("where verdicts come from", 42, &names);
-    for of in &report.bases {
-        let mut cells = vec![with_share(of.origins, report.units)];
+    for reason in &report.bases {
+        let mut cells = vec![with_share(reason.origins, report.units)];
         cells.extend(
-            of.urls
+            reason
+                .urls
                 .zip(report.lists.as_ref())
                 .map(|(urls, lists)| with_share(urls, lists.lines)),
         );
-        out.row(of.basis.description(), 42, &cells);
+        out.row(reason.basis.description(), 42, &cells);
     }
 }
 
 fn top_origins(report: &Report, out: &mut ReportTable) {
-    out.heading(findings::top_origins(report));
+    out.heading(headlines::top_origins(report));
     if report.top_origins.is_empty() {
         return;
     }
     out.line("  for each agent in turn: W refused wholly, P partly, - not");
     for origin in &report.top_origins {
-        let letters: String = origin.agents.iter().map(|reach| reach.letter()).collect();
+        let letters: String = origin
+            .agents
+            .iter()
+            .map(|coverage| coverage.letter())
+            .collect();
         let cells = origin
             .urls
             .zip(origin.urls_refused)
@@ -266,11 +278,11 @@ fn top_origins(report: &Report, out: &mut ReportTable) {
 }
 
 fn rules(report: &Report, out: &mut ReportTable) {
-    if let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) {
+    if let Some((deciding, heading)) = report.deciding.as_ref().zip(headlines::deciding(report)) {
         out.heading(heading);
-        findings::sampled(report)
-            .into_iter()
-            .for_each(|text| out.line(format!("  {text}")));
+        if let Some(text) = headlines::sampled(report) {
+            out.line(format!("  {text}"));
+        }
         for rule in &deciding.top {
             out.row(
                 &escape_cut(&rule.rule, RULE),
@@ -279,7 +291,7 @@ fn rules(report: &Report, out: &mut ReportTable) {
             );
         }
     }
-    out.heading(findings::rules(report));
+    out.heading(headlines::rules(report));
     for rule in &report.rules.top {
         out.row(
             &escape_cut(&rule.rule, RULE),
@@ -290,9 +302,9 @@ fn rules(report: &Report, out: &mut ReportTable) {
 }
 
 fn signals(report: &Report, out: &mut ReportTable) {
-    out.heading(findings::signals(report));
+    out.heading(headlines::signals(report));
     for signal in report.signals.iter().filter(|signal| signal.origins > 0) {
-        let name = findings::field_name(signal.field);
+        let name = headlines::field_name(signal.field);
         for value in &signal.values {
             out.row(
                 &format!("{name}: {}", escape_cut(&value.value, RULE)),
@@ -303,30 +315,33 @@ fn signals(report: &Report, out: &mut ReportTable) {
     }
 }
 
-fn example(why: &Example, out: &mut ReportTable) {
-    out.heading(findings::example(why));
-    let mut row = |name: &str, text: String| out.line(format!("  {name:<12}{text}"));
-    row("URL", escape_cut(&why.url, 200));
-    if let Some(url) = &why.robots_url {
-        let fetched = why
+/// One refusal, from the URL to the line of the robots.txt that decides.
+fn example(refusal: &Example, out: &mut ReportTable) {
+    out.heading(headlines::example(refusal));
+    example_row("URL", &escape_cut(&refusal.url, 200), out);
+    // The address and the date let the reader compare with the robots.txt of today.
+    if let Some(url) = &refusal.robots_url {
+        let fetched = refusal
             .fetched_at
             .map(|time| format!(", fetched {}", minute(time)));
-        row(
-            "robots.txt",
-            format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default()),
-        );
+        let source = format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default());
+        example_row("robots.txt", &source, out);
     }
-    for line in why.agent_lines.iter().take(3) {
-        row(
-            "group",
-            format!("line {}: {}", line.line, escape_cut(&line.text, 120)),
-        );
+    // A group may name hundreds of agents; the first lines are enough to find it.
+    for line in refusal.agent_lines.iter().take(3) {
+        let text = format!("line {}: {}", line.line, escape_cut(&line.text, 120));
+        example_row("group", &text, out);
     }
-    match &why.rule {
-        Some(rule) => row(
-            "rule",
-            format!("line {}: {}", rule.line, escape_cut(&rule.text, 120)),
-        ),
-        None => row("because", why.basis.description().to_owned()),
+    // A status or a network error refuses without any rule.
+    match &refusal.rule {
+        Some(rule) => {
+            let text = format!("line {}: {}", rule.line, escape_cut(&rule.text, 120));
+            example_row("rule", &text, out);
+        }
+        None => example_row("because", refusal.basis.description(), out),
     }
+}
+
+fn example_row(name: &str, text: &str, out: &mut ReportTable) {
+    out.line(format!("  {name:<12}{text}"));
 }

@@ -19,9 +19,10 @@ pub(crate) struct UnitArgs {
     /// Count by: domain, host or origin (default: domain)
     ///
     /// A domain is a registrable one, such as example.co.uk. By host or origin, one domain with
-    /// thousands of subdomains may be most of a figure; the report then names it. With --weights, the
-    /// default is host, because a list of weights names hosts. A host or a domain counts by one of its origins: by one that answered, if there is any. Of
-    /// several, the domain itself comes first, then its www. host; and https before http.
+    /// thousands of subdomains may be most of a figure; the report then names it. With --weights,
+    /// the default is host, because a list of weights names hosts. A host or a domain counts by one
+    /// of its origins: by one that answered, if there is any. Of several, the domain itself comes
+    /// first, then its www. host; and https before http.
     #[arg(
         long,
         value_parser = named::<UnitKind>(),
@@ -33,8 +34,8 @@ pub(crate) struct UnitArgs {
     /// Also weigh the units, by a file of NAME,WEIGHT or RANK,NAME
     ///
     /// A line has a host or a domain, a TAB or a comma, and its weight; or a rank and a domain, as
-    /// in the Tranco list, where the weight is one divided by the rank. A unit has the weight of the
-    /// line with its name, and 0 without a line. The file may be gzip or zstd.
+    /// in the Tranco list, where the weight is one divided by the rank. A unit has the weight of
+    /// the line with its name, and 0 without a line. The file may be gzip or zstd.
     #[arg(long, value_name = "FILE", help_heading = UNITS)]
     pub weights: Option<PathBuf>,
     /// Also group the units: by tld (top-level domain)
@@ -62,12 +63,12 @@ impl UnitArgs {
 
     /// Reads the file of weights, if one is named.
     pub(crate) fn read_weights(&self) -> anyhow::Result<Option<Weights>> {
-        let read = |path: &PathBuf| -> anyhow::Result<Weights> {
-            let file = File::open(path).with_context(|| path.display().to_string())?;
-            let weights = decode(file).and_then(|input| Weights::read(BufReader::new(input)));
-            Ok(weights.map_err(|err| err.at(path))?)
+        let Some(path) = &self.weights else {
+            return Ok(None);
         };
-        self.weights.as_ref().map(read).transpose()
+        let file = File::open(path).with_context(|| path.display().to_string())?;
+        let weights = decode(file).and_then(|input| Weights::read(BufReader::new(input)));
+        Ok(Some(weights.map_err(|err| err.at(path))?))
     }
 
     /// Applies the options to a reporter.
@@ -88,20 +89,22 @@ impl UnitArgs {
     /// Warns of weights that match next to nothing: their names are probably of another kind.
     pub(crate) fn warn_of_few_matches(
         &self,
-        facts: Option<&WeightFacts>,
+        matches: Option<&WeightFacts>,
         unit_count: u64,
         snapshot: &Path,
     ) {
-        let Some((facts, path)) = facts.zip(self.weights.as_deref()) else {
+        let Some((matches, path)) = matches.zip(self.weights.as_deref()) else {
             return;
         };
         let is_few = |part: u64, whole: u64| part * 100 < whole;
-        if is_few(facts.entries_matched, facts.entries) && is_few(facts.units_matched, unit_count) {
+        if is_few(matches.entries_matched, matches.entries)
+            && is_few(matches.units_matched, unit_count)
+        {
             let message = format!(
                 "{}: only {} of its {} name {} of {}; are they of another kind (--by), or of another crawl?",
                 path.display(),
-                facts.entries_matched,
-                counted(facts.entries, "name"),
+                matches.entries_matched,
+                counted(matches.entries, "name"),
                 units(self.kind()),
                 snapshot.display()
             );

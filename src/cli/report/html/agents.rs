@@ -3,15 +3,16 @@
 use super::super::super::figures::html::{
     BarRow, BarSegment, and_more, bar_rows, legend, number, number_of, unbroken,
 };
-use super::super::findings;
+use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments};
 use maud::{Markup, html};
-use robosieve::report::{AgentReport, CoverageCounts, Report, UrlCounts};
+use robosieve::report::{AgentReport, CoverageCounts, Report};
 
 /// The most agents, so that the page stays small. The JSON has all.
 const AGENTS: usize = 40;
 
+/// The units that refuse each agent.
 pub(super) fn origins(report: &Report) -> Markup {
     let whole = report.units;
     let shown = report
@@ -25,15 +26,16 @@ pub(super) fn origins(report: &Report) -> Markup {
     html! {
         section {
             p.kicker { (plural_title(report.by)) " by agent" }
-            h2 { (unbroken(&findings::origins(report))) }
+            h2 { (unbroken(&headlines::origins(report))) }
             (legend(&COVERAGES))
             (bar_rows(&agents, units(report.by)))
             (and_more(report.agents.len(), AGENTS, "agents"))
-            @for sentence in findings::concentrations(report) { p.soft { (unbroken(&sentence)) "." } }
+            @for sentence in headlines::concentrations(report) { p.soft { (unbroken(&sentence)) "." } }
         }
     }
 }
 
+/// The bar of an agent. Its numbers are next to it, each with its pointer into the JSON.
 fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
     let CoverageCounts {
         wholly,
@@ -45,11 +47,13 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
         not,
         ..
     } = agent.origins;
-    let place = |key: &str| format!("/agents/{i}/origins/{key}");
-    let of = |key: &str, count: u64| number_of(&place(key), count, whole);
+    let pointer = format!("/agents/{i}/origins");
+    // The share of all units is next to the name, where a reader compares agents.
+    let headline = html! { "wholly " (number_of(&format!("{pointer}/wholly"), wholly, whole)) };
     BarRow {
         name: &agent.agent,
-        headline: html! { "wholly " (of("wholly", wholly)) },
+        headline,
+        // The colours tell a refusal of this agent by name from one of all agents.
         segments: coverage_segments(
             [
                 wholly_by_name,
@@ -62,33 +66,29 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
         ),
         refusals: WHOLLY,
         details: html! {
-            span { "by name " (of("wholly_by_name", wholly_by_name)) ", " }
-            span { "by * " (of("wholly_by_global", wholly_by_global)) ", " }
-            span { "by status " (number(&place("wholly_by_status"), wholly_by_status)) "; " }
-            span { "partly " (of("partly", partly)) ", by name " (number(&place("partly_by_name"), partly_by_name)) "; " }
-            span { "not " (number(&place("not"), not)) }
+            span { "by name " (number_of(&format!("{pointer}/wholly_by_name"), wholly_by_name, whole)) ", " }
+            span { "by * " (number_of(&format!("{pointer}/wholly_by_global"), wholly_by_global, whole)) ", " }
+            span { "by status " (number(&format!("{pointer}/wholly_by_status"), wholly_by_status)) "; " }
+            span { "partly " (number_of(&format!("{pointer}/partly"), partly, whole))
+                ", by name " (number(&format!("{pointer}/partly_by_name"), partly_by_name)) "; " }
+            span { "not " (number(&format!("{pointer}/not"), not)) }
         },
     }
 }
 
+/// The URLs of the lists that each agent may fetch; nothing without lists.
 pub(super) fn urls(report: &Report) -> Markup {
-    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else {
+    let Some((lists, heading)) = report.lists.as_ref().zip(headlines::urls(report)) else {
         return html! {};
     };
-    let counted = |i: usize| {
-        report
-            .agents
-            .get(i)
-            .and_then(|agent| Some((i, agent, agent.urls?)))
-    };
-    let shown = report
+    // The rows keep the numbers of the agents in the JSON, which the pointers of their counts need.
+    let agents: Vec<BarRow<'_>> = report
         .agents_by_refused_urls()
         .into_iter()
-        .filter_map(counted);
-    let agents: Vec<BarRow<'_>> = shown
+        .filter_map(|i| urls_row(i, report.agents.get(i)?, lists.lines))
         .take(AGENTS)
-        .map(|(i, agent, urls)| urls_row(i, agent, urls, lists.lines))
         .collect();
+    // Lines without a verdict are the same for all agents, so they are explained once.
     html! {
         section {
             p.kicker { "URLs by agent" }
@@ -104,8 +104,9 @@ pub(super) fn urls(report: &Report) -> Markup {
     }
 }
 
-fn urls_row(i: usize, agent: &AgentReport, urls: UrlCounts, lines: u64) -> BarRow<'_> {
-    BarRow {
+fn urls_row(i: usize, agent: &AgentReport, lines: u64) -> Option<BarRow<'_>> {
+    let urls = agent.urls?;
+    Some(BarRow {
         name: &agent.agent,
         headline: html! { "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lines)) },
         segments: vec![
@@ -116,5 +117,5 @@ fn urls_row(i: usize, agent: &AgentReport, urls: UrlCounts, lines: u64) -> BarRo
         ],
         refusals: 1,
         details: html! { span { "allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lines)) } },
-    }
+    })
 }

@@ -47,8 +47,8 @@ pub(super) fn line_chart(
                 line class=(if i == 0 { "axis" } else { "grid" }) x1=(LEFT) x2=(RIGHT) y1=(y) y2=(y) {}
                 text.end x=(LEFT - 6.0) y=(y + 4.0) { (tick) }
             }
-            @for (i, place) in shown_labels(labels) {
-                text class=(place.class) x=(format!("{:.1}", place.x)) y=(BOTTOM + 20.0) { (escape_cut(labels[i], LABEL)) }
+            @for (i, position) in shown_labels(labels) {
+                text class=(position.class) x=(format!("{:.1}", position.x)) y=(BOTTOM + 20.0) { (escape_cut(labels[i], LABEL)) }
             }
             @for line in lines { (draw_line(line, labels, scale)) }
         }
@@ -62,7 +62,8 @@ fn description(title: &str, labels: &[&str], lines: &[ChartLine<'_>]) -> String 
         return text + "no snapshots";
     };
     let ends = lines.iter().filter_map(|line| {
-        let (first, last) = (line.percents.first()?, line.percents.last()?);
+        let first = line.percents.first()?;
+        let last = line.percents.last()?;
         Some(format!(
             "{} {} to {}",
             line.name,
@@ -89,15 +90,18 @@ fn x_of(i: usize, count: usize) -> f64 {
     }
 }
 
+fn y_of(percent: f64, scale: ShareScale) -> f64 {
+    BOTTOM - scale.place(percent, 100.0) / 100.0 * (BOTTOM - TOP)
+}
+
 fn draw_line(line: &ChartLine<'_>, labels: &[&str], scale: ShareScale) -> Markup {
-    let y_of = |value: f64| BOTTOM - scale.place(value, 100.0) / 100.0 * (BOTTOM - TOP);
-    let places: Vec<(f64, f64)> = line
+    let positions: Vec<(f64, f64)> = line
         .percents
         .iter()
         .enumerate()
-        .map(|(i, value)| (x_of(i, line.percents.len()), y_of(*value)))
+        .map(|(i, value)| (x_of(i, line.percents.len()), y_of(*value, scale)))
         .collect();
-    let points: Vec<String> = places
+    let points: Vec<String> = positions
         .iter()
         .map(|(x, y)| format!("{x:.1},{y:.1}"))
         .collect();
@@ -105,7 +109,7 @@ fn draw_line(line: &ChartLine<'_>, labels: &[&str], scale: ShareScale) -> Markup
         g class=(line.class) {
             polyline points=(points.join(" ")) {}
             @if line.has_points {
-            @for (((x, y), value), label) in places.iter().zip(&line.percents).zip(labels) {
+            @for (((x, y), value), label) in positions.iter().zip(&line.percents).zip(labels) {
                 circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="2.5" {
                     title { (unbroken(&format!("{}, {}: {}", escape_cut(label, LABEL), line.name, percent(*value)))) }
                 }
@@ -115,67 +119,83 @@ fn draw_line(line: &ChartLine<'_>, labels: &[&str], scale: ShareScale) -> Markup
     }
 }
 
-/// The place and the anchor of a label.
-struct LabelPlace {
+/// The position and the anchor of a label.
+struct LabelPosition {
     x: f64,
     class: &'static str,
 }
 
-/// The labels with room on the axis: the first, the last, and some between them at nearly equal
-/// distances.
-fn shown_labels(labels: &[&str]) -> Vec<(usize, LabelPlace)> {
-    let Some(last) = labels.len().checked_sub(1) else {
-        return Vec::new();
-    };
-    if last == 0 {
-        return vec![(
-            0,
-            LabelPlace {
+impl LabelPosition {
+    /// The outer labels begin and end at the edge of the area, and the others are centred.
+    fn of(i: usize, count: usize) -> Self {
+        if count == 1 {
+            Self {
                 x: x_of(0, 1),
                 class: "middle",
-            },
-        )];
+            }
+        } else if i == 0 {
+            Self {
+                x: LEFT,
+                class: "start",
+            }
+        } else if i + 1 == count {
+            Self {
+                x: RIGHT,
+                class: "end",
+            }
+        } else {
+            Self {
+                x: x_of(i, count),
+                class: "middle",
+            }
+        }
     }
-    let place = |i: usize| match i {
-        0 => LabelPlace {
-            x: LEFT,
-            class: "start",
-        },
-        _ if i == last => LabelPlace {
-            x: RIGHT,
-            class: "end",
-        },
-        _ => LabelPlace {
-            x: x_of(i, labels.len()),
-            class: "middle",
-        },
+}
+
+/// The labels with room on the axis: the first, the last, and some between them at nearly equal
+/// distances.
+fn shown_labels(labels: &[&str]) -> Vec<(usize, LabelPosition)> {
+    let count = labels.len();
+    let shown = match count {
+        0..=2 => (0..count).collect(),
+        _ => spread_labels(labels),
     };
+    shown
+        .into_iter()
+        .map(|i| (i, LabelPosition::of(i, count)))
+        .collect()
+}
+
+/// The most labels, of at least two, that do not overlap.
+fn spread_labels(labels: &[&str]) -> Vec<usize> {
+    let last = labels.len() - 1;
     let widest = labels
         .iter()
         .map(|label| label.chars().count().min(LABEL + 1))
         .max()
         .unwrap_or_default();
     let width = widest as f64 * CHARACTER;
-    // The outer labels begin and end at the edge of the area, and the others are centred.
-    let fits = |shown: &[usize]| {
-        shown.windows(2).all(|pair| {
-            let is_outer = pair[0] == 0 || pair[1] == last;
-            let room = x_of(pair[1], labels.len()) - x_of(pair[0], labels.len());
-            room >= width * if is_outer { 1.5 } else { 1.0 } + LABEL_GAP
-        })
-    };
-    let spread = |intervals: usize| {
-        (0..=intervals)
-            .map(|i| (i * last + intervals / 2) / intervals)
-            .collect::<Vec<_>>()
-    };
+    // More labels than one per 20 units would be hard to read, and the bound shortens the search.
     let most = last.min((RIGHT - LEFT) as usize / 20);
-    let shown = (2..=most)
-        .rev()
-        .map(spread)
-        .find(|shown| fits(shown))
-        .unwrap_or_else(|| vec![0, last]);
-    shown.into_iter().map(|i| (i, place(i))).collect()
+    for intervals in (2..=most).rev() {
+        let shown: Vec<usize> = (0..=intervals)
+            .map(|i| (i * last + intervals / 2) / intervals)
+            .collect();
+        if labels_fit(&shown, labels.len(), width) {
+            return shown;
+        }
+    }
+    vec![0, last]
+}
+
+/// Whether labels of this width do not overlap. An outer label is not centred, so it
+/// takes more of the space next to it.
+fn labels_fit(shown: &[usize], count: usize, width: f64) -> bool {
+    shown.windows(2).all(|pair| {
+        let is_outer = pair[0] == 0 || pair[1] + 1 == count;
+        let room = x_of(pair[1], count) - x_of(pair[0], count);
+        room >= width * if is_outer { 1.5 } else { 1.0 } + LABEL_GAP
+    })
 }
 
 #[cfg(test)]

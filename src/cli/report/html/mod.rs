@@ -11,7 +11,7 @@ use super::super::figures::counts::counted;
 use super::super::figures::html::{document, fact, hatching, head, number, unbroken};
 use super::super::figures::shares::share;
 use super::super::time::{day, minute};
-use super::findings;
+use super::headlines;
 use super::unit_names::{plural_title, units};
 use maud::{Markup, html};
 use robosieve::report::{ListFacts, Report, UnitKind};
@@ -19,7 +19,7 @@ pub(super) use series::series_page;
 
 /// The page; `made_at` is the date of the report, in seconds since 1970.
 pub(super) fn page(report: &Report, made_at: i64) -> String {
-    let title = findings::title(report);
+    let title = headlines::title(report);
     document(html! {
             (head(&title))
             body {
@@ -30,7 +30,7 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                     (unit_sections::weighted(report))
                     (agents::urls(report))
                     (unit_sections::groups(report))
-                    (sections::bases(report))
+                    (sections::reasons(report))
                     (sections::top_origins(report))
                     (sections::deciding(report))
                     (sections::rules(report))
@@ -42,9 +42,12 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
     })
 }
 
+/// The title, the main shares, and what the figures are of.
 fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
     let snapshot = &report.snapshot;
     let units = units(report.by);
+    // The tiles answer for all agents together, which the sections below do not. The facts are what
+    // two reports must share to be compared.
     html! {
         header {
             p.kicker { "robots.txt report, " (day(made_at)) }
@@ -63,7 +66,7 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
                 }
                 (fact("Origins", number("/snapshot/origins", snapshot.origins)))
                 (fact("Distinct robots.txt", number("/snapshot/robots_files", snapshot.robots_files)))
-                (fact("Captured", html! { (findings::captured(snapshot)) }))
+                (fact("Captured", html! { (headlines::captured(snapshot)) }))
                 (fact("Rules parsed with", html! { "profile " (snapshot.profile.name()) }))
                 (fact("Failures judged with", html! { "policy " (report.judging.status_policy) }))
                 @if let Some(lists) = &report.lists {

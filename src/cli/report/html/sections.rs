@@ -1,4 +1,4 @@
-//! The sections of the page; each heading states the main finding.
+//! The sections of the page, each under its headline.
 
 use super::super::super::figures::escape::escape_cut;
 use super::super::super::figures::html::{
@@ -6,12 +6,12 @@ use super::super::super::figures::html::{
     unbroken,
 };
 use super::super::super::time::minute;
-use super::super::findings;
+use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;
-use robosieve::report::{Example, OriginReport, ReasonReport, Report};
+use robosieve::report::{Example, OriginReport, Report};
 use robosieve::robots::RobotsLine;
 
 /// The most columns and rows, so that the page stays small for any `--top`; the JSON has all.
@@ -24,36 +24,47 @@ const SHORT_NAME: usize = 16;
 /// The most agents with horizontal headings above their columns.
 const HORIZONTAL: usize = 8;
 
-/// The colour class of a basis.
-fn class_of(basis: Reason) -> String {
-    format!("b{}", basis as usize)
+/// The colour class of a reason.
+fn class_of(reason: Reason) -> String {
+    format!("b{}", reason as usize)
 }
 
-pub(super) fn bases(report: &Report) -> Markup {
-    let classes: Vec<String> = report.bases.iter().map(|of| class_of(of.basis)).collect();
-    let parts = |size: fn(&ReasonReport) -> u64| -> Vec<BarSegment<'_>> {
-        let of_classes = report.bases.iter().zip(&classes);
-        of_classes
-            .map(|(of, class)| BarSegment::new(class, of.basis.description(), size(of)))
-            .collect()
-    };
+/// The reasons of the verdicts: a bar for the units, one for the URLs, and a table of both.
+pub(super) fn reasons(report: &Report) -> Markup {
+    // Both bars and the table share the colours, so the table is the legend.
+    let classes: Vec<String> = report
+        .bases
+        .iter()
+        .map(|reason| class_of(reason.basis))
+        .collect();
+    let mut of_units = Vec::new();
+    let mut of_urls = Vec::new();
+    for (reason, class) in report.bases.iter().zip(&classes) {
+        let name = reason.basis.description();
+        of_units.push(BarSegment::new(class, name, reason.origins));
+        of_urls.push(BarSegment::new(
+            class,
+            name,
+            reason.urls.unwrap_or_default(),
+        ));
+    }
     html! {
         section {
             p.kicker { "Where verdicts come from" }
-            h2 { (unbroken(&findings::bases(report))) }
+            h2 { (unbroken(&headlines::reasons(report))) }
             @let units = plural_title(report.by);
-            div.row { div { strong { (units) } } (bar(&units, &parts(|of| of.origins))) }
+            div.row { div { strong { (units) } } (bar(&units, &of_units)) }
             @if report.lists.is_some() {
-                div.row { div { strong { "URLs" } } (bar("URLs", &parts(|of| of.urls.unwrap_or_default()))) }
+                div.row { div { strong { "URLs" } } (bar("URLs", &of_urls)) }
             }
             table {
                 thead { tr { th { "Decided by" } th.n { (units) } @if report.lists.is_some() { th.n { "URLs" } } } }
                 tbody {
-                    @for (i, of) in report.bases.iter().enumerate() {
+                    @for (i, reason) in report.bases.iter().enumerate() {
                         tr {
-                            td { (key(&classes[i])) (of.basis.description()) }
-                            td.n { (number_of(&format!("/bases/{i}/origins"), of.origins, report.units)) }
-                            @if let Some((urls, lists)) = of.urls.zip(report.lists.as_ref()) {
+                            td { (key(&classes[i])) (reason.basis.description()) }
+                            td.n { (number_of(&format!("/bases/{i}/origins"), reason.origins, report.units)) }
+                            @if let Some((urls, lists)) = reason.urls.zip(report.lists.as_ref()) {
                                 td.n { (number_of(&format!("/bases/{i}/urls"), urls, lists.lines)) }
                             }
                         }
@@ -64,8 +75,10 @@ pub(super) fn bases(report: &Report) -> Markup {
     }
 }
 
+/// The origins that refuse most, with a cell per agent.
 pub(super) fn top_origins(report: &Report) -> Markup {
     let top = &report.top_origins;
+    // The most refused agents come first here too, so that a reader finds the same order.
     let columns: Vec<usize> = report
         .agents_by_refusal()
         .into_iter()
@@ -75,6 +88,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
         .iter()
         .map(|&i| report.agents[i].agent.as_str())
         .collect();
+    // Many names side by side would make the table wider than the page, so they are upright.
     let headings = if names.len() > HORIZONTAL {
         "agent upright"
     } else {
@@ -83,11 +97,11 @@ pub(super) fn top_origins(report: &Report) -> Markup {
     html! {
         section {
             p.kicker { "The origins that refuse most" }
-            h2 { (unbroken(&findings::top_origins(report))) }
+            h2 { (unbroken(&headlines::top_origins(report))) }
             @if !top.is_empty() {
                 ul.legend {
-                    @for reach in [Coverage::Wholly, Coverage::Partly, Coverage::Not] {
-                        li.cell { span class=(format!("c-{}", reach.name())) { (sign(reach)) } (reach.description()) }
+                    @for coverage in [Coverage::Wholly, Coverage::Partly, Coverage::Not] {
+                        li.cell { span class=(format!("c-{}", coverage.name())) { (sign(coverage)) } (coverage.description()) }
                     }
                 }
                 div.wide tabindex="0" role="region" aria-label="Origins by agents" {
@@ -122,9 +136,9 @@ fn strip(i: usize, origin: &OriginReport, columns: &[usize], names: &[&str]) -> 
                     span.soft { " of " (number(&format!("/top_origins/{i}/urls"), urls)) }
                 }
             }
-            @for (reach, name) in cells.zip(names) {
+            @for (coverage, name) in cells.zip(names) {
                 td.cell data-agent=(escape_cut(name, SHORT_NAME)) {
-                    span class=(format!("c-{}", reach.name())) title=(reach.description()) { (sign(*reach)) }
+                    span class=(format!("c-{}", coverage.name())) title=(coverage.description()) { (sign(*coverage)) }
                 }
             }
         }
@@ -132,8 +146,8 @@ fn strip(i: usize, origin: &OriginReport, columns: &[usize], names: &[&str]) -> 
 }
 
 /// A symbol with the same meaning as the colour.
-fn sign(reach: Coverage) -> &'static str {
-    match reach {
+fn sign(coverage: Coverage) -> &'static str {
+    match coverage {
         Coverage::Wholly => "■",
         Coverage::Not => "□",
         // `Partly`, and any finer step between the two.
@@ -166,8 +180,10 @@ fn rule_table(caption: &Markup, headings: [&str; 2], rows: &[RuleRow<'_>], whole
     }
 }
 
+/// The rules that refuse most URLs of the lists; nothing without lists.
 pub(super) fn deciding(report: &Report) -> Markup {
-    let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) else {
+    let Some((deciding, heading)) = report.deciding.as_ref().zip(headlines::deciding(report))
+    else {
         return html! {};
     };
     let rows = deciding.top.iter().enumerate();
@@ -180,8 +196,10 @@ pub(super) fn deciding(report: &Report) -> Markup {
             )
         })
         .collect();
+    // Counts of a sample are not those of all URLs, so the caption has its size. Refusals without a
+    // rule explain shares that do not add up.
     let caption = html! {
-        (findings::sampled(report).unwrap_or_default()) " "
+        (headlines::sampled(report).unwrap_or_default()) " "
         @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are refused without a rule." }
     };
     html! {
@@ -193,6 +211,7 @@ pub(super) fn deciding(report: &Report) -> Markup {
     }
 }
 
+/// The rules that most units have.
 pub(super) fn rules(report: &Report) -> Markup {
     let rows = report.rules.top.iter().enumerate();
     let rows: Vec<RuleRow<'_>> = rows
@@ -208,13 +227,16 @@ pub(super) fn rules(report: &Report) -> Markup {
     html! {
         section {
             p.kicker { "The rules that most " (units(report.by)) " have" }
-            h2 { (unbroken(&findings::rules(report))) }
+            h2 { (unbroken(&headlines::rules(report))) }
             (rule_table(&caption, ["Rule", &plural_title(report.by)], &rows, report.units))
         }
     }
 }
 
+/// The declared preferences, one table per field.
 pub(super) fn signals(report: &Report) -> Markup {
+    // A field that no unit declares would be an empty table. The others keep their numbers in the
+    // JSON, which the pointers of their counts need.
     let signals = report
         .signals
         .iter()
@@ -223,11 +245,11 @@ pub(super) fn signals(report: &Report) -> Markup {
     html! {
         section {
             p.kicker { "Declared use of content" }
-            h2 { (unbroken(&findings::signals(report))) }
+            h2 { (unbroken(&headlines::signals(report))) }
             @for (s, signal) in signals {
                 table {
                     caption {
-                        (findings::field_name(signal.field)) " is in " (number(&format!("/signals/{s}/files"), signal.files))
+                        (headlines::field_name(signal.field)) " is in " (number(&format!("/signals/{s}/files"), signal.files))
                         " different files, of " (number(&format!("/signals/{s}/origins"), signal.origins)) " " (units(report.by)) "."
                     }
                     thead { tr { th { "Declared" } th.n { (plural_title(report.by)) } } }
@@ -245,45 +267,52 @@ pub(super) fn signals(report: &Report) -> Markup {
     }
 }
 
+/// One refusal, so that a reader can check a verdict by hand.
 pub(super) fn example(report: &Report) -> Markup {
-    let Some(why) = &report.example else {
+    let Some(refusal) = &report.example else {
         return html! {};
     };
     html! {
         section {
             p.kicker { "One refusal, explained" }
-            h2 { (unbroken(&findings::example(why))) }
-            div.why { dl { (reasons(why)) } }
+            h2 { (unbroken(&headlines::example(refusal))) }
+            div.why { dl { (explanation(refusal)) } }
         }
     }
 }
 
-fn reasons(why: &Example) -> Markup {
-    let line = |line: &RobotsLine| html! { span.ln { "line " (line.line) ": " } (code(&line.text, LONGEST_TEXT)) };
+fn robots_line(line: &RobotsLine) -> Markup {
+    html! { span.ln { "line " (line.line) ": " } (code(&line.text, LONGEST_TEXT)) }
+}
+
+/// The terms of the explanation, from the URL to the source of the deciding rule. A verdict by
+/// status has no rule and no group, so it has a reason instead.
+fn explanation(refusal: &Example) -> Markup {
+    // A group may name hundreds of agents; the first lines are enough to find it.
     html! {
         dt { "URL" }
-        dd { (code(&why.url, 300)) @if !why.from_lists { span.soft { " (made up from the rule)" } } }
+        dd { (code(&refusal.url, 300)) @if !refusal.from_lists { span.soft { " (made up from the rule)" } } }
         dt { "Agent" }
-        dd { (escape_cut(&why.agent, LONGEST_NAME)) }
-        @if let Some(rule) = &why.rule {
+        dd { (escape_cut(&refusal.agent, LONGEST_NAME)) }
+        @if let Some(rule) = &refusal.rule {
             dt { "Deciding rule" }
-            dd { (line(rule)) }
+            dd { (robots_line(rule)) }
             dt { "Its group" }
             dd {
-                @for named in why.agent_lines.iter().take(3) { div { (line(named)) } }
-                span.soft { @if why.named { "The group names this agent." } @else { "No group names this agent, so the group for all agents applies." } }
+                @for named in refusal.agent_lines.iter().take(3) { div { (robots_line(named)) } }
+                span.soft { @if refusal.named { "The group names this agent." } @else { "No group names this agent, so the group for all agents applies." } }
             }
         } @else {
             dt { "Because" }
-            dd { (why.basis.description()) }
+            dd { (refusal.basis.description()) }
         }
-        @if let Some(url) = &why.robots_url {
+        @if let Some(url) = &refusal.robots_url {
             dt { "robots.txt" }
             dd {
                 (code(url, 300))
                 span.soft {
-                    @if why.status > 0 { ", status " (why.status) }
-                    @if let Some(time) = why.fetched_at { ", fetched " (minute(time)) }
+                    @if refusal.status > 0 { ", status " (refusal.status) }
+                    @if let Some(time) = refusal.fetched_at { ", fetched " (minute(time)) }
                 }
             }
         }

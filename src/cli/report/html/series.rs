@@ -12,8 +12,8 @@ use super::unit_sections::explanation;
 use maud::{Markup, html};
 use robosieve::report::{AgentPoint, CoverageCounts, Series, SeriesPoint};
 
-/// The most agents with charts, the most labels of a table, and the most rows of all tables. The JSON
-/// and the CSV have all.
+/// The most agents with charts, the most labels of a table, and the most rows of all tables. The
+/// JSON and the CSV have all.
 const AGENTS: usize = 40;
 const LABELS: usize = 24;
 const ROWS: usize = 240;
@@ -30,6 +30,8 @@ const LABEL: usize = 24;
 /// The page; `made_at` is its date, in seconds since 1970.
 pub(in super::super) fn series_page(series: &Series, made_at: i64) -> String {
     let title = title(series);
+    // All sections show the same agents in one order, and a page of thousands of charts would not
+    // open.
     let agents: Vec<usize> = series
         .agents_by_refusal()
         .into_iter()
@@ -146,11 +148,12 @@ const WEIGHTED: ChartKind = ChartKind {
     total: "wholly",
     classes: ["l-wholly", "l-wholly named"],
     parts: |point, agent| {
-        let (counts, whole) = (agent.weighted.unwrap_or_default(), point.weights.as_ref());
+        let counts = agent.weighted.unwrap_or_default();
+        let weights = point.weights.as_ref();
         [
             counts.wholly,
             counts.wholly_by_name,
-            whole.map_or(0.0, |weights| weights.matched),
+            weights.map_or(0.0, |weights| weights.matched),
         ]
     },
 };
@@ -158,17 +161,20 @@ const WEIGHTED: ChartKind = ChartKind {
 impl ChartKind {
     /// The lines of an agent in per cent: all, and by name.
     fn percents(&self, series: &Series, agent: usize) -> [Vec<f64>; 2] {
-        let at = |point: &SeriesPoint| match point.agents.get(agent) {
-            Some(of) => {
-                let [all, by_name, whole] = (self.parts)(point, of);
-                [all, by_name].map(|part| ShareScale::WHOLE.place(part, whole))
-            }
-            None => [0.0; 2],
-        };
-        [0, 1].map(|line| series.points.iter().map(|point| at(point)[line]).collect())
+        let mut lines = [Vec::new(), Vec::new()];
+        for point in &series.points {
+            let [all, by_name, whole] = match point.agents.get(agent) {
+                Some(of) => (self.parts)(point, of),
+                None => [0.0; 3],
+            };
+            lines[0].push(ShareScale::WHOLE.place(all, whole));
+            lines[1].push(ShareScale::WHOLE.place(by_name, whole));
+        }
+        lines
     }
 
-    /// The finding: the first of the charts, which is refused most, at the first and the last point.
+    /// The headline: the agent of the first chart, which is refused most, at the first and the last
+    /// point.
     fn heading(&self, series: &Series, agents: &[usize]) -> String {
         let Some(&agent) = agents.first() else {
             return "No agents".to_owned();
@@ -192,32 +198,44 @@ impl ChartKind {
     }
 }
 
+/// The two lines of an agent.
+fn agent_lines<'c>(
+    series: &Series,
+    agent: usize,
+    kind: &'c ChartKind,
+    has_points: bool,
+) -> [ChartLine<'c>; 2] {
+    let [total, by_name] = kind.percents(series, agent);
+    [
+        ChartLine {
+            class: kind.classes[0],
+            name: kind.total,
+            percents: total,
+            has_points,
+        },
+        ChartLine {
+            class: kind.classes[1],
+            name: "by name",
+            percents: by_name,
+            has_points,
+        },
+    ]
+}
+
+/// A section with one chart per agent.
 fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
     let labels: Vec<&str> = series
         .points
         .iter()
         .map(|point| point.label.as_str())
         .collect();
+    // Each point is an element with its own text, which a large page has no room for.
     let has_points = agents.len() * labels.len() <= POINTS;
     let charts: Vec<(usize, [ChartLine<'_>; 2])> = agents
         .iter()
-        .map(|&agent| {
-            let [total, by_name] = kind.percents(series, agent);
-            let line = |class, name, percents| ChartLine {
-                class,
-                name,
-                percents,
-                has_points,
-            };
-            (
-                agent,
-                [
-                    line(kind.classes[0], kind.total, total),
-                    line(kind.classes[1], "by name", by_name),
-                ],
-            )
-        })
+        .map(|&agent| (agent, agent_lines(series, agent, kind, has_points)))
         .collect();
+    // One scale for all charts lets a reader compare agents by the height of their lines.
     let most = charts
         .iter()
         .flat_map(|(_, [total, _])| &total.percents)

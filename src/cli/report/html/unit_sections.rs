@@ -5,7 +5,7 @@ use super::super::super::figures::html::{
     BarRow, BarSegment, LONGEST_NAME, and_more, bar_rows, legend, number, number_of, unbroken,
 };
 use super::super::super::figures::shares::weight_share;
-use super::super::findings;
+use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use maud::{Markup, html};
 use robosieve::report::{CoverageCounts, Report, UnitGroup, UnitKind};
@@ -50,33 +50,33 @@ pub(super) fn explanation(by: UnitKind) -> String {
     format!("{unit} count once, by one of its origins.")
 }
 
+/// The weight of the units that refuse each agent; nothing without weights.
 pub(super) fn weighted(report: &Report) -> Markup {
-    let Some(facts) = &report.weights else {
+    let Some(weights) = &report.weights else {
         return html! {};
     };
+    // By weight, another agent may be the most refused one, so this section has its own order.
     let mut agents: Vec<(&str, CoverageCounts<f64>)> = report
         .agents
         .iter()
         .filter_map(|agent| Some((agent.agent.as_str(), agent.weighted?)))
         .collect();
-    let refusal =
-        |counts: &CoverageCounts<f64>| [counts.wholly_by_name, counts.wholly, counts.partly];
     agents.sort_by(|(_, a), (_, b)| {
-        refusal(b)
-            .partial_cmp(&refusal(a))
+        refused_weights(b)
+            .partial_cmp(&refused_weights(a))
             .unwrap_or(Ordering::Equal)
     });
     let rows: Vec<BarRow<'_>> = agents
         .iter()
         .take(AGENTS)
-        .map(|(name, counts)| weighted_row(name, counts, facts.matched))
+        .map(|(name, counts)| weighted_row(name, counts, weights.matched))
         .collect();
     let heading = match agents.first() {
         Some((name, counts)) => format!(
             "{} is refused most: wholly by {} of the weight, {} by name",
             escape_cut(name, LONGEST_NAME),
-            weight_share(counts.wholly, facts.matched),
-            weight_share(counts.wholly_by_name, facts.matched)
+            weight_share(counts.wholly, weights.matched),
+            weight_share(counts.wholly_by_name, weights.matched)
         ),
         None => "No agents".to_owned(),
     };
@@ -88,16 +88,26 @@ pub(super) fn weighted(report: &Report) -> Markup {
             (bar_rows(&rows, "weights"))
             (and_more(agents.len(), AGENTS, "agents"))
             p.soft {
-                "The weights name " (number("/weights/units_matched", facts.units_matched)) " of the " (units(report.by)) ". "
-                (number_of("/weights/entries_matched", facts.entries_matched, facts.entries)) " of the entries name one, with "
-                (unbroken(&weight_share(facts.matched, facts.listed))) " of the listed weight. All other " (units(report.by)) " weigh nothing."
+                "The weights name " (number("/weights/units_matched", weights.units_matched)) " of the " (units(report.by)) ". "
+                (number_of("/weights/entries_matched", weights.entries_matched, weights.entries)) " of the entries name one, with "
+                (unbroken(&weight_share(weights.matched, weights.listed))) " of the listed weight. All other " (units(report.by)) " weigh nothing."
             }
         }
     }
 }
 
+/// The weights that order agents: refused wholly by name, wholly, partly.
+fn refused_weights(counts: &CoverageCounts<f64>) -> [f64; 3] {
+    [counts.wholly_by_name, counts.wholly, counts.partly]
+}
+
+fn weight_text(part: f64, whole: f64) -> String {
+    unbroken(&weight_share(part, whole))
+}
+
+/// The bar of an agent. A sum of weights means little to a reader, so the row has shares
+/// alone.
 fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> BarRow<'r> {
-    let of = |part: f64| unbroken(&weight_share(part, whole));
     let CoverageCounts {
         wholly,
         wholly_by_name,
@@ -109,7 +119,8 @@ fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> 
     } = *counts;
     BarRow {
         name,
-        headline: html! { "wholly " (of(wholly)) },
+        headline: html! { "wholly " (weight_text(wholly, whole)) },
+        // The bars have the colours of the section of counts, so that a reader compares the two.
         segments: coverage_segments([
             wholly_by_name,
             wholly_by_global,
@@ -119,19 +130,21 @@ fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> 
         ]),
         refusals: WHOLLY,
         details: html! {
-            span { "by name " (of(wholly_by_name)) ", " }
-            span { "by * " (of(wholly_by_global)) ", " }
-            span { "by status " (of(wholly_by_status)) "; " }
-            span { "partly " (of(partly)) "; " }
-            span { "not " (of(not)) }
+            span { "by name " (weight_text(wholly_by_name, whole)) ", " }
+            span { "by * " (weight_text(wholly_by_global, whole)) ", " }
+            span { "by status " (weight_text(wholly_by_status, whole)) "; " }
+            span { "partly " (weight_text(partly, whole)) "; " }
+            span { "not " (weight_text(not, whole)) }
         },
     }
 }
 
+/// The top-level domains, with a column for each of the most refused agents.
 pub(super) fn groups(report: &Report) -> Markup {
     let Some(groups) = &report.groups else {
         return html! {};
     };
+    // More columns do not fit a page, and on a phone each is a line of its block.
     let columns: Vec<usize> = report
         .agents_by_refusal()
         .into_iter()
@@ -144,7 +157,7 @@ pub(super) fn groups(report: &Report) -> Markup {
     html! {
         section {
             p.kicker { (plural_title(report.by)) " by top-level domain" }
-            h2 { (unbroken(&findings::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
+            h2 { (unbroken(&headlines::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
             table.stacked {
                 caption { "Refused wholly, of the " (units(report.by)) " with each top-level domain." }
                 thead { tr { th { "Domain" } th.n { (plural_title(report.by)) } @for name in &names { th.n { (name) } } } }

@@ -1,4 +1,5 @@
-//! The main finding of each section in one sentence: the headings of the page and of the table.
+//! The headlines of a report: one sentence per section with its main figure. It heads the section
+//! of the page and of the table.
 
 use super::super::figures::counts::{counted, grouped};
 use super::super::figures::escape::escape_cut;
@@ -40,7 +41,9 @@ fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentR
     ))
 }
 
+/// The headline of the units: how many of them refuse the most refused agent.
 pub(super) fn origins(report: &Report) -> String {
+    // A headline has room for one agent: the most refused one, which is also the first row below.
     let most_refused = report
         .agents_by_refusal()
         .first()
@@ -50,45 +53,43 @@ pub(super) fn origins(report: &Report) -> String {
     };
     let name = escape_cut(&agent.agent, RULE);
     let counts = agent.origins;
-    let (unit, units) = (report.by.name(), units(report.by));
-    let of = |count: u64| share(count, report.units);
+    let unit = report.by.name();
+    let units = units(report.by);
+    let wholly = share(counts.wholly, report.units);
+    let by_name = share(counts.wholly_by_name, report.units);
+    let partly = share(counts.partly, report.units);
     let is_single = report.agents.len() == 1;
+    // Without a whole refusal, none of several agents stands out, so none is named.
     if report.agents.iter().all(|agent| agent.origins.wholly == 0) {
         return match is_single {
-            true => format!(
-                "No {unit} refuses {name} wholly, {} partly",
-                of(counts.partly)
-            ),
+            true => format!("No {unit} refuses {name} wholly, {partly} partly"),
             false => format!("No {unit} refuses any of the agents wholly"),
         };
     }
+    // A single agent leaves room for its partial refusals.
     if is_single {
-        let (wholly, by_name, partly) = (
-            of(counts.wholly),
-            of(counts.wholly_by_name),
-            of(counts.partly),
-        );
         return format!(
             "{wholly} of the {units} refuse {name} wholly, {by_name} by name; {partly} partly"
         );
     }
+    // Rules for all agents alone refuse every agent alike: the reader has to know that none is
+    // singled out.
     if report
         .agents
         .iter()
         .all(|agent| agent.origins.wholly_by_name == 0)
     {
-        let wholly = of(counts.wholly);
         return format!(
             "No {unit} refuses an agent wholly by name; {wholly} of them refuse {name} wholly"
         );
     }
-    let (by_name, wholly) = (of(counts.wholly_by_name), of(counts.wholly));
     format!("{name} is refused most: {wholly} of the {units} refuse it wholly, {by_name} by name")
 }
 
 /// The figures that one domain dominates, one sentence each: that of all units first, then those of
 /// the most refused agents.
 pub(super) fn concentrations(report: &Report) -> Vec<String> {
+    // The table and the page list agents in this order, so the notes below them follow it.
     let mut found: Vec<&Concentration> = report.concentrations.iter().collect();
     found.sort_by_cached_key(|of| refusal_position(report, of.agent.as_deref()));
     let units = units(report.by);
@@ -105,6 +106,7 @@ pub(super) fn concentrations(report: &Report) -> Vec<String> {
             grouped(of.of)
         ));
     }
+    // A run over many agents may have a sentence for each, which would hide the section.
     if found.len() > CONCENTRATIONS {
         sentences.push(format!(
             "The JSON has {} more figures with such a domain",
@@ -137,8 +139,9 @@ pub(super) fn weights(report: &Report) -> Option<String> {
     ))
 }
 
+/// The headline of the groups: the largest top-level domain.
 pub(super) fn groups(report: &Report) -> Option<String> {
-    // Not the group of addresses, nor that of the other units.
+    // The groups of IP addresses and of all other units are not top-level domains.
     let is_domain = |group: &&UnitGroup| !group.name.starts_with('(');
     let Some(group) = report.groups.as_ref()?.iter().find(is_domain) else {
         return Some(format!("No {} has a top-level domain", report.by.name()));
@@ -151,11 +154,12 @@ pub(super) fn groups(report: &Report) -> Option<String> {
     ))
 }
 
+/// The headline of the lists: the agent that may fetch the fewest URLs.
 pub(super) fn urls(report: &Report) -> Option<String> {
     let lines = report.lists.as_ref()?.lines;
-    let refused = |agent: &AgentReport| agent.urls.map_or(0, |urls| urls.disallowed);
-    let (agent, all) = most(report, refused)?;
-    let (name, refused) = (escape_cut(&agent.agent, RULE), refused(agent));
+    let (agent, all) = most(report, refused_urls)?;
+    let name = escape_cut(&agent.agent, RULE);
+    let refused = refused_urls(agent);
     Some(match refused {
         0 => "No URL of the lists is refused to any agent".to_owned(),
         _ if report.agents.len() == 1 => {
@@ -172,36 +176,40 @@ pub(super) fn urls(report: &Report) -> Option<String> {
     })
 }
 
-pub(super) fn bases(report: &Report) -> String {
-    let rules = |origins: bool| {
-        let of_rules = report
-            .bases
-            .iter()
-            .filter(|of| matches!(of.basis, Reason::Rules | Reason::LastGoodCopy));
-        of_rules
-            .map(|of| {
-                if origins {
-                    of.origins
-                } else {
-                    of.urls.unwrap_or_default()
-                }
-            })
-            .sum::<u64>()
-    };
-    let (origins, units) = (share(rules(true), report.units), units(report.by));
+/// The URLs of the lists that an agent may not fetch.
+fn refused_urls(agent: &AgentReport) -> u64 {
+    agent.urls.map_or(0, |urls| urls.disallowed)
+}
+
+/// The headline of the reasons: the share of the verdicts that rules decide.
+pub(super) fn reasons(report: &Report) -> String {
+    let mut by_rules_origins = 0;
+    let mut by_rules_urls = 0;
+    for reason in &report.bases {
+        // A last good copy decides by its rules too.
+        if matches!(reason.basis, Reason::Rules | Reason::LastGoodCopy) {
+            by_rules_origins += reason.origins;
+            by_rules_urls += reason.urls.unwrap_or_default();
+        }
+    }
+    let origins = share(by_rules_origins, report.units);
+    let units = units(report.by);
     match &report.lists {
         None => format!("Rules decide for {origins} of the {units}"),
         Some(lists) => {
             format!(
                 "Rules decide for {origins} of the {units} and {} of the URLs",
-                share(rules(false), lists.lines)
+                share(by_rules_urls, lists.lines)
             )
         }
     }
 }
 
+/// The headline of the top origins: with lists, their share of the refused URLs, and otherwise the
+/// number of units that refuse all agents.
 pub(super) fn top_origins(report: &Report) -> String {
     let top = &report.top_origins;
+    // With lists, the top origins are those that refuse most URLs, so the URLs are the figure.
     if let Some(lists) = &report.lists {
         let refused: u64 = top.iter().filter_map(|origin| origin.urls_refused).sum();
         return match top.len() {
@@ -216,6 +224,7 @@ pub(super) fn top_origins(report: &Report) -> String {
             ),
         };
     }
+    // Without lists, the section has only some of these units, so the headline has their total.
     let verb = if report.together.all_wholly == 1 {
         "refuses"
     } else {
@@ -228,6 +237,7 @@ pub(super) fn top_origins(report: &Report) -> String {
     }
 }
 
+/// The headline of the rules: the disallow rule that most units have.
 pub(super) fn rules(report: &Report) -> String {
     match report.rules.top.first() {
         None => "No rule refuses anything to these agents".to_owned(),
@@ -241,6 +251,7 @@ pub(super) fn rules(report: &Report) -> String {
     }
 }
 
+/// The headline of the deciding rules: the one that refuses most URLs of the lists.
 pub(super) fn deciding(report: &Report) -> Option<String> {
     let deciding = report.deciding.as_ref()?;
     Some(match deciding.top.first() {
@@ -268,13 +279,14 @@ pub(super) fn sampled(report: &Report) -> Option<String> {
     })
 }
 
+/// The headline of the declared preferences: how many units declare each.
 pub(super) fn signals(report: &Report) -> String {
     let declared = report
         .signals
         .iter()
         .filter(|signal| signal.origins > 0)
         .enumerate();
-    let said = declared.map(|(i, signal)| {
+    let declarations = declared.map(|(i, signal)| {
         let verb = if i == 0 { " is declared" } else { "" };
         format!(
             "{}{verb} by {}",
@@ -282,12 +294,12 @@ pub(super) fn signals(report: &Report) -> String {
             counted(signal.origins, report.by.name())
         )
     });
-    match said.collect::<Vec<_>>().as_slice() {
+    match declarations.collect::<Vec<_>>().as_slice() {
         [] => format!(
             "No {} declares how its content may be used",
             report.by.name()
         ),
-        said => said.join(", "),
+        declarations => declarations.join(", "),
     }
 }
 
@@ -309,6 +321,7 @@ pub(super) fn field_name(field: &str) -> &str {
     }
 }
 
+/// The headline of the explained refusal: its agent and its reason.
 pub(super) fn example(example: &Example) -> String {
     let agent = escape_cut(&example.agent, RULE);
     match example.rule {
