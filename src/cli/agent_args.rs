@@ -191,7 +191,7 @@ impl AgentArgs {
     }
 }
 
-/// Whether an argument in the place of a file or a URL is the name of an agent.
+/// Whether an argument where a file or a URL belongs is the name of an agent.
 fn looks_like_agent(word: &str, registry: &CrawlerRegistry) -> bool {
     let lower = word.to_ascii_lowercase();
     let is_plain = word
@@ -215,7 +215,7 @@ fn refuse_joined(agent: &UnnamedAgent) -> anyhow::Result<()> {
     )
 }
 
-/// Refuses a file name in place of an agent.
+/// Refuses a file name where an agent belongs.
 fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
     let name = agent.label.to_ascii_lowercase();
     match FILE_EXTENSIONS
@@ -272,8 +272,8 @@ impl<'r> AgentList<'r> {
             return self.registry.add_agents(name, &mut self.agents).map(drop);
         }
         let agent: Agent = name.parse()?;
-        let contains = |agents: &[Agent]| agents.iter().any(|other| other.is_same(&agent));
-        if contains(&self.agents) && !contains(&self.single) {
+        // An agent that a set has already gets a note. One that is named twice stays twice.
+        if contains(&self.agents, &agent) && !contains(&self.single, &agent) {
             self.duplicates.push(name.trim().to_owned());
         } else {
             self.agents.push(agent.clone());
@@ -311,6 +311,10 @@ impl<'r> AgentList<'r> {
             },
         );
     }
+}
+
+fn contains(agents: &[Agent], agent: &Agent) -> bool {
+    agents.iter().any(|other| other.is_same(agent))
 }
 
 fn print_alphabet_note(agents: &[&Agent], consequence: &str) {

@@ -50,7 +50,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Parses the command line, and refuses URLs in place of paths.
+    /// Parses the command line, and refuses URLs where paths belong.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let mut command = Self::command();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -63,7 +63,7 @@ impl Cli {
 
 fn refuse_remote_paths(matches: &ArgMatches) -> anyhow::Result<()> {
     for id in matches.ids() {
-        // Arguments of other types are no paths.
+        // Arguments of other types are not paths.
         let paths = matches.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
         paths
             .into_iter()

@@ -11,11 +11,15 @@ pub(crate) fn message(err: &anyhow::Error) -> String {
 
 /// The library's error, if `cause` is one or wraps one as an `io::Error`.
 fn library_error<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e Error> {
-    let wrapped = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
-    cause.downcast_ref().or_else(wrapped)
+    if let Some(err) = cause.downcast_ref() {
+        return Some(err);
+    }
+    cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref()
 }
 
+/// The options that remedy an error, as the end of its message.
 fn advice(err: &Error) -> Option<String> {
+    // The columns of Parquet files have names and no numbers.
     let is_table = matches!(err.kind(), ErrorKind::BadTable(_) | ErrorKind::BadJob(_));
     let text = match err.remedy()? {
         Remedy::CompileArchives => "; `robosieve compile -o FILE ARCHIVE...` makes one",

@@ -25,7 +25,8 @@ pub(crate) struct InputArgs {
     /// Lists of URLs, Parquet, WARC, WET or WAT files (default: standard input)
     ///
     /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. The content decides, not
-    /// the name. A directory stands for its files, and a quoted glob ('crawl/*.gz') for its matches.
+    /// the name. A directory stands for its files, and a quoted glob ('crawl/*.gz') for its
+    /// matches.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -74,18 +75,21 @@ pub(crate) struct InputShard {
 }
 
 fn parse_shard(text: &str) -> Result<InputShard, String> {
-    let numbers = || {
-        let (number, of) = text.split_once('/')?;
-        Some(InputShard {
-            number: number.parse().ok()?,
-            of: of.parse().ok()?,
-        })
-    };
-    let possible = numbers().filter(|shard| (1..=shard.of).contains(&shard.number));
-    possible.ok_or_else(|| "give I/N with I from 1 to N: 1/4 is the first of four parts".to_owned())
+    InputShard::of_fraction(text)
+        .filter(|shard| (1..=shard.of).contains(&shard.number))
+        .ok_or_else(|| "give I/N with I from 1 to N: 1/4 is the first of four parts".to_owned())
 }
 
 impl InputShard {
+    /// The numbers of `I/N`, whatever they are.
+    fn of_fraction(text: &str) -> Option<Self> {
+        let (number, of) = text.split_once('/')?;
+        Some(Self {
+            number: number.parse().ok()?,
+            of: of.parse().ok()?,
+        })
+    }
+
     /// Every N-th item, so that neighbours, which often have similar sizes, go to different shards.
     fn part<T>(self, items: Vec<T>) -> Vec<T> {
         items
@@ -114,6 +118,7 @@ impl InputArgs {
 
     /// [`all`](Self::all), each with the tree that contains it.
     pub(crate) fn all_located(&self, quiet: bool) -> anyhow::Result<Vec<LocatedInput>> {
+        // Without names, the command is a filter in a pipe.
         if self.inputs.is_empty() && self.files_from.is_none() {
             if self.shard.is_some() {
                 bail!(
@@ -128,6 +133,7 @@ impl InputArgs {
         let mut named = self.inputs.clone();
         if let Some(list) = &self.files_from {
             named.extend(read_list(list)?);
+            // Standard input is read once: names and URLs would be mixed.
             if list.as_os_str() == "-" && named.iter().any(|path| path.as_os_str() == "-") {
                 bail!(
                     "--files-from - reads the names from standard input, so `-` cannot be an input too; leave one out"
@@ -136,13 +142,16 @@ impl InputArgs {
         }
         let mut all = Vec::new();
         for path in named {
-            let (root, mut found) = (glob_root(&path), Vec::new());
+            // The matches of a glob keep their directories below its root in `--out-dir`.
+            let root = glob_root(&path);
+            let mut found = Vec::new();
             expand(path, quiet, &mut found)?;
             all.extend(found.into_iter().map(|path| LocatedInput {
                 path,
                 root: root.clone(),
             }));
         }
+        // An empty list is most likely the output of a command that failed.
         if all.is_empty() {
             bail!("there are no inputs: --files-from lists none; write one per line");
         }
@@ -158,8 +167,9 @@ impl InputArgs {
     }
 }
 
-/// Refuses a URL in place of a path, unless a file has this name.
+/// Refuses a URL where a path belongs, unless a file has this name.
 pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
+    // A name may have `://` without being a URL.
     let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else {
         return Ok(());
     };
@@ -170,6 +180,7 @@ pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
     if !is_scheme || path.exists() {
         return Ok(());
     }
+    // Storage has tools that stream, so the advice is a command for the scheme.
     let advice = match scheme.to_ascii_lowercase().as_str() {
         "file" => format!("write the path alone: {rest}"),
         "s3" | "s3a" | "s3n" => {
@@ -261,7 +272,7 @@ fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// The directory in front of the first wildcard, spelled as in the matches: without a leading `./`.
+/// The directory before the first wildcard, spelled as in the matches: without a leading `./`.
 fn glob_root(path: &Path) -> Option<PathBuf> {
     let components = Path::new(as_glob(path)?).components();
     let fixed = components.take_while(|part| !part.as_os_str().to_str().is_some_and(has_wildcard));
@@ -271,10 +282,12 @@ fn glob_root(path: &Path) -> Option<PathBuf> {
 /// Appends the files of a directory, without hidden files and subdirectories. The names of files in
 /// subdirectories could collide in the output directory; a glob selects them explicitly.
 fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let name = || dir.display().to_string();
-    let (mut files, mut directories) = (Vec::new(), 0_u64);
-    for entry in std::fs::read_dir(dir).with_context(name)? {
-        let entry = entry.with_context(name)?;
+    let name = dir.display().to_string();
+    let mut files = Vec::new();
+    let mut directories = 0_u64;
+    for entry in std::fs::read_dir(dir).with_context(|| name.clone())? {
+        let entry = entry.with_context(|| name.clone())?;
+        // Hidden files are left out, as a glob of a shell leaves them out.
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
@@ -283,18 +296,19 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
             false => files.push(entry.path()),
         }
     }
+    // Nothing to read is a mistake of the user, and a run without inputs would look like a success.
     if files.is_empty() {
         bail!(
             "{}: a directory without files; a quoted glob like '{0}/**/*.gz' includes those in subdirectories",
             dir.display()
         );
     }
+    // The user may expect the files of subdirectories to be read too.
     if directories > 0 && !quiet {
-        let shown = name();
         print_line(format_args!(
             "robosieve: note: {0}: reads the {1} files in it and skips {directories} directories; a quoted glob like \
              '{0}/**/*.gz' includes the files in subdirectories",
-            escape(&shown),
+            escape(&name),
             files.len(),
         ));
     }
@@ -327,8 +341,12 @@ fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 
 /// The number of components of a path that begin with a dot.
 fn hidden_components(path: &Path) -> usize {
-    let is_hidden = |component: &Component<'_>| matches!(component, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."));
-    path.components().filter(is_hidden).count()
+    path.components()
+        .filter(|component| match component {
+            Component::Normal(name) => name.as_encoded_bytes().starts_with(b"."),
+            _ => false,
+        })
+        .count()
 }
 
 #[cfg(test)]

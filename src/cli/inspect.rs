@@ -222,8 +222,10 @@ fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
     })
 }
 
+/// The figures of a whole snapshot, as a table or as JSON.
 fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
     let metadata = snapshot.metadata()?;
+    // The JSON has the metadata as it is stored, so that scripts do not depend on the table.
     if args.json {
         let sections: serde_json::Map<_, _> = snapshot
             .sections()
@@ -237,6 +239,7 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
     }
     let counts = &metadata.counts;
     let mut table = Totals::default();
+    // The version, the profile and the checks come first: they tell whether to trust the figures.
     table.row("format version", FORMAT_VERSION.to_string());
     table.row("written by", metadata.tool.clone());
     table.row("profile", metadata.profile.name().to_owned());
@@ -247,6 +250,7 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
         table.row(&format!("  {name}"), grouped(number));
     }
     table.row("  found through redirects", grouped(counts.redirected));
+    // These show how much is shared between origins, and so why the file is as small as it is.
     table.row("distinct robots.txt", grouped(counts.files));
     table.row("rule sets before merging", grouped(counts.rule_sets_before));
     table.row("rule sets", grouped(counts.rule_sets));

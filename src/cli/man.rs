@@ -47,7 +47,9 @@ fn pages() -> anyhow::Result<Vec<ManPage>> {
     std::iter::once(whole).chain(verbs).map(page).collect()
 }
 
+/// The page of one command.
 fn page(command: Command) -> anyhow::Result<ManPage> {
+    // `Man` takes the command, so its names and examples are read first.
     let name = command
         .get_display_name()
         .unwrap_or(command.get_name())
@@ -63,6 +65,8 @@ fn page(command: Command) -> anyhow::Result<ManPage> {
         .title(name.to_uppercase())
         .source(source)
         .manual("robosieve manual");
+    // `Man::render` has no section of examples, so the sections are rendered one by one, and the
+    // examples follow them.
     let mut text = Vec::new();
     man.render_title(&mut text)?;
     man.render_name_section(&mut text)?;
@@ -112,7 +116,8 @@ fn write_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
 
 fn write_all(dir: &Path, pages: &[ManPage]) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
-    let (mut guard, mut outputs) = (OptionGuard::default(), Vec::new());
+    let mut guard = OptionGuard::default();
+    let mut outputs = Vec::new();
     for page in pages {
         let path = dir.join(format!("{}.1", page.name));
         guard.add_output_in_directory("--out-dir", &path)?;

@@ -6,7 +6,7 @@ use robosieve::output::OverwriteGuard;
 use robosieve::{Error, ErrorKind};
 use std::path::Path;
 
-/// The name of standard output in messages, in place of an option.
+/// The name of standard output in messages, which otherwise name an option.
 const STDOUT: &str = "standard output";
 
 /// An [`OverwriteGuard`] whose outputs are those of options. All inputs must be added ahead of the

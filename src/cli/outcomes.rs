@@ -21,6 +21,7 @@ pub(crate) fn outcome_counts(counts: &Counts) -> [(&'static str, u64); 5] {
 /// One line about the source of an origin's robots.txt.
 pub(crate) fn describe_outcome(entry: &OriginEntry<'_>) -> String {
     let outcome = entry.outcome();
+    // The answer of the site comes first, as it decides between rules and a policy.
     let mut out = outcome.class.name().to_owned();
     if outcome.status > 0 {
         let _ = write!(out, ", status {}", outcome.status);
@@ -32,6 +33,7 @@ pub(crate) fn describe_outcome(entry: &OriginEntry<'_>) -> String {
         let redirects = counted(outcome.hops.into(), "redirect");
         let _ = write!(out, ", from {} after {redirects}", escape(&source));
     }
+    // The age of a failure and the last good copy decide what a policy makes of it.
     if let Some(first) = outcome.first_failure {
         let _ = write!(out, ", failing since {}", time(first));
     }
@@ -41,6 +43,7 @@ pub(crate) fn describe_outcome(entry: &OriginEntry<'_>) -> String {
     if let Some(detail) = entry.detail() {
         let _ = write!(out, ", {}", escape(&detail));
     }
+    // These say that the rules may not be those that the site meant.
     if outcome.cut_short {
         out.push_str(", cut short in the archive");
     }

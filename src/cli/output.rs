@@ -121,7 +121,8 @@ impl Stdout {
         self.when_closed = WhenClosed::Drop;
     }
 
-    /// Writes the rest. The inner error is that of a closed pipe, which does not stop other outputs.
+    /// Writes the rest. The inner error is that of a closed pipe, which does not stop other
+    /// outputs.
     pub(crate) fn finish(mut self) -> io::Result<io::Result<()>> {
         match self.flush() {
             Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Ok(Err(err)),
@@ -178,20 +179,23 @@ impl std::error::Error for StdoutClosed {}
 
 /// Whether a run ended because the reader closed standard output.
 pub(crate) fn is_stdout_closed(err: &anyhow::Error) -> bool {
-    let is_closed = |err: &io::Error| {
-        err.get_ref()
-            .is_some_and(|inner| inner.is::<StdoutClosed>())
-    };
     err.chain().any(|cause| {
         match cause
             .downcast_ref::<robosieve::Error>()
             .map(robosieve::Error::kind)
         {
-            Some(ErrorKind::Io(err)) => is_closed(err),
+            Some(ErrorKind::Io(err)) => wraps_stdout_closed(err),
             Some(_) => false,
-            None => cause.downcast_ref::<io::Error>().is_some_and(is_closed),
+            None => cause
+                .downcast_ref::<io::Error>()
+                .is_some_and(wraps_stdout_closed),
         }
     })
+}
+
+fn wraps_stdout_closed(err: &io::Error) -> bool {
+    err.get_ref()
+        .is_some_and(|inner| inner.is::<StdoutClosed>())
 }
 
 /// Writes a text or JSON to standard output, with unsafe characters escaped.

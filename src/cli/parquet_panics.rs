@@ -1,5 +1,5 @@
-//! Panics in the crates that decode Parquet: the library turns them into errors, so their own messages
-//! are not printed.
+//! Panics in the crates that decode Parquet: the library turns them into errors, so their own
+//! messages are not printed.
 
 /// Suppresses the messages of panics in the crates that read Parquet: the library returns them as
 /// errors.
@@ -24,12 +24,18 @@ const PARQUET_READER: [&str; 6] = ["parquet", "snap", "lz4_flex", "zstd", "zstd-
 fn is_of_parquet_reader(file: &str) -> bool {
     let components: Vec<&str> = file.split(['/', '\\']).collect();
     components.windows(2).any(|pair| {
-        let is_named = |name: &&str| {
-            let version = pair[0].strip_prefix(name);
-            version.is_some_and(|version| version.is_empty() || version.starts_with('-'))
-        };
-        pair[1] == "src" && PARQUET_READER.iter().any(is_named)
+        pair[1] == "src"
+            && PARQUET_READER
+                .iter()
+                .any(|name| is_directory_of(pair[0], name))
     })
+}
+
+/// Whether a directory has the name of a crate, with or without a version.
+fn is_directory_of(directory: &str, crate_name: &str) -> bool {
+    directory
+        .strip_prefix(crate_name)
+        .is_some_and(|version| version.is_empty() || version.starts_with('-'))
 }
 
 #[cfg(test)]

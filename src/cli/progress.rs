@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The interval between plain lines if stderr is no terminal.
+/// The interval between plain lines if stderr is not a terminal.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
 
 pub(crate) struct Progress {
@@ -36,14 +36,7 @@ impl Progress {
     /// Counts the bytes of all archives; the total is known if all are regular files or directories
     /// of them.
     pub(crate) fn of_archives(paths: &[PathBuf], quiet: bool) -> Self {
-        let length = |path: &PathBuf| {
-            if path.is_dir() {
-                directory_length(path)
-            } else {
-                file_length(path)
-            }
-        };
-        Self::new(paths.iter().map(length).sum(), quiet)
+        Self::new(paths.iter().map(|path| archive_length(path)).sum(), quiet)
     }
 
     /// Counts bytes with a known total.
@@ -64,15 +57,14 @@ impl Progress {
         let bar = (terminal && !quiet).then(|| new_bar(total));
         set_bar(bar.clone());
         let plain = (!terminal && !quiet).then(|| Mutex::new(Instant::now()));
-        let (files_done, position) = (AtomicU64::new(0), AtomicU64::new(0));
         Self {
             bar,
             plain,
             start: Instant::now(),
             total,
             files: None,
-            files_done,
-            position,
+            files_done: AtomicU64::new(0),
+            position: AtomicU64::new(0),
             step: Mutex::default(),
         }
     }
@@ -94,7 +86,8 @@ impl Progress {
         let total = self
             .total
             .map_or_else(String::new, |total| format!(" of {}", BinaryBytes(total)));
-        let (files, seconds) = (self.files_text(), self.elapsed().as_secs_f64());
+        let files = self.files_text();
+        let seconds = self.elapsed().as_secs_f64();
         let rate = BinaryBytes((position as f64 / seconds.max(1e-9)) as u64);
         format!(
             "robosieve: {}{total}{files} after {seconds:.0} s, {rate}/s",
@@ -198,6 +191,15 @@ fn step_text(name: &str, done: u64, total: u64, elapsed: Duration) -> String {
     let share = done.min(total) as f64 / total as f64;
     let left = elapsed.as_secs_f64() * (1.0 - share) / share;
     format!("{name} {:.0} %, {left:.0} s left", (share * 100.0).floor())
+}
+
+/// The bytes of an archive, or of those in a directory.
+fn archive_length(path: &Path) -> Option<u64> {
+    if path.is_dir() {
+        directory_length(path)
+    } else {
+        file_length(path)
+    }
 }
 
 /// The length of a regular file; `None` for anything else.

@@ -57,15 +57,11 @@ fn clean_up(signal: &str) {
     let line = format!("robosieve: interrupted by {signal}: {state}");
     // A stopped terminal or a full pipe must not keep the process alive.
     let (sender, printed) = mpsc::channel::<()>();
-    let print = move || {
+    let printer = Builder::new().name("last line".to_owned()).spawn(move || {
         print_last_line(format_args!("{line}"));
         drop(sender);
-    };
-    if Builder::new()
-        .name("last line".to_owned())
-        .spawn(print)
-        .is_ok()
-    {
+    });
+    if printer.is_ok() {
         // The process ends after the line, or after the timeout.
         let _ = printed.recv_timeout(STDERR_TIMEOUT);
     }
@@ -89,20 +85,25 @@ mod platform {
             .into_iter()
             .filter(|signal| !is_ignored(*signal));
         let (sender, receiver) = mpsc::channel::<Signals>();
-        let wait = move || {
-            let Ok(mut signals) = receiver.recv() else {
-                return;
-            };
-            if let Some(signal) = signals.forever().next() {
-                super::clean_up(signal_name(signal).unwrap_or("a signal"));
-                end(signal);
-            }
-        };
         // The thread starts first: a handled signal without a waiting thread would be lost.
-        Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || wait_for_signal(&receiver))?;
         // The thread waits for this message, so the receiver exists.
         let _ = sender.send(Signals::new(wanted)?);
         Ok(())
+    }
+
+    /// Ends the process at the first signal. If no handler can be installed, the sender is dropped,
+    /// and the thread ends.
+    fn wait_for_signal(receiver: &mpsc::Receiver<Signals>) {
+        let Ok(mut signals) = receiver.recv() else {
+            return;
+        };
+        if let Some(signal) = signals.forever().next() {
+            super::clean_up(signal_name(signal).unwrap_or("a signal"));
+            end(signal);
+        }
     }
 
     /// Ends the process by the signal, so that a shell, `make` or a batch system sees it. (A shell

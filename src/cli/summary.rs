@@ -27,6 +27,7 @@ fn rows(rows: &[(&str, u64)]) {
     }
 }
 
+/// Prints the size of a compiled snapshot, and what was skipped.
 pub(crate) fn print_compile(
     report: &CompileReport,
     has_previous: bool,
@@ -34,6 +35,7 @@ pub(crate) fn print_compile(
     elapsed: Duration,
 ) {
     let counts = &report.counts;
+    // The outcomes come first: they show whether the archives were those that the user meant.
     print_line(format_args!(
         "compiled {} captures in {:.2} s",
         grouped(report.captures),
@@ -41,6 +43,7 @@ pub(crate) fn print_compile(
     ));
     rows(&[("origins", counts.origins)]);
     rows(&outcome_counts(counts));
+    // A row of an option that is not given would be a 0 without a meaning.
     if has_previous {
         rows(&[
             ("kept as they were", report.taken_over),
@@ -53,6 +56,7 @@ pub(crate) fn print_compile(
             ("captures of unknown time", report.undated),
         ]);
     }
+    // Captures and files without effect explain a count of origins that is too small.
     rows(&[
         ("found through redirects", counts.redirected),
         ("superseded captures", report.superseded),
@@ -172,7 +176,8 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
 
 /// Prints the size of the lists of a report.
 pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
-    let (lines, bytes) = (grouped(lists.lines), grouped(lists.bytes));
+    let lines = grouped(lists.lines);
+    let bytes = grouped(lists.bytes);
     print_line(format_args!(
         "lines {lines}  bytes {bytes}  {}",
         rate(lists.lines, elapsed)
@@ -181,11 +186,9 @@ pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
 
 /// Prints the size of an exported table.
 pub(crate) fn print_export(stats: &ExportStats, elapsed: Duration) {
-    let (rows, origins, seconds) = (
-        grouped(stats.rows),
-        grouped(stats.origins),
-        elapsed.as_secs_f64(),
-    );
+    let rows = grouped(stats.rows);
+    let origins = grouped(stats.origins);
+    let seconds = elapsed.as_secs_f64();
     print_line(format_args!(
         "rows {rows}  origins {origins}  {seconds:.2} s"
     ));
@@ -193,9 +196,9 @@ pub(crate) fn print_export(stats: &ExportStats, elapsed: Duration) {
 
 /// Prints the counts of each agent, with the number of its letter, digit or column.
 pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
-    agent_table(stats, agents)
-        .iter()
-        .for_each(|row| print_line(format_args!("{row}")));
+    for row in agent_table(stats, agents) {
+        print_line(format_args!("{row}"));
+    }
 }
 
 /// One row per agent, aligned to the longest name.
@@ -206,21 +209,17 @@ fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
         .map(|agent| escape(agent.label()).into_owned())
         .collect();
     let width = longest(&names).max(26);
-    let row = |(i, (name, allowed)): (usize, (&String, &u64))| {
-        let disallowed = judged.saturating_sub(*allowed);
-        format!(
+    let mut rows = Vec::new();
+    for (i, (name, &allowed)) in names.iter().zip(&stats.agent_allowed).enumerate() {
+        let disallowed = judged.saturating_sub(allowed);
+        rows.push(format!(
             "{:>4}  {name:<width$} allowed {:>14}  disallowed {:>14}",
             i + 1,
-            grouped(*allowed),
+            grouped(allowed),
             grouped(disallowed)
-        )
-    };
-    names
-        .iter()
-        .zip(&stats.agent_allowed)
-        .enumerate()
-        .map(row)
-        .collect()
+        ));
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -260,11 +259,11 @@ mod tests {
         stats.agent_allowed = vec![7, 1_000_000, 0];
         let rows = agent_table(&stats, &agents);
         for column in [" allowed ", " disallowed "] {
-            let places: Vec<_> = rows.iter().map(|row| row.find(column)).collect();
+            let positions: Vec<_> = rows.iter().map(|row| row.find(column)).collect();
             assert!(
-                places
+                positions
                     .iter()
-                    .all(|place| place.is_some() && *place == places[0]),
+                    .all(|position| position.is_some() && *position == positions[0]),
                 "{rows:#?}"
             );
         }

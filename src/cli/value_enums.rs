@@ -20,14 +20,15 @@ pub(crate) trait OptionValue: NamedValue + Send + Sync {
 
 /// A parser of the names of an option's values.
 pub(crate) fn named<T: OptionValue>() -> impl TypedValueParser<Value = T> {
-    let value = |(i, (_, name)): (usize, &(T, &'static str))| {
+    let mut values = Vec::new();
+    for (i, (_, name)) in T::NAMES.iter().enumerate() {
         let value = PossibleValue::new(*name);
-        T::HELP
-            .get(i)
-            .map_or(value.clone(), |help| value.help(*help))
-    };
-    PossibleValuesParser::new(T::NAMES.iter().enumerate().map(value))
-        .try_map(|name| name.parse::<T>())
+        values.push(match T::HELP.get(i) {
+            Some(help) => value.help(*help),
+            None => value,
+        });
+    }
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<T>())
 }
 
 impl OptionValue for Profile {

@@ -137,8 +137,8 @@ impl OutDirRun<'_> {
         for file in files {
             match state::complete(&file, &self.identity) {
                 Ok(stats) => summary.skip(&stats),
-                Err(why) => {
-                    summary.redo(&file, why);
+                Err(reason) => {
+                    summary.redo(&file, reason);
                     todo.push(file);
                 }
             }

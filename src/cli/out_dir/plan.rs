@@ -81,10 +81,8 @@ fn full_path(path: &Path) -> anyhow::Result<PathBuf> {
     if full.components().all(|part| part != Component::ParentDir) {
         return Ok(full);
     }
-    let (parent, name) = (
-        full.parent().unwrap_or(&full),
-        full.file_name().unwrap_or_default(),
-    );
+    let parent = full.parent().unwrap_or(&full);
+    let name = full.file_name().unwrap_or_default();
     Ok(parent
         .canonicalize()
         .with_context(|| path.display().to_string())?
@@ -102,22 +100,26 @@ fn common_root(paths: &[PathBuf]) -> PathBuf {
     root
 }
 
+/// The job of one input: its outputs have this name in the directories of `dirs`.
 fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJob> {
-    let shown = || input.display().to_string();
-    let meta = std::fs::metadata(&input).with_context(shown)?;
+    // `--resume` compares sizes and times, which pipes and devices do not have.
+    let meta = std::fs::metadata(&input).with_context(|| input.display().to_string())?;
     if !meta.is_file() {
         bail!(
             "{}: --out-dir takes regular files, and this is none; give it to a run of its own with -o",
             input.display()
         );
     }
-    let real = input.canonicalize().with_context(shown)?;
-    let in_dir = |dir: &Option<PathBuf>| dir.as_ref().map(|dir| dir.join(name));
+    // A link may be pointed at another file between two runs, and then the output is not complete.
+    let real = input
+        .canonicalize()
+        .with_context(|| input.display().to_string())?;
     let paths = JobPaths {
-        main: in_dir(&dirs.main),
-        disallowed: in_dir(&dirs.disallowed),
-        unknown: in_dir(&dirs.unknown),
-        invalid: in_dir(&dirs.invalid),
+        main: path_in(&dirs.main, name),
+        disallowed: path_in(&dirs.disallowed, name),
+        unknown: path_in(&dirs.unknown, name),
+        invalid: path_in(&dirs.invalid, name),
+        // The ending tells an index from the output with the same name.
         cdxj: dirs
             .cdxj
             .as_ref()
@@ -132,6 +134,11 @@ fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJo
         state,
         input,
     })
+}
+
+/// The output in a directory, if there is one.
+fn path_in(dir: &Option<PathBuf>, name: &Path) -> Option<PathBuf> {
+    dir.as_ref().map(|dir| dir.join(name))
 }
 
 /// The state file of the output with this name.

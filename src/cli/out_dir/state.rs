@@ -51,9 +51,9 @@ pub(crate) struct InputFingerprint {
 
 impl InputFingerprint {
     pub(crate) fn of(file: &FileJob) -> anyhow::Result<Self> {
-        let shown = || file.input.display().to_string();
-        let meta = std::fs::metadata(&file.input).with_context(shown)?;
-        let modified = nanoseconds(meta.modified().with_context(shown)?);
+        let name = || file.input.display().to_string();
+        let meta = std::fs::metadata(&file.input).with_context(name)?;
+        let modified = nanoseconds(meta.modified().with_context(name)?);
         Ok(Self {
             path: file.real.to_string_lossy().into_owned(),
             size: meta.len(),
@@ -143,13 +143,7 @@ impl ResumeState {
 
     /// Checks that this state describes the current input, options and outputs.
     fn fits(&self, file: &FileJob, identity: &RunIdentity) -> Result<(), &'static str> {
-        let is_unchanged = |(output, path): (&str, &Path)| {
-            let (now, then) = (CommittedOutput::at(path).ok(), self.outputs.get(output));
-            // The main output and the state file may have been moved together.
-            now.as_ref().zip(then).is_some_and(|(now, then)| {
-                now.size == then.size && (output == "main" || now == then)
-            })
-        };
+        // The first check that fails is the reason that the user reads, so general ones come first.
         let checks = [
             (
                 self.identity.tool == identity.tool,
@@ -165,18 +159,30 @@ impl ResumeState {
                 "input changed",
             ),
             (
-                file.paths.named().all(is_unchanged),
+                file.paths
+                    .named()
+                    .all(|(output, path)| self.is_unchanged(output, path)),
                 "output missing or changed",
             ),
         ];
         checks
             .iter()
             .find(|(fits, _)| !fits)
-            .map_or(Ok(()), |(_, why)| Err(why))
+            .map_or(Ok(()), |(_, reason)| Err(reason))
+    }
+
+    /// Whether an output is still the committed one.
+    fn is_unchanged(&self, output: &str, path: &Path) -> bool {
+        let Some(then) = self.outputs.get(output) else {
+            return false;
+        };
+        // The main output and the state file may have been moved together.
+        CommittedOutput::at(path)
+            .is_ok_and(|now| now.size == then.size && (output == "main" || now == *then))
     }
 }
 
-/// The counts of a file whose outputs are complete, or the reason why it must be processed.
+/// The counts of a file whose outputs are complete, or the reason to process it.
 pub(crate) fn complete(
     file: &FileJob,
     identity: &RunIdentity,

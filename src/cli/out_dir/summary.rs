@@ -17,7 +17,7 @@ pub(crate) struct BatchSummary {
     skipped: usize,
     pub stats: FilterStats,
     skipped_stats: FilterStats,
-    /// The reasons why `--resume` processes files, with the number of files and the first one.
+    /// The reasons for which `--resume` processes files, with the number of files and the first.
     todo: Vec<(&'static str, usize, String)>,
     failures: Vec<String>,
     pub elapsed: Duration,
@@ -46,10 +46,12 @@ impl BatchSummary {
         self.skipped
     }
 
-    pub(super) fn redo(&mut self, file: &FileJob, why: &'static str) {
-        match self.todo.iter_mut().find(|(other, ..)| *other == why) {
+    pub(super) fn redo(&mut self, file: &FileJob, reason: &'static str) {
+        match self.todo.iter_mut().find(|(other, ..)| *other == reason) {
             Some((_, number, _)) => *number += 1,
-            None => self.todo.push((why, 1, file.input.display().to_string())),
+            None => self
+                .todo
+                .push((reason, 1, file.input.display().to_string())),
         }
     }
 
@@ -60,7 +62,8 @@ impl BatchSummary {
                 self.stats.add(&stats);
             }
             Err(err) => {
-                let (message, name) = (message(&err), file.input.display().to_string());
+                let message = message(&err);
+                let name = file.input.display().to_string();
                 let named = message.contains(&name);
                 self.failures.push(if named {
                     message
@@ -71,17 +74,17 @@ impl BatchSummary {
         }
     }
 
-    /// Prints how many files `--resume` skips and processes, and why.
+    /// Prints how many files `--resume` skips, how many it processes, and for which reasons.
     pub(super) fn print_resume(&self) {
         let todo = self.files - self.skipped;
         print_line(format_args!(
             "resume: {} of {} files are complete and skipped, {todo} to do",
             self.skipped, self.files
         ));
-        for (why, number, first) in &self.todo {
+        for (reason, number, first) in &self.todo {
             let more = if *number > 1 { " and others" } else { "" };
             print_line(format_args!(
-                "  {why:<26}{:>14}  {}{more}",
+                "  {reason:<26}{:>14}  {}{more}",
                 grouped(*number as u64),
                 escape(first)
             ));
