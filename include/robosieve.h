@@ -269,9 +269,9 @@ void robosieve_snapshot_close(robosieve_snapshot *snapshot);
 //
 // `agents` has `agent_count` names, each ending with a NUL byte. A name is a product token
 // (`GPTBot`), a chain (`Googlebot-Image:Googlebot`: the rules for the second name apply where no
-// group names the first), `*`, or a set (`@ai`, `@ai-train`, `@ai-search`, `@ai-user`, `@ai-agent`,
-// `@data-provider`, `@search`), which becomes its members. So ask the judge for the number of its
-// agents. `options` may be NULL, for the defaults.
+// group names the first), `*`, or a set (`@ai`, `@ai-train`, `@ai-search`, `@ai-user`,
+// `@ai-agent`, `@data-provider`, `@search`), which becomes its members. So ask the judge for the
+// number of its agents. `options` may be NULL, for the defaults.
 //
 // `*out` is the judge, or NULL after an error. Close it with `robosieve_judge_close`. The judge
 // keeps the snapshot, so the snapshot may be closed before the judge.

@@ -144,8 +144,8 @@ pub enum ErrorKind {
         /// The defect, and a remedy.
         what: String,
     },
-    /// A job on files with an option or an output that the format of its inputs does not have, or with
-    /// inputs of several formats.
+    /// A job on files with an option or an output that the format of its inputs does not have, or
+    /// with inputs of several formats.
     #[error("{0}")]
     BadJob(String),
     /// An output whose name says another format than is written.

@@ -1,8 +1,8 @@
 //! robosieve decides which crawler may fetch which URL under robots.txt, for billions of URLs.
 //!
-//! It compiles robots.txt archives into one memory-mapped *snapshot* and judges URLs against it on all
-//! cores, for any number of agents in one pass. The verdicts are those of Google's open-source parser
-//! or of RFC 9309.
+//! It compiles robots.txt archives into one memory-mapped *snapshot* and judges URLs against it on
+//! all cores, for any number of agents in one pass. The verdicts are those of Google's open-source
+//! parser or of RFC 9309.
 //!
 //! ```text
 //! archives (WARC, JSONL, directory) -> compile -> snapshot -> judge -> verdicts
@@ -28,8 +28,8 @@
 //! # Ok::<(), robosieve::Error>(())
 //! ```
 //!
-//! For one robots.txt, [`Robots::allows`] needs no snapshot. The folder `examples/` has a program for
-//! each use: a server that swaps snapshots under load, one robots.txt, a batch, a compilation.
+//! For one robots.txt, [`Robots::allows`] needs no snapshot. The folder `examples/` has a program
+//! for each use: a server that swaps snapshots under load, one robots.txt, a batch, a compilation.
 //!
 //! # Modules
 //!
@@ -48,18 +48,20 @@
 //!
 //! # Features
 //!
-//! * `cli` (default): the command `robosieve`; implies `audit`, `domains`, `parquet` and `synthetic`.
+//! None is on by default. The command `robosieve` is the package `robosieve-cli`, which turns on
+//! all but `capi`.
+//!
 //! * `audit`: the module `audit`.
 //! * `domains`: [`report`]s by registrable domain, with the public suffix list.
-//! * `parquet` (default): [`job`]s on Parquet files, and exports to them.
+//! * `parquet`: [`job`]s on Parquet files, and exports to them.
 //! * `synthetic`: the module `synthetic`, a generated web for benchmarks.
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
 //!   explains how to build and link the library.
 //!
-//! A program that embeds the engine sets `default-features = false`. It then has at most 67 packages,
-//! itself included, if its `Cargo.lock` pins the Unicode tables for international host names to the
-//! smaller set: `cargo update -p idna_adapter --precise 1.1.0`. Both sets give the same origins for
-//! all characters up to Unicode 16.
+//! Without features, the library and what it needs are at most 67 packages, if your `Cargo.lock`
+//! pins the Unicode tables for international host names to the smaller set: `cargo update -p
+//! idna_adapter --precise 1.1.0`. Both sets give the same origins for all characters up to Unicode
+//! 16.
 //!
 //! Nothing here panics on the contents of a site, an archive, a snapshot or a list of URLs.
 

@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 /// An option with a fixed set of values, each with a name.
 ///
-/// [`FromStr`] parses a name, exactly as written here, and `Display` writes it. In serde's formats, a
-/// value is its name.
+/// [`FromStr`] parses a name, exactly as written here, and `Display` writes it. In serde's formats,
+/// a value is its name.
 ///
 /// ```
 /// use robosieve::NamedValue;
@@ -36,8 +36,8 @@ pub(crate) fn parse<T: NamedValue>(given: &str) -> Result<T, Error> {
     })
 }
 
-/// Names the values of an enum: implements [`NamedValue`], `name`, `FromStr`, `Display`, and serde's
-/// traits by the names, for configuration files.
+/// Names the values of an enum: implements [`NamedValue`], `name`, `FromStr`, `Display`, and
+/// serde's traits by the names, for configuration files.
 macro_rules! named_values {
     ($(#[$doc:meta])* $type:ident { $($(#[$attr:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
         impl $type {

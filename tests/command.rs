@@ -4,6 +4,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// The top folder of the checkout. The tests belong to the package in `cli`, one folder below.
+pub(crate) fn checkout() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 /// The verbs of the command.
 pub const VERBS: &[&str] = &[
     "compile",

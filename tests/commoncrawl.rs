@@ -1,6 +1,7 @@
 //! `scripts/commoncrawl` against a local server with the layout of Common Crawl. The server breaks
 //! connections, is busy, and sends damaged files.
 
+use crate::command::checkout;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::BTreeMap;
@@ -73,7 +74,7 @@ impl Server {
     /// Serves a crawl of four robots.txt archives and two files of the index, made of
     /// `datasets/small`.
     pub(crate) fn start() -> Self {
-        let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
+        let small = checkout().join("datasets/small");
         let mut files = BTreeMap::new();
         let mut list = String::new();
         for (i, bytes) in deal(&std::fs::read(small.join("robots.warc")).unwrap(), 4)
@@ -192,7 +193,7 @@ impl Server {
     }
 
     fn fetch(&self, dir: &Path, args: &[&str]) -> Output {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/commoncrawl");
+        let script = checkout().join("scripts/commoncrawl");
         let mut command = Command::new(script);
         command
             .args(args)

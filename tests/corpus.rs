@@ -1,6 +1,7 @@
 //! Real robots.txt files and real URLs with expected verdicts. The data is no part of the
 //! repository; without it the tests print `SKIPPED` and pass.
 
+use crate::command::checkout;
 use base64::Engine;
 use robosieve::job::{Input, Job, Output};
 use robosieve::judge::explain;
@@ -18,9 +19,7 @@ fn notice(text: &str) {
 
 /// The path of a corpus file. Prints a notice and returns `None` if it is absent.
 fn corpus(file: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/corpus")
-        .join(file);
+    let path = checkout().join("../shared/corpus").join(file);
     if path.exists() {
         return Some(path);
     }

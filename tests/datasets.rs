@@ -1,6 +1,6 @@
 //! The archives of `datasets/small` give the expected verdicts in every packing.
 
-use crate::command::robosieve;
+use crate::command::{checkout, robosieve};
 use bstr::ByteSlice;
 use flate2::{Compression, write::GzEncoder};
 use std::fs;
@@ -13,9 +13,7 @@ const AGENTS: &str = "GPTBot,Googlebot,Googlebot-Image:Googlebot,MJ12bot,FooBot"
 
 /// The path of a shipped file.
 fn shipped(name: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "datasets", "small", name]
-        .iter()
-        .collect()
+    checkout().join("datasets/small").join(name)
 }
 
 /// The content of a shipped file.

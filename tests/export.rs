@@ -1,13 +1,12 @@
 //! `export`: the snapshot as a table, in all formats.
 
-use crate::command::{Ran, robosieve};
+use crate::command::{Ran, checkout, robosieve};
 use crate::determinism::robots;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use robosieve::{AgentMatch, Origin, Snapshot};
 use serde_json::{Map, Value, json};
 use std::fs;
-use std::path::Path;
 use tempfile::TempDir;
 
 type Row = Map<String, Value>;
@@ -30,7 +29,7 @@ impl Place {
     /// A folder with the snapshot of `datasets/small`.
     fn small() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
-        let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
+        let small = checkout().join("datasets/small");
         let [warc, jsonl] =
             ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
         let ran = robosieve(
@@ -400,8 +399,8 @@ fn hostile() -> Place {
     Place::new(&captures)
 }
 
-/// The text of a field of TSV or CSV: without the apostrophe that protects spreadsheets, and without
-/// escapes.
+/// The text of a field of TSV or CSV: without the apostrophe that protects spreadsheets, and
+/// without escapes.
 fn unescape(field: &str) -> String {
     assert!(
         !field.starts_with(['=', '+', '-', '@']),

@@ -303,7 +303,8 @@ fn unusable_directories_are_errors() {
     );
 }
 
-/// A killed process cannot clean up, so temporary files have no names; an output is whole or absent.
+/// A killed process cannot clean up, so temporary files have no names; an output is whole or
+/// absent.
 #[test]
 fn killed_runs_leave_no_temporary_files() {
     let dir = tempfile::tempdir().unwrap();

@@ -5,22 +5,26 @@
 //!
 //! 1. A module imports only from the modules that [`LAYERS`] grants it. All of them are earlier
 //!    rows of that table.
-//! 2. The graph of files is acyclic. Its nodes are the files of `src`, every `mod.rs` included.
-//!    File A imports file B if the code of A names an item that B defines, in a `use` or in an
-//!    expression.
-//! 3. Only the files of a verb import the files of that verb (`src/cli/VERB.rs`, or the directory
-//!    `src/cli/VERB`). The exceptions are the parser of the command line and the dispatch. What
-//!    several verbs need has a file of its own: formats of output are in `src/cli/figures`.
+//! 2. The graph of files is acyclic, in the library and in the command. Its nodes are the files of
+//!    `src` and of `cli/src`, every `mod.rs` included. File A imports file B if the code of A names
+//!    an item that B defines, in a `use` or in an expression.
+//! 3. Only the files of a verb import the files of that verb (`cli/src/VERB.rs`, or the directory
+//!    `cli/src/VERB`). The exceptions are the parser of the command line and the dispatch. What
+//!    several verbs need has a file of its own: formats of output are in `cli/src/figures`.
 //! 4. The products, `analysis`, `lint` and `audit`, see the engine through three interfaces: `job`,
 //!    `pipeline`, and `file_pass`. [`ENGINE`] has the modules behind
 //!    these. [`WALL`] lists the items of these modules that products may import nevertheless.
 //!
-//! For rules 2 to 4, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
-//! declaration is no import. For rule 2, a child may use what its parent's `mod.rs` defines as long as
-//! `mod.rs` only declares and re-exports its children. Once the code of `mod.rs` calls a child,
-//! that child may no longer import from `mod.rs`: the shared item has to move to a file of its own.
+//! The command is a package of its own, so the compiler confines it to the public interface of the
+//! library.
+//!
+//! For rules 2 to 4, a re-exported name belongs to the file that defines it, and a `mod` or `pub
+//! use` declaration is no import. For rule 2, a child may use what its parent's `mod.rs` defines as
+//! long as `mod.rs` only declares and re-exports its children. Once the code of `mod.rs` calls a
+//! child, that child may no longer import from `mod.rs`: the shared item has to move to a file of
+//! its own.
 
-use crate::command::VERBS;
+use crate::command::{VERBS, checkout};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -414,8 +418,14 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
     ("atomic", &["folder_of"]),
 ];
 
+/// The sources of the library.
 fn src() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    checkout().join("src")
+}
+
+/// The sources of the command. Here their modules are children of `cli`.
+fn command_src() -> PathBuf {
+    checkout().join("cli/src")
 }
 
 /// All Rust files below a directory, sorted.
@@ -468,7 +478,7 @@ fn modules_import_one_way() {
             .display()
             .to_string();
         let module = name.split('/').next().unwrap();
-        if matches!(module, "lib" | "main") {
+        if module == "lib" {
             continue;
         }
         let text = std::fs::read_to_string(&file).unwrap();
@@ -476,16 +486,6 @@ fn modules_import_one_way() {
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"))
             .collect();
-        if module == "cli" {
-            // The binary uses only the public interface of the library; `crate::` there means the
-            // binary itself.
-            violations.extend(
-                crate_modules(&code)
-                    .into_iter()
-                    .map(|used| format!("{name} uses crate::{used}")),
-            );
-            continue;
-        }
         let row = LAYERS.iter().find(|(layer, _)| *layer == module);
         let (_, allowed) =
             row.unwrap_or_else(|| panic!("{name}: add a row for its module to LAYERS"));
@@ -575,15 +575,24 @@ type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 impl Sources {
     fn read() -> Self {
-        let files = rust_files(&src())
-            .into_iter()
-            .map(|file| (module_path(&file), file));
-        let files = files.filter(|(module, _)| module[0] != "lib" && module[0] != "main");
-        Self::of(
-            files
-                .map(|(module, file)| (module, code_of(&file)))
-                .collect(),
-        )
+        let mut files = BTreeMap::new();
+        for file in rust_files(&src()) {
+            let module = module_path(&src(), &file);
+            // `lib.rs` only declares and exports modules.
+            if module != ["lib"] {
+                files.insert(module, code_of(&file));
+            }
+        }
+        for file in rust_files(&command_src()) {
+            let mut module = module_path(&command_src(), &file);
+            module.insert(0, "cli".to_owned());
+            // `lib.rs` is the dispatch. `main.rs` only calls it.
+            module.pop_if(|last| last == "lib");
+            if module != ["cli", "main"] {
+                files.insert(module, code_of(&file));
+            }
+        }
+        Self::of(files)
     }
 
     /// The graph of files, from the path and the code of each.
@@ -637,8 +646,9 @@ impl Sources {
     }
 }
 
-fn module_path(file: &Path) -> Vec<String> {
-    let inside = file.strip_prefix(src()).unwrap().with_extension("");
+/// The module of a file below the sources of a package.
+fn module_path(sources: &Path, file: &Path) -> Vec<String> {
+    let inside = file.strip_prefix(sources).unwrap().with_extension("");
     let mut module: Vec<String> = inside
         .iter()
         .map(|part| part.to_str().unwrap().to_owned())
@@ -671,6 +681,7 @@ fn node(module: &[String], children: &[String], code: &str) -> Node {
             continue;
         }
         let mut base = match &code[start..colons] {
+            "crate" if module[0] == "cli" => vec!["cli".to_owned()],
             "crate" => Vec::new(),
             "super" if is_in_inline_module(&code[..start]) => module.to_vec(),
             "super" => module[..module.len() - 1].to_vec(),
@@ -914,7 +925,7 @@ fn products_see_the_engine_through_the_wall() {
 /// `docs/dev/DESIGN.md` says that each module uses those above it, or to its left.
 #[test]
 fn design_lists_modules_in_the_order_of_layers() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/dev/DESIGN.md");
+    let page = checkout().join("docs/dev/DESIGN.md");
     let text = std::fs::read_to_string(page).unwrap();
     let table = text.split("| module | responsibility |").nth(1).unwrap();
     let rows = table
@@ -939,26 +950,27 @@ fn design_lists_modules_in_the_order_of_layers() {
 
 #[test]
 fn unsafe_code_is_confined() {
-    let unsafe_files: Vec<String> = rust_files(&src())
+    let unsafe_files: Vec<String> = [rust_files(&command_src()), rust_files(&src())]
+        .concat()
         .into_iter()
         .filter(|file| std::fs::read_to_string(file).unwrap().contains("unsafe {"))
-        .map(|file| file.strip_prefix(src()).unwrap().display().to_string())
+        .map(|file| file.strip_prefix(checkout()).unwrap().display().to_string())
         .collect();
     assert_eq!(
         unsafe_files,
         [
-            "atomic/output_path.rs",
-            "capi/judge.rs",
-            "capi/options.rs",
-            "capi/pointers.rs",
-            "capi/rows.rs",
-            "capi/snapshot.rs",
-            "capi/status.rs",
-            "cli/signals.rs",
-            "simd/avx2/mod.rs",
-            "simd/avx2/vectors.rs",
-            "simd/mod.rs",
-            "snapshot/map.rs"
+            "cli/src/signals.rs",
+            "src/atomic/output_path.rs",
+            "src/capi/judge.rs",
+            "src/capi/options.rs",
+            "src/capi/pointers.rs",
+            "src/capi/rows.rs",
+            "src/capi/snapshot.rs",
+            "src/capi/status.rs",
+            "src/simd/avx2/mod.rs",
+            "src/simd/avx2/vectors.rs",
+            "src/simd/mod.rs",
+            "src/snapshot/map.rs"
         ]
     );
 }
@@ -966,8 +978,16 @@ fn unsafe_code_is_confined() {
 /// Documentation that names a file that was moved leads nowhere.
 #[test]
 fn source_files_in_the_documentation_exist() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files: Vec<PathBuf> = ["src", "tests", "benches", "examples", "python/src"]
+    let root = checkout();
+    let folders = [
+        "src",
+        "cli/src",
+        "tests",
+        "benches",
+        "examples",
+        "python/src",
+    ];
+    let files: Vec<PathBuf> = folders
         .iter()
         .flat_map(|dir| rust_files(&root.join(dir)))
         .collect();

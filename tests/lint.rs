@@ -1,7 +1,7 @@
 //! `lint`: the cases of `tests/cases/lint`, the examples of `docs/LINT.md`, properties on random
 //! files, and the command with its outputs and exit statuses.
 
-use crate::command::{Ran, robosieve, robosieve_with};
+use crate::command::{Ran, checkout, robosieve, robosieve_with};
 use crate::generate::{AGENTS, ORIGIN, Random, config, robots_txt, rule_path, url};
 use crate::spec::{cases_dir, load};
 use base64::Engine;
@@ -91,11 +91,10 @@ fn cases_have_the_expected_findings() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The examples of `docs/LINT.md`: a code, whether the example is bad, and its file. A block `sh` is
-/// a command that prints the file.
+/// The examples of `docs/LINT.md`: a code, whether the example is bad, and its file. A block `sh`
+/// is a command that prints the file.
 fn examples() -> Vec<(String, bool, Vec<u8>)> {
-    let page =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/LINT.md")).unwrap();
+    let page = fs::read_to_string(checkout().join("docs/LINT.md")).unwrap();
     let (mut code, mut examples) = (String::new(), Vec::new());
     let mut block: Option<(&str, String)> = None;
     for line in page.lines() {
@@ -161,8 +160,7 @@ fn examples_of_the_documentation_have_their_code_alone() {
 
 #[test]
 fn the_documentation_lists_all_codes_in_order() {
-    let page =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/LINT.md")).unwrap();
+    let page = fs::read_to_string(checkout().join("docs/LINT.md")).unwrap();
     let headings: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix("### "))
@@ -377,8 +375,8 @@ fn without(body: &str, robots: &Robots<'_>, lines: &LinesWithoutEffect) -> Strin
     texts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// Asserts that no line that a finding calls without effect changes a verdict of the reference, alone
-/// or together with the others. Returns the findings.
+/// Asserts that no line that a finding calls without effect changes a verdict of the reference,
+/// alone or together with the others. Returns the findings.
 fn superfluous_lines_change_nothing(
     body: &str,
     agents: &[&str],
@@ -573,8 +571,8 @@ fn superfluous_lines_of_shared_groups_change_nothing() {
     }
 }
 
-/// A group that replaces rules of `*`: some URL is refused to other agents, and the agent of the line
-/// may fetch it without any rule.
+/// A group that replaces rules of `*`: some URL is refused to other agents, and the agent of the
+/// line may fetch it without any rule.
 #[test]
 fn groups_replace_rules_of_the_global_group() {
     let mut random = Random(8);

@@ -95,8 +95,8 @@ impl Case {
     }
 }
 
-/// What is left of the preferences that the robots.txt states if the agent may not fetch the URL. The
-/// reference judge decides.
+/// What is left of the preferences that the robots.txt states if the agent may not fetch the URL.
+/// The reference judge decides.
 fn applied(
     stated: Preferences,
     robots: &[u8],

@@ -214,7 +214,8 @@ proptest! {
         }
     }
 
-    /// The verdict of a line does not depend on its position in a list. No line is lost or repeated.
+    /// The verdict of a line does not depend on its position in a list. No line is lost or
+    /// repeated.
     #[test]
     fn lines_are_judged_independently(
         lines in vec((select(STARTS), select(TAILS), select(vec!["\n", "\r\n"]), 1..4usize), 0..150),

@@ -69,8 +69,8 @@ impl Column {
     }
 }
 
-/// Rows whose ends matter: origins without a path, which the next row would continue, texts that are
-/// no URL, blanks at both ends, and whole URLs.
+/// Rows whose ends matter: origins without a path, which the next row would continue, texts that
+/// are no URL, blanks at both ends, and whole URLs.
 fn row() -> impl Strategy<Value = Vec<u8>> {
     let starts = vec![
         ORIGIN,

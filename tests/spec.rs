@@ -1,6 +1,7 @@
 //! Runs the specification cases of `tests/cases` through every judge. `tests/cases/README.md`
 //! describes them.
 
+use crate::command::checkout;
 use base64::Engine;
 use robosieve::compile::Compiled;
 use robosieve::job::{Input, Job, Output};
@@ -15,7 +16,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn cases_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
+    checkout().join("tests/cases")
 }
 
 fn toml_files(dir: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,6 @@
 //! Closed or full standard output and standard error: results and exit statuses.
 
-use crate::command::{Ran, robosieve};
+use crate::command::{Ran, checkout, robosieve};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -255,11 +255,11 @@ fn full_stdout_is_an_error() {
     }
 }
 
-/// `eprintln!` and similar macros panic if a stream fails. `cli/stderr.rs` and `cli/output.rs` do
-/// not.
+/// `eprintln!` and similar macros panic if a stream fails. `cli/src/stderr.rs` and
+/// `cli/src/output.rs` do not.
 #[test]
 fn panicking_print_macros_are_unused() {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut folders = vec![checkout().join("src"), checkout().join("cli/src")];
     let mut files = 0;
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder)

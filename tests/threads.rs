@@ -1,6 +1,6 @@
 //! More threads than the machine allows.
 
-use crate::command::{Ran, robosieve};
+use crate::command::{Ran, checkout, robosieve};
 #[cfg(target_os = "linux")]
 use crate::signals::begun;
 use crate::streams::place;
@@ -78,7 +78,7 @@ fn unstartable_threads_are_explained() {
     use std::os::unix::fs::PermissionsExt;
     let place = place();
     let dir = place.path();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
+    let data = checkout().join("datasets/small");
     fs::copy(data.join("pages.parquet"), dir.join("pages.parquet")).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_robosieve"), dir.join("robosieve")).unwrap();
     fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).unwrap();

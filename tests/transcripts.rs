@@ -6,6 +6,7 @@
 //! any number of lines. Times and rates are ignored, and a run of blanks equals one blank.
 //! Downloads come from a local server with the layout of Common Crawl.
 
+use crate::command::checkout;
 use crate::commoncrawl::Server;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -117,7 +118,7 @@ fn run(command: &str, dir: &Path, crawl: &Server) -> String {
 #[cfg(unix)]
 #[test]
 fn transcripts_match_the_output() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = checkout();
     let crawl = Server::start();
     let mut wrong = String::new();
     for page in PAGES {

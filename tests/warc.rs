@@ -496,8 +496,8 @@ fn index_entries_lead_to_their_records() {
             "go.cdxj",
         ]);
         let index = place.read("go.cdxj");
-        // The first response, its metadata and its revisit, the other response, the resource, and the
-        // conversion.
+        // The first response, its metadata and its revisit, the other response, the resource, and
+        // the conversion.
         assert_eq!(
             check_index(&index, &place.read(output), output),
             6,

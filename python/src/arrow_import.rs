@@ -1,9 +1,9 @@
 //! Arrays of other Python libraries, through the Arrow PyCapsule interface.
 //!
 //! Arrays stay [`ArrayData`]: the typed arrays of `arrow-array` would link the code of all types, a
-//! tenth of the wheel. The memory is not copied. An import takes over the producer's release callback, so the arrays
-//! live until the last reference here is dropped. See "The Arrow PyCapsule Interface" and "The Arrow
-//! C data interface" in the documentation of Apache Arrow.
+//! tenth of the wheel. The memory is not copied. An import takes over the producer's release
+//! callback, so the arrays live until the last reference here is dropped. See "The Arrow PyCapsule
+//! Interface" and "The Arrow C data interface" in the documentation of Apache Arrow.
 
 use crate::errors::RobosieveError;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
@@ -80,8 +80,8 @@ fn array_data(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<Array
     if schema.format() == "n" {
         return Ok(ArrayData::new_null(&DataType::Null, array.len()));
     }
-    // SAFETY: Both structs come from one producer and are not released. The interface has no lengths
-    // of buffers, so the producer is trusted for these.
+    // SAFETY: Both structs come from one producer and are not released. The interface has no
+    // lengths of buffers, so the producer is trusted for these.
     unsafe { from_ffi(array, schema) }.map_err(unreadable)
 }
 
@@ -112,8 +112,8 @@ fn unreadable(err: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(format!("an Arrow array that cannot be read: {err}"))
 }
 
-/// A stream of arrays. `ArrowArrayStreamReader` of `arrow-array` reads streams of tables only, and a
-/// column is a stream of another type.
+/// A stream of arrays. `ArrowArrayStreamReader` of `arrow-array` reads streams of tables only, and
+/// a column is a stream of another type.
 struct Stream(FFI_ArrowArrayStream);
 
 impl Stream {

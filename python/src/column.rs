@@ -235,8 +235,8 @@ pub(crate) fn text(array: &ArrayData, row: usize) -> Option<&[u8]> {
     }
 }
 
-/// For each row of a dictionary, the number of its value; any number for null. A wrong number may be
-/// as large as the dictionary, or larger.
+/// For each row of a dictionary, the number of its value; any number for null. A wrong number may
+/// be as large as the dictionary, or larger.
 pub(crate) fn dictionary_keys(array: &ArrayData) -> Vec<usize> {
     fn keys<K: ArrowNativeType>(array: &ArrayData) -> Vec<usize> {
         let keys = &array.buffer::<K>(0)[..array.len()];

@@ -372,7 +372,8 @@ impl<'t> FetchColumns<'t> {
         Ok(FetchResult::Response(response))
     }
 
-    /// The `max-age` of a row's response, clamped to what a snapshot holds, as one in an archive is.
+    /// The `max-age` of a row's response, clamped to what a snapshot holds, as one in an archive
+    /// is.
     fn max_age(&self, row: usize) -> Result<Option<u32>, String> {
         let Some(seconds) = value_of(&self.max_age, |ages| ages.integer(row))? else {
             return Ok(None);

@@ -76,8 +76,8 @@ fn create(path: &Path, inputs: &[PathBuf]) -> robosieve::Result<Output<'static>>
     }
 }
 
-/// Refuses outputs that would overwrite an input, the snapshot or each other. `outputs` are pairs of
-/// an argument's name and its path.
+/// Refuses outputs that would overwrite an input, the snapshot or each other. `outputs` are pairs
+/// of an argument's name and its path.
 pub(crate) fn refuse_overwriting<'p>(
     snapshot: Option<&Path>,
     inputs: &[PathBuf],

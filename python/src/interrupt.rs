@@ -34,8 +34,8 @@ impl Watch {
 }
 
 /// Calls `work` on another thread, without the interpreter's lock, and waits for it. Meanwhile it
-/// calls `progress` with the number of bytes read. An exception of `progress` or of a signal handler
-/// ends the work.
+/// calls `progress` with the number of bytes read. An exception of `progress` or of a signal
+/// handler ends the work.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,

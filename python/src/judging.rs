@@ -37,8 +37,8 @@ pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> PyResult<usize
     }
 }
 
-/// Judges the rows of all arrays into one value per row: `value` of the verdicts. Rows that are null
-/// get any value.
+/// Judges the rows of all arrays into one value per row: `value` of the verdicts. Rows that are
+/// null get any value.
 pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
     judge: &Judge,
     arrays: &[ArrayData],

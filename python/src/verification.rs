@@ -6,9 +6,9 @@
 //! process remembers which files it has verified, by device, inode,
 //! size and times. A file with other values is verified again.
 //!
-//! Times have a granularity: a write shortly after the verification can leave the time as it was. So
-//! a file that changed less than [`SETTLED`] ago is verified, but not remembered. (Git treats its
-//! index in the same way: see "racy git" in its documentation.)
+//! Times have a granularity: a write shortly after the verification can leave the time as it was.
+//! So a file that changed less than [`SETTLED`] ago is verified, but not remembered. (Git treats
+//! its index in the same way: see "racy git" in its documentation.)
 
 use rayon::ThreadPoolBuilder;
 use robosieve::threads::cores;
@@ -31,8 +31,8 @@ pub(crate) enum Depth {
     Structure,
 }
 
-/// The age of the last change beyond which a further change gives another time. FAT has two seconds,
-/// other file systems less.
+/// The age of the last change beyond which a further change gives another time. FAT has two
+/// seconds, other file systems less.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// A shorter snapshot is verified on one thread.

@@ -3,8 +3,8 @@
 use crate::container::files::Container;
 use crate::container::source::Source;
 
-/// All containers, in the order in which they are asked. Lists are last: they take every file that no
-/// other container recognises.
+/// All containers, in the order in which they are asked. Lists are last: they take every file that
+/// no other container recognises.
 const CONTAINERS: &[&dyn Container] = &[
     #[cfg(feature = "parquet")]
     &crate::parquet::ParquetFiles,

@@ -12,11 +12,12 @@ use crate::pipeline::blocks::LineInput;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A file of URLs: a list (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), a Parquet file, or
-/// a WARC, WET or WAT file.
+/// A file of URLs: a list (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), a Parquet file,
+/// or a WARC, WET or WAT file.
 ///
-/// The content decides, not the name, except that a file named `.parquet` is always Parquet. The name
-/// of a list and its first line tell the [position of its URLs](crate::records::RecordOptions).
+/// The content decides, not the name, except that a file named `.parquet` is always Parquet. The
+/// name of a list and its first line tell the [position of its
+/// URLs](crate::records::RecordOptions).
 ///
 /// ```no_run
 /// let pages = robosieve::job::Input::open("crawl-00000.warc.gz")?;
@@ -42,9 +43,9 @@ impl Input {
     /// closed again until its turn comes. A pipe is read when the job starts.
     ///
     /// # Errors
-    /// I/O errors, which name the file. [`ErrorKind::BadList`] if the magic number is that of another
-    /// format (an archive, a snapshot, an image), or if a file is not compressed though its name says
-    /// so. Problems that show only after decompression are errors of the job.
+    /// I/O errors, which name the file. [`ErrorKind::BadList`] if the magic number is that of
+    /// another format (an archive, a snapshot, an image), or if a file is not compressed though its
+    /// name says so. Problems that show only after decompression are errors of the job.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let mut source = Source::of_path(path.as_ref())?;
         let container = if source.is_file() {
@@ -57,8 +58,8 @@ impl Input {
         Ok(Self { source, container })
     }
 
-    /// An input that reads from `reader`; `name` appears in error messages. The first bytes are read
-    /// when the job starts.
+    /// An input that reads from `reader`; `name` appears in error messages. The first bytes are
+    /// read when the job starts.
     pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
         Self {
             source: Source::of_reader(name, reader),

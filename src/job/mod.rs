@@ -1,8 +1,8 @@
 //! Jobs on files of URLs: filter them, annotate them with verdicts, count them.
 //!
 //! A [`Job`] reads [`Input`]s of one format, on all threads of the current rayon pool, at most
-//! [`max_threads`](crate::threads::max_threads), and writes [`Output`]s in input order. The format is
-//! recognised by content:
+//! [`max_threads`](crate::threads::max_threads), and writes [`Output`]s in input order. The format
+//! is recognised by content:
 //!
 //! | inputs | a record | outputs of a filter | outputs of annotating |
 //! |---|---|---|---|
@@ -10,8 +10,8 @@
 //! | WARC, WET, WAT | a record | records; gzip members are copied | a line per record |
 //! | Parquet | a row | Parquet | Parquet with more columns |
 //!
-//! Memory is bounded whatever the inputs hold: a few blocks of 256 KiB per thread for lists, 512 KiB
-//! for WARC files, some pages for Parquet.
+//! Memory is bounded whatever the inputs hold: a few blocks of 256 KiB per thread for lists, 512
+//! KiB for WARC files, some pages for Parquet.
 
 mod containers;
 mod input;
@@ -129,9 +129,9 @@ impl<'j> Job<'j> {
     /// its content ([`Preferences`](crate::preferences::Preferences)). Parquet files have none.
     ///
     /// With [`Form::Letters`] two columns follow the verdicts. The first has two letters per agent,
-    /// `train-ai` and `search` ([`Preference::letter`](crate::preferences::Preference::letter)). The
-    /// second has the content signals of each agent, or `-`. Semicolons separate agents. The header
-    /// names them `content-usage` and `content-signal`.
+    /// `train-ai` and `search` ([`Preference::letter`](crate::preferences::Preference::letter)).
+    /// The second has the content signals of each agent, or `-`. Semicolons separate agents. The
+    /// header names them `content-usage` and `content-signal`.
     ///
     /// With [`Form::Jsonl`] a new last key `robots_preferences` has an object for each agent:
     /// `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
@@ -173,8 +173,8 @@ impl<'j> Job<'j> {
     /// - [`ErrorKind::BadList`](crate::ErrorKind::BadList) for a list without the given column;
     ///   [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for damaged Parquet files, those with
     ///   different schemas, and those compressed with Brotli or LZO;
-    ///   [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) with the offset of a gzip member or a WARC
-    ///   record that is cut off, has a wrong checksum or a wrong length.
+    ///   [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) with the offset of a gzip member or a
+    ///   WARC record that is cut off, has a wrong checksum or a wrong length.
     /// - [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of the snapshot.
     ///
     /// No file appears then. Writers may have got a part.
@@ -215,7 +215,8 @@ impl<'j> Job<'j> {
         Ok(stats)
     }
 
-    /// The outputs, unless a URL is required and the inputs have none. Dropping them leaves no file.
+    /// The outputs, unless a URL is required and the inputs have none. Dropping them leaves no
+    /// file.
     fn checked(&self, url_check: &UrlCheck, written: Written) -> Result<Written> {
         if self.require_url {
             url_check.check(written.stats())?;

@@ -1,7 +1,7 @@
 //! `--crawlers`: files of known crawlers that extend or replace the built-in registry.
 
 use super::{done, listed, place, text};
-use crate::command::{robosieve, robosieve_with};
+use crate::command::{checkout, robosieve, robosieve_with};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -361,7 +361,7 @@ fn the_drift_of_the_registry_is_listed() {
     let list =
         "token\toperator\tpurpose\nGPTBot\tAcme\tsearch\nFooBot\t\t\nCCBot\tCommon Crawl\t\n";
     fs::write(dir.path().join("list"), list).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/registry-drift");
+    let script = checkout().join("scripts/registry-drift");
     let mut command = Command::new("python3");
     command
         .arg(script)

@@ -1,6 +1,7 @@
 //! Counts, forms, several snapshots, published addresses.
 
 use super::{audit, compile, crawler, json, lines, requests, with_log};
+use crate::command::checkout;
 use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
 use robosieve::job::Input;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
@@ -660,7 +661,7 @@ fn an_independent_script_counts_the_same() {
         return;
     }
     let dir = with_log(LOG.repeat(20));
-    let scripts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let scripts = checkout().join("scripts");
     let check = |args: &[&str]| {
         let mut command = Command::new(scripts.join("check-audit"));
         command

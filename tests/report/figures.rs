@@ -1,7 +1,7 @@
 //! The figures of a report, against the letters of `annotate` and against each other.
 
 use super::{compile, done};
-use crate::command::{robosieve, robosieve_with};
+use crate::command::{checkout, robosieve, robosieve_with};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 const AGENTS: &str = "GPTBot,Googlebot,Googlebot-Image:Googlebot,MJ12bot,FooBot";
 
 fn small() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small")
+    checkout().join("datasets/small")
 }
 
 /// Compiles the shipped archive in `dir`.

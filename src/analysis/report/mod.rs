@@ -7,8 +7,8 @@
 //! origins, `rules` ranks rules and computes coverages, `origins` ranks origins, `deciding`
 //! explains the sample, and `example` explains one refusal.
 //!
-//! `units` selects one origin per host or domain, `weights` weighs them, and `groups` counts them by
-//! top-level domain. [`Series`] has the figures of several snapshots.
+//! `units` selects one origin per host or domain, `weights` weighs them, and `groups` counts them
+//! by top-level domain. [`Series`] has the figures of several snapshots.
 
 #[cfg(feature = "domains")]
 mod concentration;

@@ -1,0 +1,56 @@
+//! `robosieve annotate`: adds verdicts to every line.
+
+use crate::help_text::{ANNOTATE_EXAMPLES, ANNOTATE_SHORT, COMMON};
+use crate::judge_args::agent_required;
+use crate::judge_job::{Action, Annotation, JobPaths};
+use crate::judge_run::JudgeRunArgs;
+use crate::summary::print_agents;
+use crate::value_enums::named;
+use clap::Args;
+use robosieve::job::Form;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = ANNOTATE_SHORT, after_long_help = ANNOTATE_EXAMPLES, group = agent_required())]
+pub(crate) struct AnnotateArgs {
+    #[command(flatten)]
+    pub run: JudgeRunArgs,
+    /// Form of verdicts
+    ///
+    /// The default is letters, and bits for Parquet files.
+    #[arg(long = "as", value_parser = named::<Form>(), value_name = "FORM", help_heading = COMMON)]
+    pub form: Option<Form>,
+    /// Write the lines here (default: stdout)
+    ///
+    /// The extensions .gz and .zst compress. A record of a WARC file becomes a line.
+    #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
+    pub output: Option<PathBuf>,
+    /// Add the site's statements on content use
+    ///
+    /// The statements are the fields content-usage and content-signal of its robots.txt.
+    #[arg(long, help_heading = COMMON)]
+    pub preferences: bool,
+    /// Name of the Parquet column of bits, or name prefix of the columns per agent
+    ///
+    /// The defaults are robots_allowed and robots_.
+    #[arg(long, value_name = "NAME", help_heading = COMMON, hide_short_help = true)]
+    pub as_name: Option<String>,
+}
+
+pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
+    let action = Action::Annotate(Annotation {
+        form: args.form,
+        name: args.as_name.clone(),
+        preferences: args.preferences,
+    });
+    let outputs = JobPaths {
+        main: args.output.clone(),
+        ..JobPaths::default()
+    };
+    args.run.perform(action, outputs, quiet, |stats, agents| {
+        // The counts of a single agent equal those of the lines.
+        if agents.len() > 1 {
+            print_agents(stats, agents);
+        }
+    })
+}

@@ -1,0 +1,187 @@
+//! What the verbs that read archives share: options, checks of their outputs, and warnings.
+
+use crate::figures::counts::grouped;
+use crate::figures::escape::escape;
+use crate::help_text::{INPUT, OUTPUT, RESOURCES};
+use crate::numbers::parse_size;
+use crate::option_guard::OptionGuard;
+use crate::output::OutputTarget;
+use crate::stderr::print_line;
+use anyhow::{Context, bail};
+use clap::Args;
+use robosieve::Compiler;
+use robosieve::compile::{CapturesFile, CompilePhase, CompileReport};
+use robosieve::output::OutputFormat;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+// Shared by the verbs that read archives.
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveArgs {
+    /// Skip, and count, damaged places of the inputs instead of failing
+    #[arg(long, help_heading = INPUT)]
+    pub skip_damaged: bool,
+    /// Write the counts as JSON (`-`: standard output)
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub stats_json: Option<PathBuf>,
+    /// Keep at most this many bytes of captures and texts in memory, such as 512M
+    ///
+    /// The rest goes to temporary files. About 50 bytes per capture come on top. The output does
+    /// not depend on this.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", help_heading = RESOURCES)]
+    pub memory: u64,
+    /// Directory of temporary files (default: that of the output)
+    ///
+    /// Ten million captures take less than 10 GB there. The files have no name, and vanish with the
+    /// process.
+    #[arg(long, value_name = "DIR", help_heading = RESOURCES)]
+    pub temp_dir: Option<PathBuf>,
+}
+
+impl ArchiveArgs {
+    /// Opens the output of the counts.
+    pub(crate) fn open_stats(&self) -> anyhow::Result<Option<OutputTarget>> {
+        let mut stats = self
+            .stats_json
+            .as_deref()
+            .map(|path| OutputTarget::open(Some(path)))
+            .transpose()?;
+        stats.iter_mut().for_each(OutputTarget::outlive_reader);
+        Ok(stats)
+    }
+
+    /// Sets the options of a compiler that writes `output`.
+    pub(crate) fn configure(&self, compiler: Compiler, output: &Path) -> anyhow::Result<Compiler> {
+        Ok(compiler
+            .skip_damaged(self.skip_damaged)
+            .memory(self.memory)
+            .temp_dir(self.temp_dir(output)?))
+    }
+
+    /// Refuses a file of counts that would overwrite an input or an output, or that has the
+    /// extension of another format.
+    pub(crate) fn refuse_stats(&self, guard: &mut OptionGuard) -> anyhow::Result<()> {
+        let Some(path) = &self.stats_json else {
+            return Ok(());
+        };
+        guard.add_output("--stats-json", path)?;
+        Ok(OutputFormat::Text.check(path)?)
+    }
+
+    /// The directory of temporary files. The one next to the output has room for the output too.
+    fn temp_dir(&self, output: &Path) -> anyhow::Result<PathBuf> {
+        let Some(dir) = &self.temp_dir else {
+            let dir = output.parent().filter(|dir| !dir.as_os_str().is_empty());
+            return Ok(dir.unwrap_or(Path::new(".")).to_owned());
+        };
+        if !dir.is_dir() {
+            bail!("--temp-dir: {} is not a directory", dir.display());
+        }
+        Ok(dir.clone())
+    }
+}
+
+/// A guard with the inputs, and the files of input directories.
+pub(crate) fn guard_inputs(inputs: &[PathBuf]) -> anyhow::Result<OptionGuard> {
+    let mut guard = OptionGuard::default().add_inputs("an input", inputs);
+    for dir in inputs.iter().filter(|input| input.is_dir()) {
+        let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
+        guard = guard.add_inputs(
+            "a file of an input directory",
+            entries.flatten().map(|entry| entry.path()),
+        );
+    }
+    Ok(guard)
+}
+
+/// Refuses standard output, and refuses to replace an archive of pages: it was probably meant as an
+/// input (`-o *.warc.gz`). `content` is what the verb writes.
+pub(crate) fn refuse_archive(output: &Path, content: &str) -> anyhow::Result<()> {
+    if output.as_os_str() == "-" {
+        bail!("{content} cannot be written to standard output: name a file");
+    }
+    let mut start = Vec::new();
+    if output.is_file() {
+        let file = File::open(output).with_context(|| output.display().to_string())?;
+        file.take(5)
+            .read_to_end(&mut start)
+            .with_context(|| output.display().to_string())?;
+    }
+    if start == b"WARC/" || start.starts_with(&[0x1f, 0x8b]) {
+        bail!(
+            "{}: is an archive; -o names {content} to write, and would replace it",
+            output.display()
+        );
+    }
+    Ok(())
+}
+
+/// Refuses to replace a captures file by a snapshot.
+pub(crate) fn refuse_captures_file(output: &Path) -> anyhow::Result<()> {
+    if output.is_file() && CapturesFile::recognises(output)? {
+        bail!(
+            "{}: is a captures file; -o names the snapshot to write, and would replace it",
+            output.display()
+        );
+    }
+    Ok(())
+}
+
+/// The name of a phase, for progress.
+pub(crate) fn phase_name(phase: CompilePhase) -> &'static str {
+    match phase {
+        CompilePhase::Sort => "sorting captures",
+        CompilePhase::Build => "resolving origins",
+        _ => "reading",
+    }
+}
+
+/// Warns of inputs that were not read, also with `-q`: their data are missing in the output.
+pub(crate) fn warn_of_unread(report: &CompileReport) {
+    warn_of_skipped_files(report);
+    warn_of_unread_keys(report);
+}
+
+fn warn_of_skipped_files(report: &CompileReport) {
+    let names = &report.skipped_examples;
+    if report.skipped_files > 0 {
+        let more = if report.skipped_files > names.len() as u64 {
+            ", ..."
+        } else {
+            ""
+        };
+        let names: Vec<String> = names.iter().map(|name| escape(name).into_owned()).collect();
+        print_line(format_args!(
+            "robosieve: warning: {} files in directories are no robots.txt of a host and were left out: {}{more}",
+            grouped(report.skipped_files),
+            names.join(", ")
+        ));
+    }
+}
+
+/// Warns of bodies under unknown keys.
+fn warn_of_unread_keys(report: &CompileReport) {
+    for (key, lines) in &report.unread_keys {
+        let have = if *lines == 1 {
+            "line with a 2xx status has"
+        } else {
+            "lines with a 2xx status have"
+        };
+        print_line(format_args!(
+            "robosieve: warning: {} {have} no body and count as unreachable; \"{}\" looks like the body: name it \"body\" \
+             (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
+            grouped(*lines),
+            escape(key),
+        ));
+    }
+}
+
+/// The names of inputs in a message.
+pub(crate) fn joined(inputs: &[PathBuf]) -> String {
+    inputs
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
+}

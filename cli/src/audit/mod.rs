@@ -1,0 +1,370 @@
+//! `robosieve audit`: which crawlers broke the rules, from access logs.
+
+mod csv;
+mod html;
+mod snapshots;
+mod summary;
+mod table;
+mod totals;
+
+use crate::agent_args::AgentArgs;
+use crate::figures::escape::{escape_lines, to_json_pretty};
+use crate::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT};
+use crate::inputs::InputArgs;
+use crate::judge_args::PolicyArgs;
+use crate::judge_job::open_inputs;
+use crate::option_guard::OptionGuard;
+use crate::output::{OutputTarget, is_stdout};
+use crate::progress::Progress;
+use crate::value_enums::LinesOfArg;
+use crate::verify_args::VerifyArgs;
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use robosieve::Agent;
+use robosieve::audit::{
+    AddressRanges, Audit, AuditOptions, AuditOutputs, AuditReport, DatedSnapshot, JsonKeys,
+    LogFormat, VerifiedRanges,
+};
+use robosieve::crawlers::CrawlerRegistry;
+use robosieve::job;
+use robosieve::output::OutputFormat;
+use snapshots::SnapshotArg;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use summary::print_audit;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = AUDIT_SHORT,
+    after_long_help = AUDIT_EXAMPLES,
+    mut_arg("inputs", |arg| arg.help(INPUTS).long_help(INPUTS_LONG)),
+    mut_arg("agents", |arg| arg.help(AGENTS).long_help(AGENTS_LONG)),
+    mut_arg("status_policy", |arg| arg.hide_short_help(true)),
+    // Most logs have no scheme.
+    mut_arg("scheme", |arg| arg.default_value("any"))
+)]
+pub(crate) struct AuditArgs {
+    /// The snapshot, or with DATE= one of several
+    ///
+    /// Give the option for each snapshot, or list DATE=SNAP after the first one.
+    /// Each line is judged by the newest snapshot whose date is not after the line's time. Earlier
+    /// lines are judged by the first snapshot, and counted. A date is 2026, 2026-08, 2026-08-31 or
+    /// a time such as 2026-08-31T12:00:00Z; it stands for its first second in UTC.
+    #[arg(short, long, value_name = "SNAP", required = true, help_heading = COMMON)]
+    pub snapshot: Vec<String>,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
+    #[command(flatten)]
+    pub agents: AgentArgs,
+    /// The site of all requests: example.com or https://example.com
+    ///
+    /// By default, the log names the host. A host without a scheme is https.
+    #[arg(long, value_name = "HOST", help_heading = INPUT)]
+    pub host: Option<String>,
+    /// Layout of the logs: combined, json, ... or as in Apache's or nginx's configuration
+    ///
+    /// By default, it is detected for each log by its first lines. The names are combined,
+    /// vhost_combined, json, caddy, w3c, cloudfront and iis. Otherwise give the directives of a
+    /// LogFormat (%h %t "%r" ...), or the variables of a log_format ($remote_addr ...).
+    #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
+    pub log_format: Option<String>,
+    /// Keys of JSON logs (agent=ua,time=at)
+    ///
+    /// The fields are agent, time, host, scheme, target, request (the request line), status, bytes
+    /// and client. A key with dots is a path into nested objects.
+    #[arg(
+        long = "log-key",
+        alias = "json-key",
+        value_name = "FIELD=KEY",
+        value_delimiter = ',',
+        conflicts_with = "log_format",
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub log_key: Vec<String>,
+    /// Published addresses of a crawler (Googlebot=googlebot.json)
+    ///
+    /// The form is {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, ...]}. The crawler has two rows in
+    /// all outputs: verified requests, from these addresses, and claimed ones, from others. Without
+    /// a name, a file like gptbot.json is for GPTBot, and any other for all crawlers without a
+    /// file.
+    #[arg(long, value_name = "NAME=FILE", value_delimiter = ',', help_heading = INPUT)]
+    pub verify_ips: Vec<String>,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Form of the output
+    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = AuditForm::Table, help_heading = OUTPUT)]
+    pub form: AuditForm,
+    /// The same as --as json
+    #[arg(long, conflicts_with_all = ["form", "csv"], help_heading = OUTPUT)]
+    pub json: bool,
+    /// The same as --as csv
+    #[arg(long, conflicts_with = "form", help_heading = OUTPUT)]
+    pub csv: bool,
+    /// Write the output here (default: stdout)
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub output: Option<PathBuf>,
+    /// Write a self-contained HTML page here too
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub html: Option<PathBuf>,
+    /// Write the lines of requests that broke the rules here, unchanged
+    ///
+    /// The extensions .gz and .zst compress.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub lines: Option<PathBuf>,
+    /// Write only these of the lines: all, verified or claimed
+    ///
+    /// Lines of crawlers without published addresses are neither verified nor claimed.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        default_value_t = LinesOfArg::All,
+        requires_all = ["lines", "verify_ips"],
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
+    pub lines_of: LinesOfArg,
+    /// List this many broken rules per crawler
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(0..=1000),
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
+    pub top: u32,
+    #[command(flatten)]
+    pub inputs: InputArgs,
+}
+
+const INPUTS: &str = "Access logs (default: standard input)";
+const INPUTS_LONG: &str = "Access logs (default: standard input)
+
+Logs of nginx, Apache, Caddy, CloudFront and IIS, and JSON logs; plain, gzip or zstd. A directory stands for \
+its files, and a quoted glob ('logs/*.gz') for its matches.";
+const AGENTS: &str = "Crawlers to look for in addition to the known ones";
+const AGENTS_LONG: &str = "Crawlers to look for in addition to the known ones
+
+Commas separate them, and the option may be repeated. `robosieve agents` lists the known ones. FIRST:SECOND is \
+a fallback: FIRST is looked for, and the rules for SECOND apply where no group names FIRST.";
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuditForm {
+    /// A table per crawler
+    Table,
+    /// All figures
+    Json,
+    /// One line per crawler
+    Csv,
+    /// Every line, after its verdict (lower-case: claimed), a TAB, its crawler and a TAB
+    Annotate,
+}
+
+pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
+    // `-s 2026-07=a.rsieve 2026-08=b.rsieve`: the second one is an argument of its own.
+    let (more, inputs): (Vec<_>, _) = args
+        .inputs
+        .inputs
+        .into_iter()
+        .partition(|input| snapshots::is_dated(input));
+    args.inputs.inputs = inputs;
+    args.snapshot.extend(
+        more.iter()
+            .filter_map(|path| path.to_str().map(str::to_owned)),
+    );
+    let args = &args;
+    let form = match (args.json, args.csv) {
+        (true, _) => AuditForm::Json,
+        (_, true) => AuditForm::Csv,
+        _ => args.form,
+    };
+    let snapshots = args
+        .snapshot
+        .iter()
+        .map(|text| text.parse())
+        .collect::<anyhow::Result<Vec<SnapshotArg>>>()?;
+    snapshots::refuse_undated(&snapshots)?;
+    let inputs = args.inputs.all(quiet)?;
+    refuse_outputs(args, &snapshots, &inputs)?;
+    // Created first, so that an unwritable output fails at once.
+    let mut output = OutputTarget::open(args.output.as_deref())?;
+    let html = args
+        .html
+        .as_deref()
+        .map(|path| OutputTarget::open(Some(path)))
+        .transpose()?;
+    let mut lines = args
+        .lines
+        .as_deref()
+        .map(|path| OutputTarget::open(Some(path)))
+        .transpose()?;
+    let (dated, agents) = open_snapshots(args, &snapshots, quiet)?;
+    let audit = Audit::new(dated, options(args, agents)?)?;
+    let inputs = args.inputs.part(inputs);
+    let progress = Progress::of_inputs(&inputs, quiet);
+    let show = |at: job::Progress| progress.set(at.bytes_read);
+    if args.lines.is_some() || args.html.is_some() {
+        output.outlive_reader();
+    }
+    let outputs = AuditOutputs::default()
+        .breaches(lines.as_mut().map(|lines| lines as &mut (dyn Write + Send)));
+    let annotated = (form == AuditForm::Annotate).then_some(&mut output as &mut (dyn Write + Send));
+    let outputs = outputs
+        .breaches_of(args.lines_of.identity())
+        .annotated(annotated);
+    let report = audit.run(open_inputs(&inputs)?, outputs, &show)?;
+    progress.finish();
+    if report.lines > 0 && report.invalid == report.lines {
+        bail!(
+            "none of the {} lines has the format of the log; give another with --log-format or --log-key",
+            report.lines
+        );
+    }
+    if !quiet && (form == AuditForm::Annotate || args.output.is_some()) {
+        print_audit(&report, progress.elapsed());
+    }
+    write(form, &report, output, html, lines)
+}
+
+/// Writes the report in its forms, and makes all outputs visible together.
+fn write(
+    form: AuditForm,
+    report: &AuditReport,
+    mut output: OutputTarget,
+    html: Option<OutputTarget>,
+    lines: Option<OutputTarget>,
+) -> anyhow::Result<()> {
+    match form {
+        AuditForm::Table => output.write_whole(&escape_lines(&table::table(report)))?,
+        AuditForm::Json => output.write_whole(&to_json_pretty(report)?)?,
+        AuditForm::Csv => output.write_whole(&csv::csv(report))?,
+        AuditForm::Annotate => {}
+    }
+    let mut all = vec![output];
+    if let Some(mut html) = html {
+        html.write_whole(&escape_lines(&html::page(report)))?;
+        all.push(html);
+    }
+    OutputTarget::commit_all(all.into_iter().chain(lines))
+}
+
+/// Opens and verifies the snapshots, and resolves the agents.
+fn open_snapshots(
+    args: &AuditArgs,
+    snapshots: &[SnapshotArg],
+    quiet: bool,
+) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>)> {
+    // The snapshots come first: the names in them show which agents are misspelled.
+    let opened = snapshots.iter().map(|snapshot| {
+        let opened = robosieve::Snapshot::open(&snapshot.path)?;
+        args.verify.all(&opened, &snapshot.path)?;
+        Ok(opened)
+    });
+    let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
+    let agents = args.agents.resolve(quiet)?;
+    let paths = snapshots.iter().map(|snapshot| snapshot.path.as_path());
+    args.agents
+        .check_spelling_in(&agents, opened.iter().zip(paths))?;
+    args.inputs
+        .inputs
+        .iter()
+        .try_for_each(|input| args.agents.refuse_agent_as_input(input))?;
+    let dated = opened
+        .into_iter()
+        .zip(snapshots)
+        .map(|(opened, arg)| DatedSnapshot::new(arg.from, opened));
+    Ok((dated.collect(), agents))
+}
+
+fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions> {
+    // `--log-key` names keys of JSON lines, so it implies their format.
+    let judge = args.policy.options(&args.agents);
+    let mut format: Option<LogFormat> = args.log_format.as_deref().map(str::parse).transpose()?;
+    if !args.log_key.is_empty() {
+        let mut keys = JsonKeys::default();
+        for text in &args.log_key {
+            let (field, key) = text
+                .split_once('=')
+                .with_context(|| format!("--log-key {text}: give FIELD=KEY"))?;
+            keys = keys
+                .with(field, key)
+                .map_err(|what| anyhow::anyhow!("--log-key {what}"))?;
+        }
+        format = Some(LogFormat::json(keys));
+    }
+    let registry = args.agents.registry()?;
+    let verified = args.verify_ips.iter().map(|text| {
+        let (name, path) = ranges_arg(text, registry);
+        Ok(VerifiedRanges::new(name, AddressRanges::open(path)?))
+    });
+    let options = AuditOptions::default()
+        .registry(registry.clone())
+        .agents(agents)
+        .format(format)
+        .host(args.host.clone())
+        .judge(judge);
+    Ok(options
+        .verified(verified.collect::<anyhow::Result<_>>()?)
+        .top(args.top as usize))
+}
+
+/// The crawler and the file of `--verify-ips`.
+fn ranges_arg<'t>(text: &'t str, registry: &CrawlerRegistry) -> (Option<String>, &'t Path) {
+    if let Some((name, path)) = text.split_once('=')
+        && !Path::new(text).exists()
+    {
+        return (Some(name.to_owned()), Path::new(path));
+    }
+    let path = Path::new(text);
+    let known = path
+        .file_stem()
+        .and_then(|stem| registry.find(stem.to_str()?));
+    (known.map(|known| known.token.clone()), path)
+}
+
+/// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
+/// another format.
+fn refuse_outputs(
+    args: &AuditArgs,
+    snapshots: &[SnapshotArg],
+    inputs: &[PathBuf],
+) -> anyhow::Result<()> {
+    let guard: OptionGuard = args.agents.overwrite_guard();
+    let guard = guard.add_inputs(
+        "the snapshot",
+        snapshots.iter().map(|snapshot| &snapshot.path),
+    );
+    let registry = args.agents.registry()?;
+    let guard = guard.add_inputs(
+        "--verify-ips",
+        args.verify_ips
+            .iter()
+            .map(|text| ranges_arg(text, registry).1),
+    );
+    let mut guard = guard
+        .add_inputs("--files-from", &args.inputs.files_from)
+        .add_inputs("an input", inputs);
+    if args.output.is_none() {
+        guard = guard.add_stdout()?;
+    }
+    // In the order of the help, each output is compared with the inputs and the outputs before it.
+    for (option, path) in [
+        ("-o", &args.output),
+        ("--html", &args.html),
+        ("--lines", &args.lines),
+    ] {
+        let Some(path) = path else { continue };
+        if option == "--lines" && is_stdout(path) && args.output.is_none() {
+            bail!(
+                "--lines {}: the report goes to standard output; give it a file with -o",
+                path.display()
+            );
+        }
+        guard.add_output(option, path)?;
+        OutputFormat::Text.check(path)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! An audit as text for a terminal.
+
+use super::totals::{AuditTotals, ClaimTotals, label, sender};
+use crate::figures::counts::{counted, grouped};
+use crate::figures::escape::escape_cut;
+use crate::figures::shares::share;
+use crate::figures::table::Columns;
+use robosieve::audit::{AuditReport, CrawlerAudit};
+use std::fmt::Write as _;
+
+/// The width of the column of names, and the part of it for ` (verified)`.
+const NAME: usize = 22;
+const IDENTITY: usize = 11;
+/// The most characters of a rule and of an example.
+const RULE: usize = 50;
+const EXAMPLE: usize = 80;
+
+pub(super) fn table(report: &AuditReport) -> String {
+    let totals = AuditTotals::of(report);
+    let mut out = heading(report, &totals) + "\n";
+    if report.before_first_snapshot > 0 {
+        let _ = writeln!(
+            out,
+            "{} of crawlers from before the first snapshot, which judged them",
+            counted(report.before_first_snapshot, "request")
+        );
+    }
+    if report.crawlers.is_empty() {
+        return out;
+    }
+    // With claims, names are followed by how the sender was identified.
+    let width = if totals.claims.is_some() {
+        NAME + IDENTITY
+    } else {
+        NAME
+    };
+    let columns = Columns {
+        indent: 2,
+        name: width,
+        gap: 1,
+        cells: &[10],
+    };
+    let names = [
+        "requests",
+        "refused",
+        "share",
+        "of it 2xx",
+        "unknown",
+        "robots.txt",
+        "bytes",
+    ];
+    let _ = writeln!(out, "\n{}", columns.row("crawler", names));
+    for crawler in &report.crawlers {
+        let cells = [
+            grouped(crawler.requests),
+            grouped(crawler.disallowed),
+            share(crawler.disallowed, crawler.requests),
+            grouped(crawler.disallowed_2xx),
+            grouped(crawler.unknown),
+            grouped(crawler.robots_txt),
+            grouped(crawler.bytes),
+        ];
+        let _ = writeln!(out, "{}", columns.row(&label(crawler, NAME - 2), cells));
+    }
+    report
+        .crawlers
+        .iter()
+        .filter(|crawler| crawler.disallowed > 0)
+        .for_each(|crawler| details(crawler, &mut out));
+    out
+}
+
+/// The main finding. Claims are not among it.
+pub(super) fn finding(totals: &AuditTotals) -> String {
+    format!(
+        "{} of {} broke the rules",
+        grouped(totals.broke),
+        counted(totals.crawlers, "crawler")
+    )
+}
+
+/// The headline about claims.
+fn claims_headline(claims: &ClaimTotals) -> String {
+    let (claim, whose) = match claims.requests {
+        0 => return "0 requests only claim to be of a crawler".to_owned(),
+        1 => ("claims", "its address is"),
+        _ => ("claim", "their addresses are"),
+    };
+    let requests = counted(claims.requests, "request");
+    let refused = grouped(claims.disallowed);
+    format!("{requests} only {claim} to be of a crawler: {whose} not published; {refused} refused")
+}
+
+/// The findings, with the counts of lines.
+fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
+    let claims = totals
+        .claims
+        .as_ref()
+        .map(|claims| format!("\n{}", claims_headline(claims)));
+    format!(
+        "{} ({} of crawlers in {}; {} of other agents, {} invalid){}",
+        finding(totals),
+        counted(totals.requests, "request"),
+        counted(report.lines, "line"),
+        grouped(report.other_agents),
+        grouped(report.invalid),
+        claims.unwrap_or_default(),
+    )
+}
+
+fn details(crawler: &CrawlerAudit, out: &mut String) {
+    let sender = sender(crawler).map_or_else(String::new, |sender| format!(" ({sender})"));
+    let span = crawler.first.as_deref().zip(crawler.last.as_deref());
+    let span = span.map_or_else(String::new, |(first, last)| format!(": {first} to {last}"));
+    let name = escape_cut(&crawler.name, NAME);
+    out.push('\n');
+    push_line(out, &format!("{name}{sender}{span}"));
+    push_line(out, &format!("  {}", after_robots_txt(crawler)));
+    for rule in &crawler.rules {
+        let requests = grouped(rule.requests);
+        let text = escape_cut(&rule.rule, RULE);
+        let example = escape_cut(&rule.example, EXAMPLE);
+        push_line(out, &format!("  {requests} × {text}  e.g. {example}"));
+    }
+    if crawler.rules_left_out > 0 {
+        let requests = counted(crawler.rules_left_out, "refused request");
+        let text = format!(
+            "  the rules of another {requests} were left out: all rules together did not fit in memory"
+        );
+        push_line(out, &text);
+    }
+}
+
+/// Appends a line without blanks at its end.
+fn push_line(out: &mut String, text: &str) {
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+/// How long after a request for the robots.txt the crawler broke it.
+pub(super) fn after_robots_txt(crawler: &CrawlerAudit) -> String {
+    let fetches = crawler.after_robots_txt;
+    let without = format!(
+        "{} without reading robots.txt in these logs",
+        grouped(fetches.disallowed_without)
+    );
+    match (fetches.shortest_seconds, fetches.longest_seconds) {
+        (Some(shortest), Some(longest)) => {
+            let shortest = duration(shortest);
+            let longest = duration(longest);
+            let times = if shortest == longest {
+                shortest
+            } else {
+                format!("{shortest} to {longest}")
+            };
+            let after = grouped(fetches.disallowed_after);
+            format!("{after} refused after reading robots.txt ({times} before), {without}")
+        }
+        _ => without,
+    }
+}
+
+/// A duration in its largest unit.
+fn duration(seconds: i64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{csv, html};
+    use super::*;
+    use robosieve::audit::{BrokenRule, Identity};
+
+    #[test]
+    fn findings_count_claims_apart() {
+        let row = |identity: Option<Identity>, requests: u64, disallowed: u64| {
+            let mut row = CrawlerAudit::default();
+            (row.identity, row.requests, row.disallowed) = (identity, requests, disallowed);
+            row
+        };
+        let (verified, claimed) = (Some(Identity::Verified), Some(Identity::Claimed));
+        for (rows, table_start, title) in [
+            (
+                vec![],
+                "0 of 0 crawlers broke the rules (0 requests",
+                "No crawler made a request",
+            ),
+            (
+                vec![row(None, 3, 1)],
+                "1 of 1 crawler broke the rules (3 requests",
+                "1 of 1 crawler broke the rules",
+            ),
+            (
+                vec![row(verified, 0, 0), row(claimed, 7, 2)],
+                "0 of 0 crawlers broke the rules (0 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
+                 7 requests only claim to be of a crawler: their addresses are not published; 2 refused\n",
+                "No verified crawler made a request",
+            ),
+            (
+                vec![
+                    row(None, 1, 1),
+                    row(verified, 5, 0),
+                    row(verified, 1, 1),
+                    row(claimed, 0, 0),
+                ],
+                "2 of 3 crawlers broke the rules (7 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
+                 0 requests only claim to be of a crawler\n",
+                "2 of 3 crawlers broke the rules",
+            ),
+        ] {
+            let mut report = AuditReport::default();
+            report.crawlers = rows;
+            assert!(
+                table(&report).starts_with(table_start),
+                "{}",
+                table(&report)
+            );
+            assert!(
+                html::page(&report).contains(&format!("<h1>{title}</h1>")),
+                "{title}"
+            );
+        }
+    }
+
+    #[test]
+    fn rules_that_are_left_out_are_told() {
+        let mut rule = BrokenRule::default();
+        (rule.rule, rule.requests) = ("disallow: /a".to_owned(), 1000);
+        let mut crawler = CrawlerAudit::default();
+        (crawler.requests, crawler.disallowed, crawler.rules) = (5000, 5000, vec![rule]);
+        let mut report = AuditReport::default();
+        report.crawlers = vec![crawler.clone()];
+        for text in [table(&report), html::page(&report)] {
+            assert!(!text.contains("left out"), "{text}");
+        }
+        crawler.rules_left_out = 4000;
+        report.crawlers = vec![crawler];
+        assert!(
+            table(&report).contains("the rules of another 4,000 refused requests were left out")
+        );
+        assert!(html::page(&report).contains("data-m=\"/crawlers/0/rules_left_out\">4,000<"));
+        let csv = csv::csv(&report);
+        let mut rows = csv.lines().map(|row| row.split(',').collect::<Vec<_>>());
+        let (names, values) = (rows.next().unwrap(), rows.next().unwrap());
+        let column = names
+            .iter()
+            .position(|name| *name == "rules_left_out")
+            .unwrap();
+        assert_eq!(values[column], "4000");
+    }
+}

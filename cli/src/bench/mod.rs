@@ -1,0 +1,158 @@
+//! `robosieve bench`: times the stages of the pipeline and the limits of the machine, and compares
+//! the verdicts with the reference.
+
+mod ceilings;
+mod measure;
+mod reference_check;
+mod table;
+mod workload;
+
+use crate::help_text::{BENCH_EXAMPLES, BENCH_SHORT, COMMON, MEASUREMENT, SYNTHETIC_WEB};
+use crate::judge_args::JudgeArgs;
+use crate::numbers::{parse_count, parse_threads};
+use crate::output::print;
+use crate::value_enums::named;
+use crate::verify_args::VerifyArgs;
+use anyhow::bail;
+use clap::Args;
+use measure::{Measurement, measure};
+use reference_check::ReferenceCheck;
+use robosieve::synthetic::Order;
+use robosieve::{Agent, Judge, Snapshot};
+use std::path::PathBuf;
+use workload::Workload;
+
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_SHORT, after_long_help = BENCH_EXAMPLES)]
+pub(crate) struct BenchArgs {
+    /// The snapshot (default: a synthetic web)
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub snapshot: Option<PathBuf>,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
+    /// With -s: the list of URLs; without: the number of URLs (default: 1M)
+    ///
+    /// The list is read into memory first.
+    #[arg(long, value_name = "FILE|N", help_heading = COMMON)]
+    pub urls: Option<String>,
+    /// Number of origins (k, M, G: thousand, million, billion)
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "100k",
+        value_parser = parse_count,
+        conflicts_with = "snapshot",
+        help_heading = SYNTHETIC_WEB
+    )]
+    pub origins: u64,
+    /// Order of the URLs
+    #[arg(
+        long,
+        value_parser = named::<Order>(),
+        default_value_t = Order::Sorted,
+        conflicts_with = "snapshot",
+        help_heading = SYNTHETIC_WEB
+    )]
+    pub order: Order,
+    /// Seed; equal seeds give equal webs
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "snapshot", help_heading = SYNTHETIC_WEB)]
+    pub seed: u64,
+    /// Write robots.jsonl.zst and urls.txt into this directory, and time nothing
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["snapshot", "threads", "runs", "json"],
+        help_heading = SYNTHETIC_WEB
+    )]
+    pub write_to: Option<PathBuf>,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Numbers of threads to run with (default: 1, and that of --jobs)
+    #[arg(long, value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads, help_heading = MEASUREMENT)]
+    pub threads: Vec<usize>,
+    /// Number of runs; the medians are printed
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASUREMENT)]
+    pub runs: u32,
+    /// Print JSON
+    #[arg(long, help_heading = MEASUREMENT)]
+    pub json: bool,
+}
+
+pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
+    let mut guard = args
+        .judge
+        .agents
+        .overwrite_guard()
+        .add_inputs("the snapshot", &args.snapshot);
+    if let Some(dir) = &args.write_to {
+        return workload::write(workload::web(args)?, dir, guard, quiet);
+    }
+    if args.snapshot.is_some() {
+        guard = guard.add_inputs("--urls", &args.urls);
+    }
+    guard.add_stdout()?;
+    // A snapshot is measured with its list, which no generated list would fit.
+    match &args.snapshot {
+        Some(path) => {
+            let Some(urls) = &args.urls else {
+                bail!("-s needs --urls FILE, the list to judge")
+            };
+            let snapshot = Snapshot::open(path)?;
+            args.verify.all(&snapshot, path)?;
+            bench(args, &snapshot, &Workload::given(path, urls)?, quiet)
+        }
+        None => {
+            let (snapshot, workload) = Workload::synthetic(workload::web(args)?, quiet)?;
+            bench(args, &snapshot, &workload, quiet)
+        }
+    }
+}
+
+/// The results of a benchmark.
+struct BenchReport<'r> {
+    workload: &'r Workload,
+    agents: &'r [Agent],
+    runs: u32,
+    checked: ReferenceCheck,
+    measured: Vec<Measurement>,
+}
+
+fn bench(
+    args: &BenchArgs,
+    snapshot: &Snapshot,
+    workload: &Workload,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let mut agents = args.judge.agents.resolve(quiet)?;
+    if agents.is_empty() {
+        agents.push("GPTBot".parse()?);
+    }
+    let mut check = args.judge.agents.spell_check(&agents)?;
+    check.add_snapshot(snapshot)?;
+    args.judge.agents.check_spelling(check)?;
+    // Figures count only if the verdicts are right, so they are compared first.
+    let judge = Judge::new(snapshot, &agents, args.judge.options())?;
+    let checked =
+        reference_check::compare(snapshot, &judge, args.judge.options().agent_match, workload)?;
+    let mut threads = args.threads.clone();
+    if threads.is_empty() {
+        threads = vec![1, rayon::current_num_threads()];
+        threads.dedup();
+    }
+    let measured = threads
+        .into_iter()
+        .map(|threads| measure(&judge, &workload.urls, threads, args.runs, quiet));
+    let measured = measured.collect::<anyhow::Result<_>>()?;
+    let report = BenchReport {
+        workload,
+        agents: &agents,
+        runs: args.runs,
+        checked,
+        measured,
+    };
+    print(&if args.json {
+        table::json(&report)
+    } else {
+        table::text(&report)
+    })
+}

@@ -1,0 +1,251 @@
+//! `robosieve check`: judges single URLs, and explains the verdicts.
+
+mod json;
+mod text;
+
+use crate::figures::escape::to_json;
+use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
+use crate::judge_args::{JudgeArgs, agent_required};
+use crate::output::print;
+use crate::robots_file::read_robots;
+use crate::value_enums::{ExplainArg, named};
+use crate::verify_args::VerifyArgs;
+use anyhow::{Context, bail};
+use clap::{ArgGroup, Args};
+use robosieve::judge::{Explanation, UrlExplanation, explain};
+use robosieve::preferences::{PreferenceExplanation, explain_preferences};
+use robosieve::robots::BodyFacts;
+use robosieve::{Agent, Judge, Profile, Robots, Snapshot, Verdict};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = CHECK_SHORT,
+    after_long_help = CHECK_EXAMPLES,
+    group = agent_required(),
+    group = ArgGroup::new("source").required(true).args(["snapshot", "robots"])
+)]
+pub(crate) struct CheckArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub snapshot: Option<PathBuf>,
+    /// A robots.txt file instead of a snapshot (`-`: standard input)
+    ///
+    /// URLs may then be paths.
+    #[arg(long, value_name = "FILE", help_heading = COMMON)]
+    pub robots: Option<PathBuf>,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// With --robots: the parser to reproduce
+    #[arg(
+        long,
+        value_parser = named::<Profile>(),
+        default_value_t = Profile::Google,
+        conflicts_with = "snapshot",
+        hide_short_help = true,
+        help_heading = POLICY
+    )]
+    pub profile: Profile,
+    /// Show the deciding rule, its line, and why other matching rules lost
+    ///
+    /// --explain=all also lists the rules that do not match.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "matching",
+        help_heading = OUTPUT
+    )]
+    pub explain: Option<ExplainArg>,
+    /// Print one JSON object per URL and agent, with the content of --explain
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+    /// The URLs to judge
+    #[arg(required = true, value_name = "URL")]
+    pub urls: Vec<String>,
+}
+
+pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
+    let guard = args
+        .judge
+        .agents
+        .overwrite_guard()
+        .add_inputs("the snapshot", &args.snapshot)
+        .add_inputs("--robots", &args.robots);
+    guard.add_stdout()?;
+    let agents = args.judge.agents.resolve(quiet)?;
+    args.urls
+        .iter()
+        .try_for_each(|url| args.judge.agents.refuse_agent_as_url(url))?;
+    // A look-up of a few URLs verifies the blocks that it reads, not the whole snapshot.
+    let answers = match (&args.snapshot, &args.robots) {
+        (Some(path), _) => {
+            let snapshot = Snapshot::open(path)?;
+            args.verify.look_ups(&snapshot);
+            args.judge
+                .agents
+                .check_spelling_in(&agents, [(&snapshot, path.as_path())])?;
+            check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
+        }
+        (None, Some(path)) => {
+            let body = read_robots(path).with_context(|| path.display().to_string())?;
+            check_robots(args, path, &body, &agents)?
+        }
+        (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
+    };
+    print(&answers.text)?;
+    exit_code(args, &answers.verdicts)
+}
+
+/// The exit code: 1 if any URL is disallowed. A URL without a verdict is an error; `--unknown`
+/// gives unknown origins a verdict.
+fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
+    // The verdicts are in order of URLs, with one per agent.
+    let agents = verdicts.len() / args.urls.len().max(1);
+    let first_with = |wanted| {
+        let position = verdicts.iter().position(|verdict| *verdict == wanted)?;
+        Some(&args.urls[position / agents])
+    };
+    if let Some(url) = first_with(Verdict::Invalid) {
+        bail!("{url:?} is not a URL with scheme and host, so there is no verdict on it");
+    }
+    if let Some(url) = first_with(Verdict::Unknown) {
+        bail!(
+            "the snapshot does not have the origin of {url}, so there is no verdict; --unknown allow|disallow gives \
+             one, --scheme any uses the entry of the other of http and https"
+        );
+    }
+    Ok(ExitCode::from(u8::from(
+        verdicts.contains(&Verdict::Disallowed),
+    )))
+}
+
+/// The verdicts, and the printed text.
+#[derive(Default)]
+struct CheckOutput {
+    verdicts: Vec<Verdict>,
+    text: String,
+}
+
+/// A verdict and its derivation.
+struct CheckAnswer<'a> {
+    url: &'a str,
+    agent: &'a Agent,
+    verdict: Verdict,
+    /// The explanation by rules, if rules decide.
+    rules: Option<&'a Explanation>,
+    preferences: &'a PreferenceExplanation,
+    robots: RobotsSource<'a>,
+}
+
+/// The source of the robots.txt.
+enum RobotsSource<'a> {
+    Snapshot { explanation: &'a UrlExplanation<'a> },
+    File { path: &'a Path, body: BodyFacts },
+}
+
+fn check_snapshot(
+    args: &CheckArgs,
+    snapshot: &Snapshot,
+    agents: &[Agent],
+) -> anyhow::Result<CheckOutput> {
+    let judge = Judge::new(snapshot, agents, args.judge.options())?;
+    let mut output = CheckOutput::default();
+    for url in &args.urls {
+        for (i, agent) in agents.iter().enumerate() {
+            let explanation = judge.explain(url.as_bytes(), i)?;
+            output.verdicts.push(explanation.verdict);
+            let robots = RobotsSource::Snapshot {
+                explanation: &explanation,
+            };
+            write_answer(
+                args,
+                &CheckAnswer {
+                    url,
+                    agent,
+                    verdict: explanation.verdict,
+                    rules: explanation.rules.as_ref(),
+                    preferences: &explanation.preferences,
+                    robots,
+                },
+                &mut output.text,
+            )?;
+        }
+    }
+    Ok(output)
+}
+
+fn check_robots(
+    args: &CheckArgs,
+    path: &Path,
+    body: &[u8],
+    agents: &[Agent],
+) -> anyhow::Result<CheckOutput> {
+    let robots = Robots::parse(body, args.profile);
+    let mut check = args.judge.agents.spell_check(agents)?;
+    check.add_robots(&robots);
+    args.judge.agents.check_spelling(check)?;
+    // Another file, such as a snapshot, would have no rules and so allow everything.
+    let body_facts = BodyFacts::of(body);
+    if let Some(format) = body_facts.other_format {
+        bail!(
+            "{}: {format}, not a robots.txt; a snapshot is named with -s",
+            path.display()
+        );
+    }
+    let mut output = CheckOutput::default();
+    for url in &args.urls {
+        for agent in agents {
+            let agent_match = args.judge.agents.agent_match;
+            let explanation = explain(&robots, agent, agent_match, url.as_bytes());
+            let mut preferences = explain_preferences(&robots, agent, agent_match, url.as_bytes());
+            if explanation.verdict == Verdict::Disallowed {
+                preferences.preferences = preferences.preferences.of_refused_url();
+            }
+            output.verdicts.push(explanation.verdict);
+            let robots = RobotsSource::File {
+                path,
+                body: body_facts,
+            };
+            write_answer(
+                args,
+                &CheckAnswer {
+                    url,
+                    agent,
+                    verdict: explanation.verdict,
+                    rules: Some(&explanation),
+                    preferences: &preferences,
+                    robots,
+                },
+                &mut output.text,
+            )?;
+        }
+    }
+    Ok(output)
+}
+
+/// Writes an answer as text or JSON.
+fn write_answer(
+    args: &CheckArgs,
+    answer: &CheckAnswer<'_>,
+    out: &mut String,
+) -> anyhow::Result<()> {
+    if args.json {
+        out.push_str(&to_json(&json::object(
+            answer,
+            args.explain == Some(ExplainArg::All),
+        ))?);
+        out.push('\n');
+        return Ok(());
+    }
+    text::headline(out, answer);
+    if let Some(which) = args.explain {
+        text::reasons(out, answer, which);
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Answers as text: one line each, and the explanation below it.
+
+use super::{CheckAnswer, RobotsSource};
+use crate::figures::counts::{counted, grouped};
+use crate::figures::escape::escape;
+use crate::outcomes::describe_outcome;
+use crate::value_enums::ExplainArg;
+use robosieve::Agent;
+use robosieve::judge::{Explanation, RejectedRule, Rejection, RuleLine, UrlExplanation};
+use robosieve::preferences::{Preference, PreferenceExplanation};
+use robosieve::robots::{BodyFacts, LooksLike, RobotsLine};
+use std::fmt::Write;
+
+/// The verdict, the agent and the URL; preferences for the agent follow as columns.
+pub(super) fn headline(out: &mut String, answer: &CheckAnswer<'_>) {
+    let verdict = answer.verdict.name();
+    let agent = escape(answer.agent.label());
+    let _ = write!(out, "{verdict}\t{agent}\t{}", escape(answer.url));
+    let preferences = answer.preferences.preferences;
+    let usage = [
+        ("train-ai", preferences.train_ai),
+        ("search", preferences.search),
+    ];
+    let usage = usage
+        .iter()
+        .filter(|(_, preference)| matches!(preference, Preference::Yes | Preference::No));
+    let usage: Vec<String> = usage
+        .map(|(key, preference)| format!("{key}={}", preference.letter()))
+        .collect();
+    if !usage.is_empty() {
+        let _ = write!(out, "\tcontent-usage: {}", usage.join(","));
+    }
+    if !preferences.signals.is_empty() {
+        let _ = write!(out, "\tcontent-signal: {}", preferences.signals);
+    }
+    out.push('\n');
+}
+
+/// The source of the robots.txt, the deciding rule, the rules that lost, and the preferences.
+pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: ExplainArg) {
+    match &answer.robots {
+        RobotsSource::Snapshot { explanation } => explain_origin(out, explanation),
+        RobotsSource::File { body, .. } => explain_body(out, body),
+    }
+    match (answer.rules, &answer.robots) {
+        (Some(rules), _) => {
+            explain_rules(out, rules, answer.agent);
+            explain_losers(out, rules, which);
+        }
+        (None, RobotsSource::Snapshot { explanation, .. }) if explanation.entry.is_some() => {
+            row(
+                out,
+                "because",
+                format!(
+                    "the outcome decides, not a rule: all URLs are {}",
+                    answer.verdict.name()
+                ),
+            );
+        }
+        _ => {}
+    }
+    explain_use(out, answer.preferences);
+}
+
+/// The preferences, and their lines.
+fn explain_use(out: &mut String, explanation: &PreferenceExplanation) {
+    let preferences = explanation.preferences;
+    if !explanation.usage_lines.is_empty() {
+        match (preferences.train_ai.name(), preferences.search.name()) {
+            (Some(train_ai), Some(search)) => row(
+                out,
+                "usage",
+                format!("train-ai {train_ai}, search {search}"),
+            ),
+            _ => row(
+                out,
+                "usage",
+                "does not apply: the agent may not fetch the URL",
+            ),
+        }
+    }
+    robots_lines(out, &explanation.usage_lines);
+    if !explanation.signal_lines.is_empty() {
+        row(
+            out,
+            "signal",
+            if preferences.signals.is_empty() {
+                "nothing".to_owned()
+            } else {
+                preferences.signals.to_string()
+            },
+        );
+    }
+    robots_lines(out, &explanation.signal_lines);
+}
+
+fn robots_lines(out: &mut String, lines: &[RobotsLine]) {
+    for RobotsLine { line, text, .. } in lines {
+        row(out, "", format!("line {line}: {text}"));
+    }
+}
+
+fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {
+    let _ = writeln!(out, "  {name:<11} {text}");
+}
+
+fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
+    let Some(origin) = &explanation.origin else {
+        return row(out, "origin", "none: not a URL with scheme and host");
+    };
+    let Some(entry) = &explanation.entry else {
+        return row(out, "origin", format!("{origin} is not in the snapshot"));
+    };
+    row(out, "origin", entry.origin());
+    if explanation.via_other_scheme {
+        row(
+            out,
+            "scheme",
+            format!(
+                "{origin} is not in the snapshot; the entry of the other scheme is used (--scheme any)"
+            ),
+        );
+    }
+    row(out, "robots.txt", describe_outcome(entry));
+    if explanation.by_last_good {
+        row(
+            out,
+            "copy",
+            "the last good one: the site has failed for 30 days or more",
+        );
+    }
+}
+
+/// The parts of a file that are ignored or not understood.
+fn explain_body(out: &mut String, body: &BodyFacts) {
+    match body.looks_like {
+        Some(LooksLike::Html) => row(
+            out,
+            "file",
+            "looks like HTML, not like a robots.txt: only lines of known fields count",
+        ),
+        Some(LooksLike::Utf16) => row(
+            out,
+            "file",
+            "looks like UTF-16; a robots.txt is UTF-8, so no line is understood",
+        ),
+        _ => {}
+    }
+    if let Some(line) = body.ignored_from {
+        let [bytes, ignored] = [body.bytes, body.ignored_bytes].map(|count| grouped(count as u64));
+        let text = format!(
+            "{bytes} bytes; the last {ignored}, from line {} on, are past 500 KiB and ignored",
+            grouped(line.into())
+        );
+        row(out, "file", text);
+    }
+}
+
+fn explain_rules(out: &mut String, explanation: &Explanation, agent: &Agent) {
+    // The path in normal form is what the rules below were compared with.
+    row(out, "path", &explanation.path);
+    let group = match (&explanation.named, explanation.agent_lines.is_empty()) {
+        (_, true) => {
+            format!("none names {agent}, and there is no global one: everything is allowed")
+        }
+        (Some(name), _) => format!("names {name}"),
+        (None, _) => format!("global: no group names {agent}"),
+    };
+    row(out, "group", group);
+    robots_lines(out, &explanation.agent_lines);
+    match &explanation.deciding {
+        Some(rule) => row(
+            out,
+            "rule",
+            format!("{} (length {})", rule_text(rule), rule.length),
+        ),
+        None if explanation
+            .losers
+            .iter()
+            .any(|loser| loser.rejection == Rejection::RobotsTxt) =>
+        {
+            row(
+                out,
+                "rule",
+                "none: /robots.txt itself may always be fetched",
+            );
+        }
+        None if !explanation.agent_lines.is_empty() => row(out, "rule", "none matches: allowed"),
+        None => {}
+    }
+}
+
+/// The matching rules that lost, and the number of other rules: a group may have thousands.
+fn explain_losers(out: &mut String, explanation: &Explanation, which: ExplainArg) {
+    for loser in explanation
+        .losers
+        .iter()
+        .filter(|loser| which == ExplainArg::All || loser.rejection.is_match())
+    {
+        row(
+            out,
+            "lost",
+            format!(
+                "{} ({})",
+                rule_text(&loser.rule),
+                reason(loser, explanation)
+            ),
+        );
+    }
+    // Rules that do not match are only counted, unless all are asked for.
+    let others = explanation
+        .losers
+        .iter()
+        .filter(|loser| !loser.rejection.is_match())
+        .count();
+    if which == ExplainArg::Matching && others > 0 {
+        let rules = counted(others as u64, "rule");
+        let verb = if others == 1 { "does" } else { "do" };
+        row(
+            out,
+            "others",
+            format!("{rules} {verb} not match (--explain=all lists them)"),
+        );
+    }
+}
+
+fn rule_text(rule: &RuleLine) -> String {
+    format!("line {}: {}", rule.line, rule.text)
+}
+
+fn reason(loser: &RejectedRule, explanation: &Explanation) -> String {
+    let best = explanation.deciding.as_ref().map_or(0, |best| best.length);
+    let length = loser.rule.length;
+    match loser.rejection {
+        Rejection::Shorter => format!("matches, but its length {length} is less than {best}"),
+        Rejection::AllowWins => format!("matches with length {length} too, but allow wins"),
+        // The others are the same for rules of any length.
+        other => other.description().to_owned(),
+    }
+}

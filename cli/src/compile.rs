@@ -1,0 +1,132 @@
+//! `robosieve compile`: compiles archives into a snapshot, with a report.
+
+use crate::archive_args::{
+    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file,
+    warn_of_unread,
+};
+use crate::figures::escape::to_json_pretty;
+use crate::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
+use crate::inputs::expand_globs;
+use crate::output::OutputTarget;
+use crate::progress::Progress;
+use crate::summary::print_compile;
+use crate::time::parse_through_or_now;
+use crate::value_enums::named;
+use anyhow::bail;
+use clap::Args;
+use robosieve::compile::CompileReport;
+use robosieve::output::{OutputFile, OutputFormat};
+use robosieve::{Compiler, Profile, Snapshot};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPILE_SHORT, after_long_help = COMPILE_EXAMPLES)]
+pub(crate) struct CompileArgs {
+    /// The snapshot to write; an existing one is replaced
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub output: PathBuf,
+    /// Parser to reproduce
+    ///
+    /// The default is the profile of --previous, else google.
+    #[arg(long, value_parser = named::<Profile>(), help_heading = POLICY)]
+    pub profile: Option<Profile>,
+    /// Keep the entries of this snapshot that the inputs do not replace
+    ///
+    /// The output may replace it.
+    #[arg(long, value_name = "OLD", help_heading = COMMON)]
+    pub previous: Option<PathBuf>,
+    /// Skip, and count, captures newer than this time (or `now`)
+    ///
+    /// A date is its last second in UTC. Captures of unknown time stay.
+    #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = POLICY)]
+    pub as_of: Option<i64>,
+    #[command(flatten)]
+    pub archives: ArchiveArgs,
+    /// WARC or JSONL archives, captures files, or directories (`-`: standard input)
+    ///
+    /// An archive is plain, gzip or zstd. A directory holds archives and captures files, or
+    /// robots.txt files. A quoted glob ('crawl/**/*.warc.gz') stands for the files that it matches.
+    #[arg(required_unless_present = "previous", value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
+    let inputs = expand_globs(&args.inputs)?;
+    refuse_outputs(args, &inputs)?;
+    // Compiling takes long: outputs are created first, so that an unwritable one fails at once.
+    let mut output = OutputFile::create(&args.output)?;
+    let mut stats = args.archives.open_stats()?;
+    let progress = Progress::of_archives(&inputs, quiet);
+    let mut compiler = args.archives.configure(new_compiler(args)?, &args.output)?;
+    compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
+    progress.end_of_input("sorting captures");
+    let compiled =
+        compiler.finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))?;
+    progress.end_of_input("writing the snapshot");
+    warn_of_unread(compiled.report());
+    refuse_empty_snapshot(args, compiled.report())?;
+    let report = compiled.write_into(&mut output)?;
+    if let Some(stats) = &mut stats {
+        stats.write_whole(&to_json_pretty(&report)?)?;
+    }
+    OutputTarget::commit_all(
+        [Some(OutputTarget::File(Box::new(output))), stats]
+            .into_iter()
+            .flatten(),
+    )?;
+    progress.finish();
+    if !quiet {
+        print_compile(
+            &report,
+            args.previous.is_some(),
+            args.as_of.is_some(),
+            progress.elapsed(),
+        );
+    }
+    Ok(())
+}
+
+/// A compiler for the given profile, or that of the previous snapshot.
+fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
+    let profile = args.profile;
+    let Some(path) = &args.previous else {
+        return Ok(Compiler::new(profile.unwrap_or_default()).as_of(args.as_of));
+    };
+    let old = Snapshot::open(path)?;
+    let profile = profile
+        .map_or_else(|| old.profile(), Ok)
+        .map_err(|err| err.at(path))?;
+    Ok(Compiler::new(profile)
+        .as_of(args.as_of)
+        .previous(old)
+        .map_err(|err| err.at(path))?)
+}
+
+/// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
+/// another format. The new snapshot may replace the previous one.
+fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    refuse_archive(&args.output, "the snapshot")?;
+    let mut guard = guard_inputs(inputs)?;
+    guard.add_output("-o", &args.output)?;
+    let mut guard = guard.add_inputs("--previous", &args.previous);
+    args.archives.refuse_stats(&mut guard)?;
+    OutputFormat::Snapshot.check(&args.output)?;
+    refuse_captures_file(&args.output)
+}
+
+/// Refuses an empty snapshot: it would replace a good one if an archive turned out empty.
+fn refuse_empty_snapshot(args: &CompileArgs, report: &CompileReport) -> anyhow::Result<()> {
+    if report.counts.origins > 0 {
+        return Ok(());
+    }
+    bail!(
+        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer than --as-of, \
+         {} damaged places skipped, {} files left out); nothing is written",
+        joined(&args.inputs),
+        report.other_urls,
+        report.not_urls,
+        report.too_new,
+        report.damaged,
+        report.skipped_files
+    );
+}

@@ -1,0 +1,199 @@
+//! `robosieve export`: a snapshot as a table.
+
+mod form;
+mod text;
+
+use crate::agent_args::AgentArgs;
+use crate::figures::csv::DelimitedText;
+use crate::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
+use crate::output::{OutputTarget, is_stdout};
+use crate::progress::Progress;
+use crate::summary::print_export;
+use crate::time::parse_instant_or_now;
+use crate::value_enums::named;
+use crate::verify_args::VerifyArgs;
+use anyhow::{Context, bail};
+use clap::Args;
+use form::ExportForm;
+use robosieve::export::{ExportBatch, ExportColumn, ExportStats, ExportTable, Exporter};
+use robosieve::job;
+use robosieve::judge::StatusPolicy;
+use robosieve::snapshot::OutcomeClass;
+use robosieve::{ErrorKind, Judge, JudgeOptions, Snapshot};
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_SHORT, after_long_help = EXPORT_EXAMPLES)]
+pub(crate) struct ExportArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
+    #[command(flatten)]
+    pub agents: AgentArgs,
+    /// Policy for HTTP errors
+    ///
+    /// It decides what 4xx, 5xx and network errors mean for `AGENT.access`. The default is that of
+    /// the snapshot's profile.
+    #[arg(long, value_parser = named::<StatusPolicy>(), value_name = "POLICY", help_heading = POLICY)]
+    pub status_policy: Option<StatusPolicy>,
+    /// Compute ages and judge failing sites as of this time (or `now`)
+    ///
+    /// The default age is that at the newest capture. The default for a failing site is the time of
+    /// its own newest capture. A date is its first second in UTC.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = POLICY)]
+    pub at: Option<i64>,
+    /// Write one row per sitemap
+    #[arg(long, conflicts_with = "rules", help_heading = OUTPUT)]
+    pub sitemaps: bool,
+    /// Write one row per agent and rule
+    ///
+    /// Without -a, each user-agent line of a group has a row for each rule of the group. With -a,
+    /// each agent has a row for each rule that it obeys.
+    #[arg(long, help_heading = OUTPUT)]
+    pub rules: bool,
+    /// Write only these columns, in this order
+    ///
+    /// Commas separate them, and the option may be repeated.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = OUTPUT)]
+    pub columns: Vec<String>,
+    /// Write only origins whose robots.txt is due at this time (or `now`)
+    ///
+    /// A robots.txt is due 24 hours after its fetch, or after the Cache-Control max-age of the
+    /// answer. One with an unknown time is always due.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
+    pub stale_at: Option<i64>,
+    /// Write only origins with one of these outcomes
+    #[arg(long, value_parser = named::<OutcomeClass>(), value_name = "OUTCOME", value_delimiter = ',', help_heading = OUTPUT)]
+    pub outcome: Vec<OutcomeClass>,
+    /// Write to this file; its extension decides the format (default: standard output)
+    ///
+    /// .tsv, .csv, .jsonl or .parquet; .gz or .zst may follow the first three. Any other name is
+    /// TSV, and so is standard output.
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub output: Option<PathBuf>,
+    /// Format of the output, in place of that of its extension
+    #[arg(long = "as", alias = "format", value_enum, value_name = "FORMAT", help_heading = OUTPUT)]
+    pub format: Option<ExportForm>,
+}
+
+pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
+    let form = form::output_form(args.output.as_deref(), args.format)?;
+    refuse_overwriting(args)?;
+    let snapshot = Snapshot::open(&args.snapshot)?;
+    args.verify.all(&snapshot, &args.snapshot)?;
+    let agents = args.agents.resolve(quiet)?;
+    args.agents
+        .check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
+    // Columns of agents show what a judge would decide, so its options apply.
+    let options = JudgeOptions::default()
+        .status_policy(args.status_policy)
+        .agent_match(args.agents.agent_match)
+        .at(args.at);
+    let judge = Judge::new(&snapshot, &agents, options)?;
+    let progress = Progress::of_inputs(std::slice::from_ref(&args.snapshot), quiet);
+    let show = |at: job::Progress| progress.set(at.bytes_read);
+    let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
+    let columns = chosen_columns(exporter.columns(), &args.columns)?;
+    let exporter = exporter
+        .with_columns(columns)
+        .stale_at(args.stale_at)
+        .outcomes(&args.outcome)
+        .progress(&show);
+    let stats = write(&exporter, form, args)?;
+    progress.finish();
+    if !quiet {
+        print_export(&stats, progress.elapsed());
+    }
+    Ok(())
+}
+
+fn table(args: &ExportArgs) -> ExportTable {
+    match (args.sitemaps, args.rules) {
+        (true, _) => ExportTable::Sitemaps,
+        (false, true) => ExportTable::Rules,
+        (false, false) => ExportTable::Origins,
+    }
+}
+
+/// Refuses an output that would overwrite an input.
+fn refuse_overwriting(args: &ExportArgs) -> anyhow::Result<()> {
+    let mut guard = args
+        .agents
+        .overwrite_guard()
+        .add_inputs("the snapshot", [&args.snapshot]);
+    match &args.output {
+        Some(path) => guard.add_output("-o", path),
+        None => guard.add_stdout().map(drop),
+    }
+}
+
+/// The columns with these names, or all if none are named.
+fn chosen_columns(all: &[ExportColumn], names: &[String]) -> anyhow::Result<Vec<ExportColumn>> {
+    let mut chosen = Vec::new();
+    for name in names {
+        let found = all
+            .iter()
+            .find(|column| column.name().eq_ignore_ascii_case(name.trim()));
+        let Some(column) = found else {
+            let all: Vec<&str> = all.iter().map(ExportColumn::name).collect();
+            bail!(
+                "--columns {name}: there is no such column; the columns are {}",
+                all.join(", ")
+            );
+        };
+        chosen.push(column.clone());
+    }
+    if names.is_empty() {
+        chosen = all.to_vec();
+    }
+    // Some readers ignore case.
+    for (number, column) in chosen.iter().enumerate() {
+        if chosen[..number]
+            .iter()
+            .any(|other| other.name().eq_ignore_ascii_case(column.name()))
+        {
+            bail!(
+                "the column {} appears twice; name each agent and column once",
+                column.name()
+            );
+        }
+    }
+    Ok(chosen)
+}
+
+/// Writes the table. The output appears when it is complete.
+fn write(
+    exporter: &Exporter<'_>,
+    form: ExportForm,
+    args: &ExportArgs,
+) -> anyhow::Result<ExportStats> {
+    // An error of the output names its file.
+    let of_snapshot = |err: robosieve::Error| match err.kind() {
+        ErrorKind::Corrupt { .. } => err.at(&args.snapshot),
+        _ => err,
+    };
+    let columns = exporter.columns();
+    let render: fn(&ExportBatch, &mut Vec<u8>) = match form {
+        ExportForm::Parquet => {
+            let path = args.output.as_deref().filter(|path| !is_stdout(path));
+            let path =
+                path.context("Parquet needs a file; name one with -o, such as -o origins.parquet")?;
+            return Ok(exporter.write_parquet(path).map_err(of_snapshot)?);
+        }
+        ExportForm::Tsv => text::tsv,
+        ExportForm::Csv => text::csv,
+        ExportForm::Jsonl => text::jsonl,
+    };
+    let mut out = OutputTarget::open(args.output.as_deref())?;
+    match form {
+        ExportForm::Tsv => out.write_all(text::header(columns, DelimitedText::Tsv).as_bytes())?,
+        ExportForm::Csv => out.write_all(text::header(columns, DelimitedText::Csv).as_bytes())?,
+        _ => {}
+    }
+    let stats = exporter.write_text(render, &mut out).map_err(of_snapshot)?;
+    out.commit()?;
+    Ok(stats)
+}

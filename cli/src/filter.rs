@@ -1,0 +1,108 @@
+//! `robosieve filter`: keeps the lines that agents may fetch.
+
+use crate::figures::counts::counted;
+use crate::help_text::{COMMON, FILTER_EXAMPLES, FILTER_SHORT};
+use crate::judge_args::agent_required;
+use crate::judge_job::{Action, JobPaths};
+use crate::judge_run::JudgeRunArgs;
+use crate::stderr::print_line;
+use crate::value_enums::named;
+use anyhow::bail;
+use clap::Args;
+use robosieve::job::{FilterStats, Keep, Require};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = FILTER_SHORT, after_long_help = FILTER_EXAMPLES, group = agent_required())]
+pub(crate) struct FilterArgs {
+    #[command(flatten)]
+    pub run: JudgeRunArgs,
+    /// Keep allowed or disallowed lines
+    #[arg(
+        long,
+        value_parser = named::<Keep>(),
+        default_value_t = Keep::Allowed,
+        hide_possible_values = true,
+        help_heading = COMMON
+    )]
+    pub keep: Keep,
+    /// Required agents: all or any
+    ///
+    /// A line is kept if all agents have the verdict of --keep, or with `any` at least one.
+    #[arg(
+        long,
+        value_parser = named::<Require>(),
+        default_value_t = Require::All,
+        hide_possible_values = true,
+        help_heading = COMMON
+    )]
+    pub require: Require,
+    /// Write kept lines here (default: stdout)
+    ///
+    /// The extensions .gz and .zst compress. Records of WARC files are copied with their gzip
+    /// members; in a .gz file, other records become one member each.
+    #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
+    pub output: Option<PathBuf>,
+    /// Write the disallowed lines here
+    ///
+    /// With --out-dir, this is a directory.
+    #[arg(long, value_name = "FILE", help_heading = COMMON)]
+    pub disallowed_to: Option<PathBuf>,
+    /// Write the lines of unknown origins here
+    ///
+    /// With --out-dir, this is a directory.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = COMMON)]
+    pub unknown_to: Option<PathBuf>,
+    /// Write the lines that are not URLs here
+    ///
+    /// With --out-dir, this is a directory.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = COMMON)]
+    pub invalid_to: Option<PathBuf>,
+    /// Write an offset index of the kept WARC records here (CDXJ)
+    ///
+    /// With --out-dir, this is a directory. Entries are in the order of the output; `LC_ALL=C sort`
+    /// sorts them.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = COMMON)]
+    pub cdxj: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
+    if args.keep == Keep::Disallowed && args.disallowed_to.is_some() {
+        bail!(
+            "--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out"
+        );
+    }
+    let outputs = JobPaths {
+        main: args.output.clone(),
+        disallowed: args.disallowed_to.clone(),
+        unknown: args.unknown_to.clone(),
+        invalid: args.invalid_to.clone(),
+        cdxj: args.cdxj.clone(),
+        of_directory: false,
+    };
+    let action = Action::Filter(args.keep, args.require);
+    args.run
+        .perform(action, outputs, quiet, |stats, _| print_hints(args, stats))
+}
+
+/// Says which lines were not written, and which options keep or write them.
+fn print_hints(args: &FilterArgs, stats: &FilterStats) {
+    if stats.unknown > 0 && args.unknown_to.is_none() {
+        let verdict = args.keep.unknown_origin();
+        print_line(format_args!(
+            "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE writes them)",
+            counted(stats.unknown, "line")
+        ));
+    }
+    if stats.invalid > 0 && args.invalid_to.is_none() {
+        let is = if stats.invalid == 1 {
+            "that is not a URL"
+        } else {
+            "that are not URLs"
+        };
+        print_line(format_args!(
+            "not written: {} {is} (--invalid-to FILE writes them)",
+            counted(stats.invalid, "line")
+        ));
+    }
+}

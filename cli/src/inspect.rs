@@ -1,0 +1,317 @@
+//! `robosieve inspect`: shows the contents of a snapshot or a captures file, or the entry for one
+//! origin.
+
+use crate::figures::counts::grouped;
+use crate::figures::escape::{escape, to_json, to_json_pretty};
+use crate::figures::table::Columns;
+use crate::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
+use crate::inputs::refuse_remote;
+use crate::option_guard::OptionGuard;
+use crate::outcomes::{describe_outcome, outcome_counts};
+use crate::output::{OutputTarget, print};
+use crate::time::{parse_instant_or_now, time};
+use crate::verify_args::VerifyArgs;
+use anyhow::{Context, bail};
+use clap::Args;
+use robosieve::compile::{CAPTURES_FORMAT_VERSION, CapturesFile};
+use robosieve::robots::LooksLike;
+use robosieve::snapshot::{FORMAT_VERSION, OriginEntry, TimeSpan};
+use robosieve::{Origin, Snapshot};
+use serde_json::json;
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = INSPECT_SHORT,
+    after_long_help = INSPECT_EXAMPLES,
+    override_usage = "robosieve inspect [OPTIONS] SNAP [ORIGIN]\n       \
+                      robosieve inspect [OPTIONS] -s SNAP [ORIGIN]\n       \
+                      robosieve inspect [OPTIONS] CAPTURES"
+)]
+pub(crate) struct InspectArgs {
+    /// The snapshot, or a captures file
+    // Not a path to clap: after `-s SNAP` this is the origin.
+    #[arg(value_name = "SNAP", value_parser = clap::value_parser!(OsString))]
+    pub first: Option<OsString>,
+    /// Show the entry and the rules of this origin, given as any URL on it
+    #[arg(value_name = "ORIGIN")]
+    pub origin: Option<OsString>,
+    /// The snapshot, instead of SNAP
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub snapshot: Option<PathBuf>,
+    /// Verify the whole structure first, not only the checksums
+    ///
+    /// This also finds a forged snapshot, whose checksums are right and whose content contradicts
+    /// itself. It decompresses every text.
+    #[arg(long, conflicts_with = "no_verify", help_heading = COMMON)]
+    pub verify: bool,
+    #[command(flatten)]
+    pub checksums: VerifyArgs,
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+    /// List the robots.txt URLs that are due at this time (or `now`), one per line
+    ///
+    /// A URL is due 24 hours after its fetch, or after the Cache-Control max-age of the answer. A
+    /// URL with an unknown time is always due. A date is its first second in UTC. With --json, each
+    /// line is a JSON object.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
+    pub stale_at: Option<i64>,
+}
+
+impl InspectArgs {
+    /// The part of the file that was verified before it is shown.
+    fn verified(&self) -> &'static str {
+        match (self.verify, self.checksums.no_verify) {
+            (true, _) => "structure",
+            (false, false) => "checksums",
+            (false, true) => "nothing",
+        }
+    }
+}
+
+/// The snapshot and the origin: `SNAP [ORIGIN]` or `-s SNAP [ORIGIN]`.
+fn snapshot_and_origin(args: &InspectArgs) -> anyhow::Result<(&Path, Option<&OsStr>)> {
+    let first = args.first.as_deref();
+    let origin = args.origin.as_deref();
+    match (args.snapshot.as_deref(), first) {
+        (None, None) => bail!("no snapshot is named; give it as SNAP or as -s SNAP"),
+        (None, Some(first)) => {
+            let path = Path::new(first);
+            refuse_remote(path)?;
+            Ok((path, origin))
+        }
+        (Some(snapshot), Some(first)) if origin.is_some() || Path::new(first).is_file() => {
+            let first = Path::new(first).display();
+            bail!(
+                "the snapshot is named twice, as {first} and as -s {}; name it once",
+                snapshot.display()
+            )
+        }
+        (Some(snapshot), first) => Ok((snapshot, first)),
+    }
+}
+
+pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
+    let (path, origin) = snapshot_and_origin(args)?;
+    OptionGuard::default()
+        .add_inputs("the snapshot", [path])
+        .add_stdout()?;
+    if args.stale_at.is_some() && origin.is_some() {
+        bail!("--stale-at lists the URLs of all origins; leave ORIGIN out");
+    }
+    if path.is_file() && CapturesFile::recognises(path)? {
+        return inspect_captures(path, origin, args);
+    }
+    // One origin is looked up with the blocks that it needs; totals verify the whole file.
+    let snapshot = Snapshot::open(path)?;
+    let file = || path.display().to_string();
+    match origin {
+        _ if args.verify => snapshot.verify().with_context(file)?,
+        Some(_) => args.checksums.look_ups(&snapshot),
+        None => args.checksums.all(&snapshot, path)?,
+    }
+    if let Some(time) = args.stale_at {
+        return print_stale(&snapshot, time, args.json).with_context(file);
+    }
+    let text = match origin {
+        None => totals(&snapshot, args).with_context(file)?,
+        Some(origin) => {
+            one_origin(&snapshot, &origin.to_string_lossy(), args).with_context(file)?
+        }
+    };
+    print(&text)
+}
+
+/// Prints the contents of a captures file.
+fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> anyhow::Result<()> {
+    if origin.is_some() || args.stale_at.is_some() {
+        bail!(
+            "{}: a captures file is not indexed by origin; compile it, and inspect the snapshot",
+            path.display()
+        );
+    }
+    // Checksums are verified unless that is switched off; `--verify` also checks every capture.
+    let file = CapturesFile::open(path)?;
+    match (args.verify, args.checksums.no_verify) {
+        (true, _) => file.verify()?,
+        (false, false) => file.verify_checksums()?,
+        (false, true) => {}
+    }
+    let counts = file.counts();
+    if args.json {
+        let value = json!({
+            "captures_format_version": CAPTURES_FORMAT_VERSION, "bytes": file.byte_len(), "verified": args.verified(),
+            "tool": file.tool(), "blocks": file.blocks(), "counts": counts,
+        });
+        return print(&to_json_pretty(&value)?);
+    }
+    let mut table = Totals::default();
+    table.row(
+        "captures format version",
+        CAPTURES_FORMAT_VERSION.to_string(),
+    );
+    table.row("written by", escape(file.tool()).into_owned());
+    table.row("verified", args.verified().to_owned());
+    table.captured(counts.captured);
+    for (name, number) in [
+        ("captures", counts.captures),
+        ("  of other URLs", counts.other_urls),
+        ("  of unknown time", counts.undated),
+        ("origins", counts.origins),
+        ("distinct texts", counts.texts),
+        ("bytes of distinct texts", counts.text_bytes),
+        ("blocks", file.blocks()),
+        ("bytes", file.byte_len()),
+    ] {
+        table.row(name, grouped(number));
+    }
+    print(&table.text)
+}
+
+/// Rows of a name and a value.
+#[derive(Default)]
+struct Totals {
+    text: String,
+}
+
+impl Totals {
+    fn row(&mut self, name: &str, value: String) {
+        const COLUMNS: Columns<'_> = Columns {
+            indent: 0,
+            name: 26,
+            gap: 0,
+            cells: &[14],
+        };
+        self.text += &COLUMNS.row(name, [value]);
+        self.text.push('\n');
+    }
+
+    /// The times of the oldest and the newest capture, if they are known.
+    fn captured(&mut self, span: Option<TimeSpan>) {
+        if let Some(span) = span {
+            self.row("oldest capture", time(span.oldest));
+            self.row("newest capture", time(span.newest));
+        }
+    }
+}
+
+/// Prints the robots.txt URLs to fetch again; streamed, as there may be millions.
+fn print_stale(snapshot: &Snapshot, at: i64, json: bool) -> anyhow::Result<()> {
+    let mut out = OutputTarget::open(None)?;
+    for entry in snapshot.stale_at(at) {
+        let entry = entry?;
+        if json {
+            writeln!(out, "{}", to_json(&stale_json(&entry))?)?
+        } else {
+            writeln!(out, "{}", escape(&entry.robots_url()))?
+        }
+    }
+    out.commit()
+}
+
+fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
+    let outcome = entry.outcome();
+    json!({
+        "url": entry.robots_url(), "outcome": outcome.class.name(), "status": outcome.status,
+        "fetched_at": outcome.fetched.map(time), "max_age": outcome.max_age,
+        "stale_from": outcome.stale_from().map(time), "first_failure": outcome.first_failure.map(time),
+        "first_unreachable": outcome.first_unreachable.map(time),
+    })
+}
+
+/// The figures of a whole snapshot, as a table or as JSON.
+fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
+    let metadata = snapshot.metadata()?;
+    // The JSON has the metadata as it is stored, so that scripts do not depend on the table.
+    if args.json {
+        let sections: serde_json::Map<_, _> = snapshot
+            .sections()
+            .map(|(name, len)| (name.to_owned(), len.into()))
+            .collect();
+        let value = json!({
+            "format_version": FORMAT_VERSION, "bytes": snapshot.byte_len(), "verified": args.verified(),
+            "metadata": metadata, "sections": sections,
+        });
+        return Ok(to_json_pretty(&value)?);
+    }
+    let counts = &metadata.counts;
+    let mut table = Totals::default();
+    // The version, the profile and the checks come first: they tell whether to trust the figures.
+    table.row("format version", FORMAT_VERSION.to_string());
+    table.row("written by", metadata.tool.clone());
+    table.row("profile", metadata.profile.name().to_owned());
+    table.row("verified", args.verified().to_owned());
+    table.captured(metadata.captured);
+    table.row("origins", grouped(counts.origins));
+    for (name, number) in outcome_counts(counts) {
+        table.row(&format!("  {name}"), grouped(number));
+    }
+    table.row("  found through redirects", grouped(counts.redirected));
+    // These show how much is shared between origins, and so why the file is as small as it is.
+    table.row("distinct robots.txt", grouped(counts.files));
+    table.row("rule sets before merging", grouped(counts.rule_sets_before));
+    table.row("rule sets", grouped(counts.rule_sets));
+    table.row("rules in them", grouped(counts.rules));
+    table.row("agent names", grouped(counts.tokens));
+    table.row("bytes", grouped(snapshot.byte_len()));
+    for (name, len) in snapshot.sections() {
+        table.row(&format!("  {name}"), grouped(len));
+    }
+    Ok(table.text)
+}
+
+fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {
+    // A host alone is its https site, as in a browser.
+    let with_scheme = if origin.contains("://") {
+        origin.to_owned()
+    } else {
+        format!("https://{origin}")
+    };
+    let Some(key) = Origin::of(with_scheme.as_bytes()) else {
+        bail!("{origin:?} is not an origin; write it like https://example.com");
+    };
+    let Some(entry) = snapshot.origin(&key)? else {
+        bail!("{key} is not in the snapshot; http, https, www and every port are separate origins");
+    };
+    let robots = snapshot.robots_text(&entry)?;
+    let robots = robots.map(|text| collapse_blank_lines(&String::from_utf8_lossy(&text)));
+    if args.json {
+        return Ok(to_json_pretty(&origin_json(&entry, robots))?);
+    }
+    let mut out = format!(
+        "# {}: {}\n",
+        escape(&entry.origin()),
+        describe_outcome(&entry)
+    );
+    if let Some(robots) = robots {
+        out.push_str(&robots);
+    }
+    Ok(out)
+}
+
+fn origin_json(entry: &OriginEntry<'_>, robots: Option<String>) -> serde_json::Value {
+    let outcome = entry.outcome();
+    json!({
+        "origin": entry.origin(), "outcome": outcome.class.name(), "status": outcome.status, "hops": outcome.hops,
+        "source": entry.source(), "detail": entry.detail(), "cut_short": outcome.cut_short,
+        "past_limit": outcome.past_limit, "looks_like": outcome.looks_like.map(LooksLike::name),
+        "fetched_at": outcome.fetched.map(time), "first_failure": outcome.first_failure.map(time),
+        "first_unreachable": outcome.first_unreachable.map(time), "target_missing": outcome.target_missing,
+        "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "robots_txt": robots,
+    })
+}
+
+/// Collapses runs of blank lines into one.
+fn collapse_blank_lines(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        if !line.is_empty() || !(out.is_empty() || out.ends_with("\n\n")) {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}

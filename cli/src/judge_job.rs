@@ -1,0 +1,192 @@
+//! One job of `filter` or `annotate`: inputs to their outputs. A plain run is one job; `--out-dir`
+//! has one per file.
+
+use crate::output::{Stdout, is_stdout};
+use crate::signals;
+use robosieve::Judge;
+use robosieve::job::{
+    FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
+};
+use robosieve::records::RecordOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The action on the records of an input, and the options that locate their URLs.
+#[derive(Clone, Debug)]
+pub(crate) struct JudgeTask {
+    pub action: Action,
+    pub records: RecordOptions,
+}
+
+/// The action on every record.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// Write it to the output of its verdict.
+    Filter(Keep, Require),
+    /// Write it to the main output, with its verdicts.
+    Annotate(Annotation),
+}
+
+/// The additions of `annotate`.
+#[derive(Clone, Debug)]
+pub(crate) struct Annotation {
+    /// The form of the verdicts; `None` is the default of the input format.
+    pub form: Option<Form>,
+    /// The name, or name prefix, of the columns added to Parquet files.
+    pub name: Option<String>,
+    /// Whether to add preferences.
+    pub preferences: bool,
+}
+
+/// The paths of the outputs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobPaths {
+    /// The kept or annotated lines; `None` is standard output.
+    pub main: Option<PathBuf>,
+    pub disallowed: Option<PathBuf>,
+    pub unknown: Option<PathBuf>,
+    pub invalid: Option<PathBuf>,
+    /// The offset index of kept WARC records.
+    pub cdxj: Option<PathBuf>,
+    /// Whether the paths are directories of `--out-dir`, or files in them.
+    pub of_directory: bool,
+}
+
+impl JobPaths {
+    /// The option that names an output.
+    pub(crate) fn option_of(&self, output: &str) -> &'static str {
+        match output {
+            "disallowed" => "--disallowed-to",
+            "unknown" => "--unknown-to",
+            "invalid" => "--invalid-to",
+            "cdxj" => "--cdxj",
+            _ if self.of_directory => "--out-dir",
+            _ => "-o",
+        }
+    }
+
+    /// All outputs that are files, each with its name: `main`, `disallowed`, `unknown`,
+    /// `invalid`, `cdxj`.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let names = ["main", "disallowed", "unknown", "invalid", "cdxj"];
+        let all = names.into_iter().zip(self.paths());
+        all.filter_map(|(output, path)| Some((output, path?)))
+    }
+
+    /// The paths in the order of the fields, which is that of [`Outputs`].
+    fn paths(&self) -> [Option<&Path>; 5] {
+        [
+            &self.main,
+            &self.disallowed,
+            &self.unknown,
+            &self.invalid,
+            &self.cdxj,
+        ]
+        .map(Option::as_deref)
+    }
+
+    /// Opens all outputs; those on standard output borrow from `streams`.
+    fn open<'s>(
+        &self,
+        streams: &'s mut [Option<Stdout>; 5],
+    ) -> anyhow::Result<Outputs<Output<'s>>> {
+        let mut paths = self.paths();
+        let has_others = paths[1..].iter().any(Option::is_some);
+        paths[0].get_or_insert(Path::new("-"));
+        let mut outputs = [const { None }; 5];
+        for ((path, stream), output) in paths.into_iter().zip(streams).zip(&mut outputs) {
+            let Some(path) = path else { continue };
+            *output = Some(if is_stdout(path) {
+                let stdout = stream.insert(Stdout::new());
+                if has_others {
+                    stdout.outlive_reader();
+                }
+                let output = Output::from_writer(stdout);
+                // A name such as /dev/stdout was given on purpose.
+                if path == Path::new("-") {
+                    output.refuse_tables()
+                } else {
+                    output
+                }
+            } else if self.of_directory {
+                Output::create(path)?.named_after_input()
+            } else {
+                Output::create(path)?
+            });
+        }
+        Ok(Outputs::from_array(outputs))
+    }
+}
+
+/// The written outputs of a job, not yet visible. Dropping them leaves no file.
+pub(crate) struct PendingOutputs {
+    written: Written,
+    streams: [Option<Stdout>; 5],
+}
+
+impl PendingOutputs {
+    /// Makes the outputs visible together. A closed standard output does not stop the files; it is
+    /// an error afterwards.
+    pub(crate) fn commit(self) -> anyhow::Result<FilterStats> {
+        let mut closed: io::Result<()> = Ok(());
+        for stream in self.streams.into_iter().flatten() {
+            closed = closed.and(stream.finish()?);
+        }
+        if self.written.has_files() {
+            signals::committing();
+        }
+        let stats = self.written.commit()?;
+        closed?;
+        Ok(stats)
+    }
+}
+
+/// Writes every record of `inputs`, in order, to its output. `progress` receives the number of
+/// bytes read so far.
+pub(crate) fn write(
+    task: &JudgeTask,
+    judge: &Judge,
+    inputs: &[PathBuf],
+    paths: &JobPaths,
+    progress: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<PendingOutputs> {
+    // Streams are read only when the job runs: a run that waits for its input has reported the
+    // errors of its outputs.
+    let inputs = open_inputs(inputs)?;
+    let mut streams = [const { None }; 5];
+    let outputs = paths.open(&mut streams)?;
+    let show = |at: Progress| progress(at.bytes_read);
+    let job = Job::new(judge)
+        .records(task.records.clone())
+        .require_url(true)
+        .progress(&show);
+    let written = match &task.action {
+        Action::Filter(keep, require) => job.keep(*keep, *require).filter(inputs, outputs)?,
+        Action::Annotate(annotation) => annotate(job, annotation, inputs, outputs)?,
+    };
+    Ok(PendingOutputs { written, streams })
+}
+
+fn annotate<'j>(
+    mut job: Job<'j>,
+    annotation: &'j Annotation,
+    inputs: Vec<Input>,
+    outputs: Outputs<Output<'_>>,
+) -> robosieve::Result<Written> {
+    job = job.preferences(annotation.preferences);
+    if let Some(form) = annotation.form {
+        job = job.form(form);
+    }
+    if let Some(name) = &annotation.name {
+        job = job.name(name);
+    }
+    job.annotate(
+        inputs,
+        outputs.kept.expect("the main output is always open"),
+    )
+}
+
+/// Opens all inputs before any is read, so that a missing one fails at once.
+pub(crate) fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
+    paths.iter().map(Input::open).collect()
+}

@@ -1,0 +1,133 @@
+//! The run that `filter` and `annotate` share: open and verify the snapshot, judge one job or one
+//! per input, print the summary.
+
+use crate::help_text::COMMON;
+use crate::inputs::InputArgs;
+use crate::judge_args::JudgeArgs;
+use crate::judge_job::{self, Action, JobPaths, JudgeTask};
+use crate::option_guard::OptionGuard;
+use crate::out_dir::{OutDirArgs, OutDirRun, RunIdentity};
+use crate::progress::Progress;
+use crate::record_args::RecordArgs;
+use crate::summary::print_filter;
+use crate::verify_args::VerifyArgs;
+use clap::Args;
+use robosieve::job::FilterStats;
+use robosieve::{Agent, Judge, Snapshot};
+use std::path::PathBuf;
+
+// The options of `filter` and `annotate` that do not depend on the verb.
+#[derive(Debug, Args)]
+pub(crate) struct JudgeRunArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    #[command(flatten)]
+    pub out_dir: OutDirArgs,
+    #[command(flatten)]
+    pub inputs: InputArgs,
+}
+
+impl JudgeRunArgs {
+    /// Runs the action and prints its summary; `print_more` adds the lines of the verb. With
+    /// `--out-dir`, the outputs of `paths` are directories.
+    pub(crate) fn perform(
+        &self,
+        action: Action,
+        mut paths: JobPaths,
+        quiet: bool,
+        print_more: impl FnOnce(&FilterStats, &[Agent]),
+    ) -> anyhow::Result<()> {
+        if let Some(dir) = self.out_dir.dir(paths.main.as_deref())? {
+            paths.main = Some(dir.to_owned());
+            paths.of_directory = true;
+        }
+        let snapshot = self.open_snapshot(&action)?;
+        let agents = self.resolve_agents(&snapshot, quiet)?;
+        let options = self.judge.options();
+        let judge = Judge::new(&snapshot, &agents, options)?;
+        let task = JudgeTask {
+            action,
+            records: self.records.options(),
+        };
+        if paths.of_directory {
+            let identity = RunIdentity::new(&snapshot, &agents, &options, &task);
+            let run = OutDirRun {
+                task,
+                judge: &judge,
+                dirs: paths,
+                identity,
+                quiet,
+            };
+            let summary = run.run(&self.inputs, self.overwrite_guard(), self.out_dir.resume)?;
+            if !quiet {
+                summary.print();
+                print_more(&summary.all(), &agents);
+            }
+            return summary.result();
+        }
+        // Other shards may be read at the same time, so their inputs are protected too.
+        let inputs = self.inputs.all(quiet)?;
+        self.refuse_overwriting(&inputs, &paths)?;
+        let inputs = self.inputs.part(inputs);
+        let progress = Progress::of_inputs(&inputs, quiet);
+        let stats = judge_job::write(&task, &judge, &inputs, &paths, &|read| progress.set(read))?
+            .commit()?;
+        progress.finish();
+        if !quiet {
+            print_filter(&stats, progress.elapsed());
+            print_more(&stats, &agents);
+        }
+        Ok(())
+    }
+
+    /// Opens the snapshot, and verifies as much of it as the action reads.
+    fn open_snapshot(&self, action: &Action) -> anyhow::Result<Snapshot> {
+        let snapshot = Snapshot::open(&self.snapshot)?;
+        match action {
+            // Preferences are in the texts.
+            Action::Annotate(annotation) if annotation.preferences => {
+                self.verify.all(&snapshot, &self.snapshot)?;
+            }
+            _ => self.verify.judging(&snapshot, &self.snapshot)?,
+        }
+        Ok(snapshot)
+    }
+
+    fn resolve_agents(&self, snapshot: &Snapshot, quiet: bool) -> anyhow::Result<Vec<Agent>> {
+        let args = &self.judge.agents;
+        let agents = args.resolve(quiet)?;
+        args.check_spelling_in(&agents, [(snapshot, self.snapshot.as_path())])?;
+        self.inputs
+            .inputs
+            .iter()
+            .try_for_each(|input| args.refuse_agent_as_input(input))?;
+        Ok(agents)
+    }
+
+    /// A guard with all files that are read, except the inputs.
+    fn overwrite_guard(&self) -> OptionGuard {
+        let guard = self
+            .judge
+            .agents
+            .overwrite_guard()
+            .add_inputs("the snapshot", [&self.snapshot]);
+        guard.add_inputs("--files-from", &self.inputs.files_from)
+    }
+
+    fn refuse_overwriting(&self, inputs: &[PathBuf], paths: &JobPaths) -> anyhow::Result<()> {
+        let mut guard = self.overwrite_guard().add_inputs("an input", inputs);
+        if paths.main.is_none() {
+            guard = guard.add_stdout()?;
+        }
+        paths
+            .named()
+            .try_for_each(|(output, path)| guard.add_output(paths.option_of(output), path))
+    }
+}

@@ -1,0 +1,139 @@
+//! The command line: one file or folder per verb. Data goes to stdout, everything else to stderr.
+
+mod agent_args;
+mod agents;
+mod annotate;
+mod archive_args;
+mod args;
+mod audit;
+mod bench;
+mod captures;
+mod check;
+mod compile;
+mod completions;
+mod diff;
+mod error_advice;
+mod export;
+mod figures;
+mod filter;
+mod help_text;
+mod inputs;
+mod inspect;
+mod judge_args;
+mod judge_job;
+mod judge_run;
+mod lint;
+mod man;
+mod numbers;
+mod option_guard;
+mod out_dir;
+mod outcomes;
+mod output;
+mod parquet_panics;
+mod progress;
+mod record_args;
+mod report;
+mod robots_file;
+mod signals;
+mod stderr;
+mod summary;
+mod thread_pool;
+mod time;
+mod value_enums;
+mod verify_args;
+
+use args::{Cli, Verb};
+use figures::escape::{escape, escape_lines};
+use output::is_stdout_closed;
+use std::borrow::Cow;
+use std::io;
+use std::process::ExitCode;
+use stderr::print_line;
+
+/// Runs the command. The exit code is 0 for success, 1 if `check` finds a URL disallowed,
+/// `diff --exit-code` finds a difference or `lint` a denied finding, and 2 for an error.
+pub fn run() -> ExitCode {
+    parquet_panics::silence_parquet_panics();
+    let code = match Cli::read() {
+        Ok(cli) => run_verb(cli),
+        Err(err) => print_usage(&err),
+    };
+    signals::wait_if_ending();
+    code
+}
+
+/// Prints help, the version, or a usage error of clap. Arguments may be file names that a shell
+/// glob expanded to, so unsafe characters in them are escaped, at the cost of the colours.
+fn print_usage(err: &clap::Error) -> ExitCode {
+    if err.use_stderr() {
+        let text = err.render().to_string();
+        match escape_lines(&text) {
+            Cow::Owned(escaped) => print_line(format_args!("{}", escaped.trim_end())),
+            // A failure to print on stderr cannot be reported anywhere.
+            Cow::Borrowed(_) => drop(err.print()),
+        }
+        return ExitCode::from(2);
+    }
+    match err.print() {
+        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
+            print_line(format_args!("robosieve: standard output: {err}"));
+            ExitCode::from(2)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn run_verb(cli: Cli) -> ExitCode {
+    let is_answer = cli.verb.has_answer();
+    match dispatch(cli) {
+        Ok(code) => code,
+        // The reader of standard output has read enough (`robosieve … | head`). An exit status that
+        // is an answer must still fail.
+        Err(err) if is_stdout_closed(&err) && !is_answer => ExitCode::SUCCESS,
+        Err(err) => {
+            // Every error message is printed here, so its names and texts are escaped once.
+            print_line(format_args!(
+                "robosieve: {}",
+                escape(&error_advice::message(&err))
+            ));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(
+    Cli {
+        verb, jobs, quiet, ..
+    }: Cli,
+) -> anyhow::Result<ExitCode> {
+    if matches!(verb, Verb::Check(_)) {
+        // `check` finishes sooner than threads start, and it writes no files.
+        return perform(verb, quiet);
+    }
+    signals::handle();
+    thread_pool::start(jobs, quiet)?.install(|| perform(verb, quiet))
+}
+
+fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
+    match verb {
+        Verb::Compile(args) => compile::run(&args, quiet).map(done),
+        Verb::Captures(args) => captures::run(&args, quiet).map(done),
+        Verb::Filter(args) => filter::run(&args, quiet).map(done),
+        Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
+        Verb::Check(args) => check::run(&args, quiet),
+        Verb::Lint(args) => lint::run(&args, quiet),
+        Verb::Inspect(args) => inspect::run(&args).map(done),
+        Verb::Export(args) => export::run(&args, quiet).map(done),
+        Verb::Agents(args) => agents::run(&args, quiet).map(done),
+        Verb::Diff(args) => diff::run(&args, quiet),
+        Verb::Report(args) => report::run(&args, quiet).map(done),
+        Verb::Audit(args) => audit::run(args, quiet).map(done),
+        Verb::Bench(args) => bench::run(&args, quiet).map(done),
+        Verb::Completions(args) => completions::run(&args).map(done),
+        Verb::Man(args) => man::run(&args).map(done),
+    }
+}
+
+fn done((): ()) -> ExitCode {
+    ExitCode::SUCCESS
+}

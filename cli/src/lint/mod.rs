@@ -1,0 +1,211 @@
+//! `robosieve lint`: reports defects of robots.txt files, or counts them over a snapshot.
+
+mod codes;
+mod formats;
+mod lint_args;
+mod survey;
+
+use crate::figures::counts::{counted, grouped};
+use crate::figures::escape::escape;
+use crate::inputs::expand_globs;
+use crate::option_guard::OptionGuard;
+use crate::output::OutputTarget;
+use crate::progress::Progress;
+use crate::robots_file::read_robots;
+use crate::stderr::print_line;
+use anyhow::{Context, bail};
+use formats::FindingWriter;
+pub(crate) use lint_args::LintArgs;
+use lint_args::shown;
+use rayon::prelude::*;
+use robosieve::lint::{Finding, Severity, lint, robots_files};
+use std::fmt::{self, Display};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The number of files that are checked before their findings are written. It bounds the memory.
+const CHUNK: usize = 256;
+
+/// The first bytes of a snapshot.
+const SNAPSHOT_START: &[u8] = b"RSIEVE";
+
+pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
+    if args.codes {
+        return codes::print_codes(args.json).map(|()| ExitCode::SUCCESS);
+    }
+    if args
+        .inputs
+        .iter()
+        .filter(|path| path.as_os_str() == "-")
+        .count()
+        > 1
+    {
+        bail!("`-` is given twice, and standard input can be read once only");
+    }
+    let named = expand_globs(&args.inputs)?;
+    let guard = OptionGuard::default().add_inputs("the snapshot", &args.snapshots);
+    guard.add_inputs("an input", &named).add_stdout()?;
+    // The first bytes of an input say whether it is a snapshot, so no option does.
+    let mut snapshots = args.snapshots.clone();
+    let mut others = Vec::new();
+    for path in named {
+        if is_snapshot(&path) {
+            snapshots.push(path)
+        } else {
+            others.push(path)
+        }
+    }
+    match (snapshots.is_empty(), others.is_empty()) {
+        (true, true) => {
+            bail!(
+                "nothing to check; name robots.txt files, a directory or a snapshot, or `-` for standard input"
+            )
+        }
+        (true, false) => check_files(args, &files_of(&others, quiet)?, quiet),
+        (false, true) => survey::run(args, &snapshots, quiet).map(|()| ExitCode::SUCCESS),
+        (false, false) => bail!(
+            "{} is a snapshot and {} is not; their outputs differ, so check them in two runs",
+            snapshots[0].display(),
+            others[0].display()
+        ),
+    }
+}
+
+/// Whether a file begins as a snapshot does. An unreadable file does not; reading it later gives
+/// the error.
+fn is_snapshot(path: &Path) -> bool {
+    let mut start = [0; SNAPSHOT_START.len()];
+    path.is_file()
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok_and(|()| start == SNAPSHOT_START)
+}
+
+/// The files that the inputs stand for.
+fn files_of(inputs: &[PathBuf], quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for input in inputs {
+        if !input.is_dir() {
+            all.push(input.clone());
+            continue;
+        }
+        let mut found = robots_files(input)?;
+        let shown = input.display().to_string();
+        if found.files.is_empty() {
+            bail!(
+                "{shown}: no robots.txt file; files are named robots.txt, or HOST, HOST_PORT or SCHEME_HOST_PORT. Name \
+                 those of subdirectories with a quoted glob ('*/robots.txt'); compile archives, and give the snapshot"
+            );
+        }
+        // The directory of one site has other files by nature, so they are not mentioned.
+        let is_site = found.files.len() == 1 && found.files[0].ends_with("robots.txt");
+        if found.skipped > 0 && !is_site && !quiet {
+            print_line(format_args!(
+                "robosieve: note: {}: skips {} with names other than HOST, HOST_PORT and SCHEME_HOST_PORT",
+                escape(&shown),
+                counted(found.skipped, "file")
+            ));
+        }
+        all.append(&mut found.files);
+    }
+    Ok(all)
+}
+
+/// The numbers of files and findings.
+#[derive(Default)]
+struct LintTotals {
+    files: u64,
+    clean: u64,
+    unreadable: u64,
+    /// By severity: notes, warnings and errors.
+    findings: [u64; 3],
+}
+
+impl LintTotals {
+    fn add(&mut self, findings: &[Finding]) {
+        self.files += 1;
+        self.clean += u64::from(findings.is_empty());
+        findings
+            .iter()
+            .for_each(|finding| self.findings[finding.severity() as usize] += 1);
+    }
+
+    fn exit_code(&self, deny: Severity) -> ExitCode {
+        let is_denied = self.findings[deny as usize..]
+            .iter()
+            .any(|count| *count > 0);
+        ExitCode::from(if self.unreadable > 0 {
+            2
+        } else {
+            u8::from(is_denied)
+        })
+    }
+}
+
+impl Display for LintTotals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [notes, warnings, errors] = self.findings.map(grouped);
+        let files = grouped(self.files);
+        let clean = grouped(self.clean);
+        write!(
+            f,
+            "files {files}  clean {clean}  errors {errors}  warnings {warnings}  notes {notes}"
+        )?;
+        if self.unreadable > 0 {
+            write!(f, "  unreadable {}", grouped(self.unreadable))?;
+        }
+        Ok(())
+    }
+}
+
+fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Result<ExitCode> {
+    // On a terminal, the findings show the progress, and a bar would break their lines.
+    let has_bar = files.len() > CHUNK && !io::stdout().is_terminal();
+    let progress = has_bar.then(|| Progress::of_inputs(files, quiet));
+    let mut out = OutputTarget::open(None)?;
+    let mut writer = FindingWriter::begin(args, &mut out)?;
+    let mut totals = LintTotals::default();
+    for chunk in files.chunks(CHUNK) {
+        let checked: Vec<anyhow::Result<Vec<Finding>>> = chunk
+            .par_iter()
+            .map(|path| check_file(args, path, progress.as_ref()))
+            .collect();
+        for (path, findings) in chunk.iter().zip(checked) {
+            match findings {
+                Ok(findings) => {
+                    totals.add(&findings);
+                    writer.write(&mut out, path, &findings)?;
+                }
+                // The other files are checked nevertheless.
+                Err(err) => {
+                    totals.unreadable += 1;
+                    print_line(format_args!("robosieve: {}", escape(&format!("{err:#}"))));
+                }
+            }
+        }
+    }
+    writer.end(&mut out)?;
+    out.commit()?;
+    drop(progress);
+    if !quiet {
+        print_line(format_args!("{totals}"));
+    }
+    Ok(totals.exit_code(args.deny.unwrap_or(Severity::Error)))
+}
+
+fn check_file(
+    args: &LintArgs,
+    path: &Path,
+    progress: Option<&Progress>,
+) -> anyhow::Result<Vec<Finding>> {
+    let body = read_robots(path).with_context(|| shown(path))?;
+    let mut findings = lint(&body);
+    findings.retain(|finding| !args.allow.contains(&finding.code));
+    if let Some(progress) = progress {
+        // The bar counts the bytes of the files, which may be compressed.
+        progress.add(fs::metadata(path).map_or(body.len() as u64, |metadata| metadata.len()));
+    }
+    Ok(findings)
+}

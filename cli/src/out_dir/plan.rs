@@ -1,0 +1,227 @@
+//! The plan of `--out-dir`: the output paths of every input. Overwriting is refused.
+
+use crate::inputs::LocatedInput;
+use crate::judge_job::JobPaths;
+use crate::option_guard::OptionGuard;
+use anyhow::{Context, bail};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// The directory of state files, in the directory of outputs.
+const STATE_DIR: &str = ".robosieve";
+
+/// One input and its output paths.
+pub(crate) struct FileJob {
+    pub input: PathBuf,
+    /// The path of the input with links resolved.
+    pub real: PathBuf,
+    pub size: u64,
+    pub paths: JobPaths,
+    /// The state file of the outputs.
+    pub state: PathBuf,
+}
+
+/// Makes one job per input, with outputs in `dirs` under the input's name. `guard` has the other
+/// files that the run reads.
+pub(crate) fn plan(
+    inputs: Vec<LocatedInput>,
+    dirs: &JobPaths,
+    guard: OptionGuard,
+) -> anyhow::Result<Vec<FileJob>> {
+    check_dirs(dirs)?;
+    let names = names(&inputs)?;
+    let jobs = inputs
+        .into_iter()
+        .zip(&names)
+        .map(|(input, name)| to_job(input.path, name, dirs));
+    let files = jobs.collect::<anyhow::Result<Vec<FileJob>>>()?;
+    refuse_overwriting(&files, guard)?;
+    Ok(files)
+}
+
+/// The paths of the outputs, relative to the output directory. Each is the path of the input below
+/// the root of its tree. If two would be equal, all inputs keep their directories below the common
+/// one.
+fn names(inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {
+    let names = inputs
+        .iter()
+        .map(LocatedInput::name)
+        .collect::<anyhow::Result<Vec<PathBuf>>>()?;
+    if equal_pair(&names).is_none() {
+        return Ok(names);
+    }
+    let paths = inputs
+        .iter()
+        .map(|input| full_path(&input.path))
+        .collect::<anyhow::Result<Vec<PathBuf>>>()?;
+    if let Some((one, other)) = equal_pair(&paths) {
+        let [one, other] = [one, other].map(|i| inputs[i].path.display());
+        bail!("{one} and {other}: the same file twice, which would give one output; name it once");
+    }
+    let root = common_root(&paths);
+    Ok(paths
+        .iter()
+        .map(|path| path.strip_prefix(&root).unwrap_or(path).to_owned())
+        .collect())
+}
+
+/// The indices of two equal paths.
+fn equal_pair(paths: &[PathBuf]) -> Option<(usize, usize)> {
+    let mut seen: HashMap<&Path, usize> = HashMap::new();
+    paths
+        .iter()
+        .enumerate()
+        .find_map(|(i, path)| Some((seen.insert(path, i)?, i)))
+}
+
+/// The absolute path. Links stay, unless `..` leaves one.
+fn full_path(path: &Path) -> anyhow::Result<PathBuf> {
+    let full = std::path::absolute(path).with_context(|| path.display().to_string())?;
+    if full.components().all(|part| part != Component::ParentDir) {
+        return Ok(full);
+    }
+    let parent = full.parent().unwrap_or(&full);
+    let name = full.file_name().unwrap_or_default();
+    Ok(parent
+        .canonicalize()
+        .with_context(|| path.display().to_string())?
+        .join(name))
+}
+
+/// The deepest directory that contains all paths.
+fn common_root(paths: &[PathBuf]) -> PathBuf {
+    let mut root = paths
+        .first()
+        .and_then(|path| path.parent())
+        .unwrap_or(Path::new(""))
+        .to_owned();
+    while !paths.iter().all(|path| path.starts_with(&root)) && root.pop() {}
+    root
+}
+
+/// The job of one input: its outputs have this name in the directories of `dirs`.
+fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJob> {
+    // `--resume` compares sizes and times, which pipes and devices do not have.
+    let meta = std::fs::metadata(&input).with_context(|| input.display().to_string())?;
+    if !meta.is_file() {
+        bail!(
+            "{}: --out-dir takes regular files, and this is none; give it to a run of its own with -o",
+            input.display()
+        );
+    }
+    // A link may be pointed at another file between two runs, and then the output is not complete.
+    let real = input
+        .canonicalize()
+        .with_context(|| input.display().to_string())?;
+    let paths = JobPaths {
+        main: path_in(&dirs.main, name),
+        disallowed: path_in(&dirs.disallowed, name),
+        unknown: path_in(&dirs.unknown, name),
+        invalid: path_in(&dirs.invalid, name),
+        // The ending tells an index from the output with the same name.
+        cdxj: dirs
+            .cdxj
+            .as_ref()
+            .map(|dir| dir.join(with_ending(name, ".cdxj"))),
+        of_directory: true,
+    };
+    let state = state_of(dirs, name);
+    Ok(FileJob {
+        real,
+        size: meta.len(),
+        paths,
+        state,
+        input,
+    })
+}
+
+/// The output in a directory, if there is one.
+fn path_in(dir: &Option<PathBuf>, name: &Path) -> Option<PathBuf> {
+    dir.as_ref().map(|dir| dir.join(name))
+}
+
+/// The state file of the output with this name.
+fn state_of(dirs: &JobPaths, name: &Path) -> PathBuf {
+    dirs.main
+        .clone()
+        .unwrap_or_default()
+        .join(STATE_DIR)
+        .join(with_ending(name, ".json"))
+}
+
+/// The name with an additional ending.
+fn with_ending(name: &Path, ending: &str) -> PathBuf {
+    let mut file_name = name.file_name().unwrap_or_default().to_owned();
+    file_name.push(OsStr::new(ending));
+    name.with_file_name(file_name)
+}
+
+fn check_dirs(dirs: &JobPaths) -> anyhow::Result<()> {
+    let mut guard = OptionGuard::default();
+    for (output, dir) in dirs.named() {
+        if dir.as_os_str() == "-" {
+            bail!("-: with --out-dir every output is a directory; name one");
+        }
+        if dir.exists() && !dir.is_dir() {
+            bail!(
+                "{}: is a file, and --out-dir needs a directory; name another, which is created if needed",
+                dir.display()
+            );
+        }
+        guard.add_output(dirs.option_of(output), dir)?;
+    }
+    Ok(())
+}
+
+/// Refuses outputs and state files that are inputs too, and two outputs that are one file.
+fn refuse_overwriting(files: &[FileJob], guard: OptionGuard) -> anyhow::Result<()> {
+    let mut guard = guard.add_inputs("an input", files.iter().map(|file| &file.input));
+    for file in files {
+        for (output, path) in file.paths.named() {
+            guard.add_output_in_directory(file.paths.option_of(output), path)?;
+        }
+        guard.add_output_in_directory("--out-dir", &file.state)?;
+    }
+    Ok(())
+}
+
+/// Creates the missing directories of all outputs.
+pub(crate) fn make_dirs(files: &[FileJob], dirs: &JobPaths) -> anyhow::Result<()> {
+    let states = dirs.main.clone().unwrap_or_default().join(STATE_DIR);
+    let of_files = files.iter().flat_map(|file| {
+        let outputs = file
+            .paths
+            .named()
+            .map(|(_, path)| path)
+            .chain([file.state.as_path()]);
+        outputs.filter_map(Path::parent)
+    });
+    let mut all: Vec<&Path> = of_files
+        .chain(dirs.named().map(|(_, dir)| dir))
+        .chain([states.as_path()])
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter()
+        .try_for_each(|dir| std::fs::create_dir_all(dir).with_context(|| dir.display().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_common_root_is_the_deepest_directory() {
+        for (paths, root) in [
+            (&["/a/b/c", "/a/b/d"][..], "/a/b"),
+            (&["/a/b/c", "/a/bb/c"], "/a"),
+            (&["/a/b/c", "/a/c"], "/a"),
+            (&["/a/b", "/c/b"], "/"),
+            (&["/a/b"], "/a"),
+        ] {
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            assert_eq!(common_root(&paths), Path::new(root), "{paths:?}");
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The headlines of a report: one sentence per section with its main figure. It heads the section
+//! of the page and of the table.
+
+use super::unit_names::units;
+use crate::figures::counts::{counted, grouped};
+use crate::figures::escape::escape_cut;
+use crate::figures::shares::{share, weight_share};
+use crate::time::day;
+use robosieve::judge::Reason;
+use robosieve::report::{AgentReport, Concentration, Example, Report, SnapshotFacts, UnitGroup};
+
+/// The most characters of a rule in a heading.
+const RULE: usize = 40;
+
+/// The most sentences about domains that dominate a figure.
+const CONCENTRATIONS: usize = 3;
+
+/// The title of the report.
+pub(super) fn title(report: &Report) -> String {
+    match report.agents.as_slice() {
+        [one] => format!(
+            "What robots.txt lets {} fetch",
+            escape_cut(&one.agent, RULE)
+        ),
+        agents => format!("What robots.txt lets {} agents fetch", agents.len()),
+    }
+}
+
+/// The first agent with the greatest `count`, and whether all agents have the same count.
+fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentReport, bool)> {
+    let first = report
+        .agents
+        .iter()
+        .reduce(|a, b| if count(b) > count(a) { b } else { a })?;
+    Some((
+        first,
+        report
+            .agents
+            .iter()
+            .all(|agent| count(agent) == count(first)),
+    ))
+}
+
+/// The headline of the units: how many of them refuse the most refused agent.
+pub(super) fn origins(report: &Report) -> String {
+    // A headline has room for one agent: the most refused one, which is also the first row below.
+    let most_refused = report
+        .agents_by_refusal()
+        .first()
+        .and_then(|number| report.agents.get(*number));
+    let Some(agent) = most_refused else {
+        return "No agents".to_owned();
+    };
+    let name = escape_cut(&agent.agent, RULE);
+    let counts = agent.origins;
+    let unit = report.by.name();
+    let units = units(report.by);
+    let wholly = share(counts.wholly, report.units);
+    let by_name = share(counts.wholly_by_name, report.units);
+    let partly = share(counts.partly, report.units);
+    let is_single = report.agents.len() == 1;
+    // Without a whole refusal, none of several agents stands out, so none is named.
+    if report.agents.iter().all(|agent| agent.origins.wholly == 0) {
+        return match is_single {
+            true => format!("No {unit} refuses {name} wholly, {partly} partly"),
+            false => format!("No {unit} refuses any of the agents wholly"),
+        };
+    }
+    // A single agent leaves room for its partial refusals.
+    if is_single {
+        return format!(
+            "{wholly} of the {units} refuse {name} wholly, {by_name} by name; {partly} partly"
+        );
+    }
+    // Rules for all agents alone refuse every agent alike: the reader has to know that none is
+    // singled out.
+    if report
+        .agents
+        .iter()
+        .all(|agent| agent.origins.wholly_by_name == 0)
+    {
+        return format!(
+            "No {unit} refuses an agent wholly by name; {wholly} of them refuse {name} wholly"
+        );
+    }
+    format!("{name} is refused most: {wholly} of the {units} refuse it wholly, {by_name} by name")
+}
+
+/// The figures that one domain dominates, one sentence each: that of all units first, then those of
+/// the most refused agents.
+pub(super) fn concentrations(report: &Report) -> Vec<String> {
+    // The table and the page list agents in this order, so the notes below them follow it.
+    let mut found: Vec<&Concentration> = report.concentrations.iter().collect();
+    found.sort_by_cached_key(|of| refusal_position(report, of.agent.as_deref()));
+    let units = units(report.by);
+    let mut sentences = Vec::new();
+    for of in found.iter().take(CONCENTRATIONS) {
+        let figure = match &of.agent {
+            Some(agent) => format!("{units} that refuse {} wholly", escape_cut(agent, RULE)),
+            None => units.to_owned(),
+        };
+        let domain = escape_cut(&of.domain, RULE);
+        sentences.push(format!(
+            "{domain} alone has {} of the {} {figure}",
+            grouped(of.units),
+            grouped(of.of)
+        ));
+    }
+    // A run over many agents may have a sentence for each, which would hide the section.
+    if found.len() > CONCENTRATIONS {
+        sentences.push(format!(
+            "The JSON has {} more figures with such a domain",
+            found.len() - CONCENTRATIONS
+        ));
+    }
+    if !sentences.is_empty() {
+        sentences.push("With --by domain, each domain counts once".to_owned());
+    }
+    sentences
+}
+
+/// The position of an agent in the order of refusal; `None`, which is first, for no agent.
+fn refusal_position(report: &Report, agent: Option<&str>) -> Option<usize> {
+    let agent = agent?;
+    report
+        .agents_by_refusal()
+        .iter()
+        .position(|number| report.agents[*number].agent == agent)
+}
+
+/// The weight of the units that have one.
+pub(super) fn weights(report: &Report) -> Option<String> {
+    let weights = report.weights.as_ref()?;
+    Some(format!(
+        "Weighted: {} of {} are listed, with {} of the weight of the list",
+        grouped(weights.units_matched),
+        counted(report.units, report.by.name()),
+        weight_share(weights.matched, weights.listed)
+    ))
+}
+
+/// The headline of the groups: the largest top-level domain.
+pub(super) fn groups(report: &Report) -> Option<String> {
+    // The groups of IP addresses and of all other units are not top-level domains.
+    let is_domain = |group: &&UnitGroup| !group.name.starts_with('(');
+    let Some(group) = report.groups.as_ref()?.iter().find(is_domain) else {
+        return Some(format!("No {} has a top-level domain", report.by.name()));
+    };
+    let units = units(report.by);
+    Some(format!(
+        "{} is the largest top-level domain: {} of the {units}",
+        escape_cut(&group.name, RULE),
+        share(group.units, report.units)
+    ))
+}
+
+/// The headline of the lists: the agent that may fetch the fewest URLs.
+pub(super) fn urls(report: &Report) -> Option<String> {
+    let lines = report.lists.as_ref()?.lines;
+    let (agent, all) = most(report, refused_urls)?;
+    let name = escape_cut(&agent.agent, RULE);
+    let refused = refused_urls(agent);
+    Some(match refused {
+        0 => "No URL of the lists is refused to any agent".to_owned(),
+        _ if report.agents.len() == 1 => {
+            format!("{name} may not fetch {} of the URLs", share(refused, lines))
+        }
+        _ if all => format!(
+            "Each agent may not fetch {} of the URLs",
+            share(refused, lines)
+        ),
+        _ => format!(
+            "{name} may fetch least: {} of the URLs are refused to it",
+            share(refused, lines)
+        ),
+    })
+}
+
+/// The URLs of the lists that an agent may not fetch.
+fn refused_urls(agent: &AgentReport) -> u64 {
+    agent.urls.map_or(0, |urls| urls.disallowed)
+}
+
+/// The headline of the reasons: the share of the verdicts that rules decide.
+pub(super) fn reasons(report: &Report) -> String {
+    let mut by_rules_origins = 0;
+    let mut by_rules_urls = 0;
+    for reason in &report.bases {
+        // A last good copy decides by its rules too.
+        if matches!(reason.basis, Reason::Rules | Reason::LastGoodCopy) {
+            by_rules_origins += reason.origins;
+            by_rules_urls += reason.urls.unwrap_or_default();
+        }
+    }
+    let origins = share(by_rules_origins, report.units);
+    let units = units(report.by);
+    match &report.lists {
+        None => format!("Rules decide for {origins} of the {units}"),
+        Some(lists) => {
+            format!(
+                "Rules decide for {origins} of the {units} and {} of the URLs",
+                share(by_rules_urls, lists.lines)
+            )
+        }
+    }
+}
+
+/// The headline of the top origins: with lists, their share of the refused URLs, and otherwise the
+/// number of units that refuse all agents.
+pub(super) fn top_origins(report: &Report) -> String {
+    let top = &report.top_origins;
+    // With lists, the top origins are those that refuse most URLs, so the URLs are the figure.
+    if let Some(lists) = &report.lists {
+        let refused: u64 = top.iter().filter_map(|origin| origin.urls_refused).sum();
+        return match top.len() {
+            0 => "No origin of the lists refuses a URL".to_owned(),
+            1 => format!(
+                "One origin holds {} of the refused URLs",
+                share(refused, lists.refused_to_any)
+            ),
+            count => format!(
+                "{count} origins hold {} of the refused URLs",
+                share(refused, lists.refused_to_any)
+            ),
+        };
+    }
+    // Without lists, the section has only some of these units, so the headline has their total.
+    let verb = if report.together.all_wholly == 1 {
+        "refuses"
+    } else {
+        "refuse"
+    };
+    let wholly = counted(report.together.all_wholly, report.by.name());
+    match report.agents.as_slice() {
+        [one] => format!("{wholly} wholly {verb} {}", escape_cut(&one.agent, RULE)),
+        agents => format!("{wholly} wholly {verb} all {} agents", agents.len()),
+    }
+}
+
+/// The headline of the rules: the disallow rule that most units have.
+pub(super) fn rules(report: &Report) -> String {
+    match report.rules.top.first() {
+        None => "No rule refuses anything to these agents".to_owned(),
+        Some(rule) => {
+            let most = counted(rule.origins, report.by.name());
+            format!(
+                "“{}” is the rule of most: {most}",
+                escape_cut(&rule.rule, RULE)
+            )
+        }
+    }
+}
+
+/// The headline of the deciding rules: the one that refuses most URLs of the lists.
+pub(super) fn deciding(report: &Report) -> Option<String> {
+    let deciding = report.deciding.as_ref()?;
+    Some(match deciding.top.first() {
+        None => "No rule refuses a URL of the lists".to_owned(),
+        Some(rule) => {
+            let share = share(rule.urls, deciding.explained);
+            format!(
+                "“{}” refuses most URLs: {share} of those refused",
+                escape_cut(&rule.rule, RULE)
+            )
+        }
+    })
+}
+
+/// The size of the sample.
+pub(super) fn sampled(report: &Report) -> Option<String> {
+    let deciding = report.deciding.as_ref()?;
+    let explained = grouped(deciding.explained);
+    Some(match deciding.every {
+        1 => format!("All {explained} refused URLs were explained."),
+        every => format!(
+            "Counted on a sample: one of every {} refused URLs was explained, {explained} in all.",
+            grouped(every)
+        ),
+    })
+}
+
+/// The headline of the declared preferences: how many units declare each.
+pub(super) fn signals(report: &Report) -> String {
+    let declared = report
+        .signals
+        .iter()
+        .filter(|signal| signal.origins > 0)
+        .enumerate();
+    let declarations = declared.map(|(i, signal)| {
+        let verb = if i == 0 { " is declared" } else { "" };
+        format!(
+            "{}{verb} by {}",
+            field_name(signal.field),
+            counted(signal.origins, report.by.name())
+        )
+    });
+    match declarations.collect::<Vec<_>>().as_slice() {
+        [] => format!(
+            "No {} declares how its content may be used",
+            report.by.name()
+        ),
+        declarations => declarations.join(", "),
+    }
+}
+
+/// The days of the oldest and the newest capture.
+pub(super) fn captured(snapshot: &SnapshotFacts) -> String {
+    match (snapshot.captured_from, snapshot.captured_to) {
+        (Some(from), Some(to)) if day(from) == day(to) => day(from),
+        (Some(from), Some(to)) => format!("{} to {}", day(from), day(to)),
+        _ => "at unknown times".to_owned(),
+    }
+}
+
+/// A field as it is usually written.
+pub(super) fn field_name(field: &str) -> &str {
+    match field {
+        "content-signal" => "Content-Signal",
+        "content-usage" => "Content-Usage",
+        other => other,
+    }
+}
+
+/// The headline of the explained refusal: its agent and its reason.
+pub(super) fn example(example: &Example) -> String {
+    let agent = escape_cut(&example.agent, RULE);
+    match example.rule {
+        Some(_) => format!("Why {agent} may not fetch this URL: a rule says so"),
+        None => format!(
+            "Why {agent} may not fetch this URL: {}",
+            example.basis.description()
+        ),
+    }
+}

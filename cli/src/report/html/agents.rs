@@ -1,0 +1,121 @@
+//! The sections with bars per agent: origins, and URLs of the lists.
+
+use super::super::headlines;
+use super::super::unit_names::{plural_title, units};
+use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments};
+use crate::figures::html::{
+    BarRow, BarSegment, and_more, bar_rows, legend, number, number_of, unbroken,
+};
+use maud::{Markup, html};
+use robosieve::report::{AgentReport, CoverageCounts, Report};
+
+/// The most agents, so that the page stays small. The JSON has all.
+const AGENTS: usize = 40;
+
+/// The units that refuse each agent.
+pub(super) fn origins(report: &Report) -> Markup {
+    let whole = report.units;
+    let shown = report
+        .agents_by_refusal()
+        .into_iter()
+        .filter_map(|i| Some((i, report.agents.get(i)?)));
+    let agents: Vec<BarRow<'_>> = shown
+        .take(AGENTS)
+        .map(|(i, agent)| origins_row(i, agent, whole))
+        .collect();
+    html! {
+        section {
+            p.kicker { (plural_title(report.by)) " by agent" }
+            h2 { (unbroken(&headlines::origins(report))) }
+            (legend(&COVERAGES))
+            (bar_rows(&agents, units(report.by)))
+            (and_more(report.agents.len(), AGENTS, "agents"))
+            @for sentence in headlines::concentrations(report) { p.soft { (unbroken(&sentence)) "." } }
+        }
+    }
+}
+
+/// The bar of an agent. Its numbers are next to it, each with its pointer into the JSON.
+fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
+    let CoverageCounts {
+        wholly,
+        wholly_by_name,
+        wholly_by_global,
+        wholly_by_status,
+        partly,
+        partly_by_name,
+        not,
+        ..
+    } = agent.origins;
+    let pointer = format!("/agents/{i}/origins");
+    // The share of all units is next to the name, where a reader compares agents.
+    let headline = html! { "wholly " (number_of(&format!("{pointer}/wholly"), wholly, whole)) };
+    BarRow {
+        name: &agent.agent,
+        headline,
+        // The colours tell a refusal of this agent by name from one of all agents.
+        segments: coverage_segments(
+            [
+                wholly_by_name,
+                wholly_by_global,
+                wholly_by_status,
+                partly,
+                not,
+            ]
+            .map(|count| count as f64),
+        ),
+        refusals: WHOLLY,
+        details: html! {
+            span { "by name " (number_of(&format!("{pointer}/wholly_by_name"), wholly_by_name, whole)) ", " }
+            span { "by * " (number_of(&format!("{pointer}/wholly_by_global"), wholly_by_global, whole)) ", " }
+            span { "by status " (number(&format!("{pointer}/wholly_by_status"), wholly_by_status)) "; " }
+            span { "partly " (number_of(&format!("{pointer}/partly"), partly, whole))
+                ", by name " (number(&format!("{pointer}/partly_by_name"), partly_by_name)) "; " }
+            span { "not " (number(&format!("{pointer}/not"), not)) }
+        },
+    }
+}
+
+/// The URLs of the lists that each agent may fetch; nothing without lists.
+pub(super) fn urls(report: &Report) -> Markup {
+    let Some((lists, heading)) = report.lists.as_ref().zip(headlines::urls(report)) else {
+        return html! {};
+    };
+    // The rows keep the numbers of the agents in the JSON, which the pointers of their counts need.
+    let agents: Vec<BarRow<'_>> = report
+        .agents_by_refused_urls()
+        .into_iter()
+        .filter_map(|i| urls_row(i, report.agents.get(i)?, lists.lines))
+        .take(AGENTS)
+        .collect();
+    // Lines without a verdict are the same for all agents, so they are explained once.
+    html! {
+        section {
+            p.kicker { "URLs by agent" }
+            h2 { (unbroken(&heading)) }
+            (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
+            (bar_rows(&agents, "lines"))
+            (and_more(report.agents.len(), AGENTS, "agents"))
+            p.soft {
+                "For all agents alike, " (number_of("/lists/unknown", lists.unknown, lists.lines)) " of the lines have origins that are not in the snapshot, and "
+                (number_of("/lists/invalid", lists.invalid, lists.lines)) " are not URLs."
+            }
+        }
+    }
+}
+
+fn urls_row(i: usize, agent: &AgentReport, lines: u64) -> Option<BarRow<'_>> {
+    let urls = agent.urls?;
+    Some(BarRow {
+        name: &agent.agent,
+        headline: html! { "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lines)) },
+        segments: vec![
+            BarSegment::new("disallowed", "refused", urls.disallowed),
+            BarSegment::new("allowed", "allowed", urls.allowed),
+            BarSegment::new("unknown", "unknown origin", urls.unknown),
+            BarSegment::new("invalid", "not a URL", urls.invalid),
+        ],
+        refusals: 1,
+        details: html! { span { "allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lines)) } },
+    })
+}

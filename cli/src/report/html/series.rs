@@ -1,0 +1,335 @@
+//! The page of a series: line charts of the shares that refuse each agent, and a table of them.
+
+use super::super::unit_names::{plural_title, units};
+use super::line_chart::{ChartLine, line_chart};
+use super::unit_sections::explanation;
+use crate::figures::escape::escape_cut;
+use crate::figures::html::{
+    LONGEST_NAME, ShareScale, and_more, document, fact, head, number, number_of, unbroken,
+};
+use crate::figures::shares::weight_share;
+use crate::time::day;
+use maud::{Markup, html};
+use robosieve::report::{AgentPoint, CoverageCounts, Series, SeriesPoint};
+
+/// The most agents with charts, the most labels of a table, and the most rows of all tables. The
+/// JSON and the CSV have all.
+const AGENTS: usize = 40;
+const LABELS: usize = 24;
+const ROWS: usize = 240;
+
+/// The most agents whose charts are larger.
+const FEW: usize = 2;
+
+/// The most pairs of an agent and a snapshot whose values are points of the charts.
+const POINTS: usize = 480;
+
+/// The most characters of a label.
+const LABEL: usize = 24;
+
+/// The page; `made_at` is its date, in seconds since 1970.
+pub(in super::super) fn series_page(series: &Series, made_at: i64) -> String {
+    let title = title(series);
+    // All sections show the same agents in one order, and a page of thousands of charts would not
+    // open.
+    let agents: Vec<usize> = series
+        .agents_by_refusal()
+        .into_iter()
+        .take(AGENTS)
+        .collect();
+    document(html! {
+        (head(&title))
+        body {
+            (header(series, &title, made_at))
+            main {
+                (charts(series, &agents, &WHOLLY))
+                (charts(series, &agents, &PARTLY))
+                @if series.points.iter().any(|point| point.weights.is_some()) {
+                    (charts(series, &agents, &WEIGHTED))
+                }
+                (tables(series, &agents))
+            }
+            footer {
+                p { (explanation(series.by)) " It refuses an agent wholly if every URL is refused, except perhaps /robots.txt; partly if some are." }
+                p { "Made by robosieve " (env!("CARGO_PKG_VERSION")) "." }
+            }
+        }
+    })
+}
+
+fn title(series: &Series) -> String {
+    let agents = match series.agents.as_slice() {
+        [one] => escape_cut(one, LONGEST_NAME),
+        agents => format!("{} agents", agents.len()),
+    };
+    let refused = format!("{} that refuse {agents}", plural_title(series.by));
+    match (series.points.first(), series.points.last()) {
+        (Some(from), Some(to)) if series.points.len() > 1 => {
+            format!(
+                "{refused}, from {} to {}",
+                escape_cut(&from.label, LABEL),
+                escape_cut(&to.label, LABEL)
+            )
+        }
+        _ => refused,
+    }
+}
+
+fn header(series: &Series, title: &str, made_at: i64) -> Markup {
+    html! {
+        header {
+            p.kicker { "robots.txt series, " (day(made_at)) }
+            h1 { (title) }
+            dl.facts {
+                (fact("Snapshots", html! { (series.points.len()) }))
+                @if let Some(common) = series.common_units {
+                    (fact(&format!("{} in all snapshots", plural_title(series.by)), number("/common_units", common)))
+                }
+                @if let Some((last, point)) = series.points.iter().enumerate().next_back() {
+                    (fact(&format!("{} at {}", plural_title(series.by), escape_cut(&point.label, LABEL)), number(&format!("/points/{last}/units"), point.units)))
+                    (fact("Rules parsed with", html! { "profile " (point.snapshot.profile.name()) }))
+                    (fact("Failures judged with", html! { "policy " (point.judging.status_policy) }))
+                }
+            }
+        }
+    }
+}
+
+/// A section of charts: two lines per agent.
+struct ChartKind {
+    kicker: &'static str,
+    /// The adverb of the heading: the share that refuses *wholly*.
+    adverb: &'static str,
+    /// The whole of the shares: the units, or their weight.
+    whole: fn(&str) -> String,
+    total: &'static str,
+    /// The class of the line of all, and of the line by name.
+    classes: [&'static str; 2],
+    /// The part of all and the part by name of an agent at a point, and the whole.
+    parts: fn(&SeriesPoint, &AgentPoint) -> [f64; 3],
+}
+
+const WHOLLY: ChartKind = ChartKind {
+    kicker: "Refused wholly",
+    adverb: "wholly",
+    whole: |units| format!("the {units}"),
+    total: "wholly",
+    classes: ["l-wholly", "l-wholly named"],
+    parts: |point, agent| {
+        let CoverageCounts {
+            wholly,
+            wholly_by_name,
+            ..
+        } = agent.origins;
+        [wholly as f64, wholly_by_name as f64, point.units as f64]
+    },
+};
+
+const PARTLY: ChartKind = ChartKind {
+    kicker: "Refused partly",
+    adverb: "partly",
+    whole: |units| format!("the {units}"),
+    total: "partly",
+    classes: ["l-partly", "l-partly named"],
+    parts: |point, agent| {
+        let CoverageCounts {
+            partly,
+            partly_by_name,
+            ..
+        } = agent.origins;
+        [partly as f64, partly_by_name as f64, point.units as f64]
+    },
+};
+
+const WEIGHTED: ChartKind = ChartKind {
+    kicker: "Refused wholly, weighted",
+    adverb: "wholly",
+    whole: |units| format!("the weight of the {units}"),
+    total: "wholly",
+    classes: ["l-wholly", "l-wholly named"],
+    parts: |point, agent| {
+        let counts = agent.weighted.unwrap_or_default();
+        let weights = point.weights.as_ref();
+        [
+            counts.wholly,
+            counts.wholly_by_name,
+            weights.map_or(0.0, |weights| weights.matched),
+        ]
+    },
+};
+
+impl ChartKind {
+    /// The lines of an agent in per cent: all, and by name.
+    fn percents(&self, series: &Series, agent: usize) -> [Vec<f64>; 2] {
+        let mut lines = [Vec::new(), Vec::new()];
+        for point in &series.points {
+            let [all, by_name, whole] = match point.agents.get(agent) {
+                Some(of) => (self.parts)(point, of),
+                None => [0.0; 3],
+            };
+            lines[0].push(ShareScale::WHOLE.place(all, whole));
+            lines[1].push(ShareScale::WHOLE.place(by_name, whole));
+        }
+        lines
+    }
+
+    /// The headline: the agent of the first chart, which is refused most, at the first and the last
+    /// point.
+    fn heading(&self, series: &Series, agents: &[usize]) -> String {
+        let Some(&agent) = agents.first() else {
+            return "No agents".to_owned();
+        };
+        let ends = [series.points.first(), series.points.last()].map(|point| {
+            let parts = point.and_then(|point| Some((self.parts)(point, point.agents.get(agent)?)));
+            parts.map_or_else(
+                || weight_share(0.0, 0.0),
+                |[all, _, whole]| weight_share(all, whole),
+            )
+        });
+        let name = escape_cut(&series.agents[agent], LONGEST_NAME);
+        let whole = (self.whole)(units(series.by));
+        let adverb = self.adverb;
+        match ends {
+            [from, to] if series.points.len() > 1 => {
+                format!("{from} of {whole} refused {name} {adverb} at first, and {to} at last")
+            }
+            [_, to] => format!("{to} of {whole} refuse {name} {adverb}"),
+        }
+    }
+}
+
+/// The two lines of an agent.
+fn agent_lines<'c>(
+    series: &Series,
+    agent: usize,
+    kind: &'c ChartKind,
+    has_points: bool,
+) -> [ChartLine<'c>; 2] {
+    let [total, by_name] = kind.percents(series, agent);
+    [
+        ChartLine {
+            class: kind.classes[0],
+            name: kind.total,
+            percents: total,
+            has_points,
+        },
+        ChartLine {
+            class: kind.classes[1],
+            name: "by name",
+            percents: by_name,
+            has_points,
+        },
+    ]
+}
+
+/// A section with one chart per agent.
+fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
+    let labels: Vec<&str> = series
+        .points
+        .iter()
+        .map(|point| point.label.as_str())
+        .collect();
+    // Each point is an element with its own text, which a large page has no room for.
+    let has_points = agents.len() * labels.len() <= POINTS;
+    let charts: Vec<(usize, [ChartLine<'_>; 2])> = agents
+        .iter()
+        .map(|&agent| (agent, agent_lines(series, agent, kind, has_points)))
+        .collect();
+    // One scale for all charts lets a reader compare agents by the height of their lines.
+    let most = charts
+        .iter()
+        .flat_map(|(_, [total, _])| &total.percents)
+        .copied()
+        .fold(0.0, f64::max);
+    let scale = ShareScale::of(most);
+    html! {
+        section {
+            p.kicker { (kind.kicker) }
+            h2 { (unbroken(&kind.heading(series, agents))) }
+            ul.legend {
+                li { (line_key(kind.classes[0])) (kind.total) }
+                li { (line_key(kind.classes[1])) "of these, by name" }
+            }
+            @if labels.is_empty() {
+                p.soft { "There are no snapshots." }
+            } @else {
+                div.charts.few[agents.len() <= FEW] { @for (agent, lines) in &charts { (chart(&series.agents[*agent], &labels, lines, scale)) } }
+            }
+            (and_more(series.agents.len(), AGENTS, "agents"))
+        }
+    }
+}
+
+fn chart(agent: &str, labels: &[&str], lines: &[ChartLine<'_>; 2], scale: ShareScale) -> Markup {
+    let [now, now_by_name] = lines.each_ref().map(|line| {
+        let last = line.percents.last().copied().unwrap_or_default();
+        unbroken(&weight_share(last, 100.0))
+    });
+    html! {
+        figure {
+            figcaption { strong { (escape_cut(agent, LONGEST_NAME)) } " " span { (now) ", by name " (now_by_name) } }
+            (line_chart(agent, labels, lines, scale))
+        }
+    }
+}
+
+/// The sample of a line.
+fn line_key(class: &str) -> Markup {
+    html! { svg.key.long viewBox="0 0 28 14" aria-hidden="true" { g class=(class) { polyline points="0,7 28,7" {} circle cx="14" cy="7" r="3" {} } } }
+}
+
+/// The numbers of the charts: a table per agent, with the newest snapshots.
+fn tables(series: &Series, agents: &[usize]) -> Markup {
+    let shown = series.points.len().min(LABELS);
+    let first = series.points.len() - shown;
+    let tables = (ROWS / shown.max(1)).min(agents.len());
+    html! {
+        @if shown > 0 {
+            section {
+                p.kicker { "The numbers" }
+                h2 { (plural_title(series.by)) " that refuse each agent" }
+                @for &agent in agents.iter().take(tables) {
+                    details {
+                        summary { (escape_cut(&series.agents[agent], LONGEST_NAME)) }
+                        table.stacked {
+                            thead { tr { th { "Snapshot" } @for (_, name) in COLUMNS { th.n { (name) } } } }
+                            tbody { @for (p, point) in series.points.iter().enumerate().skip(first) { (row(p, point, agent)) } }
+                        }
+                    }
+                }
+                (and_more(series.agents.len(), tables, "agents"))
+                (and_more(series.points.len(), shown, "snapshots, the older ones"))
+            }
+        }
+    }
+}
+
+/// The columns of the tables: the key of the JSON, and the heading.
+const COLUMNS: [(&str, &str); 4] = [
+    ("wholly", "wholly"),
+    ("wholly_by_name", "wholly by name"),
+    ("partly", "partly"),
+    ("partly_by_name", "partly by name"),
+];
+
+fn row(p: usize, point: &SeriesPoint, agent: usize) -> Markup {
+    let counts = point
+        .agents
+        .get(agent)
+        .map(|of| of.origins)
+        .unwrap_or_default();
+    let values = [
+        counts.wholly,
+        counts.wholly_by_name,
+        counts.partly,
+        counts.partly_by_name,
+    ];
+    html! {
+        tr {
+            th.origin { (escape_cut(&point.label, LABEL)) }
+            @for ((key, name), value) in COLUMNS.iter().zip(values) {
+                td.n data-label=(name) { (number_of(&format!("/points/{p}/agents/{agent}/origins/{key}"), value, point.units)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The units of a report in its texts, and the sections of weights and of top-level domains.
+
+use super::super::headlines;
+use super::super::unit_names::{plural_title, units};
+use crate::figures::escape::escape_cut;
+use crate::figures::html::{
+    BarRow, BarSegment, LONGEST_NAME, and_more, bar_rows, legend, number, number_of, unbroken,
+};
+use crate::figures::shares::weight_share;
+use maud::{Markup, html};
+use robosieve::report::{CoverageCounts, Report, UnitGroup, UnitKind};
+use std::cmp::Ordering;
+
+/// The most rows of agents, the most columns of agents, and the most rows of groups. The JSON has
+/// all.
+const AGENTS: usize = 40;
+const COLUMNS: usize = 6;
+const GROUPS: usize = 30;
+
+/// The keys of the bars of coverages, in the order of [`coverage_segments`].
+pub(super) const COVERAGES: [(&str, &str); 5] = [
+    ("wholly", "refused wholly, by name"),
+    ("global", "wholly, by *"),
+    ("status", "wholly, by status"),
+    ("partly", "refused partly"),
+    ("not", "nothing refused"),
+];
+
+/// The number of leading segments of a bar of coverages that are refused wholly.
+pub(super) const WHOLLY: usize = 3;
+
+/// The segments of a bar of coverages, from counts or sums of weights.
+pub(super) fn coverage_segments(sizes: [f64; 5]) -> Vec<BarSegment<'static>> {
+    COVERAGES
+        .into_iter()
+        .zip(sizes)
+        .map(|((class, name), size)| BarSegment { class, name, size })
+        .collect()
+}
+
+/// The explanation of units.
+pub(super) fn explanation(by: UnitKind) -> String {
+    let unit = match by {
+        UnitKind::Origin => {
+            return "An origin is a scheme, host and port: http, https and www are separate origins.".to_owned();
+        }
+        UnitKind::Host => "All schemes and ports of a host",
+        _ => "All hosts of a registrable domain",
+    };
+    format!("{unit} count once, by one of its origins.")
+}
+
+/// The weight of the units that refuse each agent; nothing without weights.
+pub(super) fn weighted(report: &Report) -> Markup {
+    let Some(weights) = &report.weights else {
+        return html! {};
+    };
+    // By weight, another agent may be the most refused one, so this section has its own order.
+    let mut agents: Vec<(&str, CoverageCounts<f64>)> = report
+        .agents
+        .iter()
+        .filter_map(|agent| Some((agent.agent.as_str(), agent.weighted?)))
+        .collect();
+    agents.sort_by(|(_, a), (_, b)| {
+        refused_weights(b)
+            .partial_cmp(&refused_weights(a))
+            .unwrap_or(Ordering::Equal)
+    });
+    let rows: Vec<BarRow<'_>> = agents
+        .iter()
+        .take(AGENTS)
+        .map(|(name, counts)| weighted_row(name, counts, weights.matched))
+        .collect();
+    let heading = match agents.first() {
+        Some((name, counts)) => format!(
+            "{} is refused most: wholly by {} of the weight, {} by name",
+            escape_cut(name, LONGEST_NAME),
+            weight_share(counts.wholly, weights.matched),
+            weight_share(counts.wholly_by_name, weights.matched)
+        ),
+        None => "No agents".to_owned(),
+    };
+    html! {
+        section {
+            p.kicker { "Weighted " (units(report.by)) " by agent" }
+            h2 { (unbroken(&heading)) }
+            (legend(&COVERAGES))
+            (bar_rows(&rows, "weights"))
+            (and_more(agents.len(), AGENTS, "agents"))
+            p.soft {
+                "The weights name " (number("/weights/units_matched", weights.units_matched)) " of the " (units(report.by)) ". "
+                (number_of("/weights/entries_matched", weights.entries_matched, weights.entries)) " of the entries name one, with "
+                (unbroken(&weight_share(weights.matched, weights.listed))) " of the listed weight. All other " (units(report.by)) " weigh nothing."
+            }
+        }
+    }
+}
+
+/// The weights that order agents: refused wholly by name, wholly, partly.
+fn refused_weights(counts: &CoverageCounts<f64>) -> [f64; 3] {
+    [counts.wholly_by_name, counts.wholly, counts.partly]
+}
+
+fn weight_text(part: f64, whole: f64) -> String {
+    unbroken(&weight_share(part, whole))
+}
+
+/// The bar of an agent. A sum of weights means little to a reader, so the row has shares
+/// alone.
+fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> BarRow<'r> {
+    let CoverageCounts {
+        wholly,
+        wholly_by_name,
+        wholly_by_global,
+        wholly_by_status,
+        partly,
+        not,
+        ..
+    } = *counts;
+    BarRow {
+        name,
+        headline: html! { "wholly " (weight_text(wholly, whole)) },
+        // The bars have the colours of the section of counts, so that a reader compares the two.
+        segments: coverage_segments([
+            wholly_by_name,
+            wholly_by_global,
+            wholly_by_status,
+            partly,
+            not,
+        ]),
+        refusals: WHOLLY,
+        details: html! {
+            span { "by name " (weight_text(wholly_by_name, whole)) ", " }
+            span { "by * " (weight_text(wholly_by_global, whole)) ", " }
+            span { "by status " (weight_text(wholly_by_status, whole)) "; " }
+            span { "partly " (weight_text(partly, whole)) "; " }
+            span { "not " (weight_text(not, whole)) }
+        },
+    }
+}
+
+/// The top-level domains, with a column for each of the most refused agents.
+pub(super) fn groups(report: &Report) -> Markup {
+    let Some(groups) = &report.groups else {
+        return html! {};
+    };
+    // More columns do not fit a page, and on a phone each is a line of its block.
+    let columns: Vec<usize> = report
+        .agents_by_refusal()
+        .into_iter()
+        .take(COLUMNS)
+        .collect();
+    let names: Vec<String> = columns
+        .iter()
+        .map(|&i| escape_cut(&report.agents[i].agent, LONGEST_NAME))
+        .collect();
+    html! {
+        section {
+            p.kicker { (plural_title(report.by)) " by top-level domain" }
+            h2 { (unbroken(&headlines::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
+            table.stacked {
+                caption { "Refused wholly, of the " (units(report.by)) " with each top-level domain." }
+                thead { tr { th { "Domain" } th.n { (plural_title(report.by)) } @for name in &names { th.n { (name) } } } }
+                tbody { @for (g, group) in groups.iter().take(GROUPS).enumerate() { (group_row(g, group, report, &columns, &names)) } }
+            }
+            (and_more(groups.len(), GROUPS, "top-level domains"))
+            (and_more(report.agents.len(), COLUMNS, "agents"))
+        }
+    }
+}
+
+fn group_row(
+    g: usize,
+    group: &UnitGroup,
+    report: &Report,
+    columns: &[usize],
+    names: &[String],
+) -> Markup {
+    let cells = columns
+        .iter()
+        .filter_map(|&agent| Some((agent, group.agents.get(agent)?)));
+    html! {
+        tr {
+            th.origin { bdi { (escape_cut(&group.name, LONGEST_NAME)) } }
+            td.n data-label=(plural_title(report.by)) { (number(&format!("/groups/{g}/units"), group.units)) }
+            @for ((agent, counts), name) in cells.zip(names) {
+                td.n data-label=(name) { (number_of(&format!("/groups/{g}/agents/{agent}/wholly"), counts.wholly, group.units)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `robosieve report`: statistics of a snapshot, and of lists of URLs, for some agents.
+
+mod args;
+mod csv;
+mod headlines;
+mod html;
+mod outputs;
+mod series;
+mod series_table;
+mod table;
+mod unit_args;
+mod unit_names;
+
+pub(crate) use args::ReportArgs;
+
+use crate::figures::escape::escape_lines;
+use crate::judge_job::open_inputs;
+use crate::output::{OutputTarget, is_stdout, print_with};
+use crate::progress::Progress;
+use crate::summary::print_report;
+use outputs::{json_text, made_at, open_outputs, write};
+use robosieve::job;
+use robosieve::report::{Report, Reporter};
+use robosieve::{ErrorKind, Judge, Snapshot};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
+    match &args.snapshot {
+        Some(snapshot) => run_on_snapshot(args, snapshot, quiet),
+        None => series::run(args, quiet),
+    }
+}
+
+/// Reports on one snapshot, and on the lists if there are any.
+fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
+    // A table after JSON on standard output would break the reader of the JSON.
+    let named = args.outputs();
+    let is_stdout_taken = named.iter().any(|(_, path)| is_stdout(path));
+    let has_table = !is_stdout_taken && (named.is_empty() || !quiet);
+    let inputs = if args.inputs.are_named() {
+        args.inputs.all(quiet)?
+    } else {
+        Vec::new()
+    };
+    // A report over large lists may run for hours, so outputs and options fail before it starts.
+    args.refuse_outputs(&[path], &inputs, has_table)?;
+    let outputs = open_outputs(&named)?;
+    let weights = args.units.read_weights()?;
+    let snapshot = Snapshot::open(path)?;
+    args.verify.all(&snapshot, path)?;
+    // A misspelled agent has the figures of an unknown one, which look right.
+    let agent_args = &args.judge.agents;
+    let agents = agent_args.resolve(quiet)?;
+    agent_args.check_spelling_in(&agents, [(&snapshot, path)])?;
+    for input in &args.inputs.inputs {
+        agent_args.refuse_agent_as_input(input)?;
+    }
+    let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
+    let reporter = args.units.apply(Reporter::new(&judge), weights.as_ref());
+    let report = build_report(args, reporter, path, inputs, quiet)?;
+    args.units
+        .warn_of_few_matches(report.weights.as_ref(), report.units, path);
+    // All outputs have the same date, and none replaces its file unless all are complete.
+    let made_at = made_at()?;
+    let written = write(outputs, |option| {
+        Ok(match option {
+            "--html" => escape_lines(&html::page(&report, made_at)).into_owned(),
+            "--json" => json_text(&report, made_at)?,
+            _ => csv::csv(&report),
+        })
+    })?;
+    if has_table {
+        print_with(&table::table(&report), written)
+    } else {
+        OutputTarget::commit_all(written)
+    }
+}
+
+/// Computes the figures of the snapshot, and of the lists if there are any.
+fn build_report(
+    args: &ReportArgs,
+    reporter: Reporter<'_>,
+    snapshot: &Path,
+    inputs: Vec<PathBuf>,
+    quiet: bool,
+) -> anyhow::Result<Report> {
+    let reporter = reporter
+        .top(args.top as usize)
+        .records(args.records.options());
+    // An error of an input names its file.
+    let of_snapshot = |err: robosieve::Error| match err.kind() {
+        ErrorKind::Corrupt { .. } => err.at(snapshot),
+        _ => err,
+    };
+    if !args.inputs.are_named() {
+        return Ok(reporter.of_snapshot().map_err(of_snapshot)?);
+    }
+    let inputs = args.inputs.part(inputs);
+    let progress = Progress::of_inputs(&inputs, quiet);
+    let show = |at: job::Progress| progress.set(at.bytes_read);
+    let reporter = reporter.progress(&show);
+    let report = reporter
+        .require_url(true)
+        .of_inputs(open_inputs(&inputs)?)
+        .map_err(of_snapshot)?;
+    progress.finish();
+    if let Some(lists) = report.lists.as_ref().filter(|_| !quiet) {
+        print_report(lists, progress.elapsed());
+    }
+    Ok(report)
+}

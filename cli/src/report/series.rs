@@ -1,0 +1,148 @@
+//! `robosieve report --series`: the figures of several snapshots, one opened at a time.
+
+use super::args::ReportArgs;
+use super::csv;
+use super::html;
+use super::outputs::{json_text, made_at, open_outputs, write};
+use super::series_table::series_table;
+use crate::figures::escape::{escape, escape_lines};
+use crate::output::{OutputTarget, is_stdout, print_with};
+use crate::stderr::print_line;
+use anyhow::{anyhow, bail};
+use robosieve::report::{Reporter, Series, UnitSet, Weights};
+use robosieve::{Agent, Judge, Snapshot};
+use std::path::{Path, PathBuf};
+
+/// A snapshot of the series, and its label.
+struct LabelledSnapshot {
+    label: String,
+    path: PathBuf,
+}
+
+/// Reports on the snapshots of `--series`.
+pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
+    let snapshots = parse_series(&args.series)?;
+    // A table after JSON on standard output would break the reader of the JSON.
+    let named = args.outputs();
+    let has_table = !named.iter().any(|(_, path)| is_stdout(path)) && (named.is_empty() || !quiet);
+    let paths: Vec<&Path> = snapshots
+        .iter()
+        .map(|snapshot| snapshot.path.as_path())
+        .collect();
+    args.refuse_outputs(&paths, &[], has_table)?;
+    // Many large snapshots are read below, so outputs that cannot be written fail first.
+    let outputs = open_outputs(&named)?;
+    let weights = args.units.read_weights()?;
+    let agents = args.judge.agents.resolve(quiet)?;
+    // The common units are known after the last snapshot, so each snapshot is opened twice. Two
+    // passes hold one snapshot at a time.
+    let common = survey_snapshots(args, &snapshots, &agents)?;
+    let series = build_series(args, &snapshots, &agents, weights.as_ref(), common.as_ref())?;
+    let made_at = made_at()?;
+    let written = write(outputs, |option| match option {
+        "--html" => Ok(escape_lines(&html::series_page(&series, made_at)).into_owned()),
+        "--json" => json_text(&series, made_at),
+        _ => Ok(csv::series_csv(&series)),
+    })?;
+    if has_table {
+        print_with(&series_table(&series), written)
+    } else {
+        OutputTarget::commit_all(written)
+    }
+}
+
+/// Parses `LABEL=SNAP`. The label ends at the first `=`.
+fn parse_series(arguments: &[String]) -> anyhow::Result<Vec<LabelledSnapshot>> {
+    let mut snapshots: Vec<LabelledSnapshot> = Vec::new();
+    for argument in arguments {
+        let parts = argument
+            .split_once('=')
+            .filter(|(label, path)| !label.is_empty() && !path.is_empty());
+        let Some((label, path)) = parts else {
+            bail!("--series {argument}: give each snapshot a label: 2025-01={argument}");
+        };
+        if snapshots.iter().any(|earlier| earlier.label == label) {
+            bail!(
+                "--series {argument}: an earlier snapshot has the label {label} too; give each its own"
+            );
+        }
+        snapshots.push(LabelledSnapshot {
+            label: label.to_owned(),
+            path: PathBuf::from(path),
+        });
+    }
+    Ok(snapshots)
+}
+
+/// Verifies all snapshots, checks the spelling of the agents, and finds the common units if only
+/// these are counted.
+fn survey_snapshots(
+    args: &ReportArgs,
+    snapshots: &[LabelledSnapshot],
+    agents: &[Agent],
+) -> anyhow::Result<Option<UnitSet>> {
+    let mut common: Option<UnitSet> = None;
+    let mut spelling = args.judge.agents.spell_check(agents)?;
+    let mut first_profile = None;
+    for LabelledSnapshot { label, path } in snapshots {
+        let snapshot = Snapshot::open(path)?;
+        args.verify.all(&snapshot, path)?;
+        spelling
+            .add_snapshot(&snapshot)
+            .map_err(|err| err.at(path))?;
+        // A change of the parser would look like a change of the sites.
+        let profile = snapshot.profile().map_err(|err| err.at(path))?.name();
+        let (first, first_label) = *first_profile.get_or_insert((profile, label));
+        if profile != first {
+            let message = format!(
+                "{label} has the profile {profile}, and {first_label} has {first}: the rules of the same robots.txt \
+                 may differ; compile all archives with one profile"
+            );
+            print_line(format_args!("robosieve: warning: {}", escape(&message)));
+        }
+        // Units that come and go change the shares of a series without any change of rules.
+        if args.common {
+            let units = UnitSet::of(&snapshot, args.units.kind()).map_err(|err| err.at(path))?;
+            common = Some(match common {
+                Some(earlier) => earlier.intersect(&units),
+                None => units,
+            });
+        }
+    }
+    // An agent is misspelled only if no snapshot of the series names it.
+    args.judge.agents.check_spelling(spelling)?;
+    match common {
+        Some(units) if units.is_empty() => Err(anyhow!(
+            "--common: no {} is in all snapshots, so nothing can be counted; compare them without --common",
+            args.units.kind().name()
+        )),
+        common => Ok(common),
+    }
+}
+
+/// Computes one point per snapshot.
+fn build_series(
+    args: &ReportArgs,
+    snapshots: &[LabelledSnapshot],
+    agents: &[Agent],
+    weights: Option<&Weights>,
+    common: Option<&UnitSet>,
+) -> anyhow::Result<Series> {
+    let mut series = Series::new(agents, args.units.kind());
+    series.common_units = common.map(UnitSet::len);
+    for LabelledSnapshot { label, path } in snapshots {
+        let snapshot = Snapshot::open(path)?;
+        let judge = Judge::new(&snapshot, agents, args.judge.options())?;
+        let mut reporter = args.units.apply(Reporter::new(&judge), weights);
+        if let Some(common) = common {
+            reporter = reporter.within(common);
+        }
+        let point = reporter
+            .series_point(label.as_str())
+            .map_err(|err| err.at(path))?;
+        args.units
+            .warn_of_few_matches(point.weights.as_ref(), point.units, path);
+        series.points.push(point);
+    }
+    Ok(series)
+}

@@ -1,0 +1,128 @@
+//! A series as text for a terminal: one row per agent, one column per snapshot.
+
+use super::unit_names::units;
+use crate::figures::counts::grouped;
+use crate::figures::escape::escape_cut;
+use crate::figures::shares::{share, weight_share};
+use crate::figures::table::{Columns, longest};
+use robosieve::report::{AgentPoint, Series, SeriesPoint};
+
+/// The most characters of a name and of a label, and the width of the table.
+const NAME: usize = 26;
+const LABEL: usize = 16;
+const WIDTH: usize = 100;
+
+/// The share of an agent at a point.
+type Share = fn(&SeriesPoint, &AgentPoint) -> Option<String>;
+
+/// The tables of a series, each with its title.
+const SHARES: [(&str, Share); 5] = [
+    ("refused wholly", |point, agent| {
+        Some(share(agent.origins.wholly, point.units))
+    }),
+    ("refused wholly by name", |point, agent| {
+        Some(share(agent.origins.wholly_by_name, point.units))
+    }),
+    ("refused partly", |point, agent| {
+        Some(share(agent.origins.partly, point.units))
+    }),
+    ("refused wholly, by weight", |point, agent| {
+        Some(weight_share(
+            agent.weighted?.wholly,
+            point.weights.as_ref()?.matched,
+        ))
+    }),
+    ("refused partly, by weight", |point, agent| {
+        Some(weight_share(
+            agent.weighted?.partly,
+            point.weights.as_ref()?.matched,
+        ))
+    }),
+];
+
+pub(super) fn series_table(series: &Series) -> String {
+    let mut out = title(series) + "\n";
+    let width = longest(labels(&series.points)).max(8) + 2;
+    let cells = [width];
+    let columns = Columns {
+        indent: 2,
+        name: NAME,
+        gap: 0,
+        cells: &cells,
+    };
+    // As many columns as fit; the others follow below.
+    for points in series.points.chunks(((WIDTH - NAME - 2) / width).max(1)) {
+        let sizes = points.iter().map(|point| grouped(point.units)).collect();
+        push_row("", Vec::new(), &columns, &mut out);
+        push_row("", labels(points), &columns, &mut out);
+        push_row(units(series.by), sizes, &columns, &mut out);
+        for (title, share) in SHARES {
+            push_shares(series, points, title, share, &columns, &mut out);
+        }
+    }
+    out
+}
+
+/// The rows of one share. A share that no agent has, such as one by weight without weights, has no
+/// title either.
+fn push_shares(
+    series: &Series,
+    points: &[SeriesPoint],
+    title: &str,
+    share: Share,
+    columns: &Columns<'_>,
+    out: &mut String,
+) {
+    let mut has_title = false;
+    for agent in series.agents_by_refusal() {
+        let cells: Option<Vec<String>> = points
+            .iter()
+            .map(|point| share(point, point.agents.get(agent)?))
+            .collect();
+        let Some((name, cells)) = series.agents.get(agent).zip(cells) else {
+            continue;
+        };
+        if !has_title {
+            push_row("", Vec::new(), columns, out);
+            push_row(title, labels(points), columns, out);
+            has_title = true;
+        }
+        push_row(&escape_cut(name, NAME - 1), cells, columns, out);
+    }
+}
+
+fn push_row(name: &str, cells: Vec<String>, columns: &Columns<'_>, out: &mut String) {
+    out.push_str(columns.row(name, cells).trim_end());
+    out.push('\n');
+}
+
+/// The labels of points, as headings of their columns.
+fn labels(points: &[SeriesPoint]) -> Vec<String> {
+    points
+        .iter()
+        .map(|point| escape_cut(&point.label, LABEL - 1))
+        .collect()
+}
+
+/// The number of agents and of snapshots, and the counted units.
+fn title(series: &Series) -> String {
+    let agents = match series.agents.as_slice() {
+        [one] => escape_cut(one, NAME),
+        agents => format!("{} agents", agents.len()),
+    };
+    let snapshots = match series.points.len() {
+        1 => "1 snapshot".to_owned(),
+        count => format!("{count} snapshots"),
+    };
+    let title = format!("What robots.txt lets {agents} fetch, in {snapshots}");
+    let units = units(series.by);
+    match series.common_units {
+        Some(common) => format!(
+            "{title}\ncounted: the {} {units} that all snapshots share",
+            grouped(common)
+        ),
+        None => format!(
+            "{title}\ncounted: all {units} of each snapshot; --common counts only shared ones"
+        ),
+    }
+}

@@ -1,0 +1,347 @@
+//! A report as text for a terminal.
+
+use super::headlines;
+use super::unit_names::units;
+use crate::figures::counts::{counted, grouped};
+use crate::figures::escape::escape_cut;
+use crate::figures::shares::{share, weight_share};
+use crate::figures::table::Columns;
+use crate::time::minute;
+use robosieve::report::{AgentReport, CoverageCounts, Example, Report, UnitKind};
+
+/// The most characters of an agent's name, of a rule and of an origin.
+const NAME: usize = 26;
+const RULE: usize = 60;
+const ORIGIN: usize = 50;
+/// The most agents in the table of top-level domains.
+const GROUP_AGENTS: usize = 5;
+
+/// The columns of URLs per agent, each a count and its share.
+const URL_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: NAME,
+    gap: 1,
+    cells: &[17],
+};
+/// The columns of units per agent: a count and its share, then the shares of the causes.
+const CAUSE_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: NAME,
+    gap: 0,
+    cells: &[19, 9, 9, 11, 10, 10],
+};
+/// The columns of top-level domains: a count and its share, then a share per agent.
+const GROUP_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: 14,
+    gap: 0,
+    cells: &[19, 13],
+};
+
+pub(super) fn table(report: &Report) -> String {
+    let mut out = ReportTable(String::new());
+    head(report, &mut out);
+    agents(report, &mut out);
+    reasons(report, &mut out);
+    top_origins(report, &mut out);
+    rules(report, &mut out);
+    signals(report, &mut out);
+    if let Some(refusal) = &report.example {
+        example(refusal, &mut out);
+    }
+    out.0
+}
+
+struct ReportTable(String);
+
+impl ReportTable {
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.0.push_str(text.as_ref().trim_end());
+        self.0.push('\n');
+    }
+
+    fn heading(&mut self, text: impl AsRef<str>) {
+        self.0.push('\n');
+        self.line(text);
+    }
+
+    /// A name in a column of `width`, and its counts with their shares.
+    fn row(&mut self, name: &str, width: usize, cells: &[String]) {
+        let columns = Columns {
+            indent: 2,
+            name: width,
+            gap: 0,
+            cells: &[22],
+        };
+        self.line(columns.row(name, cells));
+    }
+}
+
+/// What the figures below are of: the snapshot, the lists and the units.
+fn head(report: &Report, out: &mut ReportTable) {
+    // The profile and the policy decide verdicts, so two reports compare only if they agree.
+    let snapshot = &report.snapshot;
+    out.line(headlines::title(report));
+    out.line(format!(
+        "snapshot: {} origins, {} robots.txt files, captured {}; profile {}, status policy {}",
+        grouped(snapshot.origins),
+        grouped(snapshot.robots_files),
+        headlines::captured(snapshot),
+        snapshot.profile.name(),
+        report.judging.status_policy,
+    ));
+    if let Some(lists) = &report.lists {
+        out.line(format!(
+            "lists: {} lines, of {} of these origins; {} of others, {} that are not URLs",
+            grouped(lists.lines),
+            grouped(lists.origins),
+            grouped(lists.unknown),
+            grouped(lists.invalid)
+        ));
+    }
+    // The unit changes every share below.
+    out.line(match report.by {
+        UnitKind::Origin => {
+            "counted: origins; http, https, www and every port count separately".to_owned()
+        }
+        by => format!(
+            "counted: {}, each by one of its origins",
+            counted(report.units, by.name())
+        ),
+    });
+}
+
+fn with_share(part: u64, whole: u64) -> String {
+    format!("{} {:>8}", grouped(part), share(part, whole))
+}
+
+fn agents(report: &Report, out: &mut ReportTable) {
+    origins(report, out);
+    weights(report, out);
+    groups(report, out);
+    let Some((lists, heading)) = report.lists.as_ref().zip(headlines::urls(report)) else {
+        return;
+    };
+    out.heading(heading);
+    let names = ["allowed", "disallowed", "unknown", "no URL"];
+    out.line(URL_COLUMNS.row("URLs", names));
+    for number in report.agents_by_refused_urls() {
+        let Some((agent, urls)) = report
+            .agents
+            .get(number)
+            .and_then(|agent| Some((agent, agent.urls?)))
+        else {
+            continue;
+        };
+        let counts = [urls.allowed, urls.disallowed, urls.unknown, urls.invalid];
+        out.line(URL_COLUMNS.row(
+            &escape_cut(&agent.agent, NAME - 1),
+            counts.map(|n| with_share(n, lists.lines)),
+        ));
+    }
+}
+
+/// The units that refuse each agent, and the shares of the causes. The most refused agent is first.
+fn origins(report: &Report, out: &mut ReportTable) {
+    out.heading(headlines::origins(report));
+    let name = format!("{} that refuse", units(report.by));
+    out.line(CAUSE_COLUMNS.row(&name, WHOLLY_AND_CAUSES));
+    for agent in agents_by_refusal(report) {
+        let of = agent.origins;
+        let wholly = with_share(of.wholly, report.units);
+        let shares = causes(&of).map(|count| share(count, report.units));
+        out.line(CAUSE_COLUMNS.row(
+            &escape_cut(&agent.agent, NAME - 1),
+            [wholly].iter().chain(&shares),
+        ));
+    }
+    for text in headlines::concentrations(report) {
+        out.line(format!("  note: {text}."));
+    }
+}
+
+/// The same by weight.
+fn weights(report: &Report, out: &mut ReportTable) {
+    let Some((weights, heading)) = report.weights.as_ref().zip(headlines::weights(report)) else {
+        return;
+    };
+    out.heading(heading);
+    out.line(CAUSE_COLUMNS.row("weight that refuses", WHOLLY_AND_CAUSES));
+    for (agent, of) in agents_by_refusal(report).filter_map(|agent| Some((agent, agent.weighted?)))
+    {
+        let wholly = weight_share(of.wholly, weights.matched);
+        let shares = causes(&of).map(|weight| weight_share(weight, weights.matched));
+        out.line(CAUSE_COLUMNS.row(
+            &escape_cut(&agent.agent, NAME - 1),
+            [wholly].iter().chain(&shares),
+        ));
+    }
+}
+
+fn agents_by_refusal(report: &Report) -> impl Iterator<Item = &AgentReport> {
+    report
+        .agents_by_refusal()
+        .into_iter()
+        .filter_map(|number| report.agents.get(number))
+}
+
+/// The headings of [`CAUSE_COLUMNS`]: the count with its share, and the shares of [`causes`].
+const WHOLLY_AND_CAUSES: [&str; 6] = ["wholly", "by name", "by *", "by status", "partly", "not"];
+
+fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
+    [
+        of.wholly_by_name,
+        of.wholly_by_global,
+        of.wholly_by_status,
+        of.partly,
+        of.not,
+    ]
+}
+
+/// The top-level domains: their sizes, and the shares that refuse the most refused agents wholly.
+fn groups(report: &Report, out: &mut ReportTable) {
+    let Some((groups, heading)) = report.groups.as_ref().zip(headlines::groups(report)) else {
+        return;
+    };
+    out.heading(heading);
+    // A terminal has room for a few columns, and the most refused agents take them.
+    let agents: Vec<usize> = report
+        .agents_by_refusal()
+        .into_iter()
+        .take(GROUP_AGENTS)
+        .collect();
+    let mut names = vec![units(report.by).to_owned()];
+    names.extend(
+        agents
+            .iter()
+            .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11))),
+    );
+    out.line(GROUP_COLUMNS.row("wholly refused", names));
+    // The shares are of the group, so that small domains compare with large ones.
+    for group in groups {
+        let wholly = agents
+            .iter()
+            .filter_map(|&agent| Some(group.agents.get(agent)?.wholly));
+        let mut cells = vec![with_share(group.units, report.units)];
+        cells.extend(wholly.map(|wholly| share(wholly, group.units)));
+        out.line(GROUP_COLUMNS.row(&escape_cut(&group.name, 13), cells));
+    }
+    // A reader who misses an agent needs to know that it is not lost.
+    if report.agents.len() > GROUP_AGENTS {
+        out.line(format!(
+            "  And {} more agents, which --json and --csv have.",
+            report.agents.len() - GROUP_AGENTS
+        ));
+    }
+}
+
+/// The reasons of the verdicts: rules, statuses and unreachable servers.
+fn reasons(report: &Report, out: &mut ReportTable) {
+    out.heading(headlines::reasons(report));
+    let mut names = vec![units(report.by).to_owned()];
+    names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
+    out.row("where verdicts come from", 42, &names);
+    for reason in &report.bases {
+        let mut cells = vec![with_share(reason.origins, report.units)];
+        cells.extend(
+            reason
+                .urls
+                .zip(report.lists.as_ref())
+                .map(|(urls, lists)| with_share(urls, lists.lines)),
+        );
+        out.row(reason.basis.description(), 42, &cells);
+    }
+}
+
+fn top_origins(report: &Report, out: &mut ReportTable) {
+    out.heading(headlines::top_origins(report));
+    if report.top_origins.is_empty() {
+        return;
+    }
+    out.line("  for each agent in turn: W refused wholly, P partly, - not");
+    for origin in &report.top_origins {
+        let letters: String = origin
+            .agents
+            .iter()
+            .map(|coverage| coverage.letter())
+            .collect();
+        let cells = origin
+            .urls
+            .zip(origin.urls_refused)
+            .map(|(urls, refused)| format!("  {} of {} URLs", grouped(refused), grouped(urls)));
+        out.line(format!(
+            "  {:<ORIGIN$}  {letters}{}",
+            escape_cut(&origin.origin, ORIGIN),
+            cells.unwrap_or_default()
+        ));
+    }
+}
+
+fn rules(report: &Report, out: &mut ReportTable) {
+    if let Some((deciding, heading)) = report.deciding.as_ref().zip(headlines::deciding(report)) {
+        out.heading(heading);
+        if let Some(text) = headlines::sampled(report) {
+            out.line(format!("  {text}"));
+        }
+        for rule in &deciding.top {
+            out.row(
+                &escape_cut(&rule.rule, RULE),
+                RULE + 1,
+                &[with_share(rule.urls, deciding.explained)],
+            );
+        }
+    }
+    out.heading(headlines::rules(report));
+    for rule in &report.rules.top {
+        out.row(
+            &escape_cut(&rule.rule, RULE),
+            RULE + 1,
+            &[with_share(rule.origins, report.units)],
+        );
+    }
+}
+
+fn signals(report: &Report, out: &mut ReportTable) {
+    out.heading(headlines::signals(report));
+    for signal in report.signals.iter().filter(|signal| signal.origins > 0) {
+        let name = headlines::field_name(signal.field);
+        for value in &signal.values {
+            out.row(
+                &format!("{name}: {}", escape_cut(&value.value, RULE)),
+                RULE + 1,
+                &[with_share(value.origins, signal.origins)],
+            );
+        }
+    }
+}
+
+/// One refusal, from the URL to the line of the robots.txt that decides.
+fn example(refusal: &Example, out: &mut ReportTable) {
+    out.heading(headlines::example(refusal));
+    example_row("URL", &escape_cut(&refusal.url, 200), out);
+    // The address and the date let the reader compare with the robots.txt of today.
+    if let Some(url) = &refusal.robots_url {
+        let fetched = refusal
+            .fetched_at
+            .map(|time| format!(", fetched {}", minute(time)));
+        let source = format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default());
+        example_row("robots.txt", &source, out);
+    }
+    // A group may name hundreds of agents; the first lines are enough to find it.
+    for line in refusal.agent_lines.iter().take(3) {
+        let text = format!("line {}: {}", line.line, escape_cut(&line.text, 120));
+        example_row("group", &text, out);
+    }
+    // A status or a network error refuses without any rule.
+    match &refusal.rule {
+        Some(rule) => {
+            let text = format!("line {}: {}", rule.line, escape_cut(&rule.text, 120));
+            example_row("rule", &text, out);
+        }
+        None => example_row("because", refusal.basis.description(), out),
+    }
+}
+
+fn example_row(name: &str, text: &str, out: &mut ReportTable) {
+    out.line(format!("  {name:<12}{text}"));
+}

@@ -1,0 +1,140 @@
+//! Handles signals that end the program: removes temporary files, prints a line about the outputs,
+//! and ends the process by the same signal.
+
+use crate::stderr::{print_last_line, print_line};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread::Builder;
+use std::time::Duration;
+
+/// The longest delay by a blocked standard error.
+const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// A signal has arrived, and the signal thread ends the process.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// The state of the outputs, for the last line after a signal.
+static OUTPUT_STATE: Mutex<Option<String>> = Mutex::new(None);
+
+/// Sets the state of the outputs, for the last line after a signal.
+pub(crate) fn set_output_state(state: impl Into<String>) {
+    *OUTPUT_STATE.lock().unwrap_or_else(PoisonError::into_inner) = Some(state.into());
+}
+
+/// Records that outputs become visible one by one from now on.
+pub(crate) fn committing() {
+    let mut state = OUTPUT_STATE.lock().unwrap_or_else(PoisonError::into_inner);
+    state.get_or_insert_with(|| "every output file is complete or as it was before".to_owned());
+}
+
+/// Starts to handle the signals that end a program, except ignored ones: `nohup` and `trap '' INT`
+/// stay in force.
+pub(crate) fn handle() {
+    if let Err(err) = platform::handle() {
+        print_line(format_args!(
+            "robosieve: note: if interrupted, temporary files will stay: {err}"
+        ));
+    }
+}
+
+/// Waits for the signal thread if a signal has arrived: the main thread must not end the process
+/// first with another status.
+pub(crate) fn wait_if_ending() {
+    while ENDING.load(Ordering::Acquire) {
+        std::thread::park();
+    }
+}
+
+/// Removes unfinished files, and prints the state of the outputs.
+fn clean_up(signal: &str) {
+    ENDING.store(true, Ordering::Release);
+    robosieve::output::remove_unfinished();
+    let state = OUTPUT_STATE
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    let state = state.unwrap_or_else(|| "no output file was written or changed".to_owned());
+    let line = format!("robosieve: interrupted by {signal}: {state}");
+    // A stopped terminal or a full pipe must not keep the process alive.
+    let (sender, printed) = mpsc::channel::<()>();
+    let printer = Builder::new().name("last line".to_owned()).spawn(move || {
+        print_last_line(format_args!("{line}"));
+        drop(sender);
+    });
+    if printer.is_ok() {
+        // The process ends after the line, or after the timeout.
+        let _ = printed.recv_timeout(STDERR_TIMEOUT);
+    }
+}
+
+#[cfg(unix)]
+mod platform {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag;
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::{emulate_default_handler, signal_name};
+    use std::io;
+    use std::sync::{Arc, mpsc};
+    use std::thread::Builder;
+
+    pub(super) fn handle() -> io::Result<()> {
+        // With a handler, a file beyond `ulimit -f` is a write error, as on a full disk, and does
+        // not end the process.
+        flag::register(SIGXFSZ, Arc::default())?;
+        let wanted = [SIGINT, SIGTERM, SIGHUP]
+            .into_iter()
+            .filter(|signal| !is_ignored(*signal));
+        let (sender, receiver) = mpsc::channel::<Signals>();
+        // The thread starts first: a handled signal without a waiting thread would be lost.
+        Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || wait_for_signal(&receiver))?;
+        // The thread waits for this message, so the receiver exists.
+        let _ = sender.send(Signals::new(wanted)?);
+        Ok(())
+    }
+
+    /// Ends the process at the first signal. If no handler can be installed, the sender is dropped,
+    /// and the thread ends.
+    fn wait_for_signal(receiver: &mpsc::Receiver<Signals>) {
+        let Ok(mut signals) = receiver.recv() else {
+            return;
+        };
+        if let Some(signal) = signals.forever().next() {
+            super::clean_up(signal_name(signal).unwrap_or("a signal"));
+            end(signal);
+        }
+    }
+
+    /// Ends the process by the signal, so that a shell, `make` or a batch system sees it. (A shell
+    /// reports 128 plus the number.)
+    fn end(signal: i32) -> ! {
+        // The first process of a container ignores its own signals.
+        if std::process::id() != 1 {
+            let _ = emulate_default_handler(signal);
+        }
+        std::process::exit(128 + signal)
+    }
+
+    /// Whether the parent process ignores the signal.
+    fn is_ignored(signal: i32) -> bool {
+        let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: without a new action, `sigaction` only writes the current one to a valid pointer;
+        // a zeroed `sigaction` is valid too.
+        let action = unsafe {
+            libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+            action.assume_init()
+        };
+        action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    pub(super) fn handle() -> Result<(), ctrlc::Error> {
+        ctrlc::set_handler(|| {
+            super::clean_up("Ctrl-C");
+            std::process::exit(130);
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! Summaries on stderr.
+
+use crate::figures::counts::grouped;
+use crate::figures::escape::escape;
+use crate::figures::table::{Columns, longest};
+use crate::outcomes::outcome_counts;
+use crate::stderr::print_line;
+use robosieve::Agent;
+use robosieve::compile::{CapturesReport, CompileReport};
+use robosieve::export::ExportStats;
+use robosieve::job::FilterStats;
+use robosieve::report::ListFacts;
+use std::time::Duration;
+
+/// The columns of a name and a number.
+const COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: 26,
+    gap: 0,
+    cells: &[14],
+};
+
+/// Prints rows with a name and a number.
+fn rows(rows: &[(&str, u64)]) {
+    for (name, number) in rows {
+        print_line(format_args!("{}", COLUMNS.row(name, [grouped(*number)])));
+    }
+}
+
+/// Prints the size of a compiled snapshot, and what was skipped.
+pub(crate) fn print_compile(
+    report: &CompileReport,
+    has_previous: bool,
+    has_as_of: bool,
+    elapsed: Duration,
+) {
+    let counts = &report.counts;
+    // The outcomes come first: they show whether the archives were those that the user meant.
+    print_line(format_args!(
+        "compiled {} captures in {:.2} s",
+        grouped(report.captures),
+        elapsed.as_secs_f64()
+    ));
+    rows(&[("origins", counts.origins)]);
+    rows(&outcome_counts(counts));
+    // A row of an option that is not given would be a 0 without a meaning.
+    if has_previous {
+        rows(&[
+            ("kept as they were", report.taken_over),
+            ("captured, but not newer", report.outdated),
+        ]);
+    }
+    if has_as_of {
+        rows(&[
+            ("captures left out as newer", report.too_new),
+            ("captures of unknown time", report.undated),
+        ]);
+    }
+    // Captures and files without effect explain a count of origins that is too small.
+    rows(&[
+        ("found through redirects", counts.redirected),
+        ("superseded captures", report.superseded),
+        ("captures of other URLs", report.other_urls),
+        ("captures without a URL", report.not_urls),
+        ("damaged places skipped", report.damaged),
+        ("files left out", report.skipped_files),
+        ("distinct robots.txt", counts.files),
+        ("rule sets before merging", counts.rule_sets_before),
+        ("rule sets", counts.rule_sets),
+        ("rules in them", counts.rules),
+        ("agent names", counts.tokens),
+        ("bytes in (archives)", report.bytes_in),
+        ("bytes in (robots.txt)", report.body_bytes),
+        ("bytes of distinct texts", report.distinct_text_bytes),
+        ("bytes out", report.bytes_out),
+    ]);
+}
+
+pub(crate) fn print_captures(report: &CapturesReport, elapsed: Duration) {
+    let CapturesReport { input, content, .. } = report;
+    let seconds = elapsed.as_secs_f64();
+    print_line(format_args!(
+        "wrote {} captures in {seconds:.2} s",
+        grouped(content.captures)
+    ));
+    rows(&[
+        ("origins", content.origins),
+        ("captures of other URLs", content.other_urls),
+        ("captures of unknown time", content.undated),
+        ("captures without a URL", input.not_urls),
+        ("damaged places skipped", input.damaged),
+        ("files left out", input.skipped_files),
+        ("distinct texts", content.texts),
+        ("bytes in (inputs)", input.bytes_in),
+        ("bytes in (robots.txt)", input.body_bytes),
+        ("bytes of distinct texts", content.text_bytes),
+        ("bytes out", input.bytes_out),
+    ]);
+}
+
+/// The counts of lines.
+fn line_counts(stats: &FilterStats) -> Vec<String> {
+    let counts = [
+        ("lines", stats.lines),
+        ("allowed", stats.allowed),
+        ("disallowed", stats.disallowed),
+        ("unknown", stats.unknown),
+        ("invalid", stats.invalid),
+    ];
+    counts
+        .iter()
+        .map(|(name, count)| format!("{name} {}", grouped(*count)))
+        .collect()
+}
+
+/// The counts of lines and bytes, after a title.
+pub(crate) fn counts(title: &str, stats: &FilterStats) -> String {
+    let mut items = line_counts(stats);
+    items[0].insert_str(0, title);
+    items.push(format!("bytes {}", grouped(stats.bytes)));
+    wrap_items(&items)
+}
+
+/// The most columns of a summary.
+const WIDTH: usize = 100;
+
+/// Joins items into lines of at most `WIDTH` columns.
+pub(crate) fn wrap_items(items: &[String]) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for item in items {
+        let len = item.chars().count();
+        if column == 0 {
+            column = len;
+        } else if column + 2 + len <= WIDTH {
+            out.push_str("  ");
+            column += 2 + len;
+        } else {
+            out.push_str("\n  ");
+            column = 2 + len;
+        }
+        out.push_str(item);
+    }
+    out
+}
+
+/// The elapsed time, and the lines per second.
+fn rate(lines: u64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    format!(
+        "{seconds:.2} s  {} URL/s",
+        grouped((lines as f64 / seconds) as u64)
+    )
+}
+
+pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
+    print_line(format_args!("{}", wrap_items(&line_counts(stats))));
+    print_line(format_args!(
+        "bytes {}  {}",
+        grouped(stats.bytes),
+        rate(stats.lines, elapsed)
+    ));
+    if stats.warcinfo > 0 {
+        print_line(format_args!(
+            "warcinfo records, not counted above: {}",
+            grouped(stats.warcinfo)
+        ));
+    }
+    if stats.via_other_scheme > 0 {
+        print_line(format_args!(
+            "judged by the entry of the other scheme: {}",
+            grouped(stats.via_other_scheme)
+        ));
+    }
+}
+
+/// Prints the size of the lists of a report.
+pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
+    let lines = grouped(lists.lines);
+    let bytes = grouped(lists.bytes);
+    print_line(format_args!(
+        "lines {lines}  bytes {bytes}  {}",
+        rate(lists.lines, elapsed)
+    ));
+}
+
+/// Prints the size of an exported table.
+pub(crate) fn print_export(stats: &ExportStats, elapsed: Duration) {
+    let rows = grouped(stats.rows);
+    let origins = grouped(stats.origins);
+    let seconds = elapsed.as_secs_f64();
+    print_line(format_args!(
+        "rows {rows}  origins {origins}  {seconds:.2} s"
+    ));
+}
+
+/// Prints the counts of each agent, with the number of its letter, digit or column.
+pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
+    for row in agent_table(stats, agents) {
+        print_line(format_args!("{row}"));
+    }
+}
+
+/// One row per agent, aligned to the longest name.
+fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
+    let judged = stats.allowed + stats.disallowed;
+    let names: Vec<String> = agents
+        .iter()
+        .map(|agent| escape(agent.label()).into_owned())
+        .collect();
+    let width = longest(&names).max(26);
+    let mut rows = Vec::new();
+    for (i, (name, &allowed)) in names.iter().zip(&stats.agent_allowed).enumerate() {
+        let disallowed = judged.saturating_sub(allowed);
+        rows.push(format!(
+            "{:>4}  {name:<width$} allowed {:>14}  disallowed {:>14}",
+            i + 1,
+            grouped(allowed),
+            grouped(disallowed)
+        ));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_any_size_fit_the_width() {
+        for number in [0, 381, 99_999_999, 10_u64.pow(12), u64::MAX] {
+            let mut stats = FilterStats::default();
+            stats.lines = number;
+            stats.allowed = number;
+            stats.disallowed = number;
+            stats.unknown = number;
+            stats.invalid = number;
+            stats.bytes = number;
+            let text = counts("skipped files: ", &stats);
+            assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+            let words = text
+                .split_whitespace()
+                .filter(|word| **word == grouped(number))
+                .count();
+            assert_eq!(words, 6, "{text}");
+        }
+    }
+
+    #[test]
+    fn agent_columns_align_for_long_names() {
+        let names = [
+            "A",
+            "Googlebot-Image:Googlebot",
+            "A-crawler-whose-name-is-longer-than-any-other:Googlebot",
+        ];
+        let agents: Vec<Agent> = names.iter().map(|name| name.parse().unwrap()).collect();
+        let mut stats = FilterStats::default();
+        stats.allowed = 1_000_000;
+        stats.agent_allowed = vec![7, 1_000_000, 0];
+        let rows = agent_table(&stats, &agents);
+        for column in [" allowed ", " disallowed "] {
+            let positions: Vec<_> = rows.iter().map(|row| row.find(column)).collect();
+            assert!(
+                positions
+                    .iter()
+                    .all(|position| position.is_some() && *position == positions[0]),
+                "{rows:#?}"
+            );
+        }
+        assert!(
+            rows.iter().all(|row| row.len() == rows[0].len()),
+            "{rows:#?}"
+        );
+    }
+}
