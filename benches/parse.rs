@@ -2,7 +2,7 @@
 
 use crate::common;
 use criterion::{Criterion, Throughput, criterion_group};
-use robosieve::{Profile, Robots};
+use robosieve::{Profile, RobotsRef};
 use std::hint::black_box;
 
 fn parse(c: &mut Criterion) {
@@ -12,7 +12,7 @@ fn parse(c: &mut Criterion) {
         group.throughput(Throughput::Bytes(site.robots.len() as u64));
         group.bench_function(name, |b| {
             b.iter(|| {
-                let robots = Robots::parse(black_box(site.robots.as_bytes()), Profile::Google);
+                let robots = RobotsRef::parse(black_box(site.robots.as_bytes()), Profile::Google);
                 assert_eq!(robots.groups()[0].rules().len(), rules);
             });
         });

@@ -22,7 +22,7 @@ fn main() -> Result<(), robosieve::Error> {
     assert!(!robots.allows(&gpt_bot, b"/shoes"));
 
     let why: Explanation = explain(
-        &robots,
+        robots.parsed(),
         &foo_bot,
         AgentMatch::Extended,
         b"/cart/help/refunds",

@@ -315,7 +315,7 @@ robosieve_status robosieve_judge_url(const robosieve_judge *judge,
 //
 // The object is that of `robosieve check --json`, and docs/CHECK.md describes its keys: the
 // verdict, its basis, the origin, facts about the robots.txt, the deciding rule with its line, and
-// the rules that lost. `agent` is the place of the agent in the judge, from 0. `flags` is 0, or
+// the rules that lost. `agent` is the number of the agent in the judge, from 0. `flags` is 0, or
 // values of `robosieve_explain_flag`.
 //
 // `*out` is the text in UTF-8, or NULL after an error. Free it with `robosieve_string_free`. Texts

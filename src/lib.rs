@@ -131,6 +131,6 @@ pub use error::{Error, ErrorKind, Remedy, Result};
 pub use judge::{Judge, JudgeOptions, Verdict};
 pub use named_value::NamedValue;
 pub use profile::Profile;
-pub use robots::Robots;
+pub use robots::{Robots, RobotsRef};
 pub use snapshot::Snapshot;
 pub use url::origin::Origin;

@@ -7,7 +7,7 @@ use robosieve::job::{Input, Job, Output};
 use robosieve::judge::explain;
 use robosieve::robots::reference;
 use robosieve::{
-    Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict,
+    Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, RobotsRef, Snapshot, Verdict,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ fn conformance_cases_pass() {
         let expected = case["google"].as_bool().unwrap();
         let slow =
             reference::judge(&robots, &agent, AgentMatch::Google, Profile::Google, url).allowed;
-        let parsed = Robots::parse(&robots, Profile::Google);
+        let parsed = RobotsRef::parse(&robots, Profile::Google);
         let explained =
             explain(&parsed, &agent, AgentMatch::Google, url).verdict == Verdict::Allowed;
         cases += 1;

@@ -5,7 +5,7 @@ use crate::spec::{Failures, cases_dir, load};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use robosieve::{Agent, AgentMatch, Compiler, Origin, Profile, Robots, Snapshot};
+use robosieve::{Agent, AgentMatch, Compiler, Origin, Profile, RobotsRef, Snapshot};
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -38,7 +38,7 @@ struct Found {
 }
 
 fn by_robots(text: &[u8], profile: Profile, agent: &Agent, how: AgentMatch) -> Found {
-    let robots = Robots::parse(text, profile);
+    let robots = RobotsRef::parse(text, profile);
     let sitemaps = robots
         .sitemaps()
         .map(|field| String::from_utf8_lossy(field.value()).into_owned())
@@ -214,7 +214,7 @@ proptest! {
             prop_assert_eq!(&found, &by_snapshot(&snapshot, ORIGIN, &agent, AgentMatch::Extended));
         }
         let numbers = |text: &[u8]| -> Vec<u32> {
-            Robots::parse(text, Profile::Google).sitemaps().map(|field| field.line()).collect()
+            RobotsRef::parse(text, Profile::Google).sitemaps().map(|field| field.line()).collect()
         };
         prop_assert_eq!(numbers(text.as_bytes()), numbers(&stored));
     }
@@ -224,7 +224,7 @@ proptest! {
         let rules: Vec<Line> =
             lines.iter().filter(|line| matches!(line, Line::Agent(_) | Line::Rule(_))).cloned().collect();
         let (with, without) = (text_of(&lines, "\n"), text_of(&rules, "\n"));
-        let [with, without] = [&with, &without].map(|text| Robots::parse(text.as_bytes(), Profile::Google));
+        let [with, without] = [&with, &without].map(|text| RobotsRef::parse(text.as_bytes(), Profile::Google));
         for (chain, _) in CHAINS {
             let agent = chain.parse().unwrap();
             prop_assert_eq!(with.allows(&agent, "/x"), without.allows(&agent, "/x"));

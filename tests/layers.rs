@@ -317,7 +317,7 @@ const WALL: &[(&str, &str, &[&str])] = &[
     (
         "analysis",
         "robots::parse",
-        &["AgentLine", "Robots", "Rule", "RuleKind"],
+        &["AgentLine", "RobotsRef", "Rule", "RuleKind"],
     ),
     ("analysis", "robots::robots_line", &["RobotsLine"]),
     (
@@ -341,7 +341,7 @@ const WALL: &[(&str, &str, &[&str])] = &[
             "AgentLine",
             "Group",
             "OtherField",
-            "Robots",
+            "RobotsRef",
             "Rule",
             "RuleKind",
         ],

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use robosieve::lint::{Code, Finding, InSnapshot, lint, survey};
 use robosieve::robots::{AgentLine, reference};
-use robosieve::{Agent, AgentMatch, Compiler, Profile, Robots, Snapshot};
+use robosieve::{Agent, AgentMatch, Compiler, Profile, RobotsRef, Snapshot};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -323,7 +323,7 @@ struct LinesWithoutEffect {
 }
 
 /// The lines that a finding calls without effect; empty if it does not.
-fn lines_without_effect(finding: &Finding, robots: &Robots<'_>) -> LinesWithoutEffect {
+fn lines_without_effect(finding: &Finding, robots: &RobotsRef<'_>) -> LinesWithoutEffect {
     let mut lines = LinesWithoutEffect::default();
     match finding.code {
         Code::NeverDecides | Code::RedundantRule | Code::DuplicateRule => {
@@ -352,7 +352,7 @@ fn lines_without_effect(finding: &Finding, robots: &Robots<'_>) -> LinesWithoutE
 
 /// The file without these lines. As the findings advise, an empty rule replaces the last rule of a
 /// group.
-fn without(body: &str, robots: &Robots<'_>, lines: &LinesWithoutEffect) -> String {
+fn without(body: &str, robots: &RobotsRef<'_>, lines: &LinesWithoutEffect) -> String {
     let mut texts: Vec<Option<String>> = split_lines(body).into_iter().map(Some).collect();
     lines
         .removable
@@ -383,7 +383,7 @@ fn superfluous_lines_change_nothing(
     urls: &[String],
 ) -> Result<Vec<Finding>, TestCaseError> {
     let findings = lint(body.as_bytes());
-    let robots = Robots::parse(body.as_bytes(), Profile::Google);
+    let robots = RobotsRef::parse(body.as_bytes(), Profile::Google);
     let mut all = LinesWithoutEffect::default();
     let mut shortened = Vec::new();
     for finding in &findings {
@@ -483,7 +483,7 @@ fn file_of_shared_groups(random: &mut Random) -> String {
 }
 
 /// Whether a line belongs to a group of which some agents obey other groups too, and some do not.
-fn is_partly_shared(robots: &Robots<'_>, line: u32) -> bool {
+fn is_partly_shared(robots: &RobotsRef<'_>, line: u32) -> bool {
     let groups_of = |agent: &AgentLine<'_>| {
         let name = agent
             .text()
@@ -536,7 +536,7 @@ fn superfluous_lines_of_shared_groups_change_nothing() {
     let (mut counts, mut partly_shared) = (HashMap::new(), HashMap::new());
     for _ in 0..1500 {
         let body = file_of_shared_groups(&mut random);
-        let robots = Robots::parse(body.as_bytes(), Profile::Google);
+        let robots = RobotsRef::parse(body.as_bytes(), Profile::Google);
         for finding in superfluous_lines_change_nothing(&body, SHARED_AGENTS, &urls).unwrap() {
             *counts.entry(finding.code).or_insert(0) += 1;
             if is_partly_shared(&robots, finding.line) {

@@ -14,7 +14,7 @@ use robosieve::preferences::{
 };
 use robosieve::records::{InputFormat, RecordOptions};
 use robosieve::robots::reference as robots_reference;
-use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, Robots, Snapshot};
+use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, RobotsRef, Snapshot};
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::Cursor;
@@ -167,7 +167,7 @@ fn explanation_passes_the_cases() {
             case.agent_match(),
         );
         let stated = explain_preferences(
-            &Robots::parse(&robots, profile),
+            &RobotsRef::parse(&robots, profile),
             &agent,
             how,
             url.as_bytes(),
@@ -659,7 +659,7 @@ proptest! {
             let mut compiler = Compiler::new(profile);
             compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
             let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-            let parsed = Robots::parse(body.as_bytes(), profile);
+            let parsed = RobotsRef::parse(body.as_bytes(), profile);
             for how in [AgentMatch::Extended, AgentMatch::Google] {
                 let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default().agent_match(how)).unwrap();
                 let bulk = PreferenceJudge::new(&judge);
@@ -696,7 +696,7 @@ proptest! {
         let middle: Vec<u8> = middle.into_iter().filter(|b| !b"\r\n\0#".contains(b)).collect();
         let body = [b"user-agent: *\ncontent-usage: ", start.as_bytes(), &middle, b", train-ai=n"].concat();
         let agent: Agent = "a".parse().unwrap();
-        let parsed = Robots::parse(&body, Profile::Google);
+        let parsed = RobotsRef::parse(&body, Profile::Google);
         let fast = explain_preferences(&parsed, &agent, AgentMatch::Extended, b"/").preferences;
         let slow = preferences_reference::preferences(&body, &agent, AgentMatch::Extended, Profile::Google, b"/");
         prop_assert_eq!(fast, slow, "{}", String::from_utf8_lossy(&body));

@@ -9,7 +9,7 @@ use robosieve::job::{Input, Job, Output};
 use robosieve::judge::explain;
 use robosieve::robots::reference;
 use robosieve::{
-    Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, Robots, Snapshot,
+    Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, RobotsRef, Snapshot,
     Verdict,
 };
 use std::io::Cursor;
@@ -54,7 +54,7 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
     let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
     for profile in [Profile::Google, Profile::Rfc9309] {
         let snapshot = snapshot_of(body, profile);
-        let parsed = Robots::parse(body, profile);
+        let parsed = RobotsRef::parse(body, profile);
         for how in [AgentMatch::Extended, AgentMatch::Google] {
             let options = JudgeOptions::default().agent_match(how);
             let judge = Judge::new(snapshot.clone(), &agents, options).unwrap();
@@ -198,7 +198,7 @@ proptest! {
         let snapshot = snapshot_of(body.as_bytes(), Profile::Google);
         let entry = snapshot.origin(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap().unwrap();
         let stored = snapshot.robots_text(&entry).unwrap().unwrap();
-        let (a, b) = (Robots::parse(body.as_bytes(), Profile::Google), Robots::parse(&stored, Profile::Google));
+        let (a, b) = (RobotsRef::parse(body.as_bytes(), Profile::Google), RobotsRef::parse(&stored, Profile::Google));
         prop_assert_eq!(format!("{a:?}"), format!("{b:?}"));
     }
 
@@ -384,7 +384,7 @@ proptest! {
             let entry = snapshot.origin(&Origin::of(format!("https://{name}.example/x").as_bytes()).unwrap()).unwrap().unwrap();
             let stored = snapshot.robots_text(&entry).unwrap().unwrap();
             let same = |body: &str| {
-                format!("{:?}", Robots::parse(body.as_bytes(), Profile::Google)) == format!("{:?}", Robots::parse(&stored, Profile::Google))
+                format!("{:?}", RobotsRef::parse(body.as_bytes(), Profile::Google)) == format!("{:?}", RobotsRef::parse(&stored, Profile::Google))
             };
             prop_assert!(sites.iter().any(|(other, body)| other == name && same(body)), "{name}");
         }

@@ -8,7 +8,8 @@ use robosieve::job::{Input, Job, Output};
 use robosieve::judge::{StatusPolicy, explain};
 use robosieve::robots::reference;
 use robosieve::{
-    AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict,
+    AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, RobotsRef, Snapshot,
+    Verdict,
 };
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -182,11 +183,15 @@ fn explanation_passes_the_cases() {
     for case in RulesCase::all() {
         let (body, agent) = (case.robots(), case.agent.parse().unwrap());
         for profile in case.profiles() {
-            let robots = Robots::parse(&body, profile);
+            let robots = Robots::parse(&*body, profile);
             for (url, allowed) in case.urls() {
                 let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
-                let why = explain(&robots, &agent, case.agent_match(), url.as_bytes());
+                let agent_match = case.agent_match();
+                let why = explain(robots.parsed(), &agent, agent_match, url.as_bytes());
                 failures.check(what, why.verdict == Verdict::Allowed, allowed);
+                if agent_match == AgentMatch::Extended {
+                    failures.check(what, robots.allows(&agent, url), allowed);
+                }
                 if let Some(line) = case.line {
                     failures.check(what, why.deciding.map_or(0, |rule| rule.line), line);
                 }
@@ -395,7 +400,7 @@ fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> boo
     )
     .unwrap();
     let robots = format!("user-agent: *\ndisallow: {path}$");
-    let robots = Robots::parse(robots.as_bytes(), profile);
+    let robots = RobotsRef::parse(robots.as_bytes(), profile);
     let explained = explain(
         &robots,
         &"FooBot".parse().unwrap(),

@@ -3,7 +3,7 @@
 use robosieve::job::{Input, Job, Outputs};
 use robosieve::robots::RuleKind;
 use robosieve::synthetic::{Order, Web, WebOptions};
-use robosieve::{Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot};
+use robosieve::{Compiler, Judge, JudgeOptions, Origin, Profile, RobotsRef, Snapshot};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
@@ -118,7 +118,7 @@ fn stored_rules_equal_generated_rules() {
         assert_eq!(stored.is_some(), made.is_some(), "{}", entry.origin());
         if let (Some(stored), Some(made)) = (stored, made) {
             let rules = |text: &[u8]| {
-                let robots = Robots::parse(text, Profile::Google);
+                let robots = RobotsRef::parse(text, Profile::Google);
                 let rules = robots
                     .groups()
                     .iter()
@@ -164,7 +164,7 @@ impl Measured {
     }
 
     fn add(&mut self, body: &str) {
-        let robots = Robots::parse(body.as_bytes(), Profile::Google);
+        let robots = RobotsRef::parse(body.as_bytes(), Profile::Google);
         let groups = robots.groups();
         let rules: Vec<_> = groups.iter().flat_map(|group| group.rules()).collect();
         let agents = groups
@@ -387,7 +387,7 @@ fn robots_files_resemble_the_real_web() {
 /// The number of rules for all agents on the host of a URL.
 fn rules_for_all(web: &Web, url: &str) -> Option<usize> {
     let text = web.robots(Origin::of(url.as_bytes())?.as_str())?;
-    let robots = Robots::parse(&text, Profile::Google);
+    let robots = RobotsRef::parse(&text, Profile::Google);
     let groups = robots
         .groups()
         .iter()

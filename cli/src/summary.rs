@@ -46,7 +46,7 @@ pub(crate) fn print_compile(
     // A row of an option that is not given would be a 0 without a meaning.
     if has_previous {
         rows(&[
-            ("kept as they were", report.taken_over),
+            ("kept as they were", report.inherited),
             ("captured, but not newer", report.outdated),
         ]);
     }

@@ -271,11 +271,11 @@ pub(crate) fn validity(array: &ArrayData) -> Option<NullBuffer> {
             let Some(values) = validity(&array.child_data()[0]) else {
                 return keys;
             };
-            let places = dictionary_keys(array);
+            let indices = dictionary_keys(array);
             let has_value = |row: usize| {
-                places
+                indices
                     .get(row)
-                    .is_some_and(|place| *place < values.len() && values.is_valid(*place))
+                    .is_some_and(|index| *index < values.len() && values.is_valid(*index))
             };
             let of_values = NullBuffer::new(BooleanBuffer::collect_bool(array.len(), has_value));
             NullBuffer::union(keys.as_ref(), Some(&of_values))

@@ -26,18 +26,18 @@ pub(crate) struct Compiler {
     inputs: Mutex<Vec<PathBuf>>,
 }
 
-/// A compiler that is taken out of its place for a call. If the call fails, it is dropped: captures
+/// A compiler that is taken out of its slot for a call. If the call fails, it is dropped: captures
 /// of a failed call may be in it.
 struct Taken<'c> {
-    place: MutexGuard<'c, Option<robosieve::Compiler>>,
+    slot: MutexGuard<'c, Option<robosieve::Compiler>>,
     compiler: robosieve::Compiler,
 }
 
 impl Compiler {
     fn take(&self) -> PyResult<Taken<'_>> {
-        let mut place = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
-        match place.take() {
-            Some(compiler) => Ok(Taken { place, compiler }),
+        let mut slot = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
+        match slot.take() {
+            Some(compiler) => Ok(Taken { slot, compiler }),
             None => Err(PyRuntimeError::new_err(
                 "this compiler has written its output, or failed; make a new one",
             )),
@@ -53,7 +53,7 @@ impl Compiler {
     ) -> PyResult<T> {
         watched(py, progress, |watch| {
             let Taken {
-                mut place,
+                mut slot,
                 mut compiler,
             } = self.take()?;
             let (result, compiler) = in_pool(self.threads, || {
@@ -61,7 +61,7 @@ impl Compiler {
                 Ok((result, compiler))
             })?;
             let result = result.map_err(exception)?;
-            *place = Some(compiler);
+            *slot = Some(compiler);
             Ok(result)
         })
     }
@@ -144,12 +144,12 @@ impl Compiler {
         (response.max_age, response.fetched_at) = (max_age, fetched_at);
         detached(py, || {
             let Taken {
-                mut place,
+                mut slot,
                 mut compiler,
             } = self.take()?;
             // A response that is refused leaves the compiler as it was.
             let added = compiler.add_response(url, response).map_err(exception);
-            *place = Some(compiler);
+            *slot = Some(compiler);
             added
         })
     }
@@ -164,13 +164,13 @@ impl Compiler {
     ) -> PyResult<()> {
         detached(py, || {
             let Taken {
-                mut place,
+                mut slot,
                 mut compiler,
             } = self.take()?;
             let added = compiler
                 .add_failure(url, cause, fetched_at)
                 .map_err(exception);
-            *place = Some(compiler);
+            *slot = Some(compiler);
             added
         })
     }

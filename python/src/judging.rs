@@ -83,7 +83,7 @@ pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
     Ok(values)
 }
 
-/// Rows of a column, and the place of their values.
+/// Rows of a column, and the memory for their values.
 struct Task<'t, T> {
     column: &'t TextRows<'t>,
     start: usize,

@@ -62,11 +62,11 @@ impl Column<'_> {
         ))
     }
 
-    /// The place of a row's value; `None` if it is null.
-    fn place(&self, row: usize) -> Option<usize> {
+    /// The index of a row's value; `None` if it is null.
+    fn index(&self, row: usize) -> Option<usize> {
         let is_valid = self.valid.as_ref().is_none_or(|valid| valid.is_valid(row));
-        let place = self.keys.as_ref().map_or(row, |keys| keys[row]);
-        (is_valid && place < self.values.len()).then_some(place)
+        let index = self.keys.as_ref().map_or(row, |keys| keys[row]);
+        (is_valid && index < self.values.len()).then_some(index)
     }
 
     /// The bytes of a text in a row; `None` if it is null.
@@ -74,10 +74,10 @@ impl Column<'_> {
     /// # Errors
     /// A message about a column of another type.
     pub(crate) fn text(&self, row: usize) -> Result<Option<&[u8]>, String> {
-        let Some(place) = self.place(row) else {
+        let Some(index) = self.index(row) else {
             return Ok(None);
         };
-        match text(&self.values, place) {
+        match text(&self.values, index) {
             Some(text) => Ok(Some(text)),
             None => self.error("a text is a string, binary or a dictionary of them"),
         }
@@ -89,25 +89,25 @@ impl Column<'_> {
     /// A message about a column of another type, or about a text that is no number.
     pub(crate) fn integer(&self, row: usize) -> Result<Option<i64>, String> {
         use DataType::{Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
-        let Some(place) = self.place(row) else {
+        let Some(index) = self.index(row) else {
             return Ok(None);
         };
         Ok(match self.values.data_type() {
-            Int8 => Some(value::<i8>(&self.values, place).into()),
-            Int16 => Some(value::<i16>(&self.values, place).into()),
-            Int32 => Some(value::<i32>(&self.values, place).into()),
-            Int64 => Some(value::<i64>(&self.values, place)),
-            UInt8 => Some(value::<u8>(&self.values, place).into()),
-            UInt16 => Some(value::<u16>(&self.values, place).into()),
-            UInt32 => Some(value::<u32>(&self.values, place).into()),
+            Int8 => Some(value::<i8>(&self.values, index).into()),
+            Int16 => Some(value::<i16>(&self.values, index).into()),
+            Int32 => Some(value::<i32>(&self.values, index).into()),
+            Int64 => Some(value::<i64>(&self.values, index)),
+            UInt8 => Some(value::<u8>(&self.values, index).into()),
+            UInt16 => Some(value::<u16>(&self.values, index).into()),
+            UInt32 => Some(value::<u32>(&self.values, index).into()),
             UInt64 => Some(
-                value::<u64>(&self.values, place)
+                value::<u64>(&self.values, index)
                     .try_into()
                     .unwrap_or(i64::MAX),
             ),
             // pandas makes floating-point numbers of integers with gaps, and NaN of the gaps.
             Float64 => {
-                let number = value::<f64>(&self.values, place);
+                let number = value::<f64>(&self.values, index);
                 if number.is_nan() {
                     return Ok(None);
                 }
@@ -119,7 +119,7 @@ impl Column<'_> {
                 }
                 Some(number as i64)
             }
-            _ => match text(&self.values, place) {
+            _ => match text(&self.values, index) {
                 Some(text) => Some(self.parse_integer(text)?),
                 None => return self.error("a number is an integer, or a text of one"),
             },
@@ -145,23 +145,23 @@ impl Column<'_> {
     /// A message about a column of another type, or about a text that is no time.
     pub(crate) fn time(&self, row: usize) -> Result<Option<i64>, String> {
         use DataType::{Date32, Date64, Timestamp};
-        let Some(place) = self.place(row) else {
+        let Some(index) = self.index(row) else {
             return Ok(None);
         };
         let seconds = match self.values.data_type() {
-            Timestamp(TimeUnit::Second, _) => value::<i64>(&self.values, place),
+            Timestamp(TimeUnit::Second, _) => value::<i64>(&self.values, index),
             Timestamp(TimeUnit::Millisecond, _) => {
-                value::<i64>(&self.values, place).div_euclid(1_000)
+                value::<i64>(&self.values, index).div_euclid(1_000)
             }
             Timestamp(TimeUnit::Microsecond, _) => {
-                value::<i64>(&self.values, place).div_euclid(1_000_000)
+                value::<i64>(&self.values, index).div_euclid(1_000_000)
             }
             Timestamp(TimeUnit::Nanosecond, _) => {
-                value::<i64>(&self.values, place).div_euclid(1_000_000_000)
+                value::<i64>(&self.values, index).div_euclid(1_000_000_000)
             }
-            Date32 => i64::from(value::<i32>(&self.values, place)) * 86_400,
-            Date64 => value::<i64>(&self.values, place).div_euclid(1_000),
-            _ => match text(&self.values, place) {
+            Date32 => i64::from(value::<i32>(&self.values, index)) * 86_400,
+            Date64 => value::<i64>(&self.values, index).div_euclid(1_000),
+            _ => match text(&self.values, index) {
                 Some(text) => return self.parse_time(text).map(Some),
                 None => match self.integer(row)? {
                     Some(seconds) => seconds,

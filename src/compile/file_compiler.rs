@@ -6,7 +6,7 @@ use super::rule_sets::{self, MergedRules};
 use crate::error::{Error, Result};
 use crate::matcher::build::{self, CanonicalRule};
 use crate::profile::Profile;
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use crate::robots::condense::condense;
 use crate::snapshot::contents::{DigestedSet, FileContents, NamedContents, RulesContents};
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
@@ -112,7 +112,7 @@ impl<'c> FileCompiler<'c> {
 
     /// The contents of the file with this condensed text and frame.
     fn contents(&self, text: &[u8], frame: Vec<u8>) -> Result<CompiledFile<'c>> {
-        let robots = Robots::parse(text, self.profile);
+        let robots = RobotsRef::parse(text, self.profile);
         let by_agent = rule_sets::by_agent(&robots);
         let named = by_agent
             .named

@@ -36,7 +36,8 @@ pub struct CompileReport {
     /// or in the previous snapshot.
     pub superseded: u64,
     /// Origins inherited from the previous snapshot, unchanged by any capture.
-    pub taken_over: u64,
+    #[serde(rename = "taken_over")]
+    pub inherited: u64,
     /// Captured origins for which the previous snapshot has something newer.
     pub outdated: u64,
     /// Captures without a valid URL; left out.
@@ -73,7 +74,7 @@ impl CompileReport {
             captures: 0,
             other_urls: 0,
             superseded: 0,
-            taken_over: 0,
+            inherited: 0,
             outdated: 0,
             not_urls: 0,
             too_new: 0,

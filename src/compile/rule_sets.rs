@@ -6,7 +6,7 @@
 use crate::matcher::build::CanonicalRule;
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
-use crate::robots::{Robots, Rule, RuleKind};
+use crate::robots::{RobotsRef, Rule, RuleKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
@@ -46,7 +46,7 @@ fn add_group(groups: &mut Vec<usize>, group: usize) {
 }
 
 /// Merges the groups of each agent name (RFC 9309 §2.2.1).
-pub(crate) fn by_agent<'r>(robots: &'r Robots<'_>) -> RulesByAgent<'r> {
+pub(crate) fn by_agent<'r>(robots: &'r RobotsRef<'_>) -> RulesByAgent<'r> {
     let mut global = Vec::new();
     let mut named: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
     for (i, group) in robots.groups().iter().enumerate() {
@@ -86,7 +86,7 @@ pub(crate) fn by_agent<'r>(robots: &'r Robots<'_>) -> RulesByAgent<'r> {
 }
 
 struct GroupMerger<'r> {
-    robots: &'r Robots<'r>,
+    robots: &'r RobotsRef<'r>,
     merged: Vec<MergedRules<'r>>,
     /// Index by groups: names of the same groups share their rules.
     by_groups: HashMap<Vec<usize>, usize>,
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn texts(robots: &str, name: &str) -> Vec<String> {
-        let robots = Robots::parse(robots.as_bytes(), Profile::Google);
+        let robots = RobotsRef::parse(robots.as_bytes(), Profile::Google);
         let by_agent = by_agent(&robots);
         let index = by_agent
             .named
@@ -242,7 +242,7 @@ mod tests {
             .collect::<String>();
         robots.extend((0..3000).map(|i| format!("disallow: /{i}\n")));
         robots.extend((0..3000).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))));
-        let robots = Robots::parse(robots.as_bytes(), Profile::Google);
+        let robots = RobotsRef::parse(robots.as_bytes(), Profile::Google);
         let by_agent = by_agent(&robots);
         let merged = by_agent
             .merged

@@ -9,7 +9,7 @@
 use crate::agent::is_token_byte;
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, Section};
 use crate::snapshot::text_reader::TextReader;
@@ -103,7 +103,7 @@ fn number_of_truncated(snapshot: &Snapshot, number: u64) -> Result<u32> {
 /// The product tokens in a text that are not truncated names.
 fn written_tokens(text: &[u8]) -> HashSet<Vec<u8>> {
     // The names in user-agent lines do not depend on the profile.
-    let robots = Robots::parse(text, Profile::default());
+    let robots = RobotsRef::parse(text, Profile::default());
     let named = robots
         .groups()
         .iter()

@@ -13,7 +13,7 @@
 
 use crate::error::Result;
 use crate::file_pass::listed_rule::{ListedRule, visit_rules};
-use crate::judge::AgentPlace;
+use crate::judge::AgentGroup;
 use crate::judge::path::allows;
 use crate::matcher::rule_set::Rules;
 use crate::matcher::{Candidate, PathSignature, RuleCache};
@@ -81,11 +81,11 @@ pub(crate) enum DecidedBy {
 
 impl DecidedBy {
     /// The part that decides about an agent by its rules in a robots.txt.
-    pub(super) fn of_place(place: AgentPlace) -> Self {
-        match place {
-            AgentPlace { is_named: true, .. } => Self::Name,
-            AgentPlace { place: NONE, .. } => Self::NoGroup,
-            AgentPlace { .. } => Self::Global,
+    pub(super) fn of_group(offset: AgentGroup) -> Self {
+        match offset {
+            AgentGroup { is_named: true, .. } => Self::Name,
+            AgentGroup { offset: NONE, .. } => Self::NoGroup,
+            AgentGroup { .. } => Self::Global,
         }
     }
 }

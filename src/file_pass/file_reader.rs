@@ -97,12 +97,12 @@ impl<'s> FileReader<'s> {
         file: u32,
         engine: &Engine<'_>,
     ) -> Result<Vec<AgentCoverage>> {
-        let places = engine.agent_places(file)?;
-        let mut agents = Vec::with_capacity(places.len());
-        for of in places {
+        let offsets = engine.agent_groups(file)?;
+        let mut agents = Vec::with_capacity(offsets.len());
+        for of in offsets {
             agents.push(AgentCoverage {
-                coverage: self.coverages.of_rules(of.place)?,
-                decided_by: DecidedBy::of_place(of),
+                coverage: self.coverages.of_rules(of.offset)?,
+                decided_by: DecidedBy::of_group(of),
             });
         }
         Ok(agents)

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::file_pass::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::file_pass::coverage_cache::CoverageCache;
 use crate::judge::engine::Engine;
-use crate::judge::{AgentPlace, RuleSource};
+use crate::judge::{AgentGroup, RuleSource};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -37,10 +37,10 @@ impl SetCoverages {
 
     /// How much a robots.txt refuses to each agent. Agents without rules are refused nothing.
     pub(crate) fn of_file(&self, engine: &Engine<'_>, file: u32) -> Result<Vec<AgentCoverage>> {
-        let agents = engine.agent_places(file)?.into_iter();
-        let coverages = agents.map(|of: AgentPlace| AgentCoverage {
-            coverage: self.0.get(&of.place).copied().unwrap_or(Coverage::Not),
-            decided_by: DecidedBy::of_place(of),
+        let agents = engine.agent_groups(file)?.into_iter();
+        let coverages = agents.map(|of: AgentGroup| AgentCoverage {
+            coverage: self.0.get(&of.offset).copied().unwrap_or(Coverage::Not),
+            decided_by: DecidedBy::of_group(of),
         });
         Ok(coverages.collect())
     }

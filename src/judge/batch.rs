@@ -185,28 +185,28 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
     #[inline(always)]
     fn prefetch(&self, runs: &mut OriginRuns) {
         let (view, origins) = (self.engine.view, &self.scratch.origins);
-        let mut places = [NONE; BATCH];
+        let mut offsets = [NONE; BATCH];
         let mut count = 0;
         for run in runs.iter_mut().filter(|run| run.origin_len > 0) {
             run.probe = view.probe(run.hash);
-            // The place is always written, and counted if there is one. So no branch waits for the
+            // The offset is always written, and counted if there is one. So no branch waits for the
             // index.
-            if let Some(free) = places.get_mut(count) {
-                *free = run.probe.place;
+            if let Some(free) = offsets.get_mut(count) {
+                *free = run.probe.offset;
             }
-            count += usize::from((run.probe.place != NONE) & !origins.may_contain(run.hash));
+            count += usize::from((run.probe.offset != NONE) & !origins.may_contain(run.hash));
         }
-        // From here on, `places` has for each new origin: its entry, then its robots.txt, then the
+        // From here on, `offsets` has for each new origin: its entry, then its robots.txt, then the
         // global rules of that.
-        let places = &mut places[..count];
-        places
+        let offsets = &mut offsets[..count];
+        offsets
             .iter_mut()
-            .for_each(|place| *place = view.likely_file(*place));
-        places
+            .for_each(|offset| *offset = view.likely_file(*offset));
+        offsets
             .iter_mut()
-            .for_each(|place| *place = view.likely_rules(*place));
-        places.iter().for_each(|place| {
-            black_box(view.likely_head(*place));
+            .for_each(|offset| *offset = view.likely_rules(*offset));
+        offsets.iter().for_each(|offset| {
+            black_box(view.likely_head(*offset));
         });
     }
 

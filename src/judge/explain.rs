@@ -7,7 +7,7 @@
 use super::status_policy::Verdict;
 use crate::agent::{Agent, AgentMatch};
 use crate::profile::Profile;
-use crate::robots::{AgentLine, Robots, RobotsLine, Rule, RuleKind};
+use crate::robots::{AgentLine, Robots, RobotsLine, RobotsRef, Rule, RuleKind};
 use crate::url;
 use crate::url::escape::normalize_path;
 use std::cmp::Reverse;
@@ -114,15 +114,15 @@ impl Rejection {
 ///
 /// ```
 /// use robosieve::judge::explain;
-/// use robosieve::{AgentMatch, Profile, Robots, Verdict};
-/// let robots = Robots::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
+/// use robosieve::{AgentMatch, Profile, RobotsRef, Verdict};
+/// let robots = RobotsRef::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
 /// let url = b"https://e.example/x/y/z";
 /// let explanation = explain(&robots, &"FooBot".parse()?, AgentMatch::Extended, url);
 /// assert_eq!(explanation.verdict, Verdict::Allowed);
 /// assert_eq!(explanation.deciding.unwrap().line, 3);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
-pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> Explanation {
+pub fn explain(robots: &RobotsRef<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> Explanation {
     let path = rule_path(url, robots.profile());
     let (groups, named) = robots.groups_for(agent, how);
     let groups: Vec<_> = groups.into_iter().map(|i| &robots.groups()[i]).collect();
@@ -165,7 +165,7 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
     }
 }
 
-impl Robots<'_> {
+impl RobotsRef<'_> {
     /// Whether the agent may fetch `url`, a URL or a bare path with its query.
     ///
     /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part.
@@ -178,8 +178,8 @@ impl Robots<'_> {
     /// sites, compile a snapshot. Never panics.
     ///
     /// ```
-    /// use robosieve::{Profile, Robots};
-    /// let robots = Robots::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
+    /// use robosieve::{Profile, RobotsRef};
+    /// let robots = RobotsRef::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
     /// assert!(!robots.allows(&"FooBot".parse()?, "/x?page=2"));
     /// assert!(robots.allows(&"FooBot".parse()?, b"https://e.example/x/y/z"));
     /// # Ok::<(), robosieve::Error>(())
@@ -193,6 +193,21 @@ impl Robots<'_> {
             .collect();
         deciding_rule(&rules, &path, self.profile())
             .is_none_or(|deciding| deciding.kind == RuleKind::Allow)
+    }
+}
+
+impl Robots {
+    /// [`RobotsRef::allows`] of [`parsed`](Self::parsed): whether the agent may fetch `url`, a URL or
+    /// a bare path with its query.
+    ///
+    /// ```
+    /// use robosieve::{Profile, Robots};
+    /// let robots = Robots::parse("user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
+    /// assert!(!robots.allows(&"FooBot".parse()?, "https://e.example/x"));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn allows(&self, agent: &Agent, url: impl AsRef<[u8]>) -> bool {
+        self.parsed().allows(agent, url)
     }
 }
 

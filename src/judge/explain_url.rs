@@ -10,7 +10,7 @@ use super::reason::Reason;
 use super::status_policy::{Ruling, Verdict, ruling};
 use crate::error::{Error, Result};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use crate::snapshot::OriginEntry;
 use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
@@ -100,7 +100,7 @@ impl<'s> Engine<'s> {
             // The stored text is judged again, rule by rule, and must give the same verdict as the
             // compiled rules.
             let text = self.snapshot.text(file)?;
-            let robots = Robots::parse(&text, self.profile);
+            let robots = RobotsRef::parse(&text, self.profile);
             let url = path_url(&parts);
             let rules = explain(&robots, agent, self.options.agent_match, &url);
             if rules.verdict != verdict {

@@ -41,7 +41,7 @@ pub(crate) use preference_judge::PreferenceScratch;
 pub use reason::Reason;
 #[cfg(feature = "audit")]
 pub(crate) use refusing_line::RefusingLines;
-pub(crate) use rule_source::{AgentPlace, RuleSource};
+pub(crate) use rule_source::{AgentGroup, RuleSource};
 pub use session::JudgeSession;
 pub use site::Site;
 pub use status_policy::{StatusPolicy, UnknownOrigin, Verdict};

@@ -56,10 +56,10 @@ impl<'s> OriginState<'s> {
     }
 }
 
-/// Rules that some agents obey, and their place in the snapshot.
+/// Rules that some agents obey, and their offset in the section `rule sets`.
 #[derive(Debug)]
 pub(super) struct RuleGroup<'s> {
-    pub place: u32,
+    pub offset: u32,
     pub rules: Rules<'s>,
 }
 
@@ -79,8 +79,8 @@ pub(super) enum OriginPolicy<'s> {
 /// The one rule set that up to 64 agents obey, as far as they obey any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SingleRuleSet<'s> {
-    /// Its place in the snapshot.
-    pub place: u32,
+    /// Its offset in the section `rule sets`.
+    pub offset: u32,
     pub set: RuleSet<'s>,
     /// The agents that may fetch what it allows.
     pub all: u64,

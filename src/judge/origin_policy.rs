@@ -26,8 +26,8 @@ impl<'s> Engine<'s> {
         other_key: &mut Vec<u8>,
     ) -> Result<Option<(Entry<'s>, bool)>> {
         let mut found = None;
-        if probe.place != NONE {
-            found = self.view.find_at(probe.place, key)?;
+        if probe.offset != NONE {
+            found = self.view.find_at(probe.offset, key)?;
         }
         if found.is_none() && probe.more {
             found = self.view.find_hashed(key, hash)?;
@@ -130,16 +130,16 @@ impl<'s> Engine<'s> {
             } else {
                 View::first_named(named, chain)
             };
-            let place = own.unwrap_or(file.global);
-            let agents = if place == NONE {
+            let offset = own.unwrap_or(file.global);
+            let agents = if offset == NONE {
                 &mut state.without_group[..]
             } else {
-                let group = match state.groups.iter().position(|group| group.place == place) {
+                let group = match state.groups.iter().position(|group| group.offset == offset) {
                     Some(group) => group,
                     None => {
                         state.groups.push(RuleGroup {
-                            place,
-                            rules: self.view.rules(place)?,
+                            offset,
+                            rules: self.view.rules(offset)?,
                         });
                         state
                             .agents_of_groups
@@ -160,14 +160,14 @@ impl<'s> Engine<'s> {
             (
                 [
                     RuleGroup {
-                        place,
+                        offset,
                         rules: Rules::Set(set),
                     },
                 ],
                 [agents],
                 [without],
             ) => OriginPolicy::OneSet(SingleRuleSet {
-                place: *place,
+                offset: *offset,
                 set: *set,
                 all: without | agents,
                 without_group: *without,

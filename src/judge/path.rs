@@ -63,7 +63,7 @@ impl Engine<'_> {
         };
         let candidate = Candidate::new(path);
         let allowed = matching.rules.allows(
-            one.place,
+            one.offset,
             &one.set,
             candidate,
             &mut PathSignature::new(),
@@ -97,7 +97,7 @@ impl Engine<'_> {
                 {
                     if allows(
                         &self.view,
-                        group.place,
+                        group.offset,
                         &group.rules,
                         candidate,
                         &mut signature,
@@ -117,7 +117,7 @@ impl Engine<'_> {
     }
 }
 
-/// Whether the rules at a place of the snapshot let a path be fetched. What no rule matches is
+/// Whether the rules at an offset of the snapshot let a path be fetched. What no rule matches is
 /// allowed (RFC 9309 §2.2.2).
 ///
 /// # Errors
@@ -125,7 +125,7 @@ impl Engine<'_> {
 #[inline(always)]
 pub(crate) fn allows(
     view: &View<'_>,
-    place: u32,
+    offset: u32,
     rules: &Rules<'_>,
     candidate: Candidate<'_>,
     signature: &mut PathSignature,
@@ -133,10 +133,10 @@ pub(crate) fn allows(
     backend: impl Backend,
 ) -> Result<bool> {
     match rules {
-        Rules::Set(set) => cache.allows(place, set, candidate, signature, backend),
-        Rules::Union(places) => {
+        Rules::Set(set) => cache.allows(offset, set, candidate, signature, backend),
+        Rules::Union(offsets) => {
             let rank = backend
-                .outlined(move || highest_of_union(view, places, candidate, signature, backend))?;
+                .outlined(move || highest_of_union(view, offsets, candidate, signature, backend))?;
             Ok(PackedRule::rank_allows(rank))
         }
     }
@@ -145,13 +145,13 @@ pub(crate) fn allows(
 /// The highest rank of several rule sets that are judged together.
 fn highest_of_union(
     view: &View<'_>,
-    places: &[[u8; 4]],
+    offsets: &[[u8; 4]],
     candidate: Candidate<'_>,
     signature: &mut PathSignature,
     backend: impl Backend,
 ) -> Result<u32> {
-    places.iter().try_fold(0, |rank, place| {
-        let set = view.rule_set(u32::from_le_bytes(*place))?;
+    offsets.iter().try_fold(0, |rank, offset| {
+        let set = view.rule_set(u32::from_le_bytes(*offset))?;
         Ok(rank.max(set.highest(candidate, signature, backend)?))
     })
 }

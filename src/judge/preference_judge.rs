@@ -8,7 +8,7 @@ use super::status_policy::Verdict;
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::preferences::{PreferenceBuffers, PreferenceSet, Preferences, may_have_preferences};
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use crate::snapshot::text_reader::TextReader;
 use crate::url;
 use std::collections::HashMap;
@@ -153,7 +153,7 @@ impl<'j> PreferenceJudge<'j> {
     }
 
     fn parse(&self, text: &[u8]) -> Option<PreferenceSet> {
-        let robots = Robots::parse(text, self.judge.engine().profile());
+        let robots = RobotsRef::parse(text, self.judge.engine().profile());
         PreferenceSet::new(
             &robots,
             self.judge.agents(),

@@ -10,7 +10,7 @@ use crate::agent::Agent;
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
-use crate::robots::{Robots, RuleKind};
+use crate::robots::{RobotsRef, RuleKind};
 use crate::snapshot::text_reader::TextReader;
 use crate::url;
 use crate::url::escape::normalize_path;
@@ -101,7 +101,7 @@ fn rule_path<'u>(
 /// The disallow rules of a robots.txt for an agent. The longest comes first, of equally long ones
 /// the first in the text.
 fn disallow_rules(text: &[u8], agent: &Agent, engine: &Engine<'_>) -> Vec<DisallowRule> {
-    let robots = Robots::parse(text, engine.profile());
+    let robots = RobotsRef::parse(text, engine.profile());
     let (groups, _) = robots.groups_for(agent, engine.options().agent_match);
     let rules = groups
         .iter()

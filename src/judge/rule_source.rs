@@ -20,18 +20,18 @@ pub(crate) struct RuleSource {
     pub refused: bool,
 }
 
-/// Rules at a place of the snapshot, and the numbers of the agents that obey them.
+/// Rules at an offset of the section `rule sets`, and the numbers of the agents that obey them.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentRules {
-    pub place: u32,
+    pub offset: u32,
     pub agents: Vec<usize>,
 }
 
 /// The rules of one agent in a robots.txt.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AgentPlace {
-    /// The place of the rules; [`NONE`](crate::snapshot::format::NONE) if the agent has no group.
-    pub place: u32,
+pub(crate) struct AgentGroup {
+    /// The offset of the rules; [`NONE`](crate::snapshot::format::NONE) if the agent has no group.
+    pub offset: u32,
     /// Whether a group names the agent. Otherwise the rules are those of the global groups.
     pub is_named: bool,
 }
@@ -72,7 +72,7 @@ impl Engine<'_> {
         let rules = state.groups.iter().zip(bit_sets).map(|(group, agents)| {
             let obeys = |agent: &usize| agents[agent / 64] >> (agent % 64) & 1 == 1;
             AgentRules {
-                place: group.place,
+                offset: group.offset,
                 agents: (0..self.agents().len()).filter(obeys).collect(),
             }
         });
@@ -83,19 +83,19 @@ impl Engine<'_> {
     ///
     /// # Errors
     /// As [`rule_source`](Self::rule_source).
-    pub(crate) fn agent_places(&self, file: u32) -> Result<Vec<AgentPlace>> {
+    pub(crate) fn agent_groups(&self, file: u32) -> Result<Vec<AgentGroup>> {
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
-        let place = |chain: &Vec<u32>| match View::first_named(named, chain) {
-            Some(place) => AgentPlace {
-                place,
+        let offset = |chain: &Vec<u32>| match View::first_named(named, chain) {
+            Some(offset) => AgentGroup {
+                offset,
                 is_named: true,
             },
-            None => AgentPlace {
-                place: file.global,
+            None => AgentGroup {
+                offset: file.global,
                 is_named: false,
             },
         };
-        Ok(self.chains.iter().map(place).collect())
+        Ok(self.chains.iter().map(offset).collect())
     }
 }

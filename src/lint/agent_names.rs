@@ -6,11 +6,11 @@ use crate::crawlers::KnownAgent;
 use crate::lint::agents::value_of;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
-use crate::robots::{AgentLine, Group, Robots};
+use crate::robots::{AgentLine, Group, RobotsRef};
 use std::collections::HashSet;
 
 /// Checks the names of all user-agent lines.
-pub(super) fn check(robots: &Robots<'_>, findings: &mut FindingCollector) {
+pub(super) fn check(robots: &RobotsRef<'_>, findings: &mut FindingCollector) {
     let mut unknown = UnknownNames::default();
     for group in robots.groups() {
         let names = names_of_group(group);

@@ -2,7 +2,7 @@
 
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
-use crate::robots::{AgentLine, Robots, field};
+use crate::robots::{AgentLine, RobotsRef, field};
 use std::collections::HashMap;
 
 /// Fields that belong to a group without being rules.
@@ -15,7 +15,7 @@ pub(super) const GROUP_FIELDS: &[&str] = &[
 ];
 
 /// Checks all groups. `blank_lines` are the numbers of blank lines, sorted.
-pub(super) fn check(robots: &Robots<'_>, blank_lines: &[u32], findings: &mut FindingCollector) {
+pub(super) fn check(robots: &RobotsRef<'_>, blank_lines: &[u32], findings: &mut FindingCollector) {
     let mut first_lines = HashMap::new();
     for (index, group) in robots.groups().iter().enumerate() {
         for agent in group.agents() {
@@ -82,7 +82,7 @@ struct FirstUse {
 }
 
 /// Whether a group has a field other than rules that is for its agents.
-fn has_group_fields(robots: &Robots<'_>, group: usize) -> bool {
+fn has_group_fields(robots: &RobotsRef<'_>, group: usize) -> bool {
     let mut fields = robots
         .other_fields()
         .iter()
@@ -128,7 +128,7 @@ fn check_repetition(
 
 /// Reports user-agent lines that are one group although something separates them.
 fn check_separation(
-    robots: &Robots<'_>,
+    robots: &RobotsRef<'_>,
     blank_lines: &[u32],
     previous: u32,
     next: u32,

@@ -11,7 +11,7 @@ use crate::lint::agents::{GROUP_FIELDS, value_of};
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
 use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
-use crate::robots::{Robots, RuleKind};
+use crate::robots::{RobotsRef, RuleKind};
 use std::collections::HashSet;
 
 /// The most comparisons of a path with a rule. Hostile files have many groups and many rules of
@@ -20,7 +20,7 @@ const MAX_COMPARISONS: usize = 1 << 22;
 
 /// Compares the rules of `*` with those of every other audience.
 pub(super) fn check(
-    robots: &Robots<'_>,
+    robots: &RobotsRef<'_>,
     rules: &[RuleReadings<'_>],
     audiences: &[Audience<'_, '_>],
     findings: &mut FindingCollector,
@@ -81,7 +81,7 @@ fn rules_obeyed<'r, 'a>(
 
 /// Whether groups without paths say themselves that everything is allowed, with an empty rule, or
 /// have no purpose, which is the finding `empty-group`.
-fn is_stated_or_empty(robots: &Robots<'_>, audience: &Audience<'_, '_>) -> bool {
+fn is_stated_or_empty(robots: &RobotsRef<'_>, audience: &Audience<'_, '_>) -> bool {
     let has_rule_lines = audience
         .groups
         .iter()

@@ -4,12 +4,16 @@ use crate::bytes::is_white_space;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
 use crate::robots::pattern::Pattern;
-use crate::robots::{Group, Robots, Rule, RuleKind, field};
+use crate::robots::{Group, RobotsRef, Rule, RuleKind, field};
 use bstr::ByteSlice;
 use std::collections::HashSet;
 
 /// Checks the paths of all rules, except those of the lines in `skipped`.
-pub(super) fn check(robots: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut FindingCollector) {
+pub(super) fn check(
+    robots: &RobotsRef<'_>,
+    skipped: &HashSet<u32>,
+    findings: &mut FindingCollector,
+) {
     for group in robots.groups() {
         for rule in group
             .rules()

@@ -11,13 +11,13 @@ use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
 use crate::preferences::usage::{self, UsageMember};
 use crate::preferences::{Preference, SignalMember, Signals};
 use crate::robots::pattern::Pattern;
-use crate::robots::{OtherField, Robots, RuleKind};
+use crate::robots::{OtherField, RobotsRef, RuleKind};
 use std::collections::{BTreeMap, HashSet};
 
 /// Checks the lines of a file that is parsed for both profiles, except those in `skipped`.
 pub(super) fn check(
-    google: &Robots<'_>,
-    rfc: &Robots<'_>,
+    google: &RobotsRef<'_>,
+    rfc: &RobotsRef<'_>,
     rules: &[RuleReadings<'_>],
     audiences: &[Audience<'_, '_>],
     skipped: &HashSet<u32>,
@@ -318,7 +318,7 @@ impl<'r, 'a> Access<'r, 'a> {
     /// Whether the agents of a `content-usage` line may fetch nothing under its path, for both
     /// profiles: in each audience of its group, one disallow covers the path, and no allow is about
     /// it.
-    fn refuses_path(&mut self, field: &OtherField<'_>, profiles: [&Robots<'_>; 2]) -> bool {
+    fn refuses_path(&mut self, field: &OtherField<'_>, profiles: [&RobotsRef<'_>; 2]) -> bool {
         let Some(group) = field.group() else {
             return false;
         };

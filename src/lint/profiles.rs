@@ -3,14 +3,14 @@
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
 use crate::robots::pattern::Pattern;
-use crate::robots::{Robots, Rule, RuleKind};
+use crate::robots::{RobotsRef, Rule, RuleKind};
 use std::collections::HashSet;
 
 /// Compares the rules of a file that is parsed for both profiles, except those of the lines in
 /// `skipped`.
 pub(super) fn check(
-    google: &Robots<'_>,
-    rfc: &Robots<'_>,
+    google: &RobotsRef<'_>,
+    rfc: &RobotsRef<'_>,
     skipped: &HashSet<u32>,
     findings: &mut FindingCollector,
 ) {

@@ -7,14 +7,14 @@
 //! the test is exact. Of rules with wildcards it misses some.
 
 use crate::robots::pattern::Pattern;
-use crate::robots::{AgentLine, Robots, Rule, RuleKind};
+use crate::robots::{AgentLine, RobotsRef, Rule, RuleKind};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The rules of all groups that match any URL, in the order of the file. `google` and `rfc` are the
 /// same file, parsed for both profiles. `inexact` are the lines that not every parser reads.
 pub(super) fn read_rules<'a>(
-    google: &Robots<'a>,
-    rfc: &Robots<'a>,
+    google: &RobotsRef<'a>,
+    rfc: &RobotsRef<'a>,
     inexact: &HashSet<u32>,
 ) -> Vec<RuleReadings<'a>> {
     let mut rules = Vec::new();
@@ -50,7 +50,7 @@ pub(super) struct Audience<'r, 'a> {
 ///
 /// A user-agent line such as `MJ12bot` has two names, its product token `mj` and its extended token
 /// (docs/SEMANTICS.md, Groups and agents). Both count, so that a finding holds for every agent.
-pub(super) fn audiences<'r, 'a>(robots: &'r Robots<'a>) -> Vec<Audience<'r, 'a>> {
+pub(super) fn audiences<'r, 'a>(robots: &'r RobotsRef<'a>) -> Vec<Audience<'r, 'a>> {
     // The groups that each name selects, and the first line with the name.
     let mut by_name: BTreeMap<&[u8], (BTreeSet<usize>, &'r AgentLine<'a>)> = BTreeMap::new();
     for (index, group) in robots.groups().iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::lint::{
     values,
 };
 use crate::profile::Profile;
-use crate::robots::{BodyFacts, Robots};
+use crate::robots::{BodyFacts, RobotsRef};
 
 /// Checks a robots.txt as served (after content decoding), and returns its findings in the order of
 /// lines.
@@ -49,7 +49,7 @@ pub(crate) fn lint_condensed(text: &[u8]) -> Vec<Finding> {
 fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector) {
     let inexact = fields::check(body, findings);
     let [google, rfc] =
-        [Profile::Google, Profile::Rfc9309].map(|profile| Robots::parse(body, profile));
+        [Profile::Google, Profile::Rfc9309].map(|profile| RobotsRef::parse(body, profile));
     let rules = read_rules(&google, &rfc, &inexact.all);
     let audiences = audiences(&google);
     agent_names::check(&google, findings);

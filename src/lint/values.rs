@@ -3,7 +3,7 @@
 use crate::bytes::is_white_space;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use crate::robots::crawl_delay::parse_seconds;
 use bstr::ByteSlice;
 use std::collections::HashSet;
@@ -14,7 +14,11 @@ use std::time::Duration;
 const MAX_DELAY: Duration = Duration::from_secs(300);
 
 /// Checks all values, except those of the lines in `skipped`.
-pub(super) fn check(robots: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut FindingCollector) {
+pub(super) fn check(
+    robots: &RobotsRef<'_>,
+    skipped: &HashSet<u32>,
+    findings: &mut FindingCollector,
+) {
     for field in robots
         .other_fields()
         .iter()

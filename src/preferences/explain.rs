@@ -4,7 +4,7 @@
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::usage::{self, Usage};
 use crate::preferences::{Preferences, Signals};
-use crate::robots::{OtherField, Robots, RobotsLine};
+use crate::robots::{OtherField, RobotsLine, RobotsRef};
 use crate::url;
 use crate::url::escape::normalize_path;
 use bstr::ByteSlice;
@@ -36,9 +36,9 @@ pub struct PreferenceExplanation {
 ///
 /// ```
 /// use robosieve::preferences::{explain_preferences, Preference};
-/// use robosieve::{AgentMatch, Profile, Robots};
+/// use robosieve::{AgentMatch, Profile, RobotsRef};
 /// let text = b"user-agent: *\ncontent-usage: /x train-ai=n\ndisallow: /y";
-/// let robots = Robots::parse(text, Profile::Google);
+/// let robots = RobotsRef::parse(text, Profile::Google);
 /// let agent = "FooBot".parse()?;
 /// let url = b"https://e.example/x/y";
 /// let explanation = explain_preferences(&robots, &agent, AgentMatch::Extended, url);
@@ -48,7 +48,7 @@ pub struct PreferenceExplanation {
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain_preferences(
-    robots: &Robots<'_>,
+    robots: &RobotsRef<'_>,
     agent: &Agent,
     how: AgentMatch,
     url: &[u8],
@@ -103,7 +103,7 @@ struct LongestMatch {
 }
 
 impl LongestMatch {
-    fn offer(&mut self, field: &OtherField<'_>, path: &[u8], robots: &Robots<'_>) {
+    fn offer(&mut self, field: &OtherField<'_>, path: &[u8], robots: &RobotsRef<'_>) {
         let (pattern, usage) = usage::parse(field.value(), robots.profile());
         if !pattern.matches(path) {
             return;

@@ -3,12 +3,13 @@
 //!
 //! Preferences never change a verdict. `usage` and `signal` parse the value of a line.
 //! `preference_set` compiles the preferences of a robots.txt, for many URLs and agents. `explain`
-//! finds those of one URL and agent, with their lines. [`mod@reference`] is the slow oracle of the
+//! finds those of one URL and agent, with their lines. `reference` is the slow oracle of the
 //! tests.
 
 mod explain;
 mod explanation_json;
 mod preference_set;
+#[doc(hidden)]
 pub mod reference;
 mod signal;
 pub(crate) mod usage;
@@ -74,8 +75,8 @@ impl Preference {
 ///
 /// ```
 /// use robosieve::preferences::{explain_preferences, Preference};
-/// use robosieve::{AgentMatch, Profile, Robots};
-/// let robots = Robots::parse(
+/// use robosieve::{AgentMatch, Profile, RobotsRef};
+/// let robots = RobotsRef::parse(
 ///     b"user-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /open/ train-ai=y, search=y\ncontent-signal: ai-train=no",
 ///     Profile::Google,
 /// );

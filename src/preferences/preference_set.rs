@@ -11,7 +11,7 @@ use crate::preferences::usage::{self, Usage};
 use crate::preferences::{Preferences, Signals};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
-use crate::robots::{Group, Robots};
+use crate::robots::{Group, RobotsRef};
 use bstr::ByteSlice;
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -84,7 +84,7 @@ impl MatchedUsage {
 
 impl PreferenceSet {
     /// Compiles a robots.txt; `None` if it states no preference to any of the agents.
-    pub(crate) fn new(robots: &Robots<'_>, agents: &[Agent], how: AgentMatch) -> Option<Self> {
+    pub(crate) fn new(robots: &RobotsRef<'_>, agents: &[Agent], how: AgentMatch) -> Option<Self> {
         let lines = PreferenceLines::new(robots);
         let addressed = AddressedGroups::new(robots.groups(), agents, how);
         let mut set = Self {
@@ -175,7 +175,7 @@ struct PreferenceLines {
 }
 
 impl PreferenceLines {
-    fn new(robots: &Robots<'_>) -> Self {
+    fn new(robots: &RobotsRef<'_>) -> Self {
         let mut lines = Self::default();
         for field in robots.other_fields() {
             match (field.name(), field.group()) {
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn sets_without_preferences_are_none() {
         let has_set = |text: &str, agent: &str| {
-            let robots = Robots::parse(text.as_bytes(), Profile::Google);
+            let robots = RobotsRef::parse(text.as_bytes(), Profile::Google);
             PreferenceSet::new(&robots, &[agent.parse().unwrap()], AgentMatch::Extended).is_some()
         };
         let text = "user-agent: a\ncontent-usage: train-ai=n\ndisallow: /\nuser-agent: *\ncontent-signal: search=x";

@@ -3,13 +3,13 @@
 //! RFC 9309 has no such field. `docs/SEMANTICS.md` lists the decisions and their sources.
 
 use crate::agent::{Agent, AgentMatch};
-use crate::robots::{AgentLine, Robots};
+use crate::robots::{AgentLine, RobotsRef};
 use std::time::Duration;
 
 /// The stored name of the field.
 const FIELD: &str = "crawl-delay";
 
-impl Robots<'_> {
+impl RobotsRef<'_> {
     /// The crawl-delay for `agent`: the time to wait between two requests. `None` if no line gives
     /// one.
     ///
@@ -24,10 +24,10 @@ impl Robots<'_> {
     /// Never panics.
     ///
     /// ```
-    /// use robosieve::{AgentMatch, Profile, Robots};
+    /// use robosieve::{AgentMatch, Profile, RobotsRef};
     /// use std::time::Duration;
     /// let text = b"User-agent: FooBot\nCrawl-delay: 0.5\n\nUser-agent: *\nCrawl-delay: 10";
-    /// let robots = Robots::parse(text, Profile::Google);
+    /// let robots = RobotsRef::parse(text, Profile::Google);
     /// let foo = robots.crawl_delay(&"FooBot".parse()?, AgentMatch::Extended);
     /// assert_eq!(foo, Some(Duration::from_millis(500)));
     /// let bar = robots.crawl_delay(&"BarBot".parse()?, AgentMatch::Extended);
@@ -129,7 +129,7 @@ mod tests {
         let groups = "user-agent:foobot\nallow:\ncrawl-delay:1\n".repeat(12_000);
         let lines = "user-agent:a\n".repeat(20_000) + &"crawl-delay:1\n".repeat(17_000);
         let robots = [groups, lines].map(|text| {
-            let delay = Robots::parse(text.as_bytes(), Profile::Google)
+            let delay = RobotsRef::parse(text.as_bytes(), Profile::Google)
                 .crawl_delay(&agent, AgentMatch::Extended);
             (text.len() < 500 * 1024, delay)
         });

@@ -5,11 +5,14 @@ pub(crate) mod condense;
 pub(crate) mod crawl_delay;
 pub(crate) mod field;
 pub(crate) mod line;
+mod owned;
 pub(crate) mod parse;
 pub(crate) mod pattern;
+#[doc(hidden)]
 pub mod reference;
 mod robots_line;
 
 pub use body::{BodyFacts, LooksLike};
-pub use parse::{AgentLine, Group, OtherField, Robots, Rule, RuleKind};
+pub use owned::Robots;
+pub use parse::{AgentLine, Group, OtherField, RobotsRef, Rule, RuleKind};
 pub use robots_line::RobotsLine;

@@ -7,20 +7,21 @@ use crate::robots::field::{RobotsField, split};
 use crate::robots::pattern::Pattern;
 use std::collections::HashSet;
 
-/// A parsed robots.txt; it borrows from the bytes it was parsed from.
+/// A parsed robots.txt that borrows from the bytes it was parsed from. [`Robots`](super::Robots) owns
+/// them.
 ///
 /// No body is an error: unknown lines are skipped (RFC 9309 §2.2.4), and only the first 500 KiB are
 /// read (§2.5). Cost: one pass over the bytes.
 ///
 /// ```
-/// use robosieve::{Profile, Robots};
+/// use robosieve::{Profile, RobotsRef};
 /// let text = b"User-agent: *\nDisallow: /private\nSitemap: https://e.example/s.xml";
-/// let robots = Robots::parse(text, Profile::Google);
+/// let robots = RobotsRef::parse(text, Profile::Google);
 /// assert_eq!(robots.groups()[0].rules()[0].line(), 2);
 /// assert_eq!(robots.other_fields()[0].name(), "sitemap");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Robots<'a> {
+pub struct RobotsRef<'a> {
     groups: Vec<Group<'a>>,
     others: Vec<OtherField<'a>>,
     profile: Profile,
@@ -79,7 +80,7 @@ impl RuleKind {
     }
 }
 
-impl<'a> Robots<'a> {
+impl<'a> RobotsRef<'a> {
     /// Parses the body of a robots.txt as served (after content decoding). Never fails, never
     /// panics.
     pub fn parse(body: &'a [u8], profile: Profile) -> Self {
@@ -168,10 +169,10 @@ impl<'a> Robots<'a> {
     /// robots.txt, need not be a URL, and ends in front of a `#`.
     ///
     /// ```
-    /// use robosieve::{Profile, Robots};
+    /// use robosieve::{Profile, RobotsRef};
     /// let text = b"Sitemap: https://e.example/s.xml\nUser-agent: *\n\
     ///     Sitemap: /news.xml\nsitemap: /news.xml";
-    /// let robots = Robots::parse(text, Profile::Google);
+    /// let robots = RobotsRef::parse(text, Profile::Google);
     /// let found: Vec<_> = robots.sitemaps().map(|field| (field.line(), field.value())).collect();
     /// assert_eq!(found, [(1, b"https://e.example/s.xml".as_slice()), (3, b"/news.xml")]);
     /// ```
@@ -268,8 +269,8 @@ impl<'a> Rule<'a> {
     /// The path as written, without surrounding white space.
     ///
     /// ```
-    /// use robosieve::{Profile, Robots};
-    /// let robots = Robots::parse(b"User-agent: *\nDisallow: /%7ea*$ # private", Profile::Google);
+    /// use robosieve::{Profile, RobotsRef};
+    /// let robots = RobotsRef::parse(b"User-agent: *\nDisallow: /%7ea*$ # private", Profile::Google);
     /// assert_eq!(robots.groups()[0].rules()[0].value(), b"/%7ea*$");
     /// ```
     pub fn value(&self) -> &'a [u8] {

@@ -105,7 +105,7 @@ fn insert(bucket: &mut [u8; BUCKET_LEN], hash: u64, offset: u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
     /// The offset of the first entry with an equal tag, or [`NONE`].
-    pub place: u32,
+    pub offset: u32,
     /// Whether other entries may have the key too.
     pub more: bool,
 }
@@ -113,12 +113,12 @@ pub(crate) struct Probe {
 impl Probe {
     /// The snapshot does not hold the key.
     pub(crate) const ABSENT: Self = Self {
-        place: NONE,
+        offset: NONE,
         more: false,
     };
     /// The index was not probed, so a search has to begin at the first bucket.
     pub(crate) const SKIPPED: Self = Self {
-        place: NONE,
+        offset: NONE,
         more: true,
     };
 }
@@ -137,7 +137,7 @@ pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
     // branching.
     let offset = offset_in(bucket, lanes.trailing_zeros() as usize % 32);
     Probe {
-        place: if lanes == 0 { NONE } else { offset },
+        offset: if lanes == 0 { NONE } else { offset },
         more: has_overflow(bucket) | (lanes & lanes.wrapping_sub(1) != 0),
     }
 }
@@ -252,13 +252,13 @@ mod tests {
                 let in_probed: Vec<u32> = in_probed.map(|offset| u32::from_le_bytes(*offset)).collect();
                 prop_assert!(found.iter().all(|offset| in_probed.contains(offset)));
                 let probe = probe(&index, hash);
-                prop_assert!(probe.more || found == [probe.place]);
-                prop_assert!(probe.place == NONE || probe.place == found[0]);
+                prop_assert!(probe.more || found == [probe.offset]);
+                prop_assert!(probe.offset == NONE || probe.offset == found[0]);
             }
             for hash in others {
                 let found: Vec<u32> = candidates(&index, hash).collect();
                 let probe = probe(&index, hash);
-                prop_assert!(probe.more || found.first().copied().unwrap_or(NONE) == probe.place);
+                prop_assert!(probe.more || found.first().copied().unwrap_or(NONE) == probe.offset);
                 prop_assert_eq!(found.is_empty() && !probe.more, probe == Probe::ABSENT);
             }
         }

@@ -9,7 +9,7 @@ use crate::bytes::wire::{bytes, u64_at};
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::profile::Profile;
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use crate::snapshot::blocks::VerifiedBlocks;
 use crate::snapshot::format::{
     ENTRY_HEAD, Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NONE,
@@ -545,7 +545,7 @@ impl Snapshot {
         entry.file().map(|file| self.text(file)).transpose()
     }
 
-    /// The crawl-delay of an origin for `agent`, as [`Robots::crawl_delay`] finds it in
+    /// The crawl-delay of an origin for `agent`, as [`RobotsRef::crawl_delay`] finds it in
     /// [`robots_text`](Self::robots_text). `None` if the robots.txt gives none, and if the snapshot
     /// has neither a robots.txt of the origin nor the origin.
     ///
@@ -577,10 +577,11 @@ impl Snapshot {
     ) -> Result<Option<Duration>> {
         let text = self.text_of_origin(origin)?;
         // The profile only matters for rules.
-        Ok(text.and_then(|text| Robots::parse(&text, Profile::default()).crawl_delay(agent, how)))
+        Ok(text
+            .and_then(|text| RobotsRef::parse(&text, Profile::default()).crawl_delay(agent, how)))
     }
 
-    /// The sitemaps of an origin, as [`Robots::sitemaps`] finds them in
+    /// The sitemaps of an origin, as [`RobotsRef::sitemaps`] finds them in
     /// [`robots_text`](Self::robots_text): in the order of the file, as written, without
     /// repetitions. Empty if the snapshot has neither a robots.txt of the origin nor the origin.
     ///
@@ -594,7 +595,7 @@ impl Snapshot {
         let Some(text) = self.text_of_origin(origin)? else {
             return Ok(Vec::new());
         };
-        Ok(Robots::parse(&text, Profile::default())
+        Ok(RobotsRef::parse(&text, Profile::default())
             .sitemaps()
             .map(|field| field.value().to_vec())
             .collect())

@@ -8,12 +8,12 @@ use robosieve::report::Coverage;
 use robosieve::robots::reference;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::synthetic::{Web, WebOptions};
-use robosieve::{Agent, AgentMatch, Compiler, Profile, Robots, Snapshot};
+use robosieve::{Agent, AgentMatch, Compiler, Profile, RobotsRef, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The names in a robots.txt, `*` included. SEMANTICS.md, "Groups and agents".
 pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
-    let parsed = Robots::parse(robots, Profile::Google);
+    let parsed = RobotsRef::parse(robots, Profile::Google);
     let mut names = BTreeSet::new();
     for line in parsed.groups().iter().flat_map(|group| group.agents()) {
         let line_text = String::from_utf8_lossy(line.text()).into_owned();
@@ -59,7 +59,7 @@ pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Coverage {
         .allowed
     };
     let mut paths = BTreeSet::from(["/".to_owned(), "/zq-nobody-has-this".to_owned()]);
-    for rule in Robots::parse(robots, Profile::Google)
+    for rule in RobotsRef::parse(robots, Profile::Google)
         .groups()
         .iter()
         .flat_map(|group| group.rules())

@@ -20,7 +20,7 @@ fn reach(robots: &str, profile: Profile) -> Coverage {
     let agents = ["FooBot".parse().unwrap()];
     let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
     let report = Reporter::new(&judge).of_snapshot().unwrap();
-    let counts = report.agents[0].origins;
+    let counts = report.agents[0].units;
     match (counts.wholly, counts.partly, counts.not) {
         (1, 0, 0) => Coverage::Wholly,
         (0, 1, 0) => Coverage::Partly,

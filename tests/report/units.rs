@@ -50,14 +50,14 @@ fn judge(snapshot: &Snapshot) -> Judge {
 fn counts(web: &[(&str, &str)], by: UnitKind) -> (u64, u64) {
     let judge = judge(&snapshot(web));
     let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
-    let counts = report.agents[0].origins;
+    let counts = report.agents[0].units;
     assert_eq!(
         counts.wholly + counts.partly + counts.not,
         report.units,
         "{web:?}"
     );
     assert_eq!(
-        report.bases.iter().map(|of| of.origins).sum::<u64>(),
+        report.reasons.iter().map(|of| of.origins).sum::<u64>(),
         report.units,
         "{web:?}"
     );
@@ -470,9 +470,9 @@ proptest! {
                 let agent = &report.agents[0];
                 let count = |cause: &str| expected.iter().filter(|(_, _, word)| *word == cause).count() as u64;
                 prop_assert_eq!(report.units, expected.len() as u64);
-                prop_assert_eq!(agent.origins.wholly_by_global, count("refuses"));
-                prop_assert_eq!(agent.origins.wholly_by_status, count("503"));
-                prop_assert_eq!(agent.origins.wholly, count("refuses") + count("503"));
+                prop_assert_eq!(agent.units.wholly_by_global, count("refuses"));
+                prop_assert_eq!(agent.units.wholly_by_status, count("503"));
+                prop_assert_eq!(agent.units.wholly, count("refuses") + count("503"));
                 let weight = |(host, unit, _): &&(String, &String, &str)| {
                     weights.of(if by == UnitKind::Origin { host } else { unit }).unwrap_or(0.0)
                 };
@@ -494,7 +494,7 @@ proptest! {
                 prop_assert_eq!(groups, tlds);
                 let point = (if is_shared { Reporter::new(&judge).within(&set) } else { Reporter::new(&judge) }).by(by);
                 let point = point.weights(&weights).series_point("now").unwrap();
-                prop_assert_eq!((point.units, point.agents[0].origins), (report.units, agent.origins));
+                prop_assert_eq!((point.units, point.agents[0].units), (report.units, agent.units));
                 prop_assert_eq!((point.together, point.agents[0].weighted), (report.together, agent.weighted));
             }
         }

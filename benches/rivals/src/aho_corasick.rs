@@ -9,7 +9,7 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, Input, MatchKind, StartKind};
 use robosieve::judge::explain;
 use robosieve::robots::RuleKind;
-use robosieve::{Agent, AgentMatch, Profile, Robots};
+use robosieve::{Agent, AgentMatch, Profile, RobotsRef};
 
 /// The rules of one site, ready to match.
 pub(crate) struct PrefixJudge {
@@ -30,7 +30,7 @@ struct Rule {
 impl PrefixJudge {
     /// Builds the automaton from the rules for `agent`, parsed by robosieve.
     pub(crate) fn new(robots: &str, agent: &Agent) -> Self {
-        let robots = Robots::parse(robots.as_bytes(), Profile::Google);
+        let robots = RobotsRef::parse(robots.as_bytes(), Profile::Google);
         let why = explain(&robots, agent, AgentMatch::Google, b"/");
         let lines = why
             .losers

@@ -15,7 +15,7 @@ use clap::{ArgGroup, Args};
 use robosieve::judge::{Explanation, UrlExplanation, explain};
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
-use robosieve::{Agent, Judge, Profile, Robots, Snapshot, Verdict};
+use robosieve::{Agent, Judge, Profile, RobotsRef, Snapshot, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -186,7 +186,7 @@ fn check_robots(
     body: &[u8],
     agents: &[Agent],
 ) -> anyhow::Result<CheckOutput> {
-    let robots = Robots::parse(body, args.profile);
+    let robots = RobotsRef::parse(body, args.profile);
     let mut check = args.judge.agents.spell_check(agents)?;
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;

@@ -84,7 +84,7 @@ fn totals(report: &Report, out: &mut CsvWriter) {
 /// The coverage of each agent, by count and by weight, and its verdicts on the URLs.
 fn agent_counts(report: &Report, out: &mut CsvWriter) {
     for agent in &report.agents {
-        out.coverages("agents", "", &agent.agent, "origins", &agent.origins);
+        out.coverages("agents", "", &agent.agent, "origins", &agent.units);
         if let Some(weighted) = &agent.weighted {
             out.coverages("agents", "", &agent.agent, "weighted", weighted);
         }
@@ -125,8 +125,8 @@ fn groups(report: &Report, agents: &[&str], out: &mut CsvWriter) {
 
 /// The reasons of the verdicts.
 fn reasons(report: &Report, agents: &[&str], out: &mut CsvWriter) {
-    for reason in &report.bases {
-        let name = reason.basis.name();
+    for reason in &report.reasons {
+        let name = reason.reason.name();
         out.counts(
             "bases",
             name,
@@ -154,7 +154,7 @@ fn reasons(report: &Report, agents: &[&str], out: &mut CsvWriter) {
 fn top_origins(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     for origin in &report.top_origins {
         let name = &origin.origin;
-        out.line("top_origins", name, "", "basis", origin.basis.name());
+        out.line("top_origins", name, "", "basis", origin.reason.name());
         for (agent, coverage) in agents.iter().zip(&origin.agents) {
             out.line("top_origins", name, agent, "refused", coverage.name());
         }
@@ -232,7 +232,7 @@ fn push_agent_point(point: &SeriesPoint, agent: &AgentPoint, out: &mut String) {
         point.units
     );
     // The counts and their shares, then the same by weight, in the order of the header.
-    let counts = agent.origins;
+    let counts = agent.units;
     push_counts(
         &counts,
         [counts.wholly as f64, counts.partly as f64],

@@ -52,7 +52,7 @@ pub(super) fn origins(report: &Report) -> String {
         return "No agents".to_owned();
     };
     let name = escape_cut(&agent.agent, RULE);
-    let counts = agent.origins;
+    let counts = agent.units;
     let unit = report.by.name();
     let units = units(report.by);
     let wholly = share(counts.wholly, report.units);
@@ -60,7 +60,7 @@ pub(super) fn origins(report: &Report) -> String {
     let partly = share(counts.partly, report.units);
     let is_single = report.agents.len() == 1;
     // Without a whole refusal, none of several agents stands out, so none is named.
-    if report.agents.iter().all(|agent| agent.origins.wholly == 0) {
+    if report.agents.iter().all(|agent| agent.units.wholly == 0) {
         return match is_single {
             true => format!("No {unit} refuses {name} wholly, {partly} partly"),
             false => format!("No {unit} refuses any of the agents wholly"),
@@ -77,7 +77,7 @@ pub(super) fn origins(report: &Report) -> String {
     if report
         .agents
         .iter()
-        .all(|agent| agent.origins.wholly_by_name == 0)
+        .all(|agent| agent.units.wholly_by_name == 0)
     {
         return format!(
             "No {unit} refuses an agent wholly by name; {wholly} of them refuse {name} wholly"
@@ -185,9 +185,9 @@ fn refused_urls(agent: &AgentReport) -> u64 {
 pub(super) fn reasons(report: &Report) -> String {
     let mut by_rules_origins = 0;
     let mut by_rules_urls = 0;
-    for reason in &report.bases {
+    for reason in &report.reasons {
         // A last good copy decides by its rules too.
-        if matches!(reason.basis, Reason::Rules | Reason::LastGoodCopy) {
+        if matches!(reason.reason, Reason::Rules | Reason::LastGoodCopy) {
             by_rules_origins += reason.origins;
             by_rules_urls += reason.urls.unwrap_or_default();
         }
@@ -328,7 +328,7 @@ pub(super) fn example(example: &Example) -> String {
         Some(_) => format!("Why {agent} may not fetch this URL: a rule says so"),
         None => format!(
             "Why {agent} may not fetch this URL: {}",
-            example.basis.description()
+            example.reason.description()
         ),
     }
 }

@@ -18,13 +18,13 @@ type Share = fn(&SeriesPoint, &AgentPoint) -> Option<String>;
 /// The tables of a series, each with its title.
 const SHARES: [(&str, Share); 5] = [
     ("refused wholly", |point, agent| {
-        Some(share(agent.origins.wholly, point.units))
+        Some(share(agent.units.wholly, point.units))
     }),
     ("refused wholly by name", |point, agent| {
-        Some(share(agent.origins.wholly_by_name, point.units))
+        Some(share(agent.units.wholly_by_name, point.units))
     }),
     ("refused partly", |point, agent| {
-        Some(share(agent.origins.partly, point.units))
+        Some(share(agent.units.partly, point.units))
     }),
     ("refused wholly, by weight", |point, agent| {
         Some(weight_share(

@@ -147,7 +147,7 @@ fn origins(report: &Report, out: &mut ReportTable) {
     let name = format!("{} that refuse", units(report.by));
     out.line(CAUSE_COLUMNS.row(&name, WHOLLY_AND_CAUSES));
     for agent in agents_by_refusal(report) {
-        let of = agent.origins;
+        let of = agent.units;
         let wholly = with_share(of.wholly, report.units);
         let shares = causes(&of).map(|count| share(count, report.units));
         out.line(CAUSE_COLUMNS.row(
@@ -241,7 +241,7 @@ fn reasons(report: &Report, out: &mut ReportTable) {
     let mut names = vec![units(report.by).to_owned()];
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
     out.row("where verdicts come from", 42, &names);
-    for reason in &report.bases {
+    for reason in &report.reasons {
         let mut cells = vec![with_share(reason.origins, report.units)];
         cells.extend(
             reason
@@ -249,7 +249,7 @@ fn reasons(report: &Report, out: &mut ReportTable) {
                 .zip(report.lists.as_ref())
                 .map(|(urls, lists)| with_share(urls, lists.lines)),
         );
-        out.row(reason.basis.description(), 42, &cells);
+        out.row(reason.reason.description(), 42, &cells);
     }
 }
 
@@ -338,7 +338,7 @@ fn example(refusal: &Example, out: &mut ReportTable) {
             let text = format!("line {}: {}", rule.line, escape_cut(&rule.text, 120));
             example_row("rule", &text, out);
         }
-        None => example_row("because", refusal.basis.description(), out),
+        None => example_row("because", refusal.reason.description(), out),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::crawlers::{CrawlerRegistry, KnownAgent};
 use crate::error::{Error, Result};
 use crate::file_pass::count_files_naming;
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use crate::snapshot::Snapshot;
 use std::cmp::Reverse;
 use std::sync::LazyLock;
@@ -343,7 +343,7 @@ impl SpellCheck {
     }
 
     /// Looks the agents up among the names of one robots.txt.
-    pub fn add_robots(&mut self, robots: &Robots<'_>) {
+    pub fn add_robots(&mut self, robots: &RobotsRef<'_>) {
         let lines = robots
             .groups()
             .iter()
@@ -567,7 +567,7 @@ mod tests {
     /// The texts about an agent: its suggestions, or its words.
     fn found(agent: &str, robots: &str) -> Option<String> {
         let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
-        check.add_robots(&Robots::parse(robots.as_bytes(), Profile::Google));
+        check.add_robots(&RobotsRef::parse(robots.as_bytes(), Profile::Google));
         let unnamed = check.finish().pop()?;
         let suggestions = unnamed
             .misspelled

@@ -5,7 +5,7 @@ use crate::analysis::diff::origins::FilePair;
 use crate::analysis::diff::{AgentChange, RuleChange, Transition};
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::robots::{AgentLine, Robots};
+use crate::robots::{AgentLine, RobotsRef};
 use std::collections::HashMap;
 
 pub(super) struct DiffRow {
@@ -104,7 +104,7 @@ impl PairTexts {
 
     fn rule_change(&self, keys: &[Vec<u8>]) -> RuleChange {
         // The text of lines does not depend on the profile.
-        let parsed = [&self.old, &self.new].map(|text| Robots::parse(text, Profile::default()));
+        let parsed = [&self.old, &self.new].map(|text| RobotsRef::parse(text, Profile::default()));
         let old = RuleLines::of_agent(&parsed[0], keys);
         let new = RuleLines::of_agent(&parsed[1], keys);
         let removed = LineDifference::new(&old.lines, &new.lines);
@@ -129,7 +129,7 @@ struct RuleLines<'t> {
 
 impl<'t> RuleLines<'t> {
     /// The lines for the first of `keys` that a group names, else for `*`, else none.
-    fn of_agent(robots: &Robots<'t>, keys: &[Vec<u8>]) -> Self {
+    fn of_agent(robots: &RobotsRef<'t>, keys: &[Vec<u8>]) -> Self {
         for key in keys {
             if let Some(lines) = lines_of_groups(robots, |line| line.names(key)) {
                 return Self {
@@ -148,7 +148,7 @@ impl<'t> RuleLines<'t> {
 
 /// The rule lines of all groups with a user-agent line of this kind; `None` without such a group.
 fn lines_of_groups<'t>(
-    robots: &Robots<'t>,
+    robots: &RobotsRef<'t>,
     is_wanted: impl Fn(&AgentLine<'t>) -> bool,
 ) -> Option<Vec<&'t [u8]>> {
     let mut groups = robots

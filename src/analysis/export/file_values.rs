@@ -9,7 +9,7 @@ use crate::agent::{Agent, AgentMatch};
 use crate::error::Result;
 use crate::file_pass::FileReader;
 use crate::profile::Profile;
-use crate::robots::{Robots, RuleKind};
+use crate::robots::{RobotsRef, RuleKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -82,7 +82,7 @@ impl<'s> FileValueReader<'s> {
         }
         let text = files.text(file)?;
         // The profile matters for verdicts only.
-        let robots = Robots::parse(&text, Profile::default());
+        let robots = RobotsRef::parse(&text, Profile::default());
         let values = Rc::new(match self.table {
             ExportTable::Origins => FileValues::Origins(self.text_values(&robots)),
             ExportTable::Sitemaps => FileValues::Sitemaps(sitemap_lines(&robots)),
@@ -100,7 +100,7 @@ impl<'s> FileValueReader<'s> {
         Ok(values)
     }
 
-    fn text_values(&self, robots: &Robots<'_>) -> TextValues {
+    fn text_values(&self, robots: &RobotsRef<'_>) -> TextValues {
         TextValues {
             groups: robots.groups().len() as i64,
             allow: rule_count(robots, RuleKind::Allow),
@@ -115,7 +115,7 @@ impl<'s> FileValueReader<'s> {
     }
 
     /// The delay for each agent in seconds; empty if the file has no line about it, as most files.
-    fn crawl_delays(&self, robots: &Robots<'_>) -> Vec<Option<f64>> {
+    fn crawl_delays(&self, robots: &RobotsRef<'_>) -> Vec<Option<f64>> {
         let has_delay = robots
             .other_fields()
             .iter()
@@ -132,14 +132,14 @@ impl<'s> FileValueReader<'s> {
 }
 
 /// The number of rules of a kind in all groups.
-fn rule_count(robots: &Robots<'_>, kind: RuleKind) -> i64 {
+fn rule_count(robots: &RobotsRef<'_>, kind: RuleKind) -> i64 {
     let rules = robots.groups().iter().flat_map(|group| group.rules());
     rules.filter(|rule| rule.kind() == kind).count() as i64
 }
 
 /// The distinct values of a field in the order of the file, separated by `; `. Empty values are
 /// left out.
-fn joined_values(robots: &Robots<'_>, name: &str) -> Option<String> {
+fn joined_values(robots: &RobotsRef<'_>, name: &str) -> Option<String> {
     let fields = robots
         .other_fields()
         .iter()
@@ -154,7 +154,7 @@ fn joined_values(robots: &Robots<'_>, name: &str) -> Option<String> {
 
 /// The fields without a column of their own, as a JSON object: each name with its values in the
 /// order of the file.
-fn other_fields(robots: &Robots<'_>) -> Option<String> {
+fn other_fields(robots: &RobotsRef<'_>) -> Option<String> {
     let mut fields: BTreeMap<&str, Vec<Cow<'_, str>>> = BTreeMap::new();
     for field in robots.other_fields() {
         if !matches!(
@@ -174,7 +174,7 @@ fn other_fields(robots: &Robots<'_>) -> Option<String> {
     serde_json::to_string(&fields).ok()
 }
 
-fn sitemap_lines(robots: &Robots<'_>) -> Vec<SitemapLine> {
+fn sitemap_lines(robots: &RobotsRef<'_>) -> Vec<SitemapLine> {
     let sitemaps = robots.sitemaps();
     sitemaps
         .map(|field| SitemapLine {

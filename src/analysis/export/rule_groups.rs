@@ -6,7 +6,7 @@
 
 use super::text::lossy;
 use crate::agent::{Agent, AgentMatch};
-use crate::robots::{AgentLine, Robots, Rule, RuleKind};
+use crate::robots::{AgentLine, RobotsRef, Rule, RuleKind};
 use std::rc::Rc;
 
 /// The most bytes of a file's rows with agents.
@@ -35,7 +35,7 @@ pub(super) struct RuleText {
 
 /// The groups that have rows: those that the agents obey, or all if there are no agents.
 pub(super) fn rule_groups(
-    robots: &Robots<'_>,
+    robots: &RobotsRef<'_>,
     agents: &[Agent],
     how: AgentMatch,
 ) -> Vec<RuleGroup> {

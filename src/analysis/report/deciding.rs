@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::file_pass::FileReader;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Verdict, explain};
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -137,7 +137,7 @@ impl<'e> RefusalReader<'e> {
                 .collect());
         };
         let body = self.files.text(file)?;
-        let robots = Robots::parse(&body, engine.profile());
+        let robots = RobotsRef::parse(&body, engine.profile());
         let refusals = agents.into_iter().map(|agent| Refusal {
             agent,
             rule: deciding_rule(engine, &robots, agent, url),
@@ -149,7 +149,7 @@ impl<'e> RefusalReader<'e> {
 /// The rule that decides about the URL for the agent with this number.
 fn deciding_rule(
     engine: &Engine<'_>,
-    robots: &Robots<'_>,
+    robots: &RobotsRef<'_>,
     agent: usize,
     url: &[u8],
 ) -> Option<String> {

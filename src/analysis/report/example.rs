@@ -66,7 +66,7 @@ fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Opti
         from_lists: false,
         agent: name.to_string(),
         origin: entry.map(|entry| entry.origin()),
-        basis: reason,
+        reason,
         robots_url: entry.map(|entry| entry.source().unwrap_or_else(|| entry.robots_url())),
         status: entry.map_or(0, |entry| entry.outcome().status),
         fetched_at: entry.and_then(|entry| entry.outcome().fetched),

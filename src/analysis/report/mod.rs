@@ -135,7 +135,7 @@ impl<'r> Reporter<'r> {
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// let judge = Judge::new(&snapshot, &["a".parse()?], JudgeOptions::default())?;
     /// let report = Reporter::new(&judge).by(UnitKind::Host).of_snapshot()?;
-    /// assert_eq!((report.units, report.agents[0].origins.wholly), (1, 1));
+    /// assert_eq!((report.units, report.agents[0].units.wholly), (1, 1));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn by(mut self, by: UnitKind) -> Self {
@@ -226,7 +226,7 @@ impl<'r> Reporter<'r> {
         let rows = self.unit_rows()?;
         let (uses, reasons) = survey::count_uses(engine, &rows)?;
         let sets = sorted(survey::survey_sets(engine, &uses)?);
-        let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(place, _)| *place))?;
+        let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
         let counts =
             survey::count_by_agent(engine, &uses, &reasons, &coverages, &TopRules::default())?;
         let (weights, weighted) = self.weigh(&rows, &coverages)?;
@@ -241,7 +241,7 @@ impl<'r> Reporter<'r> {
             agents: agents
                 .map(|(number, (agent, coverage))| AgentPoint {
                     agent: agent.to_string(),
-                    origins: *coverage,
+                    units: *coverage,
                     weighted: weighted.get(number).copied(),
                 })
                 .collect(),
@@ -303,7 +303,7 @@ impl<'r> Reporter<'r> {
         let (uses, reasons) = survey::count_uses(engine, &rows)?;
         let survey = survey::survey_files(engine, &uses)?;
         let sets = sorted(survey.sets);
-        let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(place, _)| *place))?;
+        let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
         let top = TopRules::new(engine, &sets, self.top)?;
         let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &top)?;
         let deciding = lists
@@ -331,7 +331,7 @@ impl<'r> Reporter<'r> {
             agents: agents
                 .map(|(number, (agent, coverage))| AgentReport {
                     agent: agent.to_string(),
-                    origins: *coverage,
+                    units: *coverage,
                     weighted: weighted.get(number).copied(),
                     urls: lists.map(|lists| url_counts(&lists.stats, number)),
                 })
@@ -339,7 +339,7 @@ impl<'r> Reporter<'r> {
             together: counts.together,
             concentrations: self.concentrations(&rows, &coverages, &counts.coverage)?,
             groups: self.has_groups.then(groups).transpose()?,
-            bases: reason_reports(&reasons, lists),
+            reasons: reason_reports(&reasons, lists),
             // All origins have URLs, also those that do not represent their unit.
             top_origins: match lists {
                 Some(lists) => origins::top_origins(
@@ -423,7 +423,7 @@ fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<Rea
     let report = |(reason, count): (&Reason, ReasonCount)| {
         let (urls, urls_refused) = lists.map(|lists| lists.tally.of_reason(*reason)).unzip();
         ReasonReport {
-            basis: *reason,
+            reason: *reason,
             origins: count.origins,
             origins_refused: count.refused,
             urls,

@@ -42,7 +42,8 @@ pub struct Report {
     /// The units by top-level domain; `None` unless requested.
     pub groups: Option<Vec<UnitGroup>>,
     /// The reasons of verdicts, only those that occur.
-    pub bases: Vec<ReasonReport>,
+    #[serde(rename = "bases")]
+    pub reasons: Vec<ReasonReport>,
     /// The origins that refuse most. With lists, all origins by refused URLs; without, one origin
     /// per unit, by the number of agents that are refused wholly, then partly. At most
     /// [`Reporter::top`](super::Reporter::top).
@@ -173,7 +174,8 @@ pub struct AgentReport {
     /// The agent as given.
     pub agent: String,
     /// The units by coverage.
-    pub origins: CoverageCounts,
+    #[serde(rename = "origins")]
+    pub units: CoverageCounts,
     /// The sums of the weights by coverage; `None` without weights.
     pub weighted: Option<CoverageCounts<f64>>,
     /// The URLs of the lists by verdict.
@@ -290,7 +292,7 @@ impl Report {
     /// The groups for `*` refuse nearly all agents alike, so names tell agents apart.
     pub fn agents_by_refusal(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();
-        agents.sort_by_key(|&agent| Reverse(self.agents[agent].origins.refusal_rank()));
+        agents.sort_by_key(|&agent| Reverse(self.agents[agent].units.refusal_rank()));
         agents
     }
 
@@ -334,7 +336,8 @@ pub struct Together {
 #[non_exhaustive]
 pub struct ReasonReport {
     /// The reason.
-    pub basis: Reason,
+    #[serde(rename = "basis")]
+    pub reason: Reason,
     /// Origins of the snapshot.
     pub origins: u64,
     /// Of these, the origins that the status policy refuses to every agent, without a rule.
@@ -352,7 +355,8 @@ pub struct OriginReport {
     /// The origin, such as `https://example.com`.
     pub origin: String,
     /// The reason of its verdicts.
-    pub basis: Reason,
+    #[serde(rename = "basis")]
+    pub reason: Reason,
     /// The last HTTP status, 0 if there was none.
     pub status: u16,
     /// The time when its robots.txt was fetched, in seconds since 1970.
@@ -459,7 +463,8 @@ pub struct Example {
     /// The origin whose robots.txt decides; `None` if the snapshot does not contain it.
     pub origin: Option<String>,
     /// The reason of the verdict.
-    pub basis: Reason,
+    #[serde(rename = "basis")]
+    pub reason: Reason,
     /// The URL of the robots.txt that decides, after redirects.
     pub robots_url: Option<String>,
     /// The last HTTP status, 0 if there was none.

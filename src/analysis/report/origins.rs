@@ -101,7 +101,7 @@ fn report(
     let counts = tally.map(|tally| tally.of_origin(row));
     Ok(OriginReport {
         origin: entry.origin(),
-        basis: source.reason,
+        reason: source.reason,
         status: entry.outcome().status,
         fetched_at: entry.outcome().fetched,
         agents: sets

@@ -26,7 +26,7 @@ use std::cmp::Reverse;
 ///     let judge = Judge::new(snapshot, &agents, JudgeOptions::default())?;
 ///     series.points.push(Reporter::new(&judge).by(UnitKind::Host).series_point(label)?);
 /// }
-/// let refused_by_name = series.points.iter().map(|point| point.agents[0].origins.wholly_by_name);
+/// let refused_by_name = series.points.iter().map(|point| point.agents[0].units.wholly_by_name);
 /// assert_eq!(refused_by_name.collect::<Vec<_>>(), [0, 1]);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
@@ -70,7 +70,8 @@ pub struct AgentPoint {
     /// The agent as given.
     pub agent: String,
     /// The units by coverage.
-    pub origins: CoverageCounts,
+    #[serde(rename = "origins")]
+    pub units: CoverageCounts,
     /// The sums of the weights by coverage; `None` without weights.
     pub weighted: Option<CoverageCounts<f64>>,
 }
@@ -98,7 +99,7 @@ impl Series {
             Reverse(
                 last.agents
                     .get(agent)
-                    .map(|agent| agent.origins.refusal_rank()),
+                    .map(|agent| agent.units.refusal_rank()),
             )
         });
         agents

@@ -4,7 +4,7 @@ use crate::analysis::report::counts::Merge;
 use crate::analysis::report::model::{SignalReport, SignalValue};
 use crate::preferences::may_have_preferences;
 use crate::profile::Profile;
-use crate::robots::Robots;
+use crate::robots::RobotsRef;
 use bstr::ByteSlice;
 use std::collections::{BTreeSet, HashMap};
 
@@ -48,7 +48,7 @@ impl SignalCounts {
         if !may_have_preferences(text) {
             return;
         }
-        let robots = Robots::parse(text, Profile::default());
+        let robots = RobotsRef::parse(text, Profile::default());
         for (field, counts) in FIELDS.iter().zip(&mut self.0) {
             let lines = robots
                 .other_fields()

@@ -78,7 +78,7 @@ pub(super) fn survey_sets(engine: &Engine<'_>, uses: &FileUses) -> Result<SetUse
 
 fn add_sets(engine: &Engine<'_>, used: UsedFile, sets: &mut SetUses) -> Result<()> {
     for rules in engine.agent_rules(used.file)? {
-        *sets.entry(rules.place).or_default() +=
+        *sets.entry(rules.offset).or_default() +=
             u64::from(used.origins) * rules.agents.len() as u64;
     }
     Ok(())
@@ -127,7 +127,7 @@ fn count_file(
     let mut rules: Vec<usize> = Vec::new();
     for rules_of_agents in engine.agent_rules(used.file)? {
         let agents = &rules_of_agents.agents;
-        for &rule in top.rules_of(rules_of_agents.place) {
+        for &rule in top.rules_of(rules_of_agents.offset) {
             let count = &mut counts.rules[rule];
             agents
                 .iter()

@@ -33,7 +33,7 @@ impl BarRow<'_> {
             .take(self.refusals)
             .map(|segment| segment.size)
             .sum();
-        ShareScale::WHOLE.place(refused, self.whole())
+        ShareScale::WHOLE.position(refused, self.whole())
     }
 
     fn draw(&self, scale: ShareScale) -> Markup {

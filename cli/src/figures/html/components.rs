@@ -82,7 +82,7 @@ pub(super) fn bar_to(
     whole: f64,
     scale: ShareScale,
 ) -> Markup {
-    let percent = |size: f64| format!("{:.3}%", scale.place(size, whole));
+    let percent = |size: f64| format!("{:.3}%", scale.position(size, whole));
     let text: Vec<String> = segments
         .iter()
         .map(|segment| format!("{} {}", segment.name, weight_share(segment.size, whole)))
@@ -104,7 +104,7 @@ pub(super) fn bar_to(
 pub(crate) fn meter(class: &str, size: u64, whole: u64) -> Markup {
     html! {
         svg.meter aria-hidden="true" {
-            rect class=(format!("f-{class}")) width=(format!("{:.3}%", ShareScale::WHOLE.place(size as f64, whole as f64))) height="100%" rx="2" {}
+            rect class=(format!("f-{class}")) width=(format!("{:.3}%", ShareScale::WHOLE.position(size as f64, whole as f64))) height="100%" rx="2" {}
         }
     }
 }

@@ -43,8 +43,8 @@ impl ShareScale {
         self == Self::WHOLE
     }
 
-    /// The place of a part of a whole on the axis, in per cent of its length.
-    pub(crate) fn place(self, part: f64, whole: f64) -> f64 {
+    /// The position of a part of a whole on the axis, in per cent of its length.
+    pub(crate) fn position(self, part: f64, whole: f64) -> f64 {
         if whole > 0.0 {
             part * 100.0 / whole * 100.0 / self.top
         } else {
@@ -107,6 +107,6 @@ mod tests {
             ShareScale::of(0.25).ticks(),
             ["0\u{a0}%", "0.15\u{a0}%", "0.3\u{a0}%"]
         );
-        assert_eq!(ShareScale::WHOLE.place(1.0, 0.0), 0.0);
+        assert_eq!(ShareScale::WHOLE.position(1.0, 0.0), 0.0);
     }
 }

@@ -46,7 +46,7 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
         partly_by_name,
         not,
         ..
-    } = agent.origins;
+    } = agent.units;
     let pointer = format!("/agents/{i}/origins");
     // The share of all units is next to the name, where a reader compares agents.
     let headline = html! { "wholly " (number_of(&format!("{pointer}/wholly"), wholly, whole)) };

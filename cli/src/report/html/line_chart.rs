@@ -91,7 +91,7 @@ fn x_of(i: usize, count: usize) -> f64 {
 }
 
 fn y_of(percent: f64, scale: ShareScale) -> f64 {
-    BOTTOM - scale.place(percent, 100.0) / 100.0 * (BOTTOM - TOP)
+    BOTTOM - scale.position(percent, 100.0) / 100.0 * (BOTTOM - TOP)
 }
 
 fn draw_line(line: &ChartLine<'_>, labels: &[&str], scale: ShareScale) -> Markup {

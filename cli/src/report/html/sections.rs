@@ -33,14 +33,14 @@ fn class_of(reason: Reason) -> String {
 pub(super) fn reasons(report: &Report) -> Markup {
     // Both bars and the table share the colours, so the table is the legend.
     let classes: Vec<String> = report
-        .bases
+        .reasons
         .iter()
-        .map(|reason| class_of(reason.basis))
+        .map(|reason| class_of(reason.reason))
         .collect();
     let mut of_units = Vec::new();
     let mut of_urls = Vec::new();
-    for (reason, class) in report.bases.iter().zip(&classes) {
-        let name = reason.basis.description();
+    for (reason, class) in report.reasons.iter().zip(&classes) {
+        let name = reason.reason.description();
         of_units.push(BarSegment::new(class, name, reason.origins));
         of_urls.push(BarSegment::new(
             class,
@@ -60,9 +60,9 @@ pub(super) fn reasons(report: &Report) -> Markup {
             table {
                 thead { tr { th { "Decided by" } th.n { (units) } @if report.lists.is_some() { th.n { "URLs" } } } }
                 tbody {
-                    @for (i, reason) in report.bases.iter().enumerate() {
+                    @for (i, reason) in report.reasons.iter().enumerate() {
                         tr {
-                            td { (key(&classes[i])) (reason.basis.description()) }
+                            td { (key(&classes[i])) (reason.reason.description()) }
                             td.n { (number_of(&format!("/bases/{i}/origins"), reason.origins, report.units)) }
                             @if let Some((urls, lists)) = reason.urls.zip(report.lists.as_ref()) {
                                 td.n { (number_of(&format!("/bases/{i}/urls"), urls, lists.lines)) }
@@ -304,7 +304,7 @@ fn explanation(refusal: &Example) -> Markup {
             }
         } @else {
             dt { "Because" }
-            dd { (refusal.basis.description()) }
+            dd { (refusal.reason.description()) }
         }
         @if let Some(url) = &refusal.robots_url {
             dt { "robots.txt" }

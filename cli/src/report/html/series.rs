@@ -120,7 +120,7 @@ const WHOLLY: ChartKind = ChartKind {
             wholly,
             wholly_by_name,
             ..
-        } = agent.origins;
+        } = agent.units;
         [wholly as f64, wholly_by_name as f64, point.units as f64]
     },
 };
@@ -136,7 +136,7 @@ const PARTLY: ChartKind = ChartKind {
             partly,
             partly_by_name,
             ..
-        } = agent.origins;
+        } = agent.units;
         [partly as f64, partly_by_name as f64, point.units as f64]
     },
 };
@@ -167,8 +167,8 @@ impl ChartKind {
                 Some(of) => (self.parts)(point, of),
                 None => [0.0; 3],
             };
-            lines[0].push(ShareScale::WHOLE.place(all, whole));
-            lines[1].push(ShareScale::WHOLE.place(by_name, whole));
+            lines[0].push(ShareScale::WHOLE.position(all, whole));
+            lines[1].push(ShareScale::WHOLE.position(by_name, whole));
         }
         lines
     }
@@ -316,7 +316,7 @@ fn row(p: usize, point: &SeriesPoint, agent: usize) -> Markup {
     let counts = point
         .agents
         .get(agent)
-        .map(|of| of.origins)
+        .map(|of| of.units)
         .unwrap_or_default();
     let values = [
         counts.wholly,
