@@ -137,7 +137,7 @@ def check_without_rows(folder, data, verdicts, kind):
         read = pq.read_table(folder / "in.parquet")
         check_annotated(folder, read, verdicts[: read.num_rows])
         check_filtered(folder, read, verdicts[: read.num_rows])
-        run(folder, "report", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "--json", "report.json")
+        run(folder, "report", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "--json-to", "report.json")
         run(folder, "annotate", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "--out-dir", "many")
         assert pq.read_table(folder / "many" / "in.parquet").num_rows == read.num_rows
 

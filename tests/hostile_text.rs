@@ -210,8 +210,8 @@ fn no_verb_prints_hostile_text() {
         &["agents", missing],
         &["report", "-s", s, "-a", "EvilCrawler,MyBot", list],
         &["report", "-s", s, who[0], who[1]],
-        &["report", "-s", s, "-a", "MyBot", "--csv", "-", list],
-        &["report", "-s", s, who[0], who[1], "--json", "-", list],
+        &["report", "-s", s, "-a", "MyBot", "--csv-to", "-", list],
+        &["report", "-s", s, who[0], who[1], "--json-to", "-", list],
         &["report", "-s", s, who[0], who[1], "--html", "-", list],
         &["diff", "old.rsieve", s, "--examples", "9"],
         &["diff", "old.rsieve", s, "--json"],
@@ -456,7 +456,7 @@ fn csv_text_is_no_formula() {
     );
     for agent in ["=1+1", "+a", "-a", "@a"] {
         let name = format!("-a={agent}");
-        let ran = run(&["report", "-s", "s", &name, "--csv", "-"], b"");
+        let ran = run(&["report", "-s", "s", &name, "--csv-to", "-"], b"");
         let csv = String::from_utf8(ran.stdout).unwrap();
         if agent.starts_with('@') {
             assert_eq!(ran.code, Some(2), "an unknown set");

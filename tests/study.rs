@@ -310,7 +310,7 @@ impl Study {
         let common: &[&str] = if is_common { &["--common"] } else { &[] };
         self.report(
             unit,
-            &[&["--json", "s.json", "--csv", "s.csv"], common].concat(),
+            &[&["--json-to", "s.json", "--csv-to", "s.csv"], common].concat(),
         );
         let (json, csv) = (self.read("s.json"), self.read("s.csv"));
         let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
@@ -338,7 +338,7 @@ fn reports_of_each_month_equal_the_truth() {
             &AGENTS.join(","),
             "--by",
             "origin",
-            "--json",
+            "--json-to",
             "-",
         ];
         let report: Value = serde_json::from_str(&done(robosieve(dir.path(), &args))).unwrap();

@@ -644,11 +644,11 @@ fn mistakes_have_advice() {
             "WARC-Target-URI",
         ),
         (
-            &["report", "in.warc", "--host", "e.example", "--json", "x"],
+            &["report", "in.warc", "--host", "e.example", "--json-to", "x"],
             "WARC-Target-URI",
         ),
         (
-            &["report", "in.warc", "list", "--json", "x"],
+            &["report", "in.warc", "list", "--json-to", "x"],
             "of its own (--out-dir)",
         ),
     ] {
@@ -847,7 +847,7 @@ fn reports_count_records_as_a_list_of_their_urls() {
         .collect();
     place.write("urls", urls.as_bytes());
     let report = |input: &str| {
-        place.ok(&["report", "-q", input, "--json", "figures"]);
+        place.ok(&["report", "-q", input, "--json-to", "figures"]);
         let mut figures: serde_json::Value =
             serde_json::from_slice(&place.read("figures")).unwrap();
         // The bytes are those of records, and the time is that of the run.

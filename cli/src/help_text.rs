@@ -213,10 +213,10 @@ Examples:
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
   robosieve report -s web.rsieve -a GPTBot,CCBot
-  robosieve report -s web.rsieve -a GPTBot,CCBot,Googlebot 'crawl/*.txt.gz' --html report.html --json report.json
-  robosieve report -s web.rsieve --agents-from agents.txt --csv - | grep '^agents,'
+  robosieve report -s web.rsieve -a GPTBot,CCBot,Googlebot 'crawl/*.txt.gz' --html report.html --json-to report.json
+  robosieve report -s web.rsieve --agents-from agents.txt --csv-to - | grep '^agents,'
   robosieve report -s web.rsieve -a GPTBot --column page.url crawl.parquet --html report.html
-  robosieve report -s web.rsieve -a @ai-train --by domain --weights tranco.csv --group-by tld --json report.json
+  robosieve report -s web.rsieve -a @ai-train --by domain --weights tranco.csv --group-by tld --json-to report.json
   robosieve report --series 2025-01=jan.rsieve 2025-02=feb.rsieve -a @ai-train --by host --common --html series.html
 
 The table goes to standard output, unless another form does. -q with a named output prints no table. Files \

@@ -60,8 +60,8 @@ fn every_verb_takes_the_sets_of_a_file() {
                 .contains("\tzz.access\t")
         );
         for verb in [
-            &["report", "-s", "web", "--csv", "-"][..],
-            &["report", "--series", "a=web", "--csv", "-"],
+            &["report", "-s", "web", "--csv-to", "-"][..],
+            &["report", "--series", "a=web", "--csv-to", "-"],
         ] {
             assert!(
                 run(verb)

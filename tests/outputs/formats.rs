@@ -56,7 +56,7 @@ fn mismatched_extensions_are_refused() {
                 "1 of 1 files failed",
             ],
         ),
-        ("$R report -s s -a a --json y.xz", &["cannot write .xz"]),
+        ("$R report -s s -a a --json-to y.xz", &["cannot write .xz"]),
         ("$R diff s t --svg y.bz2", &["cannot write .bz2"]),
         (
             "$R compile -o y.rsieve.gz web.jsonl",

@@ -125,12 +125,12 @@ const CASES: &[(&str, &[&str])] = &[
         &["--html", "the snapshot (s)"],
     ),
     (
-        "$R report -s s -a a --json u.txt u.txt",
-        &["--json", "an input (u.txt)"],
+        "$R report -s s -a a --json-to u.txt u.txt",
+        &["--json-to", "an input (u.txt)"],
     ),
     (
-        "$R report -s s --agents-from agents --csv agents",
-        &["--csv", "--agents-from (agents)"],
+        "$R report -s s --agents-from agents --csv-to agents",
+        &["--csv-to", "--agents-from (agents)"],
     ),
     (
         "$R report -s s -a a >> s",
@@ -205,12 +205,12 @@ const CASES: &[(&str, &[&str])] = &[
         &["named for two outputs, --out-dir and --unknown-to"],
     ),
     (
-        "$R report -s s -a a --html - --csv -",
+        "$R report -s s -a a --html - --csv-to -",
         &["named for two outputs, --html and --csv"],
     ),
     (
-        "$R report -s s -a a --json old --csv hard2",
-        &["named for two outputs, --json and --csv"],
+        "$R report -s s -a a --json-to old --csv-to hard2",
+        &["named for two outputs, --json-to and --csv-to"],
     ),
     (
         "$R compile -o new --stats-json new web.jsonl",
@@ -263,7 +263,7 @@ fn other_files_may_be_overwritten() {
         "$R filter -q -s s -a a -o x --disallowed-to y u.txt",
         "$R filter -q -s s -a a --out-dir x --disallowed-to x/no u.txt",
         "$R filter -q -s s -a a u.txt | cat > x",
-        "$R report -q -s s -a a --json /dev/null --csv /dev/null",
+        "$R report -q -s s -a a --json-to /dev/null --csv-to /dev/null",
         "$R annotate -q -s s -a a -o x - < u.txt",
     ] {
         let ran = place().shell(command);

@@ -68,8 +68,8 @@ fn every_verb_appends_to_descriptors() {
             "{\n",
         ),
         ("$R compile -q -o new --stats-json - web.jsonl >&3", "{\n"),
-        ("$R report -q -s s -a a --json /dev/fd/3", "{\n"),
-        ("$R report -q -s s -a a --csv /dev/fd/3", "section,"),
+        ("$R report -q -s s -a a --json-to /dev/fd/3", "{\n"),
+        ("$R report -q -s s -a a --csv-to /dev/fd/3", "section,"),
         ("$R report -q -s s -a a --html /dev/fd/3", "<!DOCTYPE html>"),
         ("$R diff s t --svg /dev/fd/3", "<svg"),
     ] {
@@ -122,7 +122,7 @@ fn snapshots_and_tables_go_through_pipes() {
 #[test]
 fn stdout_aliases_suppress_the_table() {
     let place = Place::new();
-    let ran = place.shell("$R report -s s -a a --json /dev/stdout");
+    let ran = place.shell("$R report -s s -a a --json-to /dev/stdout");
     assert!(
         ran.stdout.ends_with(b"}\n"),
         "{}",
@@ -182,7 +182,7 @@ fn errors_name_the_output() {
             "robosieve: standard output: No space left",
         ),
         (
-            "$R report -q -s s -a a --json x --csv /dev/full",
+            "$R report -q -s s -a a --json-to x --csv-to /dev/full",
             "robosieve: /dev/full: No space left",
         ),
         (

@@ -7,7 +7,7 @@ use std::fs;
 const RUNS: &[&str] = &[
     "$R filter -q -s s -a a u.txt -o a --disallowed-to b --unknown-to c --invalid-to d",
     "$R filter -q -s s -a a in.parquet -o a --disallowed-to b --unknown-to c --invalid-to d",
-    "$R report -q -s s -a a u.txt --html a --json b --csv c",
+    "$R report -q -s s -a a u.txt --html a --json-to b --csv-to c",
     "$R compile -q -o a --stats-json b web.jsonl",
     "$R diff s t --svg a --json > /dev/null",
 ];
@@ -68,7 +68,7 @@ fn failing_stdout_leaves_no_files() {
     let place = Place::new();
     for command in [
         "$R diff s t --svg a > /dev/full",
-        "$R report -s s -a a --json a > /dev/full",
+        "$R report -s s -a a --json-to a > /dev/full",
         "$R filter -q -s s -a a u.txt --disallowed-to a > /dev/full",
     ] {
         place.refused(command, &["standard output: No space left"]);
@@ -80,8 +80,8 @@ fn closed_stdout_loses_no_file() {
     let place = Place::new();
     let commands = [
         "$R diff s t --svg a0",
-        "$R report -s s -a a --json a1",
-        "$R report -q -s s -a a --html - --json a2",
+        "$R report -s s -a a --json-to a1",
+        "$R report -q -s s -a a --html - --json-to a2",
         "$R compile -q -o a3 --stats-json - web.jsonl",
     ];
     for (number, command) in commands.iter().enumerate() {

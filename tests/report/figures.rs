@@ -31,7 +31,7 @@ fn compile_small(dir: &Path) {
 }
 
 fn report(dir: &Path, args: &[&str]) -> Value {
-    let all = [&["report", "-q", "-s", "s.rsieve", "--json", "-"], args].concat();
+    let all = [&["report", "-q", "-s", "s.rsieve", "--json-to", "-"], args].concat();
     serde_json::from_str(&done(robosieve(dir, &all))).unwrap()
 }
 
@@ -371,7 +371,15 @@ fn deciding_rules_equal_explanations() {
     let ran = robosieve_with(
         dir.path(),
         &[
-            "report", "-q", "-s", "s.rsieve", "-a", "a", "--json", "-", "-",
+            "report",
+            "-q",
+            "-s",
+            "s.rsieve",
+            "-a",
+            "a",
+            "--json-to",
+            "-",
+            "-",
         ],
         list.as_bytes(),
     );

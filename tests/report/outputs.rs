@@ -14,7 +14,16 @@ pub(super) const HOSTILE: &str = "User-agent: <script>alert(1)</script>\nUser-ag
 /// All formats of one report: page, JSON, CSV.
 pub(super) fn forms(dir: &Path, args: &[&str]) -> (String, Value, String) {
     let outputs = [
-        "report", "-q", "-s", "s.rsieve", "--html", "r.html", "--json", "r.json", "--csv", "r.csv",
+        "report",
+        "-q",
+        "-s",
+        "s.rsieve",
+        "--html",
+        "r.html",
+        "--json-to",
+        "r.json",
+        "--csv-to",
+        "r.csv",
     ];
     assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
     let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
@@ -205,19 +214,22 @@ fn outputs_go_where_requested() {
     };
     let table = run(&[]);
     assert!(done(table).starts_with("What robots.txt lets a fetch\nsnapshot: 4 origins, "));
-    let with_file = run(&["--json", "r.json"]);
+    let with_file = run(&["--json-to", "r.json"]);
     assert!(
         String::from_utf8(with_file.stdout)
             .unwrap()
             .starts_with("What robots.txt lets a fetch\n")
     );
-    assert!(run(&["--json", "r.json", "-q"]).stdout.is_empty());
+    assert!(run(&["--json-to", "r.json", "-q"]).stdout.is_empty());
+    // The former names of the options work, but help does not show them.
+    assert!(done(run(&["--json", "-"])).starts_with('{'));
+    assert!(done(run(&["--csv", "-"])).starts_with("section,"));
     assert!(
-        done(run(&["--csv", "-"]))
+        done(run(&["--csv-to", "-"]))
             .starts_with("section,item,agent,measure,value\nsnapshot,,,checksum,")
     );
-    assert!(done(run(&["--html", "-", "--csv", "r.csv"])).starts_with("<!DOCTYPE html>"));
-    let summed_up = run(&["urls.txt", "--json", "r.json"]);
+    assert!(done(run(&["--html", "-", "--csv-to", "r.csv"])).starts_with("<!DOCTYPE html>"));
+    let summed_up = run(&["urls.txt", "--json-to", "r.json"]);
     assert!(
         summed_up.stderr.starts_with("lines 2,404  bytes "),
         "{}",
@@ -230,12 +242,15 @@ fn failed_reports_leave_no_files() {
     let dir = tempfile::tempdir().unwrap();
     some_web(dir.path());
     for (args, cause) in [
-        (&["--json", "new.json", "missing.txt"][..], "missing.txt"),
+        (&["--json-to", "new.json", "missing.txt"][..], "missing.txt"),
         (
-            &["--json", "new.json", "--csv", "new.json"],
+            &["--json-to", "new.json", "--csv-to", "new.json"],
             "named for two outputs",
         ),
-        (&["--json", "-", "--csv", "-"], "named for two outputs"),
+        (
+            &["--json-to", "-", "--csv-to", "-"],
+            "named for two outputs",
+        ),
         (
             &["--html", "no/such/new.html"],
             "there is no folder no/such",

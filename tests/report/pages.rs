@@ -48,7 +48,7 @@ fn some_months(dir: &Path) {
 
 /// The page and the JSON of a series.
 fn series(dir: &Path, args: &[&str]) -> (String, Value) {
-    let outputs = ["report", "-q", "--html", "r.html", "--json", "r.json"];
+    let outputs = ["report", "-q", "--html", "r.html", "--json-to", "r.json"];
     assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
     let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
     (

@@ -70,7 +70,7 @@ fn series_has_the_figures_of_each_snapshot() {
     ] {
         let found: Value = serde_json::from_str(&run(
             dir.path(),
-            &[&series, units, &["--json", "-"]].concat(),
+            &[&series, units, &["--json-to", "-"]].concat(),
         ))
         .unwrap();
         assert_eq!(found["agents"], json!(["CCBot", "GPTBot"]));
@@ -83,7 +83,7 @@ fn series_has_the_figures_of_each_snapshot() {
         for (point, snapshot) in points.iter().zip(["1.rsieve", "2.rsieve", "3.rsieve"]) {
             let one = run(
                 dir.path(),
-                &[&["-s", snapshot], units, &["--json", "-"]].concat(),
+                &[&["-s", snapshot], units, &["--json-to", "-"]].concat(),
             );
             let one: Value = serde_json::from_str(&one).unwrap();
             for key in ["snapshot", "judging", "units", "weights", "together"] {
@@ -118,7 +118,7 @@ fn series_of_domains_equals_counts_by_hand() {
         "--by",
         "domain",
     ];
-    let csv = run(dir.path(), &[&series[..], &["--csv", "-"]].concat());
+    let csv = run(dir.path(), &[&series[..], &["--csv-to", "-"]].concat());
     let expected = "\
 label,agent,units,wholly,wholly_by_name,wholly_by_global,wholly_by_status,partly,partly_by_name,partly_by_global,not,share_wholly,share_partly
 2025-01,CCBot,3,0,0,0,0,2,0,2,1,0.000000,0.666667
@@ -134,7 +134,7 @@ label,agent,units,wholly,wholly_by_name,wholly_by_global,wholly_by_status,partly
         dir.path(),
         &[
             &series[..],
-            &["--common", "--weights", "w.csv", "--csv", "-"],
+            &["--common", "--weights", "w.csv", "--csv-to", "-"],
         ]
         .concat(),
     );
@@ -194,7 +194,7 @@ fn weights_count_hosts_by_default() {
     std::fs::write(dir.path().join("w.csv"), "a.com,1\n").unwrap();
     let report = |units: &[&str]| -> serde_json::Value {
         let args = [
-            &["report", "-s", "1.rsieve", "-a", "GPTBot", "--json", "-"],
+            &["report", "-s", "1.rsieve", "-a", "GPTBot", "--json-to", "-"],
             units,
         ]
         .concat();
@@ -268,7 +268,7 @@ fn reports_name_the_unit_and_a_domain_that_dominates() {
             "{page}"
         );
     }
-    let csv = report(&["--by", "origin", "--csv", "-"]);
+    let csv = report(&["--by", "origin", "--csv-to", "-"]);
     assert!(
         csv.contains("\nconcentrations,large.com,x,units,30\nconcentrations,large.com,x,of,30\n"),
         "{csv}"
@@ -299,7 +299,7 @@ fn wrong_options_of_units_are_refused() {
                 "host",
                 "--weights",
                 "twice.csv",
-                "--csv",
+                "--csv-to",
                 "twice.csv",
             ],
             "overwritten while it is read",
@@ -325,13 +325,19 @@ fn wrong_options_of_units_are_refused() {
                 "--series",
                 "a=1.rsieve",
                 "b=other.rsieve",
-                "--json",
+                "--json-to",
                 "new.json",
             ],
             "other.rsieve: not a robosieve snapshot",
         ),
         (
-            &["--series", "a=1.rsieve", "b=2.rsieve", "--csv", "2.rsieve"],
+            &[
+                "--series",
+                "a=1.rsieve",
+                "b=2.rsieve",
+                "--csv-to",
+                "2.rsieve",
+            ],
             "overwritten while it is read",
         ),
     ] {
@@ -431,9 +437,9 @@ fn formats_agree_on_units() {
         "tld",
     ];
     let json: Value =
-        serde_json::from_str(&run(dir.path(), &[&args[..], &["--json", "-"]].concat())).unwrap();
+        serde_json::from_str(&run(dir.path(), &[&args[..], &["--json-to", "-"]].concat())).unwrap();
     assert_eq!((&json["by"], &json["units"]), (&json!("domain"), &json!(4)));
-    let csv = run(dir.path(), &[&args[..], &["--csv", "-"]].concat());
+    let csv = run(dir.path(), &[&args[..], &["--csv-to", "-"]].concat());
     for line in [
         "units,,,by,domain".to_owned(),
         "units,,,units,4".to_owned(),

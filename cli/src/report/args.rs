@@ -64,11 +64,11 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub html: Option<PathBuf>,
     /// Write all figures here as JSON (`-`: standard output)
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub json: Option<PathBuf>,
+    #[arg(long, alias = "json", value_name = "FILE", help_heading = OUTPUT)]
+    pub json_to: Option<PathBuf>,
     /// Write all figures here as CSV, one per line (`-`: standard output)
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub csv: Option<PathBuf>,
+    #[arg(long, alias = "csv", value_name = "FILE", help_heading = OUTPUT)]
+    pub csv_to: Option<PathBuf>,
     #[command(flatten)]
     pub inputs: InputArgs,
 }
@@ -86,8 +86,8 @@ impl ReportArgs {
     pub(super) fn outputs(&self) -> Vec<(&'static str, &Path)> {
         let outputs = [
             ("--html", &self.html),
-            ("--json", &self.json),
-            ("--csv", &self.csv),
+            ("--json-to", &self.json_to),
+            ("--csv-to", &self.csv_to),
         ];
         outputs
             .into_iter()

@@ -65,7 +65,7 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     let written = write(outputs, |option| {
         Ok(match option {
             "--html" => escape_lines(&html::page(&report, made_at)).into_owned(),
-            "--json" => json_text(&report, made_at)?,
+            "--json-to" => json_text(&report, made_at)?,
             _ => csv::csv(&report),
         })
     })?;

@@ -41,7 +41,7 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let made_at = made_at()?;
     let written = write(outputs, |option| match option {
         "--html" => Ok(escape_lines(&html::series_page(&series, made_at)).into_owned()),
-        "--json" => json_text(&series, made_at),
+        "--json-to" => json_text(&series, made_at),
         _ => Ok(csv::series_csv(&series)),
     })?;
     if has_table {

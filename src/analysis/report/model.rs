@@ -1,4 +1,4 @@
-//! The figures of a report. Serialized, they are the output of `robosieve report --json`.
+//! The figures of a report. Serialized, they are the JSON of `robosieve report`.
 
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 
 /// The figures of several snapshots, in the order given. Serialized, it is the output of
-/// `robosieve report --series --json`.
+/// `robosieve report --series`.
 ///
 /// ```
 /// use robosieve::report::{Reporter, Series, UnitKind};
