@@ -67,6 +67,8 @@
 
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
+// The pages of docs.rs say which items need a feature.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Snapshots of many gigabytes are memory-mapped, and offsets into them are `usize`.
 #[cfg(not(target_pointer_width = "64"))]
