@@ -131,7 +131,8 @@ impl Agent {
     /// ```
     /// use robosieve::{Agent, AgentMatch};
     /// let agent: Agent = "MJ12bot".parse()?;
-    /// assert!(agent.is_unaddressable(AgentMatch::Google) && !agent.is_unaddressable(AgentMatch::Extended));
+    /// assert!(agent.is_unaddressable(AgentMatch::Google));
+    /// assert!(!agent.is_unaddressable(AgentMatch::Extended));
     /// assert!(!"MJ12bot:Majestic".parse::<Agent>()?.is_unaddressable(AgentMatch::Google));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
@@ -195,7 +196,8 @@ impl std::str::FromStr for Agent {
         }
         if given.contains(['(', ')', ';']) || given.trim_start().starts_with("Mozilla/") {
             return Err(bad(
-                "this is a whole User-Agent header; give the product token from the crawler's documentation, such as Googlebot or GPTBot",
+                "this is a whole User-Agent header; give the product token from the crawler's \
+                 documentation, such as Googlebot or GPTBot",
             ));
         }
         if given.contains(['\t', '\n', '\r', '\0']) {
@@ -206,7 +208,8 @@ impl std::str::FromStr for Agent {
             let token = extended_token(part.as_bytes());
             if token.starts_with(b"@") {
                 return Err(bad(
-                    "a name with @ is a set of agents; a set cannot be part of a chain or a single agent",
+                    "a name with @ is a set of agents; a set cannot be part of a chain or a single \
+                     agent",
                 ));
             }
             if token.is_empty() {

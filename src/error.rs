@@ -79,7 +79,8 @@ pub enum ErrorKind {
     },
     /// A snapshot of a format version that this build cannot read.
     #[error(
-        "snapshot format version {found}, but this robosieve reads version {supported}; compile the archives again with this version"
+        "snapshot format version {found}, but this robosieve reads version {supported}; compile \
+         the archives again with this version"
     )]
     UnsupportedVersion {
         /// The version of the file.
@@ -95,7 +96,8 @@ pub enum ErrorKind {
     },
     /// An input that is not a robots.txt archive of a known format.
     #[error(
-        "{what}; give a WARC file, a JSONL file (either may be .gz or .zst), a captures file or a directory of robots.txt files"
+        "{what}; give a WARC file, a JSONL file (either may be .gz or .zst), a captures file or a \
+         directory of robots.txt files"
     )]
     UnknownSource {
         /// The actual format.

@@ -17,12 +17,16 @@
 //!
 //! // Compile once: any number of archives (`add_path`), in any order.
 //! let mut compiler = Compiler::new(Profile::Google);
-//! compiler.add_robots("https://shop.example", b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart")?;
+//! compiler.add_robots(
+//!     "https://shop.example",
+//!     b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart",
+//! )?;
 //! let bytes = compiler.finish()?.to_vec()?; // or `write_to`, and `Snapshot::open`
 //!
 //! // Judge often. The agents are chosen here, not when compiling.
 //! let snapshot = Snapshot::new(bytes)?;
-//! let judge = Judge::new(snapshot, &["GPTBot".parse()?, "FooBot".parse()?], JudgeOptions::default())?;
+//! let agents = ["GPTBot".parse()?, "FooBot".parse()?];
+//! let judge = Judge::new(snapshot, &agents, JudgeOptions::default())?;
 //! let verdicts = judge.judge(b"https://shop.example/shoes?size=9")?;
 //! assert_eq!([verdicts.get(0), verdicts.get(1)], [Verdict::Disallowed, Verdict::Allowed]);
 //! # Ok::<(), robosieve::Error>(())

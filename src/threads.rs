@@ -31,7 +31,8 @@ pub fn cores() -> usize {
 ///
 /// ```
 /// let asked: usize = 100_000;
-/// let pool = rayon::ThreadPoolBuilder::new().num_threads(asked.min(robosieve::threads::max_threads()));
+/// let threads = asked.min(robosieve::threads::max_threads());
+/// let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
 /// assert!(robosieve::threads::max_threads() >= 512);
 /// # let _ = pool;
 /// ```
@@ -54,7 +55,8 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>> {
     Ok(Builder::new().spawn_scoped(scope, work).map_err(|err| {
-        let todo = "use fewer threads (-j N), or raise the limit on processes (ulimit -u) or on memory (ulimit -v)";
+        let todo = "use fewer threads (-j N), or raise the limit on processes (ulimit -u) or on \
+                    memory (ulimit -v)";
         io::Error::new(err.kind(), format!("cannot start a thread: {err}; {todo}"))
     })?)
 }

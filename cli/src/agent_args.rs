@@ -183,7 +183,8 @@ impl AgentArgs {
         match self.agents.last() {
             Some(last) => {
                 bail!(
-                    "{name}: {problem}; if it is an agent, separate agents by commas: -a {last},{name}"
+                    "{name}: {problem}; if it is an agent, separate agents by commas: \
+                     -a {last},{name}"
                 )
             }
             None => Ok(()),
@@ -209,7 +210,8 @@ fn refuse_joined(agent: &UnnamedAgent) -> anyhow::Result<()> {
         return Ok(());
     }
     bail!(
-        "agent {:?}: not a known agent, but each of its words is; separate agents by commas: -a {} (in a file: one per line)",
+        "agent {:?}: not a known agent, but each of its words is; separate agents by commas: -a {} \
+         (in a file: one per line)",
         agent.label,
         agent.joined.join(",")
     )
@@ -225,7 +227,8 @@ fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
         false => Ok(()),
         true => bail!(
             "agent {:?}: this is the name of a file, and -a takes product tokens such as GPTBot; \
-             --agents-from FILE reads agents from a file, and `check --robots FILE` judges by one robots.txt",
+             --agents-from FILE reads agents from a file, and `check --robots FILE` judges by one \
+             robots.txt",
             agent.label
         ),
     }
@@ -307,7 +310,8 @@ impl<'r> AgentList<'r> {
             if agent_match == AgentMatch::Google {
                 "no group can name it by that, only by its other names"
             } else {
-                "it is compared with the whole name in user-agent lines (--agent-match google turns that off)"
+                "it is compared with the whole name in user-agent lines (--agent-match google \
+                 turns that off)"
             },
         );
     }

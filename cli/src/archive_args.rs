@@ -153,7 +153,8 @@ fn warn_of_skipped_files(report: &CompileReport) {
         };
         let names: Vec<String> = names.iter().map(|name| escape(name).into_owned()).collect();
         print_line(format_args!(
-            "robosieve: warning: {} files in directories are no robots.txt of a host and were left out: {}{more}",
+            "robosieve: warning: {} files in directories are no robots.txt of a host and were left \
+             out: {}{more}",
             grouped(report.skipped_files),
             names.join(", ")
         ));
@@ -169,8 +170,9 @@ fn warn_of_unread_keys(report: &CompileReport) {
             "lines with a 2xx status have"
         };
         print_line(format_args!(
-            "robosieve: warning: {} {have} no body and count as unreachable; \"{}\" looks like the body: name it \"body\" \
-             (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
+            "robosieve: warning: {} {have} no body and count as unreachable; \"{}\" looks like the \
+             body: name it \"body\" (\"body_base64\", \"content\", \"text\" and \"robots\" are \
+             read too)",
             grouped(*lines),
             escape(key),
         ));

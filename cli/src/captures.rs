@@ -46,7 +46,8 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
     // A file without captures would replace a good one if an archive turned out empty.
     if report.content.captures == 0 {
         bail!(
-            "{}: no capture ({} without a URL, {} damaged places skipped, {} files left out); nothing is written",
+            "{}: no capture ({} without a URL, {} damaged places skipped, {} files left out); \
+             nothing is written",
             joined(&args.inputs),
             report.input.not_urls,
             report.input.damaged,

@@ -120,8 +120,8 @@ fn refuse_empty_snapshot(args: &CompileArgs, report: &CompileReport) -> anyhow::
         return Ok(());
     }
     bail!(
-        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer than --as-of, \
-         {} damaged places skipped, {} files left out); nothing is written",
+        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer \
+         than --as-of, {} damaged places skipped, {} files left out); nothing is written",
         joined(&args.inputs),
         report.other_urls,
         report.not_urls,

@@ -36,8 +36,8 @@ fn advice(err: &Error) -> Option<String> {
             "; name the column of the URLs with --field NAME, or by its number with --field N"
         }
         Remedy::LocateUrls => {
-            "; set it with --input-format, --field or --json-key. For URLs without scheme or host, add \
-             --default-scheme or --host"
+            "; set it with --input-format, --field or --json-key. For URLs without scheme or host, \
+             add --default-scheme or --host"
         }
         Remedy::NameOutputFile => "; name one with -o, such as -o out.parquet or -o kept.warc.gz",
         Remedy::ReadWithoutQuotes => " (--input-format tsv --delimiter ,)",

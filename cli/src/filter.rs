@@ -69,7 +69,8 @@ pub(crate) struct FilterArgs {
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     if args.keep == Keep::Disallowed && args.disallowed_to.is_some() {
         bail!(
-            "--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out"
+            "--keep disallowed writes the disallowed lines to the output already; leave \
+             --disallowed-to out"
         );
     }
     let outputs = JobPaths {
@@ -90,7 +91,8 @@ fn print_hints(args: &FilterArgs, stats: &FilterStats) {
     if stats.unknown > 0 && args.unknown_to.is_none() {
         let verdict = args.keep.unknown_origin();
         print_line(format_args!(
-            "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE writes them)",
+            "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE \
+             writes them)",
             counted(stats.unknown, "line")
         ));
     }

@@ -63,10 +63,10 @@ Examples:
   robosieve lint robots.txt
   robosieve inspect web.rsieve https://example.com
 
-Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ, lint: errors \
-found), 2 error. If the reader of standard output goes away (robosieve ... | head), the run ends with 0, \
-but check, lint and diff --exit-code end with 2. Files that the run also writes are completed first. Ctrl-C, SIGTERM and \
-SIGHUP leave no unfinished file.";
+Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ, lint: \
+errors found), 2 error. If the reader of standard output goes away (robosieve ... | head), the run \
+ends with 0, but check, lint and diff --exit-code end with 2. Files that the run also writes are \
+completed first. Ctrl-C, SIGTERM and SIGHUP leave no unfinished file.";
 
 pub(super) const COMPILE_SHORT: &str = "\
 Examples:
@@ -84,21 +84,21 @@ Examples:
   robosieve compile --as-of 2024-05-31 -o may.rsieve robots-2024-*.warc.gz
   robosieve compile -o web.rsieve archive/*.captures today.warc.gz
 
-A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}. The keys body_base64, \
-content, text and robots may hold the body too. Optional keys: fetched_at (RFC 3339, or whole seconds since \
-1970), headers, error (instead of a status) and truncated. A 2xx (except 204) without a body counts as \
-unreachable. A 304 confirms the copy captured before it.
+A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}. The \
+keys body_base64, content, text and robots may hold the body too. Optional keys: fetched_at (RFC \
+3339, or whole seconds since 1970), headers, error (instead of a status) and truncated. A 2xx \
+(except 204) without a body counts as unreachable. A 304 confirms the copy captured before it.
 
-A directory holds archives, named .warc, .jsonl, .ndjson or .captures (.gz or .zst may follow). Without archives, it \
-holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may follow). Other files, such as \
-tables, images and other archives, are skipped, counted and named in a warning. The newest capture of an \
-origin wins, in any order of the inputs.
+A directory holds archives, named .warc, .jsonl, .ndjson or .captures (.gz or .zst may follow). \
+Without archives, it holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may \
+follow). Other files, such as tables, images and other archives, are skipped, counted and named in \
+a warning. The newest capture of an origin wins, in any order of the inputs.
 
---previous gives the same snapshot as compiling all archives together, as far as OLD still has their data. \
-Origins without a newer capture keep their entry, with the last good copy and the time of the first failure. \
-Counts of failures continue, and redirects are followed between old and new captures. A capture without a \
-time (from a directory, for example) is older than any with one. Without INPUT, OLD is written again; a \
-different --profile is compiled from the stored texts.";
+--previous gives the same snapshot as compiling all archives together, as far as OLD still has \
+their data. Origins without a newer capture keep their entry, with the last good copy and the time \
+of the first failure. Counts of failures continue, and redirects are followed between old and new \
+captures. A capture without a time (from a directory, for example) is older than any with one. \
+Without INPUT, OLD is written again; a different --profile is compiled from the stored texts.";
 
 pub(super) const CAPTURES_SHORT: &str = "\
 Examples:
@@ -114,14 +114,17 @@ Examples:
   robosieve compile -o web.rsieve archive/*.captures
   robosieve inspect --verify 2026.captures
 
-A captures file keeps every capture, also those that a newer one supersedes, and each robots.txt without \
-comments and unknown lines. `compile` takes it in place of the archives, next to others and with any option, \
-and writes the same snapshot, byte for byte. The file is sorted, and compressed inside.
+A captures file keeps every capture, also those that a newer one supersedes, and each robots.txt \
+without comments and unknown lines. `compile` takes it in place of the archives, next to others \
+and with any option, and writes the same snapshot, byte for byte. The file is sorted, and \
+compressed inside.
 
-The same captures give the same file, in any order of the inputs. Inputs may be captures files, which are \
-merged. A damaged block of one is skipped with --skip-damaged. docs/FORMAT.md describes the format.
+The same captures give the same file, in any order of the inputs. Inputs may be captures files, \
+which are merged. A damaged block of one is skipped with --skip-damaged. docs/FORMAT.md describes \
+the format.
 
-Checksums detect damage, not intent: take captures files only from those whose snapshots you would take.";
+Checksums detect damage, not intent: take captures files only from those whose snapshots you would \
+take.";
 
 pub(super) const FILTER_SHORT: &str = "\
 Examples:
@@ -135,34 +138,41 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
   robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
-  robosieve filter -s web.rsieve -a @ai-train,MyBot --keep disallowed --require any urls.txt > opted-out.txt
+  robosieve filter -s web.rsieve -a @ai-train,MyBot --keep disallowed \
+      --require any urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
-  robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv -o allowed.csv
+  robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv \
+      -o allowed.csv
   robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
-  robosieve filter -s web.rsieve -a GPTBot --keep disallowed --host example.com --delimiter space --field 7 access.log
+  robosieve filter -s web.rsieve -a GPTBot --keep disallowed --host example.com --delimiter space \
+      --field 7 access.log
   robosieve filter -s web.rsieve -a MyBot --at 2026-03-01 log
   robosieve filter -s web.rsieve -a MyBot --out-dir go --disallowed-to no --resume 'crawl/*.txt.gz'
-  robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
+  robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume \
+      --files-from files.txt
   robosieve filter -s web.rsieve -a GPTBot --field page.url crawl.parquet -o allowed.parquet
   robosieve filter -s web.rsieve -a GPTBot --out-dir allowed 'pages/**/*.parquet'
   robosieve filter -s web.rsieve -a CCBot crawl.warc.wet.gz -o kept.warc.wet.gz --cdxj kept.cdxj
 
-Every line goes to exactly one output, in order and unchanged. Lines without an output are counted. If the \
-kept lines go to a pipe that closes early (| head), the run continues until its files are complete.
+Every line goes to exactly one output, in order and unchanged. Lines without an output are \
+counted. If the kept lines go to a pipe that closes early (| head), the run continues until its \
+files are complete.
 
-With --out-dir every input has an output of the same name, which appears when it is complete. Several inputs \
-are processed at once. A failing file stops no other: the end of the run lists all failures, and the exit \
-status is 2. A directory stands for its files, without hidden files and subdirectories ('crawl/**/*.gz' \
-includes those). The matches of such a glob keep their directories: pages/year=2025/a.parquet of \
-'pages/**/*.parquet' becomes allowed/year=2025/a.parquet. If two inputs have the same name, all inputs keep \
-their directories below the common one.
+With --out-dir every input has an output of the same name, which appears when it is complete. \
+Several inputs are processed at once. A failing file stops no other: the end of the run lists all \
+failures, and the exit status is 2. A directory stands for its files, without hidden files and \
+subdirectories ('crawl/**/*.gz' includes those). The matches of such a glob keep their \
+directories: pages/year=2025/a.parquet of 'pages/**/*.parquet' becomes \
+allowed/year=2025/a.parquet. If two inputs have the same name, all inputs keep their directories \
+below the common one.
 
-WARC, WET and WAT files are lists of records. Each is judged by its WARC-Target-URI, and goes to its \
-output with its bytes and its gzip member. The warcinfo records are kept. docs/WARC.md has the details.
+WARC, WET and WAT files are lists of records. Each is judged by its WARC-Target-URI, and goes to \
+its output with its bytes and its gzip member. The warcinfo records are kept. docs/WARC.md has the \
+details.
 
-The outputs of one run appear together or not at all. An output must not be a file that the run reads, and \
-its file extension must fit the format. Devices, pipes and open files (/dev/stdout, /dev/fd/3) are written \
-to directly.";
+The outputs of one run appear together or not at all. An output must not be a file that the run \
+reads, and its file extension must fit the format. Devices, pipes and open files (/dev/stdout, \
+/dev/fd/3) are written to directly.";
 
 pub(super) const ANNOTATE_SHORT: &str = "\
 Examples:
@@ -182,26 +192,29 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --preferences urls.txt
 
-A line becomes its letters, a TAB, and the line unchanged. Letters: A allowed, D disallowed, U unknown \
-origin, I not a URL. There is one letter per agent, in the order of -a; the summary and \
+A line becomes its letters, a TAB, and the line unchanged. Letters: A allowed, D disallowed, U \
+unknown origin, I not a URL. There is one letter per agent, in the order of -a; the summary and \
 `robosieve agents -a ...` number them:
   AD<TAB>https://example.com/page
-With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
+With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \
+\"CCBot\": \"disallowed\"}}
 With --as mask: 10
 
---preferences adds what sites state about the use of their content, and changes no verdict. It adds two \
-columns in front of the line, each with one field per agent, separated by semicolons. The first has two \
-letters for train-ai and search of content-usage (y, n, - for none). The second has the content-signal \
-values (- for none). A URL that the agent may not fetch has no preference of content-usage:
+--preferences adds what sites state about the use of their content, and changes no verdict. It \
+adds two columns in front of the line, each with one field per agent, separated by semicolons. The \
+first has two letters for train-ai and search of content-usage (y, n, - for none). The second has \
+the content-signal values (- for none). A URL that the agent may not fetch has no preference of \
+content-usage:
   AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>https://example.com/page
-With --as jsonl the last key is \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \"y\", \
-\"content-signal\": {\"search\": \"yes\"}} per agent. A header gets the names content-usage and content-signal. \
-mask and Parquet files take verdicts only.
+With --as jsonl the last key is \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \
+\"y\", \"content-signal\": {\"search\": \"yes\"}} per agent. A header gets the names content-usage \
+and content-signal. mask and Parquet files take verdicts only.
 
-A record of a WARC, WET or WAT file becomes a line: its letters, a TAB, and its WARC-Target-URI, or - without \
-one. With --as jsonl it is an object with url, type, offset, length, date and id.
+A record of a WARC, WET or WAT file becomes a line: its letters, a TAB, and its WARC-Target-URI, \
+or - without one. With --as jsonl it is an object with url, type, offset, length, date and id.
 
-A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts after them: --as bits or int8.";
+A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts after them: \
+--as bits or int8.";
 
 pub(super) const REPORT_SHORT: &str = "\
 Examples:
@@ -213,14 +226,17 @@ Examples:
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
   robosieve report -s web.rsieve -a GPTBot,CCBot
-  robosieve report -s web.rsieve -a GPTBot,CCBot,Googlebot 'crawl/*.txt.gz' --html report.html --json-to report.json
+  robosieve report -s web.rsieve -a GPTBot,CCBot,Googlebot 'crawl/*.txt.gz' --html report.html \
+      --json-to report.json
   robosieve report -s web.rsieve --agents-from agents.txt --csv-to - | grep '^agents,'
   robosieve report -s web.rsieve -a GPTBot --column page.url crawl.parquet --html report.html
-  robosieve report -s web.rsieve -a @ai-train --by domain --weights tranco.csv --group-by tld --json-to report.json
-  robosieve report --series 2025-01=jan.rsieve 2025-02=feb.rsieve -a @ai-train --by host --common --html series.html
+  robosieve report -s web.rsieve -a @ai-train --by domain --weights tranco.csv --group-by tld \
+      --json-to report.json
+  robosieve report --series 2025-01=jan.rsieve 2025-02=feb.rsieve -a @ai-train --by host --common \
+      --html series.html
 
-The table goes to standard output, unless another form does. -q with a named output prints no table. Files \
-appear when they are complete. docs/REPORT.md explains every figure.";
+The table goes to standard output, unless another form does. -q with a named output prints no \
+table. Files appear when they are complete. docs/REPORT.md explains every figure.";
 
 pub(super) const AUDIT_SHORT: &str = "\
 Examples:
@@ -233,21 +249,26 @@ pub(super) const AUDIT_EXAMPLES: &str = "\
 Examples:
   robosieve audit -s site.rsieve --host https://example.com access.log
   robosieve audit -s site.rsieve 'logs/*.gz' --json -o audit.json --html audit.html
-  robosieve audit -s 2026-07=july.rsieve -s 2026-08=august.rsieve --host example.com access.log --lines broken.log
-  robosieve audit -s site.rsieve -a MyBot --verify-ips Googlebot=googlebot.json,bingbot.json vhosts.log
-  robosieve audit -s site.rsieve --host example.com --verify-ips gptbot.json access.log --lines fake.log --lines-of claimed
-  robosieve audit -s site.rsieve --log-format '$host $remote_addr [$time_local] \"$request\" $status \"$http_user_agent\"' log
+  robosieve audit -s 2026-07=july.rsieve -s 2026-08=august.rsieve --host example.com access.log \
+      --lines broken.log
+  robosieve audit -s site.rsieve -a MyBot \
+      --verify-ips Googlebot=googlebot.json,bingbot.json vhosts.log
+  robosieve audit -s site.rsieve --host example.com --verify-ips gptbot.json access.log \
+      --lines fake.log --lines-of claimed
+  robosieve audit -s site.rsieve \
+      --log-format '$host $remote_addr [$time_local] \"$request\" $status \"$http_user_agent\"' log
   robosieve audit -s site.rsieve --host example.com --as annotate access.log | grep '^D'
 
-The crawler of a line is the first known product token in its User-Agent, as a whole word in any case. \
-Browsers and unknown agents are counted together. Lines without the format of their log are invalid.
+The crawler of a line is the first known product token in its User-Agent, as a whole word in any \
+case. Browsers and unknown agents are counted together. Lines without the format of their log are \
+invalid.
 
-A request for /robots.txt is never refused. A host that the snapshot does not contain is unknown. Each refused \
-request counts for the rule that decides. If the rules do not fit in 256 MiB, the report tells how many requests \
-it leaves out of them.
+A request for /robots.txt is never refused. A host that the snapshot does not contain is unknown. \
+Each refused request counts for the rule that decides. If the rules do not fit in 256 MiB, the \
+report tells how many requests it leaves out of them.
 
-A User-Agent is a claim. With --verify-ips, requests from other addresses than those of the crawler have rows of \
-their own. docs/AUDIT.md has all keys of --json.";
+A User-Agent is a claim. With --verify-ips, requests from other addresses than those of the \
+crawler have rows of their own. docs/AUDIT.md has all keys of --json.";
 
 pub(super) const CHECK_SHORT: &str = "\
 Examples:
@@ -261,13 +282,16 @@ pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
   robosieve check --robots robots.txt -a Googlebot-Image:Googlebot /img/logo.png
-  robosieve check -s web.rsieve -a GPTBot,CCBot --json https://example.com/ | jq -r 'select(.verdict == \"disallowed\") | .rule.text'
+  robosieve check -s web.rsieve -a GPTBot,CCBot --json https://example.com/ \
+      | jq -r 'select(.verdict == \"disallowed\") | .rule.text'
   curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
 
-A line has the verdict, the agent and the URL, separated by TABs. If the robots.txt has content-usage or \
-content-signal lines for the agent, they follow as further columns. docs/CHECK.md lists the keys of --json.
+A line has the verdict, the agent and the URL, separated by TABs. If the robots.txt has \
+content-usage or content-signal lines for the agent, they follow as further columns. docs/CHECK.md \
+lists the keys of --json.
 
-Exit status: 0 all allowed, 1 some disallowed, 2 no verdict, standard output closed early, or an error.";
+Exit status: 0 all allowed, 1 some disallowed, 2 no verdict, standard output closed early, or an \
+error.";
 
 pub(super) const INSPECT_EXAMPLES: &str = "\
 Examples:
@@ -276,7 +300,8 @@ Examples:
   robosieve inspect web.rsieve https://example.com
   robosieve inspect 2026.captures --verify
   robosieve inspect web.rsieve --stale-at now > fetch-again.txt
-  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'
+  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json \
+      | jq -r 'select(.outcome == \"server-error\") | .url'
 
 Control characters of a robots.txt are escaped; --json has its exact text.";
 
@@ -297,18 +322,21 @@ Examples:
 pub(super) const EXPORT_EXAMPLES: &str = "\
 Examples:
   robosieve export -s web.rsieve -a GPTBot,CCBot -o origins.parquet
-  robosieve export -s web.rsieve -a MyBot --columns origin,MyBot.access,MyBot.crawl_delay -o delays.tsv
-  robosieve export -s web.rsieve --stale-at now --outcome server-error,unreachable --columns origin,detail
+  robosieve export -s web.rsieve -a MyBot --columns origin,MyBot.access,MyBot.crawl_delay \
+      -o delays.tsv
+  robosieve export -s web.rsieve --stale-at now --outcome server-error,unreachable \
+      --columns origin,detail
   robosieve export -s web.rsieve --sitemaps -o sitemaps.jsonl.zst
   robosieve export -s web.rsieve --rules -a GPTBot --as jsonl | jq -r .pattern | sort | uniq -c
 
-A row has the outcome of an origin's robots.txt, its fetch, its rules and fields in numbers, and three \
-columns for each agent of -a. AGENT.access is allowed, partial or blocked: the agent may fetch every URL, \
-some, or none except perhaps /robots.txt. AGENT.named is name, * or none: a group names the agent, the \
-groups for all agents apply, or no group. AGENT.crawl_delay is in seconds.
+A row has the outcome of an origin's robots.txt, its fetch, its rules and fields in numbers, and \
+three columns for each agent of -a. AGENT.access is allowed, partial or blocked: the agent may \
+fetch every URL, some, or none except perhaps /robots.txt. AGENT.named is name, * or none: a group \
+names the agent, the groups for all agents apply, or no group. AGENT.crawl_delay is in seconds.
 
-Rows are in the order of the snapshot, by origin. In TSV and CSV, control characters are escaped as \\t or \
-\\u{1b}, and a backslash as \\\\. A missing value is empty. docs/EXPORT.md describes every column.";
+Rows are in the order of the snapshot, by origin. In TSV and CSV, control characters are escaped \
+as \\t or \\u{1b}, and a backslash as \\\\. A missing value is empty. docs/EXPORT.md describes \
+every column.";
 
 pub(super) const LINT_SHORT: &str = "\
 Examples:
@@ -322,22 +350,23 @@ Examples:
   robosieve lint robots.txt
   robosieve lint --deny warning --allow crawl-delay,agent-version public/robots.txt
   robosieve lint --sarif robots.txt > robots.sarif
-  robosieve lint --json 'sites/*/robots.txt' | jq -r '.[] | select(.severity == \"error\") | .file' | sort -u
+  robosieve lint --json 'sites/*/robots.txt' \
+      | jq -r '.[] | select(.severity == \"error\") | .file' | sort -u
   curl -s https://example.com/robots.txt | robosieve lint -
   robosieve lint --codes
   robosieve lint web.rsieve
 
-A finding is a line `FILE:LINE: SEVERITY[CODE]: MESSAGE`, and one with help. Errors do not do what they say, \
-warnings are read differently by some parsers, and notes have no effect or a surprising one. docs/LINT.md \
-describes each code with its source and examples. --json is an array of objects with the keys file, line, \
-code, severity, message and help.
+A finding is a line `FILE:LINE: SEVERITY[CODE]: MESSAGE`, and one with help. Errors do not do what \
+they say, warnings are read differently by some parsers, and notes have no effect or a surprising \
+one. docs/LINT.md describes each code with its source and examples. --json is an array of objects \
+with the keys file, line, code, severity, message and help.
 
-For a snapshot, a table has the number of distinct robots.txt files and of origins for each code. A snapshot \
-stores no comments, blank lines and unknown fields, so some codes are found in part or not at all; --codes \
-says which.
+For a snapshot, a table has the number of distinct robots.txt files and of origins for each code. \
+A snapshot stores no comments, blank lines and unknown fields, so some codes are found in part or \
+not at all; --codes says which.
 
-Exit status: 0 no finding of the severity of --deny or a higher one, 1 such a finding, 2 error, or standard \
-output closed early. For a snapshot and for --codes 0, or 2.";
+Exit status: 0 no finding of the severity of --deny or a higher one, 1 such a finding, 2 error, or \
+standard output closed early. For a snapshot and for --codes 0, or 2.";
 
 pub(super) const DIFF_SHORT: &str = "\
 Examples:
@@ -353,23 +382,23 @@ Examples:
   robosieve diff spring.rsieve autumn.rsieve --top 100 --examples 10 --json
   robosieve diff old.rsieve new.rsieve --exit-code > changes.txt || notify changes.txt
 
-An agent is newly refused at an origin if the old robots.txt let it fetch something and the new one refuses \
-every URL to it. Newly allowed is the reverse. `by name` counts the origins where the groups that refuse name \
-the agent; `by *`, where they are those for all agents. `partly` counts origins that newly refuse some URLs and \
-refused none before; under newly allowed, the reverse. Only origins that answered in both snapshots count: \
-with a robots.txt, or with none (4xx), which refuses nothing. `*` stands for agents that neither robots.txt \
-names.
+An agent is newly refused at an origin if the old robots.txt let it fetch something and the new \
+one refuses every URL to it. Newly allowed is the reverse. `by name` counts the origins where the \
+groups that refuse name the agent; `by *`, where they are those for all agents. `partly` counts \
+origins that newly refuse some URLs and refused none before; under newly allowed, the reverse. \
+Only origins that answered in both snapshots count: with a robots.txt, or with none (4xx), which \
+refuses nothing. `*` stands for agents that neither robots.txt names.
 
-In the JSON, each agent has `refused`, `allowed`, `newly_partly` and `no_longer_partly`. Each has the number of \
-`origins`, of them `by_name` and `by_global` (`*`), `named` (either robots.txt has a group for the agent), and \
-`examples`.
+In the JSON, each agent has `refused`, `allowed`, `newly_partly` and `no_longer_partly`. Each has \
+the number of `origins`, of them `by_name` and `by_global` (`*`), `named` (either robots.txt has a \
+group for the agent), and `examples`.
 
-Without -a, every name in a robots.txt of either snapshot counts if its own groups changed. The agents that \
-most origins newly refuse by name come first. Rules have changed if some agent gets different rules: comments, sitemaps and edits without \
-effect on a verdict do not count.
+Without -a, every name in a robots.txt of either snapshot counts if its own groups changed. The \
+agents that most origins newly refuse by name come first. Rules have changed if some agent gets \
+different rules: comments, sitemaps and edits without effect on a verdict do not count.
 
-Exit status: 0, or with --exit-code 1 if the snapshots differ; 2 error (with --exit-code also if standard \
-output closed early).";
+Exit status: 0, or with --exit-code 1 if the snapshots differ; 2 error (with --exit-code also if \
+standard output closed early).";
 
 pub(super) const AGENTS_SHORT: &str = "\
 Examples:
@@ -387,23 +416,24 @@ Examples:
   robosieve agents -s web.rsieve -a @ai --json
   robosieve agents --crawlers robots.json -a @ai-agent
 
-Without SNAP, the registry of crawlers is listed, with the date of its facts. `obeys` says whether the operator \
-says that the crawler obeys robots.txt: yes, partly (with exceptions), no or unknown. With -a, the list has \
-these agents, with the numbers of their letters and columns in the output of `annotate` for the same -a.
+Without SNAP, the registry of crawlers is listed, with the date of its facts. `obeys` says whether \
+the operator says that the crawler obeys robots.txt: yes, partly (with exceptions), no or unknown. \
+With -a, the list has these agents, with the numbers of their letters and columns in the output of \
+`annotate` for the same -a.
 
-Sets: @ai-train (crawlers that collect training data), @ai-search (that read pages for the answers of AI \
-products), @ai-user (that fetch pages on request of an AI product's user), @ai-agent (AI agents that act for a \
-person), @data-provider (services that sell data to AI products), @ai (these five) and @search (web search). \
-Sets may differ between versions. To fix a list: \
+Sets: @ai-train (crawlers that collect training data), @ai-search (that read pages for the answers \
+of AI products), @ai-user (that fetch pages on request of an AI product's user), @ai-agent (AI \
+agents that act for a person), @data-provider (services that sell data to AI products), @ai (these \
+five) and @search (web search). Sets may differ between versions. To fix a list: \
 robosieve agents -a @ai --tsv | tail -n +2 | cut -f 1 > agents.txt, then --agents-from agents.txt.
 
---crawlers adds the crawlers of a file to the registry: a table as --tsv prints it, or robots.json of \
-github.com/ai-robots-txt/ai.robots.txt. --only-crawlers leaves out the built-in ones.
+--crawlers adds the crawlers of a file to the registry: a table as --tsv prints it, or robots.json \
+of github.com/ai-robots-txt/ai.robots.txt. --only-crawlers leaves out the built-in ones.
 
-With SNAP, the names in the groups of its robots.txt files are ranked by the number of origins. The columns \
-count the origins that refuse the name wholly (every URL, except perhaps /robots.txt), partly, or not. `*` \
-counts the global groups, which apply to all agents without a group. Origins whose newest answer was no \
-robots.txt do not count.";
+With SNAP, the names in the groups of its robots.txt files are ranked by the number of origins. \
+The columns count the origins that refuse the name wholly (every URL, except perhaps /robots.txt), \
+partly, or not. `*` counts the global groups, which apply to all agents without a group. Origins \
+whose newest answer was no robots.txt do not count.";
 
 pub(super) const BENCH_SHORT: &str = "\
 Examples:
@@ -417,18 +447,20 @@ Examples:
   robosieve bench
   robosieve bench --origins 1M --urls 10M --order shuffled -a GPTBot,CCBot --threads 1,2,4 --json
   robosieve bench -s web.rsieve --urls urls.txt.zst -a GPTBot
-  robosieve bench --origins 10M --urls 100M --write-to big && robosieve compile -o big.rsieve big/robots.jsonl.zst
+  robosieve bench --origins 10M --urls 100M --write-to big \
+      && robosieve compile -o big.rsieve big/robots.jsonl.zst
 
-Each run is timed as a whole, from memory to memory. A stage's time is the difference of two medians: of runs \
-that end after the stage, and of runs that end before it. `write` copies the kept lines. The limits of the \
-machine are measured between the runs. Verdicts on up to 2,000 lines are compared with the slow reference; a \
-difference ends the benchmark. A seed gives the same web on every machine and in every version. Without -a \
-the agent is GPTBot.";
+Each run is timed as a whole, from memory to memory. A stage's time is the difference of two \
+medians: of runs that end after the stage, and of runs that end before it. `write` copies the kept \
+lines. The limits of the machine are measured between the runs. Verdicts on up to 2,000 lines are \
+compared with the slow reference; a difference ends the benchmark. A seed gives the same web on \
+every machine and in every version. Without -a the agent is GPTBot.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   robosieve completions bash > ~/.local/share/bash-completion/completions/robosieve
-  robosieve completions zsh > ~/.zfunc/_robosieve                   # with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+  robosieve completions zsh > ~/.zfunc/_robosieve                   \
+      # with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
   robosieve completions fish > ~/.config/fish/completions/robosieve.fish";
 
 pub(super) const MAN_EXAMPLES: &str = "\

@@ -45,7 +45,8 @@ impl LocatedInput {
         let shown = self.path.display();
         if self.path.as_os_str() == "-" {
             bail!(
-                "--out-dir names outputs after inputs, and standard input has no name; use -o, or name files"
+                "--out-dir names outputs after inputs, and standard input has no name; use -o, or \
+                 name files"
             );
         }
         let below = self
@@ -122,7 +123,8 @@ impl InputArgs {
         if self.inputs.is_empty() && self.files_from.is_none() {
             if self.shard.is_some() {
                 bail!(
-                    "--shard divides inputs, but none is named; name files, a directory, a quoted glob, or --files-from"
+                    "--shard divides inputs, but none is named; name files, a directory, a quoted \
+                     glob, or --files-from"
                 );
             }
             return Ok(vec![LocatedInput {
@@ -136,7 +138,8 @@ impl InputArgs {
             // Standard input is read once: names and URLs would be mixed.
             if list.as_os_str() == "-" && named.iter().any(|path| path.as_os_str() == "-") {
                 bail!(
-                    "--files-from - reads the names from standard input, so `-` cannot be an input too; leave one out"
+                    "--files-from - reads the names from standard input, so `-` cannot be an input \
+                     too; leave one out"
                 );
             }
         }
@@ -184,13 +187,20 @@ pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
     let advice = match scheme.to_ascii_lowercase().as_str() {
         "file" => format!("write the path alone: {rest}"),
         "s3" | "s3a" | "s3n" => {
-            "download it first (aws s3 cp), or pipe it: aws s3 cp URL - | robosieve ... -".to_owned()
+            "download it first (aws s3 cp), or pipe it: aws s3 cp URL - | robosieve ... -"
+                .to_owned()
         }
         "gs" => {
-            "download it first (gcloud storage cp), or pipe it: gcloud storage cat URL | robosieve ... -".to_owned()
+            "download it first (gcloud storage cp), or pipe it: gcloud storage cat URL | robosieve \
+             ... -"
+                .to_owned()
         }
-        "hdfs" => "download it first (hdfs dfs -get), or pipe it: hdfs dfs -cat URL | robosieve ... -".to_owned(),
-        "http" | "https" => "download it first (curl -O), or pipe it: curl -s URL | robosieve ... -".to_owned(),
+        "hdfs" => "download it first (hdfs dfs -get), or pipe it: hdfs dfs -cat URL | robosieve \
+                   ... -"
+            .to_owned(),
+        "http" | "https" => {
+            "download it first (curl -O), or pipe it: curl -s URL | robosieve ... -".to_owned()
+        }
         _ => "download it first, or pipe it to standard input (-)".to_owned(),
     };
     bail!(
@@ -299,15 +309,16 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
     // Nothing to read is a mistake of the user, and a run without inputs would look like a success.
     if files.is_empty() {
         bail!(
-            "{}: a directory without files; a quoted glob like '{0}/**/*.gz' includes those in subdirectories",
+            "{}: a directory without files; a quoted glob like '{0}/**/*.gz' includes those in \
+             subdirectories",
             dir.display()
         );
     }
     // The user may expect the files of subdirectories to be read too.
     if directories > 0 && !quiet {
         print_line(format_args!(
-            "robosieve: note: {0}: reads the {1} files in it and skips {directories} directories; a quoted glob like \
-             '{0}/**/*.gz' includes the files in subdirectories",
+            "robosieve: note: {0}: reads the {1} files in it and skips {directories} directories; \
+             a quoted glob like '{0}/**/*.gz' includes the files in subdirectories",
             escape(&name),
             files.len(),
         ));

@@ -12,15 +12,15 @@ pub(crate) fn start(jobs: Option<usize>, quiet: bool) -> anyhow::Result<ThreadPo
     let capped = threads.min(robosieve::threads::max_threads());
     if capped < threads && !quiet {
         print_line(format_args!(
-            "robosieve: note: {threads} threads are too many; using {capped}, the most that are allowed here (4 per \
-             core, or 512 if that is more)"
+            "robosieve: note: {threads} threads are too many; using {capped}, the most that are \
+             allowed here (4 per core, or 512 if that is more)"
         ));
     }
     ThreadPoolBuilder::new().num_threads(capped).build().map_err(|err| {
         let plural = if capped == 1 { "" } else { "s" };
         anyhow!(
-            "cannot start {capped} thread{plural}: {err}; give fewer with -j N, or raise the limit on processes (ulimit -u) \
-             or on memory (ulimit -v)"
+            "cannot start {capped} thread{plural}: {err}; give fewer with -j N, or raise the limit \
+             on processes (ulimit -u) or on memory (ulimit -v)"
         )
     })
 }

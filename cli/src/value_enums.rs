@@ -82,10 +82,10 @@ impl OptionValue for Form {
         "One letter per agent, a TAB, the line",
         "JSON objects; the key \"robots\" has the verdict of each agent",
         "One digit per agent, 1 if it may fetch the URL, and nothing else",
-        "For Parquet: one int64 column; bit 0 is set if the first agent may fetch the URL, bit 1 for \
-         the second, up to 63 agents; null without a verdict",
-        "For Parquet: one int8 column per agent: 0 disallowed, 1 allowed, 2 unknown origin, 3 not a \
-         URL; null for null",
+        "For Parquet: one int64 column; bit 0 is set if the first agent may fetch the URL, bit 1 \
+         for the second, up to 63 agents; null without a verdict",
+        "For Parquet: one int8 column per agent: 0 disallowed, 1 allowed, 2 unknown origin, 3 not \
+         a URL; null for null",
     ];
 }
 

@@ -87,7 +87,8 @@ impl CapturesHeader {
         let version = fields.u32();
         if version != CAPTURES_FORMAT_VERSION {
             let what = format!(
-                "a captures file of format version {version}, but this robosieve reads version {CAPTURES_FORMAT_VERSION}"
+                "a captures file of format version {version}, but this robosieve reads version \
+                 {CAPTURES_FORMAT_VERSION}"
             );
             return Err(ErrorKind::UnknownSource { what }.into());
         }

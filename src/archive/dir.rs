@@ -44,7 +44,8 @@ pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
     match (archives.first(), others.first()) {
         (Some(archive), Some(other)) => {
             let what = format!(
-                "a directory of archives ({}) that holds other files too ({}); name the archives themselves",
+                "a directory of archives ({}) that holds other files too ({}); name the archives \
+                 themselves",
                 archive.file_name().unwrap_or_default().display(),
                 other.file_name().unwrap_or_default().display()
             );
@@ -195,7 +196,8 @@ impl RobotsFile {
         }
         let Some(origins) = &self.origins else {
             return not_robots(
-                "its name is not HOST, HOST_PORT or SCHEME_HOST_PORT, such as example.com or https_example.com_8443"
+                "its name is not HOST, HOST_PORT or SCHEME_HOST_PORT, such as example.com or \
+                 https_example.com_8443"
                     .to_owned(),
             );
         };

@@ -242,7 +242,10 @@ const BROKEN_CODING: &str = "broken content coding";
 
 /// RFC 1950 §2.2: method 8 in the first byte, and a checksum over both bytes.
 fn has_zlib_header(body: &[u8]) -> bool {
-    matches!(body, [method, flags, ..] if method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31))
+    let [method, flags, ..] = body else {
+        return false;
+    };
+    method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31)
 }
 
 /// Whether the first KiB of the body has no control characters except white space.
@@ -297,8 +300,13 @@ mod tests {
 
     #[test]
     fn the_first_header_of_a_name_counts() {
-        let block =
-            b"HTTP/1.1 301\r\nx-location: 0\r\nLocation2: 1\r\nLocation\r\n:2\r\n\tLOCATION : 3:4 \r\nLocation:5";
+        let block = b"HTTP/1.1 301\r\n\
+                      x-location: 0\r\n\
+                      Location2: 1\r\n\
+                      Location\r\n\
+                      :2\r\n\
+                      \tLOCATION : 3:4 \r\n\
+                      Location:5";
         assert_eq!(
             headers(block, ["Age", "Location", "x-LOCATION"]),
             [None, Some(&b"3:4"[..]), Some(b"0")]

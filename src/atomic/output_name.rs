@@ -103,13 +103,15 @@ impl OutputFormat {
             Self::Warc => {
                 let extension = name.first_in(&[NOT_WRITTEN, PARQUET, TABLES, TEXT, CAPTURES])?;
                 let what = format!(
-                    "WARC records are written here, as the inputs have, and the name says .{extension}"
+                    "WARC records are written here, as the inputs have, and the name says \
+                     .{extension}"
                 );
                 NameDefect::new(what, "warc.gz")
             }
             Self::Parquet => {
                 if name.first_in(&[COMPRESSED]).is_some() {
-                    let what = "Parquet is written here, as the inputs are, in a file that is not compressed as a whole";
+                    let what = "Parquet is written here, as the inputs are, in a file that is not \
+                                compressed as a whole";
                     return NameDefect::new(what.to_owned(), "parquet");
                 }
                 let extension = name.first_in(&[NOT_WRITTEN, TABLES, TEXT, ARCHIVES, CAPTURES])?;
@@ -122,7 +124,8 @@ impl OutputFormat {
                 if name.extensions.is_empty() {
                     return None;
                 }
-                let what = "a snapshot is written here, which is neither text nor an archive and is not compressed";
+                let what = "a snapshot is written here, which is neither text nor an archive and \
+                            is not compressed";
                 NameDefect::new(what.to_owned(), "rsieve")
             }
             Self::Captures => {
@@ -133,7 +136,8 @@ impl OutputFormat {
                 {
                     return None;
                 }
-                let what = "a captures file is written here, which is compressed inside, and not as a whole";
+                let what = "a captures file is written here, which is compressed inside, and not \
+                            as a whole";
                 NameDefect::new(what.to_owned(), "captures")
             }
         }

@@ -255,7 +255,8 @@ mod tests {
             assert_eq!(
                 err.to_string(),
                 format!(
-                    "{}: would be overwritten while it is read: the output of -o is the same file as {input}",
+                    "{}: would be overwritten while it is read: the output of -o is the same file \
+                     as {input}",
                     path.display()
                 )
             );

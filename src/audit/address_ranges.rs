@@ -70,8 +70,9 @@ impl AddressRanges {
         }
         // An empty list would call every request forged.
         if ranges.is_empty() {
-            let what = "it has no range of addresses, so it would verify no request: none of its prefixes has an \
-                        ipv4Prefix or ipv6Prefix; give the list that the operator of the crawler publishes";
+            let what = "it has no range of addresses, so it would verify no request: none of its \
+                        prefixes has an ipv4Prefix or ipv6Prefix; give the list that the operator \
+                        of the crawler publishes";
             return Err(ErrorKind::BadList(what.to_owned()).into());
         }
         Ok(Self::of(ranges))
@@ -90,8 +91,8 @@ impl AddressRanges {
             .read_to_end(&mut text)
             .map_err(|err| Error::io(path, err))?;
         if text.len() as u64 > MAX_FILE_BYTES {
-            let what = "larger than 16 MiB, so it is not a published list of address ranges; give the list that the \
-                        operator of the crawler publishes";
+            let what = "larger than 16 MiB, so it is not a published list of address ranges; give \
+                        the list that the operator of the crawler publishes";
             return Err(Error::from(ErrorKind::BadList(what.to_owned())).at(path));
         }
         Self::parse(&text).map_err(|err| err.at(path))

@@ -208,7 +208,8 @@ mod tests {
         .unwrap();
         for (agent, name) in [
             (
-                "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+                "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; \
+                 +https://openai.com/gptbot)",
                 "GPTBot",
             ),
             ("gptbot", "GPTBot"),

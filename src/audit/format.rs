@@ -13,7 +13,8 @@ use crate::records::without_end;
 ///
 /// ```
 /// use robosieve::audit::LogFormat;
-/// let line = br#"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 23 "-" "GPTBot/1.2""#;
+/// let line =
+///     br#"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 23 "-" "GPTBot/1.2""#;
 /// let record = LogFormat::combined().record(line).expect("a line in combined format");
 /// assert_eq!(&record.user_agent[..], b"GPTBot/1.2");
 /// assert_eq!(&record.target[..], b"/a");
@@ -189,13 +190,17 @@ impl std::str::FromStr for LogFormat {
         // A layout of Apache may have `$` in its literal text, and one of nginx `%`. So `$` decides
         // only with the name of a variable, or alone.
         let template = match (text.contains('%'), text.contains('$')) {
-            (_, true) if text.contains("$http_") || text.contains("$remote_") || !text.contains('%') => {
+            (_, true)
+                if text.contains("$http_") || text.contains("$remote_") || !text.contains('%') =>
+            {
                 parse_nginx(text.as_bytes())
             }
             (true, _) => parse_apache(text.as_bytes()),
-            _ => Err("give combined, vhost_combined, common, json, caddy, w3c, cloudfront, iis, or a layout as \
-                      in Apache's LogFormat or nginx's log_format"
-                .to_owned()),
+            _ => Err(
+                "give combined, vhost_combined, common, json, caddy, w3c, cloudfront, iis, or a \
+                 layout as in Apache's LogFormat or nginx's log_format"
+                    .to_owned(),
+            ),
         };
         let template = template.map_err(wrong)?;
         let has_request = template.has(FieldKind::Request) || template.has(FieldKind::Target);

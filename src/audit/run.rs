@@ -35,14 +35,16 @@ use std::cmp::Reverse;
 /// compiler.add_robots("https://e.example", b"user-agent: GPTBot\ndisallow: /x")?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
 ///
-/// let log = br#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /x HTTP/1.1" 200 9 "-" "GPTBot/1.2"
+/// let log =
+///     br#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /x HTTP/1.1" 200 9 "-" "GPTBot/1.2"
 /// 192.0.2.2 - - [01/Aug/2026:00:00:01 +0000] "GET /x HTTP/1.1" 200 9 "-" "Mozilla/5.0"
 /// "#;
 /// let options = AuditOptions::default().host("https://e.example".to_owned());
 /// let audit = Audit::new(vec![DatedSnapshot::new(None, snapshot)], options)?;
 /// let mut breaches = Vec::new();
 /// let outputs = AuditOutputs::default().breaches(Some(&mut breaches));
-/// let report = audit.run(vec![Input::from_reader("access.log", log.as_slice())], outputs, &|_| {})?;
+/// let inputs = vec![Input::from_reader("access.log", log.as_slice())];
+/// let report = audit.run(inputs, outputs, &|_| {})?;
 /// assert_eq!((report.lines, report.other_agents), (2, 1));
 /// assert_eq!((&report.crawlers[0].name[..], report.crawlers[0].disallowed), ("GPTBot", 1));
 /// assert_eq!(report.crawlers[0].rules[0].rule, "disallow: /x");

@@ -89,8 +89,8 @@ impl<'r> LogSource<'r> {
             );
         }
         if self.required.client && !format.has_client(sample) {
-            let what = "its lines do not name the addresses of the clients, so they verify no crawler; log them, or \
-                        audit without published addresses";
+            let what = "its lines do not name the addresses of the clients, so they verify no \
+                        crawler; log them, or audit without published addresses";
             return Err(bad(what));
         }
         Ok(())

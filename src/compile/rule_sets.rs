@@ -212,7 +212,13 @@ mod tests {
     #[test]
     fn redundant_rules_are_dropped() {
         let rules = texts(
-            "user-agent: *\nallow: /\ndisallow: /a\ndisallow: /a/b\ndisallow: x\ndisallow:\ndisallow: /a",
+            "user-agent: *\n\
+             allow: /\n\
+             disallow: /a\n\
+             disallow: /a/b\n\
+             disallow: x\n\
+             disallow:\n\
+             disallow: /a",
             "",
         );
         assert_eq!(rules, ["Disallow /a"]);
@@ -230,7 +236,12 @@ mod tests {
 
     #[test]
     fn the_groups_of_a_name_are_merged() {
-        let robots = "user-agent: a\ndisallow: /1\nuser-agent: *\ndisallow: /2\nuser-agent: A/2\ndisallow: /3";
+        let robots = "user-agent: a\n\
+                      disallow: /1\n\
+                      user-agent: *\n\
+                      disallow: /2\n\
+                      user-agent: A/2\n\
+                      disallow: /3";
         assert_eq!(texts(robots, "a"), ["Disallow /1", "Disallow /3"]);
         assert_eq!(texts(robots, "b"), ["Disallow /2"]);
     }

@@ -27,8 +27,8 @@ pub(crate) trait Container: Sync {
     /// Opens files of this format.
     fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>>;
 
-    /// The error of a job whose `inputs` files have `lines` records, and none of them has a URL: most
-    /// likely a wrong column or file. `None` if such files are usual.
+    /// The error of a job whose `inputs` files have `lines` records, and none of them has a URL:
+    /// most likely a wrong column or file. `None` if such files are usual.
     fn no_url(&self, _lines: u64, _inputs: usize) -> Option<Error> {
         None
     }

@@ -50,7 +50,8 @@ pub(super) fn token_defect(token: &str) -> Option<String> {
         Err(err) => Some(err.to_string()),
         Ok(agent) if agent.names().eq([token.to_ascii_lowercase()]) => None,
         Ok(_) => Some(format!(
-            "{token:?} is not a single product token; write the name alone, without a version, `:`, `*` or `#`"
+            "{token:?} is not a single product token; write the name alone, without a version, \
+             `:`, `*` or `#`"
         )),
     }
 }

@@ -170,7 +170,8 @@ mod tests {
         for (content, expected) in [
             (
                 &b""[..],
-                "lists no crawlers; give a table with the columns token, operator, purpose, obeys, source",
+                "lists no crawlers; give a table with the columns token, operator, purpose, obeys, \
+                 source",
             ),
             (b"# only a comment\n", "lists no crawlers"),
             (b"token\tpurpose\n", "lists no crawlers"),

@@ -310,7 +310,8 @@ mod tests {
     fn unknown_sets_are_rejected_with_the_known_names() {
         for name in ["@", "@foo", "@ai:GPTBot", "@ai-trains"] {
             let err = add_agents(name, &mut Vec::new()).unwrap_err().to_string();
-            let there_are = "there are @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider, @search";
+            let there_are = "there are @ai, @ai-train, @ai-search, @ai-user, @ai-agent, \
+                             @data-provider, @search";
             assert!(err.contains(there_are), "{err}");
         }
         let err = "GPTBot:@ai".parse::<Agent>().unwrap_err().to_string();
@@ -321,7 +322,11 @@ mod tests {
     fn lists_extend_and_replace_the_registry() {
         let list = |text: &str| CrawlerList::parse(text.as_bytes()).unwrap();
         let mut registry = CrawlerRegistry::shipped().clone();
-        let table = "# date: 2030-01-01\ntoken\toperator\tpurpose\nGPTBOT\tAcme\t\n__Bot\t\t\n~Bot\t\tsearch\n";
+        let table = "# date: 2030-01-01\n\
+                     token\toperator\tpurpose\n\
+                     GPTBOT\tAcme\t\n\
+                     __Bot\t\t\n\
+                     ~Bot\t\tsearch\n";
         registry.extend(list(table));
         assert_eq!(registry.crawlers().len(), KnownAgent::all().len() + 2);
         assert_eq!(registry.date(), CrawlerRegistry::shipped().date());

@@ -47,7 +47,8 @@ pub(crate) fn refuse_by_name(path: &Path, start: &[u8]) -> Option<String> {
         )),
         Some(format) if format != FileFormat::Binary => None,
         _ if is_read => Some(format!(
-            "it is not compressed as its name says (.{ending}), or damaged at its start; write it again, or rename it if it is text"
+            "it is not compressed as its name says (.{ending}), or damaged at its start; write it \
+             again, or rename it if it is text"
         )),
         _ => Some(format!(
             "a compressed file by its name (.{ending}), or a damaged one; decompress it first"

@@ -132,7 +132,11 @@ mod tests {
         for name in ["googlebot", "kangaroo bot", "360spider", ""] {
             assert_eq!(truncated(name), None, "{name}");
         }
-        let text = b"user-agent: MJ12bot\nuser-agent: Foo/2\nuser-agent: Bar Bot\nuser-agent: *\nuser-agent: mj*";
+        let text = b"user-agent: MJ12bot\n\
+                     user-agent: Foo/2\n\
+                     user-agent: Bar Bot\n\
+                     user-agent: *\n\
+                     user-agent: mj*";
         let written = written_tokens(text);
         for (name, expected) in [
             ("mj", true),

@@ -197,8 +197,8 @@ impl RobotsRef<'_> {
 }
 
 impl Robots {
-    /// [`RobotsRef::allows`] of [`parsed`](Self::parsed): whether the agent may fetch `url`, a URL or
-    /// a bare path with its query.
+    /// [`RobotsRef::allows`] of [`parsed`](Self::parsed): whether the agent may fetch `url`, a URL
+    /// or a bare path with its query.
     ///
     /// ```
     /// use robosieve::{Profile, Robots};

@@ -124,9 +124,13 @@ fn add_misspelt(
     }
     findings.add(agent.line(), Code::MisspeltAgent, || {
         let token = &known.token;
-        let operator = known.operator.as_ref().map_or_else(String::new, |operator| format!(" ({operator})"));
+        let operator = known
+            .operator
+            .as_ref()
+            .map_or_else(String::new, |operator| format!(" ({operator})"));
         let message = format!(
-            "the registry has no crawler named {}: if `{token}`{operator} is meant, this group does not apply to it",
+            "the registry has no crawler named {}: if `{token}`{operator} is meant, this group \
+             does not apply to it",
             quote(name)
         );
         (message, format!("write `User-agent: {token}`"))
@@ -152,10 +156,14 @@ fn add_operator(
         let operator = crawlers[0].operator.as_deref().unwrap_or("that name");
         let listed = list(crawlers.iter().map(|known| format!("`{}`", known.token)));
         let message = format!(
-            "the registry has no crawler named {}; for {operator} it has {listed}, and RFC 9309 compares whole names",
+            "the registry has no crawler named {}; for {operator} it has {listed}, and RFC 9309 \
+             compares whole names",
             quote(name)
         );
-        (message, "write a user-agent line with the name of each crawler that is meant".to_owned())
+        (
+            message,
+            "write a user-agent line with the name of each crawler that is meant".to_owned(),
+        )
     });
 }
 
@@ -204,9 +212,12 @@ impl<'a> UnknownNames<'a> {
             let listed = list(self.names.iter().map(|name| quote(name)));
             let message = match self.names.len() {
                 1 => format!("the registry has no crawler named {listed}"),
-                count => format!("the registry has no crawlers with {count} names of this file: {listed}"),
+                count => format!(
+                    "the registry has no crawlers with {count} names of this file: {listed}"
+                ),
             };
-            let help = "compare each name with the documentation of its crawler; `robosieve agents` lists the registry";
+            let help = "compare each name with the documentation of its crawler; \
+                        `robosieve agents` lists the registry";
             (message, help.to_owned())
         });
     }
@@ -243,7 +254,9 @@ fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
     } else if let Some(known) = close_to(agent).or_else(|| registered(Some(token))) {
         format!("write `User-agent: {}`", known.token)
     } else {
-        "write the product token that the crawler's operator documents; it has letters, `-` and `_` only".to_owned()
+        "write the product token that the crawler's operator documents; it has letters, `-` and \
+         `_` only"
+            .to_owned()
     };
     (
         format!(

@@ -50,10 +50,14 @@ fn add_empty_group(line: u32, has_new_names: bool, findings: &mut FindingCollect
     findings.add(line, Code::EmptyGroup, || match has_new_names {
         true => {
             let message = "no rule follows this user-agent line, so the group allows everything";
-            (message.to_owned(), "write `Allow: /` below it if that is meant, or remove the group".to_owned())
+            (
+                message.to_owned(),
+                "write `Allow: /` below it if that is meant, or remove the group".to_owned(),
+            )
         }
         false => {
-            let message = "no rule follows this user-agent line, so it adds nothing to earlier groups of its agents";
+            let message = "no rule follows this user-agent line, so it adds nothing to earlier \
+                           groups of its agents";
             (message.to_owned(), "remove the group".to_owned())
         }
     });
@@ -116,13 +120,19 @@ fn check_repetition(
         let name = quote(&value[..name.len().min(value.len())]);
         let line = first.line;
         if first.group == group {
-            return (format!("line {line} names {name} in the same group already"), "remove this line".to_owned());
+            return (
+                format!("line {line} names {name} in the same group already"),
+                "remove this line".to_owned(),
+            );
         }
         let message = format!(
-            "line {line} names {name} too: RFC 9309 applies the rules of both groups together, some parsers only the \
-             first group"
+            "line {line} names {name} too: RFC 9309 applies the rules of both groups together, \
+             some parsers only the first group"
         );
-        (message, format!("move the rules into the group of line {line}"))
+        (
+            message,
+            format!("move the rules into the group of line {line}"),
+        )
     });
 }
 
@@ -146,12 +156,12 @@ fn check_separation(
     };
     findings.add(next, Code::JoinedGroups, || {
         let message = format!(
-            "this line belongs to the group of line {previous}, whose agents obey the same rules: only a rule ends a \
-             list of user-agent lines, {separator} does not"
+            "this line belongs to the group of line {previous}, whose agents obey the same rules: \
+             only a rule ends a list of user-agent lines, {separator} does not"
         );
         let help = format!(
-            "remove what separates the lines if one group is meant; otherwise write rules above this line, such as \
-             `Allow: /`, for the group of line {previous}"
+            "remove what separates the lines if one group is meant; otherwise write rules above \
+             this line, such as `Allow: /`, for the group of line {previous}"
         );
         (message, help)
     });

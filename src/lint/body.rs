@@ -113,9 +113,12 @@ pub(super) fn check_raw_lines(
     }
     if body.starts_with(BYTE_ORDER_MARK) {
         findings.add(1, Code::ByteOrderMark, || {
-            let message = "the file begins with a UTF-8 byte order mark: Google's parser skips it, others read it as a \
-                           part of the first field";
-            (message.to_owned(), "save the file as UTF-8 without a byte order mark".to_owned())
+            let message = "the file begins with a UTF-8 byte order mark: Google's parser skips it, \
+                           others read it as a part of the first field";
+            (
+                message.to_owned(),
+                "save the file as UTF-8 without a byte order mark".to_owned(),
+            )
         });
     }
     // One pass over the lines. Lone returns are reported once, because a file with one has many.
@@ -145,9 +148,12 @@ fn is_lone_return(body: &[u8], at: usize) -> bool {
 
 fn add_lone_return(line: u32, findings: &mut FindingCollector) {
     findings.add(line, Code::CarriageReturn, || {
-        let message = "a carriage return without a line feed ends this line: RFC 9309 allows it, but programs that read \
-                       lines up to a line feed see no end of the line here";
-        (message.to_owned(), "end every line with a line feed (LF), or with CR LF".to_owned())
+        let message = "a carriage return without a line feed ends this line: RFC 9309 allows it, \
+                       but programs that read lines up to a line feed see no end of the line here";
+        (
+            message.to_owned(),
+            "end every line with a line feed (LF), or with CR LF".to_owned(),
+        )
     });
 }
 

@@ -94,37 +94,57 @@ codes! {
     CarriageReturn "carriage-return" Note No "A carriage return without a line feed ends a line.";
     ControlCharacter "control-character" Warning No "The line has a control character.";
     MissingColon "missing-colon" Error Partly "The line has no colon after its field.";
-    UnknownField "unknown-field" Warning Partly "Neither RFC 9309 nor a known extension has the field.";
-    MisspeltField "misspelt-field" Error Partly "The field is a misspelling of a known one, or has invisible characters.";
-    OutsideGroup "outside-group" Error Yes "The line precedes the first user-agent line, so it applies to nobody.";
+    UnknownField "unknown-field" Warning Partly
+        "Neither RFC 9309 nor a known extension has the field.";
+    MisspeltField "misspelt-field" Error Partly
+        "The field is a misspelling of a known one, or has invisible characters.";
+    OutsideGroup "outside-group" Error Yes
+        "The line precedes the first user-agent line, so it applies to nobody.";
     EmptyAgent "empty-agent" Error Yes "The user-agent line has no value, so it names nobody.";
-    AgentName "agent-name" Warning Yes "The name of the agent has characters that RFC 9309 does not allow.";
-    AgentVersion "agent-version" Warning Yes "The name of the agent has a version, which parsers drop.";
-    MisspeltAgent "misspelt-agent" Warning Yes "The registry of crawlers lacks the name, and has a similar one.";
+    AgentName "agent-name" Warning Yes
+        "The name of the agent has characters that RFC 9309 does not allow.";
+    AgentVersion "agent-version" Warning Yes
+        "The name of the agent has a version, which parsers drop.";
+    MisspeltAgent "misspelt-agent" Warning Yes
+        "The registry of crawlers lacks the name, and has a similar one.";
     UnknownAgent "unknown-agent" Note Yes "The registry of crawlers lacks the name.";
-    RepeatedAgent "repeated-agent" Warning Yes "The agent is named twice, so its groups apply together.";
-    JoinedGroups "joined-groups" Warning Partly "A blank line or another field separates user-agent lines of one group.";
+    RepeatedAgent "repeated-agent" Warning Yes
+        "The agent is named twice, so its groups apply together.";
+    JoinedGroups "joined-groups" Warning Partly
+        "A blank line or another field separates user-agent lines of one group.";
     EmptyGroup "empty-group" Note Yes "The group has no rules, so it allows everything.";
-    GroupReplacesGlobal "group-replaces-global" Note Yes "Rules of * do not apply to the agents of the group, which has none for their paths.";
-    NoLeadingSlash "no-leading-slash" Error Yes "The path begins with neither / nor *, so it matches nothing.";
+    GroupReplacesGlobal "group-replaces-global" Note Yes
+        "Rules of * do not apply to the agents of the group, which has none for their paths.";
+    NoLeadingSlash "no-leading-slash" Error Yes
+        "The path begins with neither / nor *, so it matches nothing.";
     FullUrl "full-url" Error Yes "The path is a whole URL, so it matches nothing.";
     SpaceInPattern "space-in-pattern" Warning Yes "The path has a blank, which no URL has.";
     EmptyRule "empty-rule" Note Yes "The rule has no path, so it has no effect.";
-    NonAscii "non-ascii" Warning Yes "The path has characters outside ASCII that are not percent-encoded.";
+    NonAscii "non-ascii" Warning Yes
+        "The path has characters outside ASCII that are not percent-encoded.";
     BadEscape "bad-escape" Warning Yes "A % in the path begins no escape.";
-    UnsupportedWildcard "unsupported-wildcard" Warning Yes "The path uses a wildcard or regular expression that parsers do not support.";
+    UnsupportedWildcard "unsupported-wildcard" Warning Yes
+        "The path uses a wildcard or regular expression that parsers do not support.";
     DuplicateRule "duplicate-rule" Note Yes "The rule repeats an earlier one for the same agents.";
-    NeverDecides "never-decides" Warning Yes "Another rule decides on every URL that the rule matches.";
-    RedundantRule "redundant-rule" Note Yes "Without the rule, a shorter one decides in the same way.";
-    ProfilesDiffer "profiles-differ" Note Yes "Google's parser and RFC 9309 read the rule differently.";
+    NeverDecides "never-decides" Warning Yes
+        "Another rule decides on every URL that the rule matches.";
+    RedundantRule "redundant-rule" Note Yes
+        "Without the rule, a shorter one decides in the same way.";
+    ProfilesDiffer "profiles-differ" Note Yes
+        "Google's parser and RFC 9309 read the rule differently.";
     SitemapUrl "sitemap-url" Error Yes "The sitemap is not an absolute URL.";
     CrawlDelay "crawl-delay" Warning Yes "The crawl-delay is not a usable number of seconds.";
     LicenseUrl "license-url" Error Yes "The license is not an absolute URL.";
-    UsageValue "usage-value" Error Yes "The content-usage line has a value that states no preference.";
-    UsageKey "usage-key" Warning Yes "The content-usage line has a key that its vocabulary does not have.";
-    SignalValue "signal-value" Error Yes "The content-signal line has a value that states no signal.";
-    SignalKey "signal-key" Warning Yes "The content-signal line has a key that content signals do not have.";
-    UselessPermission "useless-permission" Warning Yes "The line agrees to a use of pages that may not be fetched.";
+    UsageValue "usage-value" Error Yes
+        "The content-usage line has a value that states no preference.";
+    UsageKey "usage-key" Warning Yes
+        "The content-usage line has a key that its vocabulary does not have.";
+    SignalValue "signal-value" Error Yes
+        "The content-signal line has a value that states no signal.";
+    SignalKey "signal-key" Warning Yes
+        "The content-signal line has a key that content signals do not have.";
+    UselessPermission "useless-permission" Warning Yes
+        "The line agrees to a use of pages that may not be fetched.";
 }
 
 impl Code {

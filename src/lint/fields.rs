@@ -215,12 +215,20 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
         };
         let has_colon = text.contains(&b':');
         let effect = match (is_accepted, has_colon) {
-            (true, false) => "Google's parser reads two words without a colon as field and value, others ignore them",
-            (true, true) => "Google's parser reads a wrong value after the first colon, others ignore the line",
+            (true, false) => {
+                "Google's parser reads two words without a colon as field and value, others ignore \
+                 them"
+            }
+            (true, true) => {
+                "Google's parser reads a wrong value after the first colon, others ignore the line"
+            }
             (false, _) => "parsers ignore the line",
         };
         let help = String::from_utf8_lossy(&rest[..rest.len().min(200)]).into_owned();
-        (format!("{} has no colon after its field: {effect}", quote(text)), format!("write `{name}: {help}`"))
+        (
+            format!("{} has no colon after its field: {effect}", quote(text)),
+            format!("write `{name}: {help}`"),
+        )
     });
 }
 
@@ -245,8 +253,8 @@ fn check_key(
     if is_misspelt {
         findings.add(line, Code::MisspeltField, || {
             let message = format!(
-                "{} is not a field of RFC 9309: Google's parser reads it as `{name}`, parsers that follow the RFC ignore \
-                 the line",
+                "{} is not a field of RFC 9309: Google's parser reads it as `{name}`, parsers that \
+                 follow the RFC ignore the line",
                 quote(key)
             );
             let help = match is_other_field(key, name) {
@@ -266,14 +274,17 @@ fn is_other_field(key: &[u8], name: &str) -> bool {
         .get(..name.len())
         .filter(|start| start.eq_ignore_ascii_case(name.as_bytes()))
         .map(|_| &key[name.len()..]);
-    matches!(rest, Some([separator, letter, ..]) if b"-_".contains(separator) && letter.is_ascii_alphabetic())
+    let Some([separator, letter, ..]) = rest else {
+        return false;
+    };
+    b"-_".contains(separator) && letter.is_ascii_alphabetic()
 }
 
 fn add_noindex(line: u32, findings: &mut FindingCollector) {
     findings.add(line, Code::UnknownField, || {
         let message = "RFC 9309 does not have `noindex`, and Google ended its support in 2019";
-        let help =
-            "write `<meta name=\"robots\" content=\"noindex\">` in the page, or send `X-Robots-Tag: noindex` with it";
+        let help = "write `<meta name=\"robots\" content=\"noindex\">` in the page, or send \
+                    `X-Robots-Tag: noindex` with it";
         (message.to_owned(), help.to_owned())
     });
 }
@@ -312,15 +323,28 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
             (message, "write `FIELD: VALUE`".to_owned())
         }
         _ if is_url(text) => {
-            let message = format!("{} is a URL without a field, so parsers ignore the line", quote(text));
-            (message, "write the field in front of it, such as `Sitemap: `, or remove the line".to_owned())
+            let message = format!(
+                "{} is a URL without a field, so parsers ignore the line",
+                quote(text)
+            );
+            (
+                message,
+                "write the field in front of it, such as `Sitemap: `, or remove the line"
+                    .to_owned(),
+            )
         }
         _ => {
             let message = format!(
-                "neither RFC 9309 nor a known extension has the field {}, so only programs that know it read the line",
+                "neither RFC 9309 nor a known extension has the field {}, so only programs that \
+                 know it read the line",
                 quote(key)
             );
-            (message, "remove the line if no program reads it; write `#` in front of it if it is a comment".to_owned())
+            (
+                message,
+                "remove the line if no program reads it; write `#` in front of it if it is a \
+                 comment"
+                    .to_owned(),
+            )
         }
     });
 }

@@ -176,14 +176,17 @@ fn add_finding(
         let text = quote(rule.text);
         let line = rule.line;
         let message = match count {
-            1 => format!("{name} obeys the groups that name it and none of `*`, so {text} on line {line} does not apply to it"),
+            1 => format!(
+                "{name} obeys the groups that name it and none of `*`, so {text} on line {line} \
+                 does not apply to it"
+            ),
             _ => format!(
-                "{name} obeys the groups that name it and none of `*`, so {count} rules of `*` do not apply to it, such \
-                 as {text} on line {line}"
+                "{name} obeys the groups that name it and none of `*`, so {count} rules of `*` do \
+                 not apply to it, such as {text} on line {line}"
             ),
         };
-        let help = "repeat in this group the rules of `*` that are meant for it too, or write `Allow:` lines for what it \
-                    may fetch";
+        let help = "repeat in this group the rules of `*` that are meant for it too, or write \
+                    `Allow:` lines for what it may fetch";
         (message, help.to_owned())
     });
 }

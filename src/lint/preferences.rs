@@ -80,10 +80,14 @@ fn check_usage(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool
         } else if *preference == Preference::Unknown {
             findings.add(line, Code::UsageValue, || {
                 let message = format!(
-                    "in {}, the value of `{key}` is neither `y` nor `n`, so the line states no preference for it",
+                    "in {}, the value of `{key}` is neither `y` nor `n`, so the line states no \
+                     preference for it",
                     quote(value)
                 );
-                (message, format!("write `{key}=n` to object, or `{key}=y` to agree"))
+                (
+                    message,
+                    format!("write `{key}=n` to object, or `{key}=y` to agree"),
+                )
             });
         }
     }
@@ -101,8 +105,12 @@ fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String
         .map(|path| format!("{} ", String::from_utf8_lossy(path)))
         .unwrap_or_default();
     let help = match repaired(dictionary) {
-        Some(dictionary) => format!("write {}", quote(format!("Content-Usage: {path}{dictionary}").as_bytes())),
-        None => "write keys in lower case, `=` without blanks, and commas between members: `train-ai=n, search=y`"
+        Some(dictionary) => format!(
+            "write {}",
+            quote(format!("Content-Usage: {path}{dictionary}").as_bytes())
+        ),
+        None => "write keys in lower case, `=` without blanks, and commas between members: \
+                 `train-ai=n, search=y`"
             .to_owned(),
     };
     (message, help)
@@ -132,8 +140,15 @@ fn repaired(dictionary: &[u8]) -> Option<String> {
 fn check_signals(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool {
     if value.starts_with(b"/") {
         findings.add(line, Code::SignalValue, || {
-            let message = format!("the content-signal {} has a path, so it states no signal", quote(value));
-            (message, "remove the path: content signals are for the whole site; `Content-Usage` has paths".to_owned())
+            let message = format!(
+                "the content-signal {} has a path, so it states no signal",
+                quote(value)
+            );
+            (
+                message,
+                "remove the path: content signals are for the whole site; `Content-Usage` has paths"
+                    .to_owned(),
+            )
         });
         return false;
     }

@@ -31,10 +31,15 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
         findings.add(line, Code::ProfilesDiffer, || {
             let [google, rfc] = [google, rfc].map(|rule| quote(&text(rule.pattern())));
             let message = format!(
-                "Google's parser compares URLs with {google} as it is; RFC 9309 decodes escapes first and compares with \
-                 {rfc}"
+                "Google's parser compares URLs with {google} as it is; RFC 9309 decodes escapes \
+                 first and compares with {rfc}"
             );
-            (message, "write letters, digits, `-`, `.`, `_` and `~` without escapes; no form of `%2A` and `%24` suits both".to_owned())
+            (
+                message,
+                "write letters, digits, `-`, `.`, `_` and `~` without escapes; no form of `%2A` \
+                 and `%24` suits both"
+                    .to_owned(),
+            )
         });
         return;
     }

@@ -179,20 +179,24 @@ fn add_superfluous(
         // The agents of different groups may have different reasons; two of them tell enough.
         if let Some(Reason { other: second, .. }) = differing {
             let message = format!(
-                "{text} changes nothing: for some of its agents {other_text} on line {line} decides in its place, for \
-                 others {} on line {}",
+                "{text} changes nothing: for some of its agents {other_text} on line {line} \
+                 decides in its place, for others {} on line {}",
                 quote(second.text),
                 second.line
             );
             return (message, REMOVE.to_owned());
         }
         match reason.code {
-            Code::DuplicateRule => (format!("{text} repeats line {line} for the same agents"), REMOVE.to_owned()),
+            Code::DuplicateRule => (
+                format!("{text} repeats line {line} for the same agents"),
+                REMOVE.to_owned(),
+            ),
             Code::NeverDecides => describe_override(rule, other),
             _ => {
                 let kind = rule.kind.name();
                 let message = format!(
-                    "{text} changes nothing: without it, {other_text} on line {line} gives the same {kind} for every URL"
+                    "{text} changes nothing: without it, {other_text} on line {line} gives the \
+                     same {kind} for every URL"
                 );
                 (message, REMOVE.to_owned())
             }

@@ -60,9 +60,13 @@ fn check_license(line: u32, value: &[u8], findings: &mut FindingCollector) {
     findings.add(line, Code::LicenseUrl, || {
         let message = match value {
             b"" => "the license line has no value, so programs that read RSL ignore it".to_owned(),
-            _ => format!("the license {} is not an absolute URL, so programs that read RSL ignore it", quote(value)),
+            _ => format!(
+                "the license {} is not an absolute URL, so programs that read RSL ignore it",
+                quote(value)
+            ),
         };
-        let help = "write the URL of an RSL file with scheme and host, such as `https://example.com/license.xml`";
+        let help = "write the URL of an RSL file with scheme and host, such as \
+                    `https://example.com/license.xml`";
         (message, help.to_owned())
     });
 }

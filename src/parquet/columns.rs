@@ -38,7 +38,8 @@ impl VerdictColumns {
     pub(super) fn fields(self, agents: &[Agent], name: &str) -> Result<Vec<TypePtr>> {
         match self {
             Self::Bits if agents.len() > MAX_BITS => bad(format!(
-                "{} agents, but a mask of bits holds {MAX_BITS}; use one column per agent, or fewer agents",
+                "{} agents, but a mask of bits holds {MAX_BITS}; use one column per agent, or \
+                 fewer agents",
                 agents.len()
             ))
             .map_err(|err| err.with_remedy(Remedy::ColumnPerAgent)),

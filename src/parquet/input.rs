@@ -121,7 +121,8 @@ fn check_footer(meta: &ParquetMetaData, len: u64) -> Result<()> {
             if !is_within_file(chunk, len) {
                 let column = chunk.column_path().string();
                 return bad(format!(
-                    "damaged: column {column:?} of row group {number} reaches past the end of the file"
+                    "damaged: column {column:?} of row group {number} reaches past the end of the \
+                     file"
                 ));
             }
         }
@@ -184,7 +185,8 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
     let column = schema.column(number);
     if column.max_rep_level() > 0 {
         return bad(format!(
-            "column {name:?} is repeated (a list or map); the column of URLs must hold one value a row"
+            "column {name:?} is repeated (a list or map); the column of URLs must hold one value a \
+             row"
         ));
     }
     if column.physical_type() != PhysicalType::BYTE_ARRAY {
@@ -201,7 +203,8 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
 pub(super) fn check_codec(chunk: &ColumnChunkMetaData) -> Result<()> {
     match chunk.compression_codec() {
         codec @ (CompressionCodec::BROTLI | CompressionCodec::LZO) => bad(format!(
-            "column {:?} is compressed with {codec}, which cannot be read here; write the file again with zstd or snappy",
+            "column {:?} is compressed with {codec}, which cannot be read here; write the file \
+             again with zstd or snappy",
             chunk.column_path().string()
         )),
         _ => Ok(()),

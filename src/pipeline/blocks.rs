@@ -364,7 +364,8 @@ impl LineBlockReader {
     fn open_quote(&self, before: &[u8]) -> Error {
         let line = self.line_number + count_line_ends(before);
         let what = format!(
-            "line {line}: a quote is opened here and not closed within {MAX_QUOTED} bytes; correct it, or read the file without quotes"
+            "line {line}: a quote is opened here and not closed within {MAX_QUOTED} bytes; correct \
+             it, or read the file without quotes"
         );
         Error::from(ErrorKind::BadList(what))
             .with_remedy(Remedy::ReadWithoutQuotes)

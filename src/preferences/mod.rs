@@ -76,15 +76,22 @@ impl Preference {
 /// ```
 /// use robosieve::preferences::{explain_preferences, Preference};
 /// use robosieve::{AgentMatch, Profile, RobotsRef};
-/// let robots = RobotsRef::parse(
-///     b"user-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /open/ train-ai=y, search=y\ncontent-signal: ai-train=no",
-///     Profile::Google,
-/// );
-/// let of = |url| explain_preferences(&robots, &"FooBot".parse().unwrap(), AgentMatch::Extended, url).preferences;
-/// assert_eq!(of(b"https://e.example/x").train_ai, Preference::No);
-/// assert_eq!(of(b"https://e.example/open/x").train_ai, Preference::Yes);
-/// assert_eq!(of(b"https://e.example/x").search, Preference::Unknown);
-/// assert_eq!(of(b"https://e.example/x").signals.to_string(), "ai-train=no");
+/// let text = b"user-agent: *\n\
+///              content-usage: train-ai=n\n\
+///              content-usage: /open/ train-ai=y, search=y\n\
+///              content-signal: ai-train=no";
+/// let robots = RobotsRef::parse(text, Profile::Google);
+/// let agent = "FooBot".parse()?;
+///
+/// let url = b"https://e.example/x";
+/// let found = explain_preferences(&robots, &agent, AgentMatch::Extended, url).preferences;
+/// assert_eq!((found.train_ai, found.search), (Preference::No, Preference::Unknown));
+/// assert_eq!(found.signals.to_string(), "ai-train=no");
+///
+/// let url = b"https://e.example/open/x";
+/// let found = explain_preferences(&robots, &agent, AgentMatch::Extended, url).preferences;
+/// assert_eq!(found.train_ai, Preference::Yes);
+/// # Ok::<(), robosieve::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -306,7 +306,11 @@ mod tests {
             let robots = RobotsRef::parse(text.as_bytes(), Profile::Google);
             PreferenceSet::new(&robots, &[agent.parse().unwrap()], AgentMatch::Extended).is_some()
         };
-        let text = "user-agent: a\ncontent-usage: train-ai=n\ndisallow: /\nuser-agent: *\ncontent-signal: search=x";
+        let text = "user-agent: a\n\
+                    content-usage: train-ai=n\n\
+                    disallow: /\n\
+                    user-agent: *\n\
+                    content-signal: search=x";
         assert!(has_set(text, "a"));
         assert!(!has_set(text, "b"));
         assert!(has_set(&format!("content-signal: search=no\n{text}"), "b"));

@@ -7,8 +7,8 @@ use crate::robots::field::{RobotsField, split};
 use crate::robots::pattern::Pattern;
 use std::collections::HashSet;
 
-/// A parsed robots.txt that borrows from the bytes it was parsed from. [`Robots`](super::Robots) owns
-/// them.
+/// A parsed robots.txt that borrows from the bytes it was parsed from. [`Robots`](super::Robots)
+/// owns them.
 ///
 /// No body is an error: unknown lines are skipped (RFC 9309 §2.2.4), and only the first 500 KiB are
 /// read (§2.5). Cost: one pass over the bytes.
@@ -270,7 +270,8 @@ impl<'a> Rule<'a> {
     ///
     /// ```
     /// use robosieve::{Profile, RobotsRef};
-    /// let robots = RobotsRef::parse(b"User-agent: *\nDisallow: /%7ea*$ # private", Profile::Google);
+    /// let text = b"User-agent: *\nDisallow: /%7ea*$ # private";
+    /// let robots = RobotsRef::parse(text, Profile::Google);
     /// assert_eq!(robots.groups()[0].rules()[0].value(), b"/%7ea*$");
     /// ```
     pub fn value(&self) -> &'a [u8] {

@@ -28,7 +28,9 @@ enum ResponseHeaders<'a> {
 }
 
 /// The page of a server that has no robots.txt and answers with status 200.
-pub(super) const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Not here</title></head>\n<body><p>There is no such page.</p></body></html>\n";
+pub(super) const PAGE: &str = "<!DOCTYPE html>\n\
+                               <html><head><title>Not here</title></head>\n\
+                               <body><p>There is no such page.</p></body></html>\n";
 
 /// Appends the line of an origin, without its line end.
 pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {

@@ -5,30 +5,33 @@ use crate::synthetic::random::Dice;
 /// The words in URLs and most patterns. A power of two, so that seven bits select one.
 #[rustfmt::skip]
 pub(super) const WORDS: [&str; 128] = [
-    "a", "about", "album", "all", "archive", "art", "article", "at", "author", "autumn", "bay", "best", "bird",
-    "black", "blog", "blue", "board", "book", "boots", "bread", "bridge", "building", "camera", "castle", "category",
-    "city", "cloud", "coffee", "collection", "color", "community", "company", "concert", "country", "course", "data",
-    "day", "design", "detail", "docs", "dress", "drive", "en", "energy", "engine", "episode", "event", "family",
-    "farm", "faq", "festival", "field", "film", "fish", "flower", "food", "for", "forest", "forum", "gallery", "game",
-    "garden", "gold", "green", "guide", "hand", "harbour", "health", "history", "home", "hotel", "house", "how",
-    "image", "in", "index", "island", "item", "jacket", "job", "journal", "kitchen", "lake", "law", "letter",
-    "library", "light", "list", "local", "map", "market", "media", "member", "moon", "mountain", "museum", "music",
-    "news", "night", "notes", "of", "office", "paper", "park", "people", "photo", "piano", "post", "product",
-    "project", "recipe", "red", "report", "review", "river", "school", "science", "season", "shoes", "story",
-    "summer", "table", "tea", "the", "topic", "travel", "video", "winter",
+    "a", "about", "album", "all", "archive", "art", "article", "at", "author", "autumn", "bay",
+    "best", "bird", "black", "blog", "blue", "board", "book", "boots", "bread", "bridge",
+    "building", "camera", "castle", "category", "city", "cloud", "coffee", "collection", "color",
+    "community", "company", "concert", "country", "course", "data", "day", "design", "detail",
+    "docs", "dress", "drive", "en", "energy", "engine", "episode", "event", "family", "farm", "faq",
+    "festival", "field", "film", "fish", "flower", "food", "for", "forest", "forum", "gallery",
+    "game", "garden", "gold", "green", "guide", "hand", "harbour", "health", "history", "home",
+    "hotel", "house", "how", "image", "in", "index", "island", "item", "jacket", "job", "journal",
+    "kitchen", "lake", "law", "letter", "library", "light", "list", "local", "map", "market",
+    "media", "member", "moon", "mountain", "museum", "music", "news", "night", "notes", "of",
+    "office", "paper", "park", "people", "photo", "piano", "post", "product", "project", "recipe",
+    "red", "report", "review", "river", "school", "science", "season", "shoes", "story", "summer",
+    "table", "tea", "the", "topic", "travel", "video", "winter",
 ];
 
 /// Path prefixes that sites typically disallow.
 #[rustfmt::skip]
 pub(super) const PRIVATE: [&str; 64] = [
-    "/account", "/accounts/", "/admin", "/admin/", "/administrator/", "/ajax/", "/api/", "/app/", "/assets/",
-    "/auth/", "/backend/", "/backup/", "/bin/", "/cache/", "/cart", "/cart/", "/catalogsearch/", "/cgi-bin/",
-    "/checkout", "/checkout/", "/cli/", "/comments/", "/compare/", "/components/", "/config/", "/core/", "/customer/",
-    "/download/", "/embed/", "/error/", "/export/", "/feed/", "/files/", "/filter/", "/go/", "/images/", "/includes/",
-    "/install.php", "/internal/", "/js/", "/language/", "/libraries/", "/login", "/logs/", "/modules/", "/orders/",
-    "/plugins/", "/print/", "/private/", "/profiles/", "/redirect/", "/register", "/scripts/", "/search", "/search/",
-    "/sendfriend/", "/tag/", "/templates/", "/tmp/", "/user/", "/wishlist/", "/wp-admin/", "/wp-includes/",
-    "/xmlrpc.php",
+    "/account", "/accounts/", "/admin", "/admin/", "/administrator/", "/ajax/", "/api/", "/app/",
+    "/assets/", "/auth/", "/backend/", "/backup/", "/bin/", "/cache/", "/cart", "/cart/",
+    "/catalogsearch/", "/cgi-bin/", "/checkout", "/checkout/", "/cli/", "/comments/", "/compare/",
+    "/components/", "/config/", "/core/", "/customer/", "/download/", "/embed/", "/error/",
+    "/export/", "/feed/", "/files/", "/filter/", "/go/", "/images/", "/includes/", "/install.php",
+    "/internal/", "/js/", "/language/", "/libraries/", "/login", "/logs/", "/modules/", "/orders/",
+    "/plugins/", "/print/", "/private/", "/profiles/", "/redirect/", "/register", "/scripts/",
+    "/search", "/search/", "/sendfriend/", "/tag/", "/templates/", "/tmp/", "/user/", "/wishlist/",
+    "/wp-admin/", "/wp-includes/", "/xmlrpc.php",
 ];
 
 /// Names of query parameters.

@@ -120,7 +120,9 @@ mod tests {
                  WARC-Date: 2024-05-06T07:08:09.5Z\r\n{more}\r\n"
             )
         };
-        let http = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html; charset=utf-8\r\n\r\nContent-Type: x";
+        let http = "HTTP/1.1 404 Not Found\r\n\
+                    Content-Type: text/html; charset=utf-8\r\n\r\n\
+                    Content-Type: x";
         let start = "example,a)/b 20240506070809 {\"url\": \"https://a.example/B\", ";
         let digest = "Content-Type: application/http\r\nWARC-Payload-Digest: sha1:ABC\r\n";
         let html = "\"mime\": \"text/html\", \"status\": \"404\", ";

@@ -283,8 +283,8 @@ fn parse_single(parser: &mut RecordParser, mut text: &[u8]) -> Result<(), &'stat
 }
 
 const _: () = assert!(MAX_TEXT == 16 << 20, "the message names the limit");
-const SEVERAL: &str = "this gzip member holds several WARC records and more than 16 MiB, while earlier members hold \
-     one each; decompress the file first";
+const SEVERAL: &str = "this gzip member holds several WARC records and more than 16 MiB, while \
+                       earlier members hold one each; decompress the file first";
 
 fn damaged(offset: u64, what: &str) -> Error {
     Error::damaged(offset, what, false)

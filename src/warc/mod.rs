@@ -189,8 +189,8 @@ fn refuse_records(settings: &Settings<'_>) -> Result<()> {
         return Ok(());
     }
     bad_job(
-        "a column, a key, a host and other options that locate URLs are for lists; a record of a WARC \
-         file has its URL in WARC-Target-URI",
+        "a column, a key, a host and other options that locate URLs are for lists; a record of a \
+         WARC file has its URL in WARC-Target-URI",
     )
 }
 
@@ -198,8 +198,8 @@ fn refuse_records(settings: &Settings<'_>) -> Result<()> {
 fn refuse_archive_name(output: &Output<'_>) -> Result<()> {
     match output.path() {
         Some(path) if is_archive(path) && !output.is_named_after_input() => {
-            let what = "a line per record is written here, and the name is that of an archive; name it .tsv, \
-                        .jsonl or .txt (.gz or .zst may follow)";
+            let what = "a line per record is written here, and the name is that of an archive; \
+                        name it .tsv, .jsonl or .txt (.gz or .zst may follow)";
             Err(Error::from(ErrorKind::BadName(what.to_owned())).at(path))
         }
         _ => Ok(()),
@@ -227,7 +227,8 @@ fn check_record_name(output: &Output<'_>, have_members: bool) -> Result<()> {
         path.to_owned()
     };
     let what = format!(
-        "the gzip members of the inputs are copied here, so the name must end in .gz; name it {}.gz",
+        "the gzip members of the inputs are copied here, so the name must end in .gz; name it \
+         {}.gz",
         stem.display()
     );
     Err(Error::from(ErrorKind::BadName(what)).at(path))
@@ -245,7 +246,8 @@ fn index_name(outputs: &Outputs<Output<'_>>, have_members: bool) -> Result<Strin
         return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::NameOutputFile));
     };
     if kept.is_some_and(|output| output.ends_in("zst")) && !have_members {
-        let what = "an offset index has offsets, which are of no use in a zstd stream; name the output .warc or .warc.gz";
+        let what = "an offset index has offsets, which are of no use in a zstd stream; name the \
+                    output .warc or .warc.gz";
         return Err(Error::from(ErrorKind::BadName(what.to_owned())).at(path));
     }
     let name = path.file_name().unwrap_or_default();

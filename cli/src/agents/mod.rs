@@ -64,7 +64,8 @@ pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
         }
         None if args.top.is_some() => {
             bail!(
-                "--top ranks the names in a snapshot, and none is named; give it as SNAP or as -s SNAP"
+                "--top ranks the names in a snapshot, and none is named; give it as SNAP or as \
+                 -s SNAP"
             )
         }
         None => list(args, quiet),

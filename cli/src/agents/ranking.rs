@@ -90,7 +90,8 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerR
         let operator = escape(texts.operator.unwrap_or("-"));
         let _ = writeln!(
             out,
-            "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<13}  {operator}"
+            "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<13}  \
+             {operator}"
         );
     }
     out

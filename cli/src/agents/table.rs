@@ -79,7 +79,8 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
         }
         let _ = writeln!(
             out,
-            "{name:<names$}  {operator:<operators$}  {purpose:<purposes$}  {obeys:<obeying$}  {source}"
+            "{name:<names$}  {operator:<operators$}  {purpose:<purposes$}  {obeys:<obeying$}  \
+             {source}"
         );
     }
     if let Some(date) = registry.date() {

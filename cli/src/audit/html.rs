@@ -25,7 +25,9 @@ pub(super) fn page(report: &AuditReport) -> String {
                         (fact("Lines", number("/lines", report.lines)))
                         (fact("Requests of crawlers", html! { (grouped(totals.requests)) }))
                         @if let Some(claims) = &totals.claims {
-                            (fact("Requests that only claim a name", html! { (grouped(claims.requests)) ", refused " (grouped(claims.disallowed)) }))
+                            (fact("Requests that only claim a name", html! {
+                                (grouped(claims.requests)) ", refused " (grouped(claims.disallowed))
+                            }))
                         }
                         (fact("Lines of other agents", number_of("/other_agents", report.other_agents, report.lines)))
                         (fact("Invalid lines", number_of("/invalid", report.invalid, report.lines)))
@@ -41,8 +43,9 @@ pub(super) fn page(report: &AuditReport) -> String {
                 }
                 footer {
                     p {
-                        "A request for /robots.txt is always allowed. Hosts that no snapshot contains are unknown. \
-                         A User-Agent header is a claim: other programs may send it too."
+                        "A request for /robots.txt is always allowed. Hosts that no snapshot \
+                         contains are unknown. A User-Agent header is a claim: other programs may \
+                         send it too."
                     }
                     p { "Made by robosieve " (env!("CARGO_PKG_VERSION")) "." }
                 }
@@ -124,9 +127,14 @@ fn rules(report: &AuditReport) -> Markup {
                 p.kicker { (escape_cut(&crawler.name, LONGEST_NAME)) @if let Some(sender) = sender(crawler) { ", " (sender) } }
                 h2 { (unbroken(&after_robots_txt(crawler))) }
                 p.soft {
-                    "Of the refused requests, " (number(&format!("/crawlers/{i}/disallowed_2xx"), crawler.disallowed_2xx))
-                    " were answered with 2xx, with " (number(&format!("/crawlers/{i}/disallowed_bytes"), crawler.disallowed_bytes)) " bytes."
-                    @if let Some((first, last)) = crawler.first.as_ref().zip(crawler.last.as_ref()) { " Seen from " (first) " to " (last) "." }
+                    "Of the refused requests, "
+                    (number(&format!("/crawlers/{i}/disallowed_2xx"), crawler.disallowed_2xx))
+                    " were answered with 2xx, with "
+                    (number(&format!("/crawlers/{i}/disallowed_bytes"), crawler.disallowed_bytes))
+                    " bytes."
+                    @if let Some((first, last)) = crawler.first.as_ref().zip(crawler.last.as_ref()) {
+                        " Seen from " (first) " to " (last) "."
+                    }
                 }
                 table.pairs {
                     thead { tr { th { "Broken rule" } th { "Example" } th.n { "Requests" } } }
@@ -143,7 +151,8 @@ fn rules(report: &AuditReport) -> Markup {
                 @if crawler.rules_left_out > 0 {
                     p.soft {
                         "The rules of another " (number(&format!("/crawlers/{i}/rules_left_out"), crawler.rules_left_out))
-                        " refused requests were left out, because all rules together did not fit in memory."
+                        " refused requests were left out, because all rules together did not fit \
+                         in memory."
                     }
                 }
             }

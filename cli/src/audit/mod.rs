@@ -142,13 +142,14 @@ pub(crate) struct AuditArgs {
 const INPUTS: &str = "Access logs (default: standard input)";
 const INPUTS_LONG: &str = "Access logs (default: standard input)
 
-Logs of nginx, Apache, Caddy, CloudFront and IIS, and JSON logs; plain, gzip or zstd. A directory stands for \
-its files, and a quoted glob ('logs/*.gz') for its matches.";
+Logs of nginx, Apache, Caddy, CloudFront and IIS, and JSON logs; plain, gzip or zstd. A directory \
+stands for its files, and a quoted glob ('logs/*.gz') for its matches.";
 const AGENTS: &str = "Crawlers to look for in addition to the known ones";
 const AGENTS_LONG: &str = "Crawlers to look for in addition to the known ones
 
-Commas separate them, and the option may be repeated. `robosieve agents` lists the known ones. FIRST:SECOND is \
-a fallback: FIRST is looked for, and the rules for SECOND apply where no group names FIRST.";
+Commas separate them, and the option may be repeated. `robosieve agents` lists the known ones. \
+FIRST:SECOND is a fallback: FIRST is looked for, and the rules for SECOND apply where no group \
+names FIRST.";
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -219,7 +220,8 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     progress.finish();
     if report.lines > 0 && report.invalid == report.lines {
         bail!(
-            "none of the {} lines has the format of the log; give another with --log-format or --log-key",
+            "none of the {} lines has the format of the log; give another with --log-format or \
+             --log-key",
             report.lines
         );
     }

@@ -64,7 +64,8 @@ fn parse_date(text: &str) -> Result<i64, String> {
 pub(super) fn refuse_undated(snapshots: &[SnapshotArg]) -> anyhow::Result<()> {
     match snapshots.iter().find(|snapshot| snapshot.from.is_none()) {
         Some(undated) if snapshots.len() > 1 => bail!(
-            "-s {}: of several snapshots, each needs the date from which it is valid: -s 2026-08={0}",
+            "-s {}: of several snapshots, each needs the date from which it is valid: \
+             -s 2026-08={0}",
             undated.path.display()
         ),
         _ => Ok(()),

@@ -125,7 +125,8 @@ fn details(crawler: &CrawlerAudit, out: &mut String) {
     if crawler.rules_left_out > 0 {
         let requests = counted(crawler.rules_left_out, "refused request");
         let text = format!(
-            "  the rules of another {requests} were left out: all rules together did not fit in memory"
+            "  the rules of another {requests} were left out: all rules together did not fit in \
+             memory"
         );
         push_line(out, &text);
     }
@@ -197,8 +198,10 @@ mod tests {
             ),
             (
                 vec![row(verified, 0, 0), row(claimed, 7, 2)],
-                "0 of 0 crawlers broke the rules (0 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
-                 7 requests only claim to be of a crawler: their addresses are not published; 2 refused\n",
+                "0 of 0 crawlers broke the rules (0 requests of crawlers in 0 lines; 0 of other \
+                 agents, 0 invalid)\n\
+                 7 requests only claim to be of a crawler: their addresses are not published; 2 \
+                 refused\n",
                 "No verified crawler made a request",
             ),
             (
@@ -208,7 +211,8 @@ mod tests {
                     row(verified, 1, 1),
                     row(claimed, 0, 0),
                 ],
-                "2 of 3 crawlers broke the rules (7 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
+                "2 of 3 crawlers broke the rules (7 requests of crawlers in 0 lines; 0 of other \
+                 agents, 0 invalid)\n\
                  0 requests only claim to be of a crawler\n",
                 "2 of 3 crawlers broke the rules",
             ),

@@ -66,7 +66,8 @@ pub(super) fn compare(
             *count += usize::from(allowed);
             ensure!(
                 *letter == if allowed { b'A' } else { b'D' },
-                "{}: for {agent} the verdict is {}, but the reference says {}: this is a bug, please report it",
+                "{}: for {agent} the verdict is {}, but the reference says {}: this is a bug, \
+                 please report it",
                 String::from_utf8_lossy(url),
                 char::from(*letter),
                 if allowed { "A" } else { "D" },

@@ -116,8 +116,9 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
     }
     if let Some(url) = first_with(Verdict::Unknown) {
         bail!(
-            "the snapshot does not have the origin of {url}, so there is no verdict; --unknown allow|disallow gives \
-             one, --scheme any uses the entry of the other of http and https"
+            "the snapshot does not have the origin of {url}, so there is no verdict; \
+             --unknown allow|disallow gives one, --scheme any uses the entry of the other of http \
+             and https"
         );
     }
     Ok(ExitCode::from(u8::from(

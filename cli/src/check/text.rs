@@ -117,7 +117,8 @@ fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
             out,
             "scheme",
             format!(
-                "{origin} is not in the snapshot; the entry of the other scheme is used (--scheme any)"
+                "{origin} is not in the snapshot; the entry of the other scheme is used \
+                 (--scheme any)"
             ),
         );
     }

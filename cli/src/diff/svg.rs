@@ -26,9 +26,11 @@ pub(super) fn draw(output: &DiffOutput<'_>) -> String {
     let bottom = TOP + rows.len() as f64 * ROW;
     let height = bottom + MARGIN;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
-         style=\"max-width:100%;height:auto\" role=\"img\">\n\
-         <title>Origins that newly refuse or newly allow agents</title>\n<style>\n{STYLE}</style>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\" style=\"max-width:100%;height:auto\" role=\"img\">\n\
+         <title>Origins that newly refuse or newly allow agents</title>\n\
+         <style>\n\
+         {STYLE}</style>\n\
          <rect class=\"g\" width=\"{WIDTH}\" height=\"{height}\"/>\n"
     );
     head(&mut out, output);
@@ -84,7 +86,8 @@ fn legend(out: &mut String, start: f64) {
         for (class, name) in names.into_iter().enumerate() {
             let _ = writeln!(
                 out,
-                "<rect class=\"{side}{class}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"10\"/>",
+                "<rect class=\"{side}{class}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" \
+                 height=\"10\"/>",
                 y - 9.0
             );
             push_text(out, x + 18.0, y, "", name);

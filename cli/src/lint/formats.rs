@@ -117,11 +117,13 @@ fn json_object(path: &Path, finding: &Finding) -> serde_json::Value {
 /// help of a rule.
 fn driver() -> serde_json::Value {
     let rules = Code::ALL.iter().map(|code| {
+        let help =
+            format!("docs/LINT.md has the sources of {code}, with a bad and a good example.");
         json!({
             "id": code.name(),
             "shortDescription": { "text": code.summary() },
             "fullDescription": { "text": code.summary() },
-            "help": { "text": format!("docs/LINT.md has the sources of {code}, with a bad and a good example.") },
+            "help": { "text": help },
             "defaultConfiguration": { "level": code.severity().name() },
         })
     });

@@ -60,7 +60,8 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     match (snapshots.is_empty(), others.is_empty()) {
         (true, true) => {
             bail!(
-                "nothing to check; name robots.txt files, a directory or a snapshot, or `-` for standard input"
+                "nothing to check; name robots.txt files, a directory or a snapshot, or `-` for \
+                 standard input"
             )
         }
         (true, false) => check_files(args, &files_of(&others, quiet)?, quiet),
@@ -95,15 +96,17 @@ fn files_of(inputs: &[PathBuf], quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
         let shown = input.display().to_string();
         if found.files.is_empty() {
             bail!(
-                "{shown}: no robots.txt file; files are named robots.txt, or HOST, HOST_PORT or SCHEME_HOST_PORT. Name \
-                 those of subdirectories with a quoted glob ('*/robots.txt'); compile archives, and give the snapshot"
+                "{shown}: no robots.txt file; files are named robots.txt, or HOST, HOST_PORT or \
+                 SCHEME_HOST_PORT. Name those of subdirectories with a quoted glob \
+                 ('*/robots.txt'); compile archives, and give the snapshot"
             );
         }
         // The directory of one site has other files by nature, so they are not mentioned.
         let is_site = found.files.len() == 1 && found.files[0].ends_with("robots.txt");
         if found.skipped > 0 && !is_site && !quiet {
             print_line(format_args!(
-                "robosieve: note: {}: skips {} with names other than HOST, HOST_PORT and SCHEME_HOST_PORT",
+                "robosieve: note: {}: skips {} with names other than HOST, HOST_PORT and \
+                 SCHEME_HOST_PORT",
                 escape(&shown),
                 counted(found.skipped, "file")
             ));

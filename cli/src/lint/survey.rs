@@ -65,8 +65,8 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
         let name = path.display().to_string();
         let _ = writeln!(
             out,
-            "{}: {origins} origins with a robots.txt, {files} distinct; without findings: {clean_origins}, {clean_files} \
-             distinct",
+            "{}: {origins} origins with a robots.txt, {files} distinct; without findings: \
+             {clean_origins}, {clean_files} distinct",
             escape_cut(&name, usize::MAX)
         );
         let _ = writeln!(

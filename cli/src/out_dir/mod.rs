@@ -49,7 +49,8 @@ impl OutDirArgs {
     pub(crate) fn dir(&self, output: Option<&Path>) -> anyhow::Result<Option<&Path>> {
         if self.out_dir.is_some() && output.is_some() {
             bail!(
-                "-o names one output for all inputs and --out-dir one per input; leave one of them out"
+                "-o names one output for all inputs and --out-dir one per input; leave one of them \
+                 out"
             );
         }
         if self.resume && self.out_dir.is_none() {
@@ -93,7 +94,8 @@ impl CompletionCounter {
     fn publish(&self, complete: usize) {
         let files = self.files;
         signals::set_output_state(format!(
-            "{complete} of {files} files are complete; the same command with --resume does the others"
+            "{complete} of {files} files are complete; the same command with --resume does the \
+             others"
         ));
     }
 }

@@ -106,7 +106,8 @@ fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJo
     let meta = std::fs::metadata(&input).with_context(|| input.display().to_string())?;
     if !meta.is_file() {
         bail!(
-            "{}: --out-dir takes regular files, and this is none; give it to a run of its own with -o",
+            "{}: --out-dir takes regular files, and this is none; give it to a run of its own with \
+             -o",
             input.display()
         );
     }
@@ -165,7 +166,8 @@ fn check_dirs(dirs: &JobPaths) -> anyhow::Result<()> {
         }
         if dir.exists() && !dir.is_dir() {
             bail!(
-                "{}: is a file, and --out-dir needs a directory; name another, which is created if needed",
+                "{}: is a file, and --out-dir needs a directory; name another, which is created if \
+                 needed",
                 dir.display()
             );
         }

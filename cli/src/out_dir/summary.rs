@@ -123,8 +123,8 @@ impl BatchSummary {
             print_line(format_args!("robosieve: {}", escape(failure)));
         }
         bail!(
-            "{} of {} files failed, see above; the others are complete. After fixing the cause, the same command \
-             with --resume processes only the missing files",
+            "{} of {} files failed, see above; the others are complete. After fixing the cause, \
+             the same command with --resume processes only the missing files",
             self.failures.len(),
             self.files
         )

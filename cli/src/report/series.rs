@@ -63,7 +63,8 @@ fn parse_series(arguments: &[String]) -> anyhow::Result<Vec<LabelledSnapshot>> {
         };
         if snapshots.iter().any(|earlier| earlier.label == label) {
             bail!(
-                "--series {argument}: an earlier snapshot has the label {label} too; give each its own"
+                "--series {argument}: an earlier snapshot has the label {label} too; give each its \
+                 own"
             );
         }
         snapshots.push(LabelledSnapshot {
@@ -95,8 +96,8 @@ fn survey_snapshots(
         let (first, first_label) = *first_profile.get_or_insert((profile, label));
         if profile != first {
             let message = format!(
-                "{label} has the profile {profile}, and {first_label} has {first}: the rules of the same robots.txt \
-                 may differ; compile all archives with one profile"
+                "{label} has the profile {profile}, and {first_label} has {first}: the rules of \
+                 the same robots.txt may differ; compile all archives with one profile"
             );
             print_line(format_args!("robosieve: warning: {}", escape(&message)));
         }
@@ -113,7 +114,8 @@ fn survey_snapshots(
     args.judge.agents.check_spelling(spelling)?;
     match common {
         Some(units) if units.is_empty() => Err(anyhow!(
-            "--common: no {} is in all snapshots, so nothing can be counted; compare them without --common",
+            "--common: no {} is in all snapshots, so nothing can be counted; compare them without \
+             --common",
             args.units.kind().name()
         )),
         common => Ok(common),

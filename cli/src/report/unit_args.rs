@@ -101,7 +101,8 @@ impl UnitArgs {
             && is_few(matches.units_matched, unit_count)
         {
             let message = format!(
-                "{}: only {} of its {} name {} of {}; are they of another kind (--by), or of another crawl?",
+                "{}: only {} of its {} name {} of {}; are they of another kind (--by), or of \
+                 another crawl?",
                 path.display(),
                 matches.entries_matched,
                 counted(matches.entries, "name"),

@@ -581,7 +581,11 @@ mod tests {
 
     #[test]
     fn close_names_are_suggested() {
-        let robots = "user-agent: ExampleBot\nuser-agent: Example2bot\nuser-agent: MlBot\nuser-agent: DotBot\nuser-agent: MySiteBot";
+        let robots = "user-agent: ExampleBot\n\
+                      user-agent: Example2bot\n\
+                      user-agent: MlBot\n\
+                      user-agent: DotBot\n\
+                      user-agent: MySiteBot";
         // Known to the registry, or to the robots.txt. A chain is known if it has a name in use.
         for agent in [
             "GPTBot",

@@ -284,8 +284,8 @@ impl Diff {
         let profiles = [old.profile()?, new.profile()?];
         if profiles[0] != profiles[1] {
             return Err(Error::from(ErrorKind::BadDiff(format!(
-                "the profile of the old snapshot is {}, that of the new one is {}, so their rules cannot be compared; \
-                 compile one of them again with the profile of the other",
+                "the profile of the old snapshot is {}, that of the new one is {}, so their rules \
+                 cannot be compared; compile one of them again with the profile of the other",
                 profiles[0].name(),
                 profiles[1].name(),
             )))

@@ -68,8 +68,8 @@ const TEXT_BLOCK: BlockLimit = BlockLimit {
 /// let stats = exporter.write_text(
 ///     |batch, out| {
 ///         for row in 0..batch.rows() {
-///             let (ExportValue::Text(origin), ExportValue::Text(access)) = (batch.value(row, 0), batch.value(row, 1))
-///             else { continue };
+///             let ExportValue::Text(origin) = batch.value(row, 0) else { continue };
+///             let ExportValue::Text(access) = batch.value(row, 1) else { continue };
 ///             let _ = writeln!(out, "{origin} {access}");
 ///         }
 ///     },

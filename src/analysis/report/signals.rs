@@ -146,7 +146,12 @@ mod tests {
     #[test]
     fn fields_are_counted_by_file_and_by_origin() {
         let mut signals = SignalCounts::default();
-        signals.add_file(b"user-agent: *\nContent-Signal: search=yes, AI-train=no,ai-train=no\ncontent-signal: x\n", 3);
+        signals.add_file(
+            b"user-agent: *\n\
+              Content-Signal: search=yes, AI-train=no,ai-train=no\n\
+              content-signal: x\n",
+            3,
+        );
         signals.add_file(
             b"content-usage: /a/ train-ai=n\n\ncontent-signal: search=yes",
             2,

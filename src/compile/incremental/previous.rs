@@ -59,7 +59,8 @@ impl PreviousSnapshot {
         let newest = Timestamp::from_second(newest)
             .map_or_else(|_| newest.to_string(), |time| time.to_string());
         let what = format!(
-            "its newest capture is of {newest}, later than the time to compile as of; take an earlier snapshot, or the archives"
+            "its newest capture is of {newest}, later than the time to compile as of; take an \
+             earlier snapshot, or the archives"
         );
         Err(ErrorKind::BadPrevious(what).into())
     }

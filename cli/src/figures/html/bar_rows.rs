@@ -59,7 +59,10 @@ pub(crate) fn bar_rows(rows: &[BarRow<'_>], unit: &str) -> Markup {
     let scale = ShareScale::of_bars(rows.iter().map(BarRow::refused_percent).fold(0.0, f64::max));
     html! {
         @if !scale.is_whole() {
-            p.soft { "The wide bars show only the refusals, on a scale up to " (scale.ticks()[2]) ". The thin bars show all " (unit) "." }
+            p.soft {
+                "The wide bars show only the refusals, on a scale up to " (scale.ticks()[2])
+                ". The thin bars show all " (unit) "."
+            }
         }
         (axis(scale))
         @for row in rows { (row.draw(scale)) }

@@ -129,5 +129,9 @@ pub(crate) fn key(class: &str) -> Markup {
 
 /// A note that the page does not show all.
 pub(crate) fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
-    html! { @if all > shown { p.soft { "And " (all - shown) " more " (noun) ", which --json and --csv have." } } }
+    html! {
+        @if all > shown {
+            p.soft { "And " (all - shown) " more " (noun) ", which --json and --csv have." }
+        }
+    }
 }

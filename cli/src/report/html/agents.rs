@@ -97,7 +97,9 @@ pub(super) fn urls(report: &Report) -> Markup {
             (bar_rows(&agents, "lines"))
             (and_more(report.agents.len(), AGENTS, "agents"))
             p.soft {
-                "For all agents alike, " (number_of("/lists/unknown", lists.unknown, lists.lines)) " of the lines have origins that are not in the snapshot, and "
+                "For all agents alike, "
+                (number_of("/lists/unknown", lists.unknown, lists.lines))
+                " of the lines have origins that are not in the snapshot, and "
                 (number_of("/lists/invalid", lists.invalid, lists.lines)) " are not URLs."
             }
         }

@@ -96,14 +96,22 @@ fn foot(report: &Report) -> Markup {
     html! {
         footer {
             p {
-                (unit_sections::explanation(report.by)) " It refuses an agent wholly \
-                 if every URL is refused, except perhaps /robots.txt; partly if some are; not if none is. "
-                "URLs of origins that are not in the snapshot count as " (judging.unknown_origins) "."
-                @if judging.any_scheme { " Origins without an entry were judged by the entry of the other of http and https." }
-                @if let Some(at) = judging.at { " Failing sites were judged as of " (minute(at)) "." }
+                (unit_sections::explanation(report.by))
+                " It refuses an agent wholly if every URL is refused, except perhaps /robots.txt; \
+                 partly if some are; not if none is. \
+                 URLs of origins that are not in the snapshot count as "
+                (judging.unknown_origins) "."
+                @if judging.any_scheme {
+                    " Origins without an entry were judged by the entry of the other of http and \
+                     https."
+                }
+                @if let Some(at) = judging.at {
+                    " Failing sites were judged as of " (minute(at)) "."
+                }
             }
             p {
-                "Made by robosieve " (env!("CARGO_PKG_VERSION")) " from snapshot " code { (report.snapshot.checksum) }
+                "Made by robosieve " (env!("CARGO_PKG_VERSION"))
+                " from snapshot " code { (report.snapshot.checksum) }
                 " of " (counted(report.snapshot.bytes, "byte")) "."
             }
         }

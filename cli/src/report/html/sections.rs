@@ -300,7 +300,13 @@ fn explanation(refusal: &Example) -> Markup {
             dt { "Its group" }
             dd {
                 @for named in refusal.agent_lines.iter().take(3) { div { (robots_line(named)) } }
-                span.soft { @if refusal.named { "The group names this agent." } @else { "No group names this agent, so the group for all agents applies." } }
+                span.soft {
+                    @if refusal.named {
+                        "The group names this agent."
+                    } @else {
+                        "No group names this agent, so the group for all agents applies."
+                    }
+                }
             }
         } @else {
             dt { "Because" }

@@ -50,7 +50,11 @@ pub(in super::super) fn series_page(series: &Series, made_at: i64) -> String {
                 (tables(series, &agents))
             }
             footer {
-                p { (explanation(series.by)) " It refuses an agent wholly if every URL is refused, except perhaps /robots.txt; partly if some are." }
+                p {
+                    (explanation(series.by))
+                    " It refuses an agent wholly if every URL is refused, except perhaps \
+                     /robots.txt; partly if some are."
+                }
                 p { "Made by robosieve " (env!("CARGO_PKG_VERSION")) "." }
             }
         }

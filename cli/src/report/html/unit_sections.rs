@@ -42,7 +42,8 @@ pub(super) fn coverage_segments(sizes: [f64; 5]) -> Vec<BarSegment<'static>> {
 pub(super) fn explanation(by: UnitKind) -> String {
     let unit = match by {
         UnitKind::Origin => {
-            return "An origin is a scheme, host and port: http, https and www are separate origins.".to_owned();
+            return "An origin is a scheme, host and port: http, https and www are separate origins."
+                .to_owned();
         }
         UnitKind::Host => "All schemes and ports of a host",
         _ => "All hosts of a registrable domain",
@@ -88,9 +89,12 @@ pub(super) fn weighted(report: &Report) -> Markup {
             (bar_rows(&rows, "weights"))
             (and_more(agents.len(), AGENTS, "agents"))
             p.soft {
-                "The weights name " (number("/weights/units_matched", weights.units_matched)) " of the " (units(report.by)) ". "
-                (number_of("/weights/entries_matched", weights.entries_matched, weights.entries)) " of the entries name one, with "
-                (unbroken(&weight_share(weights.matched, weights.listed))) " of the listed weight. All other " (units(report.by)) " weigh nothing."
+                "The weights name " (number("/weights/units_matched", weights.units_matched))
+                " of the " (units(report.by)) ". "
+                (number_of("/weights/entries_matched", weights.entries_matched, weights.entries))
+                " of the entries name one, with "
+                (unbroken(&weight_share(weights.matched, weights.listed)))
+                " of the listed weight. All other " (units(report.by)) " weigh nothing."
             }
         }
     }
