@@ -55,6 +55,15 @@ fn extended_token(value: &[u8]) -> Vec<u8> {
     bstr::join(" ", value[..end].fields_with(is_white_space)).to_ascii_lowercase()
 }
 
+/// The bytes of a name in lower case, except those in `separators`. Names that become equal are
+/// spellings of one name.
+pub(crate) fn without_separators(name: &[u8], separators: &[u8]) -> Vec<u8> {
+    name.iter()
+        .filter(|b| !separators.contains(b))
+        .map(u8::to_ascii_lowercase)
+        .collect()
+}
+
 /// How a requested agent is matched with the user-agent lines of a robots.txt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

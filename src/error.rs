@@ -309,7 +309,7 @@ pub(crate) fn is_open_file_limit(err: &io::Error) -> bool {
     cfg!(unix) && err.raw_os_error() == Some(24)
 }
 
-/// The position in front of a message about a line.
+/// The position that begins a message about a line.
 fn line_prefix(line: Option<u64>) -> String {
     line.map(|line| format!("line {line}: "))
         .unwrap_or_default()

@@ -153,8 +153,8 @@ fn warn_of_skipped_files(report: &CompileReport) {
         };
         let names: Vec<String> = names.iter().map(|name| escape(name).into_owned()).collect();
         print_line(format_args!(
-            "robosieve: warning: {} files in directories are no robots.txt of a host and were left \
-             out: {}{more}",
+            "robosieve: warning: {} files in directories are not the robots.txt of a host and were \
+             left out: {}{more}",
             grouped(report.skipped_files),
             names.join(", ")
         ));

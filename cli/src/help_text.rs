@@ -201,7 +201,7 @@ With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\"
 With --as mask: 10
 
 --preferences adds what sites state about the use of their content, and changes no verdict. It \
-adds two columns in front of the line, each with one field per agent, separated by semicolons. The \
+adds two columns before the line, each with one field per agent, separated by semicolons. The \
 first has two letters for train-ai and search of content-usage (y, n, - for none). The second has \
 the content-signal values (- for none). A URL that the agent may not fetch has no preference of \
 content-usage:
@@ -433,7 +433,7 @@ of github.com/ai-robots-txt/ai.robots.txt. --only-crawlers leaves out the built-
 With SNAP, the names in the groups of its robots.txt files are ranked by the number of origins. \
 The columns count the origins that refuse the name wholly (every URL, except perhaps /robots.txt), \
 partly, or not. `*` counts the global groups, which apply to all agents without a group. Origins \
-whose newest answer was no robots.txt do not count.";
+whose newest answer was not a robots.txt do not count.";
 
 pub(super) const BENCH_SHORT: &str = "\
 Examples:

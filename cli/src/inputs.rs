@@ -34,8 +34,8 @@ pub(crate) struct InputArgs {
 /// An input, and the directory tree that contains it.
 pub(crate) struct LocatedInput {
     pub path: PathBuf,
-    /// The directory in front of the first wildcard of a glob; `None` for a named file, and for a
-    /// file of a named directory.
+    /// The directory before the first wildcard of a glob; `None` for a named file, and for a file
+    /// of a named directory.
     pub root: Option<PathBuf>,
 }
 

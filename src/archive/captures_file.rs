@@ -45,7 +45,7 @@ pub(crate) struct CapturesHeader {
     pub dictionary: Vec<u8>,
 }
 
-/// The length of a header in front of the name of the tool.
+/// The length of a header up to the name of the tool.
 const HEADER_LEN: usize = 32;
 
 /// Bounds of the two parts of a header.
@@ -265,7 +265,7 @@ impl CapturesCounts {
     }
 }
 
-/// The end of a file: its totals, and the number of blocks in front of it.
+/// The end of a file: its totals, and the number of blocks before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CapturesEnd {
     pub counts: CapturesCounts,

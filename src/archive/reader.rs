@@ -137,7 +137,7 @@ fn open_file<'r>(path: &Path, context: &'r ReadContext) -> Result<FormatReader<'
     open_stream(read_whole(file), context)
 }
 
-/// Detects the format of a stream; with damage in front of it, after that.
+/// Detects the format of a stream; with damage before it, after that.
 fn open_stream<'r>(
     inner: Box<dyn Read + Send + 'r>,
     context: &'r ReadContext,
@@ -196,7 +196,7 @@ enum ArchiveFormat {
     Empty,
 }
 
-/// The most white space in front of the first byte that shows the format.
+/// The most white space before the first byte that shows the format.
 const MAX_BLANK: usize = 1 << 20;
 
 /// Peeks at the stream until its format is clear: eight bytes after the white space, or the end.

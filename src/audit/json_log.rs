@@ -118,7 +118,7 @@ impl JsonKeys {
     /// Reads the field `name` at the path `key` only.
     ///
     /// # Errors
-    /// A message that lists the names, if `name` is none of [`NAMES`](Self::NAMES).
+    /// A message that lists the names, if `name` is not one of [`NAMES`](Self::NAMES).
     pub fn with(mut self, name: &str, key: &str) -> Result<Self, String> {
         let field = Self::NAMES.iter().position(|known| *known == name);
         let field = field.ok_or_else(|| {

@@ -67,7 +67,7 @@ impl Audit {
     /// # Errors
     /// [`ErrorKind::BadAgent`] for an agent or a verified crawler without a token to look for, and
     /// [`ErrorKind::BadRegistry`] for more than 65,535 crawlers.
-    /// [`ErrorKind::BadList`] for a host that is none, and for snapshots of the same time.
+    /// [`ErrorKind::BadList`] for a `host` that is not a host, and for snapshots of the same time.
     /// [`ErrorKind::Corrupt`] if the bytes of a snapshot contradict each other.
     pub fn new(snapshots: Vec<DatedSnapshot>, options: AuditOptions) -> Result<Self> {
         let finder = CrawlerFinder::new(&options.agents, &options.registry)?;

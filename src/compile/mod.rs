@@ -325,7 +325,7 @@ impl Compiler {
     }
 
     /// Adds the results of many requests, each with the URL that was requested, on all threads of
-    /// the current rayon pool. A URL that is none is left out and counted
+    /// the current rayon pool. A text that is not a URL is left out and counted
     /// ([`CompileReport::not_urls`]), as in an archive.
     ///
     /// ```

@@ -180,7 +180,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
 
     /// Second pass: probes the index for each run, and reads ahead for origins that are not cached.
     ///
-    /// Each loop reads what the loop in front of it has prefetched. The results after the probe are
+    /// Each loop reads what the loop above it has prefetched. The results after the probe are
     /// guesses: nothing depends on them except what is prefetched next.
     #[inline(always)]
     fn prefetch(&self, runs: &mut OriginRuns) {

@@ -1,5 +1,6 @@
-//! Checks of the fields: unknown and misspelt ones, missing colons, lines in front of any group.
+//! Checks of the fields: unknown and misspelt ones, missing colons, lines before any group.
 
+use crate::agent::without_separators;
 use crate::analysis::census::spelling::is_within;
 use crate::bytes::{is_white_space, trim};
 use crate::lint::code::Code;
@@ -166,7 +167,7 @@ fn add_outside_group(line: u32, text: &[u8], findings: &mut FindingCollector) {
     });
 }
 
-/// The text in front of the first colon.
+/// The text before the first colon.
 fn key_of(text: &[u8]) -> &[u8] {
     trim(text.split(|&b| b == b':').next().unwrap_or_default())
 }
@@ -208,8 +209,8 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
         let Some(name) = field_named(word) else {
             let message = format!("{} has no colon, so parsers ignore the line", quote(text));
             let help = match text {
-                [b'/', ..] => "write `Disallow: ` or `Allow: ` in front of the path",
-                _ => "write `FIELD: VALUE`, or `#` in front of a comment",
+                [b'/', ..] => "write `Disallow: ` or `Allow: ` before the path",
+                _ => "write `FIELD: VALUE`, or `#` before a comment",
             };
             return (message, help.to_owned());
         };
@@ -232,7 +233,7 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
     });
 }
 
-/// Checks the text in front of the colon. Returns whether it is a misspelt field.
+/// Checks the text before the colon. Returns whether it is a misspelt field.
 fn check_key(
     line: u32,
     text: &[u8],
@@ -329,8 +330,7 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
             );
             (
                 message,
-                "write the field in front of it, such as `Sitemap: `, or remove the line"
-                    .to_owned(),
+                "write the field before it, such as `Sitemap: `, or remove the line".to_owned(),
             )
         }
         _ => {
@@ -341,8 +341,7 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
             );
             (
                 message,
-                "remove the line if no program reads it; write `#` in front of it if it is a \
-                 comment"
+                "remove the line if no program reads it; write `#` before it if it is a comment"
                     .to_owned(),
             )
         }
@@ -358,26 +357,21 @@ fn is_url(text: &[u8]) -> bool {
     })
 }
 
+/// What separates the words of a field.
+const SEPARATORS: &[u8] = b"-_ \t";
+
 /// The known field that a key is a misspelling of: at most one edit in short names, two in longer
-/// ones. `_`, blanks and `-` count as equal.
+/// ones. [`SEPARATORS`] do not count.
 fn close_name(key: &[u8]) -> Option<&'static str> {
     // No name is longer, and the search is exponential in the edits only.
     if key.len() > 20 {
         return None;
     }
-    let key = without_separators(key);
+    let key = without_separators(key, SEPARATORS);
     NAMES.iter().copied().find(|name| {
-        let name = without_separators(name.as_bytes());
+        let name = without_separators(name.as_bytes(), SEPARATORS);
         is_within(&key, &name, if name.len() < 8 { 1 } else { 2 })
     })
-}
-
-/// A text in lower case without `-`, `_` and blanks.
-fn without_separators(text: &[u8]) -> Vec<u8> {
-    text.iter()
-        .filter(|b| !b"-_ \t".contains(b))
-        .map(u8::to_ascii_lowercase)
-        .collect()
 }
 
 #[cfg(test)]

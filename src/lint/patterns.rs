@@ -214,8 +214,8 @@ fn normal_form(pattern: &Pattern<'_>) -> Vec<u8> {
     [&pattern.text[..], if pattern.anchored { b"$" } else { b"" }].concat()
 }
 
-/// The offset of the first `%` that does not begin an escape. One in front of `*` or at the end is
-/// fine: it matches the start of an escape.
+/// The offset of the first `%` that does not begin an escape. One before `*` or at the end is fine:
+/// it matches the start of an escape.
 fn bad_escape(value: &[u8]) -> Option<usize> {
     let is_escape = |at: usize| match &value[at + 1..] {
         [] | [b'*', ..] => true,
@@ -297,8 +297,7 @@ fn has_class(value: &[u8]) -> bool {
     })
 }
 
-/// Whether a path has `.+` as in a regular expression. In front of a letter, `+` is a blank of a
-/// query.
+/// Whether a path has `.+` as in a regular expression. Before a letter, `+` is a blank of a query.
 fn has_repeated_dot(value: &[u8]) -> bool {
     value.find_iter(b".+").any(|at| {
         let next = value.get(at + 2);
@@ -306,8 +305,8 @@ fn has_repeated_dot(value: &[u8]) -> bool {
     })
 }
 
-/// Whether a path has a `$` that is meant as an end. In front of a letter, a digit or a brace it is
-/// a price or a variable of a URL.
+/// Whether a path has a `$` that is meant as an end. Before a letter, a digit or a brace it is a
+/// price or a variable of a URL.
 fn has_early_end(body: &[u8]) -> bool {
     let is_name = |next: &u8| next.is_ascii_alphanumeric() || b"_{(".contains(next);
     body.find_iter(b"$")

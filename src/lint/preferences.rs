@@ -4,6 +4,7 @@
 //! Parsers skip every member that they do not know, without an error. So an objection with a small
 //! mistake is not an objection.
 
+use crate::agent::without_separators;
 use crate::analysis::census::spelling::is_within;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
@@ -212,7 +213,7 @@ fn describe_signal(key: &str, member: &SignalMember) -> (String, String) {
     (message, help)
 }
 
-/// Describes a key that is none of `keys`. `fields` are the field of the line, and the other field
+/// Describes a key that is not one of `keys`. `fields` are the field of the line, and the other field
 /// for preferences.
 fn describe_key(key: &str, keys: &[&str], fields: [&str; 2]) -> (String, String) {
     let [field, other] = fields;
@@ -245,26 +246,24 @@ fn any_of(keys: &[&str]) -> String {
     }
 }
 
-/// The key that another is a misspelling of: at most two edits, and `-`, `_` and blanks do not
-/// count.
+/// What separates the words of a key.
+const SEPARATORS: &[u8] = b"-_ .";
+
+/// The key that another is a misspelling of: at most two edits, and [`SEPARATORS`] do not count.
 fn close_key<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
     // No key is longer, and short texts are close to any key.
     if !(4..=20).contains(&key.len()) {
         return None;
     }
-    let given = without_separators(key);
+    let given = without_separators(key.as_bytes(), SEPARATORS);
     keys.iter().copied().find(|key| {
         let edits = if key.len() < 6 { 1 } else { 2 };
-        is_within(&given, &without_separators(key), edits)
+        is_within(
+            &given,
+            &without_separators(key.as_bytes(), SEPARATORS),
+            edits,
+        )
     })
-}
-
-/// A text in lower case without `-`, `_`, `.` and blanks.
-fn without_separators(text: &str) -> Vec<u8> {
-    text.bytes()
-        .filter(|b| !b"-_ .".contains(b))
-        .map(|b| b.to_ascii_lowercase())
-        .collect()
 }
 
 /// Whether a group with these rules refuses every URL.

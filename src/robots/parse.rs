@@ -166,7 +166,7 @@ impl<'a> RobotsRef<'a> {
     ///
     /// Sitemaps belong to no group, so they are the same for every agent. A value that was seen
     /// before is left out, and so is an empty one. A value may be relative to the URL of the
-    /// robots.txt, need not be a URL, and ends in front of a `#`.
+    /// robots.txt, need not be a URL, and ends before a `#`.
     ///
     /// ```
     /// use robosieve::{Profile, RobotsRef};

@@ -37,7 +37,7 @@ struct SectionFile<W> {
 /// The position of a section in the file, with its padding.
 pub(super) struct SectionSlot {
     section: Section,
-    /// The start of the padding in front of it.
+    /// The start of the padding before it.
     start: u64,
     offset: u64,
     len: u64,
@@ -83,7 +83,7 @@ impl<W: Write + Seek> Sections<W> {
             offset,
             len: expected,
         } = slot;
-        // The padding in front of the section, which aligns it.
+        // The padding before the section, which aligns it.
         self.write_at(start, &vec![0; (offset - start) as usize])?;
         let mut writer = SectionWriter {
             sections: self,

@@ -243,7 +243,7 @@ fn nameless_and_overwriting_outputs_are_refused() {
         (&["--out-dir", "out"], &["standard input has no name", "-o"]),
         (
             &["--out-dir", "out", "in", "/dev/null"],
-            &["/dev/null: --out-dir takes regular files", "-o"],
+            &["/dev/null: not a regular file", "-o"],
         ),
         (&["--resume", "in"], &["--resume needs --out-dir"]),
     ];

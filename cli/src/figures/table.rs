@@ -3,10 +3,10 @@
 /// The columns of a table: a name on the left, and cells that are aligned on the right. Longer
 /// texts push the later columns to the right.
 pub(crate) struct Columns<'c> {
-    /// The spaces in front of the name, and the width of its column.
+    /// The spaces before the name, and the width of its column.
     pub indent: usize,
     pub name: usize,
-    /// The least spaces in front of a cell.
+    /// The least spaces before a cell.
     pub gap: usize,
     /// The width of each cell without its gap. The last one also holds for further cells.
     pub cells: &'c [usize],

@@ -106,8 +106,8 @@ fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJo
     let meta = std::fs::metadata(&input).with_context(|| input.display().to_string())?;
     if !meta.is_file() {
         bail!(
-            "{}: --out-dir takes regular files, and this is none; give it to a run of its own with \
-             -o",
+            "{}: not a regular file, and --out-dir takes only these; give it to a run of its own \
+             with -o",
             input.display()
         );
     }

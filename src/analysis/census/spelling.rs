@@ -5,7 +5,7 @@
 //! string alignment): the least number of insertions, deletions, substitutions and transpositions
 //! of neighbours that turns one name into the other.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, without_separators};
 use crate::crawlers::{CrawlerRegistry, KnownAgent};
 use crate::error::{Error, Result};
 use crate::file_pass::count_files_naming;
@@ -18,6 +18,9 @@ use std::sync::LazyLock;
 /// snapshot names it. Sites misspell names too, and in a large snapshot any short name is close to
 /// some misspelling.
 const RARE: u64 = 10_000;
+
+/// What separates the words of a name.
+const SEPARATORS: &[u8] = b"-_ ";
 
 /// Endings that most names of crawlers share, so they do not distinguish names.
 const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
@@ -464,8 +467,8 @@ impl CheckedName {
     /// Whether a name one edit away has the same letters, whatever its length: `GPT-Bot` and
     /// `GTPBot` for `GPTBot`.
     fn is_same_letters(&self, other: &[u8]) -> bool {
-        let mut own = without_separators(&self.text);
-        let mut other = without_separators(other);
+        let mut own = without_separators(&self.text, SEPARATORS);
+        let mut other = without_separators(other, SEPARATORS);
         if own == other {
             return true;
         }
@@ -509,14 +512,6 @@ impl CheckedName {
 /// digits and some letters.
 fn letters(name: &[u8]) -> u64 {
     name.iter().fold(0, |set, byte| set | 1 << (byte % 64))
-}
-
-/// The bytes of a name except `-`, `_` and blanks.
-fn without_separators(name: &[u8]) -> Vec<u8> {
-    name.iter()
-        .copied()
-        .filter(|b| !b"-_ ".contains(b))
-        .collect()
 }
 
 /// Whether at most `edits` edits turn `a` into `b`. The search tries each edit where the two first

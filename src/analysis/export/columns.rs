@@ -79,7 +79,7 @@ pub(super) enum ExportField {
     Line,
 }
 
-/// The columns of the table of origins, in front of those of the agents.
+/// The columns of the table of origins, before those of the agents.
 const ORIGINS: [(&str, ExportType, ExportField); 22] = [
     ("origin", ExportType::Text, ExportField::Origin),
     ("outcome", ExportType::Text, ExportField::Outcome),

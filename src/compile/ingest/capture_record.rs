@@ -230,7 +230,7 @@ impl Fetch {
 /// A bit next to the rank: the answer has a `max-age`.
 const HAS_MAX_AGE: u8 = 0x80;
 
-/// The length of a record in front of its URL.
+/// The length of a record up to its URL.
 const HEAD_LEN: usize = 10;
 /// The offset of the rank after the URL: time, status and `max-age` precede it.
 const RANK_AT: usize = 14;

@@ -44,8 +44,7 @@ impl UrlKey {
     /// The key with this text, whose first `origin_len` bytes are the origin, if it is one that
     /// [`new`](Self::new) makes.
     pub(super) fn of_parts(text: &[u8], origin_len: usize) -> Option<Self> {
-        // White space at the end of a path was in front of a fragment, or it would have been
-        // trimmed.
+        // White space at the end of a path preceded a fragment, or it would have been trimmed.
         let key = Self::new(&[text, b"#"].concat())?;
         (*key.text == *text && key.origin_len() == origin_len).then_some(key)
     }
