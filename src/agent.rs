@@ -191,12 +191,7 @@ impl std::str::FromStr for Agent {
     /// [`ErrorKind::BadAgent`] for an empty name, for a whole `User-Agent` header, and for a set
     /// (`@ai`), which [`add_agents`](crate::crawlers::add_agents) accepts.
     fn from_str(given: &str) -> Result<Self> {
-        let bad = |what: &str| {
-            Error::from(ErrorKind::BadAgent {
-                name: given.to_owned(),
-                what: what.to_owned(),
-            })
-        };
+        // `*` stands for the agents that no group names, so its chain has no name to look up.
         if given.trim() == "*" {
             return Ok(Self {
                 label: "*".to_owned(),
@@ -204,25 +199,28 @@ impl std::str::FromStr for Agent {
             });
         }
         if given.contains(['(', ')', ';']) || given.trim_start().starts_with("Mozilla/") {
-            return Err(bad(
+            return Err(bad_agent(
+                given,
                 "this is a whole User-Agent header; give the product token from the crawler's \
                  documentation, such as Googlebot or GPTBot",
             ));
         }
         if given.contains(['\t', '\n', '\r', '\0']) {
-            return Err(bad("a name cannot contain control characters"));
+            return Err(bad_agent(given, "a name cannot contain control characters"));
         }
         let mut chain = Vec::new();
         for part in given.split(':') {
             let token = extended_token(part.as_bytes());
             if token.starts_with(b"@") {
-                return Err(bad(
+                return Err(bad_agent(
+                    given,
                     "a name with @ is a set of agents; a set cannot be part of a chain or a single \
                      agent",
                 ));
             }
             if token.is_empty() {
-                return Err(bad(
+                return Err(bad_agent(
+                    given,
                     "a name is missing; write NAME, or FIRST:SECOND for an agent that falls back",
                 ));
             }
@@ -236,6 +234,13 @@ impl std::str::FromStr for Agent {
             chain,
         })
     }
+}
+
+fn bad_agent(given: &str, what: &str) -> Error {
+    Error::from(ErrorKind::BadAgent {
+        name: given.to_owned(),
+        what: what.to_owned(),
+    })
 }
 
 #[cfg(test)]

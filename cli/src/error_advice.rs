@@ -1,12 +1,22 @@
-//! Adds to errors of the library the options of the command that remedy them.
+//! Adds to errors of the library what the command knows: the options that remedy them, and the
+//! snapshot that they are of.
 
 use robosieve::{Error, ErrorKind, Remedy};
 use std::io;
+use std::path::Path;
 
 /// The message of an error with its causes, and with the options that remedy it.
 pub(crate) fn message(err: &anyhow::Error) -> String {
     let advice = err.chain().find_map(library_error).and_then(advice);
     format!("{err:#}{}", advice.unwrap_or_default())
+}
+
+/// Adds the path of the snapshot to an error of its bytes. Other errors name their file already.
+pub(crate) fn at_snapshot(err: Error, snapshot: &Path) -> Error {
+    match err.kind() {
+        ErrorKind::Corrupt { .. } => err.at(snapshot),
+        _ => err,
+    }
 }
 
 /// The library's error, if `cause` is one or wraps one as an `io::Error`.

@@ -494,12 +494,16 @@ impl<R: Read> BlockReader<R> {
         // Any return from here on ends the file, except that of a whole block.
         self.is_at_end = true;
         let offset = self.bytes.offset;
-        let damaged = |what: &str| Error::damaged(offset, what, true);
         let head = self.bytes.read(HEAD_LEN, "the head of a block")?;
         let head = head.first_chunk().and_then(BlockHead::decode);
-        let head = head.ok_or_else(|| damaged("the head of a block of captures"))?;
+        let head =
+            head.ok_or_else(|| Error::damaged(offset, "the head of a block of captures", true))?;
         if head.number != self.blocks {
-            return Err(damaged("blocks of captures are missing"));
+            return Err(Error::damaged(
+                offset,
+                "blocks of captures are missing",
+                true,
+            ));
         }
         let body = self.bytes.read(head.body_len(), "a block")?;
         let block = CapturesBlock {
@@ -517,8 +521,10 @@ impl<R: Read> BlockReader<R> {
         // The end block proves that no block is missing and that nothing was appended.
         block.verify_checksum()?;
         if CapturesCounts::decode(&block.body).captures != self.captures {
-            return Err(damaged(
+            return Err(Error::damaged(
+                offset,
                 "another number of captures than the end of the file says",
+                true,
             ));
         }
         let more = self

@@ -181,25 +181,18 @@ impl RobotsFile {
         file.take(MAX_KEPT as u64)
             .read_to_end(&mut body)
             .map_err(|err| Error::io(&self.path, err))?;
-        let not_robots = |reason: String| {
-            Ok(EntryContent::NotRobots(format!(
-                "{} ({reason})",
-                self.path.display()
-            )))
-        };
         // A site may serve UTF-16; its file then has no rules.
         if let Some(format) = FileFormat::of(&body).filter(|format| *format != FileFormat::Utf16) {
             let unpack = format
                 .unpack()
                 .map_or_else(String::new, |unpack| format!("; {unpack}"));
-            return not_robots(format!("{}{unpack}", format.name()));
+            return Ok(self.not_robots(&format!("{}{unpack}", format.name())));
         }
         let Some(origins) = &self.origins else {
-            return not_robots(
+            return Ok(self.not_robots(
                 "its name is not HOST, HOST_PORT or SCHEME_HOST_PORT, such as example.com or \
-                 https_example.com_8443"
-                    .to_owned(),
-            );
+                 https_example.com_8443",
+            ));
         };
         let response = CapturedResponse {
             status: 200,
@@ -213,6 +206,10 @@ impl RobotsFile {
             unread_key: None,
         });
         Ok(EntryContent::Captures(captures.collect()))
+    }
+
+    fn not_robots(&self, reason: &str) -> EntryContent {
+        EntryContent::NotRobots(format!("{} ({reason})", self.path.display()))
     }
 }
 

@@ -62,13 +62,9 @@ impl OutputFile {
             Encoder::Plain(file) => file,
             encoder => return Ok(Self { path, encoder }),
         };
-        let ends_in = |ending: &str| {
-            path.extension()
-                .is_some_and(|other| other.eq_ignore_ascii_case(ending))
-        };
-        let encoder = if ends_in("gz") {
+        let encoder = if has_extension(&path, "gz") {
             Encoder::Gzip(GzEncoder::new(file, flate2::Compression::new(6)))
-        } else if ends_in("zst") {
+        } else if has_extension(&path, "zst") {
             Encoder::Zstd(
                 zstd::stream::write::Encoder::new(file, 3).map_err(|err| Error::io(&path, err))?,
             )
@@ -154,6 +150,11 @@ impl OutputFile {
             Encoder::Zstd(out) => out,
         }
     }
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|other| other.eq_ignore_ascii_case(extension))
 }
 
 impl Write for OutputFile {

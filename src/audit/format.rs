@@ -175,9 +175,8 @@ impl std::str::FromStr for LogFormat {
     /// [`ErrorKind::BadList`] for a layout that cannot be read, or that
     /// lacks the User-Agent, the time or the request.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = |what: String| ErrorKind::BadList(format!("log format {text:?}: {what}"));
-        let text = text.trim();
-        match text.to_ascii_lowercase().replace('-', "_").as_str() {
+        let layout = text.trim();
+        match layout.to_ascii_lowercase().replace('-', "_").as_str() {
             "combined" => return Ok(Self::combined()),
             "vhost_combined" => return Ok(Self::vhost_combined()),
             "common" => return Ok(Self::common()),
@@ -189,20 +188,22 @@ impl std::str::FromStr for LogFormat {
         }
         // A layout of Apache may have `$` in its literal text, and one of nginx `%`. So `$` decides
         // only with the name of a variable, or alone.
-        let template = match (text.contains('%'), text.contains('$')) {
+        let template = match (layout.contains('%'), layout.contains('$')) {
             (_, true)
-                if text.contains("$http_") || text.contains("$remote_") || !text.contains('%') =>
+                if layout.contains("$http_")
+                    || layout.contains("$remote_")
+                    || !layout.contains('%') =>
             {
-                parse_nginx(text.as_bytes())
+                parse_nginx(layout.as_bytes())
             }
-            (true, _) => parse_apache(text.as_bytes()),
+            (true, _) => parse_apache(layout.as_bytes()),
             _ => Err(
                 "give combined, vhost_combined, common, json, caddy, w3c, cloudfront, iis, or a \
                  layout as in Apache's LogFormat or nginx's log_format"
                     .to_owned(),
             ),
         };
-        let template = template.map_err(wrong)?;
+        let template = template.map_err(|what| bad_format(text, &what))?;
         let has_request = template.has(FieldKind::Request) || template.has(FieldKind::Target);
         for (is_there, name) in [
             (
@@ -213,9 +214,13 @@ impl std::str::FromStr for LogFormat {
             (has_request, "the request (%r, $request)"),
         ] {
             if !is_there {
-                return Err(wrong(format!("it lacks {name}")).into());
+                return Err(bad_format(text, &format!("it lacks {name}")));
             }
         }
         Ok(Self(FormatParser::Text(template)))
     }
+}
+
+fn bad_format(text: &str, what: &str) -> Error {
+    ErrorKind::BadList(format!("log format {text:?}: {what}")).into()
 }

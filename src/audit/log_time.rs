@@ -148,7 +148,8 @@ impl TimeMemo {
         let time = parse_time(text)?;
         if let Some(kept) = self.text.get_mut(..text.len()) {
             kept.copy_from_slice(text);
-            (self.len, self.time) = (text.len(), time);
+            self.len = text.len();
+            self.time = time;
         }
         Some(time)
     }

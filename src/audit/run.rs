@@ -113,7 +113,10 @@ impl Audit {
         let mut breaches = LineSink::new(outputs.breaches);
         let mut annotated = LineSink::new(outputs.annotated);
         let mut counts = AuditCounts::new(self.rows.all().len());
-        let (mut history, mut broken_rules) = (AuditHistory::default(), BrokenRules::of_all_logs());
+        let mut history = AuditHistory::default();
+        let mut broken_rules = BrokenRules::of_all_logs();
+        // A log without hosts is readable if the options name one, and one without addresses if no
+        // crawler is verified by them.
         let required = RequiredFields {
             host: self.origin.is_none(),
             client: self.rows.need_addresses(),
@@ -132,6 +135,8 @@ impl Audit {
                 let OrderedItem::Block(block) = item else {
                     return Ok(());
                 };
+                // Blocks arrive in the order of the logs, so the result is independent of the
+                // number of threads.
                 let audit = &mut block.audit;
                 counts.add(&audit.counts);
                 audit.events.iter().for_each(|event| history.add(event));
@@ -177,17 +182,7 @@ impl Audit {
                 });
             }
         }
-        // Claims come last: they say nothing about the crawler.
-        crawlers.sort_by(|a, b| {
-            let key = |crawler: &CrawlerAudit| {
-                (
-                    crawler.is_claimed(),
-                    Reverse(crawler.disallowed),
-                    Reverse(crawler.requests),
-                )
-            };
-            key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
-        });
+        crawlers.sort_by(|a, b| report_order(a).cmp(&report_order(b)));
         AuditReport {
             lines: counts.lines,
             invalid: counts.invalid,
@@ -220,6 +215,16 @@ impl Audit {
             ..CrawlerAudit::default()
         }
     }
+}
+
+/// The sort key of a crawler in the report. Claims come last: they say nothing about the crawler.
+fn report_order(crawler: &CrawlerAudit) -> (bool, Reverse<u64>, Reverse<u64>, &str) {
+    (
+        crawler.is_claimed(),
+        Reverse(crawler.disallowed),
+        Reverse(crawler.requests),
+        &crawler.name,
+    )
 }
 
 /// The origin of a host, or of a scheme and host.

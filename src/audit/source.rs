@@ -66,35 +66,39 @@ impl<'r> LogSource<'r> {
     /// Detects the format by the first block, and refuses a log that lacks a required field.
     fn check(&self, reader: &mut LogReader, block: &mut LineBlock) -> Result<()> {
         block.load()?;
-        let bad = |what: &str| Error::from(ErrorKind::BadList(what.to_owned()));
         if reader.format.is_none() {
             reader.format = detect(block.data()).map(Arc::new);
         }
         let Some(format) = &reader.format else {
             let what = "none of its first lines has the format of a known access log";
-            return Err(bad(what).with_remedy(Remedy::NameLogFormat));
+            return Err(bad_log(what).with_remedy(Remedy::NameLogFormat));
         };
         if !format.has_user_agent() && !format.is_w3c() {
             let what = "its format (common) has no User-Agent, so no line names a crawler";
-            return Err(bad(what).with_remedy(Remedy::NameLogFormat));
+            return Err(bad_log(what).with_remedy(Remedy::NameLogFormat));
         }
+        // In JSON, only a line shows which fields the log has. A log without a readable line passes:
+        // its lines are counted as invalid.
         let mut readable = first_lines(block.data()).filter(|line| format.record(line).is_some());
         let sample = readable.next().unwrap_or_default();
         if sample.is_empty() {
             return Ok(());
         }
         if self.required.host && !format.has_host(sample) {
-            return Err(
-                bad("its lines do not name the host of the requests").with_remedy(Remedy::NameHost)
-            );
+            return Err(bad_log("its lines do not name the host of the requests")
+                .with_remedy(Remedy::NameHost));
         }
         if self.required.client && !format.has_client(sample) {
             let what = "its lines do not name the addresses of the clients, so they verify no \
                         crawler; log them, or audit without published addresses";
-            return Err(bad(what));
+            return Err(bad_log(what));
         }
         Ok(())
     }
+}
+
+fn bad_log(what: &str) -> Error {
+    ErrorKind::BadList(what.to_owned()).into()
 }
 
 impl BlockSource for LogSource<'_> {

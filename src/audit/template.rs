@@ -114,21 +114,16 @@ impl Template {
             let FieldEnd { len, is_escaped } = field.end(rest, number == last)?;
             let text = &rest[..len];
             rest = rest.get(len + field.literal.len()..).unwrap_or_default();
-            let plain = |text: &'l [u8]| {
-                if is_escaped {
-                    Cow::Owned(unescape(text))
-                } else {
-                    Cow::Borrowed(text)
-                }
-            };
             match field.kind {
-                FieldKind::UserAgent => record.user_agent = plain(text),
+                FieldKind::UserAgent => record.user_agent = plain_text(text, is_escaped),
                 FieldKind::Time => record.time = times.parse(text)?,
-                FieldKind::Host => record.host = Some(plain(text)),
+                FieldKind::Host => record.host = Some(plain_text(text, is_escaped)),
                 FieldKind::Port => record.port = Cow::Borrowed(text),
                 FieldKind::Scheme => record.scheme = Some(Cow::Borrowed(text)),
-                FieldKind::Request => record.target = plain(target_of(text)),
-                FieldKind::Target if !self.has(FieldKind::Request) => record.target = plain(text),
+                FieldKind::Request => record.target = plain_text(target_of(text), is_escaped),
+                FieldKind::Target if !self.has(FieldKind::Request) => {
+                    record.target = plain_text(text, is_escaped)
+                }
                 FieldKind::Status => record.status = parse_status(text)?,
                 FieldKind::Bytes => record.bytes = parse_bytes(text)?,
                 FieldKind::Client => record.client = Cow::Borrowed(text),
@@ -136,6 +131,16 @@ impl Template {
             }
         }
         Some(record)
+    }
+}
+
+/// The text of a field without its escapes.
+#[inline]
+fn plain_text(text: &[u8], is_escaped: bool) -> Cow<'_, [u8]> {
+    if is_escaped {
+        Cow::Owned(unescape(text))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -65,23 +65,18 @@ impl W3cColumns {
             .split_whitespace()
             .map(str::to_ascii_lowercase)
             .collect();
-        let column = |wanted: &[&str]| {
-            wanted
-                .iter()
-                .find_map(|wanted| names.iter().position(|name| name == wanted))
-        };
         Some(Self {
-            date: column(&["date"]),
-            time: column(&["time"]),
-            client: column(&["c-ip"]),
-            stem: column(&["cs-uri-stem", "cs-uri"]),
-            query: column(&["cs-uri-query"]),
-            status: column(&["sc-status"]),
-            bytes: column(&["sc-bytes"]),
-            user_agent: column(&["cs(user-agent)"]),
+            date: position_of(&["date"], &names),
+            time: position_of(&["time"], &names),
+            client: position_of(&["c-ip"], &names),
+            stem: position_of(&["cs-uri-stem", "cs-uri"], &names),
+            query: position_of(&["cs-uri-query"], &names),
+            status: position_of(&["sc-status"], &names),
+            bytes: position_of(&["sc-bytes"], &names),
+            user_agent: position_of(&["cs(user-agent)"], &names),
             // CloudFront's `cs(Host)` is the name of the distribution, not of the site.
-            host: column(&["x-host-header", "cs-host", "cs(host)"]),
-            scheme: column(&["cs-protocol"]),
+            host: position_of(&["x-host-header", "cs-host", "cs(host)"], &names),
+            scheme: position_of(&["cs-protocol"], &names),
             count: names.len(),
             escapes: names
                 .iter()
@@ -174,6 +169,13 @@ impl W3cColumns {
             client: given(self.client).map_or(Cow::Borrowed(b"".as_slice()), Cow::Borrowed),
         })
     }
+}
+
+/// The position of the first of the wanted columns that exists.
+fn position_of(wanted: &[&str], names: &[String]) -> Option<usize> {
+    wanted
+        .iter()
+        .find_map(|wanted| names.iter().position(|name| name == wanted))
 }
 
 impl W3cEscapes {

@@ -104,6 +104,7 @@ pub(super) unsafe fn judge_options(
 }
 
 fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
+    // 0 selects the default of a member, so that a zeroed struct is valid.
     let status_policy = match given.status_policy {
         0 => None,
         1 => Some(StatusPolicy::Google),
@@ -122,17 +123,20 @@ fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
         1 => AgentMatch::Google,
         other => return Err(bad_value("agent_match", other, 1)),
     };
-    let flag = |name, value| match value {
-        0 => Ok(false),
-        1 => Ok(true),
-        other => Err(bad_value(name, other, 1)),
-    };
     Ok(JudgeOptions::default()
         .status_policy(status_policy)
         .unknown(unknown)
         .agent_match(agent_match)
         .any_scheme(flag("any_scheme", given.any_scheme)?)
         .at(flag("has_at", given.has_at)?.then_some(given.at)))
+}
+
+fn flag(member: &str, value: i32) -> Result<bool, Failure> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(bad_value(member, other, 1)),
+    }
 }
 
 fn bad_value(member: &str, value: i32, last: i32) -> Failure {

@@ -162,7 +162,8 @@ unsafe fn judge_rows(
 ) -> Result<(), Failure> {
     // SAFETY: as the caller guarantees.
     let judge = unsafe { &reference(judge, "judge")?.judge };
-    let (row_count, agents) = (rows.len(), judge.agents().len());
+    let row_count = rows.len();
+    let agents = judge.agents().len();
     let Some(count) = row_count
         .checked_mul(agents)
         .filter(|count| *count <= verdicts_len)

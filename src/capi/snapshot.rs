@@ -150,15 +150,18 @@ pub unsafe extern "C" fn robosieve_snapshot_metadata(
 
 /// A value as a JSON text that the caller frees.
 pub(super) fn json_text(value: &impl serde::Serialize) -> Result<*mut c_char, Failure> {
-    let failure = |what: String| Failure {
-        status: robosieve_status::Other,
-        message: what,
-    };
-    let text = serde_json::to_string(value).map_err(|err| failure(err.to_string()))?;
+    let text = serde_json::to_string(value).map_err(|err| other_failure(&err))?;
     // JSON writes the character NUL as `\u0000`.
     Ok(CString::new(text)
-        .map_err(|err| failure(err.to_string()))?
+        .map_err(|err| other_failure(&err))?
         .into_raw())
+}
+
+fn other_failure(err: &dyn std::error::Error) -> Failure {
+    Failure {
+        status: robosieve_status::Other,
+        message: err.to_string(),
+    }
 }
 
 /// Closes a snapshot. NULL is allowed. Judges of the snapshot stay usable: each keeps the mapping.

@@ -504,7 +504,9 @@ impl Compiler {
         report.too_new += table.counts.left_out;
         report.other_urls = table.counts.other_urls;
         report.superseded = table.counts.captures - report.other_urls - by_capture;
-        (report.outdated, report.inherited, report.counts) = (outdated, inherited, sections.counts);
+        report.outdated = outdated;
+        report.inherited = inherited;
+        report.counts = sections.counts;
         Ok(Compiled { sections, report })
     }
 }

@@ -147,16 +147,18 @@ fn purpose_of(function: &str) -> Option<Purpose> {
         _ => {}
     }
     let words: Vec<&str> = function.split(|c: char| !c.is_alphanumeric()).collect();
-    let has = |word: &str| words.contains(&word);
     // A negated sentence may name the purpose that the crawler does not have.
-    if has("not") || has("no") || has("never") {
+    if ["not", "no", "never"]
+        .iter()
+        .any(|word| words.contains(word))
+    {
         return None;
     }
     if words.iter().any(|word| word.starts_with("train")) {
         Some(Purpose::AiTrain)
-    } else if has("search") {
+    } else if words.contains(&"search") {
         Some(Purpose::AiSearch)
-    } else if has("user") {
+    } else if words.contains(&"user") {
         Some(Purpose::AiUser)
     } else {
         None

@@ -65,31 +65,35 @@ fn has_form_of_date(text: &str) -> bool {
 
 /// Checks the names of the columns.
 fn checked_columns(number: usize, columns: Vec<&str>) -> Result<Vec<&str>> {
-    let bad = |what: String| bad_registry(Some(number), what);
     for (at, column) in columns.iter().enumerate() {
+        // A misspelt column would be left out without an error.
         if !COLUMNS.contains(column) {
             let what = format!("{column:?} is not a column of a registry");
-            return Err(bad(format!(
-                "{what}; name columns of {}, with TABs between them",
-                COLUMNS.join(", ")
-            )));
+            return Err(bad_registry(
+                Some(number),
+                format!(
+                    "{what}; name columns of {}, with TABs between them",
+                    COLUMNS.join(", ")
+                ),
+            ));
         }
         if columns[..at].contains(column) {
-            return Err(bad(format!(
-                "column {column} is named twice; keep one of the two"
-            )));
+            return Err(bad_registry(
+                Some(number),
+                format!("column {column} is named twice; keep one of the two"),
+            ));
         }
     }
     if !columns.contains(&"token") {
-        return Err(bad(
-            "no column is named token; the column of the product tokens is needed".to_owned(),
+        return Err(bad_registry(
+            Some(number),
+            "no column is named token; the column of the product tokens is needed",
         ));
     }
     Ok(columns)
 }
 
 fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<CrawlerEntry> {
-    let bad = |what: String| bad_registry(Some(number), what);
     if fields.len() != columns.len() {
         let plural = if fields.len() == 1 { "" } else { "s" };
         let counts = format!(
@@ -97,16 +101,20 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
             fields.len(),
             columns.len()
         );
-        return Err(bad(format!(
-            "{counts}; separate fields by one TAB, and leave a field empty if it is unknown"
-        )));
+        return Err(bad_registry(
+            Some(number),
+            format!(
+                "{counts}; separate fields by one TAB, and leave a field empty if it is unknown"
+            ),
+        ));
     }
     let mut entry = CrawlerEntry::default();
     for (column, field) in columns.iter().zip(fields) {
         if has_control(field) {
-            return Err(bad(format!(
-                "the {column} has a control character; remove it"
-            )));
+            return Err(bad_registry(
+                Some(number),
+                format!("the {column} has a control character; remove it"),
+            ));
         }
         // An empty field states nothing, as `unknown` does.
         if field.is_empty() || *field == "unknown" && *column != "token" {
@@ -122,7 +130,10 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
                     .find(|purpose| purpose.name() == *field);
                 let names = Purpose::ALL.map(Purpose::name).join(", ");
                 entry.purpose = Some(named.ok_or_else(|| {
-                    bad(format!("{field:?} is not a purpose; there are {names}"))
+                    bad_registry(
+                        Some(number),
+                        format!("{field:?} is not a purpose; there are {names}"),
+                    )
                 })?);
             }
             _ => {
@@ -131,15 +142,16 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
                     .find(|obeys| obeys.name() == *field);
                 let names = Compliance::ALL.map(Compliance::name).join(", ");
                 entry.obeys = Some(named.ok_or_else(|| {
-                    bad(format!(
-                        "{field:?} does not say whether the crawler obeys; write {names}"
-                    ))
+                    bad_registry(
+                        Some(number),
+                        format!("{field:?} does not say whether the crawler obeys; write {names}"),
+                    )
                 })?);
             }
         }
     }
     match token_defect(&entry.token) {
-        Some(defect) => Err(bad(defect)),
+        Some(defect) => Err(bad_registry(Some(number), defect)),
         None => Ok(entry),
     }
 }

@@ -20,6 +20,12 @@ struct StoredRules<'s> {
     offset: u32,
 }
 
+impl<'s> StoredRules<'s> {
+    fn new(view: View<'s>, offset: u32) -> Self {
+        Self { view, offset }
+    }
+}
+
 /// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
 pub(crate) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
     let old_row = old.snapshot.view().file(old.file)?;
@@ -47,15 +53,10 @@ pub(crate) fn have_same_rules(
     if old_named.len() != new_named.len() {
         return Ok(false);
     }
-    let of_old = |offset| StoredRules {
-        view: old_view,
-        offset,
-    };
-    let of_new = |offset| StoredRules {
-        view: new_view,
-        offset,
-    };
-    if !are_same_rules(of_old(old_row.global), of_new(new_row.global))? {
+    if !are_same_rules(
+        StoredRules::new(old_view, old_row.global),
+        StoredRules::new(new_view, new_row.global),
+    )? {
         return Ok(false);
     }
     // Names that share a group are often adjacent, and their rules are compared once.
@@ -65,9 +66,15 @@ pub(crate) fn have_same_rules(
         .map(NamedRow::decode)
         .zip(new_named.iter().map(NamedRow::decode))
     {
+        if !is_same_name(before.token, after.token) {
+            return Ok(false);
+        }
         let offsets = (before.rule_set, after.rule_set);
-        if !is_same_name(before.token, after.token)
-            || offsets != last_offsets && !are_same_rules(of_old(offsets.0), of_new(offsets.1))?
+        if offsets != last_offsets
+            && !are_same_rules(
+                StoredRules::new(old_view, before.rule_set),
+                StoredRules::new(new_view, after.rule_set),
+            )?
         {
             return Ok(false);
         }

@@ -129,6 +129,7 @@ pub(super) fn open_all(inputs: Vec<Input>) -> Result<OpenInputs> {
             Some(container) => container,
             None => recognize_source(&mut input.source)?,
         };
+        // One container reads all inputs and writes their outputs, so the inputs share a format.
         let first = *first.get_or_insert(container);
         if first.name() != container.name() {
             let what = format!(

@@ -177,9 +177,11 @@ fn check_length(line: &RawLine<'_>, findings: &mut FindingCollector) {
 }
 
 fn check_control_characters(line: &RawLine<'_>, findings: &mut FindingCollector) {
-    let is_control = |b: &u8| (*b < b' ' && *b != b'\t') || *b == 0x7f;
     let text = without_comment(line);
-    let Some(at) = text.iter().position(is_control) else {
+    let found = text
+        .iter()
+        .position(|b| b.is_ascii_control() && *b != b'\t');
+    let Some(at) = found else {
         return;
     };
     findings.add(line.number, Code::ControlCharacter, || {

@@ -114,14 +114,6 @@ const TWICE_ENCODED_MARK: &str = "\u{ef}\u{bb}\u{bf}";
 /// A text without the control characters, blanks and invisible characters at its ends, and without
 /// byte order marks. Text that is not UTF-8 stays.
 fn without_invisible(text: &[u8]) -> &[u8] {
-    let is_invisible = |c: char| {
-        c.is_control()
-            || c.is_whitespace()
-            || matches!(
-                c,
-                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
-            )
-    };
     let Ok(visible) = std::str::from_utf8(text) else {
         return text;
     };
@@ -129,6 +121,15 @@ fn without_invisible(text: &[u8]) -> &[u8] {
         .trim_matches(is_invisible)
         .trim_start_matches(TWICE_ENCODED_MARK)
         .as_bytes()
+}
+
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
+        )
 }
 
 /// The correct spelling of a field.
@@ -225,6 +226,7 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
             }
             (false, _) => "parsers ignore the line",
         };
+        // The help repeats the value, which may be as long as the file.
         let help = String::from_utf8_lossy(&rest[..rest.len().min(200)]).into_owned();
         (
             format!("{} has no colon after its field: {effect}", quote(text)),

@@ -217,12 +217,11 @@ fn normal_form(pattern: &Pattern<'_>) -> Vec<u8> {
 /// The offset of the first `%` that does not begin an escape. One before `*` or at the end is fine:
 /// it matches the start of an escape.
 fn bad_escape(value: &[u8]) -> Option<usize> {
-    let is_escape = |at: usize| match &value[at + 1..] {
-        [] | [b'*', ..] => true,
-        [digit] | [digit, b'*', ..] => digit.is_ascii_hexdigit(),
-        [high, low, ..] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
-    };
-    value.find_iter(b"%").find(|&at| !is_escape(at))
+    value.find_iter(b"%").find(|&at| match &value[at + 1..] {
+        [] | [b'*', ..] => false,
+        [digit] | [digit, b'*', ..] => !digit.is_ascii_hexdigit(),
+        [high, low, ..] => !(high.is_ascii_hexdigit() && low.is_ascii_hexdigit()),
+    })
 }
 
 fn check_wildcards(line: u32, value: &[u8], findings: &mut FindingCollector) {
@@ -241,7 +240,6 @@ fn check_wildcards(line: u32, value: &[u8], findings: &mut FindingCollector) {
 /// too, such as `?`, `[` and `.`, count only in combinations that are usual in regular expressions
 /// and shell globs.
 fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
-    let has = |part: &[u8]| value.find(part).is_some();
     // The most telling constructs come first: a class or a group may contain any of the later ones.
     let body = value.strip_suffix(b"$").unwrap_or(value);
     let spell_out = "write the path with * and a final $ only, or one rule for each alternative";
@@ -258,7 +256,11 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
             "remove the backslash; for a literal $ or * write `%24` or `%2A`",
         ));
     }
-    if has(b"(.*)") || has(b"/.*/") || has_repeated_dot(value) || is_alternation(value) {
+    if value.contains_str("(.*)")
+        || value.contains_str("/.*/")
+        || has_repeated_dot(value)
+        || is_alternation(value)
+    {
         return Some(("a regular expression is read literally", spell_out));
     }
     if has_early_end(body) {
@@ -267,13 +269,13 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
             "move the $ to the end, or remove it",
         ));
     }
-    if has(b"**") {
+    if value.contains_str("**") {
         return Some((
             "`**` means the same as `*`, but counts as longer",
             "write a single *",
         ));
     }
-    if has(b"??") || is_question_glob(body) {
+    if value.contains_str("??") || is_question_glob(body) {
         return Some((
             "a ? is not a wildcard",
             "write * for any run of characters; a ? begins the query of a URL",
@@ -308,9 +310,10 @@ fn has_repeated_dot(value: &[u8]) -> bool {
 /// Whether a path has a `$` that is meant as an end. Before a letter, a digit or a brace it is a
 /// price or a variable of a URL.
 fn has_early_end(body: &[u8]) -> bool {
-    let is_name = |next: &u8| next.is_ascii_alphanumeric() || b"_{(".contains(next);
-    body.find_iter(b"$")
-        .any(|at| !body.get(at + 1).is_some_and(is_name))
+    body.find_iter(b"$").any(|at| {
+        let next = body.get(at + 1);
+        !next.is_some_and(|next| next.is_ascii_alphanumeric() || b"_{(".contains(next))
+    })
 }
 
 /// Whether a path has alternatives in parentheses, such as `(a|b)`.

@@ -146,6 +146,16 @@ impl<'a> Reading<'a> {
         other.starred.starts_with(self.literal_prefix()) && self.pattern.matches(&other.starred)
     }
 
+    /// Whether this pattern matches every path.
+    fn covers_all(&self) -> bool {
+        self.pattern.matches(b"/*")
+    }
+
+    /// Whether this rule has precedence on every path that `other` matches.
+    fn overrides(&self, other: &Self) -> bool {
+        self.rank > other.rank && self.covers(other)
+    }
+
     /// Whether no path matches both patterns, because their literal prefixes differ.
     pub(super) fn is_disjoint(&self, other: &Self) -> bool {
         let a = self.literal_prefix();
@@ -178,11 +188,10 @@ impl<'a> RuleReadings<'a> {
 
     /// Whether it is a disallow of every URL, for all parsers.
     pub(super) fn refuses_all(&self) -> bool {
-        let is_all = |reading: &Reading<'_>| reading.pattern.matches(b"/*");
         self.kind == RuleKind::Disallow
             && self.is_exact
-            && is_all(&self.google)
-            && is_all(&self.rfc)
+            && self.google.covers_all()
+            && self.rfc.covers_all()
     }
 
     /// Whether it matches any URL.
@@ -194,12 +203,9 @@ impl<'a> RuleReadings<'a> {
     /// decides. The folder of an index page is a second pattern of `other`, so the answer is then
     /// no.
     pub(super) fn overrides(&self, other: &Self) -> bool {
-        let has_precedence = |winner: &Reading<'_>, loser: &Reading<'_>| {
-            winner.rank > loser.rank && winner.covers(loser)
-        };
         other.folder.is_none()
-            && has_precedence(&self.google, &other.google)
-            && has_precedence(&self.rfc, &other.rfc)
+            && self.google.overrides(&other.google)
+            && self.rfc.overrides(&other.rfc)
     }
 }
 

@@ -61,11 +61,6 @@ pub fn explain_preferences(
     };
     let path = normalize_path(&raw, robots.profile());
     let (groups, _) = robots.groups_for(agent, how);
-    let is_own = |field: &OtherField<'_>| {
-        field
-            .group()
-            .is_some_and(|group| groups.binary_search(&group).is_ok())
-    };
     // Of usage lines, those with the longest path decide. Signals of the agent's groups win over
     // those before the first group.
     let mut best = LongestMatch::default();
@@ -73,14 +68,13 @@ pub fn explain_preferences(
     let mut file_wide = Signals::default();
     let mut signal_lines = Vec::new();
     for field in robots.other_fields() {
+        let is_own = field
+            .group()
+            .is_some_and(|group| groups.binary_search(&group).is_ok());
         match field.name() {
-            "content-usage" if is_own(field) => best.offer(field, &path, robots),
-            "content-signal" if is_own(field) || field.group().is_none() => {
-                let signals = if is_own(field) {
-                    &mut own
-                } else {
-                    &mut file_wide
-                };
+            "content-usage" if is_own => best.offer(field, &path, robots),
+            "content-signal" if is_own || field.group().is_none() => {
+                let signals = if is_own { &mut own } else { &mut file_wide };
                 *signals = signals.and(Signals::parse(field.value()));
                 signal_lines.push(line(field));
             }

@@ -56,13 +56,16 @@ pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
 
 /// Splits the value of a line into its path, if it has one, and its dictionary.
 pub(crate) fn split_path(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
-    let is_blank = |b: &u8| b" \t".contains(b);
     let (path, rest) = match value.first() {
         Some(b'/') => value.split_at(value.iter().position(is_blank).unwrap_or(value.len())),
         _ => (&b""[..], value),
     };
     let start = rest.iter().position(|b| !is_blank(b)).unwrap_or(rest.len());
     (Some(path).filter(|path| !path.is_empty()), &rest[start..])
+}
+
+fn is_blank(b: &u8) -> bool {
+    b" \t".contains(b)
 }
 
 /// The members of a dictionary (RFC 9651 §3.2) in their order; `None` if it is malformed.

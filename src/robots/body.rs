@@ -104,8 +104,9 @@ fn is_utf16(body: &[u8]) -> bool {
         return true;
     }
     let pairs = &body.as_chunks::<2>().0[..(body.len() / 2).min(PAIRS)];
-    let has_zero = |at: usize| pairs.iter().all(|pair| pair[at] == 0 && pair[1 - at] != 0);
-    pairs.len() > 1 && (has_zero(0) || has_zero(1))
+    pairs.len() > 1
+        && (pairs.iter().all(|[high, low]| *high == 0 && *low != 0)
+            || pairs.iter().all(|[low, high]| *high == 0 && *low != 0))
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ pub struct Answer {
 /// ```
 /// use robosieve::robots::reference;
 /// use robosieve::{AgentMatch, Profile};
-/// let (robots, url) = (b"user-agent: *\ndisallow: /x", b"http://e.example/x/y");
+/// let robots = b"user-agent: *\ndisallow: /x";
+/// let url = b"http://e.example/x/y";
 /// let agent = "FooBot".parse()?;
 /// let answer = reference::judge(robots, &agent, AgentMatch::Extended, Profile::Google, url);
 /// assert_eq!((answer.allowed, answer.line), (false, 2));

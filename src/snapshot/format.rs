@@ -334,6 +334,10 @@ const PAST_LIMIT: u8 = 0x20;
 const TARGET_MISSING: u8 = 0x40;
 const CUT_SHORT: u8 = 0x80;
 
+fn flag(is_set: bool, bit: u8) -> u8 {
+    if is_set { bit } else { 0 }
+}
+
 impl OriginMetadata {
     /// The time of the newest capture, if a row has room for it: up to the year 2106.
     fn short_time(&self) -> Option<u32> {
@@ -374,7 +378,6 @@ impl OriginMetadata {
                 .flat_map(u32::to_le_bytes),
         );
         row.extend_from_slice(&o.status.to_le_bytes());
-        let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
         row.push(o.hops & HOPS | flag(has_details, HAS_DETAILS));
         let body = flag(o.looks_like == Some(LooksLike::Html), HTML)
             | flag(o.looks_like == Some(LooksLike::Utf16), UTF16)
@@ -467,7 +470,8 @@ impl OriginMetadata {
         self.outcome.first_unreachable = f.time();
         self.last_good = f.u32();
         self.outcome.max_age = Some(f.u32()).filter(|&seconds| seconds != NONE);
-        (self.source, self.detail) = (f.u32(), f.u32());
+        self.source = f.u32();
+        self.detail = f.u32();
         Ok(self)
     }
 }

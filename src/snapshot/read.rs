@@ -392,7 +392,8 @@ impl Snapshot {
     /// ```
     /// use robosieve::{Compiler, Snapshot};
     /// let mut compiler = Compiler::default();
-    /// let (url, time) = ("https://e.example/robots.txt", "1970-01-01T00:00:00Z");
+    /// let url = "https://e.example/robots.txt";
+    /// let time = "1970-01-01T00:00:00Z";
     /// let capture = format!(r#"{{"url": "{url}", "status": 404, "fetched_at": "{time}"}}"#);
     /// compiler.add_reader("memory", capture.as_bytes())?;
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;

@@ -188,9 +188,9 @@ impl Snapshot {
                 origin.origin()
             )));
         };
-        let exists = |file: u32| file == NONE || file < self.file_count();
         let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
-        if has_rules && exists(entry.file) && exists(origin.last_good().unwrap_or(NONE)) {
+        let last_good = origin.last_good().unwrap_or(NONE);
+        if has_rules && self.is_file_or_none(entry.file) && self.is_file_or_none(last_good) {
             Ok(())
         } else {
             Err(Error::corrupt(format!(
@@ -198,6 +198,10 @@ impl Snapshot {
                 origin.origin()
             )))
         }
+    }
+
+    fn is_file_or_none(&self, number: u32) -> bool {
+        number == NONE || number < self.file_count()
     }
 
     /// Checks all rule sets and unions. Returns their offsets.
@@ -327,6 +331,7 @@ impl Snapshot {
         tokens: u64,
         rule_sets: &HashSet<u32>,
     ) -> Result<()> {
+        // Names are found by binary search, so a wrong order would hide some of them.
         let mut last = None;
         for row in self.view().named(file)?.iter().map(NamedRow::decode) {
             if last >= Some(row.token)

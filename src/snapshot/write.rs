@@ -289,20 +289,19 @@ impl SnapshotSections {
     pub(crate) fn write<W: Write + Seek + Send>(self, out: W) -> Result<u64> {
         let mut sections = Sections::new(out);
         // Sections are reserved in the order of the file, before two threads fill them.
-        let mut slot = |section, len: u64| sections.reserve(section, len);
-        let metadata = slot(Section::Metadata, self.metadata.len() as u64);
+        let metadata = sections.reserve(Section::Metadata, self.metadata.len() as u64);
         let index_len = IndexBuilder::encoded_len(self.counts.origins as usize) as u64;
-        let index = slot(Section::Index, index_len);
-        let entries = slot(Section::Origins, self.entries.len());
-        let rows = slot(Section::OriginMetadata, self.rows.len());
-        let details = slot(Section::OriginDetails, self.details.len());
-        let files = slot(Section::Files, self.files.len());
-        let named = slot(Section::Named, self.named.len());
-        let rule_sets = slot(Section::RuleSets, self.rule_sets.len());
-        let tokens = slot(Section::Tokens, self.names.len() as u64);
-        let texts = slot(Section::Texts, self.texts.len());
-        let dictionary = slot(Section::Dictionary, DICTIONARY.len() as u64);
-        let strings = slot(Section::Strings, self.strings.len());
+        let index = sections.reserve(Section::Index, index_len);
+        let entries = sections.reserve(Section::Origins, self.entries.len());
+        let rows = sections.reserve(Section::OriginMetadata, self.rows.len());
+        let details = sections.reserve(Section::OriginDetails, self.details.len());
+        let files = sections.reserve(Section::Files, self.files.len());
+        let named = sections.reserve(Section::Named, self.named.len());
+        let rule_sets = sections.reserve(Section::RuleSets, self.rule_sets.len());
+        let tokens = sections.reserve(Section::Tokens, self.names.len() as u64);
+        let texts = sections.reserve(Section::Texts, self.texts.len());
+        let dictionary = sections.reserve(Section::Dictionary, DICTIONARY.len() as u64);
+        let strings = sections.reserve(Section::Strings, self.strings.len());
         // One thread builds the index and copies the origins; the rules and the texts, the longest
         // sections, are the other's.
         let (origins, rest) = rayon::join(

@@ -2,7 +2,7 @@
 
 use crate::synthetic::Web;
 use crate::synthetic::random::{Decision, Dice};
-use crate::synthetic::sites::Sites;
+use crate::synthetic::sites::{SiteOrigin, Sites};
 use crate::synthetic::statistics::{CACHE_CONTROL, CAPTURE_SECONDS, OriginAnswer, REDIRECTS};
 use serde::Serialize;
 
@@ -37,13 +37,7 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
     let dice = &mut Dice::new(web.options.seed, Decision::Capture, origin, 0);
     let (host, index) = Sites::of_origin(origin);
     let site_origin = Sites::origins(host)[index];
-    let robots_url = |site_origin| {
-        let mut url = Vec::new();
-        web.sites.push_origin(host, site_origin, true, &mut url);
-        url.extend_from_slice(b"/robots.txt");
-        String::from_utf8_lossy(&url).into_owned()
-    };
-    let target = (!site_origin.serves).then(|| robots_url(Sites::origins(host)[0]));
+    let target = (!site_origin.serves).then(|| robots_url(web, host, Sites::origins(host)[0]));
     let (status, body) = match target {
         Some(_) => (Some(dice.weighted(REDIRECTS)), None),
         None => match web.answer(host) {
@@ -59,7 +53,7 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
             .then_some(ResponseHeaders::CacheControl("max-age=3600")),
     };
     let line = ArchiveLine {
-        url: &robots_url(site_origin),
+        url: &robots_url(web, host, site_origin),
         fetched_at: &time(dice.below(CAPTURE_SECONDS)),
         status,
         error: status.is_none().then_some("timeout"),
@@ -70,6 +64,13 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
     };
     // Writing to memory does not fail.
     let _ = serde_json::to_writer(out, &line);
+}
+
+fn robots_url(web: &Web, host: u64, site_origin: SiteOrigin) -> String {
+    let mut url = Vec::new();
+    web.sites.push_origin(host, site_origin, true, &mut url);
+    url.extend_from_slice(b"/robots.txt");
+    String::from_utf8_lossy(&url).into_owned()
 }
 
 /// A time in January 2026.

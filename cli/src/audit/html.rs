@@ -15,6 +15,7 @@ use robosieve::audit::{AuditReport, CrawlerAudit};
 pub(super) fn page(report: &AuditReport) -> String {
     let totals = AuditTotals::of(report);
     let title = title(&totals);
+    // Claims have a section of their own, because they say nothing about the crawlers.
     document(html! {
             (head(&title))
             body {
@@ -73,6 +74,7 @@ fn numbered(report: &AuditReport) -> impl Iterator<Item = (usize, &CrawlerAudit)
 /// The bars of crawlers, or those of requests that only claim to be of a crawler.
 fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
     let crawlers = numbered(report).filter(|(_, crawler)| crawler.is_claimed() == is_claimed);
+    // The rows borrow their labels, so all labels are made first.
     let labels: Vec<_> = crawlers
         .map(|(i, crawler)| (i, crawler, label(crawler, LONGEST_NAME - 12)))
         .collect();
@@ -101,10 +103,12 @@ fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
 }
 
 fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str) -> BarRow<'r> {
-    let pointer = |key: &str| format!("/crawlers/{i}/{key}");
     BarRow {
         name: label,
-        headline: html! { "refused " (number_of(&pointer("disallowed"), crawler.disallowed, crawler.requests)) },
+        headline: html! {
+            "refused "
+            (number_of(&pointer(i, "disallowed"), crawler.disallowed, crawler.requests))
+        },
         segments: vec![
             BarSegment::new("disallowed", "refused", crawler.disallowed),
             BarSegment::new("allowed", "allowed", crawler.allowed),
@@ -112,25 +116,31 @@ fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str) -> BarRow<'r> {
         ],
         refusals: 1,
         details: html! {
-            span { "of " (number(&pointer("requests"), crawler.requests)) " requests, " }
-            span { "allowed " (number(&pointer("allowed"), crawler.allowed)) ", " }
-            span { "unknown " (number(&pointer("unknown"), crawler.unknown)) "; " }
-            span { "robots.txt " (number(&pointer("robots_txt"), crawler.robots_txt)) }
+            span { "of " (number(&pointer(i, "requests"), crawler.requests)) " requests, " }
+            span { "allowed " (number(&pointer(i, "allowed"), crawler.allowed)) ", " }
+            span { "unknown " (number(&pointer(i, "unknown"), crawler.unknown)) "; " }
+            span { "robots.txt " (number(&pointer(i, "robots_txt"), crawler.robots_txt)) }
         },
     }
 }
 
+/// The pointer to a number of a crawler in the JSON.
+fn pointer(crawler: usize, key: &str) -> String {
+    format!("/crawlers/{crawler}/{key}")
+}
+
 fn rules(report: &AuditReport) -> Markup {
     html! {
+        // A crawler without a refused request broke no rule.
         @for (i, crawler) in numbered(report).filter(|(_, crawler)| crawler.disallowed > 0) {
             section {
                 p.kicker { (escape_cut(&crawler.name, LONGEST_NAME)) @if let Some(sender) = sender(crawler) { ", " (sender) } }
                 h2 { (unbroken(&after_robots_txt(crawler))) }
                 p.soft {
                     "Of the refused requests, "
-                    (number(&format!("/crawlers/{i}/disallowed_2xx"), crawler.disallowed_2xx))
+                    (number(&pointer(i, "disallowed_2xx"), crawler.disallowed_2xx))
                     " were answered with 2xx, with "
-                    (number(&format!("/crawlers/{i}/disallowed_bytes"), crawler.disallowed_bytes))
+                    (number(&pointer(i, "disallowed_bytes"), crawler.disallowed_bytes))
                     " bytes."
                     @if let Some((first, last)) = crawler.first.as_ref().zip(crawler.last.as_ref()) {
                         " Seen from " (first) " to " (last) "."
@@ -143,14 +153,17 @@ fn rules(report: &AuditReport) -> Markup {
                             tr {
                                 td { (code(&rule.rule, LONGEST_TEXT)) }
                                 td { (code(&rule.example, LONGEST_TEXT)) }
-                                td.n data-unit="requests" { (number(&format!("/crawlers/{i}/rules/{n}/requests"), rule.requests)) }
+                                td.n data-unit="requests" {
+                                    (number(&pointer(i, &format!("rules/{n}/requests")), rule.requests))
+                                }
                             }
                         }
                     }
                 }
                 @if crawler.rules_left_out > 0 {
                     p.soft {
-                        "The rules of another " (number(&format!("/crawlers/{i}/rules_left_out"), crawler.rules_left_out))
+                        "The rules of another "
+                        (number(&pointer(i, "rules_left_out"), crawler.rules_left_out))
                         " refused requests were left out, because all rules together did not fit \
                          in memory."
                     }

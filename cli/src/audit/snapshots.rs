@@ -39,22 +39,24 @@ pub(super) fn is_dated(argument: &Path) -> bool {
     parsed.is_some_and(|snapshot| snapshot.from.is_some() && snapshot.path.exists())
 }
 
+/// Whether a text is `shape` with any digits in place of its zeros.
+fn has_shape(text: &str, shape: &str) -> bool {
+    text.len() == shape.len()
+        && text.bytes().zip(shape.bytes()).all(|(byte, wanted)| {
+            if wanted == b'0' {
+                byte.is_ascii_digit()
+            } else {
+                byte == wanted
+            }
+        })
+}
+
 /// The first second of a year, a month or a date, or a time.
 fn parse_date(text: &str) -> Result<i64, String> {
-    let is_shape = |shape: &str| {
-        text.len() == shape.len()
-            && text.bytes().zip(shape.bytes()).all(|(byte, wanted)| {
-                if wanted == b'0' {
-                    byte.is_ascii_digit()
-                } else {
-                    byte == wanted
-                }
-            })
-    };
-    if is_shape("0000") {
+    if has_shape(text, "0000") {
         return parse_instant(&format!("{text}-01-01"));
     }
-    if is_shape("0000-00") {
+    if has_shape(text, "0000-00") {
         return parse_instant(&format!("{text}-01"));
     }
     parse_instant(text)

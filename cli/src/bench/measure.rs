@@ -36,13 +36,17 @@ pub(super) struct StageTime {
 
 impl StageTime {
     fn new(seconds: f64, stats: &FilterStats) -> Self {
-        let rate = |count: u64| (seconds > 0.0).then_some(count as f64 / seconds);
         Self {
             ns_per_url: seconds * 1e9 / stats.lines as f64,
-            urls_per_second: rate(stats.lines),
-            gb_per_second: rate(stats.bytes).map(|rate| rate / 1e9),
+            urls_per_second: rate(stats.lines, seconds),
+            gb_per_second: rate(stats.bytes, seconds).map(|rate| rate / 1e9),
         }
     }
+}
+
+/// The rate of a stage, if its time is not within the noise.
+fn rate(count: u64, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then_some(count as f64 / seconds)
 }
 
 /// The number of timed measures, the columns of `times`.
@@ -131,21 +135,20 @@ impl Measurement {
             overlapped,
         ] = times;
         // Each run includes the stages before it, so a stage is the difference of two runs.
-        let time = |seconds| StageTime::new(seconds, &stats);
-        let each_access = |seconds| seconds * 1e9 / (ACCESSES * threads as u64) as f64;
+        let accesses = (ACCESSES * threads as u64) as f64;
         Self {
             threads,
             stages: vec![
-                ("split", time(split)),
-                ("locate", time(locate - split)),
-                ("match", time(matched - locate)),
-                ("write", time(total - matched)),
+                ("split", StageTime::new(split, &stats)),
+                ("locate", StageTime::new(locate - split, &stats)),
+                ("match", StageTime::new(matched - locate, &stats)),
+                ("write", StageTime::new(total - matched, &stats)),
             ],
-            total: time(total),
-            newline_scan: time(newlines),
-            memcpy: time(copy),
-            chained_ns: each_access(chained),
-            overlapped_ns: each_access(overlapped),
+            total: StageTime::new(total, &stats),
+            newline_scan: StageTime::new(newlines, &stats),
+            memcpy: StageTime::new(copy, &stats),
+            chained_ns: chained * 1e9 / accesses,
+            overlapped_ns: overlapped * 1e9 / accesses,
             stats,
         }
     }

@@ -105,16 +105,10 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
 /// The exit code: 1 if any URL is disallowed. A URL without a verdict is an error; `--unknown`
 /// gives unknown origins a verdict.
 fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
-    // The verdicts are in order of URLs, with one per agent.
-    let agents = verdicts.len() / args.urls.len().max(1);
-    let first_with = |wanted| {
-        let position = verdicts.iter().position(|verdict| *verdict == wanted)?;
-        Some(&args.urls[position / agents])
-    };
-    if let Some(url) = first_with(Verdict::Invalid) {
+    if let Some(url) = first_url_with(Verdict::Invalid, verdicts, &args.urls) {
         bail!("{url:?} is not a URL with scheme and host, so there is no verdict on it");
     }
-    if let Some(url) = first_with(Verdict::Unknown) {
+    if let Some(url) = first_url_with(Verdict::Unknown, verdicts, &args.urls) {
         bail!(
             "the snapshot does not have the origin of {url}, so there is no verdict; \
              --unknown allow|disallow gives one, --scheme any uses the entry of the other of http \
@@ -124,6 +118,18 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
     Ok(ExitCode::from(u8::from(
         verdicts.contains(&Verdict::Disallowed),
     )))
+}
+
+/// The first URL with this verdict for any agent. The verdicts are in the order of the URLs, with one
+/// per agent.
+fn first_url_with<'u>(
+    wanted: Verdict,
+    verdicts: &[Verdict],
+    urls: &'u [String],
+) -> Option<&'u str> {
+    let position = verdicts.iter().position(|verdict| *verdict == wanted)?;
+    let agents = verdicts.len() / urls.len();
+    Some(&urls[position / agents])
 }
 
 /// The verdicts, and the printed text.
@@ -159,6 +165,7 @@ fn check_snapshot(
     let mut output = CheckOutput::default();
     for url in &args.urls {
         for (i, agent) in agents.iter().enumerate() {
+            // An explanation has the verdict too, so the URL is judged once.
             let explanation = judge.explain(url.as_bytes(), i)?;
             output.verdicts.push(explanation.verdict);
             let robots = RobotsSource::Snapshot {

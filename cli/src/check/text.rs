@@ -66,6 +66,7 @@ pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: Explain
 fn explain_use(out: &mut String, explanation: &PreferenceExplanation) {
     let preferences = explanation.preferences;
     if !explanation.usage_lines.is_empty() {
+        // Both are `None` if the agent may not fetch the URL: the lines are there, and do not apply.
         match (preferences.train_ai.name(), preferences.search.name()) {
             (Some(train_ai), Some(search)) => row(
                 out,
@@ -112,6 +113,7 @@ fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
         return row(out, "origin", format!("{origin} is not in the snapshot"));
     };
     row(out, "origin", entry.origin());
+    // The row above has another origin than the URL, so this one says why.
     if explanation.via_other_scheme {
         row(
             out,

@@ -38,6 +38,7 @@ pub(super) fn draw(output: &DiffOutput<'_>) -> String {
     for (i, row) in rows.iter().enumerate() {
         layout.draw_row(&mut out, TOP + i as f64 * ROW, row);
     }
+    // SVG draws later elements on top, so the axis follows the bars.
     let Layout { middle, .. } = layout;
     let _ = writeln!(
         out,
@@ -82,6 +83,7 @@ fn legend(out: &mut String, start: f64) {
         (96.0, 'r', "→ newly refused:", ["by name", "by *", "partly"]),
     ] {
         push_text(out, start, y, "b", heading);
+        // A fixed start aligns the keys of the two lines.
         let mut x = start + 130.0;
         for (class, name) in names.into_iter().enumerate() {
             let _ = writeln!(

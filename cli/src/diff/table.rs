@@ -29,27 +29,23 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
     }
     out.push('\n');
     // The counts of origins first, then the origins, then the agents: from the whole to the parts.
-    let columns = Columns {
-        indent: 0,
-        name: 34,
-        gap: 0,
-        cells: &[14],
-    };
-    let mut count = |name: &str, number: u64| {
-        let _ = writeln!(out, "{}", columns.row(name, [grouped(number)]));
-    };
-    count("origins in both", diff.common);
-    count("new", diff.added.origins);
-    count("gone", diff.gone.origins);
-    count("rules changed", diff.rules_changed.origins);
-    count("outcome changed", diff.outcome_changed.origins);
+    push_count(&mut out, "origins in both", diff.common);
+    push_count(&mut out, "new", diff.added.origins);
+    push_count(&mut out, "gone", diff.gone.origins);
+    push_count(&mut out, "rules changed", diff.rules_changed.origins);
+    push_count(&mut out, "outcome changed", diff.outcome_changed.origins);
     for change in &diff.outcomes {
-        count(
+        push_count(
+            &mut out,
             &format!("  {} to {}", change.from.name(), change.to.name()),
             change.origins,
         );
     }
-    count("answered in both (agents compared)", diff.answered);
+    push_count(
+        &mut out,
+        "answered in both (agents compared)",
+        diff.answered,
+    );
     list(&mut out, "new", &diff.added);
     list(&mut out, "gone", &diff.gone);
     list(&mut out, "outcome changed", &diff.outcome_changed);
@@ -73,6 +69,16 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
         }
     }
     out
+}
+
+fn push_count(out: &mut String, name: &str, number: u64) {
+    const COLUMNS: Columns<'_> = Columns {
+        indent: 0,
+        name: 34,
+        gap: 0,
+        cells: &[14],
+    };
+    let _ = writeln!(out, "{}", COLUMNS.row(name, [grouped(number)]));
 }
 
 fn refused(row: &AgentChange) -> &Transition {

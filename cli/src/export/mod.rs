@@ -4,6 +4,7 @@ mod form;
 mod text;
 
 use crate::agent_args::AgentArgs;
+use crate::error_advice::at_snapshot;
 use crate::figures::csv::DelimitedText;
 use crate::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
 use crate::output::{OutputTarget, is_stdout};
@@ -19,7 +20,7 @@ use robosieve::export::{ExportBatch, ExportColumn, ExportStats, ExportTable, Exp
 use robosieve::job;
 use robosieve::judge::StatusPolicy;
 use robosieve::snapshot::OutcomeClass;
-use robosieve::{ErrorKind, Judge, JudgeOptions, Snapshot};
+use robosieve::{Judge, JudgeOptions, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -170,18 +171,16 @@ fn write(
     form: ExportForm,
     args: &ExportArgs,
 ) -> anyhow::Result<ExportStats> {
-    // An error of the output names its file.
-    let of_snapshot = |err: robosieve::Error| match err.kind() {
-        ErrorKind::Corrupt { .. } => err.at(&args.snapshot),
-        _ => err,
-    };
     let columns = exporter.columns();
     let render: fn(&ExportBatch, &mut Vec<u8>) = match form {
         ExportForm::Parquet => {
             let path = args.output.as_deref().filter(|path| !is_stdout(path));
             let path =
                 path.context("Parquet needs a file; name one with -o, such as -o origins.parquet")?;
-            return Ok(exporter.write_parquet(path).map_err(of_snapshot)?);
+            // An error of the output names its file, and one of the snapshot's bytes does not.
+            return Ok(exporter
+                .write_parquet(path)
+                .map_err(|err| at_snapshot(err, &args.snapshot))?);
         }
         ExportForm::Tsv => text::tsv,
         ExportForm::Csv => text::csv,
@@ -193,7 +192,9 @@ fn write(
         ExportForm::Csv => out.write_all(text::header(columns, DelimitedText::Csv).as_bytes())?,
         _ => {}
     }
-    let stats = exporter.write_text(render, &mut out).map_err(of_snapshot)?;
+    let stats = exporter
+        .write_text(render, &mut out)
+        .map_err(|err| at_snapshot(err, &args.snapshot))?;
     out.commit()?;
     Ok(stats)
 }

@@ -23,12 +23,17 @@ pub(crate) fn cut_to_width(text: &str, room: f64) -> String {
     if text_width(text) <= room {
         return text.to_owned();
     }
+    let mut prefix = String::new();
     let mut used = char_width('…');
-    let fits = |c: &char| {
-        used += char_width(*c);
-        used <= room
-    };
-    text.chars().take_while(fits).chain(['…']).collect()
+    for c in text.chars() {
+        used += char_width(c);
+        if used > room {
+            break;
+        }
+        prefix.push(c);
+    }
+    prefix.push('…');
+    prefix
 }
 
 /// Appends a text that begins or ends at `x`, as its class says, with its baseline at `y`.

@@ -74,6 +74,7 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
             "{:<width$}  {:<8} {:>12} {:>12}  example",
             "code", "severity", "files", "origins"
         );
+        // The most severe codes come first, and of these the most frequent.
         let mut rows: Vec<&CodeCount> = codes.iter().filter(|row| row.files > 0).collect();
         rows.sort_by_key(|row| Reverse((row.code.severity(), row.origins)));
         for row in rows {

@@ -7,7 +7,7 @@ use crate::figures::escape::escape_cut;
 use crate::figures::shares::{share, weight_share};
 use crate::time::day;
 use robosieve::judge::Reason;
-use robosieve::report::{AgentReport, Concentration, Example, Report, SnapshotFacts, UnitGroup};
+use robosieve::report::{AgentReport, Concentration, Example, Report, SnapshotFacts};
 
 /// The most characters of a rule in a heading.
 const RULE: usize = 40;
@@ -142,8 +142,8 @@ pub(super) fn weights(report: &Report) -> Option<String> {
 /// The headline of the groups: the largest top-level domain.
 pub(super) fn groups(report: &Report) -> Option<String> {
     // The groups of IP addresses and of all other units are not top-level domains.
-    let is_domain = |group: &&UnitGroup| !group.name.starts_with('(');
-    let Some(group) = report.groups.as_ref()?.iter().find(is_domain) else {
+    let mut groups = report.groups.as_ref()?.iter();
+    let Some(group) = groups.find(|group| !group.name.starts_with('(')) else {
         return Some(format!("No {} has a top-level domain", report.by.name()));
     };
     let units = units(report.by);

@@ -13,6 +13,7 @@ mod unit_names;
 
 pub(crate) use args::ReportArgs;
 
+use crate::error_advice::at_snapshot;
 use crate::figures::escape::escape_lines;
 use crate::judge_job::open_inputs;
 use crate::output::{OutputTarget, is_stdout, print_with};
@@ -21,7 +22,7 @@ use crate::summary::print_report;
 use outputs::{json_text, made_at, open_outputs, write};
 use robosieve::job;
 use robosieve::report::{Report, Reporter};
-use robosieve::{ErrorKind, Judge, Snapshot};
+use robosieve::{Judge, Snapshot};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
@@ -87,13 +88,11 @@ fn build_report(
     let reporter = reporter
         .top(args.top as usize)
         .records(args.records.options());
-    // An error of an input names its file.
-    let of_snapshot = |err: robosieve::Error| match err.kind() {
-        ErrorKind::Corrupt { .. } => err.at(snapshot),
-        _ => err,
-    };
+    // An error of an input names its file, and one of the snapshot's bytes does not.
     if !args.inputs.are_named() {
-        return Ok(reporter.of_snapshot().map_err(of_snapshot)?);
+        return Ok(reporter
+            .of_snapshot()
+            .map_err(|err| at_snapshot(err, snapshot))?);
     }
     let inputs = args.inputs.part(inputs);
     let progress = Progress::of_inputs(&inputs, quiet);
@@ -102,7 +101,7 @@ fn build_report(
     let report = reporter
         .require_url(true)
         .of_inputs(open_inputs(&inputs)?)
-        .map_err(of_snapshot)?;
+        .map_err(|err| at_snapshot(err, snapshot))?;
     progress.finish();
     if let Some(lists) = report.lists.as_ref().filter(|_| !quiet) {
         print_report(lists, progress.elapsed());

@@ -96,7 +96,6 @@ impl UnitArgs {
         let Some((matches, path)) = matches.zip(self.weights.as_deref()) else {
             return;
         };
-        let is_few = |part: u64, whole: u64| part * 100 < whole;
         if is_few(matches.entries_matched, matches.entries)
             && is_few(matches.units_matched, unit_count)
         {
@@ -112,4 +111,9 @@ impl UnitArgs {
             print_line(format_args!("robosieve: warning: {}", escape(&message)));
         }
     }
+}
+
+/// Whether a part is less than a hundredth of the whole.
+fn is_few(part: u64, whole: u64) -> bool {
+    part * 100 < whole
 }

@@ -99,12 +99,9 @@ pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
     if letters.len() < 3 || NO_OPERATORS.contains(&lower.as_str()) {
         return Vec::new();
     }
-    let is_product = |token: &[u8]| {
-        let ending = token.strip_prefix(lower.as_bytes());
-        ending.is_some_and(|ending| ending.starts_with(b"-") || USUAL_ENDINGS.contains(&ending))
-    };
     let known = KnownAgent::all().iter().zip(TOKENS.iter());
-    let (products, others): (Vec<_>, Vec<_>) = known.partition(|(_, token)| is_product(token));
+    let (products, others): (Vec<_>, Vec<_>) =
+        known.partition(|(_, token)| is_of_product(token, lower.as_bytes()));
     if products.is_empty() && begins_crawler(name) {
         return Vec::new();
     }
@@ -123,6 +120,12 @@ pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
         .chain(others)
         .map(|(known, _)| known)
         .collect()
+}
+
+/// Whether a token is the name of a product with an ending.
+fn is_of_product(token: &[u8], product: &[u8]) -> bool {
+    let ending = token.strip_prefix(product);
+    ending.is_some_and(|ending| ending.starts_with(b"-") || USUAL_ENDINGS.contains(&ending))
 }
 
 /// The letters and digits of a name, in lower case.

@@ -191,6 +191,7 @@ impl ExportBatch {
     /// Removes all rows, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.values.iter_mut().for_each(ColumnValues::clear);
-        (self.rows, self.bytes) = (0, 0);
+        self.rows = 0;
+        self.bytes = 0;
     }
 }

@@ -214,10 +214,8 @@ impl<'e> Exporter<'e> {
         let snapshot = engine.snapshot();
         let source =
             OriginSource::new(snapshot, self.selection.table, engine.agents().len(), limit);
-        let (bytes, origins) = (
-            snapshot.byte_len(),
-            u64::from(snapshot.origin_count().max(1)),
-        );
+        let bytes = snapshot.byte_len();
+        let origins = u64::from(snapshot.origin_count().max(1));
         let mut total = ExportStats::default();
         ordered::run(
             &source,
@@ -234,6 +232,8 @@ impl<'e> Exporter<'e> {
                 write(&mut block.output)?;
                 total.origins += block.stats.origins;
                 total.rows += block.stats.rows;
+                // Progress is in bytes, as for other jobs. Rows come from several sections of the
+                // file, so the share of the origins stands for that of the bytes.
                 let share = u128::from(bytes) * u128::from(block.rows.end) / u128::from(origins);
                 (self.progress)(Progress {
                     bytes_read: share as u64,

@@ -129,6 +129,7 @@ fn grouped_units(
         Ok(units)
     });
     let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
+    // Units with one file become neighbours, which are counted together.
     units.par_sort_unstable();
     Ok(units)
 }

@@ -40,7 +40,7 @@ use crate::file_pass::SetCoverages;
 use crate::job::{FilterStats, Input, Job, Progress};
 use crate::judge::{Judge, Reason};
 use crate::records::RecordOptions;
-use counts::{ReasonCount, ReasonCounts};
+use counts::ReasonCounts;
 use deciding::{DecidingSample, SAMPLE, explain_sample};
 use rayon::prelude::*;
 use rules::{SetUses, TopRules};
@@ -227,6 +227,7 @@ impl<'r> Reporter<'r> {
         let (uses, reasons) = survey::count_uses(engine, &rows)?;
         let sets = sorted(survey::survey_sets(engine, &uses)?);
         let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
+        // A point does not list rules, so their ranking stays empty.
         let counts =
             survey::count_by_agent(engine, &uses, &reasons, &coverages, &TopRules::default())?;
         let (weights, weighted) = self.weigh(&rows, &coverages)?;
@@ -318,7 +319,6 @@ impl<'r> Reporter<'r> {
             None => example::example_of_snapshot(engine, &top, &counts)?,
         };
         let (weights, weighted) = self.weigh(&rows, &coverages)?;
-        let groups = || groups::group_by_tld(engine, &rows, &coverages, self.top);
         let all_rows = UnitRows::All(engine.snapshot().origin_count());
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
         Ok(Report {
@@ -338,7 +338,10 @@ impl<'r> Reporter<'r> {
                 .collect(),
             together: counts.together,
             concentrations: self.concentrations(&rows, &coverages, &counts.coverage)?,
-            groups: self.has_groups.then(groups).transpose()?,
+            groups: self
+                .has_groups
+                .then(|| groups::group_by_tld(engine, &rows, &coverages, self.top))
+                .transpose()?,
             reasons: reason_reports(&reasons, lists),
             // All origins have URLs, also those that do not represent their unit.
             top_origins: match lists {
@@ -383,7 +386,6 @@ impl<'r> Reporter<'r> {
 
     fn list_facts(&self, lists: &ListCounts) -> ListFacts {
         let stats = &lists.stats;
-        let has_urls = |row: &u32| lists.tally.of_origin(*row)[0] > 0;
         ListFacts {
             lines: stats.lines,
             allowed_to_all: stats.allowed,
@@ -394,7 +396,7 @@ impl<'r> Reporter<'r> {
             bytes: stats.bytes,
             via_other_scheme: stats.via_other_scheme,
             origins: (0..self.judge.snapshot().origin_count())
-                .filter(has_urls)
+                .filter(|row| lists.tally.of_origin(*row)[0] > 0)
                 .count() as u64,
         }
     }
@@ -420,20 +422,20 @@ fn url_counts(stats: &FilterStats, agent: usize) -> UrlCounts {
 
 /// The reasons that occur, of origins or of URLs.
 fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<ReasonReport> {
-    let report = |(reason, count): (&Reason, ReasonCount)| {
+    let mut reports = Vec::new();
+    for (reason, count) in Reason::ALL.iter().zip(reasons.0) {
         let (urls, urls_refused) = lists.map(|lists| lists.tally.of_reason(*reason)).unzip();
-        ReasonReport {
-            reason: *reason,
-            origins: count.origins,
-            origins_refused: count.refused,
-            urls,
-            urls_refused,
+        if count.origins > 0 || urls.is_some_and(|urls| urls > 0) {
+            reports.push(ReasonReport {
+                reason: *reason,
+                origins: count.origins,
+                origins_refused: count.refused,
+                urls,
+                urls_refused,
+            });
         }
-    };
-    let reports = Reason::ALL.iter().zip(reasons.0).map(report);
+    }
     reports
-        .filter(|report| report.origins > 0 || report.urls.is_some_and(|urls| urls > 0))
-        .collect()
 }
 
 /// The text of bytes that a site wrote.

@@ -78,6 +78,7 @@ impl FieldCounts {
         let mut values = BTreeSet::new();
         for line in lines {
             any = true;
+            // The set is bounded: a hostile file could have very many different values.
             for word in line
                 .split(|b| *b == b',' || b.is_ascii_whitespace())
                 .filter(|word| !word.is_empty())
@@ -132,11 +133,14 @@ impl FieldCounts {
 
 /// A word of the form `key=value`, in lower case.
 fn value(word: &[u8]) -> Option<String> {
-    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
     let (key, value) = word.split_once_str("=")?;
     let plain = word.len() <= MAX_VALUE && !key.is_empty() && !value.is_empty();
     (plain && key.iter().chain(value).all(is_plain))
         .then(|| String::from_utf8_lossy(word).to_ascii_lowercase())
+}
+
+fn is_plain(b: &u8) -> bool {
+    b.is_ascii_alphanumeric() || b"-_.".contains(b)
 }
 
 #[cfg(test)]

@@ -123,8 +123,7 @@ impl Weights {
         };
         let first = first.trim();
         let second = second.trim();
-        // Names of columns have no dots.
-        let is_column = |field: &str| number(field).is_none() && !field.contains('.');
+        // A list may have a header, which has no number and no domain.
         if line == 1 && is_column(first) && is_column(second) {
             return Ok(());
         }
@@ -164,6 +163,11 @@ fn bad_line(line: u64, what: &str) -> Error {
 /// The beginning of a text, for messages.
 fn cut(text: &str) -> String {
     text.chars().take(60).collect()
+}
+
+/// Whether a field of the first line is the name of a column, which has no dots.
+fn is_column(field: &str) -> bool {
+    number(field).is_none() && !field.contains('.')
 }
 
 fn number(text: &str) -> Option<f64> {

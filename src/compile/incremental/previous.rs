@@ -84,25 +84,28 @@ impl PreviousSnapshot {
     ///
     /// Cost: a search in steps that double, so that a merge of two lists is linear.
     pub(crate) fn first_row_from(&self, key: &[u8], row: u32) -> Result<u32> {
-        let is_less = |row: u32| self.origin(row).map(|entry| entry.key() < key);
         let count = self.snapshot.origin_count();
         let mut low = row;
         let mut high = row;
         let mut step = 1;
-        while high < count && is_less(high)? {
+        while high < count && self.is_less(high, key)? {
             low = high + 1;
             high = count.min(high.saturating_add(step));
             step *= 2;
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            if is_less(middle)? {
+            if self.is_less(middle, key)? {
                 low = middle + 1
             } else {
                 high = middle
             }
         }
         Ok(low)
+    }
+
+    fn is_less(&self, row: u32, key: &[u8]) -> Result<bool> {
+        Ok(self.origin(row)?.key() < key)
     }
 
     /// The origin with this key.

@@ -82,7 +82,6 @@ pub(super) fn bar_to(
     whole: f64,
     scale: ShareScale,
 ) -> Markup {
-    let percent = |size: f64| format!("{:.3}%", scale.position(size, whole));
     let text: Vec<String> = segments
         .iter()
         .map(|segment| format!("{} {}", segment.name, weight_share(segment.size, whole)))
@@ -91,9 +90,14 @@ pub(super) fn bar_to(
     html! {
         svg.bar role="img" aria-label=(format!("{}: {}", escape_cut(label, 60), text.join(", "))) {
             @for (segment, text) in segments.iter().zip(&text).filter(|(segment, _)| segment.size > 0.0) {
-                rect class=(format!("f-{}", segment.class)) x=(percent(before)) width=(percent(segment.size)) height="100%" {
+                rect
+                    class=(format!("f-{}", segment.class))
+                    x=(scale.percentage(before, whole))
+                    width=(scale.percentage(segment.size, whole))
+                    height="100%" {
                     title { (text) }
                 }
+                // A splice prints the value of its block, so this one ends in an empty text.
                 ({ before += segment.size; "" })
             }
         }
@@ -104,7 +108,10 @@ pub(super) fn bar_to(
 pub(crate) fn meter(class: &str, size: u64, whole: u64) -> Markup {
     html! {
         svg.meter aria-hidden="true" {
-            rect class=(format!("f-{class}")) width=(format!("{:.3}%", ShareScale::WHOLE.position(size as f64, whole as f64))) height="100%" rx="2" {}
+            rect
+                class=(format!("f-{class}"))
+                width=(ShareScale::WHOLE.percentage(size as f64, whole as f64))
+                height="100%" rx="2" {}
         }
     }
 }

@@ -52,6 +52,11 @@ impl ShareScale {
         }
     }
 
+    /// [`position`](Self::position) as a length in SVG.
+    pub(super) fn percentage(self, part: f64, whole: f64) -> String {
+        format!("{:.3}%", self.position(part, whole))
+    }
+
     /// The labels of the ticks at 0, at the half and at the top.
     pub(crate) fn ticks(self) -> [String; 3] {
         [0.0, self.top / 2.0, self.top].map(tick)

@@ -93,6 +93,7 @@ fn list_tiles(lists: &ListFacts) -> Markup {
 
 fn foot(report: &Report) -> Markup {
     let judging = &report.judging;
+    // Readers of the page do not see the command, so the page states the options of the judge.
     html! {
         footer {
             p {
