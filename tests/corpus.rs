@@ -1,4 +1,4 @@
-//! Real robots.txt files and real URLs with expected verdicts. The data is no part of the
+//! Real robots.txt files and real URLs with expected verdicts. The data is not part of the
 //! repository; without it the tests print `SKIPPED` and pass.
 
 use crate::command::checkout;

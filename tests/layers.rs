@@ -19,10 +19,10 @@
 //! library.
 //!
 //! For rules 2 to 4, a re-exported name belongs to the file that defines it, and a `mod` or `pub
-//! use` declaration is no import. For rule 2, a child may use what its parent's `mod.rs` defines as
-//! long as `mod.rs` only declares and re-exports its children. Once the code of `mod.rs` calls a
-//! child, that child may no longer import from `mod.rs`: the shared item has to move to a file of
-//! its own.
+//! use` declaration is not an import. For rule 2, a child may use what its parent's `mod.rs`
+//! defines as long as `mod.rs` only declares and re-exports its children. Once the code of `mod.rs`
+//! calls a child, that child may no longer import from `mod.rs`: the shared item has to move to a
+//! file of its own.
 
 use crate::command::{VERBS, checkout};
 use std::collections::{BTreeMap, BTreeSet};
@@ -676,7 +676,7 @@ fn node(module: &[String], children: &[String], code: &str) -> Node {
             .rfind(|c| !is_word(c))
             .map_or(0, |before| before + 1);
         at = colons + 2;
-        // Only the start of a path counts. The path of `pub(in crate::judge)` is no import.
+        // Only the start of a path counts. The path of `pub(in crate::judge)` is not an import.
         if code[..start].ends_with("::") || code[..start].ends_with("(in ") {
             continue;
         }

@@ -976,7 +976,7 @@ proptest! {
         };
         let count = |letter: char| records.iter().filter(|record| record.letter == letter).count() as u64;
         for (file, parts) in [(members.concat(), &members), (texts.concat(), &texts)] {
-            // No bytes are no gzip file, so an output without records is an empty member.
+            // An empty file is not a gzip file, so an output without records is an empty member.
             let none = if *parts == members { gz(b"") } else { Vec::new() };
             let one = filtered(&judge, &file, 1, false).unwrap();
             let (outs, index, stats, lines) = &one;
@@ -1044,7 +1044,7 @@ fn long_members_hold_one_record() {
     );
 }
 
-/// A member that holds a WARC file without compression: each block of the file ends in front of one
+/// A member that holds a WARC file without compression: each block of the file ends before one
 /// of the inner members, and none of these is a record.
 #[test]
 fn members_inside_a_member_are_no_records() {

@@ -438,7 +438,7 @@ fn directories_of_robots_files_name_skipped_files() {
     ]);
     assert!(
         ran.stderr
-            .contains("warning: 7 files in directories are no robots.txt"),
+            .contains("warning: 7 files in directories are not the robots.txt of a host"),
         "{}",
         ran.stderr
     );

@@ -41,7 +41,7 @@ fn inputs_are_expanded_in_order() {
             "",
             &["crawl/10.txt", "crawl/2.txt", "crawl/deep/3.txt"],
         ),
-        // The name of an existing file is no pattern.
+        // The name of an existing file is not a pattern.
         (&["c[1].txt"], "", &["c[1].txt"]),
         (
             &["--files-from", "list"],

@@ -337,7 +337,7 @@ fn odd_hosts_are_units() {
         "https://%20",
     ];
     let mut compiler = Compiler::default();
-    // Some of them are no origins.
+    // Some of them are not origins.
     let added = odd
         .iter()
         .filter(|origin| compiler.add_robots(origin, REFUSES.as_bytes()).is_ok())

@@ -114,7 +114,7 @@ def _matches(pattern: str) -> list[str]:
 
 
 def _fixed_part(pattern: str) -> str:
-    """The directory in front of the first wildcard."""
+    """The directory before the first wildcard."""
     while glob.has_magic(pattern):
         pattern = os.path.dirname(pattern)
     return pattern
