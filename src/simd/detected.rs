@@ -15,19 +15,15 @@ use crate::simd::{
 use std::sync::LazyLock;
 
 /// The environment variable that selects scalar code.
-#[cfg(target_arch = "x86_64")]
 const SCALAR_VARIABLE: &str = "ROBOSIEVE_SCALAR";
 
 /// The backend of this process, chosen on first use.
 static DETECTED: LazyLock<AnyBackend> = LazyLock::new(|| {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = Avx2::detect().filter(|_| !is_scalar_requested()) {
-        return AnyBackend::Avx2(avx2);
-    }
-    AnyBackend::Scalar(Scalar)
+    AnyBackend::vector()
+        .filter(|_| !is_scalar_requested())
+        .unwrap_or(AnyBackend::Scalar(Scalar))
 });
 
-#[cfg(target_arch = "x86_64")]
 fn is_scalar_requested() -> bool {
     std::env::var_os(SCALAR_VARIABLE).is_some_and(|value| value == "1")
 }
@@ -42,6 +38,20 @@ pub(crate) enum AnyBackend {
 }
 
 impl AnyBackend {
+    /// Returns the vector backend of this machine, if it has one.
+    fn vector() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        return Avx2::detect().map(Self::Avx2);
+        #[cfg(not(target_arch = "x86_64"))]
+        None
+    }
+
+    /// Returns all backends of this machine, whatever the environment says.
+    #[cfg(test)]
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::Scalar(Scalar)).chain(Self::vector())
+    }
+
     /// Returns the backend of this process. After the first call this costs one load.
     #[inline]
     pub(crate) fn detect() -> Self {
@@ -84,19 +94,19 @@ macro_rules! dispatch_steps {
 
 for_each_step!(dispatch_steps);
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
     /// Runs itself again with the variable set, so that both backends are checked in each run.
     #[test]
     fn environment_variable_selects_scalar_code() {
-        let is_avx2 = matches!(AnyBackend::detect(), AnyBackend::Avx2(_));
+        let is_scalar = matches!(AnyBackend::detect(), AnyBackend::Scalar(_));
         if is_scalar_requested() {
-            assert!(!is_avx2);
+            assert!(is_scalar);
             return;
         }
-        assert_eq!(is_avx2, Avx2::detect().is_some());
+        assert_eq!(is_scalar, AnyBackend::vector().is_none());
         let name = "simd::detected::tests::environment_variable_selects_scalar_code";
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
         let output = again
