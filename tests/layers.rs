@@ -970,6 +970,8 @@ fn unsafe_code_is_confined() {
             "src/simd/avx2/mod.rs",
             "src/simd/avx2/vectors.rs",
             "src/simd/mod.rs",
+            "src/simd/neon/mod.rs",
+            "src/simd/neon/vectors.rs",
             "src/snapshot/map.rs"
         ]
     );

@@ -49,6 +49,25 @@ pub(crate) fn first_word(text: &[u8]) -> u64 {
     }
 }
 
+/// The first 16 bytes of a text as two little-endian numbers. A shorter text is padded with zeros at
+/// its end.
+#[inline(always)]
+pub(crate) fn first_words(text: &[u8]) -> [u64; 2] {
+    if let Some(first) = text.first_chunk::<16>() {
+        let both = u128::from_le_bytes(*first);
+        return [both as u64, (both >> 64) as u64];
+    }
+    match first_and_last(text) {
+        // Two words that overlap. The second is shifted by the overlap, in two steps because that
+        // can be all 64 bits.
+        Some([first, last]) => [
+            u64::from_le_bytes(*first),
+            u64::from_le_bytes(*last) >> (8 * (15 - text.len())) >> 8,
+        ],
+        None => [first_word(text), 0],
+    }
+}
+
 /// The last eight bytes of a text as a little-endian number, so that the last byte is the highest.
 /// A shorter text is padded with zeros at its start.
 #[inline(always)]
@@ -101,6 +120,19 @@ pub(crate) fn starts_with_masked(text: &[u8], prefix: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_texts_are_padded() {
+        let text: Vec<u8> = (1..20).collect();
+        for len in 0..=text.len() {
+            let mut padded = [0; 16];
+            let whole = len.min(16);
+            padded[..whole].copy_from_slice(&text[..whole]);
+            let [low, high] = first_words(&text[..len]);
+            let both = u128::from(high) << 64 | u128::from(low);
+            assert_eq!(both.to_le_bytes(), padded, "{len}");
+        }
+    }
 
     #[test]
     fn prefixes_are_recognised() {

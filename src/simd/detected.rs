@@ -1,4 +1,4 @@
-//! The backend of this machine, chosen at run time: AVX2 if the machine has it, scalar code
+//! The backend of this machine, chosen at run time: AVX2 or NEON if the machine has it, scalar code
 //! otherwise.
 //!
 //! `ROBOSIEVE_SCALAR=1` in the environment selects scalar code on every machine, so that the tests
@@ -7,6 +7,8 @@
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx2::Avx2;
 use crate::simd::backend::for_each_step;
+#[cfg(target_arch = "aarch64")]
+use crate::simd::neon::Neon;
 use crate::simd::scalar::Scalar;
 use crate::simd::{
     Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles,
@@ -34,6 +36,8 @@ fn is_scalar_requested() -> bool {
 pub(crate) enum AnyBackend {
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
     Scalar(Scalar),
 }
 
@@ -42,7 +46,9 @@ impl AnyBackend {
     fn vector() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         return Avx2::detect().map(Self::Avx2);
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        return Some(Self::Neon(Neon));
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         None
     }
 
@@ -64,6 +70,8 @@ impl AnyBackend {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(backend) => backend.run(kernel),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(backend) => backend.run(kernel),
             Self::Scalar(backend) => kernel.run(backend),
         }
     }
@@ -84,6 +92,8 @@ macro_rules! dispatch_steps {
                     match self {
                         #[cfg(target_arch = "x86_64")]
                         Self::Avx2(backend) => backend.$name($($argument),*),
+                        #[cfg(target_arch = "aarch64")]
+                        Self::Neon(backend) => backend.$name($($argument),*),
                         Self::Scalar(backend) => backend.$name($($argument),*),
                     }
                 }

@@ -1,9 +1,10 @@
 //! SIMD: the vector backends, and the scalar code that specifies them.
 //!
-//! [`Backend`] lists the steps. `scalar` implements them for all machines, and `avx2` for x86-64
-//! with AVX2, which is 3 to 9 times as fast at scanning lists. [`AnyBackend`] detects the
-//! instructions at run time, so one binary serves all machines of an architecture. A hot loop is a
-//! [`Kernel`], which is compiled once per backend.
+//! [`Backend`] lists the steps. `scalar` implements them for all machines, `avx2` for x86-64 with
+//! AVX2, and `neon` for aarch64, where NEON is part of the architecture. AVX2 is 3 to 9 times as
+//! fast as scalar code at scanning lists. [`AnyBackend`] detects the instructions at run time, so
+//! one binary serves all machines of an architecture. A hot loop is a [`Kernel`], which is compiled
+//! once per backend.
 //!
 //! Tests compare each vector step with its scalar version on random input.
 
@@ -11,6 +12,8 @@
 mod avx2;
 mod backend;
 mod detected;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
@@ -35,7 +38,13 @@ pub(crate) fn equal_tags(tags: &[u8; TAGS_LEN], tag: u16) -> Lanes {
         #[expect(unsafe_code, reason = "calls a function with target features")]
         return unsafe { sse2::equal_tags(tags, tag) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    {
+        // SAFETY: the function requires only NEON, which every aarch64 machine has.
+        #[expect(unsafe_code, reason = "calls a function with target features")]
+        return unsafe { neon::equal_tags(tags, tag) };
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     scalar::equal_tags(tags, tag)
 }
 
@@ -66,7 +75,19 @@ pub(crate) fn prefetch<T>(soon: &T) {
             _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast());
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    {
+        // SAFETY: the instruction faults at no address, and changes no register, flag or memory.
+        #[expect(unsafe_code, reason = "there is no stable intrinsic")]
+        unsafe {
+            std::arch::asm!(
+                "prfm pldl1keep, [{address}]",
+                address = in(reg) std::ptr::from_ref(soon).addr(),
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = soon;
 }
 

@@ -34,7 +34,7 @@ macro_rules! implement {
 
 for_each_step!(implement);
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[inline(never)]
 pub(super) fn equal_tags(tags: &[u8; crate::simd::TAGS_LEN], tag: u16) -> crate::simd::Lanes {
     let tags = tags.as_chunks::<2>().0.iter().enumerate();

@@ -1,6 +1,6 @@
 //! Vectors of 32 bytes: loading texts, and operations that several steps share.
 
-use crate::bytes::{first_and_last, first_word};
+use crate::bytes::{first_and_last, first_words};
 use crate::simd::Nibbles;
 use std::arch::x86_64::*;
 
@@ -52,13 +52,7 @@ fn load_short(text: &[u8]) -> __m256i {
             load_half(head),
         );
     }
-    let [low, high] = match first_and_last(text) {
-        Some([head, tail]) => [
-            u64::from_le_bytes(*head),
-            u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8,
-        ],
-        None => [first_word(text), 0],
-    };
+    let [low, high] = first_words(text);
     _mm256_zextsi128_si256(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))
 }
 

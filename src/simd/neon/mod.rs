@@ -1,0 +1,61 @@
+//! The NEON backend: the steps in vectors of 16 bytes. See [`Backend`] for the contracts.
+
+mod fingerprints;
+mod signature;
+mod sorted_words;
+mod tags;
+mod text;
+mod vectors;
+
+use crate::simd::{
+    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles,
+    PairTables, backend,
+};
+use fingerprints::scan_fingerprints;
+use signature::{characters, next_subset, pair_bits};
+use sorted_words::count_not_greater;
+pub(super) use tags::equal_tags;
+use text::{equal_bytes, is_plain, scan_host, scan_lines};
+
+/// The backend of every aarch64 machine. NEON is part of the architecture, so nothing is detected,
+/// and a kernel needs no function that enables the instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neon;
+
+impl Neon {
+    /// Runs a kernel.
+    #[inline(always)]
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+}
+
+#[inline(never)]
+fn outlined<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+/// Implements each step by the function of the same name.
+macro_rules! implement {
+    ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        impl Backend for Neon {
+            #[inline(always)]
+            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
+                outlined(work)
+            }
+
+            $(
+                #[inline(always)]
+                fn $name(self, $($argument: $type),*) -> $output {
+                    // SAFETY: these functions require only NEON, which every aarch64 machine has.
+                    #[expect(unsafe_code, reason = "calls a function with target features")]
+                    unsafe {
+                        $name($($argument),*)
+                    }
+                }
+            )*
+        }
+    };
+}
+
+backend::for_each_step!(implement);
