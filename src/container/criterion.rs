@@ -68,14 +68,17 @@ impl Criterion {
 
     /// The verdict of a line: the kept one if the required agents have it, else the other.
     #[inline]
-    pub(crate) fn line_verdict(self, verdicts: &VerdictsRef<'_>, agents: usize) -> Verdict {
+    pub(crate) fn line_verdict(self, verdicts: &VerdictsRef<'_>) -> Verdict {
         if let Some(verdict) = verdicts.unjudged() {
             return verdict;
         }
-        let allowed = verdicts.allowed_count();
         let is_allowed = match (self.keep, self.require) {
-            (Keep::Allowed, Require::All) | (Keep::Disallowed, Require::Any) => allowed == agents,
-            (Keep::Allowed, Require::Any) | (Keep::Disallowed, Require::All) => allowed > 0,
+            (Keep::Allowed, Require::All) | (Keep::Disallowed, Require::Any) => {
+                verdicts.are_all_allowed()
+            }
+            (Keep::Allowed, Require::Any) | (Keep::Disallowed, Require::All) => {
+                verdicts.is_any_allowed()
+            }
         };
         if is_allowed {
             Verdict::Allowed
@@ -87,7 +90,7 @@ impl Criterion {
     /// Counts lines with these verdicts, in total and for each agent.
     #[inline]
     pub(crate) fn count(self, verdicts: &VerdictsRef<'_>, lines: u64, stats: &mut FilterStats) {
-        stats.count(self.line_verdict(verdicts, verdicts.agents), lines);
+        stats.count(self.line_verdict(verdicts), lines);
         stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
         if stats.agent_allowed.len() < verdicts.agents {
             stats.agent_allowed.resize(verdicts.agents, 0);

@@ -1,18 +1,20 @@
-//! Judges rows, such as the lines of a block, in batches: three passes overlap their cache misses.
+//! Judges rows, such as the lines of a block, in batches: four passes overlap their cache misses.
 //!
 //! In a list in random order, nearly every row has another origin than the row before. Finding its
 //! rules is a chain of cache misses, each of which needs the result of the last: bucket of the
 //! index, entry, robots.txt, rules. Judged row by row, the processor waits for each of them. So a
-//! batch of [`BATCH`] rows goes through three passes:
+//! batch of [`BATCH`] rows goes through four passes:
 //!
 //! 1. [`split`](JudgeRows::split) divides the rows into *origin runs*: consecutive rows with the
-//!    same origin. It hashes each origin and prefetches its bucket.
-//! 2. [`prefetch`](JudgeRows::prefetch) probes the index for all runs, then reads ahead one step
+//!    same origin.
+//! 2. [`hash`](JudgeRows::hash) hashes the origin of each run and prefetches its bucket.
+//! 3. [`prefetch`](JudgeRows::prefetch) probes the index for all runs, then reads ahead one step
 //!    after the other. Within a step, the cache misses of all runs overlap.
-//! 3. [`judge_run`](JudgeRows::judge_run) looks up each run's origin and judges its paths. By now
+//! 4. [`judge_run`](JudgeRows::judge_run) looks up each run's origin and judges its paths. By now
 //!    their data is in the cache.
 //!
-//! In a sorted list, a run is often a whole batch, so the first two passes cost little.
+//! Each pass writes arrays that the next one reads. In a sorted list, a run is often a whole batch,
+//! so the passes over runs cost little.
 //!
 //! All of this is compiled into one function per vector backend, hence `inline(always)`. With calls
 //! to the short vector functions, the time rose by a tenth.
@@ -20,7 +22,7 @@
 use super::engine::{Engine, Scratch};
 use super::options::Stage;
 use super::rows::{BATCH, LineRows, LineRun, RowSource};
-use super::verdicts_ref::VerdictsRef;
+use super::verdicts_ref::{VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::NONE;
@@ -106,7 +108,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> Kernel
 impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
     JudgeRows<'_, '_, 'd, S, F>
 {
-    /// Runs the three passes over a batch of `count` rows.
+    /// Runs the passes over a batch of `count` rows.
     #[inline(always)]
     fn judge_batch(
         &mut self,
@@ -116,85 +118,90 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
     ) -> Result<()> {
         self.split(count, runs, backend);
         if self.until == Stage::Split {
-            black_box(&runs.all);
+            black_box(&runs);
             return Ok(());
         }
+        self.hash(runs);
         self.prefetch(runs);
         let mut emitted = 0;
-        for (run, next) in runs.pairs() {
+        for run in 0..runs.count.min(BATCH) {
             // Runs of unknown origins need no look-up. They wait until the next run of a known
             // origin, so that consecutive ones are emitted together.
-            if run.probe == Probe::ABSENT && !self.engine.options.any_scheme {
+            let is_absent = (runs.probes[run] == Probe::ABSENT) & (runs.lens[run] > 0);
+            if is_absent & !self.engine.options.any_scheme {
                 continue;
             }
-            let (first, end) = (run.first as usize, next.first as usize);
-            self.emit_unknown(emitted..first);
-            self.judge_run(run, first..end, backend)?;
-            emitted = end;
+            let rows = runs.rows(run);
+            self.emit_unknown(emitted..rows.start);
+            emitted = rows.end;
+            self.judge_run(runs, run, rows, backend)?;
         }
         self.emit_unknown(emitted..count);
         Ok(())
     }
 
-    /// First pass: divides the rows of a batch into runs, and prefetches the buckets of the index.
+    /// First pass: divides the rows of a batch into runs.
+    ///
+    /// Cost: a vector comparison for a row with the origin of the row before, as most rows of a
+    /// sorted list, and some fifty instructions for any other.
     #[inline(always)]
     fn split(&self, count: usize, runs: &mut OriginRuns, backend: impl Backend) {
-        runs.len = 0;
+        runs.count = 0;
         let mut previous = PreviousOrigin::NONE;
         for row in 0..count {
             let text = self.rows.text(row);
-            // One vector comparison finds that a row has the same origin, without parsing it.
-            let is_whole = !S::IS_OPEN || self.rows.has_len(row, previous.origin.len() + 1);
-            if !(is_whole && previous.starts(text, backend)) {
-                let origin = self.plain_origin(row, text, backend);
-                previous = PreviousOrigin::new(text, origin);
-                let len = origin.map_or(0, |origin| origin.len);
-                let hash = self.engine.view.hash(&text[..len]);
-                self.engine.view.prefetch(hash);
-                runs.push(OriginRun {
-                    first: row as u32,
-                    origin_len: len as u32,
-                    hash,
-                    probe: Probe::SKIPPED,
-                });
+            let is_whole = !S::IS_OPEN || self.rows.has_len(row, previous.len as usize + 1);
+            if is_whole && previous.starts(text, backend) {
+                continue;
             }
+            let origin = self.plain_origin(row, text, backend);
+            previous = PreviousOrigin::new(text, origin);
+            runs.push(row, origin.len);
         }
-        if let Some(sentinel) = runs.all.get_mut(runs.len) {
-            sentinel.first = count as u32;
+        runs.end_at(count);
+    }
+
+    /// Second pass: hashes the origins, and prefetches the buckets of the index.
+    ///
+    /// Cost: some forty instructions per run. Of a row without a plain origin it hashes nothing.
+    #[inline(always)]
+    fn hash(&self, runs: &mut OriginRuns) {
+        for run in 0..runs.count.min(BATCH) {
+            let text = self.rows.text(runs.firsts[run] as usize);
+            let hash = self.engine.view.hash(&text[..runs.lens[run] as usize]);
+            self.engine.view.prefetch(hash);
+            runs.hashes[run] = hash;
         }
     }
 
     /// The plain origin of a row, if it has one; `text` goes on after the row.
     #[inline(always)]
-    fn plain_origin(&self, row: usize, text: &[u8], backend: impl Backend) -> Option<PlainOrigin> {
+    fn plain_origin(&self, row: usize, text: &[u8], backend: impl Backend) -> PlainOrigin {
         let origin = url::plain_origin(text, backend);
-        if !S::IS_OPEN
-            || origin
-                .is_some_and(|origin| origin.has_path && self.rows.has_len(row, origin.len + 1))
-        {
+        if !S::IS_OPEN || (origin.has_path && self.rows.has_len(row, origin.len as usize + 1)) {
             return origin;
         }
         // What follows the row may have been taken for a part of its origin.
         url::plain_origin(self.rows.url(row), backend)
     }
 
-    /// Second pass: probes the index for each run, and reads ahead for origins that are not cached.
+    /// Third pass: probes the index for each run, and reads ahead for origins that are not cached.
     ///
-    /// Each loop reads what the loop above it has prefetched. The results after the probe are
+    /// Each loop reads what the loop before it has prefetched. The results after the probe are
     /// guesses: nothing depends on them except what is prefetched next.
     #[inline(always)]
     fn prefetch(&self, runs: &mut OriginRuns) {
         let (view, origins) = (self.engine.view, &self.scratch.origins);
         let mut offsets = [NONE; BATCH];
         let mut count = 0;
-        for run in runs.iter_mut().filter(|run| run.origin_len > 0) {
-            run.probe = view.probe(run.hash);
-            // The offset is always written, and counted if there is one. So no branch waits for the
+        for run in 0..runs.count.min(BATCH) {
+            let hash = runs.hashes[run];
+            let probe = view.probe(hash);
+            runs.probes[run] = probe;
+            // The offset is always written, and counted if it is of use. So no branch waits for the
             // index.
-            if let Some(free) = offsets.get_mut(count) {
-                *free = run.probe.offset;
-            }
-            count += usize::from((run.probe.offset != NONE) & !origins.may_contain(run.hash));
+            offsets[count % BATCH] = probe.offset;
+            count += usize::from((probe.offset != NONE) & !origins.may_contain(hash));
         }
         // From here on, `offsets` has for each new origin: its entry, then its robots.txt, then the
         // global rules of that.
@@ -210,15 +217,16 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
         });
     }
 
-    /// Third pass: judges the rows of a run.
+    /// Fourth pass: judges the rows of a run.
     #[inline(always)]
     fn judge_run(
         &mut self,
-        run: &OriginRun,
+        runs: &OriginRuns,
+        run: usize,
         rows: Range<usize>,
         backend: impl Backend,
     ) -> Result<()> {
-        let len = run.origin_len as usize;
+        let len = runs.lens[run] as usize;
         if len == 0 {
             return self.judge_unsplit(rows);
         }
@@ -227,7 +235,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
             origins, other_key, ..
         } = &mut *self.scratch;
         self.engine
-            .enter(key, run.hash, run.probe, origins, other_key)?;
+            .enter(key, runs.hashes[run], runs.probes[run], origins, other_key)?;
         if self.until == Stage::Locate {
             return Ok(());
         }
@@ -235,18 +243,49 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
             (self.each)(&self.rows, rows, verdicts);
             return Ok(());
         }
-        for row in rows {
+        // Rows with the same answer of one rule set are emitted together.
+        let mut open = rows.start;
+        let mut open_word = None;
+        for row in rows.clone() {
             let path = self.rows.path(row, len);
             if path.is_empty() || !self.rows.is_plain(row, path, backend) {
+                self.emit_word(open..row, open_word);
                 self.judge_odd_row(row, len, backend)?;
+                open = row + 1;
+                open_word = None;
                 continue;
             }
             // A plain path is its own normal form.
             let (origin, matching) = (self.scratch.origins.current(), &mut self.scratch.matching);
             let verdicts = self.engine.judge_path(path, origin, matching, backend)?;
-            (self.each)(&self.rows, row..row + 1, verdicts);
+            let word = match verdicts.answer {
+                VerdictBits::Word(word) => Some(word),
+                VerdictBits::Same(_) | VerdictBits::Words(_) => None,
+            };
+            if word.is_some() && word == open_word {
+                continue;
+            }
+            if let Some(word) = open_word {
+                let verdicts = origin.verdicts(VerdictBits::Word(word));
+                (self.each)(&self.rows, open..row, verdicts);
+            }
+            open = row;
+            open_word = word;
+            if word.is_none() {
+                (self.each)(&self.rows, row..row + 1, verdicts);
+            }
         }
+        self.emit_word(open..rows.end, open_word);
         Ok(())
+    }
+
+    /// Emits rows of the current origin with the same answer of its one rule set.
+    #[inline(always)]
+    fn emit_word(&mut self, rows: Range<usize>, word: Option<u64>) {
+        if let Some(word) = word {
+            let origin = self.scratch.origins.current();
+            (self.each)(&self.rows, rows, origin.verdicts(VerdictBits::Word(word)));
+        }
     }
 
     /// Judges a row of the current origin whose path is not plain or is empty. The origin has
@@ -294,100 +333,91 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
     }
 }
 
-/// Consecutive lines of a batch with the same plain origin, or one line whose origin is not plain.
-///
-/// It has numbers only: with slices and enums, the compiler assembled it from its parts at each
-/// use.
-#[derive(Clone, Copy)]
-struct OriginRun {
-    /// The number of its first line in the batch.
-    first: u32,
-    /// The length of the origin, or 0 if it is not plain.
-    origin_len: u32,
-    /// The hash of the origin.
-    hash: u64,
-    /// The result of probing the index.
-    probe: Probe,
-}
-
-/// The runs of a batch, and a sentinel that begins at the end of the batch.
+/// The origin runs of a batch, as arrays with one value per run. A run is consecutive rows with the
+/// same plain origin, or one row whose origin is not plain.
+#[derive(Debug)]
 struct OriginRuns {
-    all: [OriginRun; BATCH + 1],
-    /// The number of runs without the sentinel.
-    len: usize,
+    /// The number of the first row; after the last run, the number of rows.
+    firsts: [u32; BATCH + 1],
+    /// The length of the origin, or 0 if it is not plain.
+    lens: [u32; BATCH],
+    /// The hash of the origin.
+    hashes: [u64; BATCH],
+    /// The result of probing the index.
+    probes: [Probe; BATCH],
+    /// The number of runs.
+    count: usize,
 }
 
 impl OriginRuns {
     fn new() -> Self {
-        let none = OriginRun {
-            first: 0,
-            origin_len: 0,
-            hash: 0,
-            probe: Probe::SKIPPED,
-        };
         Self {
-            all: [none; BATCH + 1],
-            len: 0,
+            firsts: [0; BATCH + 1],
+            lens: [0; BATCH],
+            hashes: [0; BATCH],
+            probes: [Probe::SKIPPED; BATCH],
+            count: 0,
         }
     }
 
+    /// Adds a run.
     #[inline(always)]
-    fn push(&mut self, run: OriginRun) {
-        if let Some(free) = self.all.get_mut(self.len) {
-            *free = run;
-            self.len += 1;
+    fn push(&mut self, first: usize, origin_len: u32) {
+        if self.count < BATCH {
+            self.firsts[self.count] = first as u32;
+            self.lens[self.count] = origin_len;
+            self.count += 1;
         }
     }
 
-    /// Each run with the next one, or with the sentinel.
+    /// Ends the last run at this row.
     #[inline(always)]
-    fn pairs(&self) -> impl Iterator<Item = (&OriginRun, &OriginRun)> {
-        let pairs = self.all.get(..=self.len).unwrap_or_default().windows(2);
-        pairs.map(|pair| (&pair[0], &pair[1]))
+    fn end_at(&mut self, rows: usize) {
+        self.firsts[self.count.min(BATCH)] = rows as u32;
     }
 
+    /// The rows of a run.
     #[inline(always)]
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut OriginRun> {
-        self.all.get_mut(..self.len).unwrap_or_default().iter_mut()
+    fn rows(&self, run: usize) -> Range<usize> {
+        self.firsts[run] as usize..self.firsts[run + 1] as usize
     }
 }
 
-/// The origin of the previous line, if it is plain and a path follows it.
+/// The origin of an earlier row, if it is plain and a path follows it.
 #[derive(Clone, Copy)]
 struct PreviousOrigin<'b> {
-    origin: &'b [u8],
-    /// The first bytes of the previous line.
+    /// The text of that row.
+    text: &'b [u8],
+    /// The first bytes of the text.
     window: &'b [u8; 32],
-    /// A bit for each byte of the window up to the `/` after the origin.
+    /// The length of the origin.
+    len: u32,
+    /// A bit for each byte of the window up to the `/` after the origin; 0 if no row can have the
+    /// same origin.
     mask: u32,
 }
 
 impl<'b> PreviousOrigin<'b> {
-    /// No line has this origin.
+    /// No row has this origin.
     const NONE: Self = Self {
-        origin: &[],
+        text: &[],
         window: &[0; 32],
-        mask: u32::MAX,
+        len: 0,
+        mask: 0,
     };
 
     #[inline(always)]
-    fn new(text: &'b [u8], origin: Option<PlainOrigin>) -> Self {
-        match (text.first_chunk(), origin) {
-            (
-                Some(window),
-                Some(PlainOrigin {
-                    len,
-                    has_path: true,
-                }),
-            ) => {
-                let mask = 2u32.unbounded_shl(len as u32).wrapping_sub(1);
-                Self {
-                    origin: &text[..len],
-                    window,
-                    mask,
-                }
-            }
-            _ => Self::NONE,
+    fn new(text: &'b [u8], origin: PlainOrigin) -> Self {
+        let Some(window) = text.first_chunk() else {
+            return Self::NONE;
+        };
+        // All bits for an origin that fills the window.
+        let mask = 2u32.unbounded_shl(origin.len).wrapping_sub(1);
+        Self {
+            text,
+            window,
+            len: origin.len,
+            mask: if origin.has_path { mask } else { 0 },
         }
     }
 
@@ -397,15 +427,16 @@ impl<'b> PreviousOrigin<'b> {
         let Some(window) = text.first_chunk() else {
             return false;
         };
-        let is_equal = !backend.equal_bytes(window, self.window) & self.mask == 0;
-        // `NONE` has no origin, but its window can be equal.
-        let is_short = (1..window.len()).contains(&self.origin.len());
-        is_equal && (is_short || self.starts_long(text))
+        let differing = !backend.equal_bytes(window, self.window) & self.mask;
+        (self.mask != 0) & (differing == 0) && (self.len < 32 || self.starts_long(text))
     }
 
-    /// The same for an origin that may be longer than the window.
+    /// The same for an origin that is longer than the window.
     #[inline(never)]
     fn starts_long(self, text: &[u8]) -> bool {
-        text.starts_with(self.origin) && text.get(self.origin.len()) == Some(&b'/')
+        let with_slash = self.len as usize + 1;
+        self.text
+            .get(..with_slash)
+            .is_some_and(|origin| text.starts_with(origin))
     }
 }

@@ -61,12 +61,6 @@ impl<'l> LineRun<'l> {
 pub(super) struct LineRows<'d> {
     data: &'d [u8],
     scanner: LineScanner<'d>,
-    /// The start of the first line of the batch, then the end of each line, including its line end.
-    bounds: [usize; BATCH + 1],
-    /// The number of lines in the batch.
-    count: usize,
-    /// A bit for each line of the batch that may not be plain.
-    odd: u64,
 }
 
 impl<'d> LineRows<'d> {
@@ -74,16 +68,13 @@ impl<'d> LineRows<'d> {
         Self {
             data,
             scanner: LineScanner::new(data),
-            bounds: [0; BATCH + 1],
-            count: 0,
-            odd: 0,
         }
     }
 
     /// Neighbouring lines of the batch.
     #[inline(always)]
     pub(super) fn run(&self, rows: Range<usize>) -> LineRun<'_> {
-        match self.bounds.get(rows.start..=rows.end) {
+        match self.scanner.bounds().get(rows.start..=rows.end) {
             Some([start, ends @ ..]) => LineRun {
                 start: *start,
                 ends,
@@ -97,7 +88,8 @@ impl<'d> LineRows<'d> {
 
     #[inline(always)]
     fn range(&self, row: usize) -> Range<usize> {
-        self.bounds[row]..self.bounds[row + 1]
+        let bounds = self.scanner.bounds();
+        bounds[row]..bounds[row + 1]
     }
 }
 
@@ -106,17 +98,12 @@ impl<'d> RowSource<'d> for LineRows<'d> {
 
     #[inline(always)]
     fn next_batch(&mut self, backend: impl Backend) -> usize {
-        let [start, ends @ ..] = &mut self.bounds;
-        if let Some(last) = self.count.checked_sub(1) {
-            *start = ends[last];
-        }
-        (self.count, self.odd) = self.scanner.next(ends, backend);
-        self.count
+        self.scanner.next_batch(backend)
     }
 
     #[inline(always)]
     fn text(&self, row: usize) -> &'d [u8] {
-        &self.data[self.bounds[row]..]
+        &self.data[self.scanner.bounds()[row]..]
     }
 
     #[inline(always)]
@@ -136,6 +123,6 @@ impl<'d> RowSource<'d> for LineRows<'d> {
 
     #[inline(always)]
     fn is_plain(&self, row: usize, _path: &[u8], _backend: impl Backend) -> bool {
-        self.odd.unbounded_shr(row as u32) & 1 == 0
+        !self.scanner.is_odd(row)
     }
 }

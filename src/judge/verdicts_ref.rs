@@ -121,11 +121,33 @@ impl VerdictsRef<'_> {
         }
     }
 
+    /// Whether every agent may fetch the URL.
+    ///
+    /// Compares words: the baseline of x86-64 has no instruction that counts bits.
+    #[inline]
+    pub(crate) fn are_all_allowed(&self) -> bool {
+        match self.answer {
+            VerdictBits::Same(verdict) => verdict == Verdict::Allowed,
+            VerdictBits::Word(word) => word == u64::MAX >> (64 - self.agents.clamp(1, 64)),
+            VerdictBits::Words(_) => self.allowed_count() == self.agents,
+        }
+    }
+
+    /// Whether one agent or more may fetch the URL.
+    #[inline]
+    pub(crate) fn is_any_allowed(&self) -> bool {
+        match self.answer {
+            VerdictBits::Same(verdict) => verdict == Verdict::Allowed,
+            VerdictBits::Word(word) => word != 0,
+            VerdictBits::Words(words) => words.iter().any(|word| *word != 0),
+        }
+    }
+
     /// Adds `lines` to the counts of the agents that may fetch them.
     #[inline]
     pub(crate) fn count_allowed(&self, lines: u64, counts: &mut [u64]) {
         // Most lines of most lists are allowed to all.
-        if self.allowed_count() == self.agents {
+        if self.are_all_allowed() {
             counts.iter_mut().for_each(|count| *count += lines);
         } else if let Ok(words) = self.answer.bits() {
             let counts = counts.chunks_mut(64).zip(words);

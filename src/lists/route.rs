@@ -67,12 +67,11 @@ pub(super) fn find_runs<'s>(
     let mut stats = FilterStats::of_bytes(data.len() as u64);
     match block.kind {
         BlockKind::Lines => {
-            let agents = judge.agents().len();
             let mut run = OpenRun::default();
             judge_records(judge, block, until, scratch, |lines, _, verdicts| {
                 stats.via_other_scheme +=
                     u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
-                let verdict = criterion.line_verdict(&verdicts, agents);
+                let verdict = criterion.line_verdict(&verdicts);
                 if verdict == Verdict::Invalid {
                     stats.count_blank(data, lines);
                 }

@@ -79,7 +79,7 @@ fn judge_row_group(
             judged.resize(block.urls.rows, Verdict::Invalid);
             block.stats =
                 judge_batch(engine, criterion, &block.urls, scratch, |rows, verdicts| {
-                    judged[rows].fill(criterion.line_verdict(verdicts, engine.agents().len()));
+                    judged[rows].fill(criterion.line_verdict(verdicts));
                 })?;
             Ok(())
         },

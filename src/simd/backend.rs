@@ -13,9 +13,8 @@ macro_rules! for_each_step {
             fn scan_lines(self, text: &[u8; 64]) -> LineMasks;
             /// Compares two texts byte by byte: bit `i` is set if the bytes at `i` are equal.
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
-            /// Finds the end of the host name at the start of `window`, and its last label. `None`
-            /// if all 32 bytes are part of the name.
-            fn scan_host(self, window: &[u8; 32]) -> Option<HostScan>;
+            /// Marks the bytes of plain host names, and the dots: bit `i` stands for byte `i`.
+            fn host_bytes(self, window: &[u8; 32]) -> HostMasks;
             /// Whether a text has no [odd](LineMasks::odd) bytes. Such a path is in normal form for
             /// every profile, as nearly all paths are.
             fn is_plain(self, text: &[u8]) -> bool;
@@ -71,11 +70,11 @@ pub(crate) struct LineMasks {
     pub odd: u64,
 }
 
-/// The host name at the start of a text.
+/// The bytes of host names in a text of 32 bytes: bit `i` stands for byte `i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HostScan {
-    /// The length of the run of lower-case letters, digits, `.`, `-` and `_`.
-    pub len: usize,
-    /// The start of the last label in that run.
-    pub label: usize,
+pub(crate) struct HostMasks {
+    /// Lower-case letters, digits, `.`, `-` and `_`.
+    pub host: u32,
+    /// Dots.
+    pub dots: u32,
 }

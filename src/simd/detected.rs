@@ -11,7 +11,7 @@ use crate::simd::backend::for_each_step;
 use crate::simd::neon::Neon;
 use crate::simd::scalar::Scalar;
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles,
+    Backend, BucketMatches, Characters, Fingerprints, HostMasks, Kernel, LineMasks, Nibbles,
     PairTables,
 };
 use std::sync::LazyLock;

@@ -6,7 +6,7 @@
 
 use crate::simd::backend::for_each_step;
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables,
+    Backend, BucketMatches, Characters, Fingerprints, HostMasks, LineMasks, Nibbles, PairTables,
 };
 
 /// The backend of every machine.
@@ -101,14 +101,17 @@ pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
 }
 
 #[inline(never)]
-pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
-    let plain = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-_".contains(b);
-    let len = window.iter().position(|b| !plain(b))?;
-    let label = window[..len]
-        .iter()
-        .rposition(|&b| b == b'.')
-        .map_or(0, |dot| dot + 1);
-    Some(HostScan { len, label })
+pub(super) fn host_bytes(window: &[u8; 32]) -> HostMasks {
+    let bits = |is: fn(u8) -> bool| {
+        window
+            .iter()
+            .rev()
+            .fold(0, |bits, b| bits << 1 | u32::from(is(*b)))
+    };
+    HostMasks {
+        host: bits(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-_".contains(&b)),
+        dots: bits(|b| b == b'.'),
+    }
 }
 
 #[inline(never)]

@@ -76,7 +76,7 @@ proptest! {
                 }
             }
             if let Some(window) = text.first_chunk() {
-                prop_assert_eq!(backend.scan_host(window), scalar::scan_host(window));
+                prop_assert_eq!(backend.host_bytes(window), scalar::host_bytes(window));
             }
             for len in LENGTHS.into_iter().chain([text.len() / 2, text.len()]) {
                 let Some(text) = text.get(..len) else { continue };
@@ -112,7 +112,7 @@ proptest! {
         let mut window = [b'x'; 32];
         window[at] = byte;
         for backend in AnyBackend::all() {
-            prop_assert_eq!(backend.scan_host(&window), scalar::scan_host(&window));
+            prop_assert_eq!(backend.host_bytes(&window), scalar::host_bytes(&window));
         }
     }
 

@@ -126,7 +126,7 @@ impl<'s> RouteJob<'_, 's> {
         engine.judge_lines(&results.urls.urls, Stage::Match, scratch, |lines, found| {
             let count = lines.ends.len();
             self.criterion.count(&found, count as u64, stats);
-            let verdict = self.criterion.line_verdict(&found, engine.agents().len());
+            let verdict = self.criterion.line_verdict(&found);
             verdicts.extend(std::iter::repeat_n(verdict, count));
         })?;
         block.settle_stats();

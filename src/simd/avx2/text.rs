@@ -2,7 +2,7 @@
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::avx2::vectors::{lanes, load_bytes, load_half};
-use crate::simd::{HostScan, LineMasks};
+use crate::simd::{HostMasks, LineMasks};
 use std::arch::x86_64::*;
 
 #[inline]
@@ -32,7 +32,7 @@ fn scan_half(text: &[u8; 32]) -> LineMasks {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
+pub(super) fn host_bytes(window: &[u8; 32]) -> HostMasks {
     let bytes = load_bytes(window);
     let from_to = |first: u8, last: u8| {
         // Shifted so that the range ends at the greatest signed byte: one comparison decides.
@@ -43,16 +43,10 @@ pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
     let letters = _mm256_or_si256(from_to(b'a', b'z'), from_to(b'0', b'9'));
     // `-` and `.` are neighbours.
     let signs = _mm256_or_si256(from_to(b'-', b'.'), is(b'_'));
-    let plain = _mm256_movemask_epi8(_mm256_or_si256(letters, signs)) as u32;
-    if plain == u32::MAX {
-        return None;
+    HostMasks {
+        host: lanes(_mm256_or_si256(letters, signs)),
+        dots: lanes(is(b'.')),
     }
-    let len = plain.trailing_ones();
-    let dots = _mm256_movemask_epi8(is(b'.')) as u32 & ((1 << len) - 1);
-    Some(HostScan {
-        len: len as usize,
-        label: (32 - dots.leading_zeros()) as usize,
-    })
 }
 
 #[inline]

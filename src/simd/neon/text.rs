@@ -2,7 +2,7 @@
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::neon::vectors::{bits_of_64, bits_of_128, load_bytes, look_up};
-use crate::simd::{HostScan, LineMasks, Nibbles};
+use crate::simd::{HostMasks, LineMasks, Nibbles};
 use std::arch::aarch64::*;
 
 #[inline]
@@ -44,31 +44,25 @@ const HOST_BYTES: Nibbles = {
 
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
+pub(super) fn host_bytes(window: &[u8; 32]) -> HostMasks {
     let [first, second] = load_pair(window);
     let dot = vdupq_n_u8(b'.');
     let bits = bits_of_64([
-        host_bytes(first),
-        host_bytes(second),
+        host_lanes(first),
+        host_lanes(second),
         vceqq_u8(first, dot),
         vceqq_u8(second, dot),
     ]);
-    let plain = bits as u32;
-    if plain == u32::MAX {
-        return None;
+    HostMasks {
+        host: bits as u32,
+        dots: (bits >> 32) as u32,
     }
-    let len = plain.trailing_ones();
-    let dots = (bits >> 32) as u32 & ((1 << len) - 1);
-    Some(HostScan {
-        len: len as usize,
-        label: (32 - dots.leading_zeros()) as usize,
-    })
 }
 
 /// All ones in the lanes of bytes that are part of a host name.
 #[inline]
 #[target_feature(enable = "neon")]
-fn host_bytes(bytes: uint8x16_t) -> uint8x16_t {
+fn host_lanes(bytes: uint8x16_t) -> uint8x16_t {
     let (low, high) = look_up(&HOST_BYTES, bytes);
     vtstq_u8(low, high)
 }
