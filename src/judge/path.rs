@@ -110,7 +110,10 @@ impl Engine<'_> {
                             .for_each(|(word, agents)| *word |= agents);
                     }
                 }
-                VerdictBits::Words(allowed)
+                match &**allowed {
+                    [word] => VerdictBits::Word(*word),
+                    words => VerdictBits::Words(words),
+                }
             }
         };
         Ok(origin.verdicts(answer))
