@@ -2,6 +2,7 @@
 //!
 //! [`Judge`] is for programs; [`Job`](crate::job::Job) runs whole files.
 
+mod agent_groups;
 mod applied;
 pub(crate) mod batch;
 mod columns;

@@ -1,9 +1,10 @@
 //! The origin cache: the state of the origins that a thread judged lately.
 
+use super::agent_groups::AgentGroups;
 use super::status_policy::Verdict;
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
-use crate::matcher::rule_set::{RuleSet, Rules};
+use crate::matcher::rule_set::RuleSet;
 
 /// What holds for all URLs of an origin.
 #[derive(Debug)]
@@ -14,12 +15,8 @@ pub(super) struct OriginState<'s> {
     /// The number of the judge's agents.
     pub agents: usize,
     pub context: OriginContext,
-    /// The rules that agents obey.
-    pub groups: Vec<RuleGroup<'s>>,
-    /// For each group a bit set of the agents that obey it.
-    pub agents_of_groups: Vec<u64>,
-    /// The agents that no group of the robots.txt applies to: they may fetch everything.
-    pub without_group: Vec<u64>,
+    /// The groups of [`OriginPolicy::ByGroups`]; those of an earlier origin for other policies.
+    pub groups: AgentGroups<'s>,
 }
 
 impl<'s> OriginState<'s> {
@@ -30,9 +27,7 @@ impl<'s> OriginState<'s> {
             policy: OriginPolicy::Uniform(verdict),
             agents,
             context: OriginContext::UNKNOWN,
-            groups: Vec::new(),
-            agents_of_groups: Vec::new(),
-            without_group: Vec::new(),
+            groups: AgentGroups::default(),
         }
     }
 
@@ -54,13 +49,6 @@ impl<'s> OriginState<'s> {
             _ => None,
         }
     }
-}
-
-/// Rules that some agents obey, and their offset in the section `rule sets`.
-#[derive(Debug)]
-pub(super) struct RuleGroup<'s> {
-    pub offset: u32,
-    pub rules: Rules<'s>,
 }
 
 /// How an origin's URLs are judged.

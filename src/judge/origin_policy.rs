@@ -1,8 +1,9 @@
 //! The policy of an origin: its entry looked up, the status policy applied, the agents grouped by
 //! the rules they obey.
 
+use super::agent_groups::AgentGroups;
 use super::engine::Engine;
-use super::origin_cache::{OriginCache, OriginPolicy, OriginState, RuleGroup, SingleRuleSet};
+use super::origin_cache::{OriginCache, OriginPolicy, OriginState, SingleRuleSet};
 use super::reason::Reason;
 use super::status_policy::{Ruling, Verdict, ruling};
 use super::verdicts_ref::OriginContext;
@@ -89,7 +90,7 @@ impl<'s> Engine<'s> {
         };
         // Most origins have rules. The class in their entry saves reading their metadata.
         if entry.class == OutcomeClass::Rules {
-            return self.group_agents(entry.file, state);
+            return self.apply_rules(entry.file, state);
         }
         let metadata = self.view.origin_metadata(entry.row)?;
         let ruling = ruling(
@@ -105,75 +106,76 @@ impl<'s> Engine<'s> {
                 state.policy = OriginPolicy::AllButRobots
             }
             Ruling::Disallow => state.policy = OriginPolicy::Uniform(Verdict::Disallowed),
-            Ruling::LastGood => self.group_agents(metadata.last_good, state)?,
-            Ruling::Rules => self.group_agents(entry.file, state)?,
+            Ruling::LastGood => self.apply_rules(metadata.last_good, state)?,
+            Ruling::Rules => self.apply_rules(entry.file, state)?,
         }
         Ok(())
     }
 
-    /// Groups the agents by the rules of a robots.txt that they obey: usually a few rule sets for
-    /// any number of agents.
-    pub(super) fn group_agents(&self, file: u32, state: &mut OriginState<'s>) -> Result<()> {
-        let words = self.words();
-        state.groups.clear();
-        state.agents_of_groups.clear();
-        state.without_group.clear();
-        state.without_group.resize(words, 0);
+    /// Sets the policy of an origin with a robots.txt.
+    fn apply_rules(&self, file: u32, state: &mut OriginState<'s>) -> Result<()> {
         state.context.file = file;
+        state.policy = match self.policy_of_one_set(file)? {
+            Some(policy) => policy,
+            None => {
+                self.group_agents(file, &mut state.groups)?;
+                OriginPolicy::ByGroups
+            }
+        };
+        Ok(())
+    }
+
+    /// The policy if there are up to 64 agents, and all that obey any rules obey the same rule set.
+    /// That is the usual case, which needs no groups. In a list in random order, most origins come
+    /// once, so this is part of the cost of a URL.
+    fn policy_of_one_set(&self, file: u32) -> Result<Option<OriginPolicy<'s>>> {
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
-        // Most agents share the global rules, so a path is matched once per rule set, and not once
-        // per agent.
-        for (agent, chain) in self.chains.iter().enumerate() {
-            let own = if named.is_empty() {
-                None
-            } else {
-                View::first_named(named, chain)
-            };
-            let offset = own.unwrap_or(file.global);
-            let agents = if offset == NONE {
-                &mut state.without_group[..]
-            } else {
-                let group = match state.groups.iter().position(|group| group.offset == offset) {
-                    Some(group) => group,
-                    None => {
-                        state.groups.push(RuleGroup {
-                            offset,
-                            rules: self.view.rules(offset)?,
-                        });
-                        state
-                            .agents_of_groups
-                            .resize(state.agents_of_groups.len() + words, 0);
-                        state.groups.len() - 1
-                    }
-                };
-                &mut state.agents_of_groups[group * words..]
-            };
-            agents[agent / 64] |= 1 << (agent % 64);
-        }
-        // One rule set and up to 64 agents are the usual case: their verdicts are one of two words.
-        state.policy = match (
-            &*state.groups,
-            &*state.agents_of_groups,
-            &*state.without_group,
-        ) {
-            (
-                [
-                    RuleGroup {
-                        offset,
-                        rules: Rules::Set(set),
-                    },
-                ],
-                [agents],
-                [without],
-            ) => OriginPolicy::OneSet(SingleRuleSet {
-                offset: *offset,
-                set: *set,
-                all: without | agents,
-                without_group: *without,
-            }),
-            _ => OriginPolicy::ByGroups,
+        let all = match self.chains.len() {
+            0 | 65.. => return Ok(None),
+            agents => u64::MAX >> (64 - agents),
         };
+        let (offset, obeying) = if named.is_empty() {
+            (file.global, if file.global == NONE { 0 } else { all })
+        } else {
+            let mut offset = NONE;
+            let mut obeying = 0;
+            for (agent, chain) in self.chains.iter().enumerate() {
+                let own = View::rules_for(&file, named, chain);
+                if own == NONE {
+                    continue;
+                }
+                if offset != NONE && offset != own {
+                    return Ok(None);
+                }
+                offset = own;
+                obeying |= 1 << agent;
+            }
+            (offset, obeying)
+        };
+        if offset == NONE {
+            return Ok(Some(OriginPolicy::Uniform(Verdict::Allowed)));
+        }
+        Ok(match self.view.rules(offset)? {
+            Rules::Set(set) => Some(OriginPolicy::OneSet(SingleRuleSet {
+                offset,
+                set,
+                all,
+                without_group: all & !obeying,
+            })),
+            Rules::Union(_) => None,
+        })
+    }
+
+    /// Groups the agents by the rules of a robots.txt that they obey: usually a few rule sets for
+    /// any number of agents. So a path is matched once per rule set, and not once per agent.
+    pub(super) fn group_agents(&self, file: u32, groups: &mut AgentGroups<'s>) -> Result<()> {
+        let file = self.view.file(file)?;
+        let named = self.view.named(&file)?;
+        groups.clear(self.words());
+        for (agent, chain) in self.chains.iter().enumerate() {
+            groups.add(agent, View::rules_for(&file, named, chain), &self.view)?;
+        }
         Ok(())
     }
 }

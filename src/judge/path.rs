@@ -89,12 +89,8 @@ impl Engine<'_> {
                 // The signature is computed when the first rule set needs it, and then shared.
                 let candidate = Candidate::new(path);
                 let mut signature = PathSignature::new();
-                allowed.copy_from_slice(&origin.without_group);
-                for (group, agents) in origin
-                    .groups
-                    .iter()
-                    .zip(origin.agents_of_groups.chunks_exact(allowed.len().max(1)))
-                {
+                allowed.copy_from_slice(origin.groups.without_group());
+                for (group, agents) in origin.groups.iter() {
                     if allows(
                         &self.view,
                         group.offset,

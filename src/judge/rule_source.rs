@@ -3,10 +3,10 @@
 //! Reports visit origins by row and files by number, where judging starts at a URL. Both apply the
 //! same status policy and the same grouping of agents.
 
+use super::agent_groups::AgentGroups;
 use super::engine::Engine;
-use super::origin_cache::OriginState;
 use super::reason::Reason;
-use super::status_policy::{Ruling, Verdict, ruling};
+use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
 use crate::snapshot::view::View;
 
@@ -66,10 +66,9 @@ impl Engine<'_> {
     /// # Errors
     /// As [`rule_source`](Self::rule_source).
     pub(crate) fn agent_rules(&self, file: u32) -> Result<Vec<AgentRules>> {
-        let mut state = OriginState::unknown(Verdict::Unknown, self.agents().len());
-        self.group_agents(file, &mut state)?;
-        let bit_sets = state.agents_of_groups.chunks_exact(self.words().max(1));
-        let rules = state.groups.iter().zip(bit_sets).map(|(group, agents)| {
+        let mut groups = AgentGroups::default();
+        self.group_agents(file, &mut groups)?;
+        let rules = groups.iter().map(|(group, agents)| {
             let obeys = |agent: &usize| agents[agent / 64] >> (agent % 64) & 1 == 1;
             AgentRules {
                 offset: group.offset,

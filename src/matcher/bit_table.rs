@@ -50,8 +50,8 @@ impl BitTable {
     /// Whether a rule set is worth a table.
     #[inline]
     pub(super) fn fits(set: &RuleSet<'_>) -> bool {
-        match set.wildcards.len() {
-            0 => (MIN_LITERAL_RULES..=MAX_RULES).contains(&set.prefixes.len()),
+        match set.wildcards_len() {
+            0 => (MIN_LITERAL_RULES..=MAX_RULES).contains(&set.states_len()),
             wildcards => wildcards <= MAX_WILDCARD_RULES,
         }
     }

@@ -48,10 +48,10 @@ pub(crate) fn encode(rules: &[CanonicalRule<'_>]) -> Result<Vec<u8>> {
     // The head has all lengths, so a reader finds each part without the ones before.
     let links = prefix_automaton::links(&states);
     let head = RuleSetHead {
-        states: states.len(),
-        buckets: buckets.len(),
-        wildcards: layout.wildcard.len(),
-        pattern_bytes: patterns.len(),
+        states: states.len() as u32,
+        buckets: buckets.len() as u32,
+        wildcards: layout.wildcard.len() as u32,
+        pattern_bytes: patterns.len() as u32,
         filter: FirstByteFilter::of(&states),
     };
     let mut out = Vec::with_capacity(head.encoded_len());

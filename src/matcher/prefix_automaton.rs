@@ -187,6 +187,13 @@ impl FirstByteFilter {
         }
     }
 
+    /// The rank of the rule `/`, or 0, if the filter shows that a path with this word begins with
+    /// no other prefix.
+    #[inline(always)]
+    pub(super) fn dismiss(&self, word: u64) -> Option<u32> {
+        (!self.may_match(word)).then_some(self.root_rank)
+    }
+
     /// Whether a path with this word may begin with a prefix other than `/`.
     #[inline]
     fn may_match(&self, word: u64) -> bool {
@@ -287,16 +294,9 @@ impl<'a> PrefixAutomaton<'a> {
     }
 
     /// The literal rules, each with the number of its state.
-    pub(super) fn literal_rules(&self) -> impl Iterator<Item = (usize, PackedRule)> {
-        let states = (0..self.words.len()).map(|state| (state, self.packed_rule(state)));
+    pub(super) fn literal_rules(self) -> impl Iterator<Item = (usize, PackedRule)> + use<'a> {
+        let states = (0..self.words.len()).map(move |state| (state, self.packed_rule(state)));
         states.filter(|(_, rule)| !rule.is_prefix_only)
-    }
-
-    /// The rank of the rule `/`, or 0, if the filter shows that a path with this word begins with
-    /// no other prefix.
-    #[inline(always)]
-    pub(super) fn dismiss(&self, word: u64) -> Option<u32> {
-        (!self.filter.may_match(word)).then_some(self.filter.root_rank)
     }
 
     /// Runs the automaton over a path, given the path without its `/` and the word of that.
@@ -307,7 +307,7 @@ impl<'a> PrefixAutomaton<'a> {
         word: u64,
         backend: impl Backend,
     ) -> Result<PrefixMatch> {
-        if let Some(rank) = self.dismiss(word) {
+        if let Some(rank) = self.filter.dismiss(word) {
             return Ok(PrefixMatch {
                 rank,
                 bucket: UNANCHORED,
@@ -441,7 +441,7 @@ mod tests {
     fn find<'a>(set: &RuleSet<'a>, path: &[u8]) -> Result<u32> {
         let tail = &path[1..];
         Ok(set
-            .prefixes
+            .prefixes()
             .find(tail, prefix_word(tail), AnyBackend::detect())?
             .rank)
     }

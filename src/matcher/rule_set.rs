@@ -17,6 +17,9 @@ use crate::simd::Backend;
 /// The bytes of a state: its word, its packed rule, its link.
 const STATE_LEN: usize = 24;
 
+/// The bytes of a wildcard rule: its signature and its packed rule.
+const WILDCARD_LEN: usize = SIGNATURE_LEN + 8;
+
 /// The most pattern bytes of a set. 500 KiB of a robots.txt count (RFC 9309 §2.5). An escape makes
 /// three bytes of one, and an index page adds at most one more rule of its own length.
 pub(super) const MAX_PATTERN_BYTES: usize = 6 * MAX_BODY;
@@ -50,18 +53,19 @@ impl<'a> Rules<'a> {
     /// The length in the file.
     pub(crate) fn encoded_len(&self) -> usize {
         match self {
-            Self::Set(set) => set.head().encoded_len(),
+            Self::Set(set) => set.encoded_len(),
             Self::Union(offsets) => UNION_HEAD_LEN + (offsets.len() * 4).next_multiple_of(8),
         }
     }
 }
 
 /// The sizes of a rule set's parts, and its filter.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct RuleSetHead {
-    pub states: usize,
-    pub buckets: usize,
-    pub wildcards: usize,
-    pub pattern_bytes: usize,
+    pub states: u32,
+    pub buckets: u32,
+    pub wildcards: u32,
+    pub pattern_bytes: u32,
     pub filter: FirstByteFilter,
 }
 
@@ -69,13 +73,8 @@ impl RuleSetHead {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let Self { filter, .. } = self;
         // The rank of a rule `/` is below 34, so it fits above the 24 bits of the length.
-        let last = self.pattern_bytes as u32 | filter.root_rank << OFFSET_BITS;
-        let numbers = [
-            self.states as u32,
-            self.buckets as u32,
-            self.wildcards as u32,
-            last,
-        ];
+        let last = self.pattern_bytes | filter.root_rank << OFFSET_BITS;
+        let numbers = [self.states, self.buckets, self.wildcards, last];
         out.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
         out.extend(
             [filter.firsts, filter.seconds]
@@ -87,9 +86,9 @@ impl RuleSetHead {
     #[inline]
     fn decode(head: &[u8; RuleSet::HEAD_LEN]) -> Self {
         let mut head = Fields(head);
-        let states = head.u32() as usize;
-        let buckets = head.u32() as usize;
-        let wildcards = head.u32() as usize;
+        let states = head.u32();
+        let buckets = head.u32();
+        let wildcards = head.u32();
         let last = head.u32();
         let filter = FirstByteFilter {
             root_rank: last >> OFFSET_BITS,
@@ -100,7 +99,7 @@ impl RuleSetHead {
             states,
             buckets,
             wildcards,
-            pattern_bytes: last as usize & ((1 << OFFSET_BITS) - 1),
+            pattern_bytes: last & ((1 << OFFSET_BITS) - 1),
             filter,
         }
     }
@@ -109,18 +108,22 @@ impl RuleSetHead {
     #[inline]
     pub(super) fn encoded_len(&self) -> usize {
         RuleSet::HEAD_LEN
-            + self.states * STATE_LEN
-            + self.buckets * BUCKET_LEN
-            + self.wildcards * (SIGNATURE_LEN + 8)
-            + self.pattern_bytes.next_multiple_of(8)
+            + self.states as usize * STATE_LEN
+            + self.buckets as usize * BUCKET_LEN
+            + self.wildcards as usize * WILDCARD_LEN
+            + (self.pattern_bytes as usize).next_multiple_of(8)
     }
 }
 
 /// A rule set in the file.
+///
+/// The head is decoded, and the parts after it when they are needed: the first bytes of a path
+/// often decide, and most rule sets of a list in random order are used once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleSet<'a> {
-    pub(crate) prefixes: PrefixAutomaton<'a>,
-    pub(crate) wildcards: WildcardBuckets<'a>,
+    head: RuleSetHead,
+    /// The parts after the head, with the zeros that pad them.
+    body: &'a [u8],
 }
 
 impl<'a> RuleSet<'a> {
@@ -136,64 +139,77 @@ impl<'a> RuleSet<'a> {
     pub(crate) fn decode(sets: &'a [u8], offset: u32) -> Result<Self> {
         let at = offset as usize * 8;
         let head = RuleSetHead::decode(&array(sets, at, "a rule set's head")?);
-        if head.pattern_bytes > MAX_PATTERN_BYTES {
+        if head.pattern_bytes as usize > MAX_PATTERN_BYTES {
             return Err(Error::corrupt("a rule set with over 3 MB of paths"));
         }
-        let mut rest = bytes(
+        let body = bytes(
             sets,
             at + Self::HEAD_LEN,
             head.encoded_len() - Self::HEAD_LEN,
             "a rule set's rules",
         )?;
-        let RuleSetHead {
-            states,
-            buckets,
-            wildcards,
-            filter,
-            ..
-        } = head;
-        let words = take(&mut rest, states);
-        let packed = take(&mut rest, states);
-        let links = take(&mut rest, states);
-        let buckets = take(&mut rest, buckets);
-        let signatures = take(&mut rest, wildcards);
-        let wildcards = take(&mut rest, wildcards);
-        // Zeros follow.
-        let patterns = rest.get(..head.pattern_bytes).unwrap_or_default();
-        Ok(Self {
-            prefixes: PrefixAutomaton {
-                filter,
-                words,
-                packed,
-                links,
-                patterns,
-            },
-            wildcards: WildcardBuckets {
-                buckets,
-                signatures,
-                packed: wildcards,
-                patterns,
-            },
-        })
+        Ok(Self { head, body })
     }
 
-    fn head(&self) -> RuleSetHead {
-        RuleSetHead {
-            states: self.prefixes.len(),
-            buckets: self.wildcards.buckets.len(),
-            wildcards: self.wildcards.len(),
-            pattern_bytes: self.prefixes.patterns.len(),
-            filter: self.prefixes.filter,
+    /// The literal prefixes.
+    #[inline(always)]
+    pub(crate) fn prefixes(&self) -> PrefixAutomaton<'a> {
+        let states = self.head.states as usize;
+        let mut rest = self.body;
+        PrefixAutomaton {
+            filter: self.head.filter,
+            words: take(&mut rest, states),
+            packed: take(&mut rest, states),
+            links: take(&mut rest, states),
+            patterns: self.patterns(),
         }
+    }
+
+    /// The wildcard rules.
+    #[inline(always)]
+    pub(crate) fn wildcards(&self) -> WildcardBuckets<'a> {
+        let after_states = self.head.states as usize * STATE_LEN;
+        let mut rest = self.body.get(after_states..).unwrap_or_default();
+        WildcardBuckets {
+            buckets: take(&mut rest, self.head.buckets as usize),
+            signatures: take(&mut rest, self.head.wildcards as usize),
+            packed: take(&mut rest, self.head.wildcards as usize),
+            patterns: self.patterns(),
+        }
+    }
+
+    /// The pattern bytes, without the padding.
+    #[inline(always)]
+    fn patterns(&self) -> &'a [u8] {
+        let len = self.head.pattern_bytes as usize;
+        let start = self.body.len().saturating_sub(len.next_multiple_of(8));
+        self.body.get(start..start + len).unwrap_or_default()
+    }
+
+    /// The number of wildcard rules.
+    #[inline(always)]
+    pub(super) fn wildcards_len(&self) -> usize {
+        self.head.wildcards as usize
+    }
+
+    /// The number of states of the automaton.
+    #[inline(always)]
+    pub(super) fn states_len(&self) -> usize {
+        self.head.states as usize
+    }
+
+    /// The length in the file.
+    pub(super) fn encoded_len(&self) -> usize {
+        self.head.encoded_len()
     }
 
     /// The rank of the rule that decides, if the first two bytes of a path tell it: 0 if none does.
     #[inline(always)]
     pub(super) fn highest_by_first_bytes(&self, candidate: Candidate<'_>) -> Option<u32> {
-        if self.wildcards.len() > 0 {
+        if self.head.wildcards > 0 {
             None
         } else {
-            self.prefixes.dismiss(candidate.word())
+            self.head.filter.dismiss(candidate.word())
         }
     }
 
@@ -209,18 +225,18 @@ impl<'a> RuleSet<'a> {
         backend: impl Backend,
     ) -> Result<u32> {
         let found = self
-            .prefixes
+            .prefixes()
             .find(candidate.tail(), candidate.word(), backend)?;
-        if self.wildcards.len() == 0 {
+        if self.head.wildcards == 0 {
             return Ok(found.rank);
         }
-        self.wildcards
+        self.wildcards()
             .highest(found.bucket, found.rank, candidate.path, signature, backend)
     }
 
     /// The number of rules.
     pub(crate) fn len(&self) -> usize {
-        self.prefixes.literal_rules().count() + self.wildcards.len()
+        self.prefixes().literal_rules().count() + self.wildcards_len()
     }
 
     /// The rules in stored order, each with its pattern: literal rules, then wildcard rules.
@@ -228,10 +244,10 @@ impl<'a> RuleSet<'a> {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
     pub(crate) fn rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
-        let literal = self
-            .prefixes
+        let prefixes = self.prefixes();
+        let literal = prefixes
             .literal_rules()
-            .map(|(state, rule)| Ok((self.prefixes.text(state)?, rule)));
+            .map(move |(state, rule)| Ok((prefixes.text(state)?, rule)));
         literal.chain(self.wildcard_rules())
     }
 
@@ -242,11 +258,9 @@ impl<'a> RuleSet<'a> {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
     pub(super) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
         let mut state = 0;
-        (0..self.wildcards.buckets.len() as u32).flat_map(move |number| {
-            match self.bucket_rules(number, &mut state) {
-                Ok(rules) => rules.into_iter().map(Ok).collect(),
-                Err(err) => vec![Err(err)],
-            }
+        (0..self.head.buckets).flat_map(move |number| match self.bucket_rules(number, &mut state) {
+            Ok(rules) => rules.into_iter().map(Ok).collect(),
+            Err(err) => vec![Err(err)],
         })
     }
 
@@ -254,21 +268,21 @@ impl<'a> RuleSet<'a> {
     /// the bucket's literal prefix begins at `state`, where the search for that of the previous
     /// bucket ended.
     fn bucket_rules(&self, number: u32, state: &mut usize) -> Result<Vec<(Vec<u8>, PackedRule)>> {
-        let bucket = self.wildcards.bucket(number)?;
+        let (prefixes, wildcards) = (self.prefixes(), self.wildcards());
+        let bucket = wildcards.bucket(number)?;
         let prefix = if number == UNANCHORED {
             Vec::new()
         } else {
-            *state = (*state..self.prefixes.len())
-                .find(|&state| self.prefixes.link(state).bucket == number)
+            *state = (*state..prefixes.len())
+                .find(|&state| prefixes.link(state).bucket == number)
                 .ok_or_else(|| Error::corrupt("a bucket without a literal prefix"))?;
-            self.prefixes.text(*state)?
+            prefixes.text(*state)?
         };
-        let rules = self.wildcards.rules_of(number, &bucket).map(|number| {
-            let rule = self
-                .wildcards
+        let rules = wildcards.rules_of(number, &bucket).map(|number| {
+            let rule = wildcards
                 .rule(number)
                 .ok_or_else(|| Error::corrupt("a wildcard rule that is not there"))?;
-            let stored = rule.stored(self.wildcards.patterns, bucket.prefix_len as usize)?;
+            let stored = rule.stored(wildcards.patterns, bucket.prefix_len as usize)?;
             Ok(([&prefix, stored].concat(), rule))
         });
         rules.collect()
@@ -428,7 +442,7 @@ mod tests {
         let set = |rules: &[(&str, RuleKind)]| {
             let bytes = encoded(rules);
             let set = RuleSet::decode(&bytes, 0).unwrap();
-            String::from_utf8(set.prefixes.patterns.to_vec()).unwrap()
+            String::from_utf8(set.patterns().to_vec()).unwrap()
         };
         assert_eq!(set(&[("/12345678", Disallow)]), "");
         assert_eq!(

@@ -105,12 +105,6 @@ const MANY: usize = 16;
 const FEW: usize = 2;
 
 impl<'a> WildcardBuckets<'a> {
-    /// The number of rules.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.packed.len()
-    }
-
     #[inline]
     pub(super) fn rule(&self, number: usize) -> Option<PackedRule> {
         self.packed

@@ -569,7 +569,14 @@ impl FileRow {
 
     #[inline]
     pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
-        array(data, row as usize * FILE_LEN, "a robots.txt's row").map(|rows| Self::of(&rows))
+        Self::get(data, row).ok_or_else(|| Error::corrupt("a robots.txt's row"))
+    }
+
+    /// The row with this number, if there is one.
+    #[inline]
+    pub(super) fn get(data: &[u8], row: u32) -> Option<Self> {
+        let rows = data.get(row as usize * FILE_LEN..)?;
+        rows.first_chunk().map(Self::of)
     }
 
     /// Decodes a row, given with the next one.

@@ -468,7 +468,7 @@ impl Snapshot {
         self.verify_range(Section::Named, start, len)?;
         let named = view.named(&file)?;
         for tokens in agents {
-            let offset = View::first_named(named, tokens).unwrap_or(file.global);
+            let offset = View::rules_for(&file, named, tokens);
             if offset != NONE {
                 self.verify_rules(offset)?;
             }

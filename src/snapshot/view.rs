@@ -101,7 +101,7 @@ impl<'a> View<'a> {
     /// the binary search begins.
     #[inline]
     pub(crate) fn likely_rules(&self, file: u32) -> u32 {
-        let Ok(row) = self.file(file) else {
+        let Some(row) = FileRow::get(self.files, file) else {
             return NONE;
         };
         if row.named_len() > 0 {
@@ -148,6 +148,16 @@ impl<'a> View<'a> {
     /// A row of the section `origin metadata`, with its details.
     pub(crate) fn origin_metadata(&self, row: u32) -> Result<OriginMetadata> {
         OriginMetadata::decode(self.origin_metadata, self.origin_details, row)
+    }
+
+    /// The offset of the rules that an agent with this chain of tokens obeys, or [`NONE`]: those
+    /// for the first token that the robots.txt names, else the global ones (RFC 9309 §2.2.1).
+    #[inline]
+    pub(crate) fn rules_for(file: &FileRow, named: &[[u8; NAMED_LEN]], chain: &[u32]) -> u32 {
+        if named.is_empty() {
+            return file.global;
+        }
+        Self::first_named(named, chain).unwrap_or(file.global)
     }
 
     /// The offset of the rules for the first of these tokens that `named` contains.
