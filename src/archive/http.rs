@@ -19,36 +19,31 @@ pub(crate) fn headers<'a, const N: usize>(
 ) -> [Option<&'a [u8]>; N] {
     let mut values = [None; N];
     for line in block.lines_with_terminator() {
-        for (value, name) in values.iter_mut().zip(names) {
-            *value = value.or_else(|| value_of(line, name.as_bytes()));
+        let Some((found, value)) = name_and_value(line) else {
+            continue;
+        };
+        for (first, name) in values.iter_mut().zip(names) {
+            if first.is_none() && found.eq_ignore_ascii_case(name.as_bytes()) {
+                *first = Some(value);
+            }
         }
     }
     values
 }
 
-/// The value of a header line, if it is that of `name`.
-fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    // Nearly all lines are other headers; their first byte dismisses them.
-    let first = line.first()?;
-    let rest = line.get(name.len()..)?;
-    if !name.first()?.eq_ignore_ascii_case(first) && !is_white_space((*first).into()) {
-        return None;
-    }
-    let colon = if rest.first() == Some(&b':') {
-        name.len()
-    } else {
-        memchr::memchr(b':', line)?
-    };
-    trim(&line[..colon])
-        .eq_ignore_ascii_case(name)
-        .then(|| trim(&line[colon + 1..]))
+/// The name and the value of a header line, if it is one.
+fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (name, value) = line.split_at_checked(memchr::memchr(b':', line)?)?;
+    Some((trim(name), trim(&value[1..])))
 }
 
 /// The values of all headers of a name.
 fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [u8]> {
     block
         .lines_with_terminator()
-        .filter_map(|line| value_of(line, name.as_bytes()))
+        .filter_map(name_and_value)
+        .filter(|(found, _)| found.eq_ignore_ascii_case(name.as_bytes()))
+        .map(|(_, value)| value)
 }
 
 /// Parses a whole response. `cut_short`: the archive kept only its beginning.

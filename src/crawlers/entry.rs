@@ -27,7 +27,9 @@ impl CrawlerEntry {
 /// Whether a text has a control character.
 pub(super) fn has_control(text: &str) -> bool {
     if text.is_ascii() {
-        text.bytes().any(|byte| byte.is_ascii_control())
+        // Without an early end, the compiler compares many bytes at once.
+        text.bytes()
+            .fold(false, |any, byte| any | byte.is_ascii_control())
     } else {
         text.contains(char::is_control)
     }

@@ -128,8 +128,8 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
                 let named = Purpose::ALL
                     .into_iter()
                     .find(|purpose| purpose.name() == *field);
-                let names = Purpose::ALL.map(Purpose::name).join(", ");
                 entry.purpose = Some(named.ok_or_else(|| {
+                    let names = Purpose::ALL.map(Purpose::name).join(", ");
                     bad_registry(
                         Some(number),
                         format!("{field:?} is not a purpose; there are {names}"),
@@ -140,8 +140,8 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
                 let named = Compliance::ALL
                     .into_iter()
                     .find(|obeys| obeys.name() == *field);
-                let names = Compliance::ALL.map(Compliance::name).join(", ");
                 entry.obeys = Some(named.ok_or_else(|| {
+                    let names = Compliance::ALL.map(Compliance::name).join(", ");
                     bad_registry(
                         Some(number),
                         format!("{field:?} does not say whether the crawler obeys; write {names}"),
