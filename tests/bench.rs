@@ -29,12 +29,15 @@ fn stages_are_timed() {
     let number = |value: &Value| value.as_f64().is_some_and(f64::is_finite);
     for (measured, threads) in report["threads"].as_array().unwrap().iter().zip([1, 2]) {
         assert_eq!(measured["threads"], threads);
-        for stage in ["split", "locate", "match", "write"] {
-            assert!(number(&measured["stages"][stage]["ns_per_url"]), "{stage}");
+        for stage in ["split", "probe", "locate", "match", "write"] {
+            for unit in ["ns_per_url", "cpu_ns_per_url"] {
+                assert!(number(&measured["stages"][stage][unit]), "{stage}");
+            }
         }
         let ceilings = &measured["ceilings"];
         for whole in [
             &measured["total"],
+            &ceilings["floor"],
             &ceilings["newline_scan"],
             &ceilings["memcpy"],
         ] {
@@ -88,10 +91,12 @@ fn table_names_stages_and_ceilings() {
     let rows = [
         "1 thread",
         "split",
+        "probe",
         "locate",
         "match",
         "write",
         "total",
+        "floor",
         "newline scan",
         "memcpy",
         "random access",

@@ -452,8 +452,10 @@ Examples:
 
 Each run is timed as a whole, from memory to memory. A stage's time is the difference of two \
 medians: of runs that end after the stage, and of runs that end before it. `write` copies the kept \
-lines. The limits of the machine are measured between the runs. Verdicts on up to 2,000 lines are \
-compared with the slow reference; a difference ends the benchmark. A seed gives the same web on \
+lines. CPU time is that of all threads; on a busy machine it is closer to the truth. The floor is \
+what any program that looks origins up in an index does: it finds lines and origins, hashes them, \
+and probes the index once for each. The limits of the machine are measured between the runs. \
+Verdicts on up to 2,000 lines are compared with the slow reference; a difference ends the benchmark. A seed gives the same web on \
 every machine and in every version. Without -a the agent is GPTBot.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\

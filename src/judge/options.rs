@@ -67,6 +67,9 @@ impl JudgeOptions {
 pub enum Stage {
     /// Lines are found, and their URLs split into origin and path.
     Split,
+    /// Origins are hashed, and the index is probed for each. Any program that looks origins up in an
+    /// index does as much, so this is the floor of a measurement.
+    Probe,
     /// Origins are looked up, and the agents grouped by the rules they obey.
     Locate,
     /// Paths are matched: everything.

@@ -1,8 +1,9 @@
 //! The backend of this machine, chosen at run time: AVX2 or NEON if the machine has it, scalar code
 //! otherwise.
 //!
-//! `ROBOSIEVE_SCALAR=1` in the environment selects scalar code on every machine, so that the tests
-//! cover both. It is an aid for tests and debugging: no verdict depends on it.
+//! `ROBOSIEVE_BACKEND` in the environment names another one that this machine has: `scalar`, `avx2`
+//! or `neon`. So the tests cover all. It is an aid for tests and debugging: no verdict depends on
+//! it, and any other value leaves the choice as it is.
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx2::Avx2;
@@ -16,19 +17,17 @@ use crate::simd::{
 };
 use std::sync::LazyLock;
 
-/// The environment variable that selects scalar code.
-const SCALAR_VARIABLE: &str = "ROBOSIEVE_SCALAR";
+/// The environment variable that names a backend.
+const BACKEND_VARIABLE: &str = "ROBOSIEVE_BACKEND";
 
 /// The backend of this process, chosen on first use.
 static DETECTED: LazyLock<AnyBackend> = LazyLock::new(|| {
-    AnyBackend::vector()
-        .filter(|_| !is_scalar_requested())
-        .unwrap_or(AnyBackend::Scalar(Scalar))
+    let named = std::env::var_os(BACKEND_VARIABLE);
+    let best = AnyBackend::vector().unwrap_or(AnyBackend::Scalar(Scalar));
+    AnyBackend::all()
+        .find(|backend| named.as_deref().is_some_and(|name| name == backend.name()))
+        .unwrap_or(best)
 });
-
-fn is_scalar_requested() -> bool {
-    std::env::var_os(SCALAR_VARIABLE).is_some_and(|value| value == "1")
-}
 
 /// The best backend of this machine. As a [`Backend`] it dispatches each step; a hot loop is a
 /// [`Kernel`], which dispatches once.
@@ -53,9 +52,19 @@ impl AnyBackend {
     }
 
     /// Returns all backends of this machine, whatever the environment says.
-    #[cfg(test)]
     pub(super) fn all() -> impl Iterator<Item = Self> {
         std::iter::once(Self::Scalar(Scalar)).chain(Self::vector())
+    }
+
+    /// The name of the backend in the environment.
+    fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(_) => "neon",
+            Self::Scalar(_) => "scalar",
+        }
     }
 
     /// Returns the backend of this process. After the first call this costs one load.
@@ -108,26 +117,29 @@ for_each_step!(dispatch_steps);
 mod tests {
     use super::*;
 
-    /// Runs itself again with the variable set, so that both backends are checked in each run.
+    /// Runs itself again for each backend, so that every run of the tests selects them all.
     #[test]
-    fn environment_variable_selects_scalar_code() {
-        let is_scalar = matches!(AnyBackend::detect(), AnyBackend::Scalar(_));
-        if is_scalar_requested() {
-            assert!(is_scalar);
+    fn environment_variable_selects_a_backend() {
+        let detected = AnyBackend::detect().name();
+        if let Ok(wanted) = std::env::var("EXPECTED_BACKEND") {
+            assert_eq!(detected, wanted);
             return;
         }
-        assert_eq!(is_scalar, AnyBackend::vector().is_none());
-        let name = "simd::detected::tests::environment_variable_selects_scalar_code";
-        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-        let output = again
-            .args(["--exact", name])
-            .env(SCALAR_VARIABLE, "1")
-            .output()
-            .unwrap();
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success() && printed.contains("1 passed"),
-            "{printed}"
-        );
+        let best = AnyBackend::all().last().unwrap().name();
+        let named = AnyBackend::all().map(|backend| (backend.name(), backend.name()));
+        for (name, expected) in named.chain([("", best), ("avx9", best)]) {
+            let test = "simd::detected::tests::environment_variable_selects_a_backend";
+            let output = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", test])
+                .env(BACKEND_VARIABLE, name)
+                .env("EXPECTED_BACKEND", expected)
+                .output()
+                .unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert!(
+                output.status.success() && printed.contains("1 passed"),
+                "{name}: {printed}"
+            );
+        }
     }
 }

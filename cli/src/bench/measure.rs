@@ -2,22 +2,27 @@
 //! machine affects all of them.
 
 use super::ceilings::{ACCESSES, Ceilings};
+use crate::progress::Progress;
 use crate::thread_pool;
+use cpu_time::ProcessTime;
 use robosieve::Judge;
 use robosieve::job::{FilterStats, Input, Job, Output, Outputs};
 use robosieve::judge::Stage;
+use std::array;
 use std::hint::black_box;
 use std::io::{self, Cursor, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The medians of wall time, with all threads together.
+/// The medians of the runs, with all threads together.
 pub(super) struct Measurement {
     pub threads: usize,
     pub stats: FilterStats,
     /// The stages in order, each without the earlier ones.
-    pub stages: Vec<(&'static str, StageTime)>,
+    pub stages: [(&'static str, StageTime); 5],
     pub total: StageTime,
+    /// The stages up to the probe of the index: what any program over such an index does.
+    pub floor: StageTime,
     pub newline_scan: StageTime,
     pub memcpy: StageTime,
     /// Nanoseconds per access.
@@ -29,17 +34,22 @@ pub(super) struct Measurement {
 #[derive(Clone, Copy)]
 pub(super) struct StageTime {
     pub ns_per_url: f64,
+    /// The processor time of all threads. On a busy machine it is closer to the truth than wall
+    /// time.
+    pub cpu_ns_per_url: f64,
     /// `None` if the time is within the noise.
     pub urls_per_second: Option<f64>,
     pub gb_per_second: Option<f64>,
 }
 
 impl StageTime {
-    fn new(seconds: f64, stats: &FilterStats) -> Self {
+    fn new(time: Timing, stats: &FilterStats) -> Self {
+        let per_url = 1e9 / stats.lines as f64;
         Self {
-            ns_per_url: seconds * 1e9 / stats.lines as f64,
-            urls_per_second: rate(stats.lines, seconds),
-            gb_per_second: rate(stats.bytes, seconds).map(|rate| rate / 1e9),
+            ns_per_url: time.wall * per_url,
+            cpu_ns_per_url: time.cpu * per_url,
+            urls_per_second: rate(stats.lines, time.wall),
+            gb_per_second: rate(stats.bytes, time.wall).map(|rate| rate / 1e9),
         }
     }
 }
@@ -49,9 +59,63 @@ fn rate(count: u64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then_some(count as f64 / seconds)
 }
 
-/// The number of timed measures, the columns of `times`.
-const TIMED: usize = 8;
+/// Seconds.
+#[derive(Clone, Copy, Debug)]
+struct Timing {
+    wall: f64,
+    /// The processor time of all threads of this process.
+    cpu: f64,
+}
 
+impl Timing {
+    /// Times a piece of work.
+    fn of<T>(work: impl FnOnce() -> T) -> (T, Self) {
+        let cpu = ProcessTime::now();
+        let wall = Instant::now();
+        let done = work();
+        let timing = Self {
+            wall: wall.elapsed().as_secs_f64(),
+            cpu: cpu.elapsed().as_secs_f64(),
+        };
+        (done, timing)
+    }
+
+    /// The medians of wall time and of processor time.
+    fn median(times: &[Self]) -> Self {
+        Self {
+            wall: median(times.iter().map(|time| time.wall).collect()),
+            cpu: median(times.iter().map(|time| time.cpu).collect()),
+        }
+    }
+
+    fn scaled(self, factor: f64) -> Self {
+        Self {
+            wall: self.wall * factor,
+            cpu: self.cpu * factor,
+        }
+    }
+
+    /// The time without that of an earlier stage.
+    fn without(self, earlier: Self) -> Self {
+        Self {
+            wall: self.wall - earlier.wall,
+            cpu: self.cpu - earlier.cpu,
+        }
+    }
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// The number of timed measures, the columns of `times`.
+const TIMED: usize = 9;
+
+/// How many of them filter the list.
+const FILTERED: u64 = 5;
+
+/// Times all stages and limits with this number of threads.
 pub(super) fn measure(
     judge: &Judge,
     urls: &Arc<[u8]>,
@@ -60,37 +124,41 @@ pub(super) fn measure(
     quiet: bool,
 ) -> anyhow::Result<Measurement> {
     let pool = thread_pool::start(Some(threads), quiet)?;
+    let passes = FILTERED * (u64::from(runs) + 1);
+    let progress = Progress::of_bytes(passes * urls.len() as u64, quiet);
     let filter = |until, outputs: Outputs<Output<'_>>| {
+        progress.add(urls.len() as u64);
         let input = Input::from_reader("memory", Cursor::new(urls.clone()));
         let job = Job::new(judge).until(until);
         pool.install(|| job.filter(vec![input], outputs)?.commit())
     };
     let mut ceilings = Ceilings::new(urls);
     let mut sink = CopySink::default();
-    let mut times: [Vec<f64>; TIMED] = Default::default();
+    let mut times: [Vec<Timing>; TIMED] = array::from_fn(|_| Vec::new());
     let mut stats = None;
     // The first run warms the caches and is not counted.
     for run in 0..=runs {
         let until = |stage| {
-            let (found, time) = timed(|| filter(stage, Outputs::default()));
+            let (found, time) = Timing::of(|| filter(stage, Outputs::default()));
             found.map(|_| time)
         };
         let split = until(Stage::Split)?;
+        let probe = until(Stage::Probe)?;
         let locate = until(Stage::Locate)?;
         let matched = until(Stage::Match)?;
         let kept = Outputs {
             kept: Some(Output::from_writer(&mut sink)),
             ..Outputs::default()
         };
-        let (found, total) = timed(|| filter(Stage::Match, kept));
+        let (found, total) = Timing::of(|| filter(Stage::Match, kept));
         let found = found?;
-        let (_, newlines) = timed(|| black_box(ceilings.newlines(&pool)));
-        let (copied, copy) = timed(|| ceilings.copy(&pool));
-        let ((), chained) = timed(|| ceilings.chained(&pool));
-        let ((), overlapped) = timed(|| ceilings.overlapped(&pool));
-        let copy = copy * urls.len() as f64 / copied as f64;
+        let (_, newlines) = Timing::of(|| black_box(ceilings.newlines(&pool)));
+        let (copied, copy) = Timing::of(|| ceilings.copy(&pool));
+        let ((), chained) = Timing::of(|| ceilings.chained(&pool));
+        let ((), overlapped) = Timing::of(|| ceilings.overlapped(&pool));
+        let copy = copy.scaled(urls.len() as f64 / copied as f64);
         let row = [
-            split, locate, matched, total, newlines, copy, chained, overlapped,
+            split, probe, locate, matched, total, newlines, copy, chained, overlapped,
         ];
         let same = *stats.get_or_insert_with(|| found.clone()) == found;
         anyhow::ensure!(
@@ -107,25 +175,15 @@ pub(super) fn measure(
     Ok(Measurement::new(
         pool.current_num_threads(),
         stats.unwrap_or_default(),
-        times.map(median),
+        times.map(|times| Timing::median(&times)),
     ))
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let start = Instant::now();
-    let done = work();
-    (done, start.elapsed().as_secs_f64())
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 impl Measurement {
-    fn new(threads: usize, stats: FilterStats, times: [f64; TIMED]) -> Self {
+    fn new(threads: usize, stats: FilterStats, times: [Timing; TIMED]) -> Self {
         let [
             split,
+            probe,
             locate,
             matched,
             total,
@@ -135,20 +193,23 @@ impl Measurement {
             overlapped,
         ] = times;
         // Each run includes the stages before it, so a stage is the difference of two runs.
+        let stage = |time: Timing| StageTime::new(time, &stats);
         let accesses = (ACCESSES * threads as u64) as f64;
         Self {
             threads,
-            stages: vec![
-                ("split", StageTime::new(split, &stats)),
-                ("locate", StageTime::new(locate - split, &stats)),
-                ("match", StageTime::new(matched - locate, &stats)),
-                ("write", StageTime::new(total - matched, &stats)),
+            stages: [
+                ("split", stage(split)),
+                ("probe", stage(probe.without(split))),
+                ("locate", stage(locate.without(probe))),
+                ("match", stage(matched.without(locate))),
+                ("write", stage(total.without(matched))),
             ],
-            total: StageTime::new(total, &stats),
-            newline_scan: StageTime::new(newlines, &stats),
-            memcpy: StageTime::new(copy, &stats),
-            chained_ns: chained * 1e9 / accesses,
-            overlapped_ns: overlapped * 1e9 / accesses,
+            total: stage(total),
+            floor: stage(probe),
+            newline_scan: stage(newlines),
+            memcpy: stage(copy),
+            chained_ns: chained.wall * 1e9 / accesses,
+            overlapped_ns: overlapped.wall * 1e9 / accesses,
             stats,
         }
     }

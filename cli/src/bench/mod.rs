@@ -15,7 +15,7 @@ use crate::value_enums::named;
 use crate::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
-use measure::{Measurement, measure};
+use measure::measure;
 use reference_check::ReferenceCheck;
 use robosieve::synthetic::Order;
 use robosieve::{Agent, Judge, Snapshot};
@@ -108,13 +108,12 @@ pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
     }
 }
 
-/// The results of a benchmark.
-struct BenchReport<'r> {
+/// What a benchmark measures, and whether its verdicts are right.
+struct Subject<'r> {
     workload: &'r Workload,
     agents: &'r [Agent],
     runs: u32,
     checked: ReferenceCheck,
-    measured: Vec<Measurement>,
 }
 
 fn bench(
@@ -139,20 +138,30 @@ fn bench(
         threads = vec![1, rayon::current_num_threads()];
         threads.dedup();
     }
-    let measured = threads
-        .into_iter()
-        .map(|threads| measure(&judge, &workload.urls, threads, args.runs, quiet));
-    let measured = measured.collect::<anyhow::Result<_>>()?;
-    let report = BenchReport {
+    let subject = Subject {
         workload,
         agents: &agents,
         runs: args.runs,
         checked,
-        measured,
     };
-    print(&if args.json {
-        table::json(&report)
-    } else {
-        table::text(&report)
-    })
+    let measured = threads
+        .into_iter()
+        .map(|threads| measure(&judge, &workload.urls, threads, args.runs, quiet));
+    if args.json {
+        return print(&table::json(
+            &subject,
+            &measured.collect::<Result<Vec<_>, _>>()?,
+        ));
+    }
+    // Each table is printed when its runs end: those of a large web take minutes.
+    for (number, measured) in measured.enumerate() {
+        let measured = measured?;
+        let mut text = String::new();
+        if number == 0 {
+            table::push_subject(&subject, &measured.stats, &mut text);
+        }
+        table::push_table(&measured, &mut text);
+        print(&text)?;
+    }
+    Ok(())
 }

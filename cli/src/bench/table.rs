@@ -1,49 +1,41 @@
 //! The measurements as a table and as JSON.
 
-use super::BenchReport;
+use super::Subject;
 use super::measure::{Measurement, StageTime};
 use crate::figures::counts::grouped;
 use crate::figures::escape::to_json_pretty;
 use crate::summary::counts;
-use serde_json::{Value, json};
+use robosieve::Agent;
+use robosieve::job::FilterStats;
+use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-pub(super) fn text(report: &BenchReport<'_>) -> String {
-    let mut out = format!(
-        "{}; {}; medians of {} runs\n",
-        report.workload.name,
-        agents(report),
-        report.runs
-    );
-    if let Some(first) = report.measured.first() {
-        let _ = writeln!(out, "{}", counts("", &first.stats));
-    }
-    let checked = &report.checked;
+/// Appends what is measured, and the comparison with the reference.
+pub(super) fn push_subject(subject: &Subject<'_>, stats: &FilterStats, out: &mut String) {
+    let checked = &subject.checked;
     let _ = writeln!(
         out,
-        "reference: {} of {} sampled lines are decided by rules, and all have its verdicts",
+        "{}; {}; medians of {} runs\n{}\nreference: {} of {} sampled lines are decided by rules, \
+         and all have its verdicts",
+        subject.workload.name,
+        agents(subject.agents),
+        subject.runs,
+        counts("", stats),
         grouped(checked.compared as u64),
         grouped(checked.sampled as u64)
     );
-    report
-        .measured
-        .iter()
-        .for_each(|measured| push_table(measured, &mut out));
-    out
 }
 
-fn agents(report: &BenchReport<'_>) -> String {
-    match report.agents {
-        agents if agents.len() > 5 => format!("{} agents", agents.len()),
-        agents => agents
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(","),
+fn agents(agents: &[Agent]) -> String {
+    if agents.len() > 5 {
+        return format!("{} agents", agents.len());
     }
+    let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
+    names.join(",")
 }
 
-fn push_table(measured: &Measurement, out: &mut String) {
+/// Appends the table of one number of threads.
+pub(super) fn push_table(measured: &Measurement, out: &mut String) {
     let threads = format!(
         "{} thread{}",
         measured.threads,
@@ -51,41 +43,51 @@ fn push_table(measured: &Measurement, out: &mut String) {
     );
     let _ = writeln!(
         out,
-        "\n{threads:<16}{:>12}{:>16}{:>10}",
-        "ns/URL", "URL/s", "GB/s"
+        "\n{threads:<16}{:>12}{:>12}{:>16}{:>10}",
+        "ns/URL", "CPU ns/URL", "URL/s", "GB/s"
     );
-    let stages = measured.stages.iter().map(|(name, time)| (*name, time));
-    let whole = [
-        ("total", &measured.total),
+    for (name, time) in &measured.stages {
+        push_row(name, time, out);
+        out.push('\n');
+    }
+    // Every program on lines finds their ends, and every one that looks origins up reaches the
+    // floor, so these are the units of the total.
+    push_row("total", &measured.total, out);
+    let _ = writeln!(
+        out,
+        "   {:.1} times the floor, {:.1} times the newline scan",
+        measured.total.cpu_ns_per_url / measured.floor.cpu_ns_per_url,
+        measured.total.cpu_ns_per_url / measured.newline_scan.cpu_ns_per_url,
+    );
+    push_row("floor", &measured.floor, out);
+    out.push_str("   split and probe\n");
+    for (name, time) in [
         ("newline scan", &measured.newline_scan),
         ("memcpy", &measured.memcpy),
-    ];
-    for (name, time) in stages.chain(whole) {
-        let rate = time
-            .urls_per_second
-            .map_or("-".to_owned(), |rate| grouped(rate as u64));
-        let bytes = time
-            .gb_per_second
-            .map_or("-".to_owned(), |rate| format!("{rate:.2}"));
-        let _ = write!(
-            out,
-            "  {name:<14}{:>12}{rate:>16}{bytes:>10}",
-            nanoseconds(time.ns_per_url)
-        );
-        // Every program on lines has to find their ends, so the scan is the unit of the total.
-        if name == "total" {
-            let _ = write!(
-                out,
-                "   {:.1} times the newline scan",
-                time.ns_per_url / measured.newline_scan.ns_per_url
-            );
-        }
+    ] {
+        push_row(name, time, out);
         out.push('\n');
     }
     let _ = writeln!(
         out,
         "  random access {:>12.1} ns each if dependent, {:.1} ns if overlapping",
         measured.chained_ns, measured.overlapped_ns
+    );
+}
+
+/// Appends a row, without a line end.
+fn push_row(name: &str, time: &StageTime, out: &mut String) {
+    let rate = time
+        .urls_per_second
+        .map_or("-".to_owned(), |rate| grouped(rate as u64));
+    let bytes = time
+        .gb_per_second
+        .map_or("-".to_owned(), |rate| format!("{rate:.2}"));
+    let _ = write!(
+        out,
+        "  {name:<14}{:>12}{:>12}{rate:>16}{bytes:>10}",
+        nanoseconds(time.ns_per_url),
+        nanoseconds(time.cpu_ns_per_url),
     );
 }
 
@@ -99,31 +101,37 @@ fn nanoseconds(ns_per_url: f64) -> String {
     }
 }
 
-pub(super) fn json(report: &BenchReport<'_>) -> String {
+pub(super) fn json(subject: &Subject<'_>, measured: &[Measurement]) -> String {
+    let checked = &subject.checked;
     let object = json!({
-        "subject": report.workload.name,
-        "synthetic": report.workload.web.map(|web| {
+        "subject": subject.workload.name,
+        "synthetic": subject.workload.web.map(|web| {
             let options = web.options();
             json!({ "seed": options.seed, "origins": options.origins, "urls": options.urls,
                     "order": format!("{:?}", options.order).to_lowercase() })
         }),
-        "agents": report.agents.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "runs": report.runs,
-        "counts": report.measured.first().map(|measured| &measured.stats),
+        "agents": subject.agents.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "runs": subject.runs,
+        "counts": measured.first().map(|measured| &measured.stats),
         "reference": {
-            "sampled": report.checked.sampled, "compared": report.checked.compared, "allowed": report.checked.allowed,
+            "sampled": checked.sampled, "compared": checked.compared, "allowed": checked.allowed,
         },
-        "threads": report.measured.iter().map(measured_json).collect::<Vec<_>>(),
+        "threads": measured.iter().map(measured_json).collect::<Vec<_>>(),
     });
     to_json_pretty(&object).unwrap_or_default()
 }
 
 fn measured_json(measured: &Measurement) -> Value {
+    let stages = measured.stages.iter();
+    let stages: Map<String, Value> = stages
+        .map(|(name, time)| (name.to_string(), time_json(time)))
+        .collect();
     json!({
         "threads": measured.threads,
-        "stages": measured.stages.iter().map(|(name, time)| (name.to_string(), time_json(time))).collect::<serde_json::Map<_, _>>(),
+        "stages": stages,
         "total": time_json(&measured.total),
         "ceilings": {
+            "floor": time_json(&measured.floor),
             "newline_scan": time_json(&measured.newline_scan),
             "memcpy": time_json(&measured.memcpy),
             "random_access_ns": { "chained": measured.chained_ns, "overlapped": measured.overlapped_ns },
@@ -133,7 +141,8 @@ fn measured_json(measured: &Measurement) -> Value {
 
 fn time_json(time: &StageTime) -> Value {
     json!({
-        "ns_per_url": time.ns_per_url, "urls_per_second": time.urls_per_second, "gb_per_second": time.gb_per_second,
+        "ns_per_url": time.ns_per_url, "cpu_ns_per_url": time.cpu_ns_per_url,
+        "urls_per_second": time.urls_per_second, "gb_per_second": time.gb_per_second,
     })
 }
 
