@@ -1,7 +1,7 @@
 //! SIMD: the vector backends, and the scalar code that specifies them.
 //!
 //! [`Backend`] lists the steps. `scalar` implements them for all machines, `avx2` for x86-64 with
-//! AVX2, and `neon` for aarch64, where NEON is part of the architecture. AVX2 is 3 to 9 times as
+//! AVX2, and `neon` for aarch64, where NEON is part of the architecture. AVX2 is 3 times as
 //! fast as scalar code at scanning lists. [`AnyBackend`] detects the instructions at run time, so
 //! one binary serves all machines of an architecture. A hot loop is a [`Kernel`], which is compiled
 //! once per backend.
