@@ -1,10 +1,10 @@
 //! SIMD: the vector backends, and the scalar code that specifies them.
 //!
 //! [`Backend`] lists the steps. `scalar` implements them for all machines, `avx2` for x86-64 with
-//! AVX2, and `neon` for aarch64, where NEON is part of the architecture. AVX2 is 3 times as
-//! fast as scalar code at scanning lists. [`AnyBackend`] detects the instructions at run time, so
-//! one binary serves all machines of an architecture. A hot loop is a [`Kernel`], which is compiled
-//! once per backend.
+//! AVX2, and `neon` for aarch64, where NEON is part of the architecture. With AVX2, filtering lists
+//! is 1.6 to 3.5 times as fast as with scalar code. [`AnyBackend`] detects the instructions at run
+//! time, so one binary serves all machines of an architecture. A hot loop is a [`Kernel`], which is
+//! compiled once per backend.
 //!
 //! Tests compare each vector step with its scalar version on random input.
 
