@@ -258,6 +258,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "bytes",
             "agent",
             "crawlers",
+            "simd",
             "url",
             "snapshot",
             "judge",
@@ -358,6 +359,10 @@ const WALL: &[(&str, &str, &[&str])] = &[
     ("audit", "judge::session", &["JudgeSession"]),
     ("audit", "judge::status_policy", &["Verdict"]),
     ("audit", "judge::refusing_line", &["RefusingLines"]),
+    // An audit indexes the delimiters of a block of lines.
+    ("audit", "simd", &["Kernel"]),
+    ("audit", "simd::backend", &["Backend"]),
+    ("audit", "simd::detected", &["AnyBackend"]),
     // Times in JSON, in the form of explanations.
     ("audit", "judge::explanation_json", &["rfc3339"]),
 ];

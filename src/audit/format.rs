@@ -1,10 +1,10 @@
 //! The formats of access logs.
 
+use crate::audit::delimiter_index::DelimiterIndex;
 use crate::audit::directives::{parse_apache, parse_nginx};
 use crate::audit::json_log::JsonKeys;
-use crate::audit::log_time::TimeMemo;
 use crate::audit::record::LogRecord;
-use crate::audit::template::{FieldKind, Template};
+use crate::audit::template::{FieldKind, Template, TextFields};
 use crate::audit::w3c::{W3cColumns, W3cEscapes};
 use crate::error::{Error, ErrorKind};
 use crate::records::without_end;
@@ -89,17 +89,15 @@ impl LogFormat {
     /// Parses a line, with or without its line end. `None` if it does not have this format, or no
     /// valid time or status. Cost: linear in the line; borrows from it.
     pub fn record<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
-        self.record_with(without_end(line), &mut TimeMemo::default())
-    }
-
-    #[inline(always)]
-    pub(super) fn record_with<'l>(
-        &self,
-        line: &'l [u8],
-        times: &mut TimeMemo,
-    ) -> Option<LogRecord<'l>> {
+        let line = without_end(line);
         match &self.0 {
-            FormatParser::Text(template) => template.parse(line, times),
+            FormatParser::Text(template) => {
+                let mut index = DelimiterIndex::default();
+                index.scan(line);
+                let mut fields = TextFields::default();
+                template.parse(line, &index, 0..line.len(), &mut fields)?;
+                Some(fields.record(line))
+            }
             FormatParser::Json(keys) => keys.parse(line),
             FormatParser::W3c(columns) => columns.parse(line),
         }

@@ -133,37 +133,40 @@ fn parse_epoch(text: &[u8]) -> Option<i64> {
     i64::try_from(time).ok()
 }
 
-/// The last parsed time of a block. Neighbouring lines of a busy log have the same second.
+/// The last parsed time of a block, with the literal after it. Neighbouring lines of a busy log
+/// have the same second.
 #[derive(Debug, Default)]
 pub(super) struct TimeMemo {
-    /// The first `len` bytes are the text of a valid time. A longer text is not kept.
-    text: [u8; 32],
+    /// The first `len` bytes are the text of a valid time, and the literal. A longer text is not
+    /// kept.
+    known: [u8; 32],
     len: usize,
     time: i64,
 }
 
 impl TimeMemo {
-    /// [`parse_time`]. The text and its time are kept.
-    pub(super) fn parse(&mut self, text: &[u8]) -> Option<i64> {
-        let time = parse_time(text)?;
-        if let Some(kept) = self.text.get_mut(..text.len()) {
-            kept.copy_from_slice(text);
-            self.len = text.len();
-            self.time = time;
+    /// [`parse_time`] of a text before a literal, which is kept with its time.
+    pub(super) fn parse(&mut self, text: &[u8], literal: &[u8]) -> Option<()> {
+        self.time = parse_time(text)?;
+        let len = text.len() + literal.len();
+        // The kept text is always that of `time`.
+        self.len = 0;
+        if let Some(known) = self.known.get_mut(..len) {
+            known[..text.len()].copy_from_slice(text);
+            known[text.len()..].copy_from_slice(literal);
+            self.len = len;
         }
-        Some(time)
+        Some(())
     }
 
-    /// The text after the kept one and `literal`, if `rest` begins with both.
-    #[inline]
-    pub(super) fn strip_known<'l>(&self, rest: &'l [u8], literal: &[u8]) -> Option<&'l [u8]> {
-        let is_known = self.len > 0
-            && starts_with_masked(rest, &self.text[..self.len])
-            && starts_with_masked(&rest[self.len..], literal);
-        is_known.then(|| &rest[self.len + literal.len()..])
+    /// The length of the last time and the literal after it, if `rest` begins with both.
+    #[inline(always)]
+    pub(super) fn known_len(&self, rest: &[u8]) -> Option<usize> {
+        let is_known = self.len > 0 && starts_with_masked(rest, &self.known[..self.len]);
+        is_known.then_some(self.len)
     }
 
-    /// The time of the kept text.
+    /// The last time.
     pub(super) fn last(&self) -> i64 {
         self.time
     }
@@ -204,21 +207,22 @@ mod tests {
         }
         let mut memo = TimeMemo::default();
         assert_eq!(
-            (memo.parse(b""), memo.strip_known(b"] x", b"]")),
+            (memo.parse(b"", b"]"), memo.known_len(b"] x")),
             (None, None)
         );
-        assert_eq!(
-            (memo.parse(b"7"), memo.parse(b"8x"), memo.last()),
-            (Some(7), None, 7)
-        );
-        for (rest, after) in [
-            (b"7] x".as_slice(), Some(b" x".as_slice())),
+        assert_eq!(memo.parse(b"7", b"]"), Some(()));
+        assert_eq!((memo.parse(b"8x", b"]"), memo.last()), (None, 7));
+        for (rest, len) in [
+            (b"7] x".as_slice(), Some(2)),
             (b"7 ]", None),
             (b"7", None),
             (b"17]", None),
         ] {
-            assert_eq!(memo.strip_known(rest, b"]"), after);
+            assert_eq!(memo.known_len(rest), len);
         }
-        assert_eq!(memo.parse(&b"1".repeat(1000)), None);
+        assert_eq!(memo.parse(&b"1".repeat(1000), b"]"), None);
+        let fraction = [b"7.", &b"0".repeat(40)[..]].concat();
+        assert_eq!((memo.parse(&fraction, b"]"), memo.last()), (Some(()), 7));
+        assert_eq!(memo.known_len(&fraction), None);
     }
 }

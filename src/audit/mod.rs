@@ -4,6 +4,7 @@
 //! User-Agent header, builds the URL, and asks the snapshot that was valid at the line's time, for
 //! this crawler alone. The counts per crawler are an [`AuditReport`].
 //!
+//! - `delimiter_index`: the line ends, quotes and blanks of a block, from one vector pass;
 //! - `format` and its parsers: lines of a log to [`LogRecord`]s;
 //! - `crawler_finder`: the Aho-Corasick automaton over all product tokens;
 //! - `identity`: whether a request comes from the crawler that it names, by its address;
@@ -19,6 +20,7 @@ mod block_audit;
 mod broken_rules;
 mod counts;
 mod crawler_finder;
+mod delimiter_index;
 mod detect;
 mod directives;
 mod format;

@@ -11,6 +11,8 @@ macro_rules! for_each_step {
         $macro! {
             /// Finds the line ends and the [odd](LineMasks::odd) bytes in a block of text.
             fn scan_lines(self, text: &[u8; 64]) -> LineMasks;
+            /// Finds the line ends, quotes and blanks in a block of text.
+            fn scan_delimiters(self, text: &[u8; 64]) -> DelimiterMasks;
             /// Compares two texts byte by byte: bit `i` is set if the bytes at `i` are equal.
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
             /// Marks the bytes of plain host names, and the dots: bit `i` stands for byte `i`.
@@ -68,6 +70,17 @@ pub(crate) struct LineMasks {
     /// up to the blank, and all from 0x80 on, without line ends. `!`, `"` and `$` are odd too,
     /// because one comparison then covers most of the set, and they are rare.
     pub odd: u64,
+}
+
+/// The delimiters of log lines in a 64-byte block: bit `i` stands for byte `i`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DelimiterMasks {
+    /// The line ends, `\n`.
+    pub ends: u64,
+    /// `"`, and `\`, which escapes it.
+    pub quotes: u64,
+    /// The blanks, `' '`.
+    pub blanks: u64,
 }
 
 /// The bytes of host names in a text of 32 bytes: bit `i` stands for byte `i`.

@@ -12,8 +12,8 @@ use crate::simd::backend::for_each_step;
 use crate::simd::neon::Neon;
 use crate::simd::scalar::Scalar;
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostMasks, Kernel, LineMasks, Nibbles,
-    PairTables,
+    Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, Kernel, LineMasks,
+    Nibbles, PairTables,
 };
 use std::sync::LazyLock;
 

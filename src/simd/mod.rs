@@ -20,7 +20,7 @@ mod sse2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use backend::{Backend, HostMasks, LineMasks};
+pub(crate) use backend::{Backend, DelimiterMasks, HostMasks, LineMasks};
 pub(crate) use detected::AnyBackend;
 
 /// A mask of lanes, one bit per lane.

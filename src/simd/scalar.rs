@@ -6,7 +6,8 @@
 
 use crate::simd::backend::for_each_step;
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostMasks, LineMasks, Nibbles, PairTables,
+    Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, LineMasks,
+    Nibbles, PairTables,
 };
 
 /// The backend of every machine.
@@ -106,6 +107,17 @@ pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
         ends,
         odd: pack::<64>(|at| is_odd(text[at])) & !ends,
     }
+}
+
+#[inline(never)]
+pub(super) fn scan_delimiters(text: &[u8; 64]) -> DelimiterMasks {
+    let mut masks = DelimiterMasks::default();
+    for byte in text.iter().rev() {
+        masks.ends = masks.ends << 1 | u64::from(*byte == b'\n');
+        masks.quotes = masks.quotes << 1 | u64::from(matches!(byte, b'"' | b'\\'));
+        masks.blanks = masks.blanks << 1 | u64::from(*byte == b' ');
+    }
+    masks
 }
 
 #[inline(never)]

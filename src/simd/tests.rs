@@ -88,6 +88,20 @@ proptest! {
     }
 
     #[test]
+    fn delimiters_are_found(bytes in vec(prop_oneof![any::<u8>(), select(b"\n\"\\ \t!#[]".to_vec())], 64)) {
+        let text: [u8; 64] = std::array::from_fn(|i| bytes[i]);
+        for backend in AnyBackend::all() {
+            let masks = backend.scan_delimiters(&text);
+            prop_assert_eq!(masks, scalar::scan_delimiters(&text));
+            for (at, byte) in text.iter().enumerate() {
+                prop_assert_eq!(masks.ends >> at & 1 == 1, *byte == b'\n');
+                prop_assert_eq!(masks.quotes >> at & 1 == 1, *byte == b'"' || *byte == b'\\');
+                prop_assert_eq!(masks.blanks >> at & 1 == 1, *byte == b' ');
+            }
+        }
+    }
+
+    #[test]
     fn equal_bytes_are_found(a in any::<[u8; 32]>(), mask in any::<u32>()) {
         let mut b = a;
         (0..32).filter(|i| mask >> i & 1 == 0).for_each(|i| b[i] = !b[i]);

@@ -7,13 +7,13 @@ mod text;
 mod vectors;
 
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostMasks, Kernel, LineMasks, Nibbles,
-    PairTables, backend,
+    Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, Kernel, LineMasks,
+    Nibbles, PairTables, backend,
 };
 use fingerprints::scan_fingerprints;
 use signature::{characters, next_subset, pair_bits};
 use sorted_words::count_not_greater;
-use text::{equal_bytes, host_bytes, is_plain, scan_lines};
+use text::{equal_bytes, host_bytes, is_plain, scan_delimiters, scan_lines};
 
 /// Proof that this machine has the instructions of this module: only [`detect`](Self::detect)
 /// creates one.

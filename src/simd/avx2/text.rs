@@ -2,7 +2,7 @@
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::avx2::vectors::{lanes, load_bytes, load_half};
-use crate::simd::{HostMasks, LineMasks};
+use crate::simd::{DelimiterMasks, HostMasks, LineMasks};
 use std::arch::x86_64::*;
 
 #[inline]
@@ -28,6 +28,39 @@ fn scan_half(text: &[u8; 32]) -> LineMasks {
         ends: u64::from(ends),
         odd: u64::from(lanes(odd_bytes(bytes)) & !ends),
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn scan_delimiters(text: &[u8; 64]) -> DelimiterMasks {
+    let halves = text.as_chunks().0;
+    let low = delimiters_of_half(&halves[0]);
+    let high = delimiters_of_half(&halves[1]);
+    DelimiterMasks {
+        ends: low.ends | high.ends << 32,
+        quotes: low.quotes | high.quotes << 32,
+        blanks: low.blanks | high.blanks << 32,
+    }
+}
+
+/// Scans 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn delimiters_of_half(text: &[u8; 32]) -> DelimiterMasks {
+    let bytes = load_bytes(text);
+    let quotes = _mm256_or_si256(lanes_of(b'"', bytes), lanes_of(b'\\', bytes));
+    DelimiterMasks {
+        ends: lanes(lanes_of(b'\n', bytes)).into(),
+        quotes: lanes(quotes).into(),
+        blanks: lanes(lanes_of(b' ', bytes)).into(),
+    }
+}
+
+/// All ones in the lanes of a byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes_of(byte: u8, bytes: __m256i) -> __m256i {
+    _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte.cast_signed()))
 }
 
 #[inline]

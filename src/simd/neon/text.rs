@@ -2,7 +2,7 @@
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::neon::vectors::{bits_of_64, bits_of_128, load_bytes, look_up};
-use crate::simd::{HostMasks, LineMasks, Nibbles};
+use crate::simd::{DelimiterMasks, HostMasks, LineMasks, Nibbles};
 use std::arch::aarch64::*;
 
 #[inline]
@@ -20,6 +20,28 @@ pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
     LineMasks {
         ends,
         odd: odd & !ends,
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+pub(super) fn scan_delimiters(text: &[u8; 64]) -> DelimiterMasks {
+    let mut ends = [vdupq_n_u8(0); 4];
+    let mut quotes = ends;
+    let mut blanks = ends;
+    for (i, chunk) in text.as_chunks().0.iter().take(4).enumerate() {
+        let bytes = load_bytes(chunk);
+        let quote = vceqq_u8(bytes, vdupq_n_u8(b'"'));
+        let backslash = vceqq_u8(bytes, vdupq_n_u8(b'\\'));
+        ends[i] = vceqq_u8(bytes, vdupq_n_u8(b'\n'));
+        quotes[i] = vorrq_u8(quote, backslash);
+        blanks[i] = vceqq_u8(bytes, vdupq_n_u8(b' '));
+    }
+    let [quotes, blanks] = bits_of_128(quotes, blanks);
+    DelimiterMasks {
+        ends: bits_of_64(ends),
+        quotes,
+        blanks,
     }
 }
 
