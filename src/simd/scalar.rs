@@ -111,13 +111,11 @@ pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
 
 #[inline(never)]
 pub(super) fn scan_delimiters(text: &[u8; 64]) -> DelimiterMasks {
-    let mut masks = DelimiterMasks::default();
-    for byte in text.iter().rev() {
-        masks.ends = masks.ends << 1 | u64::from(*byte == b'\n');
-        masks.quotes = masks.quotes << 1 | u64::from(matches!(byte, b'"' | b'\\'));
-        masks.blanks = masks.blanks << 1 | u64::from(*byte == b' ');
+    DelimiterMasks {
+        ends: pack::<64>(|at| text[at] == b'\n'),
+        quotes: pack::<64>(|at| matches!(text[at], b'"' | b'\\')),
+        blanks: pack::<64>(|at| text[at] == b' '),
     }
-    masks
 }
 
 #[inline(never)]
