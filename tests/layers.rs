@@ -415,7 +415,7 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
     ),
     // Arguments and results of a verb, which its output formats read.
     ("cli::agents", &["AgentsArgs"]),
-    ("cli::bench", &["BenchArgs", "BenchReport"]),
+    ("cli::bench", &["BenchArgs", "Subject"]),
     ("cli::check", &["CheckAnswer", "RobotsSource"]),
     ("cli::diff", &["DiffOutput"]),
     // Helpers of one line.
