@@ -336,3 +336,117 @@ fn json_and_text_answers_agree() {
     ];
     assert_eq!(found, expected);
 }
+
+/// A file of expectations is judged by a robots.txt and by a snapshot alike.
+#[test]
+fn verdicts_are_compared_with_expectations() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write(
+        "robots.txt",
+        "user-agent: *\ndisallow: /x<&\nuser-agent: b\ndisallow: /\n",
+    );
+    write(
+        "robots.jsonl",
+        &json!({
+            "url": "https://e.example/robots.txt", "status": 200,
+            "body": "user-agent: *\ndisallow: /x<&\nuser-agent: b\ndisallow: /\n",
+        })
+        .to_string(),
+    );
+    let compiled = robosieve(
+        dir.path(),
+        &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"],
+    );
+    assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
+    write(
+        "good.tsv",
+        "# pages that matter\n\nhttps://e.example/\tFooBot\tallowed\r\n\
+         disallowed\tFooBot\thttps://e.example/x<&\n\
+         https://e.example/\tb\tdisallowed\n",
+    );
+    write(
+        "bad,1.tsv",
+        "https://e.example/\tFooBot\tallowed\nhttps://e.example/x<&%\tFooBot\tallowed\n\
+         https://e.example/\tFooBot\tdisallowed\n",
+    );
+    for source in [["--robots", "robots.txt"], ["-s", "s.rsieve"]] {
+        let expect =
+            |args: &[&str]| robosieve(dir.path(), &[&["check"], &source[..], args].concat());
+        let good = expect(&["--expect", "good.tsv"]);
+        assert_eq!((good.code, text(&good)), (Some(0), ""), "{}", good.stderr);
+        assert_eq!(
+            good.stderr,
+            "robosieve: 3 expectations, none with another verdict\n"
+        );
+        let bad = expect(&["--expect", "bad,1.tsv"]);
+        assert_eq!(bad.code, Some(1), "{}", bad.stderr);
+        assert_eq!(
+            text(&bad),
+            "bad,1.tsv:2: expected allowed, but FooBot https://e.example/x<&% is disallowed \
+             (robots.txt line 2: disallow: /x<&)\n\
+             bad,1.tsv:3: expected disallowed, but FooBot https://e.example/ is allowed (no rule \
+             matches)\n"
+        );
+        let github = expect(&["-q", "--expect", "bad,1.tsv", "--format", "github"]);
+        assert!(
+            text(&github).starts_with(
+                "::error file=bad%2C1.tsv,line=2,title=robots.txt::expected allowed, but FooBot \
+                 https://e.example/x<&%25 is"
+            ),
+            "{}",
+            text(&github)
+        );
+        assert_eq!((github.code, github.stderr.as_str()), (Some(1), ""));
+        let junit = expect(&["--expect", "bad,1.tsv", "--format", "junit"]);
+        let xml = text(&junit);
+        assert!(xml.contains("<testsuite name=\"bad,1.tsv\" tests=\"3\" failures=\"2\">"));
+        assert!(
+            xml.contains("name=\"FooBot https://e.example/x&lt;&amp;%\""),
+            "{xml}"
+        );
+        assert_eq!(xml.matches("<testcase ").count(), 3);
+        assert_eq!(xml.matches("<failure ").count(), 2);
+        let piped = robosieve_with(
+            dir.path(),
+            &["check", source[0], source[1], "--expect", "-"],
+            b"https://e.example/\tb\tallowed\n",
+        );
+        assert_eq!(piped.code, Some(1));
+        assert!(text(&piped).starts_with("-:1: expected allowed"));
+    }
+    for (args, message) in [
+        (
+            &["--robots", "robots.txt", "--expect", "none.tsv"][..],
+            "none.tsv: ",
+        ),
+        (
+            &["--robots", "robots.txt", "--expect", "robots.txt"],
+            "robots.txt: line 1: 1 field of three",
+        ),
+        (
+            &["--robots", "-", "--expect", "-"],
+            "standard input can be read once only",
+        ),
+        (
+            &["--robots", "robots.txt", "--expect", "good.tsv", "-a", "b"],
+            "cannot be used with",
+        ),
+        (
+            &[
+                "--robots",
+                "robots.txt",
+                "-a",
+                "b",
+                "--format",
+                "junit",
+                "/",
+            ],
+            "--expect",
+        ),
+    ] {
+        let ran = robosieve(dir.path(), &[&["check"], args].concat());
+        assert_eq!(ran.code, Some(2), "{args:?}");
+        assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
+    }
+}

@@ -416,7 +416,7 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
     // Arguments and results of a verb, which its output formats read.
     ("cli::agents", &["AgentsArgs"]),
     ("cli::bench", &["BenchArgs", "Subject"]),
-    ("cli::check", &["CheckAnswer", "RobotsSource"]),
+    ("cli::check", &["CheckAnswer", "CheckArgs", "RobotsSource"]),
     ("cli::diff", &["DiffOutput"]),
     // Helpers of one line.
     ("analysis::report", &["text"]),

@@ -285,13 +285,14 @@ Examples:
   robosieve check -s web.rsieve -a GPTBot,CCBot --json https://example.com/ \
       | jq -r 'select(.verdict == \"disallowed\") | .rule.text'
   curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
+  robosieve check --robots robots.txt --expect expected.tsv --format github
 
 A line has the verdict, the agent and the URL, separated by TABs. If the robots.txt has \
 content-usage or content-signal lines for the agent, they follow as further columns. docs/CHECK.md \
 lists the keys of --json.
 
 Exit status: 0 all allowed, 1 some disallowed, 2 no verdict, standard output closed early, or an \
-error.";
+error. With --expect: 0 all verdicts as expected, 1 some not, 2 an error.";
 
 pub(super) const INSPECT_EXAMPLES: &str = "\
 Examples:

@@ -1,6 +1,8 @@
-//! Reads a robots.txt file that is named on the command line.
+//! Reads and parses a robots.txt file that is named on the command line.
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
+use robosieve::robots::BodyFacts;
+use robosieve::{Profile, RobotsRef};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -26,4 +28,24 @@ fn read_decoded(path: &Path) -> robosieve::Result<Vec<u8>> {
         .take(MAX_READ)
         .read_to_end(&mut body)?;
     Ok(body)
+}
+
+/// Parses a robots.txt.
+///
+/// # Errors
+/// If it is a file of another format, such as a snapshot, which would have no rules and so allow
+/// everything.
+pub(crate) fn parse_robots<'b>(
+    path: &Path,
+    body: &'b [u8],
+    profile: Profile,
+) -> anyhow::Result<(RobotsRef<'b>, BodyFacts)> {
+    let body_facts = BodyFacts::of(body);
+    if let Some(format) = body_facts.other_format {
+        bail!(
+            "{}: {format}, not a robots.txt; a snapshot is named with -s",
+            path.display()
+        );
+    }
+    Ok((RobotsRef::parse(body, profile), body_facts))
 }

@@ -135,6 +135,17 @@ pub(crate) enum ExplainArg {
     All,
 }
 
+/// The format of verdicts that are not as expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExpectFormat {
+    /// FILE:LINE: and a sentence, as compilers print errors
+    Text,
+    /// Annotations of GitHub Actions
+    Github,
+    /// A report in JUnit's XML, with all expectations
+    Junit,
+}
+
 /// The requests that a list of breaches has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LinesOfArg {

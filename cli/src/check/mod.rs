@@ -1,5 +1,6 @@
 //! `robosieve check`: judges single URLs, and explains the verdicts.
 
+mod expect;
 mod json;
 mod text;
 
@@ -7,15 +8,15 @@ use crate::figures::escape::to_json;
 use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use crate::judge_args::{JudgeArgs, agent_required};
 use crate::output::print;
-use crate::robots_file::read_robots;
-use crate::value_enums::{ExplainArg, named};
+use crate::robots_file::{parse_robots, read_robots};
+use crate::value_enums::{ExpectFormat, ExplainArg, named};
 use crate::verify_args::VerifyArgs;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::{ArgGroup, Args};
 use robosieve::judge::{Explanation, UrlExplanation, explain};
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
-use robosieve::{Agent, Judge, Profile, RobotsRef, Snapshot, Verdict};
+use robosieve::{Agent, Judge, Profile, Snapshot, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -23,7 +24,8 @@ use std::process::ExitCode;
 #[command(
     after_help = CHECK_SHORT,
     after_long_help = CHECK_EXAMPLES,
-    group = agent_required(),
+    // A file of expectations names its agents.
+    group = agent_required().arg("expect"),
     group = ArgGroup::new("source").required(true).args(["snapshot", "robots"])
 )]
 pub(crate) struct CheckArgs {
@@ -65,8 +67,23 @@ pub(crate) struct CheckArgs {
     /// Print one JSON object per URL and agent, with the content of --explain
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
+    /// Compare verdicts with those that a file expects
+    ///
+    /// Lines have URL, agent and verdict, separated by TABs, or verdict, agent and URL, as `check`
+    /// prints them; `#` begins a comment. Lines with another verdict are printed with the rule that
+    /// decides, and the exit status is 1. `-`: standard input.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["agents", "agents_from", "explain", "json", "urls"],
+        help_heading = COMMON
+    )]
+    pub expect: Option<PathBuf>,
+    /// With --expect: the format of the lines with another verdict (default: text)
+    #[arg(long, value_enum, hide_short_help = true, help_heading = OUTPUT)]
+    pub format: Option<ExpectFormat>,
     /// The URLs to judge
-    #[arg(required = true, value_name = "URL")]
+    #[arg(required_unless_present = "expect", value_name = "URL")]
     pub urls: Vec<String>,
 }
 
@@ -76,8 +93,20 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .agents
         .overwrite_guard()
         .add_inputs("the snapshot", &args.snapshot)
-        .add_inputs("--robots", &args.robots);
+        .add_inputs("--robots", &args.robots)
+        .add_inputs("--expect", &args.expect);
     guard.add_stdout()?;
+    if let Some(file) = &args.expect {
+        if file.as_os_str() == "-" && args.robots.as_deref() == Some(file) {
+            bail!("--expect and --robots are both `-`, and standard input can be read once only");
+        }
+        return expect::run(args, file, quiet);
+    }
+    // clap does not ask for --expect if -a is there, which conflicts with it.
+    ensure!(
+        args.format.is_none(),
+        "--format needs --expect FILE; --json prints verdicts as JSON"
+    );
     let agents = args.judge.agents.resolve(quiet)?;
     args.urls
         .iter()
@@ -194,18 +223,10 @@ fn check_robots(
     body: &[u8],
     agents: &[Agent],
 ) -> anyhow::Result<CheckOutput> {
-    let robots = RobotsRef::parse(body, args.profile);
+    let (robots, body_facts) = parse_robots(path, body, args.profile)?;
     let mut check = args.judge.agents.spell_check(agents)?;
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;
-    // Another file, such as a snapshot, would have no rules and so allow everything.
-    let body_facts = BodyFacts::of(body);
-    if let Some(format) = body_facts.other_format {
-        bail!(
-            "{}: {format}, not a robots.txt; a snapshot is named with -s",
-            path.display()
-        );
-    }
     let mut output = CheckOutput::default();
     for url in &args.urls {
         for agent in agents {

@@ -1,0 +1,376 @@
+//! `check --expect`: compares verdicts with those that a file expects, so that a site can test its
+//! robots.txt before it goes live.
+
+use super::CheckArgs;
+use crate::figures::counts::counted;
+use crate::figures::escape::escape;
+use crate::output::print;
+use crate::robots_file::{parse_robots, read_robots};
+use crate::stderr::print_line;
+use crate::value_enums::ExpectFormat;
+use anyhow::{Context, bail, ensure};
+use robosieve::judge::{Explanation, explain};
+use robosieve::{Agent, Judge, RobotsRef, Snapshot, Verdict};
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// An expected verdict: a line of the file.
+#[derive(Debug)]
+struct Expectation {
+    /// The number of the line, from 1.
+    line: usize,
+    url: String,
+    /// The number of the agent in [`Expectations::agents`].
+    agent: usize,
+    verdict: Verdict,
+}
+
+/// The content of the file.
+#[derive(Debug, Default)]
+struct Expectations {
+    lines: Vec<Expectation>,
+    /// The agents, each once.
+    agents: Vec<Agent>,
+}
+
+/// An expectation, and the verdict.
+struct Tested<'e> {
+    expected: &'e Expectation,
+    agent: &'e Agent,
+    verdict: Verdict,
+    /// Why the verdict is so, in a few words.
+    reason: String,
+}
+
+/// Compares the verdicts, and prints those that differ. The exit code is 1 if any does.
+pub(super) fn run(args: &CheckArgs, file: &Path, quiet: bool) -> anyhow::Result<ExitCode> {
+    let shown = file.display().to_string();
+    let expectations = read_expectations(file).with_context(|| shown.clone())?;
+    let tested = match (&args.snapshot, &args.robots) {
+        (Some(path), _) => {
+            let snapshot = Snapshot::open(path)?;
+            args.verify.look_ups(&snapshot);
+            args.judge
+                .agents
+                .check_spelling_in(&expectations.agents, [(&snapshot, path.as_path())])?;
+            test_snapshot(args, &snapshot, &expectations)
+                .with_context(|| path.display().to_string())?
+        }
+        (None, Some(path)) => {
+            let body = read_robots(path).with_context(|| path.display().to_string())?;
+            let (robots, _) = parse_robots(path, &body, args.profile)?;
+            let mut check = args.judge.agents.spell_check(&expectations.agents)?;
+            check.add_robots(&robots);
+            args.judge.agents.check_spelling(check)?;
+            test_robots(args, &robots, &expectations)
+        }
+        (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
+    };
+    print(&match args.format.unwrap_or(ExpectFormat::Text) {
+        ExpectFormat::Text => text_of(&tested, &shown),
+        ExpectFormat::Github => annotations(&tested, &shown),
+        ExpectFormat::Junit => junit(&tested, &shown),
+    })?;
+    let differing = tested.iter().filter(|tested| tested.differs()).count();
+    if !quiet {
+        print_line(format_args!(
+            "robosieve: {}, {} with another verdict",
+            counted(tested.len() as u64, "expectation"),
+            if differing == 0 {
+                "none".to_owned()
+            } else {
+                differing.to_string()
+            }
+        ));
+    }
+    Ok(ExitCode::from(u8::from(differing > 0)))
+}
+
+/// Reads a file of expectations; `-` is standard input.
+fn read_expectations(file: &Path) -> anyhow::Result<Expectations> {
+    let text = if file.as_os_str() == "-" {
+        std::io::read_to_string(std::io::stdin())?
+    } else {
+        std::fs::read_to_string(file)?
+    };
+    Expectations::parse(&text)
+}
+
+impl Expectations {
+    /// Parses the file: URL, agent and verdict, separated by TABs; or verdict, agent and URL, as
+    /// `check` prints them. Empty lines and lines that begin with `#` are skipped.
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let mut expectations = Self::default();
+        for (line, content) in (1..).zip(text.lines()) {
+            let content = content.trim();
+            if !content.is_empty() && !content.starts_with('#') {
+                expectations
+                    .add(line, content)
+                    .with_context(|| format!("line {line}"))?;
+            }
+        }
+        ensure!(
+            !expectations.lines.is_empty(),
+            "expects nothing; write lines of URL, agent and verdict, separated by TABs"
+        );
+        Ok(expectations)
+    }
+
+    fn add(&mut self, line: usize, content: &str) -> anyhow::Result<()> {
+        let fields: Vec<&str> = content.split('\t').map(str::trim).collect();
+        let [first, agent, last, ..] = fields[..] else {
+            bail!(
+                "{} of three; write URL, agent and verdict, separated by TABs",
+                counted(fields.len() as u64, "field")
+            );
+        };
+        // The verdict tells which of the two orders a line has. Columns of preferences may follow.
+        let (url, verdict) = match (verdict_named(first), verdict_named(last)) {
+            (_, Some(verdict)) if fields.len() == 3 => (first, verdict),
+            (Some(verdict), _) => (last, verdict),
+            _ => bail!("{last:?} is not a verdict; write allowed or disallowed"),
+        };
+        let agent: Agent = agent.parse()?;
+        let known = self.agents.iter().position(|other| other.is_same(&agent));
+        let agent = known.unwrap_or_else(|| {
+            self.agents.push(agent);
+            self.agents.len() - 1
+        });
+        self.lines.push(Expectation {
+            line,
+            url: url.to_owned(),
+            agent,
+            verdict,
+        });
+        Ok(())
+    }
+
+    /// Each expectation with its agent.
+    fn iter(&self) -> impl Iterator<Item = (&Expectation, &Agent)> {
+        self.lines
+            .iter()
+            .map(|line| (line, &self.agents[line.agent]))
+    }
+}
+
+/// The verdict of a name.
+fn verdict_named(name: &str) -> Option<Verdict> {
+    let all = [
+        Verdict::Allowed,
+        Verdict::Disallowed,
+        Verdict::Unknown,
+        Verdict::Invalid,
+    ];
+    all.into_iter().find(|verdict| verdict.name() == name)
+}
+
+fn test_snapshot<'e>(
+    args: &CheckArgs,
+    snapshot: &Snapshot,
+    expectations: &'e Expectations,
+) -> anyhow::Result<Vec<Tested<'e>>> {
+    let judge = Judge::new(snapshot, &expectations.agents, args.judge.options())?;
+    let mut tested = Vec::new();
+    for (expected, agent) in expectations.iter() {
+        let explanation = judge.explain(expected.url.as_bytes(), expected.agent)?;
+        tested.push(Tested {
+            expected,
+            agent,
+            verdict: explanation.verdict,
+            reason: match &explanation.rules {
+                Some(rules) => reason_of(rules),
+                None => explanation.reason.description().to_owned(),
+            },
+        });
+    }
+    Ok(tested)
+}
+
+fn test_robots<'e>(
+    args: &CheckArgs,
+    robots: &RobotsRef<'_>,
+    expectations: &'e Expectations,
+) -> Vec<Tested<'e>> {
+    let agent_match = args.judge.agents.agent_match;
+    expectations
+        .iter()
+        .map(|(expected, agent)| {
+            let explanation = explain(robots, agent, agent_match, expected.url.as_bytes());
+            Tested {
+                expected,
+                agent,
+                verdict: explanation.verdict,
+                reason: reason_of(&explanation),
+            }
+        })
+        .collect()
+}
+
+/// The deciding rule.
+fn reason_of(rules: &Explanation) -> String {
+    match &rules.deciding {
+        Some(rule) => format!("robots.txt line {}: {}", rule.line, rule.text),
+        None => "no rule matches".to_owned(),
+    }
+}
+
+impl Tested<'_> {
+    fn differs(&self) -> bool {
+        self.verdict != self.expected.verdict
+    }
+
+    /// The agent and the URL.
+    fn name(&self) -> String {
+        format!("{} {}", self.agent.label(), self.expected.url)
+    }
+
+    /// The difference in one sentence.
+    fn difference(&self) -> String {
+        format!(
+            "expected {}, but {} is {} ({})",
+            self.expected.verdict.name(),
+            self.name(),
+            self.verdict.name(),
+            self.reason
+        )
+    }
+}
+
+/// A line for each difference, as compilers print them.
+fn text_of(tested: &[Tested<'_>], file: &str) -> String {
+    let mut out = String::new();
+    for tested in tested.iter().filter(|tested| tested.differs()) {
+        let _ = writeln!(
+            out,
+            "{}:{}: {}",
+            escape(file),
+            tested.expected.line,
+            escape(&tested.difference())
+        );
+    }
+    out
+}
+
+/// Workflow commands of GitHub Actions, which show each difference at its line.
+fn annotations(tested: &[Tested<'_>], file: &str) -> String {
+    let mut out = String::new();
+    for tested in tested.iter().filter(|tested| tested.differs()) {
+        let _ = writeln!(
+            out,
+            "::error file={},line={},title=robots.txt::{}",
+            escaped_property(&escape(file)),
+            tested.expected.line,
+            escaped_data(&escape(&tested.difference()))
+        );
+    }
+    out
+}
+
+/// The text of a workflow command; `%` begins an escape there.
+fn escaped_data(text: &str) -> String {
+    text.replace('%', "%25")
+}
+
+/// A property of a workflow command; `:` and `,` end one.
+fn escaped_property(text: &str) -> String {
+    escaped_data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// A report in the XML format of JUnit, which most CI services read: a test case per expectation.
+fn junit(tested: &[Tested<'_>], file: &str) -> String {
+    let differing = tested.iter().filter(|tested| tested.differs()).count();
+    let counts = format!("tests=\"{}\" failures=\"{differing}\"", tested.len());
+    let file = escaped_xml(file);
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n\
+         <testsuite name=\"{file}\" {counts}>\n"
+    );
+    for tested in tested {
+        let _ = write!(
+            out,
+            "<testcase classname=\"robots.txt\" name=\"{}\" file=\"{file}\" line=\"{}\"",
+            escaped_xml(&tested.name()),
+            tested.expected.line
+        );
+        let _ = if tested.differs() {
+            let message = escaped_xml(&tested.difference());
+            writeln!(out, "><failure message=\"{message}\"/></testcase>")
+        } else {
+            writeln!(out, "/>")
+        };
+    }
+    out.push_str("</testsuite>\n</testsuites>\n");
+    out
+}
+
+/// A text as the value of an attribute. XML allows no control characters, so they are shown escaped.
+fn escaped_xml(text: &str) -> String {
+    let mut out = String::new();
+    for c in escape(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // Not characters of XML 1.0, and not escaped above.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_orders_of_columns_are_read() {
+        let text = "# a comment\n\n/x\tGPTBot\tdisallowed\r\nallowed\tGPTBot\t/y\n\
+                    allowed\tCCBot\t/z\tcontent-usage: train-ai=n\n";
+        let expectations = Expectations::parse(text).unwrap();
+        let lines: Vec<_> = expectations
+            .iter()
+            .map(|(line, agent)| (line.line, line.url.as_str(), agent.label(), line.verdict))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                (3, "/x", "GPTBot", Verdict::Disallowed),
+                (4, "/y", "GPTBot", Verdict::Allowed),
+                (5, "/z", "CCBot", Verdict::Allowed),
+            ]
+        );
+        assert_eq!(expectations.agents.len(), 2);
+    }
+
+    #[test]
+    fn defects_name_the_line_and_a_remedy() {
+        for (text, message) in [
+            ("", "expects nothing; write lines of URL, agent and verdict"),
+            (
+                "# x\n/x GPTBot allowed\n",
+                "line 2: 1 field of three; write",
+            ),
+            (
+                "/x\tGPTBot\tallow\n",
+                "line 1: \"allow\" is not a verdict; write",
+            ),
+            ("/x\t\tallowed\n", "line 1: agent \"\""),
+            ("/x\t@ai\tallowed\n", "line 1: agent \"@ai\""),
+        ] {
+            let err = format!("{:#}", Expectations::parse(text).unwrap_err());
+            assert!(err.starts_with(message), "{text:?}: {err}");
+        }
+    }
+
+    #[test]
+    fn texts_are_safe_in_each_format() {
+        assert_eq!(
+            escaped_xml("<a b=\"c\"> & \u{1b}"),
+            "&lt;a b=&quot;c&quot;&gt; &amp; \\u{1b}"
+        );
+        assert_eq!(escaped_property("a:b,c%"), "a%3Ab%2Cc%25");
+    }
+}
