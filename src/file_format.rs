@@ -20,6 +20,9 @@ pub(crate) const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
 /// The first bytes of a WARC record.
 pub(crate) const WARC_MAGIC: &[u8; 5] = b"WARC/";
 
+/// The first bytes of a zstd frame.
+pub(crate) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
 /// The UTF-8 byte order mark, which some editors and spreadsheets write at the start of a text.
 pub(crate) const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";
 
@@ -65,7 +68,7 @@ pub(crate) enum FileFormat {
 /// Magic numbers that no line of text begins with.
 const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"\x1f\x8b", FileFormat::Gzip),
-    (b"\x28\xb5\x2f\xfd", FileFormat::Zstd),
+    (&ZSTD_MAGIC, FileFormat::Zstd),
     (b"\xfd7zXZ\0", FileFormat::Xz),
     (b"\x04\x22\x4d\x18", FileFormat::Lz4),
     (b"\x02\x21\x4c\x18", FileFormat::Lz4),

@@ -2,6 +2,7 @@
 
 use super::capture::{CaptureAnswer, CapturedResponse};
 use crate::bytes::{is_white_space, trim};
+use crate::file_format::ZSTD_MAGIC;
 use crate::robots::line::MAX_BODY;
 use bstr::ByteSlice;
 use bytes::Bytes;
@@ -204,7 +205,7 @@ fn decode_one(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<
         b"gzip" | b"x-gzip" if body.starts_with(&[0x1f, 0x8b]) => {
             read_decoded(MultiGzDecoder::new(body))
         }
-        b"zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => {
+        b"zstd" if body.starts_with(&ZSTD_MAGIC) => {
             read_decoded(zstd::stream::read::Decoder::new(body).map_err(|_| BROKEN_CODING)?)
         }
         b"gzip" | b"x-gzip" | b"zstd" => return Ok(None),

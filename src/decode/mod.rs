@@ -5,6 +5,7 @@ mod member;
 mod member_inflater;
 mod member_stream;
 mod whole_file;
+mod zstd_dictionary;
 
 use crate::error::{Error, Result};
 use crate::file_format::FileFormat;
@@ -17,6 +18,7 @@ pub(crate) use member::MAGIC as GZIP_MEMBER;
 pub(crate) use member_inflater::MemberInflater;
 pub(crate) use member_stream::MemberStream;
 pub(crate) use whole_file::{became_shorter, read_whole, standard_input};
+pub(crate) use zstd_dictionary::FRAME_MAGIC as DICTIONARY_FRAME;
 
 /// A reader that decompresses gzip and zstd and passes plain bytes through. The first bytes decide.
 ///
@@ -96,7 +98,7 @@ impl<R: Read> Decoder<R> {
         let stream = match format {
             Some(FileFormat::Gzip) => DecodedStream::Gzip(Box::new(GzipReader::new(inner))),
             Some(FileFormat::Zstd) => DecodedStream::Zstd {
-                inner: zstd::stream::read::Decoder::new(inner)?,
+                inner: zstd_decoder(inner)?,
                 offset: 0,
             },
             _ => DecodedStream::Plain { inner, offset: 0 },
@@ -187,6 +189,19 @@ impl<R: Read> Decoder<R> {
             DecodedStream::Zstd { .. } => Ok(false),
         }
     }
+}
+
+/// A decoder of zstd frames, with the dictionary that the input may begin with.
+fn zstd_decoder<R: Read>(
+    mut input: Peeked<R>,
+) -> io::Result<zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>> {
+    let is_dictionary = input.get_ref().0.get_ref().as_slice() == zstd_dictionary::FRAME_MAGIC;
+    if !is_dictionary {
+        return zstd::stream::read::Decoder::new(input);
+    }
+    input.read_exact(&mut [0; zstd_dictionary::FRAME_MAGIC.len()])?;
+    let dictionary = zstd_dictionary::read(&mut input)?;
+    zstd::stream::read::Decoder::with_dictionary(BufReader::new(input), &dictionary)
 }
 
 impl<R: Read> Read for Decoder<R> {

@@ -1,6 +1,6 @@
 //! How WARC files differ from lists: by their first decoded bytes.
 
-use crate::decode::{Decoder, MemberStream};
+use crate::decode::{DICTIONARY_FRAME, Decoder, MemberStream};
 use crate::file_format::{FileFormat, WARC_MAGIC};
 use std::io::Read;
 
@@ -9,6 +9,10 @@ const DECIDED: usize = WARC_MAGIC.len() + 1;
 
 /// Whether a file that begins with `bytes` is WARC; `None` if more bytes have to decide.
 pub(super) fn is_warc(bytes: &[u8], is_all: bool) -> Option<bool> {
+    // Only WARC files begin so, and the dictionary can be longer than the bytes that are here.
+    if bytes.starts_with(&DICTIONARY_FRAME) {
+        return Some(true);
+    }
     let decoded = match FileFormat::of(bytes) {
         Some(FileFormat::Gzip) => gzip_start(bytes),
         Some(FileFormat::Zstd) => zstd_start(bytes),
@@ -77,6 +81,7 @@ mod tests {
             (b"WARC/x".to_vec(), false),
             (b"https://a.example/\n".to_vec(), false),
             (b"".to_vec(), false),
+            (DICTIONARY_FRAME.to_vec(), true),
             (b"\x1f\x8b".to_vec(), false),
             (gzip(b"https://a.example/\n"), false),
             (zstd(b"(https://a.example/\n"), false),
