@@ -111,6 +111,10 @@ mod profile;
 mod read_at;
 pub mod records;
 pub mod robots;
+#[cfg_attr(
+    not(feature = "audit"),
+    allow(dead_code, reason = "only audits scan for delimiters")
+)]
 mod simd;
 pub mod snapshot;
 mod spool;
