@@ -2,11 +2,12 @@
  *
  * docs/C.md explains how to build and link the library. The rules for all functions:
  *
- * - Ownership. A snapshot and a judge belong to the caller, who closes each once. So does a text
- *   that a function writes to `*out`; free it with robosieve_string_free. Buffers and arrays that
- *   the caller gives stay the caller's: the library keeps no pointer to them after the call.
- * - Threads. Any number of threads may use the same snapshot and the same judge at once. Closing is
- *   the exception: no other call may use the handle at the same time or later.
+ * - Ownership. A snapshot, a judge and a robots.txt belong to the caller, who closes each once. So
+ *   does a text that a function writes to `*out`; free it with robosieve_string_free. Buffers and
+ *   arrays that the caller gives stay the caller's: the library keeps no pointer to them after the
+ *   call.
+ * - Threads. Any number of threads may use the same handle at once. Closing is the exception: no
+ *   other call may use the handle at the same time or later.
  * - Errors. A function that can fail returns a robosieve_status, and robosieve_last_error has the
  *   message. No function ends the process or lets a panic out.
  * - Trust. NULL, misaligned pointers, lengths and offsets are checked. A pointer with a length must
@@ -181,9 +182,32 @@ typedef uint32_t robosieve_explain_flag;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// The parser that is reproduced.
+enum robosieve_profile
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Google's open-source parser.
+  ROBOSIEVE_PROFILE_GOOGLE = 0,
+  // RFC 9309 to the letter.
+  ROBOSIEVE_PROFILE_RFC9309 = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum robosieve_profile robosieve_profile;
+#else
+typedef int32_t robosieve_profile;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // A judge: a snapshot, agents and options. All functions except `robosieve_judge_close` may use it
 // from several threads at once.
 typedef struct robosieve_judge robosieve_judge;
+
+// A parsed robots.txt. All functions except `robosieve_robots_close` may use it from several
+// threads at once.
+typedef struct robosieve_robots robosieve_robots;
 
 // An open snapshot. All functions may use it from several threads at once.
 typedef struct robosieve_snapshot robosieve_snapshot;
@@ -399,6 +423,65 @@ robosieve_status robosieve_judge_masks64(const robosieve_judge *judge,
                                          size_t row_count,
                                          int64_t *masks,
                                          int8_t *unjudged);
+
+// Parses the body of a robots.txt, as the server sent it after content decoding.
+//
+// `body` has `body_len` bytes of any kind, of which the first 500 KiB count (RFC 9309 §2.5); they
+// are copied. `profile` is a value of `robosieve_profile`. Every body can be parsed: HTML is a
+// robots.txt without rules. What a status other than 2xx means is decided by the caller.
+//
+// `*out` is the robots.txt, or NULL after an error. Close it with `robosieve_robots_close`.
+//
+// Cost: one pass over the bytes, some microseconds for most files.
+//
+// Errors: BAD_ARGUMENT.
+robosieve_status robosieve_robots_parse(const char *body,
+                                        size_t body_len,
+                                        int32_t profile,
+                                        robosieve_robots **out);
+
+// Whether an agent may fetch a URL: writes 1 to `*allowed`, or 0.
+//
+// `agent` is a product token or a chain, as for `robosieve_judge_new`, but not a set; it ends with
+// a NUL byte. `url` has `url_len` bytes: a URL, or a path with its query that begins with `/`. Its
+// origin plays no part. `agent_match` is a value of `robosieve_agent_match`.
+//
+// Cost: each rule of the agent's groups is compared with the path. For many URLs, compile a
+// snapshot.
+//
+// Errors: BAD_AGENT, BAD_ARGUMENT. After an error, `*allowed` is 0.
+robosieve_status robosieve_robots_allows(const robosieve_robots *robots,
+                                         const char *agent,
+                                         const char *url,
+                                         size_t url_len,
+                                         int32_t agent_match,
+                                         int32_t *allowed);
+
+// The delay between requests that a robots.txt asks of an agent: writes seconds to `*seconds`, or
+// -1 if it asks for none.
+//
+// `agent` and `agent_match` are as for `robosieve_robots_allows`. `Crawl-delay` is no part of RFC 9309.
+//
+// Errors: BAD_AGENT, BAD_ARGUMENT. After an error, `*seconds` is -1.
+robosieve_status robosieve_robots_crawl_delay(const robosieve_robots *robots,
+                                              const char *agent,
+                                              int32_t agent_match,
+                                              double *seconds);
+
+// The number of sitemaps of a robots.txt. 0 if `robots` is NULL.
+size_t robosieve_robots_sitemap_count(const robosieve_robots *robots);
+
+// The sitemap with a number, from 0: its first byte, and its length in `*len`.
+//
+// NULL, with a length of 0, if there is no such sitemap, or an argument is NULL. The bytes are as
+// the site wrote them, without NUL at the end. They belong to the robots.txt and are valid until it
+// is closed.
+const char *robosieve_robots_sitemap(const robosieve_robots *robots,
+                                     size_t number,
+                                     size_t *len);
+
+// Closes a robots.txt. NULL is allowed.
+void robosieve_robots_close(robosieve_robots *robots);
 
 #ifdef __cplusplus
 }  // extern "C"

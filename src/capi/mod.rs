@@ -40,6 +40,8 @@ mod judge;
 
 mod rows;
 
+mod robots;
+
 pub use judge::{
     robosieve_explain, robosieve_explain_flag, robosieve_judge, robosieve_judge_agent_count,
     robosieve_judge_agent_label, robosieve_judge_close, robosieve_judge_new, robosieve_judge_url,
@@ -48,6 +50,11 @@ pub use judge::{
 pub use options::{
     robosieve_agent_match, robosieve_judge_options, robosieve_status_policy,
     robosieve_unknown_origin,
+};
+pub use robots::{
+    robosieve_profile, robosieve_robots, robosieve_robots_allows, robosieve_robots_close,
+    robosieve_robots_crawl_delay, robosieve_robots_parse, robosieve_robots_sitemap,
+    robosieve_robots_sitemap_count,
 };
 pub use rows::{
     robosieve_judge_masks32, robosieve_judge_masks64, robosieve_judge_rows32,

@@ -110,39 +110,42 @@ fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
         1 => Some(StatusPolicy::Google),
         2 => Some(StatusPolicy::Rfc9309),
         3 => Some(StatusPolicy::Strict),
-        other => return Err(bad_value("status_policy", other, 3)),
+        other => return Err(bad_value("options->status_policy", other, 3)),
     };
     let unknown = match given.unknown_origin {
         0 => None,
         1 => Some(UnknownOrigin::Allow),
         2 => Some(UnknownOrigin::Disallow),
-        other => return Err(bad_value("unknown_origin", other, 2)),
+        other => return Err(bad_value("options->unknown_origin", other, 2)),
     };
-    let agent_match = match given.agent_match {
-        0 => AgentMatch::Extended,
-        1 => AgentMatch::Google,
-        other => return Err(bad_value("agent_match", other, 1)),
-    };
+    let agent_match = matching_of("options->agent_match", given.agent_match)?;
     Ok(JudgeOptions::default()
         .status_policy(status_policy)
         .unknown(unknown)
         .agent_match(agent_match)
-        .any_scheme(flag("any_scheme", given.any_scheme)?)
-        .at(flag("has_at", given.has_at)?.then_some(given.at)))
+        .any_scheme(flag("options->any_scheme", given.any_scheme)?)
+        .at(flag("options->has_at", given.has_at)?.then_some(given.at)))
 }
 
-fn flag(member: &str, value: i32) -> Result<bool, Failure> {
+/// The matching that a value of `robosieve_agent_match` selects.
+pub(super) fn matching_of(name: &str, value: i32) -> Result<AgentMatch, Failure> {
     match value {
-        0 => Ok(false),
-        1 => Ok(true),
-        other => Err(bad_value(member, other, 1)),
+        0 => Ok(AgentMatch::Extended),
+        1 => Ok(AgentMatch::Google),
+        other => Err(bad_value(name, other, 1)),
     }
 }
 
-fn bad_value(member: &str, value: i32, last: i32) -> Failure {
-    Failure::bad_argument(format!(
-        "options->{member} is {value}; it must be from 0 to {last}"
-    ))
+fn flag(name: &str, value: i32) -> Result<bool, Failure> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(bad_value(name, other, 1)),
+    }
+}
+
+fn bad_value(name: &str, value: i32, last: i32) -> Failure {
+    Failure::bad_argument(format!("{name} is {value}; it must be from 0 to {last}"))
 }
 
 #[cfg(test)]

@@ -185,8 +185,13 @@ impl RobotsRef<'_> {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn allows(&self, agent: &Agent, url: impl AsRef<[u8]>) -> bool {
-        let path = rule_path(url.as_ref(), self.profile());
-        let (groups, _) = self.groups_for(agent, AgentMatch::Extended);
+        self.allows_as(agent, AgentMatch::Extended, url.as_ref())
+    }
+
+    /// [`allows`](Self::allows), with another way to compare the agent with user-agent lines.
+    pub(crate) fn allows_as(&self, agent: &Agent, how: AgentMatch, url: &[u8]) -> bool {
+        let path = rule_path(url, self.profile());
+        let (groups, _) = self.groups_for(agent, how);
         let rules: Vec<&Rule<'_>> = groups
             .iter()
             .flat_map(|&i| self.groups()[i].rules())

@@ -439,6 +439,67 @@ static void test_threads(const robosieve_judge *judge) {
 }
 
 // Flips bits all over the file. Every answer is a status; some are CORRUPT, and nothing crashes.
+static void test_robots(void) {
+    static const char body[] = "User-agent: *\nDisallow: /cart\nAllow: /cart/help\nCrawl-delay: 2.5\n"
+                               "User-agent: GPTBot\nUser-agent: MJ12bot\nDisallow: /\n"
+                               "Sitemap: https://shop.example/a.xml\nSitemap: /b.xml\n";
+    robosieve_robots *robots = (robosieve_robots *)data;
+    FAILS(robosieve_robots_parse(NULL, 1, 0, &robots), BAD_ARGUMENT, "body is NULL");
+    CHECK(robots == NULL);
+    FAILS(robosieve_robots_parse(body, 1, 2, &robots), BAD_ARGUMENT, "profile is 2");
+    FAILS(robosieve_robots_parse(body, 1, 0, NULL), BAD_ARGUMENT, "out is NULL");
+    OK(robosieve_robots_parse(NULL, 0, ROBOSIEVE_PROFILE_RFC9309, &robots));
+    CHECK(robosieve_robots_sitemap_count(robots) == 0);
+    robosieve_robots_close(robots);
+    OK(robosieve_robots_parse(body, sizeof body - 1, ROBOSIEVE_PROFILE_GOOGLE, &robots));
+
+    static const struct {
+        const char *agent, *url;
+        int32_t match, allowed;
+    } cases[] = {
+        {"FooBot", "/", 0, 1},
+        {"FooBot", "/cart/1", 0, 0},
+        {"FooBot/1.0", "https://shop.example/cart/help?x", 0, 1},
+        {"gptbot", "https://shop.example", 0, 0},
+        {"Nobody:GPTBot", "/", 0, 0},
+        // No group can name it for Google's parser.
+        {"MJ12bot", "/", ROBOSIEVE_AGENT_MATCH_EXTENDED, 0},
+        {"MJ12bot", "/", ROBOSIEVE_AGENT_MATCH_GOOGLE, 1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int32_t allowed = -1;
+        OK(robosieve_robots_allows(robots, cases[i].agent, cases[i].url, strlen(cases[i].url), cases[i].match,
+                                   &allowed));
+        CHECK(allowed == cases[i].allowed);
+    }
+    int32_t allowed = 1;
+    FAILS(robosieve_robots_allows(NULL, "a", "/", 1, 0, &allowed), BAD_ARGUMENT, "robots is NULL");
+    CHECK(allowed == 0);
+    FAILS(robosieve_robots_allows(robots, "@ai", "/", 1, 0, &allowed), BAD_AGENT, "@ai");
+    FAILS(robosieve_robots_allows(robots, "\xff", "/", 1, 0, &allowed), BAD_AGENT, "UTF-8");
+    FAILS(robosieve_robots_allows(robots, NULL, "/", 1, 0, &allowed), BAD_ARGUMENT, "agent is NULL");
+    FAILS(robosieve_robots_allows(robots, "a", NULL, 1, 0, &allowed), BAD_ARGUMENT, "url is NULL");
+    FAILS(robosieve_robots_allows(robots, "a", "/", 1, 2, &allowed), BAD_ARGUMENT, "agent_match is 2");
+    FAILS(robosieve_robots_allows(robots, "a", "/", 1, 0, NULL), BAD_ARGUMENT, "allowed is NULL");
+
+    double seconds = 0;
+    OK(robosieve_robots_crawl_delay(robots, "FooBot", 0, &seconds));
+    CHECK(seconds == 2.5);
+    OK(robosieve_robots_crawl_delay(robots, "GPTBot", 0, &seconds));
+    CHECK(seconds == -1);
+    FAILS(robosieve_robots_crawl_delay(robots, "", 0, &seconds), BAD_AGENT, "a name is missing");
+    FAILS(robosieve_robots_crawl_delay(robots, "a", 0, NULL), BAD_ARGUMENT, "seconds is NULL");
+
+    size_t len = 7;
+    CHECK(robosieve_robots_sitemap_count(robots) == 2 && robosieve_robots_sitemap_count(NULL) == 0);
+    const char *sitemap = robosieve_robots_sitemap(robots, 1, &len);
+    CHECK(len == 6 && memcmp(sitemap, "/b.xml", len) == 0);
+    CHECK(robosieve_robots_sitemap(robots, 2, &len) == NULL && len == 0);
+    CHECK(robosieve_robots_sitemap(NULL, 0, &len) == NULL && robosieve_robots_sitemap(robots, 0, NULL) == NULL);
+    robosieve_robots_close(robots);
+    robosieve_robots_close(NULL);
+}
+
 static void test_damage(const char *path, const char *directory) {
     char scratch[4096];
     snprintf(scratch, sizeof scratch, "%s/flipped.rsieve", directory);
@@ -490,6 +551,7 @@ int main(int argc, char **argv) {
     read_expected(argv[2]);
     test_open(argv[1], argv[2], argv[3]);
     test_facts(argv[1]);
+    test_robots();
 
     robosieve_snapshot *snapshot = open_snapshot(argv[1]);
     test_new_judge(snapshot);
