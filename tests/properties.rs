@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use robosieve::job::{Input, Job, Output};
-use robosieve::judge::explain;
+use robosieve::judge::{AgentRules, explain};
 use robosieve::robots::reference;
 use robosieve::{
     Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, RobotsRef, Snapshot,
@@ -97,6 +97,15 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
                         verdicts.get(i),
                         expected,
                         "snapshot: {} {:?} {}",
+                        agent,
+                        profile,
+                        url
+                    );
+                    let rules = AgentRules::new(&parsed, agent, how).unwrap();
+                    prop_assert_eq!(
+                        rules.allows(url).unwrap(),
+                        slow.allowed,
+                        "compiled: {} {:?} {}",
                         agent,
                         profile,
                         url

@@ -5,7 +5,7 @@ use crate::command::checkout;
 use base64::Engine;
 use robosieve::compile::Compiled;
 use robosieve::job::{Input, Job, Output};
-use robosieve::judge::{StatusPolicy, explain};
+use robosieve::judge::{AgentRules, StatusPolicy, explain};
 use robosieve::robots::reference;
 use robosieve::{
     AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, RobotsRef, Snapshot,
@@ -189,6 +189,8 @@ fn explanation_passes_the_cases() {
                 let agent_match = case.agent_match();
                 let why = explain(robots.parsed(), &agent, agent_match, url.as_bytes());
                 failures.check(what, why.verdict == Verdict::Allowed, allowed);
+                let rules = AgentRules::new(robots.parsed(), &agent, agent_match).unwrap();
+                failures.check(what, rules.allows(url).unwrap(), allowed);
                 if agent_match == AgentMatch::Extended {
                     failures.check(what, robots.allows(&agent, url), allowed);
                 }

@@ -4,10 +4,8 @@
 //! archive has 6 times as many rule sets as distinct ones.
 
 use crate::matcher::build::CanonicalRule;
-use crate::profile::Profile;
-use crate::robots::pattern::Pattern;
-use crate::robots::{RobotsRef, Rule, RuleKind};
-use std::borrow::Cow;
+use crate::matcher::canonical::{canonical, reduce};
+use crate::robots::{RobotsRef, Rule};
 use std::collections::{BTreeMap, HashMap};
 
 /// The most that merging may multiply the rules of a file, plus [`FREE_RULES`].
@@ -123,68 +121,10 @@ impl<'r> GroupMerger<'r> {
     }
 }
 
-/// The rules of these groups that can match a URL, each pattern once, sorted by text.
-fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRule<'r>> {
-    let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
-    for rule in groups.iter().copied().flatten() {
-        let pattern = rule.pattern();
-        let folder = (profile == Profile::Google && rule.kind() == RuleKind::Allow)
-            .then(|| pattern.index_folder())
-            .flatten();
-        if pattern.can_match() {
-            set.push(CanonicalRule {
-                text: Cow::Borrowed(&pattern.text),
-                anchored: pattern.anchored,
-                kind: rule.kind(),
-            });
-        }
-        if let Some(folder) = folder.filter(Pattern::can_match) {
-            set.push(CanonicalRule {
-                text: Cow::Owned(folder.text.into_owned()),
-                anchored: folder.anchored,
-                kind: rule.kind(),
-            });
-        }
-    }
-    set.sort_unstable_by(|a, b| (&a.text, a.anchored, a.kind).cmp(&(&b.text, b.anchored, b.kind)));
-    // Equal patterns are neighbours with allow first, and allow wins between them.
-    set.dedup_by(|later, first| later.text == first.text && later.anchored == first.anchored);
-    set
-}
-
-/// Drops rules that change no verdict. Valid for sets that are judged alone: in a union, a rule
-/// that is redundant here may overrule a rule of another set.
-fn reduce(mut set: Vec<CanonicalRule<'_>>) -> Vec<CanonicalRule<'_>> {
-    // URLs that no rule matches are allowed, so an allow needs a disallow of lower priority.
-    let disallows = set.iter().filter(|rule| rule.kind == RuleKind::Disallow);
-    let Some(last) = disallows.map(CanonicalRule::priority).min() else {
-        return Vec::new();
-    };
-    set.retain(|rule| rule.kind == RuleKind::Disallow || rule.priority() >= last);
-    if set.iter().all(|rule| rule.kind == RuleKind::Disallow) {
-        drop_covered(&mut set);
-    }
-    set
-}
-
-/// Drops rules whose text begins with the whole literal path of another. Valid for sets without
-/// allows.
-fn drop_covered(set: &mut Vec<CanonicalRule<'_>>) {
-    let mut cover: Option<Cow<'_, [u8]>> = None;
-    set.retain(|rule| {
-        let is_covered = cover
-            .as_ref()
-            .is_some_and(|cover| rule.text.starts_with(cover));
-        if !is_covered && !rule.anchored && !rule.text.contains(&b'*') {
-            cover = Some(rule.text.clone());
-        }
-        !is_covered
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Profile;
 
     fn texts(robots: &str, name: &str) -> Vec<String> {
         let robots = RobotsRef::parse(robots.as_bytes(), Profile::Google);

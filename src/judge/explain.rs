@@ -10,6 +10,7 @@ use crate::profile::Profile;
 use crate::robots::{AgentLine, Robots, RobotsLine, RobotsRef, Rule, RuleKind};
 use crate::url;
 use crate::url::escape::normalize_path;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 /// The explanation of a robots.txt's verdict on a URL.
@@ -174,8 +175,9 @@ impl RobotsRef<'_> {
     /// decides, and allow wins between rules of the same length (RFC 9309 §2.2.2); without a
     /// matching rule, the URL is allowed.
     ///
-    /// Cost: each rule of the agent's groups is compared with the path. To ask about many URLs or
-    /// sites, compile a snapshot. Never panics.
+    /// Cost: each rule of the agent's groups is compared with the path. For many URLs of one site,
+    /// compile the rules of the agent ([`AgentRules`](super::AgentRules)); for many sites, compile a
+    /// snapshot. Never panics.
     ///
     /// ```
     /// use robosieve::{Profile, RobotsRef};
@@ -217,14 +219,11 @@ impl Robots {
 }
 
 /// The path and query of `url`, in the normal form in which rules are compared with it.
-fn rule_path(url: &[u8], profile: Profile) -> Vec<u8> {
-    let (raw, slash) = url::path_of(url, profile);
-    let raw = if slash {
-        [b"/", raw].concat()
-    } else {
-        raw.to_vec()
-    };
-    normalize_path(&raw, profile).into_owned()
+pub(super) fn rule_path(url: &[u8], profile: Profile) -> Cow<'_, [u8]> {
+    match url::path_of(url, profile) {
+        (path, false) => normalize_path(path, profile),
+        (path, true) => Cow::Owned(normalize_path(&[b"/", path].concat(), profile).into_owned()),
+    }
 }
 
 /// A rule that matches the path.

@@ -3,6 +3,7 @@
 //! [`Judge`] is for programs; [`Job`](crate::job::Job) runs whole files.
 
 mod agent_groups;
+mod agent_rules;
 mod applied;
 pub(crate) mod batch;
 mod columns;
@@ -29,6 +30,7 @@ mod status_policy;
 mod verdicts;
 mod verdicts_ref;
 
+pub use agent_rules::AgentRules;
 pub(crate) use applied::none_stated;
 pub use columns::Rows;
 pub use explain::{Explanation, RejectedRule, Rejection, RuleLine, explain};

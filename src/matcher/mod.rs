@@ -8,6 +8,7 @@
 mod bit_table;
 pub(crate) mod build;
 mod candidate;
+pub(crate) mod canonical;
 #[cfg(test)]
 mod generate;
 pub(crate) mod packed_rule;

@@ -9,6 +9,7 @@ use crate::bytes::trim;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend};
 use crate::url::authority;
+use memchr::memchr3;
 
 /// The two parts of a URL that robots.txt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,18 +263,20 @@ fn user_info_len(rest: &[u8]) -> usize {
 /// is skipped first, as in [`split`]. The second value says whether the caller must prepend a `/`.
 pub(crate) fn path_of(text: &[u8], profile: Profile) -> (&[u8], bool) {
     let start = if text.starts_with(b"//") { 2 } else { 0 };
-    let is_path = |b: &u8| b"/?;".contains(b);
-    let early = text[start..].iter().position(is_path).unwrap_or(text.len());
-    let scheme = memchr::memmem::find(&text[start..], b"://").filter(|&at| at < early);
-    let authority = start + scheme.map_or(0, |at| at + 3);
-    let has_authority = scheme.is_some() || start > 0;
+    let find_path = |from: usize| memchr3(b'/', b'?', b';', &text[from..]).map(|at| from + at);
+    // `://` ends a scheme if its first slash is the first byte that could begin a path.
+    let scheme_end = find_path(start)
+        .filter(|&slash| slash > start && text[slash - 1..].starts_with(b"://"))
+        .map(|slash| slash + 2);
+    let authority = scheme_end.unwrap_or(start);
+    let has_authority = scheme_end.is_some() || start > 0;
     let skipped = if profile == Profile::Rfc9309 && has_authority {
         user_info_len(&text[authority..])
     } else {
         0
     };
     let host = authority + skipped;
-    let Some(path) = text[host..].iter().position(is_path).map(|i| host + i) else {
+    let Some(path) = find_path(host) else {
         return (b"/", false);
     };
     let end = memchr::memchr(b'#', &text[start..]).map_or(text.len(), |at| start + at);
