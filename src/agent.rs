@@ -116,6 +116,38 @@ struct ChainName {
 }
 
 impl Agent {
+    /// The agent that a whole `User-Agent` header names, for programs that know only the header.
+    ///
+    /// It is the first product of the header, without its version (RFC 9110 §10.1.5): `Scrapy` of
+    /// `Scrapy/2.13 (+https://scrapy.org)`. A header that begins with `Mozilla` names a crawler in a
+    /// comment, so there the product is the part of a comment after `compatible`, else the first
+    /// part that is `NAME/VERSION`. If a comment has neither, the product is `Mozilla`. A header
+    /// without a product is `*`. It never fails: a crawler under a wrong name obeys the rules for
+    /// all.
+    ///
+    /// ```
+    /// use robosieve::Agent;
+    /// let label = |header| Agent::from_user_agent(header).label().to_owned();
+    /// assert_eq!(label("Scrapy/2.13 (+https://scrapy.org)"), "Scrapy");
+    /// let header = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+    /// assert_eq!(label(header), "Googlebot");
+    /// assert_eq!(label("GPTBot"), "GPTBot");
+    /// assert_eq!(label(""), "*");
+    /// ```
+    pub fn from_user_agent(header: &str) -> Self {
+        let first = product_name(header.trim_start());
+        let crawler = first
+            .eq_ignore_ascii_case("Mozilla")
+            .then(|| crawler_in_comments(header))
+            .flatten();
+        let everyone = Self {
+            label: "*".to_owned(),
+            chain: Vec::new(),
+        };
+        // A product has no byte that `from_str` refuses.
+        crawler.unwrap_or(first).parse().unwrap_or(everyone)
+    }
+
     /// The agent in the spelling of the user, for output.
     pub fn label(&self) -> &str {
         &self.label
@@ -168,6 +200,44 @@ impl Agent {
             .filter(move |name| how == AgentMatch::Extended || name.is_in_alphabet);
         names.map(|name| name.token.as_slice())
     }
+}
+
+/// The name of the product at the start of a text: a token (RFC 9110 §5.6.2), which here may have
+/// letters outside ASCII. `*` and `#` end it, as they end a name in a robots.txt.
+fn product_name(text: &str) -> &str {
+    let is_part = |c: char| c.is_alphanumeric() || "!$%&'+-.^_`|~".contains(c);
+    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// The crawler in the comments of a header: the part after `compatible`, else the first part that
+/// is a name and a version. Parts are separated by `;`.
+fn crawler_in_comments(header: &str) -> Option<&str> {
+    let comments = header
+        .split('(')
+        .skip(1)
+        .filter_map(|comment| comment.split(')').next());
+    let parts: Vec<&str> = comments
+        .flat_map(|comment| comment.split(';'))
+        .map(str::trim)
+        .collect();
+    let marked = parts
+        .iter()
+        .position(|part| part.eq_ignore_ascii_case("compatible"))
+        .and_then(|marker| parts.get(marker + 1));
+    let versioned = || {
+        parts.iter().find(|part| {
+            part.strip_prefix(product_name(part))
+                .and_then(|rest| rest.strip_prefix(['/']))
+                .is_some_and(|version| {
+                    version.starts_with(|c: char| c == 'v' || c.is_ascii_digit())
+                })
+        })
+    };
+    marked
+        .or_else(versioned)
+        .map(|part| product_name(part))
+        .filter(|name| !name.is_empty())
 }
 
 /// Whether a requested name is a product token (RFC 9309 §2.2.1), perhaps with a version.
@@ -313,6 +383,66 @@ mod tests {
             "a\tb",
         ] {
             assert!(bad.parse::<Agent>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn headers_name_the_agent_of_their_crawler() {
+        for (header, label) in [
+            ("Scrapy/2.13 (+https://scrapy.org)", "Scrapy"),
+            ("  FooBot  ", "FooBot"),
+            ("FooBot https://foo.example/", "FooBot"),
+            ("FooBot;admin@foo.example", "FooBot"),
+            ("Foo:Bar", "Foo"),
+            ("Unic\u{f6}deB\u{f6}t", "Unic\u{f6}deB\u{f6}t"),
+            (
+                "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
+                "facebookexternalhit",
+            ),
+            (
+                "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+                "bingbot",
+            ),
+            (
+                "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 \
+                 (KHTML, like Gecko) Chrome/1.2 Mobile Safari/537.36 (compatible; Googlebot/2.1; \
+                 +http://www.google.com/bot.html)",
+                "Googlebot",
+            ),
+            (
+                "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; \
+                 +https://openai.com/gptbot)",
+                "GPTBot",
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_5) AppleWebKit/605.1.15 (KHTML, like \
+                 Gecko) Version/13.1.1 Safari/605.1.15 (Applebot/0.1; \
+                 +http://www.apple.com/go/applebot)",
+                "Applebot",
+            ),
+            (
+                "mozilla/5.0 (compatible;PetalBot;+https://webmaster.petalsearch.com/)",
+                "PetalBot",
+            ),
+            (
+                "Mozilla/5.0 (compatible; archive.org_bot +http://archive.org/)",
+                "archive.org_bot",
+            ),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; rv:109.0) Gecko/2010 Firefox/1",
+                "Mozilla",
+            ),
+            ("Mozilla/5.0 (compatible", "Mozilla"),
+            ("Mozilla/5.0 (compatible; )", "Mozilla"),
+            ("Mozilla", "Mozilla"),
+            ("*", "*"),
+            ("", "*"),
+            (" \t\0/;(@,", "*"),
+            ("@ai", "*"),
+        ] {
+            let agent = Agent::from_user_agent(header);
+            assert_eq!(agent.label(), label, "{header}");
+            assert_eq!(agent, label.parse().unwrap(), "{header}");
         }
     }
 }

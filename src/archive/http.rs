@@ -117,6 +117,46 @@ pub(super) fn codings<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Ve
     codings
 }
 
+/// The body of a 2xx response as an HTTP client hands it over, without the codings of its
+/// `Content-Encoding` headers; `None` if it is damaged, incomplete or of an unsupported coding, so
+/// that the response counts as a failure.
+///
+/// Many clients decode the body and leave the header. So a body that is text is returned as it is.
+/// Without a coding, a body that is shorter than its `Content-Length` is incomplete (RFC 9112 §8).
+/// Other headers do not count: a client removes transfer codings. Of a decoded body, a little over
+/// the first 500 KiB is returned.
+///
+/// ```
+/// use robosieve::compile::decode_body;
+/// let headers = [("Content-Encoding", "gzip")];
+/// assert_eq!(decode_body(b"user-agent: *", headers).as_deref(), Some(&b"user-agent: *"[..]));
+/// assert_eq!(decode_body(b"\x1f\x8bdamaged", headers), None);
+/// assert_eq!(decode_body(b"user-agent", [("content-length", "13")]), None);
+/// ```
+pub fn decode_body<N: AsRef<[u8]>, V: AsRef<[u8]>>(
+    body: &[u8],
+    headers: impl IntoIterator<Item = (N, V)>,
+) -> Option<Cow<'_, [u8]>> {
+    let mut encodings = Vec::new();
+    let mut length = None;
+    for (name, value) in headers {
+        if name.as_ref().eq_ignore_ascii_case(b"content-encoding") {
+            encodings.push(value);
+        } else if name.as_ref().eq_ignore_ascii_case(b"content-length") {
+            length = length.or(Some(value));
+        }
+    }
+    let codings = codings(encodings);
+    if codings.is_empty() {
+        let is_cut = length.is_some_and(|length| is_shorter(body, trim(length.as_ref())));
+        return (!is_cut).then_some(Cow::Borrowed(body));
+    }
+    if is_text(body) {
+        return Some(Cow::Borrowed(body));
+    }
+    decode_all(&codings, body, false).ok().map(Cow::Owned)
+}
+
 /// Whether a body is shorter than its `Content-Length`. A body of [`MAX_KEPT`] bytes is not,
 /// because its end was cut off here.
 fn is_shorter(body: &[u8], length: &[u8]) -> bool {

@@ -19,6 +19,7 @@ mod rule_sets;
 mod sort;
 
 pub use crate::archive::captures_file::{CAPTURES_FORMAT_VERSION, CapturesCounts};
+pub use crate::archive::http::decode_body;
 pub use captures::file::CapturesFile;
 pub use progress::{CompilePhase, CompileProgress};
 pub use report::{CapturesReport, CompileReport};

@@ -22,6 +22,7 @@ mod preference_judge;
 mod reason;
 #[cfg(feature = "audit")]
 mod refusing_line;
+mod response;
 pub(crate) mod rows;
 mod rule_source;
 mod session;
@@ -44,6 +45,7 @@ pub(crate) use preference_judge::PreferenceScratch;
 pub use reason::Reason;
 #[cfg(feature = "audit")]
 pub(crate) use refusing_line::RefusingLines;
+pub use response::ResponseRobots;
 pub(crate) use rule_source::{AgentGroup, RuleSource};
 pub use session::JudgeSession;
 pub use site::Site;

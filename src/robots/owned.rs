@@ -46,12 +46,17 @@ impl Robots {
     /// panics. Cost: one pass over the bytes, and a copy of bytes that are borrowed.
     pub fn parse(body: impl Into<Vec<u8>>, profile: Profile) -> Self {
         let mut body = body.into();
-        // The byte after the limit tells whether the limit cuts a line.
-        body.truncate(MAX_BODY + 1);
+        // The bytes after the limit tell whether the limit cuts a line, or a CR LF.
+        body.truncate(MAX_BODY + 2);
         let cell = RobotsCell::new(body.into(), |body| RobotsRef::parse(body, profile));
         Self {
             cell: Arc::new(cell),
         }
+    }
+
+    /// The body that was parsed: at most its first 500 KiB and two bytes.
+    pub fn body(&self) -> &[u8] {
+        self.cell.borrow_owner()
     }
 
     /// The groups, rules and other fields.

@@ -34,6 +34,18 @@ named_values! {
 }
 
 impl OutcomeClass {
+    /// The class of a response with this HTTP status, 0 for none. `None` for 3xx: the class is that
+    /// of the answer to which a redirect leads, or which a 304 confirms.
+    pub(crate) fn of_status(status: u16) -> Option<Self> {
+        match status {
+            200..=299 => Some(Self::Rules),
+            300..=399 => None,
+            429 | 500..=599 => Some(Self::ServerError),
+            400..=499 => Some(Self::ClientError),
+            _ => Some(Self::Unreachable),
+        }
+    }
+
     /// The class of a stored number.
     pub(super) fn from_u8(value: u8) -> Option<Self> {
         [
@@ -85,6 +97,23 @@ pub struct Outcome {
 const FRESH_SECONDS: i64 = 24 * 60 * 60;
 
 impl Outcome {
+    /// An outcome of this class and status, without times.
+    pub(crate) fn new(class: OutcomeClass, status: u16) -> Self {
+        Self {
+            class,
+            status,
+            hops: 0,
+            cut_short: false,
+            fetched: None,
+            past_limit: false,
+            looks_like: None,
+            target_missing: false,
+            first_failure: None,
+            first_unreachable: None,
+            max_age: None,
+        }
+    }
+
     /// The time at which the robots.txt becomes stale, in seconds since 1970; `None` if the time of
     /// the capture is unknown.
     ///

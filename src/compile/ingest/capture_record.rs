@@ -14,6 +14,7 @@ use super::url_key::{ROBOTS_PATH, UrlKey};
 use crate::archive::capture::CapturedResponse;
 use crate::bytes::wire::{Fields, time_bytes};
 use crate::robots::{BodyFacts, LooksLike};
+use crate::snapshot::OutcomeClass;
 use ::url::Url;
 use std::cmp::{Ordering, Reverse};
 
@@ -142,13 +143,13 @@ pub(crate) enum AnswerRank {
 impl AnswerRank {
     /// The rank of an answer with this HTTP status; 0 stands for no answer.
     fn of_status(status: u16) -> Self {
-        match status {
-            200..=299 => Self::Rules,
-            304 => Self::NotModified,
-            300..=399 => Self::Redirect,
-            429 | 500..=599 => Self::ServerError,
-            400..=499 => Self::ClientError,
-            _ => Self::Unreachable,
+        match OutcomeClass::of_status(status) {
+            None if status == 304 => Self::NotModified,
+            None | Some(OutcomeClass::Unresolved) => Self::Redirect,
+            Some(OutcomeClass::Rules) => Self::Rules,
+            Some(OutcomeClass::ClientError) => Self::ClientError,
+            Some(OutcomeClass::ServerError) => Self::ServerError,
+            Some(OutcomeClass::Unreachable) => Self::Unreachable,
         }
     }
 }

@@ -33,22 +33,9 @@ pub(crate) struct ResolvedOrigin<'p> {
 impl ResolvedOrigin<'_> {
     /// An outcome without files and times.
     pub(super) fn new(class: OutcomeClass, status: u16) -> Self {
-        let outcome = Outcome {
-            class,
-            status,
-            hops: 0,
-            cut_short: false,
-            past_limit: false,
-            looks_like: None,
-            fetched: None,
-            target_missing: false,
-            first_failure: None,
-            first_unreachable: None,
-            max_age: None,
-        };
         Self {
             key: Cow::default(),
-            outcome,
+            outcome: Outcome::new(class, status),
             file: None,
             last_good: None,
             source: None,
