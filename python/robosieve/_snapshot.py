@@ -9,7 +9,7 @@ import sys
 import warnings
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _native
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
@@ -99,7 +99,9 @@ class Snapshot:
     A snapshot can be used from several threads at once, and after ``fork``. It pickles by its path,
     checksum and ``verify``: where it is unpickled, the same file must be at the same path.
 
-    ``len(snapshot)`` is the number of origins (scheme, host and port).
+    ``len(snapshot)`` is the number of origins (scheme, host and port), and ``url in snapshot`` tells
+    whether it holds the origin of a URL. ``with Snapshot(path) as snapshot:`` closes it at the end
+    (:meth:`close`).
 
     Raises:
         SnapshotError: The file cannot be opened, is not a snapshot, or is damaged.
@@ -121,20 +123,21 @@ class Snapshot:
       snapshot and list of agents. Such an agent is judged by the rules for all others.
     """
 
-    __slots__ = ("_native", "_spelled", "_verify", "__weakref__")
+    __slots__ = ("_native", "_path", "_spelled", "_verify", "__weakref__")
 
     def __init__(self, path: Path, *, verify: Verify = True) -> None:
         if verify not in _DEPTHS:
             raise ValueError(f"verify={verify!r}; give True (checksums), False (nothing) or 'full'")
         self._verify: Verify = verify
         self._native = _native.Snapshot(os.fspath(path), _DEPTHS[verify])
+        self._path = os.fspath(self._native.path)
         #: The agents whose spelling was checked, one per line, with the messages about them.
         self._spelled: dict[str, list[str]] = {}
 
     @property
     def path(self) -> str:
         """The path, as it was given."""
-        return os.fspath(self._native.path)
+        return self._path
 
     @property
     def checksum(self) -> str:
@@ -157,8 +160,43 @@ class Snapshot:
     def __bool__(self) -> bool:
         return True
 
+    def __contains__(self, url: str | bytes) -> bool:
+        return url in self._native
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Python calls this for a slot without a value, as `close` leaves it.
+            if name == "_native":
+                raise ValueError(f"{self._path}: this snapshot is closed; open it again")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        try:
+            return self._native is None
+        except ValueError:
+            return True
+
+    def close(self) -> None:
+        """Gives up the snapshot: its memory is unmapped when no call of another thread uses it.
+
+        Every further use raises ValueError; a second ``close`` does nothing. A snapshot that is not
+        closed is given up with its last reference.
+        """
+        if not self.closed:
+            del self._native
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
-        return f"<robosieve.Snapshot {self.path!r}: {len(self)} origins>"
+        state = "closed" if self.closed else f"{len(self)} origins"
+        return f"<robosieve.Snapshot {self.path!r}: {state}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (os.path.abspath(self.path), self.checksum, self._verify)
@@ -316,18 +354,7 @@ class Snapshot:
         """
         options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
         self._check_spelling([agent], strict_agents)
-        why = json.loads(self._native.explain(url, agent, all_rules, options))
-        rule = why["rule"] or {}
-        return Explanation(
-            url=why["url"],
-            agent=why["agent"],
-            verdict=Verdict[why["verdict"].upper()],
-            reason=why["basis"],
-            origin=why["origin"],
-            rule=rule.get("text"),
-            line=rule.get("line"),
-            details=why,
-        )
+        return _explanation(self._native.explain(url, agent, all_rules, options))
 
     def robots_text(self, url: str | bytes) -> bytes | None:
         """The robots.txt that holds for a URL's origin, or None if there is none.
@@ -365,6 +392,22 @@ class Snapshot:
         """
         self._check_spelling([agent], strict_agents)
         return self._native.crawl_delay(url, agent, agent_match)
+
+
+def _explanation(text: str) -> Explanation:
+    """The explanation of a JSON object with the keys of docs/CHECK.md."""
+    why = json.loads(text)
+    rule = why["rule"] or {}
+    return Explanation(
+        url=why["url"],
+        agent=why["agent"],
+        verdict=Verdict[why["verdict"].upper()],
+        reason=why["basis"],
+        origin=why["origin"],
+        rule=rule.get("text"),
+        line=rule.get("line"),
+        details=why,
+    )
 
 
 def _verdict_list(result: _native.Array) -> list[Verdict | None]:

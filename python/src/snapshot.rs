@@ -242,6 +242,19 @@ impl Snapshot {
         self.snapshot.checksum()
     }
 
+    /// Whether the snapshot holds the origin of a URL.
+    fn __contains__(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Some(origin) = Origin::of(&url_bytes(url)?) else {
+            return Ok(false);
+        };
+        caught(|| {
+            let entry = self.snapshot.origin(&origin);
+            entry
+                .map(|entry| entry.is_some())
+                .map_err(|err| self.exception(py, err))
+        })
+    }
+
     fn __len__(&self) -> usize {
         self.snapshot.origin_count() as usize
     }

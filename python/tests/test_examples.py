@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import gzip
 import importlib.util
 import json
@@ -105,3 +106,31 @@ def test_readme_lists_every_example() -> None:
     listed = re.findall(r"\[`(\w+\.py)`\]\((\w+\.py)\)", (EXAMPLES / "README.md").read_text())
     assert [name for name, _ in listed] == [target for _, target in listed]
     assert sorted(name for name, _ in listed) == NAMES
+
+
+def test_asyncio_example_swaps_the_snapshot(small: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    specification = importlib.util.spec_from_file_location("asyncio_swap", EXAMPLES / "asyncio_swap.py")
+    assert specification is not None and specification.loader is not None
+    example = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(example)
+    path, other = tmp_path / "web.rsieve", tmp_path / "other.rsieve"
+    path.write_bytes(small.read_bytes())
+    compiler = robosieve.Compiler()
+    compiler.add_response("https://a.example/robots.txt", 404)
+    compiler.write(other)
+
+    async def swapped() -> int:
+        current = {"inode": path.stat().st_ino, "web": robosieve.Snapshot(path)}
+        swapping = asyncio.create_task(example.swap(current, path, 0.01))
+        await asyncio.sleep(0.05)
+        assert len(current["web"]) == 48
+        other.rename(path)
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if len(current["web"]) == 1:
+                break
+        swapping.cancel()
+        return len(current["web"])
+
+    assert asyncio.run(swapped()) == 1

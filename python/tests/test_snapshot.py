@@ -286,6 +286,82 @@ def test_damage_found_while_judging_names_the_path(small: Path, tmp_path: Path, 
     assert all(str(path) in str(err) and os.fspath(err.path) == str(path) for err in found)
 
 
+# The end of a snapshot.
+
+
+def test_the_origins_of_a_snapshot(snapshot: Snapshot, urls: list[str]) -> None:
+    assert len(snapshot) == 48
+    assert NEWS in snapshot and NEWS.encode() in snapshot and "https://news.example" in snapshot
+    assert "https://nowhere.example/" not in snapshot and "/cart" not in snapshot and "" not in snapshot
+    for url in urls:
+        assert (url in snapshot) == (snapshot.verdict(url, AGENT) <= 1), url
+    for url in (None, 7):
+        with pytest.raises(TypeError, match="a URL is str or bytes"):
+            url in snapshot  # type: ignore[operator]  # noqa: B015
+
+
+def test_closed_snapshots(small: Path) -> None:
+    with Snapshot(small) as snapshot:
+        assert not snapshot.closed and snapshot.verdict(NEWS, AGENT) == 0
+    snapshot.close()
+    assert snapshot.closed and snapshot.path == str(small)
+    assert repr(snapshot) == f"<robosieve.Snapshot {str(small)!r}: closed>"
+    uses: list[Any] = [
+        lambda: snapshot.verdict(NEWS, AGENT),
+        lambda: snapshot.verdicts([NEWS], AGENT),
+        lambda: snapshot.masks([NEWS], AGENT),
+        lambda: snapshot.explain(NEWS, AGENT),
+        lambda: snapshot.robots_text(NEWS),
+        lambda: snapshot.sitemaps(NEWS),
+        lambda: snapshot.crawl_delay(NEWS, AGENT),
+        lambda: len(snapshot),
+        lambda: NEWS in snapshot,
+        lambda: snapshot.metadata,
+        lambda: pickle.dumps(snapshot),
+        lambda: robosieve.filter(snapshot, small, "out.txt", AGENT),
+    ]
+    for use in uses:
+        with pytest.raises(ValueError, match=f"{small}: this snapshot is closed; open it again"):
+            use()
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        snapshot.other  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_exception_closes_too(small: Path) -> None:
+    with pytest.raises(KeyError):
+        with Snapshot(small) as snapshot:
+            raise KeyError
+    assert snapshot.closed
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="needs /proc")
+def test_closing_unmaps_the_file(small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "web.rsieve"
+    path.write_bytes(small.read_bytes())
+    snapshot = Snapshot(path)
+    snapshot.verdicts([NEWS], AGENT)
+    assert os.fsencode(path) in Path("/proc/self/maps").read_bytes()
+    snapshot.close()
+    assert os.fsencode(path) not in Path("/proc/self/maps").read_bytes()
+
+
+def test_calls_of_other_threads_end_first(small: Path) -> None:
+    expected = Snapshot(small).verdicts(MANY, AGENT)
+    for _ in range(5):
+        snapshot, started = Snapshot(small), threading.Event()
+
+        def judge() -> list[int]:
+            native = snapshot._native
+            started.set()
+            return list(native.verdicts(MANY, AGENT, (None, None, False, None, "extended"), 2))
+
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(judge)
+            started.wait()
+            snapshot.close()
+            assert running.result() == expected
+
+
 # Pickles and processes.
 
 
