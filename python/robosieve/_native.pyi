@@ -52,6 +52,38 @@ class Snapshot:
     def sitemaps(self, url: str | bytes) -> list[str]: ...
     def crawl_delay(self, url: str | bytes, agent: str, agent_match: str) -> float | None: ...
 
+class Robots:
+    def __init__(
+        self, body: bytes | str, profile: str = "google", reason: str = "rules", body_len: int | None = None
+    ) -> None: ...
+    @property
+    def profile(self) -> Literal["google", "rfc9309"]:
+        """The parser that is reproduced."""
+    @property
+    def reason(self) -> str:
+        """Why this robots.txt holds: ``rules``, or a response without rules (``no-robots-txt``,
+        ``forbidden``, ``server-error``, ``unreachable``)."""
+    @property
+    def sitemaps(self) -> list[str]:
+        """The sitemaps in the order of the file, as written, without repetitions."""
+    def allows(
+        self, agent: str, url_or_path: str | bytes, *, agent_match: Literal["extended", "google"] | None = None
+    ) -> bool:
+        """Whether an agent may fetch a URL, which may be a path that begins with ``/``.
+
+        Raises:
+            TypeError: ``url_or_path`` is neither str nor bytes.
+            ValueError: A bad agent or option.
+        """
+    def arguments(self) -> tuple[bytes, str, str, int]: ...
+    def counts(self) -> tuple[int, int]: ...
+    def verdict_column(self, agent: str, urls: Any, agent_match: str) -> Array: ...
+    def explain_json(self, agent: str, url: str | bytes, all_rules: bool, agent_match: str) -> str: ...
+    def preferences_json(self, agent: str, url: str | bytes, agent_match: str) -> str: ...
+    def crawl_delay_for(self, agent: str, agent_match: str) -> float | None: ...
+    def request_rates(self, agent: str) -> list[str]: ...
+    def lint_json(self) -> str: ...
+
 class Compiler:
     def __init__(
         self,
@@ -79,6 +111,10 @@ class Compiler:
     def write_captures(self, path: str) -> str: ...
 
 def agents(specs: list[str]) -> list[str]: ...
+def product_token(user_agent: str) -> str: ...
+def robots_of_response(
+    status: int, body: bytes | str, headers: list[tuple[bytes, bytes]], status_policy: str
+) -> tuple[bytes, str]: ...
 def annotate(
     snapshot: Snapshot,
     inputs: list[str],

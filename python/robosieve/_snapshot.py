@@ -55,7 +55,7 @@ _VERDICTS = tuple(Verdict)
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an agent may fetch a URL or not: see :meth:`Snapshot.explain`."""
+    """Why an agent may fetch a URL or not: see :meth:`Snapshot.explain`, :meth:`Robots.explain`."""
 
     url: str
     agent: str
@@ -63,7 +63,7 @@ class Explanation:
     reason: str
     """What decided, for example ``rules``, ``client-error`` or ``unknown-origin`` (docs/CHECK.md)."""
     origin: str | None
-    """The URL's origin, or None if the text is not a URL."""
+    """The URL's origin, or None if the text is not a URL, or if no snapshot was asked."""
     rule: str | None
     """The line of the rule that decided, as the site wrote it, or None."""
     line: int | None

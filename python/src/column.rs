@@ -106,26 +106,36 @@ fn type_name(object: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(object.get_type().fully_qualified_name()?.to_string())
 }
 
-/// The bytes of a URL: UTF-8 of a `str`, with the bytes that `surrogateescape` escaped restored.
+/// The bytes of a URL, as [`text_bytes`].
+pub(crate) fn url_bytes<'o>(url: &'o Bound<'_, PyAny>) -> PyResult<Cow<'o, [u8]>> {
+    text_bytes(url, "a URL is str or bytes")
+}
+
+/// The bytes of a `bytes`, or the UTF-8 of a `str`, with the bytes that `surrogateescape` escaped
+/// restored.
 ///
 /// # Errors
-/// `TypeError` for other types, `UnicodeEncodeError` for text with other lone surrogates.
-pub(crate) fn url_bytes<'o>(url: &'o Bound<'_, PyAny>) -> PyResult<Cow<'o, [u8]>> {
-    if let Ok(text) = url.cast::<PyString>() {
+/// `TypeError` with `expected` for other types, `UnicodeEncodeError` for text with other lone
+/// surrogates.
+pub(crate) fn text_bytes<'o>(
+    object: &'o Bound<'_, PyAny>,
+    expected: &str,
+) -> PyResult<Cow<'o, [u8]>> {
+    if let Ok(text) = object.cast::<PyString>() {
         return match text.to_str() {
             Ok(text) => Ok(Cow::Borrowed(text.as_bytes())),
             Err(_) => {
-                let bytes =
-                    text.call_method1(intern!(url.py(), "encode"), ("utf-8", "surrogateescape"))?;
+                let encode = intern!(object.py(), "encode");
+                let bytes = text.call_method1(encode, ("utf-8", "surrogateescape"))?;
                 Ok(Cow::Owned(bytes.cast::<PyBytes>()?.as_bytes().to_owned()))
             }
         };
     }
-    match url.cast::<PyBytes>() {
+    match object.cast::<PyBytes>() {
         Ok(bytes) => Ok(Cow::Borrowed(bytes.as_bytes())),
         Err(_) => Err(PyTypeError::new_err(format!(
-            "{}: a URL is str or bytes",
-            type_name(url)?
+            "{}: {expected}",
+            type_name(object)?
         ))),
     }
 }

@@ -4,7 +4,7 @@
 //! `multiprocessing` and Spark use: the child has none of the threads that the pool counts on.
 //! Starting them takes some 30 microseconds per thread, and large columns take milliseconds.
 
-use crate::column::{TextRows, dictionary_keys, validity};
+use crate::column::{TextRows, dictionary_keys, text, validity};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
@@ -12,7 +12,7 @@ use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use robosieve::judge::VerdictsRef;
 use robosieve::threads::{cores, max_threads};
-use robosieve::{ErrorKind, Judge, Result};
+use robosieve::{Error, ErrorKind, Judge, Result};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -70,13 +70,7 @@ pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
             match distinct.get(key) {
                 Some(value) => *out = *value,
                 None if dictionary.is_null(row) => {}
-                None => {
-                    let what = format!(
-                        "row {row} has a key outside its dictionary of {} values",
-                        texts.len()
-                    );
-                    return Err(ErrorKind::BadColumn(what).into());
-                }
+                None => return Err(outside_dictionary(row, texts.len())),
             }
         }
     }
@@ -142,6 +136,52 @@ fn judge_columns<T: Copy + Send>(
         work();
     });
     tasks.into_inner().unwrap_or_else(PoisonError::into_inner).1
+}
+
+/// One value per row of all arrays: `value` of its text. Rows that are null get any value.
+///
+/// # Errors
+/// Those of `value`, and [`ErrorKind::BadColumn`] for offsets or keys outside the array.
+pub(crate) fn map_texts<T: Copy + Default>(
+    arrays: &[ArrayData],
+    mut value: impl FnMut(&[u8]) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut values = Vec::with_capacity(arrays.iter().map(ArrayData::len).sum());
+    for array in arrays {
+        let texts = match array.data_type() {
+            DataType::Dictionary(..) => &array.child_data()[0],
+            _ => array,
+        };
+        // Fails for arrays that are too short, before their offsets are read.
+        TextRows::new(texts).rows(0, texts.len())?;
+        let valid = validity(texts);
+        let mut of_texts = Vec::with_capacity(texts.len());
+        for row in 0..texts.len() {
+            if valid.as_ref().is_some_and(|valid| valid.is_null(row)) {
+                of_texts.push(T::default());
+                continue;
+            }
+            let outside = || ErrorKind::BadColumn(format!("row {row} is outside of the data"));
+            of_texts.push(value(text(texts, row).ok_or_else(outside)?)?);
+        }
+        if !matches!(array.data_type(), DataType::Dictionary(..)) {
+            values.append(&mut of_texts);
+            continue;
+        }
+        for (row, key) in dictionary_keys(array).into_iter().enumerate() {
+            match of_texts.get(key) {
+                Some(value) => values.push(*value),
+                None if array.is_null(row) => values.push(T::default()),
+                None => return Err(outside_dictionary(row, texts.len())),
+            }
+        }
+    }
+    Ok(values)
+}
+
+fn outside_dictionary(row: usize, values: usize) -> Error {
+    let what = format!("row {row} has a key outside its dictionary of {values} values");
+    ErrorKind::BadColumn(what).into()
 }
 
 /// The nulls of all arrays, one after the other; `None` without any.

@@ -16,6 +16,7 @@ mod interrupt;
 mod judging;
 mod options;
 mod result_array;
+mod robots;
 mod snapshot;
 mod table;
 mod verification;
@@ -35,6 +36,8 @@ mod _native {
     use super::options::agents;
     #[pymodule_export]
     use super::result_array::Array;
+    #[pymodule_export]
+    use super::robots::{Robots, product_token, robots_of_response};
     #[pymodule_export]
     use super::snapshot::Snapshot;
     use pyo3::prelude::*;

@@ -1,6 +1,7 @@
 """The sessions in the documentation, run as they are shown."""
 
 import doctest
+import importlib
 import re
 import shutil
 from pathlib import Path
@@ -35,3 +36,10 @@ def test_sessions_show_what_is_printed(page, tmp_path, monkeypatch):
         runner.run(test, clear_globs=False)
         names.update(test.globs)
     assert runner.failures == 0
+
+
+@pytest.mark.parametrize("module", ["_robots"])
+def test_examples_of_docstrings(module):
+    imported = importlib.import_module(f"robosieve.{module}")
+    found = doctest.testmod(imported)
+    assert found.attempted > 3 and found.failed == 0
