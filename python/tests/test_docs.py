@@ -38,7 +38,7 @@ def test_sessions_show_what_is_printed(page, tmp_path, monkeypatch):
     assert runner.failures == 0
 
 
-@pytest.mark.parametrize("module", ["_robots"])
+@pytest.mark.parametrize("module", ["_robots", "robotparser"])
 def test_examples_of_docstrings(module):
     imported = importlib.import_module(f"robosieve.{module}")
     found = doctest.testmod(imported)

@@ -466,3 +466,8 @@ def test_every_product_token_is_an_agent(robots: Robots) -> None:
     for code in [*range(0x250), 0x2028, 0x1F916]:
         for header in (chr(code), f"a{chr(code)}b/1", f"Mozilla/5.0 (compatible; {chr(code)}x)"):
             robots.allows(robosieve.product_token(header), "/")
+
+
+def test_module_needs_no_library() -> None:
+    code = "import sys, robosieve, robosieve.robotparser; print('scrapy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
