@@ -33,7 +33,8 @@
 //! ```
 //!
 //! For one robots.txt, [`Robots::allows`] needs no snapshot. The folder `examples/` has a program
-//! for each use: a server that swaps snapshots under load, one robots.txt, a batch, a compilation.
+//! for each use: a server that swaps snapshots under load, one robots.txt, a crawler's cache of
+//! them, a batch, a compilation.
 //!
 //! # Modules
 //!
