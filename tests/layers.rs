@@ -271,7 +271,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("synthetic", &["named_value"]),
     (
         "capi",
-        &["error", "agent", "crawlers", "compile", "snapshot", "judge"],
+        &[
+            "error", "agent", "crawlers", "profile", "robots", "compile", "snapshot", "judge",
+        ],
     ),
 ];
 
@@ -969,6 +971,7 @@ fn unsafe_code_is_confined() {
             "src/capi/judge.rs",
             "src/capi/options.rs",
             "src/capi/pointers.rs",
+            "src/capi/robots.rs",
             "src/capi/rows.rs",
             "src/capi/snapshot.rs",
             "src/capi/status.rs",

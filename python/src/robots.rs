@@ -78,11 +78,11 @@ impl CachedAgent {
     }
 
     fn allows(&mut self, robots: &robosieve::Robots, url: &[u8]) -> PyResult<bool> {
-        if self.rules.is_some() || self.answers >= PLAIN_ANSWERS || self.how == AgentMatch::Google {
+        if self.rules.is_some() || self.answers >= PLAIN_ANSWERS {
             return self.rules(robots)?.allows(url).map_err(exception);
         }
         self.answers += 1;
-        Ok(robots.allows(&self.agent, url))
+        Ok(robots.parsed().allows_with(&self.agent, self.how, url))
     }
 }
 

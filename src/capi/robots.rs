@@ -94,7 +94,7 @@ pub unsafe extern "C" fn robosieve_robots_allows(
             )
         };
         let how = matching_of("agent_match", agent_match)?;
-        let is_allowed = handle.robots.parsed().allows_as(&agent, how, url);
+        let is_allowed = handle.robots.parsed().allows_with(&agent, how, url);
         out[0].write(i32::from(is_allowed));
         Ok(())
     })

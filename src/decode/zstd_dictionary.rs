@@ -62,12 +62,19 @@ fn damaged(what: impl std::fmt::Display) -> io::Error {
 #[cfg(test)]
 mod tests {
     use crate::decode::Decoder;
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
     use std::io::Read;
 
-    /// A dictionary that `zstd --train` made from lines of WARC heads.
-    const DICTIONARY: &[u8] = include_bytes!("test_dictionary.zstd");
+    /// A dictionary that `zstd --train` made from records of made-up robots.txt files, in base64.
+    const DICTIONARY: &str = include_str!("test_dictionary.txt");
 
     const TEXT: &str = "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+
+    fn dictionary() -> Vec<u8> {
+        let text: String = DICTIONARY.split_whitespace().collect();
+        STANDARD.decode(text).unwrap()
+    }
 
     fn frame(content: &[u8]) -> Vec<u8> {
         let len = (content.len() as u32).to_le_bytes();
@@ -76,7 +83,7 @@ mod tests {
 
     /// Two frames that need the dictionary.
     fn records() -> Vec<u8> {
-        let mut compressor = zstd::bulk::Compressor::with_dictionary(3, DICTIONARY).unwrap();
+        let mut compressor = zstd::bulk::Compressor::with_dictionary(3, &dictionary()).unwrap();
         [TEXT, TEXT]
             .map(|text| compressor.compress(text.as_bytes()).unwrap())
             .concat()
@@ -93,8 +100,8 @@ mod tests {
 
     #[test]
     fn records_are_decompressed_with_the_dictionary() {
-        let packed = zstd::encode_all(DICTIONARY, 3).unwrap();
-        for dictionary in [DICTIONARY, &packed] {
+        let packed = zstd::encode_all(dictionary().as_slice(), 3).unwrap();
+        for dictionary in [&dictionary(), &packed] {
             let file = [frame(dictionary), records()].concat();
             assert_eq!(decoded(&file).unwrap(), TEXT.repeat(2));
             // Other skippable frames, also later ones, have no meaning here.
@@ -106,7 +113,7 @@ mod tests {
 
     #[test]
     fn damaged_dictionaries_are_refused() {
-        let whole = frame(DICTIONARY);
+        let whole = frame(&dictionary());
         for (file, message) in [
             (whole[..whole.len() - 1].to_vec(), "cut short"),
             (whole[..6].to_vec(), "cut short"),
@@ -117,7 +124,7 @@ mod tests {
                 "not in the format",
             ),
             (
-                frame(&zstd::encode_all(DICTIONARY, 3).unwrap()[..40]),
+                frame(&zstd::encode_all(dictionary().as_slice(), 3).unwrap()[..40]),
                 "first frame",
             ),
             (

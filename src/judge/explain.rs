@@ -187,12 +187,21 @@ impl RobotsRef<'_> {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn allows(&self, agent: &Agent, url: impl AsRef<[u8]>) -> bool {
-        self.allows_as(agent, AgentMatch::Extended, url.as_ref())
+        self.allows_with(agent, AgentMatch::Extended, url)
     }
 
-    /// [`allows`](Self::allows), with another way to compare the agent with user-agent lines.
-    pub(crate) fn allows_as(&self, agent: &Agent, how: AgentMatch, url: &[u8]) -> bool {
-        let path = rule_path(url, self.profile());
+    /// [`allows`](Self::allows), with a choice of how the agent is compared with user-agent lines.
+    ///
+    /// ```
+    /// use robosieve::{AgentMatch, Profile, RobotsRef};
+    /// let robots = RobotsRef::parse(b"user-agent: MJ12bot\ndisallow: /", Profile::Google);
+    /// let agent = "MJ12bot".parse()?;
+    /// assert!(!robots.allows_with(&agent, AgentMatch::Extended, "/"));
+    /// assert!(robots.allows_with(&agent, AgentMatch::Google, "/"));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn allows_with(&self, agent: &Agent, how: AgentMatch, url: impl AsRef<[u8]>) -> bool {
+        let path = rule_path(url.as_ref(), self.profile());
         let (groups, _) = self.groups_for(agent, how);
         let rules: Vec<&Rule<'_>> = groups
             .iter()
