@@ -87,7 +87,7 @@ impl Default for RuleCache {
 }
 
 impl RuleCache {
-    /// A cache that promotes a rule set after some this many paths; exactly after this many if they
+    /// A cache that promotes a rule set after about this many paths; after exactly this many if they
     /// are fewer than [`SAMPLES`].
     pub(super) fn promoting_after(promote_after: u32) -> Self {
         let slots = Box::new(std::array::from_fn(|_| CachedRuleSet::default()));
