@@ -19,6 +19,15 @@ pub enum Profile {
     Rfc9309,
 }
 
+impl Profile {
+    /// Whether every agent may fetch a path in normal form, whatever the rules say: under RFC 9309
+    /// §2.2.2, `/robots.txt` itself.
+    #[inline(always)]
+    pub(crate) fn always_allows(self, path: &[u8]) -> bool {
+        self == Self::Rfc9309 && path == b"/robots.txt"
+    }
+}
+
 named_values! {
     /// The name on the command line and in a snapshot's metadata.
     Profile {

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::census::{SpellCheck, UnnamedAgent};
 use robosieve::crawlers::{CrawlerList, CrawlerRegistry};
-use robosieve::{Agent, AgentMatch, Snapshot};
+use robosieve::{Agent, AgentMatch, RobotsRef, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -122,6 +122,17 @@ impl AgentArgs {
         for (snapshot, path) in snapshots {
             check.add_snapshot(snapshot).map_err(|err| err.at(path))?;
         }
+        self.check_spelling(check)
+    }
+
+    /// Checks the spelling of the agents against the names in one robots.txt.
+    pub(crate) fn check_spelling_by(
+        &self,
+        agents: &[Agent],
+        robots: &RobotsRef<'_>,
+    ) -> anyhow::Result<()> {
+        let mut check = self.spell_check(agents)?;
+        check.add_robots(robots);
         self.check_spelling(check)
     }
 

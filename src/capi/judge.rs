@@ -79,14 +79,28 @@ unsafe fn parse_agents(names: *const *const c_char, count: usize) -> Result<Vec<
     // SAFETY: as the caller guarantees.
     for (at, name) in unsafe { slice(names, count, "agents")? }.iter().enumerate() {
         // SAFETY: as above.
-        let name = unsafe { c_text(*name, &format!("agents[{at}]"))? };
-        let name = name.to_str().map_err(|_| Failure {
-            status: robosieve_status::BadAgent,
-            message: format!("agent {:?}: a name is UTF-8", name.to_string_lossy()),
-        })?;
-        add_agents(name, &mut agents)?;
+        add_agents(
+            unsafe { agent_name(*name, &format!("agents[{at}]"))? },
+            &mut agents,
+        )?;
     }
     Ok(agents)
+}
+
+/// The name of an agent; `argument` is the name of the pointer.
+///
+/// # Safety
+/// As the [module](super) states.
+pub(super) unsafe fn agent_name<'a>(
+    pointer: *const c_char,
+    argument: &str,
+) -> Result<&'a str, Failure> {
+    // SAFETY: as the caller guarantees.
+    let name = unsafe { c_text(pointer, argument)? };
+    name.to_str().map_err(|_| Failure {
+        status: robosieve_status::BadAgent,
+        message: format!("agent {:?}: a name is UTF-8", name.to_string_lossy()),
+    })
 }
 
 /// The number of agents, which is the number of verdicts per URL. 0 if `judge` is NULL.

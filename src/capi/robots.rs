@@ -1,7 +1,8 @@
 //! A parsed robots.txt: the parser for crawlers, which keep one object per site.
 
+use super::judge::agent_name;
 use super::options::matching_of;
-use super::pointers::{c_text, close, output, reference, slice};
+use super::pointers::{close, output, reference, slice};
 use super::status::{Failure, guard, guard_value, robosieve_status};
 use crate::agent::Agent;
 use crate::profile::Profile;
@@ -174,12 +175,5 @@ pub unsafe extern "C" fn robosieve_robots_close(robots: *mut robosieve_robots) {
 /// As the [module](super) states.
 unsafe fn parse_agent(name: *const c_char) -> Result<Agent, Failure> {
     // SAFETY: as the caller guarantees.
-    let name = unsafe { c_text(name, "agent")? };
-    match name.to_str() {
-        Ok(name) => Ok(name.parse()?),
-        Err(_) => Err(Failure {
-            status: robosieve_status::BadAgent,
-            message: format!("agent {:?}: a name is UTF-8", name.to_string_lossy()),
-        }),
-    }
+    Ok(unsafe { agent_name(name, "agent")? }.parse()?)
 }

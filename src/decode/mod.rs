@@ -94,11 +94,12 @@ impl<R: Read> Decoder<R> {
         let mut magic = Vec::new();
         input.by_ref().take(4).read_to_end(&mut magic)?;
         let format = FileFormat::of(&magic);
+        let has_dictionary = magic == DICTIONARY_FRAME;
         let inner = Cursor::new(magic).chain(input);
         let stream = match format {
             Some(FileFormat::Gzip) => DecodedStream::Gzip(Box::new(GzipReader::new(inner))),
             Some(FileFormat::Zstd) => DecodedStream::Zstd {
-                inner: zstd_decoder(inner)?,
+                inner: zstd_decoder(inner, has_dictionary)?,
                 offset: 0,
             },
             _ => DecodedStream::Plain { inner, offset: 0 },
@@ -191,15 +192,15 @@ impl<R: Read> Decoder<R> {
     }
 }
 
-/// A decoder of zstd frames, with the dictionary that the input may begin with.
+/// A decoder of zstd frames. The input may begin with their dictionary.
 fn zstd_decoder<R: Read>(
     mut input: Peeked<R>,
+    has_dictionary: bool,
 ) -> io::Result<zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>> {
-    let is_dictionary = input.get_ref().0.get_ref().as_slice() == zstd_dictionary::FRAME_MAGIC;
-    if !is_dictionary {
+    if !has_dictionary {
         return zstd::stream::read::Decoder::new(input);
     }
-    input.read_exact(&mut [0; zstd_dictionary::FRAME_MAGIC.len()])?;
+    input.read_exact(&mut [0; DICTIONARY_FRAME.len()])?;
     let dictionary = zstd_dictionary::read(&mut input)?;
     zstd::stream::read::Decoder::with_dictionary(BufReader::new(input), &dictionary)
 }

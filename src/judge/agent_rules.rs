@@ -61,8 +61,7 @@ impl AgentRules {
     /// other, which would be a defect of this library.
     pub fn allows(&self, url: impl AsRef<[u8]>) -> Result<bool> {
         let path = rule_path(url.as_ref(), self.profile);
-        // RFC 9309 §2.2.2: every agent may fetch the robots.txt itself.
-        if self.profile == Profile::Rfc9309 && *path == *b"/robots.txt" {
+        if self.profile.always_allows(&path) {
             return Ok(true);
         }
         let set = RuleSet::decode(&self.encoded, 0)?;

@@ -283,7 +283,7 @@ fn matching_length(rule: &Rule<'_>, path: &[u8], profile: Profile) -> Option<usi
 /// The rule that decides: the longest that matches, of equally long ones an allow, then the first.
 /// Under RFC 9309, none decides on `/robots.txt`.
 fn deciding_rule(rules: &[&Rule<'_>], path: &[u8], profile: Profile) -> Option<MatchingRule> {
-    if profile == Profile::Rfc9309 && path == b"/robots.txt" {
+    if profile.always_allows(path) {
         return None;
     }
     let matching = rules.iter().enumerate().filter_map(|(number, rule)| {

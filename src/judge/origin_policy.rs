@@ -135,24 +135,19 @@ impl<'s> Engine<'s> {
             0 | 65.. => return Ok(None),
             agents => u64::MAX >> (64 - agents),
         };
-        let (offset, obeying) = if named.is_empty() {
-            (file.global, if file.global == NONE { 0 } else { all })
-        } else {
-            let mut offset = NONE;
-            let mut obeying = 0;
-            for (agent, chain) in self.chains.iter().enumerate() {
-                let own = View::rules_for(&file, named, chain);
-                if own == NONE {
-                    continue;
-                }
-                if offset != NONE && offset != own {
-                    return Ok(None);
-                }
-                offset = own;
-                obeying |= 1 << agent;
+        let mut offset = NONE;
+        let mut obeying = 0;
+        for (agent, chain) in self.chains.iter().enumerate() {
+            let own = View::rules_for(&file, named, chain);
+            if own == NONE {
+                continue;
             }
-            (offset, obeying)
-        };
+            if offset != NONE && offset != own {
+                return Ok(None);
+            }
+            offset = own;
+            obeying |= 1 << agent;
+        }
         if offset == NONE {
             return Ok(Some(OriginPolicy::Uniform(Verdict::Allowed)));
         }

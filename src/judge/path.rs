@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::matcher::packed_rule::PackedRule;
 use crate::matcher::rule_set::Rules;
 use crate::matcher::{Candidate, PathSignature, RuleCache};
-use crate::profile::Profile;
 use crate::simd::Backend;
 use crate::snapshot::view::View;
 use crate::url::escape::normalize_path;
@@ -54,8 +53,7 @@ impl Engine<'_> {
         matching: &'a mut Matching,
         backend: impl Backend,
     ) -> Result<VerdictsRef<'a>> {
-        // RFC 9309 §2.2.2: every agent may fetch the robots.txt itself.
-        if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
+        if self.profile.always_allows(path) {
             return Ok(origin.verdicts(VerdictBits::Same(Verdict::Allowed)));
         }
         let OriginPolicy::OneSet(one) = &origin.policy else {

@@ -22,7 +22,7 @@ pub(crate) struct RuleSource {
 
 /// Rules at an offset of the section `rule sets`, and the numbers of the agents that obey them.
 #[derive(Clone, Debug)]
-pub(crate) struct AgentRules {
+pub(crate) struct SharedRules {
     pub offset: u32,
     pub agents: Vec<usize>,
 }
@@ -65,12 +65,12 @@ impl Engine<'_> {
     ///
     /// # Errors
     /// As [`rule_source`](Self::rule_source).
-    pub(crate) fn agent_rules(&self, file: u32) -> Result<Vec<AgentRules>> {
+    pub(crate) fn agent_rules(&self, file: u32) -> Result<Vec<SharedRules>> {
         let mut groups = AgentGroups::default();
         self.group_agents(file, &mut groups)?;
         let rules = groups.iter().map(|(group, agents)| {
             let obeys = |agent: &usize| agents[agent / 64] >> (agent % 64) & 1 == 1;
-            AgentRules {
+            SharedRules {
                 offset: group.offset,
                 agents: (0..self.agents().len()).filter(obeys).collect(),
             }

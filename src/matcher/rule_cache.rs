@@ -15,8 +15,8 @@ use crate::robots::reference;
 use crate::simd::{AnyBackend, Backend};
 use std::mem;
 
-/// One path in so many is a sample, and only samples are counted: most rule sets of a list in random
-/// order are reached once, and counting all paths took a twentieth of its time.
+/// The mean distance between samples, in paths. Only samples count for promotion: in a list in random
+/// order, most rule sets are reached once, and counting all paths took a twentieth of the time.
 const SAMPLING_INTERVAL: u32 = 16;
 
 /// Samples that reach a rule set before it is promoted. Promotion costs as much as matching about
@@ -59,7 +59,7 @@ struct CachedRuleSet {
 /// Chooses the paths that are samples.
 #[derive(Debug)]
 struct Sampling {
-    /// One path in so many; a power of two.
+    /// The mean distance between samples, in paths: a power of two.
     interval: u32,
     /// Samples that reach a rule set before it is promoted.
     promote_after: u32,

@@ -49,30 +49,27 @@ pub(super) fn run(args: &CheckArgs, file: &Path, quiet: bool) -> anyhow::Result<
     let expectations = read_expectations(file).with_context(|| shown.clone())?;
     let tested = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
-            let snapshot = Snapshot::open(path)?;
-            args.verify.look_ups(&snapshot);
-            args.judge
-                .agents
-                .check_spelling_in(&expectations.agents, [(&snapshot, path.as_path())])?;
+            let snapshot = args.open_snapshot(path, &expectations.agents)?;
             test_snapshot(args, &snapshot, &expectations)
                 .with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {
             let body = read_robots(path).with_context(|| path.display().to_string())?;
-            let (robots, _) = parse_robots(path, &body, args.profile)?;
-            let mut check = args.judge.agents.spell_check(&expectations.agents)?;
-            check.add_robots(&robots);
-            args.judge.agents.check_spelling(check)?;
+            let robots = parse_robots(path, &body, args.profile)?.0;
+            args.judge
+                .agents
+                .check_spelling_by(&expectations.agents, &robots)?;
             test_robots(args, &robots, &expectations)
         }
         (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
     };
+    let differing: Vec<&Tested<'_>> = tested.iter().filter(|tested| tested.differs()).collect();
     print(&match args.format.unwrap_or(ExpectFormat::Text) {
-        ExpectFormat::Text => text_of(&tested, &shown),
-        ExpectFormat::Github => annotations(&tested, &shown),
-        ExpectFormat::Junit => junit(&tested, &shown),
+        ExpectFormat::Text => text_of(&differing, &shown),
+        ExpectFormat::Github => annotations(&differing, &shown),
+        ExpectFormat::Junit => junit(&tested, differing.len(), &shown),
     })?;
-    let differing = tested.iter().filter(|tested| tested.differs()).count();
+    let differing = differing.len();
     if !quiet {
         print_line(format_args!(
             "robosieve: {}, {} with another verdict",
@@ -238,9 +235,9 @@ impl Tested<'_> {
 }
 
 /// A line for each difference, as compilers print them.
-fn text_of(tested: &[Tested<'_>], file: &str) -> String {
+fn text_of(differing: &[&Tested<'_>], file: &str) -> String {
     let mut out = String::new();
-    for tested in tested.iter().filter(|tested| tested.differs()) {
+    for tested in differing {
         let _ = writeln!(
             out,
             "{}:{}: {}",
@@ -253,9 +250,9 @@ fn text_of(tested: &[Tested<'_>], file: &str) -> String {
 }
 
 /// Workflow commands of GitHub Actions, which show each difference at its line.
-fn annotations(tested: &[Tested<'_>], file: &str) -> String {
+fn annotations(differing: &[&Tested<'_>], file: &str) -> String {
     let mut out = String::new();
-    for tested in tested.iter().filter(|tested| tested.differs()) {
+    for tested in differing {
         let _ = writeln!(
             out,
             "::error file={},line={},title=robots.txt::{}",
@@ -278,8 +275,7 @@ fn escaped_property(text: &str) -> String {
 }
 
 /// A report in the XML format of JUnit, which most CI services read: a test case per expectation.
-fn junit(tested: &[Tested<'_>], file: &str) -> String {
-    let differing = tested.iter().filter(|tested| tested.differs()).count();
+fn junit(tested: &[Tested<'_>], differing: usize, file: &str) -> String {
     let counts = format!("tests=\"{}\" failures=\"{differing}\"", tested.len());
     let file = escaped_xml(file);
     let mut out = format!(

@@ -87,6 +87,19 @@ pub(crate) struct CheckArgs {
     pub urls: Vec<String>,
 }
 
+impl CheckArgs {
+    /// Opens the snapshot, and checks the spelling of agents by it. A look-up of a few URLs verifies
+    /// the blocks that it reads, not the whole snapshot.
+    fn open_snapshot(&self, path: &Path, agents: &[Agent]) -> anyhow::Result<Snapshot> {
+        let snapshot = Snapshot::open(path)?;
+        self.verify.look_ups(&snapshot);
+        self.judge
+            .agents
+            .check_spelling_in(agents, [(&snapshot, path)])?;
+        Ok(snapshot)
+    }
+}
+
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let guard = args
         .judge
@@ -111,14 +124,9 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     args.urls
         .iter()
         .try_for_each(|url| args.judge.agents.refuse_agent_as_url(url))?;
-    // A look-up of a few URLs verifies the blocks that it reads, not the whole snapshot.
     let answers = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
-            let snapshot = Snapshot::open(path)?;
-            args.verify.look_ups(&snapshot);
-            args.judge
-                .agents
-                .check_spelling_in(&agents, [(&snapshot, path.as_path())])?;
+            let snapshot = args.open_snapshot(path, &agents)?;
             check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {
@@ -224,9 +232,7 @@ fn check_robots(
     agents: &[Agent],
 ) -> anyhow::Result<CheckOutput> {
     let (robots, body_facts) = parse_robots(path, body, args.profile)?;
-    let mut check = args.judge.agents.spell_check(agents)?;
-    check.add_robots(&robots);
-    args.judge.agents.check_spelling(check)?;
+    args.judge.agents.check_spelling_by(agents, &robots)?;
     let mut output = CheckOutput::default();
     for url in &args.urls {
         for agent in agents {
