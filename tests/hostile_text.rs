@@ -210,6 +210,7 @@ fn no_verb_prints_hostile_text() {
         &["agents", missing],
         &["report", "-s", s, "-a", "EvilCrawler,MyBot", list],
         &["report", "-s", s, who[0], who[1]],
+        &["report", "-s", s, "-a", "@own=EvilCrawler,MyBot"],
         &["report", "-s", s, "-a", "MyBot", "--csv-to", "-", list],
         &["report", "-s", s, who[0], who[1], "--json-to", "-", list],
         &["report", "-s", s, who[0], who[1], "--html", "-", list],

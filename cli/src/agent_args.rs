@@ -11,6 +11,7 @@ use clap::Args;
 use robosieve::census::{SpellCheck, UnnamedAgent};
 use robosieve::crawlers::{CrawlerList, CrawlerRegistry};
 use robosieve::{Agent, AgentMatch, RobotsRef, Snapshot};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -21,18 +22,19 @@ pub(crate) struct AgentArgs {
     /// Commas separate them, and the option may be repeated. An agent is named by its product
     /// token. FIRST:SECOND is a fallback: the rules for SECOND apply where no group names FIRST.
     /// `robosieve agents` lists the sets @ai, @ai-train, @ai-search, @ai-user, @ai-agent,
-    /// @data-provider and @search.
+    /// @data-provider and @search. @NAME=AGENT,AGENT defines a set up to the end of the value, and
+    /// selects it: -a @openai=GPTBot,ChatGPT-User -a CCBot.
     #[arg(
         short,
         long = "agent",
         value_name = "AGENT",
-        value_delimiter = ',',
         help_heading = COMMON
     )]
     pub agents: Vec<String>,
     /// File of more agents or sets, one per line
     ///
-    /// Blank lines and comments (from `#` to the end of the line) are skipped.
+    /// A line @NAME=AGENT,AGENT defines a set and selects it; -a may name it too. Blank lines and
+    /// comments (from `#` to the end of the line) are skipped.
     #[arg(long, value_name = "FILE", help_heading = COMMON)]
     pub agents_from: Option<PathBuf>,
     /// File of more known crawlers: TSV, or robots.json of ai.robots.txt
@@ -94,17 +96,39 @@ impl AgentArgs {
 
     /// Resolves all names, and prints notes on stderr about names that few or no groups can match.
     pub(crate) fn resolve(&self, quiet: bool) -> anyhow::Result<Vec<Agent>> {
-        let mut list = AgentList::new(self.registry()?);
-        for name in &self.agents {
-            list.add(name)?;
+        Ok(self.resolve_with_sets(quiet)?.agents)
+    }
+
+    /// [`resolve`](Self::resolve), with the sets that are named.
+    pub(crate) fn resolve_with_sets(&self, quiet: bool) -> anyhow::Result<SelectedAgents> {
+        let file = match &self.agents_from {
+            Some(path) => AgentLines::read(path)?,
+            None => AgentLines::default(),
+        };
+        let words: Vec<AgentWord<'_>> = self.agents.iter().flat_map(|value| words(value)).collect();
+        let lines = file.words();
+        // A set may be named before its definition, as -a comes before the file. So all definitions
+        // come first.
+        let mut registry = Cow::Borrowed(self.registry()?);
+        for word in &words {
+            word.define(&mut registry)?;
         }
-        if let Some(path) = &self.agents_from {
-            read_agents(path, &mut list)?;
+        for line in &lines {
+            line.word
+                .define(&mut registry)
+                .with_context(|| file.at(line))?;
+        }
+        let mut list = AgentList::new(&registry);
+        for word in &words {
+            list.add(word.name())?;
+        }
+        for line in &lines {
+            list.add(line.word.name()).with_context(|| file.at(line))?;
         }
         if !quiet {
             list.print_notes(self.agent_match);
         }
-        Ok(list.agents)
+        Ok(list.finish())
     }
 
     /// A spell checker with the names of the registry.
@@ -191,7 +215,11 @@ impl AgentArgs {
     }
 
     fn refuse_stray_agent(&self, name: &str, problem: &str) -> anyhow::Result<()> {
-        match self.agents.last() {
+        let last = self
+            .agents
+            .last()
+            .and_then(|value| value.rsplit(',').next());
+        match last {
             Some(last) => {
                 bail!(
                     "{name}: {problem}; if it is an agent, separate agents by commas: \
@@ -261,10 +289,141 @@ const FILE_EXTENSIONS: &[&str] = &[
     ".captures",
 ];
 
+/// The agents of a run, and the sets among them.
+pub(crate) struct SelectedAgents {
+    pub agents: Vec<Agent>,
+    /// Each set once, in the order of their first use.
+    pub sets: Vec<SelectedSet>,
+}
+
+/// A set that the user has named.
+pub(crate) struct SelectedSet {
+    /// With its `@`, as it was spelled first.
+    pub name: String,
+    /// The positions of its members in the list of agents.
+    pub members: Vec<usize>,
+}
+
+/// A part of `-a`, or a line of `--agents-from`.
+#[derive(Debug, PartialEq, Eq)]
+enum AgentWord<'t> {
+    /// An agent or a set.
+    Name(&'t str),
+    /// `@NAME=MEMBER,MEMBER`
+    Definition {
+        name: &'t str,
+        members: Vec<&'t str>,
+    },
+}
+
+impl<'t> AgentWord<'t> {
+    fn of(part: &'t str) -> Self {
+        match part.split_once('=') {
+            Some((name, first)) if part.trim_start().starts_with('@') => Self::Definition {
+                name: name.trim(),
+                members: vec![first],
+            },
+            _ => Self::Name(part),
+        }
+    }
+
+    /// The agent or the set that this selects.
+    fn name(&self) -> &'t str {
+        match self {
+            Self::Name(name) | Self::Definition { name, .. } => name,
+        }
+    }
+
+    /// Defines the set. The built-in registry is copied at the first definition.
+    fn define(&self, registry: &mut Cow<'_, CrawlerRegistry>) -> anyhow::Result<()> {
+        let Self::Definition { name, members } = self else {
+            return Ok(());
+        };
+        // `@openai=` is a definition without members, not one with an empty name.
+        let members = match members.as_slice() {
+            [only] if only.trim().is_empty() => &[],
+            members => members,
+        };
+        Ok(registry
+            .to_mut()
+            .define_set(name, members.iter().copied())?)
+    }
+}
+
+/// The parts of a value of `-a`. Commas separate them, and a definition takes all parts up to the
+/// next definition.
+fn words(value: &str) -> Vec<AgentWord<'_>> {
+    let mut words: Vec<AgentWord<'_>> = Vec::new();
+    for part in value.split(',') {
+        match (words.last_mut(), AgentWord::of(part)) {
+            (Some(AgentWord::Definition { members, .. }), AgentWord::Name(member)) => {
+                members.push(member);
+            }
+            (_, word) => words.push(word),
+        }
+    }
+    words
+}
+
+/// The lines of `--agents-from`.
+#[derive(Default)]
+struct AgentLines {
+    path: PathBuf,
+    text: String,
+}
+
+/// A line of `--agents-from` with its number.
+struct AgentLine<'t> {
+    number: usize,
+    word: AgentWord<'t>,
+}
+
+impl AgentLines {
+    fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let lines = Self {
+            path: path.to_owned(),
+            text,
+        };
+        if lines.words().is_empty() {
+            bail!("{}: lists no agents; write one per line", path.display());
+        }
+        Ok(lines)
+    }
+
+    fn words(&self) -> Vec<AgentLine<'_>> {
+        let mut lines = Vec::new();
+        for (number, line) in (1..).zip(self.text.lines()) {
+            let name = line.split('#').next().unwrap_or_default().trim();
+            // Several agents on one line are a mistake, except as members of a set.
+            let words = match AgentWord::of(name) {
+                AgentWord::Definition { .. } => words(name),
+                word => vec![word],
+            };
+            if !name.is_empty() {
+                lines.extend(words.into_iter().map(|word| AgentLine { number, word }));
+            }
+        }
+        lines
+    }
+
+    /// The place of a line, for errors.
+    fn at(&self, line: &AgentLine<'_>) -> String {
+        format!("{}: line {}", self.path.display(), line.number)
+    }
+}
+
+/// A set of the list, and its members.
+struct ListedSet {
+    name: String,
+    members: Vec<Agent>,
+}
+
 /// Collects agents from `-a` and `--agents-from`.
 struct AgentList<'r> {
     registry: &'r CrawlerRegistry,
     agents: Vec<Agent>,
+    sets: Vec<ListedSet>,
     /// Agents named by themselves, not by a set.
     single: Vec<Agent>,
     /// Names of agents that an earlier set already contains.
@@ -276,6 +435,7 @@ impl<'r> AgentList<'r> {
         Self {
             registry,
             agents: Vec::new(),
+            sets: Vec::new(),
             single: Vec::new(),
             duplicates: Vec::new(),
         }
@@ -283,7 +443,8 @@ impl<'r> AgentList<'r> {
 
     fn add(&mut self, name: &str) -> robosieve::Result<()> {
         if name.trim_start().starts_with('@') {
-            return self.registry.add_agents(name, &mut self.agents).map(drop);
+            self.registry.add_agents(name, &mut self.agents)?;
+            return self.add_set(name.trim());
         }
         let agent: Agent = name.parse()?;
         // An agent that a set has already gets a note. One that is named twice stays twice.
@@ -294,6 +455,35 @@ impl<'r> AgentList<'r> {
         }
         self.single.push(agent);
         Ok(())
+    }
+
+    fn add_set(&mut self, name: &str) -> robosieve::Result<()> {
+        if !self
+            .sets
+            .iter()
+            .any(|set| set.name.eq_ignore_ascii_case(name))
+        {
+            let mut members = Vec::new();
+            self.registry.add_agents(name, &mut members)?;
+            self.sets.push(ListedSet {
+                name: name.to_owned(),
+                members,
+            });
+        }
+        Ok(())
+    }
+
+    /// The list, with the members of each set as positions in it.
+    fn finish(self) -> SelectedAgents {
+        let position = |member: &Agent| self.agents.iter().position(|agent| agent.is_same(member));
+        let sets = self.sets.iter().map(|set| SelectedSet {
+            name: set.name.clone(),
+            members: set.members.iter().filter_map(position).collect(),
+        });
+        SelectedAgents {
+            sets: sets.collect(),
+            agents: self.agents,
+        }
     }
 
     fn print_notes(&self, agent_match: AgentMatch) {
@@ -350,20 +540,28 @@ fn print_alphabet_note(agents: &[&Agent], consequence: &str) {
     }
 }
 
-/// Adds the agents that a file lists.
-fn read_agents(path: &Path, list: &mut AgentList<'_>) -> anyhow::Result<()> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let mut count = 0;
-    for (i, line) in text.lines().enumerate() {
-        let name = line.split('#').next().unwrap_or_default().trim();
-        if !name.is_empty() {
-            list.add(name)
-                .with_context(|| format!("{}: line {}", path.display(), i + 1))?;
-            count += 1;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_takes_the_rest_of_the_value() {
+        let name = AgentWord::Name;
+        let set = |name, members: &[&'static str]| AgentWord::Definition {
+            name,
+            members: members.to_vec(),
+        };
+        for (value, expected) in [
+            ("GPTBot,@ai", vec![name("GPTBot"), name("@ai")]),
+            ("@a=b,c", vec![set("@a", &["b", "c"])]),
+            (
+                "x,@a=b,@c=d,@ai,e",
+                vec![name("x"), set("@a", &["b"]), set("@c", &["d", "@ai", "e"])],
+            ),
+            ("a=b,c", vec![name("a=b"), name("c")]),
+            ("", vec![name("")]),
+        ] {
+            assert_eq!(words(value), expected, "{value}");
         }
     }
-    if count == 0 {
-        bail!("{}: lists no agents; write one per line", path.display());
-    }
-    Ok(())
 }

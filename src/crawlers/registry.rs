@@ -2,9 +2,9 @@
 
 use super::known_agent::{Compliance, KnownAgent, Purpose};
 use super::list::CrawlerList;
-use super::sets::AgentSet;
+use super::sets::{AgentSet, OwnSet, OwnSetMember, unknown_set};
 use crate::agent::Agent;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
@@ -29,6 +29,7 @@ const TABLE: &str = include_str!("../../datasets/agents.tsv");
 pub struct CrawlerRegistry {
     crawlers: Vec<KnownAgent>,
     date: Option<String>,
+    own_sets: Vec<OwnSet>,
 }
 
 impl CrawlerRegistry {
@@ -112,14 +113,54 @@ impl CrawlerRegistry {
             .filter(move |known| set.purposes().contains(&known.purpose))
     }
 
-    /// Appends the agent with this name, or the members of a set (`@ai`) that `agents` lacks, and
-    /// returns the number of agents appended.
+    /// Defines a set with a name of one's own, such as `@openai`. Its members are agents and
+    /// built-in sets; [`add_agents`](Self::add_agents) then knows the name, in any case.
+    ///
+    /// ```
+    /// use robosieve::crawlers::CrawlerRegistry;
+    /// let mut registry = CrawlerRegistry::shipped().clone();
+    /// registry.define_set("@openai", ["GPTBot", "ChatGPT-User"])?;
+    /// let mut agents = Vec::new();
+    /// assert_eq!(registry.add_agents("@OpenAI", &mut agents)?, 2);
+    /// assert!(registry.define_set("@ai", ["GPTBot"]).is_err());
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadAgent`] for a name that is not `@` and up to 63 ASCII letters, digits, `-`,
+    /// `_` or dots; for a name that a built-in set or an earlier definition has; for a member that
+    /// is neither an agent nor a built-in set; and without members.
+    pub fn define_set<'m>(
+        &mut self,
+        name: &str,
+        members: impl IntoIterator<Item = &'m str>,
+    ) -> Result<()> {
+        let set = OwnSet::new(name, members)?;
+        if self.own_set(&set.name).is_some() {
+            return Err(Error::from(ErrorKind::BadAgent {
+                name: set.name,
+                what: "the set is defined twice; keep one definition".to_owned(),
+            }));
+        }
+        self.own_sets.push(set);
+        Ok(())
+    }
+
+    fn own_set(&self, name: &str) -> Option<&OwnSet> {
+        self.own_sets
+            .iter()
+            .find(|set| set.name.eq_ignore_ascii_case(name.trim()))
+    }
+
+    /// Appends the agent with this name, or the members of a set (`@ai`, or one that
+    /// [`define_set`](Self::define_set) has defined) that `agents` lacks, and returns the number of
+    /// agents appended.
     ///
     /// A single agent is appended even if `agents` has it: a caller that names three agents gets
     /// three verdicts.
     ///
     /// # Errors
-    /// [`ErrorKind::BadAgent`](crate::ErrorKind::BadAgent) for an unknown set and for a name that
+    /// [`ErrorKind::BadAgent`] for an unknown set and for a name that
     /// [`Agent`]'s `from_str` rejects.
     pub fn add_agents(&self, name: &str, agents: &mut Vec<Agent>) -> Result<usize> {
         if !name.trim_start().starts_with('@') {
@@ -127,13 +168,39 @@ impl CrawlerRegistry {
             return Ok(1);
         }
         let before = agents.len();
-        for known in self.members(name.parse::<AgentSet>()?) {
-            let agent: Agent = known.token.parse()?;
-            if !agents.iter().any(|other| other.is_same(&agent)) {
-                agents.push(agent);
+        match self.own_set(name) {
+            Some(set) => {
+                for member in &set.members {
+                    match member {
+                        OwnSetMember::Agent(agent) => push_new(agent.clone(), agents),
+                        OwnSetMember::Set(set) => self.push_members(*set, agents)?,
+                    }
+                }
             }
+            None => self.push_members(self.parse_set(name)?, agents)?,
         }
         Ok(agents.len() - before)
+    }
+
+    /// The built-in set of a name. The error for an unknown one lists the sets of one's own too.
+    fn parse_set(&self, name: &str) -> Result<AgentSet> {
+        let own = self.own_sets.iter().map(|set| set.name.as_str());
+        name.parse().map_err(|_| unknown_set(name, own))
+    }
+
+    /// Appends the members of a built-in set that `agents` lacks.
+    fn push_members(&self, set: AgentSet, agents: &mut Vec<Agent>) -> Result<()> {
+        for known in self.members(set) {
+            push_new(known.token.parse()?, agents);
+        }
+        Ok(())
+    }
+}
+
+/// Appends an agent that `agents` lacks.
+fn push_new(agent: Agent, agents: &mut Vec<Agent>) {
+    if !agents.iter().any(|other| other.is_same(&agent)) {
+        agents.push(agent);
     }
 }
 
@@ -316,6 +383,38 @@ mod tests {
         }
         let err = "GPTBot:@ai".parse::<Agent>().unwrap_err().to_string();
         assert!(err.contains("a set cannot be part of a chain"), "{err}");
+    }
+
+    #[test]
+    fn own_sets_are_known_by_their_names() {
+        let mut registry = CrawlerRegistry::shipped().clone();
+        registry
+            .define_set("@Own.1", ["GPTBot", "gptbot/1", "A:B", "@ai-search"])
+            .unwrap();
+        let mut agents = vec!["a:b".parse().unwrap()];
+        let searching = AgentSet::AiSearch.members().count();
+        assert_eq!(
+            registry.add_agents(" @own.1 ", &mut agents).unwrap(),
+            1 + searching
+        );
+        let long = format!("@{}", "a".repeat(64));
+        for (name, members, expected) in [
+            ("@ai", &["GPTBot"][..], "a built-in set has this name"),
+            ("@OWN.1", &["GPTBot"], "the set is defined twice"),
+            ("@none", &[], "the set has no members"),
+            ("@empty", &[""], "a name is missing"),
+            ("@nested", &["@own.1"], "not a built-in set"),
+            ("@", &["GPTBot"], "not a name of a set"),
+            ("own", &["GPTBot"], "not a name of a set"),
+            ("@a b", &["GPTBot"], "not a name of a set"),
+            (&long, &["GPTBot"], "not a name of a set"),
+        ] {
+            let err = registry.define_set(name, members.iter().copied());
+            let err = err.unwrap_err().to_string();
+            assert!(err.contains(expected), "{name}: {err}");
+        }
+        let err = registry.add_agents("@owns", &mut agents).unwrap_err();
+        assert!(err.to_string().ends_with(", @search, @Own.1"), "{err}");
     }
 
     #[test]

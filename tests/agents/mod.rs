@@ -119,6 +119,89 @@ fn sets_mix_with_agents_without_duplicates() {
     );
 }
 
+#[test]
+fn own_sets_select_their_members_everywhere() {
+    let dir = place();
+    let file = "@team=FooBot,@ai-user # ours\nGPTBot\n@openai=GPTBot,ChatGPT-User\n";
+    std::fs::write(dir.path().join("who.txt"), file).unwrap();
+    let user = listed(dir.path(), &["-a", "@ai-user"]);
+    assert_eq!(
+        listed(dir.path(), &["-a", "@Own=b,zz,b/2", "-a", "c"]),
+        ["b", "zz", "c"]
+    );
+    assert_eq!(
+        listed(dir.path(), &["-a", "c,@one=b,@two=zz,a"]),
+        ["c", "b", "zz", "a"]
+    );
+    // A name on -a may be defined in the file, which also selects it.
+    let both = listed(
+        dir.path(),
+        &["-a", "@OPENAI,zz", "--agents-from", "who.txt"],
+    );
+    assert_eq!(both[..4], ["GPTBot", "ChatGPT-User", "zz", "FooBot"]);
+    assert_eq!(both.len(), 3 + user.len(), "ChatGPT-User is in both sets");
+    for verb in VERBS {
+        let who = ["-a", "@own=GPTBot,MJ12bot", "-a", "@own"];
+        done(dir.path(), &[verb, &who[..]].concat());
+    }
+    let letters = done(
+        dir.path(),
+        &["annotate", "-s", "web", "-a", "@own=zz,GPTBot,b"],
+    );
+    assert_eq!(text(&letters), "DDA\thttps://a.example/x\n");
+}
+
+#[test]
+fn misused_own_sets_are_errors() {
+    let dir = place();
+    std::fs::write(dir.path().join("twice.txt"), "@own=a\nb\n@OWN=c\n").unwrap();
+    for (who, expected) in [
+        (
+            &["-a", "@ai=GPTBot"][..],
+            "a built-in set has this name; choose another one",
+        ),
+        (&["-a", "@own="], "agent \"@own\": the set has no members"),
+        (&["-a", "@own=a,,b"], "agent \"\": a name is missing"),
+        (
+            &["-a", "@own=a,@other"],
+            "agent \"@other\": not a built-in set",
+        ),
+        (
+            &["-a", "@own=a", "-a", "@own=b"],
+            "agent \"@own\": the set is defined twice",
+        ),
+        (
+            &["-a", "@a\u{1b}b=c"],
+            "agent \"@a\\u{1b}b\": not a name of a set",
+        ),
+        (
+            &["-a", "@own=a", "-a", "@owm"],
+            "@data-provider, @search, @own",
+        ),
+        (
+            &["--agents-from", "twice.txt"],
+            "twice.txt: line 3: agent \"@OWN\": the set is defined",
+        ),
+        (
+            &["-a", "@own=a,c", "--agents-from", "twice.txt"],
+            "twice.txt: line 1: ",
+        ),
+        (
+            &["-a", "@own=GPTBot CCBot"],
+            "separate agents by commas: -a GPTBot,CCBot",
+        ),
+    ] {
+        for verb in VERBS {
+            let ran = robosieve(dir.path(), &[verb, who].concat());
+            assert!(
+                ran.code == Some(2) && ran.stderr.contains(expected),
+                "{verb:?} {who:?}: {}",
+                ran.stderr
+            );
+        }
+    }
+}
+
 /// Every verb that takes agents, with the snapshot `web`.
 const VERBS: &[&[&str]] = &[
     &["filter", "-s", "web"],

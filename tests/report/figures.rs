@@ -400,3 +400,65 @@ fn deciding_rules_equal_explanations() {
         serde_json::json!({ "line": 2, "text": "Disallow: /a" })
     );
 }
+
+#[test]
+fn sets_count_units_that_refuse_some_or_all_members() {
+    let dir = tempfile::tempdir().unwrap();
+    compile(
+        dir.path(),
+        &[
+            ("https://one.example", 200, "user-agent: a\ndisallow: /"),
+            (
+                "https://two.example",
+                200,
+                "user-agent: a\nuser-agent: b\ndisallow: /",
+            ),
+            ("https://three.example", 200, "user-agent: b\ndisallow: /x"),
+            ("https://four.example", 503, ""),
+            ("https://five.example", 404, ""),
+        ],
+    );
+    let sets = [
+        "report",
+        "-q",
+        "-s",
+        "s.rsieve",
+        "-a",
+        "@ab=a,b",
+        "-a",
+        "c,@bc=b,c",
+    ];
+    let output = |more: &[&str]| done(robosieve(dir.path(), &[&sets[..], more].concat()));
+    let report: Value = serde_json::from_str(&output(&["--json-to", "-"])).unwrap();
+    assert_eq!(
+        report["sets"],
+        serde_json::json!([
+            { "name": "@ab", "agents": ["a", "b"], "any_wholly": 3, "all_wholly": 2, "any_refused": 4 },
+            { "name": "@bc", "agents": ["b", "c"], "any_wholly": 2, "all_wholly": 1, "any_refused": 3 },
+        ])
+    );
+    assert_eq!(report["together"]["all_wholly"], 1, "of a, b and c");
+    let csv = output(&["--csv-to", "-"]);
+    assert!(
+        csv.contains("\nsets,'@bc,,agents,2\nsets,'@bc,,all_wholly,1\n"),
+        "{csv}"
+    );
+    let table = output(&[]);
+    let row =
+        "  @bc                                2   40.0 %         1   20.0 %         3   60.0 %";
+    assert!(table.lines().any(|line| line == row), "{table}");
+    let heading = "60.0 % of the domains wholly refuse one or more agents of @ab, 40.0 % all of them";
+    assert!(table.contains(heading), "{table}");
+    let page = output(&["--html", "-"]);
+    assert!(page.contains("data-m=\"/sets/1/any_refused\""), "{page}");
+    let series = done(robosieve(
+        dir.path(),
+        &["report", "-q", "--series", "now=s.rsieve", "-a", "@ab=a,b"],
+    ));
+    assert!(
+        series.contains(
+            "  one of the set wholly            now\n  @ab                           60.0 %\n"
+        ),
+        "{series}"
+    );
+}

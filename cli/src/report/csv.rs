@@ -15,6 +15,7 @@ pub(super) fn csv(report: &Report) -> String {
         .collect();
     totals(report, &mut out);
     agent_counts(report, &mut out);
+    sets(report, &mut out);
     concentrations(report, &mut out);
     groups(report, &agents, &mut out);
     reasons(report, &agents, &mut out);
@@ -97,6 +98,19 @@ fn agent_counts(report: &Report, out: &mut CsvWriter) {
             ];
             out.counts("agents", "", &agent.agent, &counts);
         }
+    }
+}
+
+/// The sets of agents, each with the units that refuse some or all of its agents.
+fn sets(report: &Report, out: &mut CsvWriter) {
+    for set in &report.sets {
+        let counts = [
+            ("agents", set.agents.len() as u64),
+            ("all_wholly", set.together.all_wholly),
+            ("any_wholly", set.together.any_wholly),
+            ("any_refused", set.together.any_refused),
+        ];
+        out.counts("sets", &set.name, "", &counts);
     }
 }
 

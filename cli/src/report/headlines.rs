@@ -128,6 +128,18 @@ fn refusal_position(report: &Report, agent: Option<&str>) -> Option<usize> {
         .position(|number| report.agents[*number].agent == agent)
 }
 
+/// The headline of the sets of agents: how many units refuse some or all agents of the first one.
+pub(super) fn sets(report: &Report) -> Option<String> {
+    let set = report.sets.first()?;
+    Some(format!(
+        "{} of the {} wholly refuse one or more agents of {}, {} all of them",
+        share(set.together.any_wholly, report.units),
+        units(report.by),
+        escape_cut(&set.name, RULE),
+        share(set.together.all_wholly, report.units)
+    ))
+}
+
 /// The weight of the units that have one.
 pub(super) fn weights(report: &Report) -> Option<String> {
     let weights = report.weights.as_ref()?;

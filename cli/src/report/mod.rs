@@ -13,6 +13,7 @@ mod unit_names;
 
 pub(crate) use args::ReportArgs;
 
+use crate::agent_args::SelectedAgents;
 use crate::error_advice::at_snapshot;
 use crate::figures::escape::escape_lines;
 use crate::judge_job::open_inputs;
@@ -21,7 +22,7 @@ use crate::progress::Progress;
 use crate::summary::print_report;
 use outputs::{json_text, made_at, open_outputs, write};
 use robosieve::job;
-use robosieve::report::{Report, Reporter};
+use robosieve::report::{AgentSubset, Report, Reporter};
 use robosieve::{Judge, Snapshot};
 use std::path::{Path, PathBuf};
 
@@ -51,13 +52,16 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     args.verify.all(&snapshot, path)?;
     // A misspelled agent has the figures of an unknown one, which look right.
     let agent_args = &args.judge.agents;
-    let agents = agent_args.resolve(quiet)?;
-    agent_args.check_spelling_in(&agents, [(&snapshot, path)])?;
+    let selected = agent_args.resolve_with_sets(quiet)?;
+    let agents = &selected.agents;
+    let sets = subsets(&selected);
+    agent_args.check_spelling_in(agents, [(&snapshot, path)])?;
     for input in &args.inputs.inputs {
         agent_args.refuse_agent_as_input(input)?;
     }
-    let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
-    let reporter = args.units.apply(Reporter::new(&judge), weights.as_ref());
+    let judge = Judge::new(&snapshot, agents, args.judge.options())?;
+    let reporter = Reporter::new(&judge).sets(&sets);
+    let reporter = args.units.apply(reporter, weights.as_ref());
     let report = build_report(args, reporter, path, inputs, quiet)?;
     args.units
         .warn_of_few_matches(report.weights.as_ref(), report.units, path);
@@ -75,6 +79,15 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     } else {
         OutputTarget::commit_all(written)
     }
+}
+
+/// The sets that the user has named, for the reporter.
+fn subsets(selected: &SelectedAgents) -> Vec<AgentSubset> {
+    let sets = selected.sets.iter().map(|set| AgentSubset {
+        name: set.name.clone(),
+        agents: set.members.clone(),
+    });
+    sets.collect()
 }
 
 /// Computes the figures of the snapshot, and of the lists if there are any.

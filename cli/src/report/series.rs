@@ -5,6 +5,8 @@ use super::csv;
 use super::html;
 use super::outputs::{json_text, made_at, open_outputs, write};
 use super::series_table::series_table;
+use super::subsets;
+use crate::agent_args::SelectedAgents;
 use crate::figures::escape::{escape, escape_lines};
 use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::stderr::print_line;
@@ -33,11 +35,17 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     // Many large snapshots are read below, so outputs that cannot be written fail first.
     let outputs = open_outputs(&named)?;
     let weights = args.units.read_weights()?;
-    let agents = args.judge.agents.resolve(quiet)?;
+    let selected = args.judge.agents.resolve_with_sets(quiet)?;
     // The common units are known after the last snapshot, so each snapshot is opened twice. Two
     // passes hold one snapshot at a time.
-    let common = survey_snapshots(args, &snapshots, &agents)?;
-    let series = build_series(args, &snapshots, &agents, weights.as_ref(), common.as_ref())?;
+    let common = survey_snapshots(args, &snapshots, &selected.agents)?;
+    let series = build_series(
+        args,
+        &snapshots,
+        &selected,
+        weights.as_ref(),
+        common.as_ref(),
+    )?;
     let made_at = made_at()?;
     let written = write(outputs, |option| match option {
         "--html" => Ok(escape_lines(&html::series_page(&series, made_at)).into_owned()),
@@ -126,16 +134,19 @@ fn survey_snapshots(
 fn build_series(
     args: &ReportArgs,
     snapshots: &[LabelledSnapshot],
-    agents: &[Agent],
+    selected: &SelectedAgents,
     weights: Option<&Weights>,
     common: Option<&UnitSet>,
 ) -> anyhow::Result<Series> {
+    let agents = selected.agents.as_slice();
+    let sets = subsets(selected);
     let mut series = Series::new(agents, args.units.kind());
     series.common_units = common.map(UnitSet::len);
     for LabelledSnapshot { label, path } in snapshots {
         let snapshot = Snapshot::open(path)?;
         let judge = Judge::new(&snapshot, agents, args.judge.options())?;
-        let mut reporter = args.units.apply(Reporter::new(&judge), weights);
+        let reporter = Reporter::new(&judge).sets(&sets);
+        let mut reporter = args.units.apply(reporter, weights);
         if let Some(common) = common {
             reporter = reporter.within(common);
         }

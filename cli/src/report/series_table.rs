@@ -5,7 +5,7 @@ use crate::figures::counts::grouped;
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{share, weight_share};
 use crate::figures::table::{Columns, longest};
-use robosieve::report::{AgentPoint, Series, SeriesPoint};
+use robosieve::report::{AgentPoint, Series, SeriesPoint, Together};
 
 /// The most characters of a name and of a label, and the width of the table.
 const NAME: usize = 26;
@@ -40,6 +40,12 @@ const SHARES: [(&str, Share); 5] = [
     }),
 ];
 
+/// The tables of the sets of agents, each with its title.
+const SET_COUNTS: [(&str, fn(&Together) -> u64); 2] = [
+    ("one of the set wholly", |set| set.any_wholly),
+    ("all of the set wholly", |set| set.all_wholly),
+];
+
 pub(super) fn series_table(series: &Series) -> String {
     let mut out = title(series) + "\n";
     let width = longest(labels(&series.points)).max(8) + 2;
@@ -58,6 +64,9 @@ pub(super) fn series_table(series: &Series) -> String {
         push_row(units(series.by), sizes, &columns, &mut out);
         for (title, share) in SHARES {
             push_shares(series, points, title, share, &columns, &mut out);
+        }
+        for (title, count) in SET_COUNTS {
+            push_sets(points, title, count, &columns, &mut out);
         }
     }
     out
@@ -88,6 +97,29 @@ fn push_shares(
             has_title = true;
         }
         push_row(&escape_cut(name, NAME - 1), cells, columns, out);
+    }
+}
+
+/// The shares of the units that refuse each set of agents.
+fn push_sets(
+    points: &[SeriesPoint],
+    title: &str,
+    count: fn(&Together) -> u64,
+    columns: &Columns<'_>,
+    out: &mut String,
+) {
+    let Some(first) = points.first().filter(|first| !first.sets.is_empty()) else {
+        return;
+    };
+    push_row("", Vec::new(), columns, out);
+    push_row(title, labels(points), columns, out);
+    for (number, set) in first.sets.iter().enumerate() {
+        let of_set = |point: &SeriesPoint| {
+            let set = point.sets.get(number);
+            share(set.map_or(0, |set| count(&set.together)), point.units)
+        };
+        let cells = points.iter().map(of_set).collect();
+        push_row(&escape_cut(&set.name, NAME - 1), cells, columns, out);
     }
 }
 

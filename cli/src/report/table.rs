@@ -30,6 +30,13 @@ const CAUSE_COLUMNS: Columns<'_> = Columns {
     gap: 0,
     cells: &[19, 9, 9, 11, 10, 10],
 };
+/// The columns of sets of agents, each a count and its share.
+const SET_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: NAME,
+    gap: 0,
+    cells: &[19],
+};
 /// The columns of top-level domains: a count and its share, then a share per agent.
 const GROUP_COLUMNS: Columns<'_> = Columns {
     indent: 2,
@@ -117,6 +124,7 @@ fn with_share(part: u64, whole: u64) -> String {
 
 fn agents(report: &Report, out: &mut ReportTable) {
     origins(report, out);
+    sets(report, out);
     weights(report, out);
     groups(report, out);
     let Some((lists, heading)) = report.lists.as_ref().zip(headlines::urls(report)) else {
@@ -157,6 +165,23 @@ fn origins(report: &Report, out: &mut ReportTable) {
     }
     for text in headlines::concentrations(report) {
         out.line(format!("  note: {text}."));
+    }
+}
+
+/// The units that refuse some or all agents of each set.
+fn sets(report: &Report, out: &mut ReportTable) {
+    let Some(heading) = headlines::sets(report) else {
+        return;
+    };
+    out.heading(heading);
+    let name = format!("{} that refuse", units(report.by));
+    out.line(SET_COLUMNS.row(&name, ["one wholly", "all wholly", "one in part"]));
+    for set in &report.sets {
+        let of = set.together;
+        out.line(SET_COLUMNS.row(
+            &escape_cut(&set.name, NAME - 1),
+            [of.any_wholly, of.all_wholly, of.any_refused].map(|n| with_share(n, report.units)),
+        ));
     }
 }
 

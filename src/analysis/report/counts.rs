@@ -1,6 +1,6 @@
 //! Map-reduce over rows: chunks are counted on all threads, and the partial counts are merged.
 
-use crate::analysis::report::model::{CoverageCounts, Together};
+use crate::analysis::report::model::{AgentSubset, CoverageCounts, Together};
 use crate::error::Result;
 use crate::file_pass::{AgentCoverage, Coverage};
 use crate::judge::Reason;
@@ -75,6 +75,8 @@ pub(super) struct AgentCounts {
     /// For each agent.
     pub coverage: Vec<CoverageCounts>,
     pub together: Together,
+    /// For each set of agents.
+    pub sets: Vec<Together>,
     /// For each rule of the ranking.
     pub rules: Vec<RuleCount>,
 }
@@ -97,7 +99,7 @@ pub(super) struct RuleUse {
 }
 
 impl AgentCounts {
-    pub(super) fn new(agents: usize, rules: usize) -> Self {
+    pub(super) fn new(agents: usize, sets: usize, rules: usize) -> Self {
         let rule = RuleCount {
             agents: vec![0; agents],
             ..RuleCount::default()
@@ -105,22 +107,46 @@ impl AgentCounts {
         Self {
             coverage: vec![CoverageCounts::default(); agents],
             together: Together::default(),
+            sets: vec![Together::default(); sets],
             rules: vec![rule; rules],
         }
     }
 
     /// Adds origins with this coverage for each agent.
-    pub(super) fn add(&mut self, coverages: &[AgentCoverage], origins: u64) {
+    pub(super) fn add(&mut self, coverages: &[AgentCoverage], sets: &[AgentSubset], origins: u64) {
         self.coverage
             .iter_mut()
             .zip(coverages)
             .for_each(|(counts, coverage)| counts.add(*coverage, origins));
-        let is_any_refused = coverages.iter().any(|of| of.coverage != Coverage::Not);
-        let is_any_wholly = coverages.iter().any(|of| of.coverage == Coverage::Wholly);
-        let is_all_wholly = coverages.iter().all(|of| of.coverage == Coverage::Wholly);
-        self.together.any_refused += u64::from(is_any_refused) * origins;
-        self.together.any_wholly += u64::from(is_any_wholly) * origins;
-        self.together.all_wholly += u64::from(is_all_wholly) * origins;
+        let of_agent = |of: &AgentCoverage| of.coverage;
+        self.together.add(coverages.iter().map(of_agent), origins);
+        for (counts, set) in self.sets.iter_mut().zip(sets) {
+            let members = set.agents.iter().filter_map(|&agent| coverages.get(agent));
+            counts.add(members.map(of_agent), origins);
+        }
+    }
+}
+
+impl Together {
+    /// Adds origins with these coverages for the agents.
+    fn add(&mut self, coverages: impl Iterator<Item = Coverage>, origins: u64) {
+        let mut is_any_refused = false;
+        let mut is_any_wholly = false;
+        let mut is_all_wholly = true;
+        for coverage in coverages {
+            is_any_refused |= coverage != Coverage::Not;
+            is_any_wholly |= coverage == Coverage::Wholly;
+            is_all_wholly &= coverage == Coverage::Wholly;
+        }
+        self.any_refused += u64::from(is_any_refused) * origins;
+        self.any_wholly += u64::from(is_any_wholly) * origins;
+        self.all_wholly += u64::from(is_all_wholly) * origins;
+    }
+
+    fn merge(&mut self, later: &Self) {
+        self.all_wholly += later.all_wholly;
+        self.any_wholly += later.any_wholly;
+        self.any_refused += later.any_refused;
     }
 }
 
@@ -130,9 +156,11 @@ impl Merge for AgentCounts {
             .iter_mut()
             .zip(&later.coverage)
             .for_each(|(sum, part)| sum.merge(part));
-        self.together.all_wholly += later.together.all_wholly;
-        self.together.any_wholly += later.together.any_wholly;
-        self.together.any_refused += later.together.any_refused;
+        self.together.merge(&later.together);
+        self.sets
+            .iter_mut()
+            .zip(&later.sets)
+            .for_each(|(sum, part)| sum.merge(part));
         for (sum, part) in self.rules.iter_mut().zip(later.rules) {
             sum.origins += part.origins;
             sum.agents

@@ -81,6 +81,7 @@ pub struct Reporter<'r> {
     by: UnitKind,
     within: Option<&'r UnitSet>,
     weights: Option<&'r Weights>,
+    sets: &'r [AgentSubset],
     has_groups: bool,
     top: usize,
     records: RecordOptions,
@@ -111,6 +112,7 @@ impl<'r> Reporter<'r> {
             by: UnitKind::Origin,
             within: None,
             weights: None,
+            sets: &[],
             has_groups: false,
             top: 20,
             records: RecordOptions::default(),
@@ -152,6 +154,28 @@ impl<'r> Reporter<'r> {
     /// Also sums up the weights of the units. An origin has the weight of its host.
     pub fn weights(mut self, weights: &'r Weights) -> Self {
         self.weights = Some(weights);
+        self
+    }
+
+    /// Also counts the units by the number of agents of each of these sets that they refuse.
+    ///
+    /// ```
+    /// use robosieve::report::{AgentSubset, Reporter};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: a\ndisallow: /")?;
+    /// compiler.add_robots("https://f.example", b"user-agent: a\nuser-agent: b\ndisallow: /")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let agents = ["a".parse()?, "b".parse()?, "c".parse()?];
+    /// let judge = Judge::new(&snapshot, &agents, JudgeOptions::default())?;
+    /// let sets = [AgentSubset { name: "@ab".to_owned(), agents: vec![0, 1] }];
+    /// let report = Reporter::new(&judge).sets(&sets).of_snapshot()?;
+    /// assert_eq!((report.sets[0].together.any_wholly, report.sets[0].together.all_wholly), (2, 1));
+    /// assert_eq!(report.together.all_wholly, 0);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn sets(mut self, sets: &'r [AgentSubset]) -> Self {
+        self.sets = sets;
         self
     }
 
@@ -228,8 +252,8 @@ impl<'r> Reporter<'r> {
         let sets = sorted(survey::survey_sets(engine, &uses)?);
         let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
         // A point does not list rules, so their ranking stays empty.
-        let counts =
-            survey::count_by_agent(engine, &uses, &reasons, &coverages, &TopRules::default())?;
+        let top = TopRules::default();
+        let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, self.sets, &top)?;
         let (weights, weighted) = self.weigh(&rows, &coverages)?;
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
         Ok(SeriesPoint {
@@ -239,6 +263,7 @@ impl<'r> Reporter<'r> {
             units: rows.len().into(),
             weights,
             together: counts.together,
+            sets: self.set_reports(&counts.sets),
             agents: agents
                 .map(|(number, (agent, coverage))| AgentPoint {
                     agent: agent.to_string(),
@@ -264,6 +289,22 @@ impl<'r> Reporter<'r> {
         return concentration::concentrations(self.judge.engine(), self.by, rows, sets, counts);
         #[cfg(not(feature = "domains"))]
         Ok(Vec::new())
+    }
+
+    /// The figures of the sets, each with the names of its agents.
+    fn set_reports(&self, counts: &[Together]) -> Vec<SetReport> {
+        let agents = self.judge.agents();
+        let names = |set: &AgentSubset| {
+            let members = set.agents.iter().filter_map(|&agent| agents.get(agent));
+            members.map(ToString::to_string).collect()
+        };
+        let sets = self.sets.iter().zip(counts);
+        sets.map(|(set, together)| SetReport {
+            name: set.name.clone(),
+            agents: names(set),
+            together: *together,
+        })
+        .collect()
     }
 
     fn unit_rows(&self) -> Result<UnitRows> {
@@ -306,7 +347,7 @@ impl<'r> Reporter<'r> {
         let sets = sorted(survey.sets);
         let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
         let top = TopRules::new(engine, &sets, self.top)?;
-        let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &top)?;
+        let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, self.sets, &top)?;
         let deciding = lists
             .map(|lists| explain_sample(engine, &lists.sample, self.top))
             .transpose()?;
@@ -337,6 +378,7 @@ impl<'r> Reporter<'r> {
                 })
                 .collect(),
             together: counts.together,
+            sets: self.set_reports(&counts.sets),
             concentrations: self.concentrations(&rows, &coverages, &counts.coverage)?,
             groups: self
                 .has_groups

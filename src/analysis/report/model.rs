@@ -36,6 +36,8 @@ pub struct Report {
     pub agents: Vec<AgentReport>,
     /// Origins by the number of agents that they refuse.
     pub together: Together,
+    /// The sets of agents, in the order given.
+    pub sets: Vec<SetReport>,
     /// The figures that one domain holds more than a tenth of. Empty by domain, where each domain
     /// counts once.
     pub concentrations: Vec<Concentration>,
@@ -329,6 +331,28 @@ pub struct Together {
     pub any_wholly: u64,
     /// Origins that refuse one agent or more wholly or partly.
     pub any_refused: u64,
+}
+
+/// Some agents of a report under one name, such as the members of `@ai-train`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSubset {
+    /// The name.
+    pub name: String,
+    /// The positions of its agents in those of the judge. Others than these are ignored.
+    pub agents: Vec<usize>,
+}
+
+/// The figures of a set of agents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SetReport {
+    /// The name as given, such as `@ai-train`.
+    pub name: String,
+    /// The agents of the set.
+    pub agents: Vec<String>,
+    /// Units by the number of agents of the set that they refuse.
+    #[serde(flatten)]
+    pub together: Together,
 }
 
 /// The verdicts with one reason.

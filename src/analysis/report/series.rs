@@ -1,7 +1,7 @@
 //! A series: the figures of several snapshots, for charts over time.
 
 use crate::analysis::report::model::{
-    CoverageCounts, Judging, SnapshotFacts, Together, WeightFacts,
+    CoverageCounts, Judging, SetReport, SnapshotFacts, Together, WeightFacts,
 };
 use crate::analysis::report::unit_kind::UnitKind;
 use serde::Serialize;
@@ -59,6 +59,8 @@ pub struct SeriesPoint {
     pub weights: Option<WeightFacts>,
     /// Units by the number of agents that they refuse.
     pub together: Together,
+    /// The sets of agents, in the order given.
+    pub sets: Vec<SetReport>,
     /// Each agent, in the order given.
     pub agents: Vec<AgentPoint>,
 }

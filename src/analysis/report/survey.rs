@@ -8,6 +8,7 @@
 use crate::analysis::report::counts::{
     AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all,
 };
+use crate::analysis::report::model::AgentSubset;
 use crate::analysis::report::rules::{SetUses, TopRules};
 use crate::analysis::report::signals::SignalCounts;
 use crate::analysis::report::units::UnitRows;
@@ -90,14 +91,15 @@ pub(super) fn count_by_agent(
     uses: &FileUses,
     reasons: &ReasonCounts,
     sets: &SetCoverages,
+    subsets: &[AgentSubset],
     top: &TopRules,
 ) -> Result<AgentCounts> {
     let agents = engine.agents().len();
-    let zero = || AgentCounts::new(agents, top.len());
+    let zero = || AgentCounts::new(agents, subsets.len(), top.len());
     let parts = uses.chunks().map(|files| {
         let mut counts = zero();
         for used in files {
-            count_file(engine, used, sets, top, &mut counts)?;
+            count_file(engine, used, sets, subsets, top, &mut counts)?;
         }
         Ok(counts)
     });
@@ -105,11 +107,9 @@ pub(super) fn count_by_agent(
     // Origins with rules are counted by file. For all others the status policy decides.
     for (reason, ReasonCount { origins, refused }) in Reason::ALL.iter().zip(reasons.0) {
         if !matches!(reason, Reason::Rules | Reason::LastGoodCopy) {
-            counts.add(&vec![AgentCoverage::by_status(true); agents], refused);
-            counts.add(
-                &vec![AgentCoverage::by_status(false); agents],
-                origins - refused,
-            );
+            let by_status = |is_refused| vec![AgentCoverage::by_status(is_refused); agents];
+            counts.add(&by_status(true), subsets, refused);
+            counts.add(&by_status(false), subsets, origins - refused);
         }
     }
     Ok(counts)
@@ -119,11 +119,12 @@ fn count_file(
     engine: &Engine<'_>,
     used: UsedFile,
     sets: &SetCoverages,
+    subsets: &[AgentSubset],
     top: &TopRules,
     counts: &mut AgentCounts,
 ) -> Result<()> {
     let origins = u64::from(used.origins);
-    counts.add(&sets.of_file(engine, used.file)?, origins);
+    counts.add(&sets.of_file(engine, used.file)?, subsets, origins);
     let mut rules: Vec<usize> = Vec::new();
     for rules_of_agents in engine.agent_rules(used.file)? {
         let agents = &rules_of_agents.agents;

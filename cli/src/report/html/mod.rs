@@ -27,6 +27,7 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                 (page_header(report, &title, made_at))
                 main {
                     (agents::origins(report))
+                    (unit_sections::sets(report))
                     (unit_sections::weighted(report))
                     (agents::urls(report))
                     (unit_sections::groups(report))

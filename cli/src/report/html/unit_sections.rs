@@ -8,7 +8,7 @@ use crate::figures::html::{
 };
 use crate::figures::shares::weight_share;
 use maud::{Markup, html};
-use robosieve::report::{CoverageCounts, Report, UnitGroup, UnitKind};
+use robosieve::report::{CoverageCounts, Report, SetReport, UnitGroup, UnitKind};
 use std::cmp::Ordering;
 
 /// The most rows of agents, the most columns of agents, and the most rows of groups. The JSON has
@@ -16,6 +16,9 @@ use std::cmp::Ordering;
 const AGENTS: usize = 40;
 const COLUMNS: usize = 6;
 const GROUPS: usize = 30;
+
+/// The most rows of sets of agents.
+const SETS: usize = 30;
 
 /// The keys of the bars of coverages, in the order of [`coverage_segments`].
 pub(super) const COVERAGES: [(&str, &str); 5] = [
@@ -49,6 +52,45 @@ pub(super) fn explanation(by: UnitKind) -> String {
         _ => "All hosts of a registrable domain",
     };
     format!("{unit} count once, by one of its origins.")
+}
+
+/// The units that refuse some or all agents of each set; nothing without sets.
+pub(super) fn sets(report: &Report) -> Markup {
+    let Some(heading) = headlines::sets(report) else {
+        return html! {};
+    };
+    html! {
+        section {
+            p.kicker { (plural_title(report.by)) " by set of agents" }
+            h2 { (unbroken(&heading)) }
+            table.stacked {
+                thead { tr { th { "Set" } th.n { "Agents" } @for (_, name) in SET_COUNTS { th.n { (name) } } } }
+                tbody { @for (s, set) in report.sets.iter().take(SETS).enumerate() { (set_row(s, set, report.units)) } }
+            }
+            (and_more(report.sets.len(), SETS, "sets"))
+        }
+    }
+}
+
+/// The counts of a set: the key of the JSON, and the heading.
+const SET_COUNTS: [(&str, &str); 3] = [
+    ("any_wholly", "refuse one wholly"),
+    ("all_wholly", "refuse all wholly"),
+    ("any_refused", "refuse one in part"),
+];
+
+fn set_row(s: usize, set: &SetReport, whole: u64) -> Markup {
+    let of = set.together;
+    let counts = [of.any_wholly, of.all_wholly, of.any_refused];
+    html! {
+        tr {
+            th.origin { bdi { (escape_cut(&set.name, LONGEST_NAME)) } }
+            td.n data-label="Agents" { (set.agents.len()) }
+            @for ((key, name), count) in SET_COUNTS.iter().zip(counts) {
+                td.n data-label=(name) { (number_of(&format!("/sets/{s}/{key}"), count, whole)) }
+            }
+        }
+    }
 }
 
 /// The weight of the units that refuse each agent; nothing without weights.
