@@ -13,6 +13,8 @@ from ._results import library_of
 
 #: The rules that a snapshot is compiled for: Google's parser, or RFC 9309 to the letter.
 Profile = Literal["google", "rfc9309"]
+#: Values that are not a column.
+_SCALARS = (str, bytes, int, float, type(None))
 #: The name of a table's column, or several of which the first that the table has is used.
 Column = Union[str, Sequence[str]]
 
@@ -35,7 +37,7 @@ class Compiler:
             rest goes to temporary files. The snapshot does not depend on it.
         temp_dir: The directory of temporary files; the default is that of the system. Ten million
             captures take less than 10 GB there.
-        threads: The number of threads; the default is one per core.
+        threads: The number of threads; the default, like -1, is one per core.
 
     The newest capture of an origin wins; the order of the calls does not matter. About 50 bytes per
     capture come on top of ``memory``.
@@ -129,8 +131,9 @@ class Compiler:
 
         Args:
             table: An object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (pyarrow, Polars,
-                pandas 3, DuckDB, Spark), or a sequence of mappings. A stream is read batch by batch, so it
-                may be longer than memory.
+                pandas 3, DuckDB, Spark), a dict of columns (``{"url": [...], "status": [...]}``), or
+                a sequence of mappings. A stream is read batch by batch, so it may be longer than
+                memory.
             url: The column of the URLs requested, such as ``https://e.example/robots.txt``.
             domain: The column of hosts, for rows without a URL: ``e.example`` stands for
                 ``https://e.example/robots.txt``.
@@ -173,6 +176,16 @@ class Compiler:
         report: dict[str, Any] = json.loads(self._native.write(os.fspath(path)))
         return report
 
+    def to_bytes(self) -> bytes:
+        """The snapshot as bytes, for :meth:`Snapshot.from_bytes`: those that :meth:`write` writes.
+
+        The whole snapshot is in memory, twice for a moment. The compiler cannot be used afterwards.
+
+        Raises:
+            OSError: Temporary data cannot be written.
+        """
+        return self._native.to_bytes()
+
     def write_captures(self, path: Path) -> dict[str, Any]:
         """Write the captures to a captures file instead of compiling them.
 
@@ -204,9 +217,20 @@ def _as_arrow(table: Any) -> Any:
         ) from None
     if library_of(table) == "pandas":
         return pyarrow.Table.from_pandas(table, preserve_index=False)
-    rows = list(table) if isinstance(table, Iterable) else [table]
+    if isinstance(table, Mapping):
+        if single := next((name for name, values in table.items() if isinstance(values, _SCALARS)), None):
+            raise TypeError(
+                f"table is a dict whose column {single!r} is a single value; give a list for each column, or a "
+                "list of rows: [row]"
+            )
+        return pyarrow.Table.from_pydict(dict(table))
+    rows = list(table) if isinstance(table, Iterable) and not isinstance(table, (str, bytes)) else [table]
     if not all(isinstance(row, Mapping) for row in rows):
-        raise TypeError("a table is an Arrow table or stream, a DataFrame, or a sequence of mappings")
+        hint = "; add_path takes archives" if isinstance(table, (str, os.PathLike)) else ""
+        raise TypeError(
+            f"table is of type {type(table).__name__}; a table is an Arrow table or stream, a DataFrame, a dict of "
+            f"columns, or a sequence of mappings{hint}"
+        )
     return pyarrow.Table.from_pylist(rows)
 
 

@@ -17,6 +17,8 @@ InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
 
 def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool) -> Any:
     """The native snapshot of a snapshot or of its path. The spelling of the agents is checked."""
+    if not isinstance(snapshot, (Snapshot, str, os.PathLike)):
+        raise TypeError(f"snapshot is of type {type(snapshot).__name__}; give a Snapshot, or the path of one")
     opened = snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)
     opened._check_spelling(agents, strict_agents)
     return opened._native
@@ -82,7 +84,7 @@ def annotate(
         delimiter: The character between columns.
         default_scheme: The scheme of URLs without one.
         host: The host of URLs that are only a path.
-        threads: The number of threads; the default is one per core.
+        threads: The number of threads; the default, like -1, is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
         status_policy, unknown, any_scheme, at, agent_match, strict_agents: See :class:`Snapshot`.
 
@@ -92,9 +94,10 @@ def annotate(
         several agents counts as allowed if all of them may fetch it.
 
     Raises:
-        OSError: A file cannot be read or written.
-        RobosieveError: An input is damaged or has no URL, or the output would overwrite an input.
-        ValueError: A bad agent or option.
+        OSError: A file cannot be read or written: ``FileNotFoundError`` for a missing one, or for an
+            output in a missing folder.
+        RobosieveError: An input is damaged or has no URL.
+        ValueError: A bad agent or option, or the output would overwrite an input.
 
     The output appears when it is complete; after an error and after Ctrl-C, there is none. The
     lock of the interpreter is released.

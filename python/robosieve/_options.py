@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Literal, Union
 
@@ -20,6 +20,7 @@ Time = Union[int, datetime, str]
 Path = Union[str, "os.PathLike[str]"]
 #: One agent or set, several separated by commas, or a sequence of them.
 Agents = Union[str, Sequence[str]]
+_NAMES = 'give names: "GPTBot,CCBot" or ["GPTBot", "CCBot"]'
 
 
 def seconds(time: Time | None) -> int | None:
@@ -42,13 +43,42 @@ def seconds(time: Time | None) -> int | None:
 
 
 def names(agents: Agents) -> list[str]:
-    """The names of agents and sets, one per item."""
-    specs = agents.split(",") if isinstance(agents, str) else agents
+    """The names of agents and sets, one per item.
+
+    Raises:
+        TypeError: It is neither text nor a sequence of texts.
+    """
+    if isinstance(agents, str):
+        specs = agents.split(",")
+    elif isinstance(agents, Iterable) and not isinstance(agents, (bytes, Mapping)):
+        specs = list(agents)
+    else:
+        raise TypeError(f"agents is of type {type(agents).__name__}; {_NAMES}")
+    for spec in specs:
+        if not isinstance(spec, str):
+            raise TypeError(f"agents holds a value of type {type(spec).__name__}; {_NAMES}")
     return [spec.strip() for spec in specs]
 
 
 def paths(inputs: Path | Sequence[Path]) -> list[str]:
-    """The paths, one per item."""
+    """The paths, one per item.
+
+    Raises:
+        TypeError: It is neither a path nor a sequence of paths.
+    """
     if isinstance(inputs, (str, os.PathLike)):
-        return [os.fspath(inputs)]
-    return [os.fspath(path) for path in inputs]
+        inputs = [inputs]
+    if not isinstance(inputs, Iterable) or isinstance(inputs, (bytes, Mapping)):
+        raise TypeError(f"inputs is of type {type(inputs).__name__}; give a path, or a list of paths")
+    return [path_of(path, "inputs") for path in inputs]
+
+
+def path_of(path: Path, argument: str) -> str:
+    """The path as text.
+
+    Raises:
+        TypeError: It is of another type. The message names the argument.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{argument} holds a value of type {type(path).__name__}; give a path, a str or pathlib.Path")
+    return os.fspath(path)

@@ -138,7 +138,9 @@ class Robots(_native.Robots):
         The calling thread does the work, without the interpreter's lock.
         """
         if isinstance(urls, (str, bytes)):
-            raise TypeError(f"{type(urls).__name__}: urls is a column or a sequence; for a single URL use allows()")
+            raise TypeError(f"urls is a single {type(urls).__name__}; give a list, or ask allows(agent, url)")
+        if not isinstance(agent, str):
+            raise TypeError(f"agent is of type {type(agent).__name__}; one name comes first: verdicts(agent, urls)")
         result = self.verdict_column(agent, as_urls(urls), agent_match)
         return like(urls, result, f"robots_{agent}", _verdict_list)
 

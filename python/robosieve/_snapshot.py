@@ -77,6 +77,12 @@ Verify = Union[bool, Literal["full"]]
 _DEPTHS: dict[Any, Literal["none", "checksums", "full"]] = {True: "checksums", False: "none", "full": "full"}
 
 
+def _depth(verify: Verify) -> Literal["none", "checksums", "full"]:
+    if verify not in _DEPTHS:
+        raise ValueError(f"verify={verify!r}; give True (checksums), False (nothing) or 'full'")
+    return _DEPTHS[verify]
+
+
 class Snapshot:
     """A compiled archive of robots.txt files, mapped into memory.
 
@@ -97,7 +103,8 @@ class Snapshot:
     renaming.
 
     A snapshot can be used from several threads at once, and after ``fork``. It pickles by its path,
-    checksum and ``verify``: where it is unpickled, the same file must be at the same path.
+    checksum and ``verify``: where it is unpickled, the same file must be at the same path. One in
+    memory (:meth:`from_bytes`) pickles with its bytes.
 
     ``len(snapshot)`` is the number of origins (scheme, host and port), and ``url in snapshot`` tells
     whether it holds the origin of a URL. ``with Snapshot(path) as snapshot:`` closes it at the end
@@ -123,20 +130,49 @@ class Snapshot:
       snapshot and list of agents. Such an agent is judged by the rules for all others.
     """
 
-    __slots__ = ("_native", "_path", "_spelled", "_verify", "__weakref__")
+    __slots__ = ("_data", "_native", "_path", "_spelled", "_verify", "__weakref__")
 
     def __init__(self, path: Path, *, verify: Verify = True) -> None:
-        if verify not in _DEPTHS:
-            raise ValueError(f"verify={verify!r}; give True (checksums), False (nothing) or 'full'")
-        self._verify: Verify = verify
-        self._native = _native.Snapshot(os.fspath(path), _DEPTHS[verify])
-        self._path = os.fspath(self._native.path)
+        self._take(_native.Snapshot(os.fspath(path), _depth(verify)), verify)
+
+    def _take(self, native: _native.Snapshot, verify: Verify) -> None:
+        """Sets all fields."""
+        self._native, self._verify = native, verify
+        self._path = os.fspath(native.path)
+        self._data: bytes | None = None
         #: The agents whose spelling was checked, one per line, with the messages about them.
         self._spelled: dict[str, list[str]] = {}
 
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview, *, verify: Verify = True) -> Snapshot:
+        """A snapshot in memory, such as one that :meth:`Compiler.to_bytes` gave.
+
+        >>> snapshot = robosieve.Snapshot.from_bytes(compiler.to_bytes())
+
+        Args:
+            data: The bytes of a snapshot file. A ``bytes`` is read in place and kept alive; other
+                objects with a buffer are copied once, because their owners may change them.
+            verify: As for :class:`Snapshot`.
+
+        The snapshot pickles with its bytes, so large ones are better opened by path: their pages
+        are shared between processes. :attr:`path` is ``"<bytes>"``.
+
+        Raises:
+            SnapshotError: The bytes are not a snapshot, or are damaged.
+            TypeError: ``data`` has no buffer.
+        """
+        if isinstance(data, str):
+            raise TypeError("data is a str; give the bytes of a snapshot, or open a file: Snapshot(path)")
+        if not isinstance(data, bytes):
+            data = bytes(memoryview(data))
+        opened = cls.__new__(cls)
+        opened._take(_native.Snapshot.from_bytes(data, _depth(verify)), verify)
+        opened._data = data
+        return opened
+
     @property
     def path(self) -> str:
-        """The path, as it was given."""
+        """The path, as it was given; ``"<bytes>"`` for a snapshot in memory."""
         return self._path
 
     @property
@@ -187,6 +223,7 @@ class Snapshot:
         """
         if not self.closed:
             del self._native
+            self._data = None
 
     def __enter__(self) -> Snapshot:
         return self
@@ -199,6 +236,8 @@ class Snapshot:
         return f"<robosieve.Snapshot {self.path!r}: {state}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._data is not None:
+            return _unpickled_bytes, (self._data, self._verify)
         return _unpickled, (os.path.abspath(self.path), self.checksum, self._verify)
 
     def _check_spelling(self, agents: list[str], strict: bool) -> None:
@@ -248,7 +287,8 @@ class Snapshot:
                 bytes and None. Arrow memory is judged in place.
             agent: The product token of the crawler, such as ``"GPTBot"``, or a chain of fallbacks,
                 ``"Googlebot-Image:Googlebot"``.
-            threads: The number of threads. The default is 1 below 65,536 rows, else one per core.
+            threads: The number of threads, or -1 for one per core. The default is 1 below 65,536
+                rows, else one per core.
 
         Returns:
             n values, 0 disallowed, 1 allowed, 2 unknown, 3 not a URL (see :class:`Verdict`), null
@@ -458,6 +498,11 @@ def open_same(path: str, checksum: str, verify: Verify) -> Snapshot:
 def _unpickled(path: str, checksum: str, verify: Verify) -> Snapshot:
     """The snapshot of a pickle. A process that unpickles many opens each once."""
     return open_same(path, checksum, verify)
+
+
+def _unpickled_bytes(data: bytes, verify: Verify) -> Snapshot:
+    """The snapshot of a pickle with its bytes."""
+    return Snapshot.from_bytes(data, verify=verify)
 
 
 def agents(spec: Agents) -> list[str]:

@@ -117,6 +117,8 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         self.agents = agent_names(agents)
         if len(self.agents) > 63:
             raise ValueError(f"{len(self.agents)} agents; at most 63 can be judged at once")
+        if isinstance(snapshot, Snapshot) and snapshot._data is not None:
+            raise ValueError("snapshot is in memory, where no worker finds it; write it to a file, and give its path")
         # The path and, of an open snapshot, the checksum and what to verify.
         self.path = os.path.abspath(snapshot.path if isinstance(snapshot, Snapshot) else os.fspath(snapshot))
         self.checksum = snapshot.checksum if isinstance(snapshot, Snapshot) else None

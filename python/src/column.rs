@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyMapping, PyString};
 use robosieve::judge::Rows;
 use robosieve::{ErrorKind, Result};
 use std::borrow::Cow;
@@ -35,9 +35,7 @@ fn url_array(array: ArrayData) -> PyResult<ArrayData> {
         }
         DataType::Struct(fields) => {
             let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-            return Err(PyTypeError::new_err(format!(
-                "a table with the columns {names:?}; pass one of them, such as table[\"url\"]"
-            )));
+            return Err(PyTypeError::new_err(one_column("a table", &names)));
         }
         _ => array,
     };
@@ -45,9 +43,19 @@ fn url_array(array: ArrayData) -> PyResult<ArrayData> {
         return Ok(array);
     }
     Err(PyTypeError::new_err(format!(
-        "an Arrow array of type {}; {ACCEPTED}",
+        "urls is an Arrow array of type {}; {ACCEPTED}",
         array.data_type()
     )))
+}
+
+/// Asks for a column of a table, by the name that looks most like that of URLs.
+fn one_column(what: &str, names: &[&str]) -> String {
+    let is_of_urls = |name: &&&str| name.to_ascii_lowercase().contains("url");
+    let column = names.iter().find(is_of_urls).or(names.first());
+    let column = column.copied().unwrap_or("url");
+    format!(
+        "urls is {what} with the columns {names:?}; give one of them, such as table[{column:?}]"
+    )
 }
 
 fn is_accepted(data_type: &DataType) -> bool {
@@ -61,22 +69,22 @@ fn is_accepted(data_type: &DataType) -> bool {
 
 /// Copies the items, so that they can be read without the interpreter's lock.
 fn list_to_array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
+    let kind = type_name(urls)?;
     // A single URL is iterable too, and its characters would be taken for URLs.
-    let is_single = urls.is_instance_of::<PyString>() || urls.is_instance_of::<PyBytes>();
-    let items = if is_single {
-        None
-    } else {
-        urls.try_iter().ok()
-    };
-    let Some(items) = items else {
-        let hint = if is_single {
-            "; for a single URL use verdict()"
-        } else {
-            ""
-        };
+    if is_text(urls) {
+        let what = format!("urls is a single {kind}; give a list, or ask verdict(url, agent)");
+        return Err(PyTypeError::new_err(what));
+    }
+    if let Some(names) = names_of_columns(urls)? {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        return Err(PyTypeError::new_err(one_column(
+            &format!("a {kind}"),
+            &names,
+        )));
+    }
+    let Ok(items) = urls.try_iter() else {
         return Err(PyTypeError::new_err(format!(
-            "{}: {ACCEPTED}{hint}",
-            type_name(urls)?
+            "urls is of type {kind}; {ACCEPTED}"
         )));
     };
     let (mut data, mut offsets, mut valid) = (Vec::new(), vec![0_i64], Vec::new());
@@ -96,6 +104,25 @@ fn list_to_array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
     array
         .build()
         .map_err(|err| PyTypeError::new_err(err.to_string()))
+}
+
+fn is_text(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()
+}
+
+/// The names of a mapping's columns, which would be taken for URLs. `None` for other objects, and
+/// for a mapping from URLs to single values, which is a sequence of URLs.
+fn names_of_columns(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    let Ok(mapping) = object.cast::<PyMapping>() else {
+        return Ok(None);
+    };
+    let values = mapping.values()?;
+    let is_column = |value: &Bound<'_, PyAny>| !is_text(value) && value.len().is_ok();
+    if !values.iter().next().as_ref().is_some_and(is_column) {
+        return Ok(None);
+    }
+    let names = mapping.keys()?;
+    Ok(Some(names.iter().map(|name| name.to_string()).collect()))
 }
 
 fn in_row(py: Python<'_>, err: PyErr, row: usize) -> PyErr {

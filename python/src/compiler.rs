@@ -4,14 +4,16 @@ use crate::arrow_import::for_each_array;
 use crate::errors::{RobosieveError, detached, exception};
 use crate::files::{in_pool, refuse_overwriting};
 use crate::interrupt::{Watch, watched};
+use crate::judging::threads_argument;
 use crate::options::named;
 use crate::table::{Column, column, column_names};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use robosieve::Snapshot;
-use robosieve::compile::{CompileProgress, FetchResult, HttpResponse};
+use robosieve::compile::{CompileProgress, Compiled, FetchResult, HttpResponse};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -79,7 +81,7 @@ impl Compiler {
         skip_damaged: bool,
         memory: Option<u64>,
         temp_dir: Option<PathBuf>,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Self> {
         let profile = named("profile", profile)?;
         let compiler = detached(py, || {
@@ -225,6 +227,20 @@ impl Compiler {
         self.finish(py, &path, |compiler| {
             Ok(serde_json::to_string(&compiler.finish()?.write_to(&path)?))
         })
+    }
+
+    /// The bytes of the snapshot.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let data = detached(py, || {
+            let Taken { compiler, .. } = self.take()?;
+            in_pool(self.threads, || {
+                compiler
+                    .finish()
+                    .and_then(Compiled::to_vec)
+                    .map_err(exception)
+            })
+        })?;
+        Ok(PyBytes::new(py, &data))
     }
 
     /// Writes a captures file, and returns the report as JSON.

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use robosieve::{Error, ErrorKind, Remedy};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -19,29 +20,25 @@ pyo3::create_exception!(
     "A snapshot that cannot be opened, or whose bytes are damaged. The attribute `path` is its path."
 );
 
-/// The exception for an error of the library: `OSError` with its number for the operating system,
-/// `ValueError` for names of agents and columns, else `RobosieveError` or `SnapshotError`.
+/// The exception for an error of the library: `OSError` with its number for the operating system
+/// and for folders, `ValueError` for names of agents and columns, else `RobosieveError` or `SnapshotError`.
 pub(crate) fn exception(err: Error) -> PyErr {
     let message = || match err.remedy().and_then(advice) {
         Some(advice) => format!("{err}; {advice}"),
         None => err.to_string(),
     };
     match err.kind() {
-        ErrorKind::Io(io) => match io.raw_os_error() {
+        ErrorKind::Io(io) => match errno(io) {
             Some(number) => {
                 let text = io.to_string();
-                let text = text
-                    .split(" (os error")
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
-                PyOSError::new_err((
-                    number,
-                    text,
-                    err.path().map(|path| path.as_os_str().to_owned()),
-                ))
+                let text = text.split(" (os error").next().unwrap_or_default();
+                os_error(number, text, err.path())
             }
             None => PyOSError::new_err(message()),
+        },
+        ErrorKind::BadOutput(what) => match output_errno(err.path()) {
+            Some(number) => os_error(number, what, err.path()),
+            None => RobosieveError::new_err(message()),
         },
         ErrorKind::BadAgent { .. }
         | ErrorKind::BadColumn(_)
@@ -57,9 +54,55 @@ pub(crate) fn exception(err: Error) -> PyErr {
     }
 }
 
+/// Numbers of errors, which Linux, macOS and Windows share.
+const ENOENT: i32 = 2;
+const EACCES: i32 = 13;
+const EEXIST: i32 = 17;
+const ENOTDIR: i32 = 20;
+const EISDIR: i32 = 21;
+const ENOSPC: i32 = 28;
+
+/// The number of an error, also of one that wraps another or that the library made itself.
+fn errno(err: &io::Error) -> Option<i32> {
+    err.raw_os_error().or(match err.kind() {
+        io::ErrorKind::NotFound => Some(ENOENT),
+        io::ErrorKind::PermissionDenied => Some(EACCES),
+        io::ErrorKind::AlreadyExists => Some(EEXIST),
+        io::ErrorKind::NotADirectory => Some(ENOTDIR),
+        io::ErrorKind::IsADirectory => Some(EISDIR),
+        io::ErrorKind::StorageFull => Some(ENOSPC),
+        _ => None,
+    })
+}
+
+/// The number of the error of an output that cannot be created: a directory, or a file in a folder
+/// that does not exist. `None` for other causes, which are not the system's.
+fn output_errno(path: Option<&Path>) -> Option<i32> {
+    let path = path?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() {
+        Some(EISDIR)
+    } else if folder.is_some_and(|folder| !folder.exists()) {
+        Some(ENOENT)
+    } else {
+        None
+    }
+}
+
+/// An `OSError`: Python chooses the subclass by the number, such as `FileNotFoundError`.
+fn os_error(number: i32, what: &str, path: Option<&Path>) -> PyErr {
+    let path = path.map(|path| path.as_os_str().to_owned());
+    PyOSError::new_err((number, what.to_owned(), path))
+}
+
 /// A `SnapshotError` with the path of the snapshot, for any error that concerns it.
 pub(crate) fn snapshot_exception(py: Python<'_>, err: Error, path: &Path) -> PyErr {
-    let err = SnapshotError::new_err(err.at(path).to_string());
+    let advice = err.remedy().and_then(advice);
+    let advice = advice.map(|advice| format!("; {advice}"));
+    let err = err.at(path);
+    let err = SnapshotError::new_err(format!("{err}{}", advice.unwrap_or_default()));
     // An exception without the attribute is still the right exception.
     let _ = err.value(py).setattr("path", path.as_os_str());
     err

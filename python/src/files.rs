@@ -2,7 +2,7 @@
 
 use crate::errors::{RobosieveError, exception};
 use crate::interrupt::watched;
-use crate::judging::threads_for;
+use crate::judging::{threads_argument, threads_for};
 use crate::options::{OptionTuple, named};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
@@ -97,7 +97,7 @@ pub(crate) fn in_pool<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    let threads = threads_for(usize::MAX, threads)?;
+    let threads = threads_for(usize::MAX, threads);
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool
         .map_err(|err| RobosieveError::new_err(format!("cannot start {threads} threads: {err}")))?;
@@ -123,7 +123,7 @@ pub(crate) fn annotate(
     preferences: bool,
     records: RecordTuple,
     options: OptionTuple<'_>,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
@@ -137,7 +137,7 @@ pub(crate) fn annotate(
             Depth::Judging
         },
     )?;
-    refuse_overwriting(Some(snapshot.path()), &inputs, [("output", &*output)])?;
+    refuse_overwriting(snapshot.file(), &inputs, [("output", &*output)])?;
     let form = form.map(|form| named("form", form)).transpose()?;
     watched(py, progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
@@ -175,7 +175,7 @@ pub(crate) fn filter(
     require: &str,
     records: RecordTuple,
     options: OptionTuple<'_>,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
@@ -194,7 +194,7 @@ pub(crate) fn filter(
         .into_iter()
         .zip(&outputs)
         .filter_map(|(name, path)| Some((name, path.as_deref()?)));
-    refuse_overwriting(Some(snapshot.path()), &inputs, named_outputs)?;
+    refuse_overwriting(snapshot.file(), &inputs, named_outputs)?;
     watched(py, progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
         let job = Job::new(&judge)

@@ -8,8 +8,8 @@ use crate::column::{TextRows, dictionary_keys, text, validity};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use pyo3::PyResult;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
 use robosieve::judge::VerdictsRef;
 use robosieve::threads::{cores, max_threads};
 use robosieve::{Error, ErrorKind, Judge, Result};
@@ -22,18 +22,36 @@ const SINGLE_THREADED: usize = 64 << 10;
 /// The rows of a task. A task takes about a millisecond.
 const TASK: usize = 16 << 10;
 
-/// The number of threads for a column.
+/// The argument `threads`: a number, -1 for all cores as in joblib, or `None` for the default.
 ///
 /// # Errors
-/// `ValueError` for 0.
-pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> PyResult<usize> {
+/// `TypeError` for other types, `ValueError` for 0 and other negative numbers.
+pub(crate) fn threads_argument(given: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    if given.is_none() {
+        return Ok(None);
+    }
+    let Ok(number) = given.extract::<i64>() else {
+        // Larger numbers than any machine has cores are no error.
+        return given.extract::<usize>().map(Some).map_err(|_| {
+            let kind = given.get_type();
+            PyTypeError::new_err(format!("threads is of type {kind}; give a whole number"))
+        });
+    };
+    match (number, usize::try_from(number)) {
+        (-1, _) => Ok(Some(cores())),
+        (1.., Ok(threads)) => Ok(Some(threads)),
+        _ => Err(PyValueError::new_err(format!(
+            "threads={number}; give at least 1, -1 for all cores, or None for the default"
+        ))),
+    }
+}
+
+/// The number of threads for a column.
+pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> usize {
     match threads {
-        Some(0) => Err(PyValueError::new_err(
-            "threads=0; give at least 1, or None for the default",
-        )),
-        Some(threads) => Ok(threads.min(max_threads())),
-        None if rows < SINGLE_THREADED => Ok(1),
-        None => Ok(cores()),
+        Some(threads) => threads.min(max_threads()),
+        None if rows < SINGLE_THREADED => 1,
+        None => cores(),
     }
 }
 

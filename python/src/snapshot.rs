@@ -2,14 +2,16 @@
 
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
-use crate::judging::{judge_arrays, nulls, threads_for};
+use crate::judging::{judge_arrays, nulls, threads_argument, threads_for};
 use crate::options::{OptionTuple, judge_options, named, one_of, parse_agent, parse_agents};
 use crate::result_array::Array;
 use crate::verification::{Depth, Verification};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
+use bytes::Bytes;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use robosieve::census::{SpellCheck, UnnamedAgent};
 use robosieve::judge::VerdictsRef;
@@ -24,11 +26,16 @@ const JUDGES: usize = 32;
 /// The mask of a URL without a verdict. Real masks have at most 63 bits, so none is negative.
 const NO_MASK: i64 = -1;
 
+/// The name of a snapshot in memory, for messages.
+const IN_MEMORY: &str = "<bytes>";
+
 /// An open snapshot.
 #[pyclass(frozen, module = "robosieve._native")]
 pub(crate) struct Snapshot {
     snapshot: Arc<robosieve::Snapshot>,
+    /// The path as it was given, or [`IN_MEMORY`].
     path: PathBuf,
+    is_file: bool,
     verification: Verification,
     /// Whether damage is looked for at all.
     is_verified: bool,
@@ -52,9 +59,39 @@ impl Snapshot {
         }
     }
 
-    /// The path, as it was given.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// The path of its file; `None` if it is in memory.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.is_file.then_some(&self.path)
+    }
+
+    /// A snapshot that was opened, verified as the caller wants it.
+    fn verified(
+        py: Python<'_>,
+        snapshot: robosieve::Snapshot,
+        file: Option<PathBuf>,
+        verification: Verification,
+        verify: &str,
+    ) -> PyResult<Self> {
+        // Before a job on many URLs, the snapshot is verified; a single answer verifies what it reads.
+        let depths = [
+            (None, "none"),
+            (Some(Depth::Header), "checksums"),
+            (Some(Depth::Structure), "full"),
+        ];
+        let depth = one_of("verify", verify, &depths)?;
+        let opened = Self {
+            snapshot: Arc::new(snapshot),
+            is_file: file.is_some(),
+            path: file.unwrap_or_else(|| IN_MEMORY.into()),
+            verification,
+            is_verified: depth.is_some(),
+            judges: Mutex::default(),
+        };
+        match depth {
+            Some(depth) => opened.verify_to(py, depth)?,
+            None => opened.snapshot.assume_verified(),
+        }
+        Ok(opened)
     }
 
     /// A judge for agents and sets of agents.
@@ -144,7 +181,7 @@ impl Snapshot {
     ) -> PyResult<Array> {
         let arrays = caught(|| url_arrays(urls))?;
         self.verify_to(py, Depth::Judging)?;
-        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads)?;
+        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads);
         let judged = detached(py, || {
             let values = judge_arrays(judge, &arrays, threads, value);
             Ok(values.map(|values| finish(values, nulls(&arrays))))
@@ -187,27 +224,17 @@ fn refuse_joined(agents: &[UnnamedAgent]) -> PyResult<()> {
 impl Snapshot {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, verify: &str) -> PyResult<Self> {
-        // Before a job on many URLs, the snapshot is verified; a single answer verifies what it reads.
-        let depths = [
-            (None, "none"),
-            (Some(Depth::Header), "checksums"),
-            (Some(Depth::Structure), "full"),
-        ];
-        let depth = one_of("verify", verify, &depths)?;
         let opened = detached(py, || Ok(Verification::open(&path)))?;
         let (snapshot, verification) = opened.map_err(|err| snapshot_exception(py, err, &path))?;
-        let opened = Self {
-            snapshot: Arc::new(snapshot),
-            path,
-            verification,
-            is_verified: depth.is_some(),
-            judges: Mutex::default(),
-        };
-        match depth {
-            Some(depth) => opened.verify_to(py, depth)?,
-            None => opened.snapshot.assume_verified(),
-        }
-        Ok(opened)
+        Self::verified(py, snapshot, Some(path), verification, verify)
+    }
+
+    /// A snapshot in memory. It reads the bytes in place, and keeps them alive.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: PyBackedBytes, verify: &str) -> PyResult<Self> {
+        let snapshot = robosieve::Snapshot::new(Bytes::from_owner(data))
+            .map_err(|err| snapshot_exception(py, err, Path::new(IN_MEMORY)))?;
+        Self::verified(py, snapshot, None, Verification::in_memory(), verify)
     }
 
     /// Verifies all checksums, however the snapshot was opened.
@@ -275,7 +302,7 @@ impl Snapshot {
         urls: &Bound<'_, PyAny>,
         agent: &str,
         options: OptionTuple<'_>,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
         self.judge_column(
@@ -295,7 +322,7 @@ impl Snapshot {
         urls: &Bound<'_, PyAny>,
         agents: Vec<String>,
         options: OptionTuple<'_>,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_several(py, &agents, options)?;
         let mask = |verdicts: VerdictsRef<'_>| {

@@ -118,6 +118,14 @@ impl Verification {
         ))
     }
 
+    /// That of a snapshot in memory: no file, so no other one of this process has verified it.
+    pub(crate) fn in_memory() -> Self {
+        Self {
+            file: None,
+            done: Mutex::new(Depth::Header),
+        }
+    }
+
     /// Whether the snapshot was verified to a depth.
     pub(crate) fn has_reached(&self, depth: Depth) -> bool {
         *self.done.lock().unwrap_or_else(PoisonError::into_inner) >= depth

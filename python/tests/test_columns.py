@@ -471,7 +471,7 @@ def test_duckdb_relations(snapshot: robosieve.Snapshot, expected: Expected, urls
         rows = pages["url"].to_pylist()
         assert list(verdicts) == expected.verdicts(rows)
         assert list(masks) == expected.masks(rows)
-        with pytest.raises(TypeError, match=r'a table with the columns \["url", "id"\]; pass one of them'):
+        with pytest.raises(TypeError, match=r'urls is a table with the columns \["url", "id"\]; give one of them'):
             snapshot.verdicts(connection.sql("select url, id from pages"), AGENT)
 
 
@@ -483,11 +483,15 @@ ACCEPTED = "a column of URLs is an Arrow array or stream .* of type string, larg
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ("https://shop.example/", "str: .*; for a single URL use verdict"),
-        (b"https://shop.example/", "bytes: .*; for a single URL use verdict"),
-        (7, f"int: {ACCEPTED}"),
-        (None, f"NoneType: {ACCEPTED}"),
-        (object(), f"object: {ACCEPTED}"),
+        ("https://shop.example/", r"urls is a single str; give a list, or ask verdict\(url, agent\)"),
+        (b"https://shop.example/", "urls is a single bytes; give a list, or ask verdict"),
+        (
+            {"id": [1], "page_URL": ["https://shop.example/"]},
+            r'urls is a dict with the columns \["id", "page_URL"\]; give one of them, such as table\["page_URL"\]',
+        ),
+        (7, f"urls is of type int; {ACCEPTED}"),
+        (None, f"urls is of type NoneType; {ACCEPTED}"),
+        (object(), f"urls is of type object; {ACCEPTED}"),
         (["https://shop.example/", 7], "row 1: int: a URL is str or bytes"),
         ([None, 1.5], "row 1: float: a URL is str or bytes"),
         ([["https://shop.example/"]], "row 0: list: a URL is str or bytes"),
@@ -520,7 +524,7 @@ def test_tables_of_several_columns_raise_type_error(snapshot: robosieve.Snapshot
     pa = pytest.importorskip("pyarrow")
     for table in [pa.table({"url": urls, "id": range(len(urls))}), pa.array([{"url": "a", "id": 1}])]:
         for judge in (snapshot.verdicts, snapshot.masks):
-            with pytest.raises(TypeError, match=r'a table with the columns \["url", "id"\]; pass one of them'):
+            with pytest.raises(TypeError, match=r'urls is a table with the columns \["url", "id"\]; give one of them'):
                 judge(table, AGENT)
 
 

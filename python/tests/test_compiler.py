@@ -225,6 +225,17 @@ def test_other_objects_are_no_tables(table: Any) -> None:
         robosieve.Compiler().add(table)
 
 
+def test_dicts_of_columns_are_tables(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    compiler = robosieve.Compiler()
+    assert compiler.add({"url": ["https://a.example/robots.txt"], "status": [200], "body": ["User-agent: *"]}) == 1
+    assert compiler.write(tmp_path / "out.rsieve")["counts"]["origins"] == 1
+    with pytest.raises(TypeError, match="column 'url' is a single value; give a list for each column, or a list of rows"):
+        robosieve.Compiler().add({"url": "https://a.example/robots.txt", "status": 200})
+    with pytest.raises(TypeError, match="table is of type str; .*; add_path takes archives"):
+        robosieve.Compiler().add("robots.warc")
+
+
 def test_arrays_without_names_are_no_tables() -> None:
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(TypeError, match="pass a table with named columns"):

@@ -128,7 +128,7 @@ def test_compressed_outputs(small: Path, tmp_path: Path) -> None:
     ("arguments", "options", "error", "message"),
     [
         (["nope.txt", "out", "GPTBot"], {}, FileNotFoundError, "nope.txt"),
-        (["urls.txt", "nowhere/out", "GPTBot"], {}, robosieve.RobosieveError, "there is no folder"),
+        (["urls.txt", "nowhere/out", "GPTBot"], {}, FileNotFoundError, "there is no folder"),
         (["urls.txt", "urls.txt", "GPTBot"], {}, ValueError, "would be overwritten while it is read"),
         (["urls.txt", "link.txt", "GPTBot"], {}, ValueError, "would be overwritten while it is read"),
         (["urls.txt", "web.rsieve", "GPTBot"], {}, ValueError, "the same file as the snapshot"),
@@ -162,6 +162,44 @@ def test_errors_say_what_to_do_and_leave_no_output(
     with pytest.raises(error, match=message):
         robosieve.annotate("web.rsieve", *arguments, **options)
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output", "error", "name"),
+    [
+        ("missing.txt", "out.txt", FileNotFoundError, "missing.txt"),
+        ("urls.txt", "missing/out.txt", FileNotFoundError, "missing/out.txt"),
+        ("urls.txt", "urls.txt/out.txt", NotADirectoryError, "urls.txt/out.txt"),
+        ("urls.txt", "folder", IsADirectoryError, "folder"),
+        ("folder", "out.txt", IsADirectoryError, "folder"),
+    ],
+)
+def test_missing_files_and_folders_are_os_errors(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inputs: str, output: str, error: Any, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("urls.txt").write_bytes(URLS.read_bytes())
+    jobs = [lambda: robosieve.filter(small, inputs, output, "GPTBot")]
+    jobs += [lambda: robosieve.annotate(small, inputs, output, "GPTBot")]
+    if inputs != "folder":
+        Path("urls.txt").write_bytes((URLS.parent / "robots.warc").read_bytes())
+        jobs += [lambda: robosieve.compile(inputs, output)]
+    for job in jobs:
+        with pytest.raises(error) as caught:
+            job()
+        assert caught.value.errno is not None and caught.value.filename == name
+
+
+def test_wrong_types_name_the_argument(small: Path) -> None:
+    for arguments, message in [
+        ((7, "urls.txt", "out"), "snapshot is of type int; give a Snapshot, or the path of one"),
+        ((small, 7, "out"), "inputs is of type int; give a path, or a list of paths"),
+        ((small, ["urls.txt", None], "out"), "inputs holds a value of type NoneType; give a path"),
+        ((small, b"urls.txt", "out"), "inputs is of type bytes"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            robosieve.annotate(*arguments, "GPTBot")  # type: ignore[arg-type]
 
 
 def warc_record(url: str, text: bytes) -> bytes:

@@ -212,7 +212,7 @@ def test_columns(robots: Robots) -> None:
     assert all(isinstance(verdict, (Verdict, type(None))) for verdict in robots.verdicts("FooBot", urls))
     assert robots.verdicts("FooBot", []) == [] and robots.verdicts("FooBot", iter(["/"])) == [1]
     for single in ("/cart", b"/cart"):
-        with pytest.raises(TypeError, match="for a single URL use allows"):
+        with pytest.raises(TypeError, match=r"urls is a single (str|bytes); give a list, or ask allows\(agent, url\)"):
             robots.verdicts("FooBot", single)
     with pytest.raises(TypeError, match="row 1: int: a URL is str or bytes"):
         robots.verdicts("FooBot", ["/", 7])

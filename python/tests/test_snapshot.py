@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import robosieve
+from conftest import SMALL
 from robosieve import RobosieveError, Snapshot, SnapshotError, Verdict
 
 NEWS = "https://news.example/world/"
@@ -154,12 +155,17 @@ def test_bad_options(snapshot: Snapshot, options: dict[str, Any], error: type[Ex
 
 
 def test_bad_numbers_of_threads(snapshot: Snapshot) -> None:
-    with pytest.raises(ValueError, match="threads=0; give at least 1, or None for the default"):
-        snapshot.verdicts([SHOP], AGENT, threads=0)
-    with pytest.raises((ValueError, OverflowError)):
-        snapshot.verdicts([SHOP], AGENT, threads=-1)
-    with pytest.raises(TypeError):
-        snapshot.verdicts([SHOP], AGENT, threads=1.5)
+    for threads in (0, -2, -(1 << 40)):
+        message = f"threads={threads}; give at least 1, -1 for all cores, or None for the default"
+        with pytest.raises(ValueError, match=message):
+            snapshot.verdicts([SHOP], AGENT, threads=threads)
+        with pytest.raises(ValueError, match=message):
+            robosieve.Compiler(threads=threads)
+    for other in (1.5, "2", [1]):
+        with pytest.raises(TypeError, match="threads is of type .*; give a whole number"):
+            snapshot.verdicts([SHOP], AGENT, threads=other)  # type: ignore[arg-type]
+    # All cores, as joblib has it.
+    assert snapshot.verdicts(MANY, AGENT, threads=-1) == snapshot.verdicts(MANY, AGENT, threads=1)
     # More than the system has are no error.
     assert snapshot.verdicts(MANY, AGENT, threads=1 << 40) == snapshot.verdicts(MANY, AGENT, threads=1)
 
@@ -189,6 +195,93 @@ def test_single_urls_are_str_or_bytes(snapshot: Snapshot) -> None:
             snapshot.verdict(url, AGENT)
         with pytest.raises(TypeError, match="a URL is str or bytes"):
             snapshot.robots_text(url)
+
+
+@pytest.mark.parametrize(
+    ("agents", "message"),
+    [
+        (7, "agents is of type int; give names"),
+        (None, "agents is of type NoneType; give names"),
+        (b"GPTBot", "agents is of type bytes; give names"),
+        ({"GPTBot": 1}, "agents is of type dict; give names"),
+        (["GPTBot", 7], "agents holds a value of type int; give names"),
+    ],
+)
+def test_agents_are_names(snapshot: Snapshot, agents: Any, message: str) -> None:
+    for call in (lambda: snapshot.masks([SHOP], agents), lambda: robosieve.agents(agents)):
+        with pytest.raises(TypeError, match=message):
+            call()
+
+
+# Snapshots in memory.
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_judge_as_their_file(kind: Any, small: Path, snapshot: Snapshot, urls: list[str]) -> None:
+    in_memory = Snapshot.from_bytes(kind(small.read_bytes()))
+    assert in_memory.verdicts(urls, AGENT) == snapshot.verdicts(urls, AGENT)
+    assert in_memory.verdict(SHOP, AGENT) == snapshot.verdict(SHOP, AGENT)
+    assert (in_memory.checksum, in_memory.metadata) == (snapshot.checksum, snapshot.metadata)
+    assert in_memory.path == "<bytes>" and "'<bytes>': 48 origins" in repr(in_memory)
+
+
+def test_bytes_of_a_compiler_need_no_file(small: Path) -> None:
+    compiler = robosieve.Compiler()
+    compiler.add_path([SMALL / "robots.warc", SMALL / "more.jsonl"])
+    data = compiler.to_bytes()
+    assert data == small.read_bytes()
+    with Snapshot.from_bytes(data, verify="full") as snapshot:
+        assert len(snapshot) == 48
+    with pytest.raises(RuntimeError, match="this compiler has written its output"):
+        compiler.to_bytes()
+
+
+def test_bytes_are_read_in_place_and_outlive_their_name(small: Path) -> None:
+    data = small.read_bytes()
+    count = sys.getrefcount(data)
+    snapshot = Snapshot.from_bytes(data)
+    assert sys.getrefcount(data) > count
+    judged = snapshot.verdict(SHOP, AGENT)
+    snapshot.close()
+    assert sys.getrefcount(data) == count
+    snapshot = Snapshot.from_bytes(small.read_bytes())
+    assert snapshot.verdict(SHOP, AGENT) == judged
+    # A buffer that may change is copied.
+    changing = bytearray(data)
+    snapshot = Snapshot.from_bytes(changing)
+    changing[:] = bytes(len(changing))
+    assert snapshot.verdict(SHOP, AGENT) == judged
+
+
+def test_snapshots_in_memory_pickle_with_their_bytes(small: Path, urls: list[str]) -> None:
+    snapshot = Snapshot.from_bytes(small.read_bytes(), verify=False)
+    copy = pickle.loads(pickle.dumps(snapshot))
+    assert copy.verdicts(urls, AGENT) == snapshot.verdicts(urls, AGENT)
+    assert copy._verify is False
+
+
+def test_bytes_are_verified(small: Path) -> None:
+    data = bytearray(small.read_bytes())
+    with pytest.raises(SnapshotError, match="<bytes>: not a robosieve snapshot; compile archives into a snapshot first"):
+        Snapshot.from_bytes(b"User-agent: *")
+    with pytest.raises(SnapshotError, match="<bytes>: "):
+        Snapshot.from_bytes(data[:-1])
+    data[len(data) // 2] ^= 1
+    with pytest.raises(SnapshotError, match="<bytes>: damaged snapshot"):
+        Snapshot.from_bytes(data, verify="full")
+    with pytest.raises(ValueError, match="verify='half'"):
+        Snapshot.from_bytes(bytes(data), verify="half")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="data is a str; give the bytes of a snapshot, or open a file"):
+        Snapshot.from_bytes("web.rsieve")  # type: ignore[arg-type]
+
+
+def test_files_are_judged_by_a_snapshot_in_memory(small: Path, tmp_path: Path) -> None:
+    in_memory = Snapshot.from_bytes(small.read_bytes())
+    counts = [
+        robosieve.filter(snapshot, SMALL / "urls.txt", tmp_path / name, AGENT)
+        for name, snapshot in [("a", in_memory), ("b", Snapshot(small))]
+    ]
+    assert counts[0] == counts[1] and (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 # Files that are no snapshots.

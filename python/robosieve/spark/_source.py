@@ -47,6 +47,8 @@ def snapshot_source(
     """The driver's snapshot, and the source from which tasks open the same content."""
     if not isinstance(snapshot, Snapshot):
         snapshot = Snapshot(snapshot)
+    if snapshot._data is not None and executor_path is None:
+        raise ValueError("snapshot is in memory, where no task finds it; write it to a file, and give its path")
     path = os.path.abspath(snapshot.path) if executor_path is None else os.fspath(executor_path)
     directory = None if node_directory is None else os.fspath(node_directory)
     if directory is not None and not os.path.isabs(directory):
