@@ -6,12 +6,33 @@ import functools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
 from ._options import AgentMatch, StatusPolicy
 from ._results import as_urls, like
-from ._snapshot import Explanation, _explanation, _verdict_list
+from ._snapshot import Explanation, Verdict, _explanation, _verdict_list
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import polars
+    import pyarrow
+    from typing_extensions import Unpack
+
+    from ._native import Array
+    from ._typing import (
+        ArrowArray,
+        ArrowColumn,
+        ArrowStream,
+        ChunkedArray,
+        NumpyArray,
+        PandasIndex,
+        PandasSeries,
+        PolarsSeries,
+        RobotsOptions,
+        Texts,
+    )
 
 #: The parser that is reproduced.
 Profile = Literal["google", "rfc9309"]
@@ -121,6 +142,26 @@ class Robots(_native.Robots):
         text, reason = _native.robots_of_response(code, body, pairs, status_policy or profile)
         return cls(text, profile, reason)
 
+    @overload
+    def verdicts(self, agent: str, urls: Texts, **options: Unpack[RobotsOptions]) -> list[Verdict | None]: ...
+    @overload
+    def verdicts(self, agent: str, urls: PandasSeries, **options: Unpack[RobotsOptions]) -> pandas.Series[Any]: ...
+    @overload
+    def verdicts(self, agent: str, urls: PandasIndex, **options: Unpack[RobotsOptions]) -> pandas.Index[Any]: ...
+    @overload
+    def verdicts(self, agent: str, urls: PolarsSeries, **options: Unpack[RobotsOptions]) -> polars.Series: ...
+    @overload
+    def verdicts(
+        self, agent: str, urls: ChunkedArray, **options: Unpack[RobotsOptions]
+    ) -> pyarrow.ChunkedArray[Any]: ...
+    @overload
+    def verdicts(self, agent: str, urls: ArrowArray, **options: Unpack[RobotsOptions]) -> pyarrow.Array[Any]: ...
+    @overload
+    def verdicts(
+        self, agent: str, urls: NumpyArray, **options: Unpack[RobotsOptions]
+    ) -> numpy.ndarray[Any, numpy.dtype[numpy.int8]]: ...
+    @overload
+    def verdicts(self, agent: str, urls: ArrowColumn | ArrowStream, **options: Unpack[RobotsOptions]) -> Array: ...
     def verdicts(self, agent: str, urls: Any, *, agent_match: AgentMatch = "extended") -> Any:
         """The verdict on each URL or path for an agent, as int8: 0 disallowed, 1 allowed.
 

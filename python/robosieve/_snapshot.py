@@ -9,11 +9,32 @@ import sys
 import warnings
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
 from ._results import as_urls, like
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import polars
+    import pyarrow
+    from typing_extensions import Unpack
+
+    from ._native import Array
+    from ._typing import (
+        ArrowArray,
+        ArrowColumn,
+        ArrowStream,
+        ChunkedArray,
+        ColumnOptions,
+        NumpyArray,
+        PandasIndex,
+        PandasSeries,
+        PolarsSeries,
+        Texts,
+    )
 
 
 class Verdict(IntEnum):
@@ -265,6 +286,26 @@ class Snapshot:
         self._spelled = _CheckedElsewhere()
         return self
 
+    @overload
+    def verdicts(self, urls: Texts, agent: str, **options: Unpack[ColumnOptions]) -> list[Verdict | None]: ...
+    @overload
+    def verdicts(self, urls: PandasSeries, agent: str, **options: Unpack[ColumnOptions]) -> pandas.Series[Any]: ...
+    @overload
+    def verdicts(self, urls: PandasIndex, agent: str, **options: Unpack[ColumnOptions]) -> pandas.Index[Any]: ...
+    @overload
+    def verdicts(self, urls: PolarsSeries, agent: str, **options: Unpack[ColumnOptions]) -> polars.Series: ...
+    @overload
+    def verdicts(
+        self, urls: ChunkedArray, agent: str, **options: Unpack[ColumnOptions]
+    ) -> pyarrow.ChunkedArray[Any]: ...
+    @overload
+    def verdicts(self, urls: ArrowArray, agent: str, **options: Unpack[ColumnOptions]) -> pyarrow.Array[Any]: ...
+    @overload
+    def verdicts(
+        self, urls: NumpyArray, agent: str, **options: Unpack[ColumnOptions]
+    ) -> numpy.ndarray[Any, numpy.dtype[numpy.int8]]: ...
+    @overload
+    def verdicts(self, urls: ArrowColumn | ArrowStream, agent: str, **options: Unpack[ColumnOptions]) -> Array: ...
     def verdicts(
         self,
         urls: Any,
@@ -307,6 +348,26 @@ class Snapshot:
         result = self._native.verdicts(as_urls(urls), agent, options, threads)
         return like(urls, result, f"robots_{agent}", _verdict_list)
 
+    @overload
+    def masks(self, urls: Texts, agents: Agents, **options: Unpack[ColumnOptions]) -> list[int | None]: ...
+    @overload
+    def masks(self, urls: PandasSeries, agents: Agents, **options: Unpack[ColumnOptions]) -> pandas.Series[Any]: ...
+    @overload
+    def masks(self, urls: PandasIndex, agents: Agents, **options: Unpack[ColumnOptions]) -> pandas.Index[Any]: ...
+    @overload
+    def masks(self, urls: PolarsSeries, agents: Agents, **options: Unpack[ColumnOptions]) -> polars.Series: ...
+    @overload
+    def masks(
+        self, urls: ChunkedArray, agents: Agents, **options: Unpack[ColumnOptions]
+    ) -> pyarrow.ChunkedArray[Any]: ...
+    @overload
+    def masks(self, urls: ArrowArray, agents: Agents, **options: Unpack[ColumnOptions]) -> pyarrow.Array[Any]: ...
+    @overload
+    def masks(
+        self, urls: NumpyArray, agents: Agents, **options: Unpack[ColumnOptions]
+    ) -> numpy.ndarray[Any, numpy.dtype[numpy.int64]]: ...
+    @overload
+    def masks(self, urls: ArrowColumn | ArrowStream, agents: Agents, **options: Unpack[ColumnOptions]) -> Array: ...
     def masks(
         self,
         urls: Any,

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
 
 from .._files import InputFormat
-from .._options import AgentMatch, StatusPolicy, Time, UnknownOrigin
-
-
-class JudgeOptions(TypedDict, total=False):
-    """How URLs are judged: see :class:`robosieve.Snapshot`."""
-
-    status_policy: StatusPolicy | None
-    unknown: UnknownOrigin | None
-    any_scheme: bool
-    at: Time | None
-    agent_match: AgentMatch
-    strict_agents: bool
+from .._typing import JudgeOptions as JudgeOptions
 
 
 class RecordOptions(JudgeOptions, total=False):

@@ -1,0 +1,80 @@
+"""What type checkers infer for the column of each library. mypy reads this file; nothing runs it.
+
+The classes that the values really have are checked in test_columns.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import numpy
+import pandas
+import polars
+import pyarrow
+from typing_extensions import assert_type
+
+import robosieve
+from robosieve import Array, Robots, Snapshot, Verdict
+
+Int8s = numpy.ndarray[Any, numpy.dtype[numpy.int8]]
+Int64s = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+
+
+class Stream:
+    """An Arrow object of another library."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        raise NotImplementedError
+
+
+def lists(snapshot: Snapshot, robots: Robots, urls: list[str], mixed: list[Union[str, bytes, None]]) -> None:
+    assert_type(snapshot.verdicts(urls, "GPTBot"), list[Union[Verdict, None]])
+    assert_type(snapshot.verdicts(tuple(mixed), "GPTBot", threads=-1, unknown="allow"), list[Union[Verdict, None]])
+    assert_type(snapshot.verdicts((url for url in urls), "GPTBot"), list[Union[Verdict, None]])
+    assert_type(snapshot.masks(mixed, ["GPTBot", "CCBot"]), list[Union[int, None]])
+    assert_type(robots.verdicts("GPTBot", urls, agent_match="google"), list[Union[Verdict, None]])
+
+
+def polars_columns(snapshot: Snapshot, robots: Robots, urls: polars.Series, frame: polars.DataFrame) -> None:
+    assert_type(snapshot.verdicts(urls, "GPTBot"), polars.Series)
+    assert_type(snapshot.masks(urls, "@ai-train"), polars.Series)
+    assert_type(robots.verdicts("GPTBot", urls), polars.Series)
+    # A frame with one column.
+    assert_type(snapshot.verdicts(frame, "GPTBot"), Array)
+
+
+def pandas_columns(snapshot: Snapshot, robots: Robots, urls: pandas.Series[str], index: pandas.Index[str]) -> None:
+    assert_type(snapshot.verdicts(urls, "GPTBot"), "pandas.Series[Any]")
+    assert_type(snapshot.masks(urls, "GPTBot,CCBot"), "pandas.Series[Any]")
+    assert_type(robots.verdicts("GPTBot", urls), "pandas.Series[Any]")
+    assert_type(snapshot.verdicts(index, "GPTBot"), "pandas.Index[Any]")
+
+
+def pyarrow_columns(
+    snapshot: Snapshot, robots: Robots, urls: pyarrow.StringArray, chunks: pyarrow.ChunkedArray[pyarrow.StringScalar]
+) -> None:
+    assert_type(snapshot.verdicts(urls, "GPTBot"), "pyarrow.Array[Any]")
+    assert_type(snapshot.masks(urls, "GPTBot"), "pyarrow.Array[Any]")
+    assert_type(robots.verdicts("GPTBot", urls), "pyarrow.Array[Any]")
+    assert_type(snapshot.verdicts(chunks, "GPTBot"), "pyarrow.ChunkedArray[Any]")
+
+
+def numpy_arrays(snapshot: Snapshot, robots: Robots, urls: numpy.ndarray[Any, Any]) -> None:
+    assert_type(snapshot.verdicts(urls, "GPTBot"), Int8s)
+    assert_type(snapshot.masks(urls, "GPTBot"), Int64s)
+    assert_type(robots.verdicts("GPTBot", urls), Int8s)
+
+
+def other_arrow_objects(snapshot: Snapshot, robots: Robots, urls: Stream, array: Array) -> None:
+    assert_type(snapshot.verdicts(urls, "GPTBot"), Array)
+    assert_type(snapshot.masks(urls, "GPTBot"), Array)
+    assert_type(robots.verdicts("GPTBot", urls), Array)
+    assert_type(snapshot.masks(array, "GPTBot"), Array)
+
+
+def snapshots(path: str) -> None:
+    assert_type(Snapshot(path).verdict("https://a.example/", "GPTBot"), Verdict)
+    assert_type(Snapshot.from_bytes(robosieve.Compiler().to_bytes()), Snapshot)
+    # Options and values that do not exist are errors.
+    Snapshot(path).verdicts([], "GPTBot", unknown="maybe")  # type: ignore[call-overload]
+    Snapshot(path).masks([], 7)  # type: ignore[call-overload]
