@@ -190,6 +190,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "decode",
             "url",
             "archive",
+            "preferences",
             "judge",
             "records",
             "pipeline",

@@ -33,6 +33,7 @@ mod properties;
 mod records;
 mod recrawl;
 mod report;
+mod responses;
 mod rows;
 mod shell;
 #[cfg(unix)]

@@ -208,7 +208,9 @@ content-usage:
   AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>https://example.com/page
 With --as jsonl the last key is \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \
 \"y\", \"content-signal\": {\"search\": \"yes\"}} per agent. A header gets the names content-usage \
-and content-signal. mask and Parquet files take verdicts only.
+and content-signal. mask and Parquet files take verdicts only. On WARC responses, the header fields \
+Content-Usage, Content-Signal and X-Robots-Tag count too: the most restrictive statement wins, and \
+with --as jsonl \"sources\" has them apart.
 
 A record of a WARC, WET or WAT file becomes a line: its letters, a TAB, and its WARC-Target-URI, \
 or - without one. With --as jsonl it is an object with url, type, offset, length, date and id.

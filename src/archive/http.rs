@@ -47,6 +47,38 @@ fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [
         .map(|(_, value)| value)
 }
 
+/// The header fields of the HTTP response at the start of `block`, in their order; none if there is
+/// no response.
+///
+/// A line that begins with a blank goes on with the value of the line before it (RFC 9112 §5.2). A
+/// last line without its end may be cut, so it is left out.
+pub(crate) fn response_fields(block: &[u8]) -> Vec<(&[u8], Cow<'_, [u8]>)> {
+    let mut fields: Vec<(&[u8], Cow<'_, [u8]>)> = Vec::new();
+    if status_of(block).is_none() {
+        return fields;
+    }
+    // Whether the line before is a field, so that its value can go on.
+    let mut is_field = false;
+    let lines = block
+        .lines_with_terminator()
+        .skip(1)
+        .take_while(|line| line.ends_with(b"\n") && *line != b"\n" && *line != b"\r\n");
+    for line in lines {
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            if let (true, Some((_, value))) = (is_field, fields.last_mut()) {
+                let value = value.to_mut();
+                value.push(b' ');
+                value.extend_from_slice(trim(line));
+            }
+            continue;
+        }
+        let field = name_and_value(line);
+        is_field = field.is_some();
+        fields.extend(field.map(|(name, value)| (name, Cow::Borrowed(value))));
+    }
+    fields
+}
+
 /// Parses a whole response. `cut_short`: the archive kept only its beginning.
 ///
 /// Codings of `Content-Encoding` and `Transfer-Encoding` are decoded in reverse order. Common Crawl
@@ -352,6 +384,32 @@ mod tests {
             [Some(&b"5"[..])]
         );
         assert_eq!(headers(b"", ["Age"]), [None]);
+    }
+
+    #[test]
+    fn fields_of_a_response_are_unfolded_and_whole() {
+        let fields = |block: &str| -> Vec<String> {
+            let fields = response_fields(block.as_bytes());
+            let shown = fields
+                .iter()
+                .map(|(name, value)| format!("{}={}", name.as_bstr(), value.as_bstr()));
+            shown.collect()
+        };
+        let head =
+            "HTTP/1.1 200 OK\r\n folded: 0\r\nA: 1\r\nb : 2 \r\n\t3\n 4\r\nnoise\r\n 5\r\na: 6\r\n";
+        assert_eq!(
+            fields(&format!("{head}\r\nA: 7\r\n")),
+            ["A=1", "b=2 3 4", "a=6"]
+        );
+        assert_eq!(fields(&format!("{head}cut: 7")), ["A=1", "b=2 3 4", "a=6"]);
+        for block in [
+            "",
+            "HTTP/1.1 200",
+            "A: 1\r\n\r\n",
+            "GET / HTTP/1.1\r\nA: 1\r\n\r\n",
+        ] {
+            assert!(fields(block).is_empty(), "{block:?}");
+        }
     }
 
     #[test]

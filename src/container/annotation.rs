@@ -7,12 +7,11 @@ use super::preference_text::PreferenceText;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::file_format::without_mark;
-use crate::judge::VerdictsRef;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{PreferenceJudge, PreferenceScratch, Stage, Verdict};
+use crate::judge::{PreferenceJudge, PreferenceScratch, Stage, Verdict, VerdictsRef, none_stated};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock};
-use crate::preferences::Preferences;
+use crate::preferences::{Preferences, ResponsePreferences, ResponseStatements};
 use crate::records::{RecordFormat, without_end};
 use bstr::ByteSlice;
 use serde::de::IgnoredAny;
@@ -80,9 +79,18 @@ impl AnnotationWriter {
         }
     }
 
-    fn write_preferences(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
-        if let Some(text) = &self.preferences {
-            text.write(preferences, out);
+    /// Writes the preferences of a robots.txt, combined with the statements of a response if there
+    /// are any.
+    fn write_preferences(
+        &self,
+        robots: &[Preferences],
+        statements: &[ResponseStatements],
+        out: &mut Vec<u8>,
+    ) {
+        match &self.preferences {
+            Some(text) if statements.is_empty() => text.write(robots, out),
+            Some(text) => text.write_combined(robots, statements, out),
+            None => {}
         }
     }
 
@@ -192,9 +200,12 @@ pub(crate) struct Annotator<'a, 's> {
 }
 
 impl<'s> Annotator<'_, 's> {
+    /// Annotates the lines of a block. `responses` has the preferences in the response of each
+    /// record; it is empty if the records are not responses.
     pub(crate) fn annotate(
         &self,
         block: &mut LineBlock,
+        responses: &[ResponsePreferences],
         scratch: &mut AnnotateScratch<'s>,
     ) -> Result<()> {
         let mut out = std::mem::take(&mut block.annotated);
@@ -204,7 +215,9 @@ impl<'s> Annotator<'_, 's> {
         let mut stats = FilterStats::of_bytes(data.len() as u64);
         stats.agent_allowed.resize(agents, 0);
         match block.kind {
-            BlockKind::Lines => self.write_lines(block, scratch, &mut stats, &mut out)?,
+            BlockKind::Lines => {
+                self.write_lines(block, responses, scratch, &mut stats, &mut out)?
+            }
             BlockKind::Header => self.writer.write_header(data, &mut out),
             BlockKind::LongLineStart | BlockKind::LongLineRest => {
                 self.write_long(block, &mut stats, &mut out)
@@ -218,6 +231,7 @@ impl<'s> Annotator<'_, 's> {
     fn write_lines(
         &self,
         block: &LineBlock,
+        mut responses: &[ResponsePreferences],
         scratch: &mut AnnotateScratch<'s>,
         stats: &mut FilterStats,
         out: &mut Vec<u8>,
@@ -245,22 +259,35 @@ impl<'s> Annotator<'_, 's> {
                 if is_invalid {
                     stats.count_blank(data, lines);
                 }
+                let (own, rest) = responses.split_at(lines.ends.len().min(responses.len()));
+                responses = rest;
                 if let Some(preferences) = &self.preferences {
+                    let has_response = own.iter().any(|response| !response.is_empty());
                     match preferences.has_any(verdicts.file(), memory) {
-                        // Preferences depend on the path, so each line has a text of its own.
-                        Ok(true) => {
+                        // Preferences depend on the path, and on the response, so each line has a
+                        // text of its own.
+                        Ok(has_any) if has_any || has_response => {
                             let verdicts_len = text.len();
-                            for (line, url) in lines.ranges().zip(urls.iter()) {
+                            let none: Vec<_> = if has_any {
+                                Vec::new()
+                            } else {
+                                none_stated(verdicts.iter()).collect()
+                            };
+                            for (i, (line, url)) in lines.ranges().zip(urls.iter()).enumerate() {
                                 text.truncate(verdicts_len);
-                                let found =
-                                    preferences.at(verdicts.file(), url, verdicts.iter(), memory);
-                                writer.write_preferences(found, &mut text);
+                                let found = if has_any {
+                                    preferences.at(verdicts.file(), url, verdicts.iter(), memory)
+                                } else {
+                                    &none
+                                };
+                                let statements = self.statements(own.get(i));
+                                writer.write_preferences(found, &statements, &mut text);
                                 writer.write_end(&mut text);
                                 writer.write_line(&text, &data[line], is_invalid, format, out);
                             }
                             return;
                         }
-                        Ok(false) => writer.write_no_preferences(&verdicts, &mut text),
+                        Ok(_) => writer.write_no_preferences(&verdicts, &mut text),
                         Err(err) => failed = Err(err),
                     }
                 }
@@ -271,6 +298,18 @@ impl<'s> Annotator<'_, 's> {
             },
         )?;
         failed
+    }
+
+    /// The statements of a response to each agent; empty if it states nothing.
+    fn statements(&self, response: Option<&ResponsePreferences>) -> Vec<ResponseStatements> {
+        let Some(response) = response.filter(|response| !response.is_empty()) else {
+            return Vec::new();
+        };
+        let how = self.judge.options().agent_match;
+        let agents = self.judge.agents().iter();
+        agents
+            .map(|agent| response.statements_to(agent, how))
+            .collect()
     }
 
     /// Writes a part of a line that is too long to judge. The text of the line is passed on with

@@ -2,7 +2,7 @@
 
 use super::form::LineForm;
 use crate::judge::{Verdict, VerdictsRef, none_stated};
-use crate::preferences::{Preference, Preferences};
+use crate::preferences::{Preference, Preferences, ResponseStatements, Signals};
 
 /// Writes preferences in one form. The texts that are the same for all lines are made once.
 pub(super) struct PreferenceText {
@@ -54,35 +54,112 @@ impl PreferenceText {
     pub(super) fn write(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
         match self.form {
             LineForm::Letters => write_columns(preferences, out),
-            LineForm::Jsonl => self.write_object(preferences, out),
+            LineForm::Jsonl => self.write_object(preferences, &[], out),
             LineForm::Mask => {}
         }
     }
 
-    fn write_object(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
-        out.extend_from_slice(b",\"robots_preferences\":{");
-        for (key, preferences) in self.keys.iter().zip(preferences) {
-            out.extend_from_slice(key.as_bytes());
-            write_json(preferences.train_ai, out);
-            out.extend_from_slice(b",\"search\":");
-            write_json(preferences.search, out);
-            out.extend_from_slice(b",\"content-signal\":{");
-            for (i, (key, value)) in preferences.signals.iter().enumerate() {
-                let parts: [&[u8]; 5] = [
-                    if i == 0 { b"\"" } else { b",\"" },
-                    key.as_bytes(),
-                    b"\":\"",
-                    value.as_bytes(),
-                    b"\"",
-                ];
-                parts
-                    .into_iter()
-                    .for_each(|part| out.extend_from_slice(part));
+    /// Writes the preferences of a URL for each agent: those of its robots.txt, combined with the
+    /// statements of a response. JSON has both apart too.
+    pub(super) fn write_combined(
+        &self,
+        robots: &[Preferences],
+        statements: &[ResponseStatements],
+        out: &mut Vec<u8>,
+    ) {
+        match self.form {
+            LineForm::Letters => {
+                let pairs = statements.iter().zip(robots);
+                let combined: Vec<_> = pairs.map(|(own, robots)| own.combine(*robots)).collect();
+                write_columns(&combined, out);
             }
-            out.extend_from_slice(b"}}");
+            LineForm::Jsonl => self.write_object(robots, statements, out),
+            LineForm::Mask => {}
+        }
+    }
+
+    /// Writes an object for each agent. Without a response, `statements` is empty.
+    fn write_object(
+        &self,
+        robots: &[Preferences],
+        statements: &[ResponseStatements],
+        out: &mut Vec<u8>,
+    ) {
+        out.extend_from_slice(b",\"robots_preferences\":{");
+        for (i, (key, robots)) in self.keys.iter().zip(robots).enumerate() {
+            let own = statements.get(i).filter(|own| !own.is_empty());
+            let preferences = own.map_or(*robots, |own| own.combine(*robots));
+            out.extend_from_slice(key.as_bytes());
+            write_members(&preferences, out);
+            if let Some(own) = own {
+                out.extend_from_slice(b",\"sources\":");
+                write_sources(robots, own, out);
+            }
+            out.push(b'}');
         }
         out.push(b'}');
     }
+}
+
+/// Writes the members of an object after `{"train-ai":`.
+fn write_members(preferences: &Preferences, out: &mut Vec<u8>) {
+    write_json(preferences.train_ai, out);
+    out.extend_from_slice(b",\"search\":");
+    write_json(preferences.search, out);
+    out.extend_from_slice(b",\"content-signal\":");
+    write_signals(preferences.signals, out);
+}
+
+fn write_signals(signals: Signals, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (i, (key, value)) in signals.iter().enumerate() {
+        let parts: [&[u8]; 5] = [
+            if i == 0 { b"\"" } else { b",\"" },
+            key.as_bytes(),
+            b"\":\"",
+            value.as_bytes(),
+            b"\"",
+        ];
+        parts
+            .into_iter()
+            .for_each(|part| out.extend_from_slice(part));
+    }
+    out.push(b'}');
+}
+
+/// Writes the statements of the robots.txt, and those of each header field that states something.
+fn write_sources(robots: &Preferences, own: &ResponseStatements, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"robots.txt\":{\"train-ai\":");
+    write_members(robots, out);
+    out.push(b'}');
+    if [own.train_ai, own.search] != [Preference::Unknown; 2] {
+        // As in a robots.txt, it does not apply to a URL that the agent may not fetch.
+        let [train_ai, search] = if robots.train_ai == Preference::NotApplicable {
+            [Preference::NotApplicable; 2]
+        } else {
+            [own.train_ai, own.search]
+        };
+        out.extend_from_slice(b",\"content-usage\":{\"train-ai\":");
+        write_json(train_ai, out);
+        out.extend_from_slice(b",\"search\":");
+        write_json(search, out);
+        out.push(b'}');
+    }
+    if !own.signals.is_empty() {
+        out.extend_from_slice(b",\"content-signal\":");
+        write_signals(own.signals, out);
+    }
+    if !own.tags.is_empty() {
+        out.extend_from_slice(b",\"x-robots-tag\":[");
+        for (i, tag) in own.tags.iter().enumerate() {
+            let parts: [&[u8]; 3] = [if i == 0 { b"\"" } else { b",\"" }, tag.as_bytes(), b"\""];
+            parts
+                .into_iter()
+                .for_each(|part| out.extend_from_slice(part));
+        }
+        out.push(b']');
+    }
+    out.push(b'}');
 }
 
 /// Writes a name in quotes, or `null`.

@@ -138,6 +138,10 @@ impl<'j> Job<'j> {
     ///
     /// With [`Form::Jsonl`] a new last key `robots_preferences` has an object for each agent:
     /// `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
+    ///
+    /// For responses in WARC files these are the most restrictive of the robots.txt and the HTTP
+    /// header ([`ResponsePreferences`](crate::preferences::ResponsePreferences)). If the header
+    /// states something to the agent, a last key `sources` of its object has both apart.
     pub fn preferences(mut self, preferences: bool) -> Self {
         self.settings.preferences = preferences;
         self

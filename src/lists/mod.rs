@@ -105,7 +105,7 @@ impl OpenFiles for OpenLists {
             &ListSource::new(&settings.records, settings.progress),
             self.0,
             || AnnotateScratch::new(annotator.judge),
-            |block, scratch| annotator.annotate(block, scratch),
+            |block, scratch| annotator.annotate(block, &[], scratch),
             |item| {
                 let OrderedItem::Block(block) = item else {
                     return Ok(());

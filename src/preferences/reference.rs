@@ -69,6 +69,119 @@ pub fn preferences(
     }
 }
 
+/// The preferences of a robots.txt, `robots`, combined with those in the header fields of a
+/// response: the most restrictive statement of each use.
+pub fn with_response(
+    robots: Preferences,
+    headers: &[(Vec<u8>, Vec<u8>)],
+    agent: &Agent,
+    how: AgentMatch,
+) -> Preferences {
+    let values = |field: &str| -> Vec<Vec<u8>> {
+        let lines = headers
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case(field.as_bytes()));
+        // RFC 9110 §5.5: NUL, CR and LF become blanks.
+        lines
+            .map(|(_, value)| {
+                strip(
+                    &value
+                        .replace(b"\0", " ")
+                        .replace(b"\r", " ")
+                        .replace(b"\n", " "),
+                )
+                .to_vec()
+            })
+            .collect()
+    };
+    let rules = rules_for(&values("x-robots-tag"), agent, how);
+    let has = |rule: &str| rules.iter().any(|found| found == rule);
+    let is_image = values("content-type")
+        .iter()
+        .any(|value| value.to_ascii_lowercase().starts_with(b"image/"));
+    let usage = [dictionary(strip(&values("content-usage").join(&b", "[..]))).unwrap_or_default()];
+    let signal_lines: Vec<KeyValue> = values("content-signal")
+        .into_iter()
+        .map(|value| KeyValue::new(Key::ContentSignal, value))
+        .collect();
+    let of_response = signals(&signal_lines.iter().collect::<Vec<_>>(), &[]);
+    Preferences {
+        train_ai: stricter(
+            robots.train_ai,
+            preference(&usage, "train-ai"),
+            has("noai") || has("noimageai") && is_image,
+        ),
+        search: stricter(
+            robots.search,
+            preference(&usage, "search"),
+            has("noindex") || has("none"),
+        ),
+        signals: Signals {
+            search: least(robots.signals.search, of_response.search),
+            ai_input: least(robots.signals.ai_input, of_response.ai_input),
+            ai_train: least(robots.signals.ai_train, of_response.ai_train),
+            usage: least(robots.signals.usage, of_response.usage),
+        },
+    }
+}
+
+/// The most restrictive of three statements, the last being an objection or nothing. None applies
+/// to a URL that may not be fetched.
+fn stricter(robots: Preference, header: Preference, objects: bool) -> Preference {
+    if robots == Preference::NotApplicable {
+        Preference::NotApplicable
+    } else if robots == Preference::No || header == Preference::No || objects {
+        Preference::No
+    } else if robots == Preference::Yes || header == Preference::Yes {
+        Preference::Yes
+    } else {
+        Preference::Unknown
+    }
+}
+
+/// The lesser of two values, of which none may exist.
+fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The rules of `X-Robots-Tag` lines for an agent, in lower case.
+fn rules_for(lines: &[Vec<u8>], agent: &Agent, how: AgentMatch) -> Vec<String> {
+    let mut rules = Vec::new();
+    for line in lines {
+        let mut applies = true;
+        for member in line.split_str(",").map(strip) {
+            let mut rule = member;
+            if let Some((name, rest)) = member.split_once_str(":") {
+                let name = strip(name);
+                let lower = name.to_str_lossy().to_ascii_lowercase();
+                let has_value = ["unavailable_after", "max-snippet", "max-image-preview"]
+                    .contains(&&*lower)
+                    || lower == "max-video-preview";
+                let is_date =
+                    lower.starts_with(|c: char| c.is_ascii_digit()) && word_count(name) > 1;
+                if !name.is_empty() && !has_value && !is_date {
+                    applies = is_global(name) || agent.keys(how).any(|key| names(name, key));
+                    rule = strip(rest);
+                }
+            }
+            if applies {
+                rules.push(rule.to_str_lossy().to_ascii_lowercase());
+            }
+        }
+    }
+    rules
+}
+
+/// The number of words in a text.
+fn word_count(text: &[u8]) -> usize {
+    text.split(|b| strip(&[*b]).is_empty())
+        .filter(|word| !word.is_empty())
+        .count()
+}
+
 /// The lines before any group, and then the lines of each group.
 fn groups(lines: &[KeyValue]) -> Vec<Vec<&KeyValue>> {
     let mut groups = vec![Vec::new()];

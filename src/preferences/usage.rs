@@ -24,6 +24,20 @@ impl Usage {
             search: self.search.and(other.search),
         }
     }
+
+    /// The preferences of a dictionary. A malformed one states none. The last of repeated members
+    /// wins (RFC 9651 §3.2).
+    pub(super) fn of_dictionary(dictionary: &[u8]) -> Self {
+        let mut usage = Self::default();
+        for member in members(dictionary).unwrap_or_default() {
+            match member.key {
+                "train-ai" => usage.train_ai = member.preference,
+                "search" => usage.search = member.preference,
+                _ => {}
+            }
+        }
+        usage
+    }
 }
 
 /// The keys of the AIPREF vocabulary (draft-ietf-aipref-vocab-07, usage category labels).
@@ -38,18 +52,10 @@ pub(crate) struct UsageMember<'a> {
 }
 
 /// Parses the value of a line: its path, and its preferences. A malformed dictionary states no
-/// preference, but its line still overrides lines with shorter paths. The last of repeated members
-/// wins (RFC 9651 §3.2).
+/// preference, but its line still overrides lines with shorter paths.
 pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
     let (path, dictionary) = split_path(value);
-    let mut usage = Usage::default();
-    for member in members(dictionary).unwrap_or_default() {
-        match member.key {
-            "train-ai" => usage.train_ai = member.preference,
-            "search" => usage.search = member.preference,
-            _ => {}
-        }
-    }
+    let usage = Usage::of_dictionary(dictionary);
     // Without a path, a line is for the whole site.
     (Pattern::new(path.unwrap_or(b"/"), profile), usage)
 }

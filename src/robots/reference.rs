@@ -299,6 +299,17 @@ pub(crate) struct KeyValue {
     number: u32,
 }
 
+impl KeyValue {
+    /// A line that is in no robots.txt.
+    pub(crate) fn new(key: Key, value: Vec<u8>) -> Self {
+        Self {
+            key,
+            value,
+            number: 0,
+        }
+    }
+}
+
 fn is_white(b: u8) -> bool {
     b == b' ' || (9..=13).contains(&b)
 }

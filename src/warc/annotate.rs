@@ -1,12 +1,13 @@
 //! Annotates WARC files: one line per record.
 
-use crate::archive::http::headers;
+use crate::archive::http::{headers, response_fields};
 use crate::archive::warc_head::without_brackets;
 use crate::container::annotation::{AnnotateScratch, Annotator};
 use crate::container::form::LineForm;
 use crate::container::line_sink::LineSink;
 use crate::error::Result;
 use crate::pipeline::FilterStats;
+use crate::preferences::ResponsePreferences;
 use crate::records::RecordFormat;
 use crate::warc::block::{RecordEntry, WarcBlock, target_of};
 use crate::warc::chain::RecordJob;
@@ -71,6 +72,18 @@ fn write_object(record: &RecordEntry, head: &[u8], target: &[u8], out: &mut Vec<
     out.push(b'}');
 }
 
+/// The preferences in the HTTP response of a record. A `revisit` record has the head of one too.
+fn response_preferences(record: &RecordEntry, heads: &[u8]) -> ResponsePreferences {
+    let [kind] = headers(&heads[record.head.clone()], ["WARC-Type"]);
+    let is_response = kind.is_some_and(|kind| {
+        kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(b"revisit")
+    });
+    if !is_response {
+        return ResponsePreferences::default();
+    }
+    ResponsePreferences::from_headers(response_fields(&heads[record.sample.clone()]))
+}
+
 /// A JSON string. Bytes that are not UTF-8 are replaced.
 fn json_text(value: &[u8]) -> Value {
     Value::from(value.to_str_lossy())
@@ -96,7 +109,13 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
             urls.ends.push(lines.len());
         }
         results.annotated.set_records(lines, urls, &self.format);
-        self.annotator.annotate(&mut results.annotated, scratch)?;
+        let mut responses = Vec::new();
+        if self.annotator.preferences.is_some() {
+            let records = block.records.iter();
+            responses.extend(records.map(|record| response_preferences(record, &block.heads)));
+        }
+        self.annotator
+            .annotate(&mut results.annotated, &responses, scratch)?;
         results.stats = results.annotated.stats.clone();
         block.settle_stats();
         Ok(())
