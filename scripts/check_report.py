@@ -9,6 +9,11 @@ import re
 import sys
 import zlib
 
+try:
+    import xxhash
+except ImportError:
+    xxhash = None
+
 
 def count_letters(lines, agents):
     """Counts lines by letter for each agent, all lines, lines with a D, lines with only A, and lines
@@ -90,6 +95,12 @@ def weight_of(host):
     return (number // 3 % 1000) / 8 if number % 3 else 0.0
 
 
+def group_of(host):
+    """A group for four of five hosts."""
+    number = zlib.crc32(b"group " + host.encode())
+    return f"group {number // 5 % 7}" if number % 5 else "(no group)"
+
+
 def cause_of(row, agent):
     """The name of the count of an origin. Without a group that applies, nothing is refused."""
     cause = {"name": "by_name", "*": "by_global", None: "by_status"}.get(row[f"{agent}.named"])
@@ -110,6 +121,78 @@ def top_level_domain(row):
     host = host_of(row)
     is_address = host.startswith("[") or re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host)
     return "(ip)" if is_address else host.rpartition(".")[2]
+
+
+def by_group(rows):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[group_of(host_of(row))].append(row)
+    return groups
+
+
+def check_groups(report, hosts, same):
+    """Compares the groups of a file."""
+    groups = by_group(hosts)
+    sizes = {group["name"]: (group["units"], group["of"]) for group in report["groups"]}
+    same("units by group", sizes, {name: (len(of), len(of)) for name, of in groups.items()})
+    same("last group", report["groups"][-1]["name"], "(no group)")
+    matched = sum(len(of) for name, of in groups.items() if name != "(no group)")
+    same("units with a group", report["group_list"]["units_matched"], matched)
+    for number, agent in enumerate(report["agents"]):
+        for group in report["groups"]:
+            counts = count_origins(groups[group["name"]], agent["agent"])
+            same(f"{group['name']} for {agent['agent']}", group["agents"][number], counts)
+
+
+def end_of_interval(share, n, end):
+    """The share at which a score test of the observed one has the quantile of 97.5 %, by bisection."""
+    inside, outside = share, end
+    for _ in range(80):
+        middle = (inside + outside) / 2
+        if (share - middle) ** 2 <= 1.959963984540054**2 * middle * (1 - middle) / n:
+            inside = middle
+        else:
+            outside = middle
+    return outside
+
+
+def check_intervals(what, counts, intervals, drawn, population, same):
+    for key, interval in intervals.items():
+        share = counts[key] / drawn
+        expected = [share, share]
+        if drawn < population:
+            n = drawn * (population - 1) / (population - drawn)
+            expected = [end_of_interval(share, n, end) for end in (0, 1)]
+        found = [interval["low"], interval["high"]]
+        if any(abs(a - b) > 1e-9 for a, b in zip(found, expected)):
+            same(f"interval of {what} {key}", found, expected)
+
+
+def draw(hosts, size, seed):
+    """The hosts with the smallest hashes of their names."""
+    return sorted(hosts, key=lambda row: xxhash.xxh3_64_intdigest(host_of(row).encode(), seed))[:size]
+
+
+def check_sample(report, hosts, same):
+    """Compares the counts and intervals of a sample of the hosts, and of a sample of each group."""
+    sample, groups = report["sample"], by_group(hosts)
+    size, seed = sample["size"], sample["seed"]
+    same("sampled hosts", (sample["units"], sample["of"]), (min(size, len(hosts)), len(hosts)))
+    drawn = xxhash and draw(hosts, size, seed)
+    for number, agent in enumerate(report["agents"]):
+        name = agent["agent"]
+        if drawn:
+            same(f"sampled hosts of {name}", agent["origins"], count_origins(drawn, name))
+        check_intervals(name, agent["origins"], agent["intervals"], sample["units"], sample["of"], same)
+        for group in report["groups"]:
+            members = groups[group["name"]]
+            same(f"sampled {group['name']}", (group["units"], group["of"]), (min(size, len(members)), len(members)))
+            counts = group["agents"][number]
+            if drawn:
+                expected = count_origins(draw(members, size, seed), name)
+                same(f"sampled {group['name']} for {name}", counts, expected)
+            intervals = group["intervals"][number]
+            check_intervals(f"{group['name']} {name}", counts, intervals, group["units"], group["of"], same)
 
 
 def check_hosts(report, series_path, rows, same):
@@ -141,7 +224,7 @@ def check_hosts(report, series_path, rows, same):
     same("lines of the series", len(series), 2 * len(report["agents"]))
 
 
-def main(report_path, page_path, csv_path, hosts_path, series_path, origins_path):
+def main(report_path, page_path, csv_path, hosts_path, groups_path, sample_path, series_path, origins_path):
     wrong = []
 
     def same(what, found, expected):
@@ -162,6 +245,10 @@ def main(report_path, page_path, csv_path, hosts_path, series_path, origins_path
         same(f"origins of {agent['agent']}", agent["origins"], count_origins(rows, agent["agent"]))
     with open(hosts_path, encoding="utf-8") as hosts:
         check_hosts(json.load(hosts), series_path, rows, same)
+    with open(groups_path, encoding="utf-8") as groups:
+        check_groups(json.load(groups), representatives(rows), same)
+    with open(sample_path, encoding="utf-8") as sample:
+        check_sample(json.load(sample), representatives(rows), same)
     same("URLs by basis", sum(basis["urls"] for basis in report["bases"]), total)
     same("origins by basis", sum(basis["origins"] for basis in report["bases"]), report["snapshot"]["origins"])
     for i, agent in enumerate(agents):
@@ -184,7 +271,8 @@ def main(report_path, page_path, csv_path, hosts_path, series_path, origins_path
             same(f"CSV {agent['agent']} {measure}", lines["agents", "", agent["agent"], f"origins_{measure}"], str(count))
 
     print("\n".join(wrong) or f"{total} lines, {len(agents)} agents, {len(rows)} origins: report, annotate and export agree; "
-          f"{len(page.found)} numbers of the page and {len(lines) - 1} lines of CSV equal the JSON")
+          f"{len(page.found)} numbers of the page and {len(lines) - 1} lines of CSV equal the JSON; "
+          f"samples were {'drawn again' if xxhash else 'not drawn again, without the module xxhash'}")
     sys.exit(bool(wrong))
 
 
@@ -192,5 +280,9 @@ if sys.argv[1] == "--weights":
     for host in sorted({host_of(row) for row in read_origins(sys.argv[2])}):
         if weight_of(host):
             print(host, weight_of(host), sep="\t")
+elif sys.argv[1] == "--groups":
+    for host in sorted({host_of(row) for row in read_origins(sys.argv[2])}):
+        if group_of(host) != "(no group)":
+            print(host, group_of(host), sep=",")
 else:
     main(*sys.argv[1:])

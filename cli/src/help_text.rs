@@ -236,6 +236,8 @@ Examples:
       --json-to report.json
   robosieve report --series 2025-01=jan.rsieve 2025-02=feb.rsieve -a @ai-train --by host --common \
       --html series.html
+  robosieve report --series 'snaps/*.rsieve' -a '@openai=GPTBot,ChatGPT-User' --sample 10000 \
+      --group-by countries.csv --csv-to series.csv
 
 The table goes to standard output, unless another form does. -q with a named output prints no \
 table. Files appear when they are complete. docs/REPORT.md explains every figure.";

@@ -447,7 +447,8 @@ fn sets_count_units_that_refuse_some_or_all_members() {
     let row =
         "  @bc                                2   40.0 %         1   20.0 %         3   60.0 %";
     assert!(table.lines().any(|line| line == row), "{table}");
-    let heading = "60.0 % of the domains wholly refuse one or more agents of @ab, 40.0 % all of them";
+    let heading =
+        "60.0 % of the domains wholly refuse one or more agents of @ab, 40.0 % all of them";
     assert!(table.contains(heading), "{table}");
     let page = output(&["--html", "-"]);
     assert!(page.contains("data-m=\"/sets/1/any_refused\""), "{page}");

@@ -3,9 +3,11 @@
 
 mod browser;
 mod figures;
+mod groups;
 mod outputs;
 mod pages;
 mod reach;
+mod sampling;
 mod series;
 mod units;
 

@@ -312,7 +312,7 @@ fn wrong_options_of_units_are_refused() {
         ),
         (
             &["--series", "a=1.rsieve", "--group-by", "tld"],
-            "cannot be used with",
+            "--group-by tld: a series takes a file of groups",
         ),
         (&["--series", "1.rsieve"], "give each snapshot a label"),
         (&["--series", "=1.rsieve"], "give each snapshot a label"),

@@ -21,6 +21,19 @@ pub(crate) fn weight_share(part: f64, whole: f64) -> String {
     }
 }
 
+/// The interval of a share in per cent, rounded outwards: `18.1–23.9`. Its unit is next to it.
+pub(crate) fn interval(low: f64, high: f64) -> String {
+    let tenths = |fraction: f64| match fraction {
+        _ if fraction <= 0.0 => "0".to_owned(),
+        _ if fraction >= 1000.0 => "100".to_owned(),
+        _ => format!("{:.1}", fraction / 10.0),
+    };
+    // The least excess is the error of the computation, and no reason for another tenth.
+    let low = (low * 1000.0 + 1e-9).floor();
+    let high = (high * 1000.0 - 1e-9).ceil();
+    format!("{}\u{2013}{}", tenths(low), tenths(high))
+}
+
 fn percent(percent: f64) -> String {
     match percent {
         _ if percent < 0.1 => "< 0.1 %".to_owned(),
@@ -47,5 +60,18 @@ mod tests {
             assert_eq!(weight_share(part as f64 / 8.0, whole as f64 / 8.0), text);
         }
         assert_eq!(weight_share(0.1 + 0.2, 0.3), "100 %");
+    }
+
+    #[test]
+    fn intervals_are_rounded_outwards() {
+        for (low, high, text) in [
+            (0.0, 1.0, "0\u{2013}100"),
+            (0.181_99, 0.239_01, "18.1\u{2013}24.0"),
+            (0.25, 0.25, "25.0\u{2013}25.0"),
+            (0.000_1, 0.999_9, "0\u{2013}100"),
+            (0.003, 0.998, "0.3\u{2013}99.8"),
+        ] {
+            assert_eq!(interval(low, high), text);
+        }
     }
 }

@@ -28,15 +28,18 @@ pub(crate) struct ReportArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP", required_unless_present = "series", help_heading = COMMON)]
     pub snapshot: Option<PathBuf>,
-    /// Several snapshots, each with a label (2025-01=a.rsieve)
+    /// Several snapshots, with labels (2025-01=a.rsieve) or dates in their names
     ///
     /// List them after the option: --series 2025-01=a.rsieve 2025-02=b.rsieve. It reports the
-    /// figures of each agent in each snapshot, in the order given, and takes no lists.
+    /// figures of each agent in each snapshot, in the order given, and takes no lists. Without
+    /// labels, the dates in the names of the files give the order and the labels: a day
+    /// (2025-01-31 or 20250131), a month (2025-01), or a week (2025-W05, or CC-MAIN-2025-05 as
+    /// Common Crawl writes it). A quoted glob ('snaps/*.rsieve') stands for its matches.
     #[arg(
         long,
         value_name = "LABEL=SNAP",
         num_args = 1..,
-        conflicts_with_all = ["snapshot", "inputs", "files_from", "shard", "top", "group_by"],
+        conflicts_with_all = ["snapshot", "inputs", "files_from", "shard", "top"],
         help_heading = COMMON
     )]
     pub series: Vec<String>,
@@ -108,8 +111,9 @@ impl ReportArgs {
             .agents
             .overwrite_guard()
             .add_inputs("the snapshot", snapshots);
-        let guard = guard.add_inputs("--weights", &self.units.weights);
         let mut guard = guard
+            .add_inputs("--weights", &self.units.weights)
+            .add_inputs("--group-by", self.units.group_file())
             .add_inputs("--files-from", &self.inputs.files_from)
             .add_inputs("an input", inputs);
         if has_table {

@@ -1,7 +1,9 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
 use crate::figures::csv::{DelimitedText, csv_field};
-use robosieve::report::{AgentPoint, CoverageCounts, Report, Series, SeriesPoint};
+use robosieve::report::{
+    AgentPoint, CoverageCounts, Interval, Report, Series, SeriesPoint, TogetherIntervals, UnitGroup,
+};
 use std::fmt::{Display, Write as _};
 use std::ops::AddAssign;
 
@@ -41,6 +43,15 @@ fn totals(report: &Report, out: &mut CsvWriter) {
     // Every share of an agent is one of the units.
     out.line("units", "", "", "by", report.by.name());
     out.count("units", "", "", "units", report.units);
+    if let Some(sample) = &report.sample {
+        let counts = [
+            ("size", sample.size.into()),
+            ("seed", sample.seed),
+            ("units", sample.units),
+            ("of", sample.of),
+        ];
+        out.counts("sample", "", "", &counts);
+    }
     if let Some(weights) = &report.weights {
         let counts = [
             ("entries", weights.entries),
@@ -70,6 +81,9 @@ fn totals(report: &Report, out: &mut CsvWriter) {
         ("any_refused", together.any_refused),
     ];
     out.counts("together", "", "", &counts);
+    if let Some(of) = &report.together_intervals {
+        out.together_intervals("together", "", of);
+    }
     out.count("rules", "", "", "distinct", report.rules.distinct);
     // A sample of the refused URLs is explained, so its size is the whole of these shares.
     if let Some(deciding) = &report.deciding {
@@ -86,6 +100,9 @@ fn totals(report: &Report, out: &mut CsvWriter) {
 fn agent_counts(report: &Report, out: &mut CsvWriter) {
     for agent in &report.agents {
         out.coverages("agents", "", &agent.agent, "origins", &agent.units);
+        if let Some(intervals) = &agent.intervals {
+            out.coverage_intervals("agents", "", &agent.agent, intervals);
+        }
         if let Some(weighted) = &agent.weighted {
             out.coverages("agents", "", &agent.agent, "weighted", weighted);
         }
@@ -111,6 +128,9 @@ fn sets(report: &Report, out: &mut CsvWriter) {
             ("any_refused", set.together.any_refused),
         ];
         out.counts("sets", &set.name, "", &counts);
+        if let Some(of) = &set.intervals {
+            out.together_intervals("sets", &set.name, of);
+        }
     }
 }
 
@@ -127,12 +147,25 @@ fn concentrations(report: &Report, out: &mut CsvWriter) {
     }
 }
 
-/// The top-level domains, each with the coverage of every agent.
+/// The groups, each with the coverage of every agent.
 fn groups(report: &Report, agents: &[&str], out: &mut CsvWriter) {
+    if let Some(list) = &report.group_list {
+        let counts = [
+            ("entries", list.entries),
+            ("units_matched", list.units_matched),
+            ("overruled", list.overruled),
+        ];
+        out.counts("group_list", "", "", &counts);
+    }
     for group in report.groups.iter().flatten() {
+        out.count("groups", &group.name, "", "of", group.of);
         out.count("groups", &group.name, "", "units", group.units);
-        for (agent, counts) in agents.iter().zip(&group.agents) {
+        for (number, (agent, counts)) in agents.iter().zip(&group.agents).enumerate() {
             out.coverages("groups", &group.name, agent, "origins", counts);
+            let intervals = group.intervals.as_ref();
+            if let Some(intervals) = intervals.and_then(|of| of.get(number)) {
+                out.coverage_intervals("groups", &group.name, agent, intervals);
+            }
         }
     }
 }
@@ -150,6 +183,7 @@ fn reasons(report: &Report, agents: &[&str], out: &mut CsvWriter) {
                 ("origins_refused", reason.origins_refused),
             ],
         );
+        out.interval("bases", name, "", "origins", reason.interval);
         // Without lists there are no URLs, and a line with 0 would read as a count.
         if let Some(urls) = reason.urls {
             out.count("bases", name, "", "urls", urls);
@@ -185,6 +219,7 @@ fn top_origins(report: &Report, agents: &[&str], out: &mut CsvWriter) {
 fn rules(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     for rule in &report.rules.top {
         out.count("rules", &rule.rule, "", "origins", rule.origins);
+        out.interval("rules", &rule.rule, "", "origins", rule.interval);
         out.by_agent("rules", &rule.rule, agents, "origins", &rule.agents);
     }
     for rule in report.deciding.iter().flat_map(|deciding| &deciding.top) {
@@ -203,23 +238,33 @@ fn signals(report: &Report, out: &mut CsvWriter) {
             ("other", signal.other),
         ];
         out.counts(signal.field, "", "", &counts);
+        out.interval(signal.field, "", "", "origins", signal.interval);
         for value in &signal.values {
             out.count(signal.field, &value.value, "", "origins", value.origins);
+            out.interval(signal.field, &value.value, "", "origins", value.interval);
         }
     }
 }
 
-/// A series as CSV: one line per snapshot and agent. Shares are fractions of the units; with
-/// weights, further columns have their sums and shares.
+/// A series as CSV: one line per snapshot and agent, and with groups also per group. Shares are
+/// fractions of the units; with weights, further columns have their sums and shares.
 pub(super) fn series_csv(series: &Series) -> String {
     let names = CoverageCounts::<u64>::NAMES;
-    let has_weights = series.points.iter().any(|point| point.weights.is_some());
-    // Weights belong to the whole run, so either all lines have these columns or none.
+    let columns = SeriesColumns {
+        has_groups: series.points.iter().any(|point| point.groups.is_some()),
+        has_weights: series.points.iter().any(|point| point.weights.is_some()),
+        has_sample: series.points.iter().any(|point| point.sample.is_some()),
+    };
+    // Groups and weights belong to the whole run, so either all lines have these columns or none.
     let mut out = format!(
-        "label,agent,units,{},share_wholly,share_partly",
+        "label,agent{},units,{},share_wholly,share_partly",
+        if columns.has_groups { ",group" } else { "" },
         names.join(",")
     );
-    if has_weights {
+    if columns.has_sample {
+        out += ",wholly_low,wholly_high,partly_low,partly_high";
+    }
+    if columns.has_weights {
         out += ",weight";
         for name in names {
             out += &format!(",weighted_{name}");
@@ -230,19 +275,38 @@ pub(super) fn series_csv(series: &Series) -> String {
     // One line has all that a plot needs: pivots over labels or agents join nothing.
     for point in &series.points {
         for agent in &point.agents {
-            push_agent_point(point, agent, &mut out);
+            push_agent_point(point, agent, columns, &mut out);
+        }
+        for group in point.groups.iter().flatten() {
+            for agent in 0..point.agents.len() {
+                push_group_point(point, group, agent, columns, &mut out);
+            }
         }
     }
     out
 }
 
+/// The optional columns of a series.
+#[derive(Clone, Copy)]
+struct SeriesColumns {
+    has_groups: bool,
+    has_weights: bool,
+    has_sample: bool,
+}
+
 /// The line of an agent in a snapshot.
-fn push_agent_point(point: &SeriesPoint, agent: &AgentPoint, out: &mut String) {
+fn push_agent_point(
+    point: &SeriesPoint,
+    agent: &AgentPoint,
+    columns: SeriesColumns,
+    out: &mut String,
+) {
     let _ = write!(
         out,
-        "{},{},{}",
+        "{},{}{},{}",
         csv_field(&point.label),
         csv_field(&agent.agent),
+        if columns.has_groups { "," } else { "" },
         point.units
     );
     // The counts and their shares, then the same by weight, in the order of the header.
@@ -253,6 +317,7 @@ fn push_agent_point(point: &SeriesPoint, agent: &AgentPoint, out: &mut String) {
         point.units as f64,
         out,
     );
+    push_intervals(agent.intervals.as_ref(), out);
     if let Some((weighted, weights)) = agent.weighted.zip(point.weights.as_ref()) {
         let _ = write!(out, ",{}", weights.matched);
         push_counts(
@@ -263,6 +328,48 @@ fn push_agent_point(point: &SeriesPoint, agent: &AgentPoint, out: &mut String) {
         );
     }
     out.push('\n');
+}
+
+/// The line of an agent in a group of a snapshot. Weights are of all units, so their columns are
+/// empty.
+fn push_group_point(
+    point: &SeriesPoint,
+    group: &UnitGroup,
+    agent: usize,
+    columns: SeriesColumns,
+    out: &mut String,
+) {
+    let Some((name, counts)) = point.agents.get(agent).zip(group.agents.get(agent)) else {
+        return;
+    };
+    let _ = write!(
+        out,
+        "{},{},{},{}",
+        csv_field(&point.label),
+        csv_field(&name.agent),
+        csv_field(&group.name),
+        group.units
+    );
+    push_counts(
+        counts,
+        [counts.wholly as f64, counts.partly as f64],
+        group.units as f64,
+        out,
+    );
+    let intervals = group.intervals.as_ref();
+    push_intervals(intervals.and_then(|of| of.get(agent)), out);
+    if columns.has_weights {
+        // The weight, the sums by coverage, and two shares.
+        *out += &",".repeat(1 + counts.values().len() + 2);
+    }
+    out.push('\n');
+}
+
+/// The ends of the intervals of wholly and partly; nothing without a sample.
+fn push_intervals(intervals: Option<&CoverageCounts<Interval>>, out: &mut String) {
+    for of in intervals.iter().flat_map(|of| [of.wholly, of.partly]) {
+        let _ = write!(out, ",{:.6},{:.6}", of.low, of.high);
+    }
 }
 
 /// The counts, and the fractions `[wholly, partly]` of the whole. A whole of 0 has the fractions 0.
@@ -314,6 +421,53 @@ impl CsvWriter {
                 &format!("{prefix}_{name}"),
                 &value.to_string(),
             );
+        }
+    }
+
+    /// The ends of the interval of a count's share, as fractions; nothing without a sample.
+    fn interval(
+        &mut self,
+        section: &str,
+        item: &str,
+        agent: &str,
+        measure: &str,
+        interval: Option<Interval>,
+    ) {
+        let Some(Interval { low, high, .. }) = interval else {
+            return;
+        };
+        for (end, value) in [("low", low), ("high", high)] {
+            let measure = format!("{measure}_{end}");
+            self.line(section, item, agent, &measure, &format!("{value:.6}"));
+        }
+    }
+
+    fn coverage_intervals(
+        &mut self,
+        section: &str,
+        item: &str,
+        agent: &str,
+        intervals: &CoverageCounts<Interval>,
+    ) {
+        let names = CoverageCounts::<Interval>::NAMES;
+        for (name, interval) in names.iter().zip(intervals.values()) {
+            self.interval(
+                section,
+                item,
+                agent,
+                &format!("origins_{name}"),
+                Some(interval),
+            );
+        }
+    }
+
+    fn together_intervals(&mut self, section: &str, item: &str, of: &TogetherIntervals) {
+        for (name, interval) in [
+            ("all_wholly", of.all_wholly),
+            ("any_wholly", of.any_wholly),
+            ("any_refused", of.any_refused),
+        ] {
+            self.interval(section, item, "", name, Some(interval));
         }
     }
 

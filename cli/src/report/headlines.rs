@@ -7,7 +7,10 @@ use crate::figures::escape::escape_cut;
 use crate::figures::shares::{share, weight_share};
 use crate::time::day;
 use robosieve::judge::Reason;
-use robosieve::report::{AgentReport, Concentration, Example, Report, SnapshotFacts};
+use robosieve::report::{
+    AgentReport, Concentration, Example, GroupListFacts, NO_GROUP, Report, SampleFacts,
+    SnapshotFacts, UnitKind,
+};
 
 /// The most characters of a rule in a heading.
 const RULE: usize = 40;
@@ -151,8 +154,11 @@ pub(super) fn weights(report: &Report) -> Option<String> {
     ))
 }
 
-/// The headline of the groups: the largest top-level domain.
+/// The headline of the groups: the largest one.
 pub(super) fn groups(report: &Report) -> Option<String> {
+    if let Some(list) = &report.group_list {
+        return Some(groups_of_list(report, list));
+    }
     // The groups of IP addresses and of all other units are not top-level domains.
     let mut groups = report.groups.as_ref()?.iter();
     let Some(group) = groups.find(|group| !group.name.starts_with('(')) else {
@@ -162,8 +168,37 @@ pub(super) fn groups(report: &Report) -> Option<String> {
     Some(format!(
         "{} is the largest top-level domain: {} of the {units}",
         escape_cut(&group.name, RULE),
-        share(group.units, report.units)
+        share(
+            group.of,
+            report.sample.map_or(report.units, |sample| sample.of)
+        )
     ))
+}
+
+/// The sample that a report counts, and its intervals.
+pub(super) fn sample(by: UnitKind, sample: &SampleFacts) -> String {
+    format!(
+        "counted: a random sample of {} of {}, seed {}; shares have 95 % intervals",
+        grouped(sample.units),
+        counted(sample.of, by.name()),
+        sample.seed
+    )
+}
+
+fn groups_of_list(report: &Report, list: &GroupListFacts) -> String {
+    let units = units(report.by);
+    // Groups divide all units, also if a sample is counted.
+    let all = report.sample.map_or(report.units, |sample| sample.of);
+    let listed = share(list.units_matched, all);
+    let mut groups = report.groups.iter().flatten();
+    match groups.find(|group| group.name != NO_GROUP && group.of > 0) {
+        Some(group) => format!(
+            "{listed} of the {units} have a group; {} is the largest: {}",
+            escape_cut(&group.name, RULE),
+            share(group.of, all)
+        ),
+        None => format!("No {} has a group", report.by.name()),
+    }
 }
 
 /// The headline of the lists: the agent that may fetch the fewest URLs.

@@ -1,11 +1,13 @@
 //! `robosieve report`: statistics of a snapshot, and of lists of URLs, for some agents.
 
+mod agent_sets;
 mod args;
 mod csv;
 mod headlines;
 mod html;
 mod outputs;
 mod series;
+mod series_labels;
 mod series_table;
 mod table;
 mod unit_args;
@@ -13,16 +15,16 @@ mod unit_names;
 
 pub(crate) use args::ReportArgs;
 
-use crate::agent_args::SelectedAgents;
 use crate::error_advice::at_snapshot;
 use crate::figures::escape::escape_lines;
 use crate::judge_job::open_inputs;
 use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::progress::Progress;
 use crate::summary::print_report;
+use agent_sets::subsets;
 use outputs::{json_text, made_at, open_outputs, write};
 use robosieve::job;
-use robosieve::report::{AgentSubset, Report, Reporter};
+use robosieve::report::{Report, Reporter};
 use robosieve::{Judge, Snapshot};
 use std::path::{Path, PathBuf};
 
@@ -47,7 +49,7 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     // A report over large lists may run for hours, so outputs and options fail before it starts.
     args.refuse_outputs(&[path], &inputs, has_table)?;
     let outputs = open_outputs(&named)?;
-    let weights = args.units.read_weights()?;
+    let lists = args.units.read_lists()?;
     let snapshot = Snapshot::open(path)?;
     args.verify.all(&snapshot, path)?;
     // A misspelled agent has the figures of an unknown one, which look right.
@@ -61,10 +63,11 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     }
     let judge = Judge::new(&snapshot, agents, args.judge.options())?;
     let reporter = Reporter::new(&judge).sets(&sets);
-    let reporter = args.units.apply(reporter, weights.as_ref());
+    let reporter = args.units.apply(reporter, &lists);
     let report = build_report(args, reporter, path, inputs, quiet)?;
+    let (weights, groups) = (report.weights.as_ref(), report.group_list.as_ref());
     args.units
-        .warn_of_few_matches(report.weights.as_ref(), report.units, path);
+        .warn_of_few_matches(weights, groups, report.units, path);
     // All outputs have the same date, and none replaces its file unless all are complete.
     let made_at = made_at()?;
     let written = write(outputs, |option| {
@@ -79,15 +82,6 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     } else {
         OutputTarget::commit_all(written)
     }
-}
-
-/// The sets that the user has named, for the reporter.
-fn subsets(selected: &SelectedAgents) -> Vec<AgentSubset> {
-    let sets = selected.sets.iter().map(|set| AgentSubset {
-        name: set.name.clone(),
-        agents: set.members.clone(),
-    });
-    sets.collect()
 }
 
 /// Computes the figures of the snapshot, and of the lists if there are any.

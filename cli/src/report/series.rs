@@ -1,29 +1,29 @@
 //! `robosieve report --series`: the figures of several snapshots, one opened at a time.
 
+use super::agent_sets::subsets;
 use super::args::ReportArgs;
 use super::csv;
 use super::html;
 use super::outputs::{json_text, made_at, open_outputs, write};
+use super::series_labels::{LabelledSnapshot, parse_series};
 use super::series_table::series_table;
-use super::subsets;
+use super::unit_args::{GroupArg, UnitLists};
 use crate::agent_args::SelectedAgents;
 use crate::figures::escape::{escape, escape_lines};
 use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::stderr::print_line;
 use anyhow::{anyhow, bail};
-use robosieve::report::{Reporter, Series, UnitSet, Weights};
+use robosieve::report::{Reporter, Series, UnitSet};
 use robosieve::{Agent, Judge, Snapshot};
-use std::path::{Path, PathBuf};
-
-/// A snapshot of the series, and its label.
-struct LabelledSnapshot {
-    label: String,
-    path: PathBuf,
-}
+use std::path::Path;
 
 /// Reports on the snapshots of `--series`.
 pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let snapshots = parse_series(&args.series)?;
+    // The largest domains differ between snapshots, and with them the groups.
+    if args.units.group_by == Some(GroupArg::TopLevelDomain) {
+        bail!("--group-by tld: a series takes a file of groups; give one with NAME,GROUP per line");
+    }
     // A table after JSON on standard output would break the reader of the JSON.
     let named = args.outputs();
     let has_table = !named.iter().any(|(_, path)| is_stdout(path)) && (named.is_empty() || !quiet);
@@ -34,18 +34,12 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     args.refuse_outputs(&paths, &[], has_table)?;
     // Many large snapshots are read below, so outputs that cannot be written fail first.
     let outputs = open_outputs(&named)?;
-    let weights = args.units.read_weights()?;
+    let lists = args.units.read_lists()?;
     let selected = args.judge.agents.resolve_with_sets(quiet)?;
     // The common units are known after the last snapshot, so each snapshot is opened twice. Two
     // passes hold one snapshot at a time.
     let common = survey_snapshots(args, &snapshots, &selected.agents)?;
-    let series = build_series(
-        args,
-        &snapshots,
-        &selected,
-        weights.as_ref(),
-        common.as_ref(),
-    )?;
+    let series = build_series(args, &snapshots, &selected, &lists, common.as_ref())?;
     let made_at = made_at()?;
     let written = write(outputs, |option| match option {
         "--html" => Ok(escape_lines(&html::series_page(&series, made_at)).into_owned()),
@@ -57,30 +51,6 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     } else {
         OutputTarget::commit_all(written)
     }
-}
-
-/// Parses `LABEL=SNAP`. The label ends at the first `=`.
-fn parse_series(arguments: &[String]) -> anyhow::Result<Vec<LabelledSnapshot>> {
-    let mut snapshots: Vec<LabelledSnapshot> = Vec::new();
-    for argument in arguments {
-        let parts = argument
-            .split_once('=')
-            .filter(|(label, path)| !label.is_empty() && !path.is_empty());
-        let Some((label, path)) = parts else {
-            bail!("--series {argument}: give each snapshot a label: 2025-01={argument}");
-        };
-        if snapshots.iter().any(|earlier| earlier.label == label) {
-            bail!(
-                "--series {argument}: an earlier snapshot has the label {label} too; give each its \
-                 own"
-            );
-        }
-        snapshots.push(LabelledSnapshot {
-            label: label.to_owned(),
-            path: PathBuf::from(path),
-        });
-    }
-    Ok(snapshots)
 }
 
 /// Verifies all snapshots, checks the spelling of the agents, and finds the common units if only
@@ -135,7 +105,7 @@ fn build_series(
     args: &ReportArgs,
     snapshots: &[LabelledSnapshot],
     selected: &SelectedAgents,
-    weights: Option<&Weights>,
+    lists: &UnitLists,
     common: Option<&UnitSet>,
 ) -> anyhow::Result<Series> {
     let agents = selected.agents.as_slice();
@@ -146,15 +116,16 @@ fn build_series(
         let snapshot = Snapshot::open(path)?;
         let judge = Judge::new(&snapshot, agents, args.judge.options())?;
         let reporter = Reporter::new(&judge).sets(&sets);
-        let mut reporter = args.units.apply(reporter, weights);
+        let mut reporter = args.units.apply(reporter, lists);
         if let Some(common) = common {
             reporter = reporter.within(common);
         }
         let point = reporter
             .series_point(label.as_str())
             .map_err(|err| err.at(path))?;
+        let (weights, groups) = (point.weights.as_ref(), point.group_list.as_ref());
         args.units
-            .warn_of_few_matches(point.weights.as_ref(), point.units, path);
+            .warn_of_few_matches(weights, groups, point.units, path);
         series.points.push(point);
     }
     Ok(series)

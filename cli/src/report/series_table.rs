@@ -3,14 +3,18 @@
 use super::unit_names::units;
 use crate::figures::counts::grouped;
 use crate::figures::escape::escape_cut;
-use crate::figures::shares::{share, weight_share};
+use crate::figures::shares::{interval, share, weight_share};
 use crate::figures::table::{Columns, longest};
-use robosieve::report::{AgentPoint, Series, SeriesPoint, Together};
+use robosieve::report::{AgentPoint, SampleFacts, Series, SeriesPoint, Together};
 
 /// The most characters of a name and of a label, and the width of the table.
 const NAME: usize = 26;
 const LABEL: usize = 16;
 const WIDTH: usize = 100;
+
+/// The most agents with a table of groups, and the most groups in it.
+const GROUP_AGENTS: usize = 5;
+const GROUPS: usize = 50;
 
 /// The share of an agent at a point.
 type Share = fn(&SeriesPoint, &AgentPoint) -> Option<String>;
@@ -18,13 +22,13 @@ type Share = fn(&SeriesPoint, &AgentPoint) -> Option<String>;
 /// The tables of a series, each with its title.
 const SHARES: [(&str, Share); 5] = [
     ("refused wholly", |point, agent| {
-        Some(share(agent.units.wholly, point.units))
+        Some(unit_share(point, agent.units.wholly))
     }),
     ("refused wholly by name", |point, agent| {
-        Some(share(agent.units.wholly_by_name, point.units))
+        Some(unit_share(point, agent.units.wholly_by_name))
     }),
     ("refused partly", |point, agent| {
-        Some(share(agent.units.partly, point.units))
+        Some(unit_share(point, agent.units.partly))
     }),
     ("refused wholly, by weight", |point, agent| {
         Some(weight_share(
@@ -48,7 +52,10 @@ const SET_COUNTS: [(&str, fn(&Together) -> u64); 2] = [
 
 pub(super) fn series_table(series: &Series) -> String {
     let mut out = title(series) + "\n";
-    let width = longest(labels(&series.points)).max(8) + 2;
+    let sample = series.points.iter().find_map(|point| point.sample);
+    // An interval follows each share of a sample.
+    let share = if sample.is_some() { 16 } else { 8 };
+    let width = longest(labels(&series.points)).max(share) + 2;
     let cells = [width];
     let columns = Columns {
         indent: 2,
@@ -64,6 +71,9 @@ pub(super) fn series_table(series: &Series) -> String {
         push_row(units(series.by), sizes, &columns, &mut out);
         for (title, share) in SHARES {
             push_shares(series, points, title, share, &columns, &mut out);
+        }
+        for agent in series.agents_by_refusal().into_iter().take(GROUP_AGENTS) {
+            push_groups(series, points, agent, &columns, &mut out);
         }
         for (title, count) in SET_COUNTS {
             push_sets(points, title, count, &columns, &mut out);
@@ -100,6 +110,42 @@ fn push_shares(
     }
 }
 
+/// The shares of each group that refuse an agent wholly.
+fn push_groups(
+    series: &Series,
+    points: &[SeriesPoint],
+    agent: usize,
+    columns: &Columns<'_>,
+    out: &mut String,
+) {
+    let names = series.group_names();
+    let Some(agent_name) = series.agents.get(agent).filter(|_| !names.is_empty()) else {
+        return;
+    };
+    push_row("", Vec::new(), columns, out);
+    let title = format!("wholly {}", escape_cut(agent_name, NAME - 8));
+    push_row(&title, labels(points), columns, out);
+    for name in names.iter().take(GROUPS) {
+        let of_group = |point: &SeriesPoint| {
+            let group = point.group(name).filter(|group| group.units > 0);
+            let counts = group.and_then(|group| Some((group.agents.get(agent)?, group.units)));
+            // A share of no units would read as one that nothing refuses.
+            let sample = point.sample.zip(group).map(|(of, group)| group.sample(&of));
+            counts.map_or("-".to_owned(), |(of, units)| {
+                with_interval(sample, of.wholly, units)
+            })
+        };
+        let cells = points.iter().map(of_group).collect();
+        push_row(&escape_cut(name, NAME - 1), cells, columns, out);
+    }
+    if names.len() > GROUPS {
+        let more = names.len() - GROUPS;
+        out.push_str(&format!(
+            "  And {more} more groups, which --json and --csv have.\n"
+        ));
+    }
+}
+
 /// The shares of the units that refuse each set of agents.
 fn push_sets(
     points: &[SeriesPoint],
@@ -116,10 +162,23 @@ fn push_sets(
     for (number, set) in first.sets.iter().enumerate() {
         let of_set = |point: &SeriesPoint| {
             let set = point.sets.get(number);
-            share(set.map_or(0, |set| count(&set.together)), point.units)
+            unit_share(point, set.map_or(0, |set| count(&set.together)))
         };
         let cells = points.iter().map(of_set).collect();
         push_row(&escape_cut(&set.name, NAME - 1), cells, columns, out);
+    }
+}
+
+/// The share of a point's units, with the interval of a sample.
+fn unit_share(point: &SeriesPoint, part: u64) -> String {
+    with_interval(point.sample, part, point.units)
+}
+
+fn with_interval(sample: Option<SampleFacts>, part: u64, whole: u64) -> String {
+    let share = share(part, whole);
+    match sample.map(|sample| sample.interval(part, whole)) {
+        Some(of) => format!("{share} {:>9}", interval(of.low, of.high)),
+        None => share,
     }
 }
 
@@ -148,6 +207,17 @@ fn title(series: &Series) -> String {
     };
     let title = format!("What robots.txt lets {agents} fetch, in {snapshots}");
     let units = units(series.by);
+    if let Some(sample) = series.points.iter().find_map(|point| point.sample) {
+        let of = match series.common_units {
+            Some(common) => format!("the {} {units} that all snapshots share", grouped(common)),
+            None => format!("the {units} of each snapshot"),
+        };
+        return format!(
+            "{title}\ncounted: a random sample of {} of {of}, seed {}; shares have 95 % intervals",
+            grouped(sample.size.into()),
+            sample.seed
+        );
+    }
     match series.common_units {
         Some(common) => format!(
             "{title}\ncounted: the {} {units} that all snapshots share",

@@ -4,17 +4,22 @@ use super::headlines;
 use super::unit_names::units;
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape_cut;
-use crate::figures::shares::{share, weight_share};
+use crate::figures::shares::{interval, share, weight_share};
 use crate::figures::table::Columns;
 use crate::time::minute;
-use robosieve::report::{AgentReport, CoverageCounts, Example, Report, UnitKind};
+use robosieve::report::{
+    AgentReport, CoverageCounts, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind,
+};
 
 /// The most characters of an agent's name, of a rule and of an origin.
 const NAME: usize = 26;
 const RULE: usize = 60;
 const ORIGIN: usize = 50;
-/// The most agents in the table of top-level domains.
+/// The most agents in the tables of top-level domains and of the groups of a list.
 const GROUP_AGENTS: usize = 5;
+const LIST_AGENTS: usize = 4;
+/// The most groups of a list in its tables.
+const GROUPS: usize = 50;
 
 /// The columns of URLs per agent, each a count and its share.
 const URL_COLUMNS: Columns<'_> = Columns {
@@ -29,6 +34,13 @@ const CAUSE_COLUMNS: Columns<'_> = Columns {
     name: NAME,
     gap: 0,
     cells: &[19, 9, 9, 11, 10, 10],
+};
+/// The same, with room for the intervals of a sample.
+const SAMPLE_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: 22,
+    gap: 0,
+    cells: &[19, 11],
 };
 /// The columns of sets of agents, each a count and its share.
 const SET_COLUMNS: Columns<'_> = Columns {
@@ -45,8 +57,27 @@ const GROUP_COLUMNS: Columns<'_> = Columns {
     cells: &[19, 13],
 };
 
+/// The columns of the groups of a list: the same, with longer names.
+const LIST_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: NAME,
+    gap: 0,
+    cells: &[19, 13],
+};
+
+/// The tables of groups, each with its title.
+const GROUP_MEASURES: [(&str, fn(&CoverageCounts) -> u64); 3] = [
+    ("wholly refused", |of| of.wholly),
+    ("wholly, by name", |of| of.wholly_by_name),
+    ("partly refused", |of| of.partly),
+];
+
 pub(super) fn table(report: &Report) -> String {
-    let mut out = ReportTable(String::new());
+    let mut out = ReportTable {
+        text: String::new(),
+        // An interval follows each share of units.
+        share: if report.sample.is_some() { 36 } else { 22 },
+    };
     head(report, &mut out);
     agents(report, &mut out);
     reasons(report, &mut out);
@@ -56,19 +87,23 @@ pub(super) fn table(report: &Report) -> String {
     if let Some(refusal) = &report.example {
         example(refusal, &mut out);
     }
-    out.0
+    out.text
 }
 
-struct ReportTable(String);
+struct ReportTable {
+    text: String,
+    /// The width of a column of counts with their shares.
+    share: usize,
+}
 
 impl ReportTable {
     fn line(&mut self, text: impl AsRef<str>) {
-        self.0.push_str(text.as_ref().trim_end());
-        self.0.push('\n');
+        self.text.push_str(text.as_ref().trim_end());
+        self.text.push('\n');
     }
 
     fn heading(&mut self, text: impl AsRef<str>) {
-        self.0.push('\n');
+        self.text.push('\n');
         self.line(text);
     }
 
@@ -78,7 +113,7 @@ impl ReportTable {
             indent: 2,
             name: width,
             gap: 0,
-            cells: &[22],
+            cells: &[self.share, 22],
         };
         self.line(columns.row(name, cells));
     }
@@ -107,6 +142,10 @@ fn head(report: &Report, out: &mut ReportTable) {
         ));
     }
     // The unit changes every share below.
+    if let Some(sample) = &report.sample {
+        out.line(headlines::sample(report.by, sample));
+        return;
+    }
     out.line(match report.by {
         UnitKind::Origin => {
             "counted: origins; http, https, www and every port count separately".to_owned()
@@ -121,6 +160,28 @@ fn head(report: &Report, out: &mut ReportTable) {
 fn with_share(part: u64, whole: u64) -> String {
     format!("{} {:>8}", grouped(part), share(part, whole))
 }
+
+/// A count of units and its share, with the interval of a sample.
+fn unit_share(report: &Report, part: u64) -> String {
+    share_in_sample(report, part, report.units)
+}
+
+/// A count and its share of some units, with the interval of a sample.
+fn share_in_sample(report: &Report, part: u64, whole: u64) -> String {
+    let text = with_share(part, whole);
+    match &report.sample {
+        Some(sample) => format!("{text} {:>13}", interval_text(sample, part, whole)),
+        None => text,
+    }
+}
+
+fn interval_text(sample: &SampleFacts, part: u64, whole: u64) -> String {
+    let of = sample.interval(part, whole);
+    interval(of.low, of.high)
+}
+
+/// The name of a row of intervals.
+const INTERVAL: &str = "  95 % interval";
 
 fn agents(report: &Report, out: &mut ReportTable) {
     origins(report, out);
@@ -153,15 +214,25 @@ fn agents(report: &Report, out: &mut ReportTable) {
 fn origins(report: &Report, out: &mut ReportTable) {
     out.heading(headlines::origins(report));
     let name = format!("{} that refuse", units(report.by));
-    out.line(CAUSE_COLUMNS.row(&name, WHOLLY_AND_CAUSES));
+    let columns = match report.sample {
+        Some(_) => &SAMPLE_COLUMNS,
+        None => &CAUSE_COLUMNS,
+    };
+    out.line(columns.row(&name, WHOLLY_AND_CAUSES));
     for agent in agents_by_refusal(report) {
         let of = agent.units;
         let wholly = with_share(of.wholly, report.units);
         let shares = causes(&of).map(|count| share(count, report.units));
-        out.line(CAUSE_COLUMNS.row(
-            &escape_cut(&agent.agent, NAME - 1),
+        out.line(columns.row(
+            &escape_cut(&agent.agent, columns.name - 1),
             [wholly].iter().chain(&shares),
         ));
+        if let Some(sample) = &report.sample {
+            let interval = |count| interval_text(sample, count, report.units);
+            let intervals = causes(&of).map(interval);
+            let wholly = [interval(of.wholly)];
+            out.line(columns.row(INTERVAL, wholly.iter().chain(&intervals)));
+        }
     }
     for text in headlines::concentrations(report) {
         out.line(format!("  note: {text}."));
@@ -182,6 +253,11 @@ fn sets(report: &Report, out: &mut ReportTable) {
             &escape_cut(&set.name, NAME - 1),
             [of.any_wholly, of.all_wholly, of.any_refused].map(|n| with_share(n, report.units)),
         ));
+        if let Some(sample) = &report.sample {
+            let counts = [of.any_wholly, of.all_wholly, of.any_refused];
+            let intervals = counts.map(|n| interval_text(sample, n, report.units));
+            out.line(SET_COLUMNS.row(INTERVAL, intervals));
+        }
     }
 }
 
@@ -223,41 +299,86 @@ fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
     ]
 }
 
-/// The top-level domains: their sizes, and the shares that refuse the most refused agents wholly.
+/// The groups: their sizes, and the shares that refuse the most refused agents.
 fn groups(report: &Report, out: &mut ReportTable) {
     let Some((groups, heading)) = report.groups.as_ref().zip(headlines::groups(report)) else {
         return;
     };
     out.heading(heading);
+    let is_list = report.group_list.is_some();
+    // A list has groups of interest and longer names; of top-level domains one table is enough.
+    let (columns, measures, most) = match is_list {
+        true => (LIST_COLUMNS, &GROUP_MEASURES[..], LIST_AGENTS),
+        false => (GROUP_COLUMNS, &GROUP_MEASURES[..1], GROUP_AGENTS),
+    };
     // A terminal has room for a few columns, and the most refused agents take them.
-    let agents: Vec<usize> = report
-        .agents_by_refusal()
-        .into_iter()
-        .take(GROUP_AGENTS)
-        .collect();
-    let mut names = vec![units(report.by).to_owned()];
-    names.extend(
-        agents
-            .iter()
-            .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11))),
-    );
-    out.line(GROUP_COLUMNS.row("wholly refused", names));
-    // The shares are of the group, so that small domains compare with large ones.
-    for group in groups {
-        let wholly = agents
-            .iter()
-            .filter_map(|&agent| Some(group.agents.get(agent)?.wholly));
-        let mut cells = vec![with_share(group.units, report.units)];
-        cells.extend(wholly.map(|wholly| share(wholly, group.units)));
-        out.line(GROUP_COLUMNS.row(&escape_cut(&group.name, 13), cells));
+    let agents: Vec<usize> = report.agents_by_refusal().into_iter().take(most).collect();
+    for (number, (title, count)) in measures.iter().enumerate() {
+        let is_first = number == 0;
+        let mut names = vec![if is_first { units(report.by) } else { "" }.to_owned()];
+        names.extend(
+            agents
+                .iter()
+                .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11))),
+        );
+        out.line(columns.row(title, names));
+        // The shares are of the group, so that small groups compare with large ones.
+        for group in shown_groups(groups, is_list) {
+            let counts = agents.iter().filter_map(|&agent| group.agents.get(agent));
+            let mut cells = vec![match is_first {
+                true => with_share(group.of, all_units(report)),
+                false => String::new(),
+            }];
+            cells.extend(counts.map(|counts| share_of_group(count(counts), group.units)));
+            out.line(columns.row(&escape_cut(&group.name, columns.name - 1), cells));
+            if let Some(sample) = &report.sample {
+                let sample = group.sample(sample);
+                let counts = agents.iter().filter_map(|&agent| group.agents.get(agent));
+                let mut cells = vec![match is_first {
+                    true => format!("{} counted", grouped(group.units)),
+                    false => String::new(),
+                }];
+                cells.extend(counts.map(|of| interval_text(&sample, count(of), group.units)));
+                out.line(columns.row(INTERVAL, cells));
+            }
+        }
     }
-    // A reader who misses an agent needs to know that it is not lost.
-    if report.agents.len() > GROUP_AGENTS {
-        out.line(format!(
-            "  And {} more agents, which --json and --csv have.",
-            report.agents.len() - GROUP_AGENTS
-        ));
+    // A reader who misses a group or an agent needs to know that it is not lost.
+    let shown = shown_groups(groups, is_list).count();
+    for (all, shown, noun) in [
+        (groups.len(), shown, "groups"),
+        (report.agents.len(), most, "agents"),
+    ] {
+        if all > shown {
+            let more = all - shown;
+            out.line(format!(
+                "  And {more} more {noun}, which --json and --csv have."
+            ));
+        }
     }
+}
+
+/// A share of a group's units. A share of no units would read as one that nothing refuses.
+fn share_of_group(part: u64, units: u64) -> String {
+    match units {
+        0 => "-".to_owned(),
+        _ => share(part, units),
+    }
+}
+
+/// The number of units that the groups divide: all, also if a sample is counted.
+fn all_units(report: &Report) -> u64 {
+    report.sample.map_or(report.units, |sample| sample.of)
+}
+
+/// The largest groups, and the units without a group.
+fn shown_groups(groups: &[UnitGroup], is_list: bool) -> impl Iterator<Item = &UnitGroup> {
+    let numbered = groups.iter().enumerate();
+    // --top bounds the top-level domains.
+    let most = if is_list { GROUPS } else { usize::MAX };
+    numbered
+        .filter(move |(number, group)| *number < most || group.name == NO_GROUP)
+        .map(|(_, group)| group)
 }
 
 /// The reasons of the verdicts: rules, statuses and unreachable servers.
@@ -267,7 +388,7 @@ fn reasons(report: &Report, out: &mut ReportTable) {
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
     out.row("where verdicts come from", 42, &names);
     for reason in &report.reasons {
-        let mut cells = vec![with_share(reason.origins, report.units)];
+        let mut cells = vec![unit_share(report, reason.origins)];
         cells.extend(
             reason
                 .urls
@@ -321,7 +442,7 @@ fn rules(report: &Report, out: &mut ReportTable) {
         out.row(
             &escape_cut(&rule.rule, RULE),
             RULE + 1,
-            &[with_share(rule.origins, report.units)],
+            &[unit_share(report, rule.origins)],
         );
     }
 }
@@ -334,7 +455,7 @@ fn signals(report: &Report, out: &mut ReportTable) {
             out.row(
                 &format!("{name}: {}", escape_cut(&value.value, RULE)),
                 RULE + 1,
-                &[with_share(value.origins, signal.origins)],
+                &[share_in_sample(report, value.origins, signal.origins)],
             );
         }
     }

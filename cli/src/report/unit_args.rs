@@ -7,9 +7,12 @@ use crate::help_text::UNITS;
 use crate::stderr::print_line;
 use crate::value_enums::named;
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use robosieve::decode::decode;
-use robosieve::report::{Reporter, UnitKind, WeightFacts, Weights};
+use robosieve::report::{
+    GroupList, GroupListFacts, Reporter, Sampling, UnitKind, WeightFacts, Weights,
+};
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -38,16 +41,61 @@ pub(crate) struct UnitArgs {
     /// the line with its name, and 0 without a line. The file may be gzip or zstd.
     #[arg(long, value_name = "FILE", help_heading = UNITS)]
     pub weights: Option<PathBuf>,
-    /// Also group the units: by tld (top-level domain)
-    #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true, help_heading = UNITS)]
+    /// Also group the units: by tld (top-level domain), or by a file of NAME,GROUP
+    ///
+    /// A line has a host or a domain, a TAB or a comma, and the name of its group. A host gives its
+    /// registrable domain the group, if domains are counted; of several hosts, the line with the
+    /// name of the domain decides, else the first. Units without a line are the group (no group).
+    /// The file may be gzip or zstd. For a file named tld, write ./tld.
+    #[arg(long, value_name = "FILE", value_parser = parse_group, help_heading = UNITS)]
     pub group_by: Option<GroupArg>,
+    /// Count a random sample of N units, with 95 % intervals of all shares
+    ///
+    /// With --group-by, the shares of each group are of a sample of N of its units. Smaller groups
+    /// are counted completely. The sample depends on the names of the units and on --seed alone.
+    /// The intervals are Wilson's, with a correction for finite populations. URLs of lists are not
+    /// sampled.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..),
+        conflicts_with = "weights",
+        help_heading = UNITS
+    )]
+    pub sample: Option<u32>,
+    /// The seed of --sample: another one draws another sample
+    #[arg(
+        long,
+        value_name = "SEED",
+        requires = "sample",
+        default_value_t = 0,
+        hide_short_help = true,
+        help_heading = UNITS
+    )]
+    pub seed: u64,
 }
 
 /// A key of groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GroupArg {
-    /// The last label of a host
-    Tld,
+    /// The last label of a host.
+    TopLevelDomain,
+    /// The groups of a file.
+    File(PathBuf),
+}
+
+fn parse_group(text: &str) -> Result<GroupArg, Infallible> {
+    Ok(match text {
+        "tld" => GroupArg::TopLevelDomain,
+        path => GroupArg::File(PathBuf::from(path)),
+    })
+}
+
+/// The lists that weigh and group the units.
+#[derive(Default)]
+pub(crate) struct UnitLists {
+    weights: Option<Weights>,
+    groups: Option<GroupList>,
 }
 
 impl UnitArgs {
@@ -61,55 +109,123 @@ impl UnitArgs {
         }
     }
 
-    /// Reads the file of weights, if one is named.
-    pub(crate) fn read_weights(&self) -> anyhow::Result<Option<Weights>> {
-        let Some(path) = &self.weights else {
-            return Ok(None);
-        };
-        let file = File::open(path).with_context(|| path.display().to_string())?;
-        let weights = decode(file).and_then(|input| Weights::read(BufReader::new(input)));
-        Ok(Some(weights.map_err(|err| err.at(path))?))
+    /// The file of groups, if one is named.
+    pub(crate) fn group_file(&self) -> Option<&Path> {
+        match &self.group_by {
+            Some(GroupArg::File(path)) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Reads the files of weights and of groups, if they are named.
+    pub(crate) fn read_lists(&self) -> anyhow::Result<UnitLists> {
+        let mut lists = UnitLists::default();
+        if let Some(path) = &self.weights {
+            let file = File::open(path).with_context(|| path.display().to_string())?;
+            let weights = decode(file).and_then(|input| Weights::read(BufReader::new(input)));
+            lists.weights = Some(weights.map_err(|err| err.at(path))?);
+        }
+        if let Some(path) = self.group_file() {
+            let file = File::open(path).with_context(|| {
+                let path = path.display();
+                format!("--group-by {path}: give tld, or a file of hosts and their groups")
+            })?;
+            let read = |input| GroupList::read(BufReader::new(input), self.kind());
+            let groups = decode(file).and_then(read).map_err(|err| err.at(path))?;
+            warn_of_overruled_lines(&groups, path);
+            lists.groups = Some(groups);
+        }
+        Ok(lists)
     }
 
     /// Applies the options to a reporter.
-    pub(crate) fn apply<'r>(
-        &self,
-        reporter: Reporter<'r>,
-        weights: Option<&'r Weights>,
-    ) -> Reporter<'r> {
-        let reporter = reporter
-            .by(self.kind())
-            .group_by_tld(self.group_by.is_some());
-        match weights {
-            Some(weights) => reporter.weights(weights),
-            None => reporter,
+    pub(crate) fn apply<'r>(&self, reporter: Reporter<'r>, lists: &'r UnitLists) -> Reporter<'r> {
+        let mut reporter = reporter.by(self.kind());
+        if let Some(weights) = &lists.weights {
+            reporter = reporter.weights(weights);
+        }
+        if let Some(size) = self.sample {
+            reporter = reporter.sample(Sampling {
+                size,
+                seed: self.seed,
+            });
+        }
+        match &lists.groups {
+            Some(groups) => reporter.group_by(groups),
+            None => reporter.group_by_tld(self.group_by.is_some()),
         }
     }
 
-    /// Warns of weights that match next to nothing: their names are probably of another kind.
+    /// Warns of weights and of groups that match next to nothing: their names are probably of
+    /// another kind.
     pub(crate) fn warn_of_few_matches(
         &self,
-        matches: Option<&WeightFacts>,
+        weights: Option<&WeightFacts>,
+        groups: Option<&GroupListFacts>,
         unit_count: u64,
         snapshot: &Path,
     ) {
-        let Some((matches, path)) = matches.zip(self.weights.as_deref()) else {
-            return;
-        };
-        if is_few(matches.entries_matched, matches.entries)
-            && is_few(matches.units_matched, unit_count)
-        {
-            let message = format!(
-                "{}: only {} of its {} name {} of {}; are they of another kind (--by), or of \
-                 another crawl?",
-                path.display(),
-                matches.entries_matched,
-                counted(matches.entries, "name"),
-                units(self.kind()),
-                snapshot.display()
-            );
-            print_line(format_args!("robosieve: warning: {}", escape(&message)));
+        let of_weights = weights.map(|of| ListMatches {
+            entries: of.entries,
+            entries_matched: of.entries_matched,
+            units_matched: of.units_matched,
+        });
+        // A unit of the list names one unit of the report.
+        let of_groups = groups.map(|of| ListMatches {
+            entries: of.entries,
+            entries_matched: of.units_matched.min(of.entries),
+            units_matched: of.units_matched,
+        });
+        let lists = [
+            (self.weights.as_deref(), of_weights),
+            (self.group_file(), of_groups),
+        ];
+        for (path, matches) in lists {
+            let Some((path, matches)) = path.zip(matches) else {
+                continue;
+            };
+            if matches.are_few(unit_count) {
+                let message = format!(
+                    "{}: only {} of its {} name {} of {}; are they of another kind (--by), or of \
+                     another crawl?",
+                    path.display(),
+                    matches.entries_matched,
+                    counted(matches.entries, "name"),
+                    units(self.kind()),
+                    snapshot.display()
+                );
+                print_line(format_args!("robosieve: warning: {}", escape(&message)));
+            }
         }
+    }
+}
+
+/// How many names of a list and units of a report match.
+struct ListMatches {
+    entries: u64,
+    entries_matched: u64,
+    units_matched: u64,
+}
+
+impl ListMatches {
+    fn are_few(&self, unit_count: u64) -> bool {
+        is_few(self.entries_matched, self.entries) && is_few(self.units_matched, unit_count)
+    }
+}
+
+/// Warns of lines that give a domain another group than the line that decides.
+fn warn_of_overruled_lines(groups: &GroupList, path: &Path) {
+    let overruled = groups.overruled();
+    let [line, by] = overruled.first;
+    if overruled.lines > 0 {
+        let verb = if overruled.lines == 1 { "has" } else { "have" };
+        let message = format!(
+            "{}: {} {verb} another group than the line that decides on their domain: line {line}, \
+             and line {by} decides",
+            path.display(),
+            counted(overruled.lines, "line"),
+        );
+        print_line(format_args!("robosieve: warning: {}", escape(&message)));
     }
 }
 

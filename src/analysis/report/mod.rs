@@ -8,17 +8,21 @@
 //! explains the sample, and `example` explains one refusal.
 //!
 //! `units` selects one origin per host or domain, `weights` weighs them, and `groups` counts them
-//! by top-level domain. [`Series`] has the figures of several snapshots.
+//! by top-level domain or by the groups of a `group_list`. [`Series`] has the figures of several
+//! snapshots.
 
 #[cfg(feature = "domains")]
 mod concentration;
 mod counts;
 mod deciding;
 mod example;
+mod group_list;
 mod groups;
 mod model;
+mod name_list;
 mod origins;
 mod rules;
+mod sampling;
 mod series;
 mod signals;
 mod survey;
@@ -27,7 +31,9 @@ mod units;
 mod weights;
 
 pub use crate::file_pass::Coverage;
+pub use group_list::{GroupList, NO_GROUP, Overruled};
 pub use model::*;
+pub use sampling::{Interval, SampleFacts, Sampling};
 pub use series::{AgentPoint, Series, SeriesPoint};
 pub use unit_kind::UnitKind;
 pub use units::UnitSet;
@@ -42,6 +48,7 @@ use crate::judge::{Judge, Reason};
 use crate::records::RecordOptions;
 use counts::ReasonCounts;
 use deciding::{DecidingSample, SAMPLE, explain_sample};
+use groups::{GroupKey, UnitGrouping};
 use rayon::prelude::*;
 use rules::{SetUses, TopRules};
 use units::UnitRows;
@@ -82,7 +89,8 @@ pub struct Reporter<'r> {
     within: Option<&'r UnitSet>,
     weights: Option<&'r Weights>,
     sets: &'r [AgentSubset],
-    has_groups: bool,
+    groups: Option<Grouping<'r>>,
+    sampling: Option<Sampling>,
     top: usize,
     records: RecordOptions,
     require_url: bool,
@@ -95,6 +103,21 @@ impl std::fmt::Debug for Reporter<'_> {
             .field("top", &self.top)
             .finish_non_exhaustive()
     }
+}
+
+/// The units of a report, and those of them that are counted.
+struct CountedUnits {
+    all: UnitRows,
+    /// The sample; `None` if all are counted.
+    rows: Option<UnitRows>,
+    sample: Option<SampleFacts>,
+}
+
+/// The groups of the units.
+#[derive(Clone, Copy)]
+enum Grouping<'r> {
+    TopLevelDomain,
+    List(&'r GroupList),
 }
 
 /// The counts of a pass over lists, and the sample of refused URLs.
@@ -113,7 +136,8 @@ impl<'r> Reporter<'r> {
             within: None,
             weights: None,
             sets: &[],
-            has_groups: false,
+            groups: None,
+            sampling: None,
             top: 20,
             records: RecordOptions::default(),
             require_url: false,
@@ -170,7 +194,8 @@ impl<'r> Reporter<'r> {
     /// let judge = Judge::new(&snapshot, &agents, JudgeOptions::default())?;
     /// let sets = [AgentSubset { name: "@ab".to_owned(), agents: vec![0, 1] }];
     /// let report = Reporter::new(&judge).sets(&sets).of_snapshot()?;
-    /// assert_eq!((report.sets[0].together.any_wholly, report.sets[0].together.all_wholly), (2, 1));
+    /// let together = report.sets[0].together;
+    /// assert_eq!((together.any_wholly, together.all_wholly), (2, 1));
     /// assert_eq!(report.together.all_wholly, 0);
     /// # Ok::<(), robosieve::Error>(())
     /// ```
@@ -181,7 +206,22 @@ impl<'r> Reporter<'r> {
 
     /// Also counts the units by top-level domain.
     pub fn group_by_tld(mut self, has_groups: bool) -> Self {
-        self.has_groups = has_groups;
+        self.groups = has_groups.then_some(Grouping::TopLevelDomain);
+        self
+    }
+
+    /// Also counts the units by the groups of this list, which has to be read for the same units.
+    /// An origin has the group of its host.
+    pub fn group_by(mut self, list: &'r GroupList) -> Self {
+        self.groups = Some(Grouping::List(list));
+        self
+    }
+
+    /// Counts only a random sample of the units, with intervals for all shares of it. With groups,
+    /// the shares of each group are counted on a sample of its own, of the same size. URLs and
+    /// weights have no intervals.
+    pub fn sample(mut self, sampling: Sampling) -> Self {
+        self.sampling = Some(sampling);
         self
     }
 
@@ -247,27 +287,34 @@ impl<'r> Reporter<'r> {
     /// As [`of_snapshot`](Self::of_snapshot).
     pub fn series_point(&self, label: impl Into<String>) -> Result<SeriesPoint> {
         let engine = self.judge.engine();
-        let rows = self.unit_rows()?;
-        let (uses, reasons) = survey::count_uses(engine, &rows)?;
+        let CountedUnits { all, rows, sample } = self.counted_units()?;
+        let rows = rows.as_ref().unwrap_or(&all);
+        let (uses, reasons) = survey::count_uses(engine, rows)?;
         let sets = sorted(survey::survey_sets(engine, &uses)?);
         let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
         // A point does not list rules, so their ranking stays empty.
         let top = TopRules::default();
         let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, self.sets, &top)?;
-        let (weights, weighted) = self.weigh(&rows, &coverages)?;
+        let (weights, weighted) = self.weigh(rows, &coverages)?;
+        let (groups, group_list) = self.group(&all, &coverages)?;
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
         Ok(SeriesPoint {
             label: label.into(),
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
             units: rows.len().into(),
+            sample,
             weights,
             together: counts.together,
-            sets: self.set_reports(&counts.sets),
+            together_intervals: sample.map(|sample| counts.together.intervals(&sample)),
+            sets: self.set_reports(&counts.sets, sample),
+            groups,
+            group_list,
             agents: agents
                 .map(|(number, (agent, coverage))| AgentPoint {
                     agent: agent.to_string(),
                     units: *coverage,
+                    intervals: sample.map(|sample| coverage.intervals(&sample)),
                     weighted: weighted.get(number).copied(),
                 })
                 .collect(),
@@ -292,7 +339,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// The figures of the sets, each with the names of its agents.
-    fn set_reports(&self, counts: &[Together]) -> Vec<SetReport> {
+    fn set_reports(&self, counts: &[Together], sample: Option<SampleFacts>) -> Vec<SetReport> {
         let agents = self.judge.agents();
         let names = |set: &AgentSubset| {
             let members = set.agents.iter().filter_map(|&agent| agents.get(agent));
@@ -303,12 +350,74 @@ impl<'r> Reporter<'r> {
             name: set.name.clone(),
             agents: names(set),
             together: *together,
+            intervals: sample.map(|sample| together.intervals(&sample)),
         })
         .collect()
     }
 
-    fn unit_rows(&self) -> Result<UnitRows> {
-        UnitRows::select(self.judge.snapshot(), self.by, self.within)
+    /// All units, and the sample of them that is counted.
+    fn counted_units(&self) -> Result<CountedUnits> {
+        let snapshot = self.judge.snapshot();
+        let all = UnitRows::select(snapshot, self.by, self.within)?;
+        let Some(sampling) = self.sampling else {
+            return Ok(CountedUnits {
+                all,
+                rows: None,
+                sample: None,
+            });
+        };
+        let rows = all.sample(snapshot, self.by, sampling)?;
+        let sample = SampleFacts {
+            size: sampling.size,
+            seed: sampling.seed,
+            units: rows.len().into(),
+            of: all.len().into(),
+        };
+        Ok(CountedUnits {
+            all,
+            rows: Some(rows),
+            sample: Some(sample),
+        })
+    }
+
+    /// The groups of all units, and the facts of their list.
+    fn group(
+        &self,
+        all: &UnitRows,
+        coverages: &SetCoverages,
+    ) -> Result<(Option<Vec<UnitGroup>>, Option<GroupListFacts>)> {
+        let (key, list) = match self.groups {
+            None => return Ok((None, None)),
+            Some(Grouping::TopLevelDomain) => (GroupKey::TopLevelDomain { limit: self.top }, None),
+            Some(Grouping::List(list)) => (GroupKey::List(list), Some(list)),
+        };
+        let engine = self.judge.engine();
+        let mut grouping = UnitGrouping::new(engine, all, key)?;
+        let facts = list.map(|list| GroupListFacts {
+            entries: list.len() as u64,
+            units_matched: grouping.units_matched(),
+            overruled: list.overruled().lines,
+        });
+        let Some(sampling) = self.sampling else {
+            return Ok((Some(grouping.count(engine, coverages)?), facts));
+        };
+        // The samples of the groups have other units than that of the whole, and so other rules.
+        grouping.sample(engine, self.by, sampling)?;
+        let (uses, _) = survey::count_uses(engine, &grouping.unit_rows())?;
+        let sets = sorted(survey::survey_sets(engine, &uses)?);
+        let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
+        let mut groups = grouping.count(engine, &coverages)?;
+        for group in &mut groups {
+            let sample = SampleFacts {
+                size: sampling.size,
+                seed: sampling.seed,
+                units: group.units,
+                of: group.of,
+            };
+            let intervals = group.agents.iter().map(|of| of.intervals(&sample));
+            group.intervals = Some(intervals.collect());
+        }
+        Ok((Some(groups), facts))
     }
 
     /// The weights of the units in these rows, and their sums for each agent.
@@ -341,8 +450,9 @@ impl<'r> Reporter<'r> {
     fn report(&self, lists: Option<ListCounts>) -> Result<Report> {
         let engine = self.judge.engine();
         let lists = lists.as_ref();
-        let rows = self.unit_rows()?;
-        let (uses, reasons) = survey::count_uses(engine, &rows)?;
+        let CountedUnits { all, rows, sample } = self.counted_units()?;
+        let rows = rows.as_ref().unwrap_or(&all);
+        let (uses, reasons) = survey::count_uses(engine, rows)?;
         let survey = survey::survey_files(engine, &uses)?;
         let sets = sorted(survey.sets);
         let coverages = SetCoverages::compute(engine, sets.par_iter().map(|(offset, _)| *offset))?;
@@ -359,31 +469,33 @@ impl<'r> Reporter<'r> {
             Some(_) => None,
             None => example::example_of_snapshot(engine, &top, &counts)?,
         };
-        let (weights, weighted) = self.weigh(&rows, &coverages)?;
+        let (weights, weighted) = self.weigh(rows, &coverages)?;
+        let (groups, group_list) = self.group(&all, &coverages)?;
         let all_rows = UnitRows::All(engine.snapshot().origin_count());
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
-        Ok(Report {
+        let mut report = Report {
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
             by: self.by,
             units: rows.len().into(),
+            sample,
             weights,
             lists: lists.map(|lists| self.list_facts(lists)),
             agents: agents
                 .map(|(number, (agent, coverage))| AgentReport {
                     agent: agent.to_string(),
                     units: *coverage,
+                    intervals: sample.map(|sample| coverage.intervals(&sample)),
                     weighted: weighted.get(number).copied(),
                     urls: lists.map(|lists| url_counts(&lists.stats, number)),
                 })
                 .collect(),
             together: counts.together,
-            sets: self.set_reports(&counts.sets),
-            concentrations: self.concentrations(&rows, &coverages, &counts.coverage)?,
-            groups: self
-                .has_groups
-                .then(|| groups::group_by_tld(engine, &rows, &coverages, self.top))
-                .transpose()?,
+            together_intervals: sample.map(|sample| counts.together.intervals(&sample)),
+            sets: self.set_reports(&counts.sets, sample),
+            concentrations: self.concentrations(rows, &coverages, &counts.coverage)?,
+            groups,
+            group_list,
             reasons: reason_reports(&reasons, lists),
             // All origins have URLs, also those that do not represent their unit.
             top_origins: match lists {
@@ -394,13 +506,15 @@ impl<'r> Reporter<'r> {
                     Some(&lists.tally),
                     self.top,
                 )?,
-                None => origins::top_origins(engine, &rows, &coverages, None, self.top)?,
+                None => origins::top_origins(engine, rows, &coverages, None, self.top)?,
             },
             rules: top.report(&counts),
             deciding: deciding.map(|deciding| deciding.report),
             signals: survey.signals.report(self.top),
             example,
-        })
+        };
+        add_intervals(&mut report);
+        Ok(report)
     }
 
     fn snapshot_facts(&self) -> Result<SnapshotFacts> {
@@ -471,6 +585,7 @@ fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<Rea
             reports.push(ReasonReport {
                 reason: *reason,
                 origins: count.origins,
+                interval: None,
                 origins_refused: count.refused,
                 urls,
                 urls_refused,
@@ -478,6 +593,27 @@ fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<Rea
         }
     }
     reports
+}
+
+/// Adds the intervals of the reasons, the rules and the preferences, which are counted without.
+fn add_intervals(report: &mut Report) {
+    let Some(sample) = report.sample else {
+        return;
+    };
+    let interval = |part| Some(sample.interval(part, sample.units));
+    for reason in &mut report.reasons {
+        reason.interval = interval(reason.origins);
+    }
+    for rule in &mut report.rules.top {
+        rule.interval = interval(rule.origins);
+    }
+    for signal in &mut report.signals {
+        signal.interval = interval(signal.origins);
+        // The units with the field are a sample of all units with it, at the same rate.
+        for value in &mut signal.values {
+            value.interval = Some(sample.interval(value.origins, signal.origins));
+        }
+    }
 }
 
 /// The text of bytes that a site wrote.

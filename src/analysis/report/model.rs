@@ -1,5 +1,6 @@
 //! The figures of a report. Serialized, they are the JSON of `robosieve report`.
 
+use crate::analysis::report::sampling::{Interval, SampleFacts};
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};
 use crate::judge::Reason;
@@ -26,8 +27,10 @@ pub struct Report {
     pub judging: Judging,
     /// The units that are counted: origins, hosts or domains.
     pub by: UnitKind,
-    /// The number of units.
+    /// The number of counted units.
     pub units: u64,
+    /// The sample that these units are; `None` if all are counted.
+    pub sample: Option<SampleFacts>,
     /// The weights of the units; `None` without weights.
     pub weights: Option<WeightFacts>,
     /// All lists together; `None` without lists.
@@ -36,13 +39,18 @@ pub struct Report {
     pub agents: Vec<AgentReport>,
     /// Origins by the number of agents that they refuse.
     pub together: Together,
+    /// The intervals of their shares; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together_intervals: Option<TogetherIntervals>,
     /// The sets of agents, in the order given.
     pub sets: Vec<SetReport>,
     /// The figures that one domain holds more than a tenth of. Empty by domain, where each domain
     /// counts once.
     pub concentrations: Vec<Concentration>,
-    /// The units by top-level domain; `None` unless requested.
+    /// The units by group: by top-level domain, or by a list. `None` unless requested.
     pub groups: Option<Vec<UnitGroup>>,
+    /// The list that groups the units, if there is one.
+    pub group_list: Option<GroupListFacts>,
     /// The reasons of verdicts, only those that occur.
     #[serde(rename = "bases")]
     pub reasons: Vec<ReasonReport>,
@@ -140,17 +148,46 @@ pub struct WeightFacts {
     pub matched: f64,
 }
 
-/// The units with one top-level domain.
+/// A list that groups the units of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
+pub struct GroupListFacts {
+    /// The units that the list has.
+    pub entries: u64,
+    /// The counted units that have a group.
+    pub units_matched: u64,
+    /// The lines that give a unit another group than the line that decides.
+    pub overruled: u64,
+}
+
+/// The units in one group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct UnitGroup {
-    /// The top-level domain, such as `com`. `(ip)` for addresses, and `(other)` for the units
-    /// beyond the largest groups.
+    /// The name of the group in the list, and [`NO_GROUP`](super::NO_GROUP) for the other units.
+    /// Or the top-level domain, such as `com`; `(ip)` for addresses, and `(other)` for the units
+    /// beyond the largest domains.
     pub name: String,
-    /// The number of units.
+    /// The number of units in the group.
+    pub of: u64,
+    /// The number of counted units: all, or those of a sample of the group.
     pub units: u64,
     /// The units by coverage, for each agent in the order given.
     pub agents: Vec<CoverageCounts>,
+    /// The intervals of the shares of the counted units, for each agent; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Vec<CoverageCounts<Interval>>>,
+}
+
+impl UnitGroup {
+    /// The sample of the group in a report with this sample.
+    pub fn sample(&self, of_report: &SampleFacts) -> SampleFacts {
+        SampleFacts {
+            units: self.units,
+            of: self.of,
+            ..*of_report
+        }
+    }
 }
 
 /// A figure that one registrable domain holds more than a tenth of. Figures of less than 20 units
@@ -178,6 +215,9 @@ pub struct AgentReport {
     /// The units by coverage.
     #[serde(rename = "origins")]
     pub units: CoverageCounts,
+    /// The intervals of the shares of the units; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<CoverageCounts<Interval>>,
     /// The sums of the weights by coverage; `None` without weights.
     pub weighted: Option<CoverageCounts<f64>>,
     /// The URLs of the lists by verdict.
@@ -210,7 +250,7 @@ pub struct CoverageCounts<N = u64> {
     pub not: N,
 }
 
-impl<N: Copy + AddAssign> CoverageCounts<N> {
+impl<N: Copy> CoverageCounts<N> {
     /// The names of the counts, as in the JSON.
     pub const NAMES: [&'static str; 8] = [
         "wholly",
@@ -237,6 +277,20 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
         ]
     }
 
+    /// The same counts in another form.
+    fn map<M>(&self, mut form: impl FnMut(N) -> M) -> CoverageCounts<M> {
+        CoverageCounts {
+            wholly: form(self.wholly),
+            wholly_by_name: form(self.wholly_by_name),
+            wholly_by_global: form(self.wholly_by_global),
+            wholly_by_status: form(self.wholly_by_status),
+            partly: form(self.partly),
+            partly_by_name: form(self.partly_by_name),
+            partly_by_global: form(self.partly_by_global),
+            not: form(self.not),
+        }
+    }
+
     fn values_mut(&mut self) -> [&mut N; 8] {
         [
             &mut self.wholly,
@@ -249,7 +303,9 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
             &mut self.not,
         ]
     }
+}
 
+impl<N: Copy + AddAssign> CoverageCounts<N> {
     pub(super) fn add(&mut self, of: AgentCoverage, origins: N) {
         let (sum, part) = match (of.coverage, of.decided_by) {
             (Coverage::Wholly, DecidedBy::Name) => {
@@ -281,6 +337,11 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
 }
 
 impl CoverageCounts {
+    /// The intervals of the shares of a sample's units.
+    pub(super) fn intervals(&self, sample: &SampleFacts) -> CoverageCounts<Interval> {
+        self.map(|part| sample.interval(part, sample.units))
+    }
+
     /// The sort key of agents, the most refused last.
     pub(super) fn refusal_rank(&self) -> [u64; 3] {
         [self.wholly_by_name, self.wholly, self.partly]
@@ -343,7 +404,7 @@ pub struct AgentSubset {
 }
 
 /// The figures of a set of agents.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetReport {
     /// The name as given, such as `@ai-train`.
@@ -353,10 +414,37 @@ pub struct SetReport {
     /// Units by the number of agents of the set that they refuse.
     #[serde(flatten)]
     pub together: Together,
+    /// The intervals of their shares; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<TogetherIntervals>,
+}
+
+/// The intervals of the shares of [`Together`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TogetherIntervals {
+    /// Of [`Together::all_wholly`].
+    pub all_wholly: Interval,
+    /// Of [`Together::any_wholly`].
+    pub any_wholly: Interval,
+    /// Of [`Together::any_refused`].
+    pub any_refused: Interval,
+}
+
+impl Together {
+    /// The intervals of the shares of a sample.
+    pub(super) fn intervals(&self, sample: &SampleFacts) -> TogetherIntervals {
+        let interval = |part| sample.interval(part, sample.units);
+        TogetherIntervals {
+            all_wholly: interval(self.all_wholly),
+            any_wholly: interval(self.any_wholly),
+            any_refused: interval(self.any_refused),
+        }
+    }
 }
 
 /// The verdicts with one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReasonReport {
     /// The reason.
@@ -364,6 +452,9 @@ pub struct ReasonReport {
     pub reason: Reason,
     /// Origins of the snapshot.
     pub origins: u64,
+    /// The interval of their share; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// Of these, the origins that the status policy refuses to every agent, without a rule.
     pub origins_refused: u64,
     /// URLs of the lists.
@@ -395,7 +486,7 @@ pub struct OriginReport {
 }
 
 /// The most frequent disallow rules.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RulesByOrigins {
     /// The number of distinct disallow rules that the agents obey.
@@ -406,13 +497,16 @@ pub struct RulesByOrigins {
 }
 
 /// A rule, and the number of origins that have it for an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RuleByOrigins {
     /// The rule with its path in normal form, such as `Disallow: /private/`.
     pub rule: String,
     /// Origins with the rule in the rules for one agent or more.
     pub origins: u64,
+    /// The interval of their share; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// The same for each agent, in the order of the agents.
     pub agents: Vec<u64>,
 }
@@ -445,7 +539,7 @@ pub struct DecidingRule {
 }
 
 /// The declared preferences of one field about the use of content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SignalReport {
     /// The field in lower case.
@@ -454,6 +548,9 @@ pub struct SignalReport {
     pub files: u64,
     /// Origins that use such a file.
     pub origins: u64,
+    /// The interval of their share; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// Origins that have the field with a path, which limits it to a part of their URLs.
     pub with_path: u64,
     /// The values, such as `ai-train=no`, sorted by the number of origins.
@@ -465,13 +562,16 @@ pub struct SignalReport {
 }
 
 /// One value of a field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SignalValue {
     /// The value in lower case, without white space.
     pub value: String,
     /// Origins with the value, once or several times.
     pub origins: u64,
+    /// The interval of their share of the origins with the field; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
 }
 
 /// One explained refusal.

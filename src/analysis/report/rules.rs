@@ -173,6 +173,7 @@ impl TopRules {
         let top = rules.map(|(rule, count)| RuleByOrigins {
             rule: rule.text.clone(),
             origins: count.origins,
+            interval: None,
             agents: count.agents.clone(),
         });
         let mut top: Vec<RuleByOrigins> = top.collect();

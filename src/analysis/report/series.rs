@@ -1,11 +1,14 @@
 //! A series: the figures of several snapshots, for charts over time.
 
 use crate::analysis::report::model::{
-    CoverageCounts, Judging, SetReport, SnapshotFacts, Together, WeightFacts,
+    CoverageCounts, GroupListFacts, Judging, SetReport, SnapshotFacts, Together, TogetherIntervals,
+    UnitGroup, WeightFacts,
 };
+use crate::analysis::report::sampling::{Interval, SampleFacts};
 use crate::analysis::report::unit_kind::UnitKind;
 use serde::Serialize;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// The figures of several snapshots, in the order given. Serialized, it is the output of
 /// `robosieve report --series`.
@@ -55,12 +58,21 @@ pub struct SeriesPoint {
     pub judging: Judging,
     /// The number of counted units.
     pub units: u64,
+    /// The sample that these units are; `None` if all are counted.
+    pub sample: Option<SampleFacts>,
     /// The weights of the units; `None` without weights.
     pub weights: Option<WeightFacts>,
     /// Units by the number of agents that they refuse.
     pub together: Together,
+    /// The intervals of their shares; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together_intervals: Option<TogetherIntervals>,
     /// The sets of agents, in the order given.
     pub sets: Vec<SetReport>,
+    /// The units by group; `None` unless requested.
+    pub groups: Option<Vec<UnitGroup>>,
+    /// The list that groups the units, if there is one.
+    pub group_list: Option<GroupListFacts>,
     /// Each agent, in the order given.
     pub agents: Vec<AgentPoint>,
 }
@@ -74,8 +86,21 @@ pub struct AgentPoint {
     /// The units by coverage.
     #[serde(rename = "origins")]
     pub units: CoverageCounts,
+    /// The intervals of the shares of the units; `None` without a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<CoverageCounts<Interval>>,
     /// The sums of the weights by coverage; `None` without weights.
     pub weighted: Option<CoverageCounts<f64>>,
+}
+
+impl SeriesPoint {
+    /// The group with this name.
+    pub fn group(&self, name: &str) -> Option<&UnitGroup> {
+        self.groups
+            .iter()
+            .flatten()
+            .find(|group| group.name == name)
+    }
 }
 
 impl Series {
@@ -87,6 +112,21 @@ impl Series {
             common_units: None,
             points: Vec::new(),
         }
+    }
+
+    /// The names of the groups of all points: those of the last point first, in its order.
+    pub fn group_names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut known = HashSet::new();
+        for point in self.points.iter().rev() {
+            let groups = point.groups.iter().flatten();
+            names.extend(
+                groups
+                    .map(|group| group.name.as_str())
+                    .filter(|name| known.insert(*name)),
+            );
+        }
+        names
     }
 
     /// The numbers of the agents, the most refused first, as

@@ -109,7 +109,11 @@ impl FieldCounts {
         } = self;
         let mut values: Vec<SignalValue> = values
             .into_iter()
-            .map(|(value, origins)| SignalValue { value, origins })
+            .map(|(value, origins)| SignalValue {
+                value,
+                origins,
+                interval: None,
+            })
             .collect();
         // By frequency, then by text, so that the order does not depend on the threads.
         values.sort_by(|a, b| {
@@ -123,6 +127,7 @@ impl FieldCounts {
             field,
             files,
             origins,
+            interval: None,
             with_path,
             values,
             more,

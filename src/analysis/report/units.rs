@@ -5,11 +5,12 @@
 //! report by host is a report over fewer rows of the snapshot, and every figure keeps its meaning.
 
 use crate::analysis::report::counts::row_chunks;
+use crate::analysis::report::sampling::Sampling;
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::error::Result;
 use crate::snapshot::{OriginEntry, OutcomeClass, Snapshot};
 use rayon::prelude::*;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 /// A 128-bit hash of a name: units are compared by it, which takes less memory than their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,6 +159,16 @@ fn candidates(snapshot: &Snapshot, kind: UnitKind) -> Result<Vec<UnitCandidate>>
     Ok(candidates)
 }
 
+/// The hash that orders units for a sample: XXH3 with 64 bits and this seed, of the host, of the
+/// registrable domain or of the origin.
+pub(super) fn sample_hash(snapshot: &Snapshot, kind: UnitKind, row: u32, seed: u64) -> Result<u64> {
+    let entry = snapshot.origin_at(row)?;
+    Ok(match kind {
+        UnitKind::Origin => xxh3_64_with_seed(entry.origin().as_bytes(), seed),
+        _ => xxh3_64_with_seed(kind.unit_of(entry.host()).as_bytes(), seed),
+    })
+}
+
 /// The rows of the snapshot that a report counts: one per unit.
 #[derive(Clone, Debug)]
 pub(super) enum UnitRows {
@@ -182,6 +193,34 @@ impl UnitRows {
             .filter(|candidate| within.is_none_or(|set| set.contains(candidate.unit)))
             .map(|candidate| candidate.row)
             .collect();
+        rows.par_sort_unstable();
+        Ok(Self::Selected(rows))
+    }
+
+    /// The units with the smallest hashes of their names, at most as many as the sample has.
+    /// Memory: 16 bytes per unit.
+    pub(super) fn sample(
+        &self,
+        snapshot: &Snapshot,
+        kind: UnitKind,
+        sampling: Sampling,
+    ) -> Result<Self> {
+        if self.len() <= sampling.size {
+            return Ok(self.clone());
+        }
+        let parts = self.chunks().map(|rows| {
+            let hashed =
+                rows.map(|row| Ok((sample_hash(snapshot, kind, row, sampling.seed)?, row)));
+            hashed.collect::<Result<Vec<_>>>()
+        });
+        let mut hashed: Vec<(u64, u32)> = parts.collect::<Result<Vec<_>>>()?.concat();
+        // Rows decide between equal hashes, so the pairs are distinct and the sample is unique.
+        let size = sampling.size as usize;
+        if size > 0 {
+            hashed.select_nth_unstable(size - 1);
+        }
+        hashed.truncate(size);
+        let mut rows: Vec<u32> = hashed.into_iter().map(|(_, row)| row).collect();
         rows.par_sort_unstable();
         Ok(Self::Selected(rows))
     }

@@ -1,13 +1,13 @@
 //! Weights of hosts or domains, such as their ranks in a list of popular sites.
 
 use crate::analysis::report::model::{CoverageCounts, WeightFacts};
+use crate::analysis::report::name_list::{NameLine, canonical_name, cut, read_lines};
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::analysis::report::units::UnitRows;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::file_pass::{AgentCoverage, SetCoverages};
 use crate::judge::engine::Engine;
 use crate::snapshot::Snapshot;
-use crate::url::Origin;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -57,35 +57,18 @@ enum WeightForm {
 
 impl Weights {
     /// Reads lines of a name, a TAB or a comma, and a weight; or of a rank, a TAB or a comma, and a
-    /// name. The first line decides. Blank lines are skipped, and so is a first line without
-    /// numbers and dots, which is a header.
+    /// name. The first line decides. Blank lines and lines that begin with `#` are skipped, and so
+    /// is a first line without numbers and dots, which is a header.
     ///
     /// # Errors
-    /// [`ErrorKind::BadList`] with the number of a line of another form, of a weight that is
-    /// negative or not a number, of a rank of 0, and of a name that an earlier line has. Errors of
-    /// the reader.
-    pub fn read(mut input: impl BufRead) -> Result<Self> {
+    /// [`ErrorKind::BadList`](crate::ErrorKind::BadList) with the number of a line of another form,
+    /// of a weight that is negative or not a number, of a rank of 0, of a name that an earlier line
+    /// has, and of a line longer than 64 KiB. Errors of the reader.
+    pub fn read(input: impl BufRead) -> Result<Self> {
         let mut weights = Self::default();
         let mut form = None;
-        let mut text = Vec::new();
-        for line in 1.. {
-            text.clear();
-            if input.read_until(b'\n', &mut text)? == 0 {
-                break;
-            }
-            let text = text.trim_ascii();
-            // A byte order mark, as some spreadsheets write.
-            let text = if line == 1 {
-                text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
-            } else {
-                text
-            };
-            if !text.is_empty() {
-                weights
-                    .add_line(line, text, &mut form)
-                    .map_err(|what| bad_line(line, &what))?;
-            }
-        }
+        let fields = "a name and a weight, or a rank and a name";
+        read_lines(input, fields, |line| weights.add_line(&line, &mut form))?;
         Ok(weights)
     }
 
@@ -110,21 +93,12 @@ impl Weights {
 
     fn add_line(
         &mut self,
-        line: u64,
-        text: &[u8],
+        line: &NameLine<'_>,
         form: &mut Option<WeightForm>,
     ) -> Result<(), String> {
-        let text = String::from_utf8_lossy(text);
-        let Some((first, second)) = text.split_once(['\t', ',']) else {
-            let text = cut(&text);
-            return Err(format!(
-                "{text:?} has no TAB or comma; give a name and a weight, or a rank and a name"
-            ));
-        };
-        let first = first.trim();
-        let second = second.trim();
+        let NameLine { first, second, .. } = *line;
         // A list may have a header, which has no number and no domain.
-        if line == 1 && is_column(first) && is_column(second) {
+        if line.is_first && is_column(first) && is_column(second) {
             return Ok(());
         }
         let of_line = match number(second) {
@@ -136,7 +110,7 @@ impl Weights {
             WeightForm::NameWeight => (first, weight(second)?),
             WeightForm::RankName => (second, weight_of_rank(first)?),
         };
-        let unit = unit_name(name)?;
+        let unit = canonical_name(name)?;
         let entry = u32::try_from(self.entries.len())
             .map_err(|_| "more than 4 billion names".to_owned())?;
         match self.numbers.entry(xxh3_128(unit.as_bytes())) {
@@ -151,18 +125,12 @@ impl Weights {
                 ));
             }
         };
-        self.entries.push(WeightEntry { weight, line });
+        self.entries.push(WeightEntry {
+            weight,
+            line: line.number,
+        });
         Ok(())
     }
-}
-
-fn bad_line(line: u64, what: &str) -> Error {
-    Error::from(ErrorKind::BadList(format!("line {line}: {what}")))
-}
-
-/// The beginning of a text, for messages.
-fn cut(text: &str) -> String {
-    text.chars().take(60).collect()
 }
 
 /// Whether a field of the first line is the name of a column, which has no dots.
@@ -191,25 +159,6 @@ fn weight_of_rank(text: &str) -> Result<f64, String> {
             cut(text)
         )
     })
-}
-
-/// The canonical form of a host or domain: Punycode, in lower case, without a final dot.
-fn unit_name(name: &str) -> Result<String, String> {
-    let is_name = !name.is_empty() && !name.contains(['/', '?', '#', '@', '\\']);
-    let origin = is_name
-        .then(|| Origin::of(format!("https://{name}").as_bytes()))
-        .flatten();
-    let host = origin
-        .as_ref()
-        .and_then(|origin| origin.as_str().strip_prefix("https://"));
-    let host = host.filter(|host| host.ends_with(']') || !host.contains(':'));
-    let host = host.ok_or_else(|| {
-        format!(
-            "{:?} is not a host or domain; give a name such as example.com",
-            cut(name)
-        )
-    })?;
-    Ok(UnitKind::Host.unit_of(host).to_owned())
 }
 
 /// A unit with a weight.

@@ -2,7 +2,7 @@
 
 use super::super::counts::grouped;
 use super::super::escape::escape_cut;
-use super::super::shares::{share, weight_share};
+use super::super::shares::{interval, share, weight_share};
 use super::scale::ShareScale;
 use maud::{Markup, html};
 
@@ -25,6 +25,20 @@ pub(crate) fn unbroken(text: &str) -> String {
 /// A count and its share of a whole.
 pub(crate) fn number_of(pointer: &str, value: u64, whole: u64) -> Markup {
     html! { (number(pointer, value)) " " span.soft { "(" (unbroken(&share(value, whole))) ")" } }
+}
+
+/// A count and its share of a whole, with the interval of the share, if it is estimated.
+pub(crate) fn number_within(
+    pointer: &str,
+    value: u64,
+    whole: u64,
+    ends: Option<(f64, f64)>,
+) -> Markup {
+    let Some((low, high)) = ends else {
+        return number_of(pointer, value, whole);
+    };
+    let share = format!("{}; {} %", share(value, whole), interval(low, high));
+    html! { (number(pointer, value)) " " span.soft { "(" (unbroken(&share)) ")" } }
 }
 
 pub(crate) fn fact(name: &str, value: Markup) -> Markup {

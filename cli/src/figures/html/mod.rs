@@ -10,7 +10,7 @@ mod scale;
 pub(crate) use bar_rows::{BarRow, bar_rows};
 pub(crate) use components::{
     BarSegment, LONGEST_NAME, LONGEST_TEXT, and_more, bar, code, fact, hatching, key, legend,
-    meter, number, number_of, unbroken,
+    meter, number, number_of, number_within, unbroken,
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(crate) use scale::ShareScale;

@@ -2,7 +2,7 @@
 
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
-use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments};
+use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments, unit_number};
 use crate::figures::html::{
     BarRow, BarSegment, and_more, bar_rows, legend, number, number_of, unbroken,
 };
@@ -14,14 +14,13 @@ const AGENTS: usize = 40;
 
 /// The units that refuse each agent.
 pub(super) fn origins(report: &Report) -> Markup {
-    let whole = report.units;
     let shown = report
         .agents_by_refusal()
         .into_iter()
         .filter_map(|i| Some((i, report.agents.get(i)?)));
     let agents: Vec<BarRow<'_>> = shown
         .take(AGENTS)
-        .map(|(i, agent)| origins_row(i, agent, whole))
+        .map(|(i, agent)| origins_row(i, agent, report))
         .collect();
     html! {
         section {
@@ -36,7 +35,7 @@ pub(super) fn origins(report: &Report) -> Markup {
 }
 
 /// The bar of an agent. Its numbers are next to it, each with its pointer into the JSON.
-fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
+fn origins_row<'r>(i: usize, agent: &'r AgentReport, report: &Report) -> BarRow<'r> {
     let CoverageCounts {
         wholly,
         wholly_by_name,
@@ -48,8 +47,9 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
         ..
     } = agent.units;
     let pointer = format!("/agents/{i}/origins");
+    let of_units = |key: &str, count| unit_number(report, &format!("{pointer}/{key}"), count);
     // The share of all units is next to the name, where a reader compares agents.
-    let headline = html! { "wholly " (number_of(&format!("{pointer}/wholly"), wholly, whole)) };
+    let headline = html! { "wholly " (of_units("wholly", wholly)) };
     BarRow {
         name: &agent.agent,
         headline,
@@ -66,10 +66,10 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
         ),
         refusals: WHOLLY,
         details: html! {
-            span { "by name " (number_of(&format!("{pointer}/wholly_by_name"), wholly_by_name, whole)) ", " }
-            span { "by * " (number_of(&format!("{pointer}/wholly_by_global"), wholly_by_global, whole)) ", " }
+            span { "by name " (of_units("wholly_by_name", wholly_by_name)) ", " }
+            span { "by * " (of_units("wholly_by_global", wholly_by_global)) ", " }
             span { "by status " (number(&format!("{pointer}/wholly_by_status"), wholly_by_status)) "; " }
-            span { "partly " (number_of(&format!("{pointer}/partly"), partly, whole))
+            span { "partly " (of_units("partly", partly))
                 ", by name " (number(&format!("{pointer}/partly_by_name"), partly_by_name)) "; " }
             span { "not " (number(&format!("{pointer}/not"), not)) }
         },

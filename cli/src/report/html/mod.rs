@@ -11,7 +11,7 @@ use super::headlines;
 use super::unit_names::{plural_title, units};
 use crate::figures::counts::counted;
 use crate::figures::html::{document, fact, hatching, head, number, unbroken};
-use crate::figures::shares::share;
+use crate::figures::shares::{interval, share};
 use crate::time::{day, minute};
 use maud::{Markup, html};
 use robosieve::report::{ListFacts, Report, UnitKind};
@@ -54,9 +54,9 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
             p.kicker { "robots.txt report, " (day(made_at)) }
             h1 { (title) }
             div.tiles {
-                (tile(number("/together/any_wholly", report.together.any_wholly), share(report.together.any_wholly, report.units),
+                (tile(number("/together/any_wholly", report.together.any_wholly), &share_of_units(report, report.together.any_wholly),
                     &format!("of the {units} wholly refuse at least one of the agents")))
-                (tile(number("/together/any_refused", report.together.any_refused), share(report.together.any_refused, report.units),
+                (tile(number("/together/any_refused", report.together.any_refused), &share_of_units(report, report.together.any_refused),
                     &format!("of the {units} refuse something to at least one of them")))
                 @if let Some(lists) = &report.lists { (list_tiles(lists)) }
             }
@@ -64,6 +64,10 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
                 (fact("Counted by", html! { (report.by.name()) }))
                 @if report.by != UnitKind::Origin {
                     (fact(&plural_title(report.by), number("/units", report.units)))
+                }
+                @if let Some(sample) = &report.sample {
+                    (fact("Random sample of", html! { (number("/sample/of", sample.of)) ", seed " (sample.seed) }))
+                    (fact("Intervals", html! { "95\u{a0}%, Wilson" }))
                 }
                 (fact("Origins", number("/snapshot/origins", snapshot.origins)))
                 (fact("Distinct robots.txt", number("/snapshot/robots_files", snapshot.robots_files)))
@@ -79,15 +83,27 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
     }
 }
 
-fn tile(number: Markup, share: String, label: &str) -> Markup {
-    html! { div.tile { b { (unbroken(&share)) } (label) " " span.soft { "(" (number) ")" } } }
+/// A share of the units, with the interval of a sample.
+fn share_of_units(report: &Report, part: u64) -> String {
+    let share = share(part, report.units);
+    match report
+        .sample
+        .map(|sample| sample.interval(part, report.units))
+    {
+        Some(of) => format!("{share} ({})", interval(of.low, of.high)),
+        None => share,
+    }
+}
+
+fn tile(number: Markup, share: &str, label: &str) -> Markup {
+    html! { div.tile { b { (unbroken(share)) } (label) " " span.soft { "(" (number) ")" } } }
 }
 
 fn list_tiles(lists: &ListFacts) -> Markup {
     html! {
-        (tile(number("/lists/refused_to_any", lists.refused_to_any), share(lists.refused_to_any, lists.lines),
+        (tile(number("/lists/refused_to_any", lists.refused_to_any), &share(lists.refused_to_any, lists.lines),
             "of the URLs are refused to at least one of them"))
-        (tile(number("/lists/allowed_to_all", lists.allowed_to_all), share(lists.allowed_to_all, lists.lines),
+        (tile(number("/lists/allowed_to_all", lists.allowed_to_all), &share(lists.allowed_to_all, lists.lines),
             "of the URLs are allowed to all of them"))
     }
 }

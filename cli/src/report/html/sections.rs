@@ -2,6 +2,7 @@
 
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
+use super::unit_sections::{number_in_sample, unit_number};
 use crate::figures::escape::escape_cut;
 use crate::figures::html::{
     BarSegment, LONGEST_NAME, LONGEST_TEXT, and_more, bar, code, key, meter, number, number_of,
@@ -11,7 +12,7 @@ use crate::time::minute;
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;
-use robosieve::report::{Example, OriginReport, Report};
+use robosieve::report::{Example, OriginReport, Report, SampleFacts};
 use robosieve::robots::RobotsLine;
 
 /// The most columns and rows, so that the page stays small for any `--top`; the JSON has all.
@@ -63,7 +64,7 @@ pub(super) fn reasons(report: &Report) -> Markup {
                     @for (i, reason) in report.reasons.iter().enumerate() {
                         tr {
                             td { (key(&classes[i])) (reason.reason.description()) }
-                            td.n { (number_of(&format!("/bases/{i}/origins"), reason.origins, report.units)) }
+                            td.n { (unit_number(report, &format!("/bases/{i}/origins"), reason.origins)) }
                             @if let Some((urls, lists)) = reason.urls.zip(report.lists.as_ref()) {
                                 td.n { (number_of(&format!("/bases/{i}/urls"), urls, lists.lines)) }
                             }
@@ -159,7 +160,13 @@ fn sign(coverage: Coverage) -> &'static str {
 type RuleRow<'r> = (&'r str, String, u64);
 
 /// A table of rules with the number that each refuses, and a bar. Without rules, only the caption.
-fn rule_table(caption: &Markup, headings: [&str; 2], rows: &[RuleRow<'_>], whole: u64) -> Markup {
+fn rule_table(
+    caption: &Markup,
+    headings: [&str; 2],
+    rows: &[RuleRow<'_>],
+    whole: u64,
+    sample: Option<&SampleFacts>,
+) -> Markup {
     html! {
         @if rows.is_empty() {
             p.soft { (caption) }
@@ -171,7 +178,7 @@ fn rule_table(caption: &Markup, headings: [&str; 2], rows: &[RuleRow<'_>], whole
                     @for (rule, pointer, count) in rows.iter().take(ROWS) {
                         tr {
                             td.text { (code(rule, LONGEST_TEXT)) (meter("rule", *count, whole)) }
-                            td.n { (number_of(pointer, *count, whole)) }
+                            td.n { (number_in_sample(sample, pointer, *count, whole)) }
                         }
                     }
                 }
@@ -206,7 +213,7 @@ pub(super) fn deciding(report: &Report) -> Markup {
         section {
             p.kicker { "The rules that refuse most URLs" }
             h2 { (unbroken(&heading)) }
-            (rule_table(&caption, ["Deciding rule", "Refused URLs"], &rows, deciding.explained))
+            (rule_table(&caption, ["Deciding rule", "Refused URLs"], &rows, deciding.explained, None))
         }
     }
 }
@@ -228,7 +235,7 @@ pub(super) fn rules(report: &Report) -> Markup {
         section {
             p.kicker { "The rules that most " (units(report.by)) " have" }
             h2 { (unbroken(&headlines::rules(report))) }
-            (rule_table(&caption, ["Rule", &plural_title(report.by)], &rows, report.units))
+            (rule_table(&caption, ["Rule", &plural_title(report.by)], &rows, report.units, report.sample.as_ref()))
         }
     }
 }
@@ -257,7 +264,7 @@ pub(super) fn signals(report: &Report) -> Markup {
                         @for (i, value) in signal.values.iter().take(ROWS).enumerate() {
                             tr {
                                 td.text { (code(&value.value, LONGEST_TEXT)) (meter("rule", value.origins, signal.origins)) }
-                                td.n { (number_of(&format!("/signals/{s}/values/{i}/origins"), value.origins, signal.origins)) }
+                                td.n { (number_in_sample(report.sample.as_ref(), &format!("/signals/{s}/values/{i}/origins"), value.origins, signal.origins)) }
                             }
                         }
                     }

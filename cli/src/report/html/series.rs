@@ -2,10 +2,10 @@
 
 use super::super::unit_names::{plural_title, units};
 use super::line_chart::{ChartLine, line_chart};
-use super::unit_sections::explanation;
+use super::unit_sections::{explanation, number_in_sample};
 use crate::figures::escape::escape_cut;
 use crate::figures::html::{
-    LONGEST_NAME, ShareScale, and_more, document, fact, head, number, number_of, unbroken,
+    LONGEST_NAME, ShareScale, and_more, document, fact, head, number, unbroken,
 };
 use crate::figures::shares::weight_share;
 use crate::time::day;
@@ -17,6 +17,9 @@ use robosieve::report::{AgentPoint, CoverageCounts, Series, SeriesPoint};
 const AGENTS: usize = 40;
 const LABELS: usize = 24;
 const ROWS: usize = 240;
+
+/// The most groups with charts.
+const GROUPS: usize = 30;
 
 /// The most agents whose charts are larger.
 const FEW: usize = 2;
@@ -47,6 +50,7 @@ pub(in super::super) fn series_page(series: &Series, made_at: i64) -> String {
                 @if series.points.iter().any(|point| point.weights.is_some()) {
                     (charts(series, &agents, &WEIGHTED))
                 }
+                (group_charts(series, &agents))
                 (tables(series, &agents))
             }
             footer {
@@ -86,6 +90,9 @@ fn header(series: &Series, title: &str, made_at: i64) -> Markup {
             h1 { (title) }
             dl.facts {
                 (fact("Snapshots", html! { (series.points.len()) }))
+                @if let Some(sample) = series.points.iter().find_map(|point| point.sample) {
+                    (fact("Random samples of", html! { (sample.size) ", seed " (sample.seed) }))
+                }
                 @if let Some(common) = series.common_units {
                     (fact(&format!("{} in all snapshots", plural_title(series.by)), number("/common_units", common)))
                 }
@@ -264,6 +271,71 @@ fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
     }
 }
 
+/// Small multiples: one chart per group, of the agent that is refused most. Nothing without groups.
+fn group_charts(series: &Series, agents: &[usize]) -> Markup {
+    let names = series.group_names();
+    let Some(&agent) = agents.first().filter(|_| !names.is_empty()) else {
+        return html! {};
+    };
+    let labels: Vec<&str> = series
+        .points
+        .iter()
+        .map(|point| point.label.as_str())
+        .collect();
+    let mut charts: Vec<(&str, [ChartLine<'_>; 2])> = Vec::new();
+    for name in names.iter().take(GROUPS) {
+        charts.push((name, group_lines(series, name, agent)));
+    }
+    let most = charts
+        .iter()
+        .flat_map(|(_, [total, _])| &total.percents)
+        .copied()
+        .fold(0.0, f64::max);
+    let scale = ShareScale::of(most);
+    let units = units(series.by);
+    html! {
+        section {
+            p.kicker { "Refused wholly, by group" }
+            h2 { "The " (units) " of each group that refuse " (escape_cut(&series.agents[agent], LONGEST_NAME)) }
+            ul.legend {
+                li { (line_key(WHOLLY.classes[0])) (WHOLLY.total) }
+                li { (line_key(WHOLLY.classes[1])) "of these, by name" }
+            }
+            div.charts { @for (name, lines) in &charts { (chart(name, &labels, lines, scale)) } }
+            (and_more(names.len(), GROUPS, "groups"))
+            (and_more(series.agents.len(), 1, "agents"))
+        }
+    }
+}
+
+/// The two lines of an agent in a group. A snapshot without units of the group has 0.
+fn group_lines<'c>(series: &Series, group: &str, agent: usize) -> [ChartLine<'c>; 2] {
+    let percents = |count: fn(&CoverageCounts) -> u64| {
+        let of_point = |point: &SeriesPoint| {
+            let group = point.group(group);
+            let counts = group.and_then(|group| Some((group.agents.get(agent)?, group.units)));
+            counts.map_or(0.0, |(of, units)| {
+                ShareScale::WHOLE.position(count(of) as f64, units as f64)
+            })
+        };
+        series.points.iter().map(of_point).collect()
+    };
+    [
+        ChartLine {
+            class: WHOLLY.classes[0],
+            name: WHOLLY.total,
+            percents: percents(|of| of.wholly),
+            has_points: false,
+        },
+        ChartLine {
+            class: WHOLLY.classes[1],
+            name: "by name",
+            percents: percents(|of| of.wholly_by_name),
+            has_points: false,
+        },
+    ]
+}
+
 fn chart(agent: &str, labels: &[&str], lines: &[ChartLine<'_>; 2], scale: ShareScale) -> Markup {
     let [now, now_by_name] = lines.each_ref().map(|line| {
         let last = line.percents.last().copied().unwrap_or_default();
@@ -332,7 +404,7 @@ fn row(p: usize, point: &SeriesPoint, agent: usize) -> Markup {
         tr {
             th.origin { (escape_cut(&point.label, LABEL)) }
             @for ((key, name), value) in COLUMNS.iter().zip(values) {
-                td.n data-label=(name) { (number_of(&format!("/points/{p}/agents/{agent}/origins/{key}"), value, point.units)) }
+                td.n data-label=(name) { (number_in_sample(point.sample.as_ref(), &format!("/points/{p}/agents/{agent}/origins/{key}"), value, point.units)) }
             }
         }
     }

@@ -1,14 +1,17 @@
-//! The units of a report in its texts, and the sections of weights and of top-level domains.
+//! The units of a report in its texts, and the sections of sets, weights and groups.
 
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use crate::figures::escape::escape_cut;
 use crate::figures::html::{
-    BarRow, BarSegment, LONGEST_NAME, and_more, bar_rows, legend, number, number_of, unbroken,
+    BarRow, BarSegment, LONGEST_NAME, and_more, bar_rows, legend, number, number_of, number_within,
+    unbroken,
 };
 use crate::figures::shares::weight_share;
 use maud::{Markup, html};
-use robosieve::report::{CoverageCounts, Report, SetReport, UnitGroup, UnitKind};
+use robosieve::report::{
+    CoverageCounts, NO_GROUP, Report, SampleFacts, SetReport, UnitGroup, UnitKind,
+};
 use std::cmp::Ordering;
 
 /// The most rows of agents, the most columns of agents, and the most rows of groups. The JSON has
@@ -41,6 +44,22 @@ pub(super) fn coverage_segments(sizes: [f64; 5]) -> Vec<BarSegment<'static>> {
         .collect()
 }
 
+/// A count of units and its share, with the interval of a sample.
+pub(super) fn unit_number(report: &Report, pointer: &str, count: u64) -> Markup {
+    number_in_sample(report.sample.as_ref(), pointer, count, report.units)
+}
+
+/// A count and its share of some units, with the interval of a sample.
+pub(super) fn number_in_sample(
+    sample: Option<&SampleFacts>,
+    pointer: &str,
+    count: u64,
+    whole: u64,
+) -> Markup {
+    let interval = sample.map(|sample| sample.interval(count, whole));
+    number_within(pointer, count, whole, interval.map(|of| (of.low, of.high)))
+}
+
 /// The explanation of units.
 pub(super) fn explanation(by: UnitKind) -> String {
     let unit = match by {
@@ -65,7 +84,7 @@ pub(super) fn sets(report: &Report) -> Markup {
             h2 { (unbroken(&heading)) }
             table.stacked {
                 thead { tr { th { "Set" } th.n { "Agents" } @for (_, name) in SET_COUNTS { th.n { (name) } } } }
-                tbody { @for (s, set) in report.sets.iter().take(SETS).enumerate() { (set_row(s, set, report.units)) } }
+                tbody { @for (s, set) in report.sets.iter().take(SETS).enumerate() { (set_row(s, set, report)) } }
             }
             (and_more(report.sets.len(), SETS, "sets"))
         }
@@ -79,7 +98,7 @@ const SET_COUNTS: [(&str, &str); 3] = [
     ("any_refused", "refuse one in part"),
 ];
 
-fn set_row(s: usize, set: &SetReport, whole: u64) -> Markup {
+fn set_row(s: usize, set: &SetReport, report: &Report) -> Markup {
     let of = set.together;
     let counts = [of.any_wholly, of.all_wholly, of.any_refused];
     html! {
@@ -87,7 +106,7 @@ fn set_row(s: usize, set: &SetReport, whole: u64) -> Markup {
             th.origin { bdi { (escape_cut(&set.name, LONGEST_NAME)) } }
             td.n data-label="Agents" { (set.agents.len()) }
             @for ((key, name), count) in SET_COUNTS.iter().zip(counts) {
-                td.n data-label=(name) { (number_of(&format!("/sets/{s}/{key}"), count, whole)) }
+                td.n data-label=(name) { (unit_number(report, &format!("/sets/{s}/{key}"), count)) }
             }
         }
     }
@@ -185,7 +204,7 @@ fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> 
     }
 }
 
-/// The top-level domains, with a column for each of the most refused agents.
+/// The groups, with a column for each of the most refused agents.
 pub(super) fn groups(report: &Report) -> Markup {
     let Some(groups) = &report.groups else {
         return html! {};
@@ -200,17 +219,80 @@ pub(super) fn groups(report: &Report) -> Markup {
         .iter()
         .map(|&i| escape_cut(&report.agents[i].agent, LONGEST_NAME))
         .collect();
+    let columns = GroupColumns { columns, names };
+    let (kind, noun) = match report.group_list {
+        Some(_) => ("group", "groups"),
+        None => ("top-level domain", "top-level domains"),
+    };
     html! {
         section {
-            p.kicker { (plural_title(report.by)) " by top-level domain" }
+            p.kicker { (plural_title(report.by)) " by " (kind) }
             h2 { (unbroken(&headlines::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
-            table.stacked {
-                caption { "Refused wholly, of the " (units(report.by)) " with each top-level domain." }
-                thead { tr { th { "Domain" } th.n { (plural_title(report.by)) } @for name in &names { th.n { (name) } } } }
-                tbody { @for (g, group) in groups.iter().take(GROUPS).enumerate() { (group_row(g, group, report, &columns, &names)) } }
-            }
-            (and_more(groups.len(), GROUPS, "top-level domains"))
+            (group_table(report, groups, &columns, &WHOLLY_REFUSED))
+            (and_more(groups.len(), GROUPS, noun))
             (and_more(report.agents.len(), COLUMNS, "agents"))
+            @if report.group_list.is_some() {
+                @for measure in [&BY_NAME, &PARTLY_REFUSED] {
+                    details {
+                        summary { (measure.title) }
+                        (group_table(report, groups, &columns, measure))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The agents of the tables of groups: their numbers and their names.
+struct GroupColumns {
+    columns: Vec<usize>,
+    names: Vec<String>,
+}
+
+/// A count of a table of groups.
+struct GroupMeasure {
+    title: &'static str,
+    /// The key of the JSON.
+    key: &'static str,
+    count: fn(&CoverageCounts) -> u64,
+}
+
+const WHOLLY_REFUSED: GroupMeasure = GroupMeasure {
+    title: "Refused wholly",
+    key: "wholly",
+    count: |of| of.wholly,
+};
+const BY_NAME: GroupMeasure = GroupMeasure {
+    title: "Refused wholly by name",
+    key: "wholly_by_name",
+    count: |of| of.wholly_by_name,
+};
+const PARTLY_REFUSED: GroupMeasure = GroupMeasure {
+    title: "Refused partly",
+    key: "partly",
+    count: |of| of.partly,
+};
+
+fn group_table(
+    report: &Report,
+    groups: &[UnitGroup],
+    columns: &GroupColumns,
+    measure: &GroupMeasure,
+) -> Markup {
+    let (kind, head) = match report.group_list {
+        Some(_) => ("in each group", "Group"),
+        None => ("with each top-level domain", "Domain"),
+    };
+    // The units without a group are last, and a study compares its groups with them.
+    let shown = groups
+        .iter()
+        .enumerate()
+        .filter(|(g, group)| *g < GROUPS || group.name == NO_GROUP);
+    html! {
+        table.stacked {
+            caption { (measure.title) ", of the " (units(report.by)) " " (kind) "." }
+            thead { tr { th { (head) } th.n { (plural_title(report.by)) } @for name in &columns.names { th.n { (name) } } } }
+            tbody { @for (g, group) in shown { (group_row(g, group, report, columns, measure)) } }
         }
     }
 }
@@ -219,18 +301,18 @@ fn group_row(
     g: usize,
     group: &UnitGroup,
     report: &Report,
-    columns: &[usize],
-    names: &[String],
+    columns: &GroupColumns,
+    measure: &GroupMeasure,
 ) -> Markup {
-    let cells = columns
-        .iter()
-        .filter_map(|&agent| Some((agent, group.agents.get(agent)?)));
+    let agents = columns.columns.iter();
+    let cells = agents.filter_map(|&agent| Some((agent, group.agents.get(agent)?)));
+    let sample = report.sample.map(|sample| group.sample(&sample));
     html! {
         tr {
             th.origin { bdi { (escape_cut(&group.name, LONGEST_NAME)) } }
-            td.n data-label=(plural_title(report.by)) { (number(&format!("/groups/{g}/units"), group.units)) }
-            @for ((agent, counts), name) in cells.zip(names) {
-                td.n data-label=(name) { (number_of(&format!("/groups/{g}/agents/{agent}/wholly"), counts.wholly, group.units)) }
+            td.n data-label=(plural_title(report.by)) { (number(&format!("/groups/{g}/of"), group.of)) }
+            @for ((agent, counts), name) in cells.zip(&columns.names) {
+                td.n data-label=(name) { (number_in_sample(sample.as_ref(), &format!("/groups/{g}/agents/{agent}/{}", measure.key), (measure.count)(counts), group.units)) }
             }
         }
     }
