@@ -60,6 +60,7 @@ pub(crate) struct UnitArgs {
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..),
         conflicts_with = "weights",
+        hide_short_help = true,
         help_heading = UNITS
     )]
     pub sample: Option<u32>,

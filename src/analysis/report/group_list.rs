@@ -132,15 +132,15 @@ impl GroupList {
     }
 
     fn add_line(&mut self, line: &NameLine<'_>) -> Result<(), String> {
-        if line.is_first && !line.first.contains(['.', ':']) {
-            return Ok(());
-        }
         // A ranking has its names in the second column, and a number is a host too (an address).
-        if line.first.bytes().all(|byte| byte.is_ascii_digit()) {
+        if !line.first.is_empty() && line.first.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(format!(
                 "{:?} is a number; give the host or domain first, and then its group",
                 cut(line.first)
             ));
+        }
+        if line.is_first && !line.first.contains(['.', ':']) {
+            return Ok(());
         }
         let name = canonical_name(line.first)?;
         let group = self.number_of(&unquoted(line.second))?;
