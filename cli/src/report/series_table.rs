@@ -44,8 +44,11 @@ const SHARES: [(&str, Share); 5] = [
     }),
 ];
 
+/// A count of a set.
+type SetCount = fn(&Together) -> u64;
+
 /// The tables of the sets of agents, each with its title.
-const SET_COUNTS: [(&str, fn(&Together) -> u64); 2] = [
+const SET_COUNTS: [(&str, SetCount); 2] = [
     ("one of the set wholly", |set| set.any_wholly),
     ("all of the set wholly", |set| set.all_wholly),
 ];

@@ -65,8 +65,11 @@ const LIST_COLUMNS: Columns<'_> = Columns {
     cells: &[19, 13],
 };
 
+/// A count of a group.
+type Measure = fn(&CoverageCounts) -> u64;
+
 /// The tables of groups, each with its title.
-const GROUP_MEASURES: [(&str, fn(&CoverageCounts) -> u64); 3] = [
+const GROUP_MEASURES: [(&str, Measure); 3] = [
     ("wholly refused", |of| of.wholly),
     ("wholly, by name", |of| of.wholly_by_name),
     ("partly refused", |of| of.partly),
