@@ -336,7 +336,13 @@ const WALL: &[(&str, &str, &[&str])] = &[
     (
         "lint",
         "robots::line",
-        &["MAX_LINE", "NumberedLines", "RawLine", "bom_len"],
+        &[
+            "MAX_BODY",
+            "MAX_LINE",
+            "NumberedLines",
+            "RawLine",
+            "bom_len",
+        ],
     ),
     (
         "lint",

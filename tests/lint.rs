@@ -7,7 +7,7 @@ use crate::spec::{cases_dir, load};
 use base64::Engine;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use robosieve::lint::{Code, Finding, InSnapshot, lint, survey};
+use robosieve::lint::{Code, Finding, Fixable, InSnapshot, lint, survey};
 use robosieve::robots::{AgentLine, reference};
 use robosieve::{Agent, AgentMatch, Compiler, Profile, RobotsRef, Snapshot};
 use serde::Deserialize;
@@ -169,15 +169,24 @@ fn the_documentation_lists_all_codes_in_order() {
     assert_eq!(headings, names);
     for code in Code::ALL {
         let row = format!(
-            "| [{0}](#{0}) | {1} | {2} |",
+            "| [{0}](#{0}) | {1} | {2} | {3} |",
             code.name(),
             code.severity(),
-            code.in_snapshot().name()
+            code.in_snapshot().name(),
+            code.fixable().name()
         );
         assert!(
             page.lines().any(|line| line.starts_with(&row)),
             "docs/LINT.md lacks the row {row}"
         );
+        // The section of a code says what its fixes write.
+        let section = page
+            .split(&format!("### {}\n", code.name()))
+            .nth(1)
+            .unwrap();
+        let section = section.split("\n### ").next().unwrap();
+        let has_fix = section.lines().any(|line| line.starts_with("Fixed"));
+        assert_eq!(has_fix, code.fixable() != Fixable::No, "{code}");
     }
 }
 
@@ -427,7 +436,7 @@ fn superfluous_lines_change_nothing(
 const SHARED_NAMES: &[&str] = &["a", "A/2", "b", "b c", "MJ12bot", "mj", "*", "*", "c", ""];
 
 /// The agents that obey groups with these names, chains among them.
-const SHARED_AGENTS: &[&str] = &[
+pub(crate) const SHARED_AGENTS: &[&str] = &[
     "a",
     "b",
     "b c",
@@ -463,7 +472,7 @@ const NESTED_PATHS: &[&str] = &[
 ];
 
 /// A file of a few groups that share some of their names.
-fn file_of_shared_groups(random: &mut Random) -> String {
+pub(crate) fn file_of_shared_groups(random: &mut Random) -> String {
     let mut body = String::new();
     if random.below(8) == 0 {
         body += "disallow: /a\n";
@@ -836,7 +845,7 @@ fn text_and_json_have_all_parts() {
     let keys: Vec<&String> = json[1].as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
-        ["code", "file", "help", "line", "message", "severity"]
+        ["code", "file", "fix", "help", "line", "message", "severity"]
     );
     assert_eq!(
         json_of(&run(dir.path(), &["-q", "--json", "b.example"])),

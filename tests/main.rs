@@ -17,6 +17,7 @@ mod diff;
 mod export;
 mod extensions;
 mod external_sort;
+mod fix;
 mod flipped_bits;
 mod generate;
 mod help;

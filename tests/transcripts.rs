@@ -19,6 +19,7 @@ const PAGES: &[&str] = &[
     "docs/AUDIT.md",
     "docs/EXPORT.md",
     "docs/GUIDE.md",
+    "docs/LINT.md",
     "docs/REPORT.md",
     "docs/WARC.md",
 ];

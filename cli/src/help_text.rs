@@ -346,6 +346,7 @@ every column.";
 pub(super) const LINT_SHORT: &str = "\
 Examples:
   robosieve lint robots.txt
+  robosieve lint --fix robots.txt
   robosieve lint web.rsieve
 
 `robosieve lint --help` shows all options, examples and details.";
@@ -358,20 +359,31 @@ Examples:
   robosieve lint --json 'sites/*/robots.txt' \
       | jq -r '.[] | select(.severity == \"error\") | .file' | sort -u
   curl -s https://example.com/robots.txt | robosieve lint -
+  robosieve lint --diff robots.txt
+  robosieve lint --fix robots.txt
+  robosieve lint --fix --unsafe-fixes --allow misspelt-agent robots.txt
   robosieve lint --codes
   robosieve lint web.rsieve
 
 A finding is a line `FILE:LINE: SEVERITY[CODE]: MESSAGE`, and one with help. Errors do not do what \
 they say, warnings are read differently by some parsers, and notes have no effect or a surprising \
 one. docs/LINT.md describes each code with its source and examples. --json is an array of objects \
-with the keys file, line, code, severity, message and help.
+with the keys file, line, code, severity, message, help and fix.
+
+--fix rewrites a file in one step, and keeps its permissions. Compressed files are refused, and so \
+is a file that changes meanwhile. A safe fix, such as the removal of a superfluous rule, changes no \
+verdict, preference, crawl-delay or sitemap. Other fixes write what the author probably meant: \
+--unsafe-fixes applies them too, and prints examples of changed verdicts to standard error. --allow \
+leaves findings as they are. With `-`, the mended text is standard output, and the findings are \
+printed to standard error.
 
 For a snapshot, a table has the number of distinct robots.txt files and of origins for each code. \
 A snapshot stores no comments, blank lines and unknown fields, so some codes are found in part or \
 not at all; --codes says which.
 
 Exit status: 0 no finding of the severity of --deny or a higher one, 1 such a finding, 2 error, or \
-standard output closed early. For a snapshot and for --codes 0, or 2.";
+standard output closed early. With --fix, findings that are left count. With --diff 1 if a file \
+would change. For a snapshot and for --codes 0, or 2.";
 
 pub(super) const DIFF_SHORT: &str = "\
 Examples:

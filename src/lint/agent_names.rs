@@ -1,11 +1,13 @@
 //! Checks of the names in user-agent lines: characters, versions, and names that no known crawler
 //! has.
 
+use crate::agent::NamedTokens;
 use crate::analysis::census::spelling::{begins_crawler, close_crawler, crawlers_of};
 use crate::crawlers::KnownAgent;
 use crate::lint::agents::value_of;
 use crate::lint::code::Code;
-use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::robots::{AgentLine, Group, RobotsRef};
 use std::collections::HashSet;
 
@@ -48,24 +50,36 @@ fn check_name<'a>(
         _ if token.is_empty() => {}
         [] => return check_token(agent, token, group, unknown, findings),
         [b'/', version @ ..] if is_version(version) => {
-            findings.add(agent.line(), Code::AgentVersion, || {
-                let message = format!(
-                    "parsers read {} as {}, so the group applies to all versions",
-                    quote(value),
-                    quote(token)
-                );
-                (
-                    message,
-                    format!("write `User-agent: {}`", String::from_utf8_lossy(token)),
-                )
+            findings.add_fixable(agent.line(), Code::AgentVersion, || {
+                let name = String::from_utf8_lossy(token);
+                FindingTexts {
+                    message: format!(
+                        "parsers read {} as {}, so the group applies to all versions",
+                        quote(value),
+                        quote(token)
+                    ),
+                    help: format!("write `User-agent: {name}`"),
+                    fix: Some(rename(agent, value, name.into_owned())),
+                }
             });
             return check_token(agent, token, group, unknown, findings);
         }
         _ => {}
     }
-    findings.add(agent.line(), Code::AgentName, || {
+    findings.add_fixable(agent.line(), Code::AgentName, || {
         describe_name(agent, value)
     });
+}
+
+/// Writes another value of a user-agent line. The fix is safe if it has the same names.
+fn rename(agent: &AgentLine<'_>, value: &[u8], name: String) -> LineFix {
+    let is_safe = NamedTokens::from_value(name.as_bytes()) == *agent.named();
+    let edit = LineEdit::Value {
+        line: agent.line(),
+        len: value.len(),
+        by: name,
+    };
+    LineFix::new(is_safe, edit)
 }
 
 /// The crawler with this name.
@@ -122,7 +136,7 @@ fn add_misspelt(
     if names_any(group, &[known]) {
         return;
     }
-    findings.add(agent.line(), Code::MisspeltAgent, || {
+    findings.add_fixable(agent.line(), Code::MisspeltAgent, || {
         let token = &known.token;
         let operator = known
             .operator
@@ -133,7 +147,11 @@ fn add_misspelt(
              does not apply to it",
             quote(name)
         );
-        (message, format!("write `User-agent: {token}`"))
+        FindingTexts {
+            message,
+            help: format!("write `User-agent: {token}`"),
+            fix: Some(rename(agent, value_of(agent), token.to_string())),
+        }
     });
 }
 
@@ -234,7 +252,7 @@ fn close_to(agent: &AgentLine<'_>) -> Option<&'static KnownAgent> {
     close_crawler(std::str::from_utf8(agent.named().extended.as_deref()?).ok()?)
 }
 
-fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
+fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> FindingTexts {
     let token = &value[..agent.named().token.len()];
     let reading = match (agent.is_global(), token) {
         (true, _) => "parsers read it as `*`".to_owned(),
@@ -242,9 +260,12 @@ fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
         (false, token) => format!("parsers that follow RFC 9309 read it as {}", quote(token)),
     };
     // The remedy depends on what the author probably meant. The plainest signs are tried first.
+    let mut fix = None;
     let help = if agent.is_global() {
+        fix = Some(rename(agent, value, "*".to_owned()));
         "write `User-agent: *`".to_owned()
     } else if value.contains(&b',') {
+        fix = listed_names(value).map(|names| rename(agent, value, names.join("\nUser-agent: ")));
         "write one user-agent line for each crawler".to_owned()
     } else if value.contains(&b'(') || value.contains(&b';') {
         "write the product token alone, such as `Googlebot`, and not the whole User-Agent header"
@@ -252,17 +273,36 @@ fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
     } else if value.contains(&b'*') {
         "write the whole name of each crawler: in a name, `*` is not a wildcard".to_owned()
     } else if let Some(known) = close_to(agent).or_else(|| registered(Some(token))) {
+        fix = Some(rename(agent, value, known.token.to_string()));
         format!("write `User-agent: {}`", known.token)
     } else {
         "write the product token that the crawler's operator documents; it has letters, `-` and \
          `_` only"
             .to_owned()
     };
-    (
-        format!(
+    FindingTexts {
+        message: format!(
             "the name {} has characters other than letters, `-` and `_`: {reading}",
             quote(value)
         ),
         help,
-    )
+        fix,
+    }
+}
+
+/// The names in a list with commas; `None` if one of them is not a product token or `*`.
+fn listed_names(value: &[u8]) -> Option<Vec<&str>> {
+    let text = std::str::from_utf8(value).ok()?;
+    let names = text
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let is_token = |name: &&str| {
+        let is_token_char = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
+        *name == "*"
+            || name.chars().all(is_token_char)
+            || registered(Some(name.as_bytes())).is_some()
+    };
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty() && names.iter().all(is_token)).then_some(names)
 }

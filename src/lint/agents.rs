@@ -1,8 +1,9 @@
 //! Checks of groups: repeated agents, user-agent lines that something separates, empty groups.
 
 use crate::lint::code::Code;
-use crate::lint::finding::{FindingCollector, quote};
-use crate::robots::{AgentLine, RobotsRef, field};
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::robots::{AgentLine, Group, RobotsRef, field};
 use std::collections::HashMap;
 
 /// Fields that belong to a group without being rules.
@@ -31,35 +32,44 @@ pub(super) fn check(robots: &RobotsRef<'_>, blank_lines: &[u32], findings: &mut 
             );
         }
         // A group without rules may still be there for another field, such as a crawl delay.
-        if let (Some(first), []) = (group.agents().first(), group.rules())
-            && !has_group_fields(robots, index)
-        {
+        if group.rules().is_empty() && !has_group_fields(robots, index) {
             let has_new_names = group.agents().iter().any(|agent| {
                 first_lines
                     .get(name_of(agent))
                     .is_none_or(|first| first.group == index)
             });
-            add_empty_group(first.line(), has_new_names, findings);
+            add_empty_group(group, has_new_names, findings);
         }
     }
 }
 
 /// Reports a group without rules. `has_new_names` says whether no earlier group has one of its
 /// names.
-fn add_empty_group(line: u32, has_new_names: bool, findings: &mut FindingCollector) {
-    findings.add(line, Code::EmptyGroup, || match has_new_names {
-        true => {
-            let message = "no rule follows this user-agent line, so the group allows everything";
-            (
-                message.to_owned(),
-                "write `Allow: /` below it if that is meant, or remove the group".to_owned(),
-            )
-        }
-        false => {
-            let message = "no rule follows this user-agent line, so it adds nothing to earlier \
-                           groups of its agents";
-            (message.to_owned(), "remove the group".to_owned())
-        }
+fn add_empty_group(group: &Group<'_>, has_new_names: bool, findings: &mut FindingCollector) {
+    let Some(first) = group.agents().first() else {
+        return;
+    };
+    findings.add_fixable(first.line(), Code::EmptyGroup, || match has_new_names {
+        true => FindingTexts {
+            message: "no rule follows this user-agent line, so the group allows everything"
+                .to_owned(),
+            help: "write `Allow: /` below it if that is meant, or remove the group".to_owned(),
+            fix: None,
+        },
+        false => FindingTexts {
+            message: "no rule follows this user-agent line, so it adds nothing to earlier groups \
+                      of its agents"
+                .to_owned(),
+            help: "remove the group".to_owned(),
+            fix: Some(LineFix {
+                is_safe: true,
+                edits: group
+                    .agents()
+                    .iter()
+                    .map(|agent| LineEdit::Remove { line: agent.line() })
+                    .collect(),
+            }),
+        },
     });
 }
 
@@ -114,25 +124,27 @@ fn check_repetition(
         );
         return;
     };
-    findings.add(agent.line(), Code::RepeatedAgent, || {
+    findings.add_fixable(agent.line(), Code::RepeatedAgent, || {
         // The name in the spelling of the file: it is the start of the value.
         let value = value_of(agent);
         let name = quote(&value[..name.len().min(value.len())]);
         let line = first.line;
         if first.group == group {
-            return (
-                format!("line {line} names {name} in the same group already"),
-                "remove this line".to_owned(),
-            );
+            return FindingTexts {
+                message: format!("line {line} names {name} in the same group already"),
+                help: "remove this line".to_owned(),
+                fix: Some(LineFix::remove(agent.line())),
+            };
         }
         let message = format!(
             "line {line} names {name} too: RFC 9309 applies the rules of both groups together, \
              some parsers only the first group"
         );
-        (
+        FindingTexts {
             message,
-            format!("move the rules into the group of line {line}"),
-        )
+            help: format!("move the rules into the group of line {line}"),
+            fix: None,
+        }
     });
 }
 

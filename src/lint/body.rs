@@ -3,7 +3,8 @@
 use crate::bytes::trim;
 use crate::file_format::BYTE_ORDER_MARK;
 use crate::lint::code::Code;
-use crate::lint::finding::FindingCollector;
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts};
 use crate::robots::line::{MAX_LINE, NumberedLines, RawLine, bom_len};
 use crate::robots::{BodyFacts, LooksLike, field};
 
@@ -112,17 +113,24 @@ pub(super) fn check_raw_lines(
         });
     }
     if body.starts_with(BYTE_ORDER_MARK) {
-        findings.add(1, Code::ByteOrderMark, || {
-            let message = "the file begins with a UTF-8 byte order mark: Google's parser skips it, \
-                           others read it as a part of the first field";
-            (
-                message.to_owned(),
-                "save the file as UTF-8 without a byte order mark".to_owned(),
-            )
+        let rest = &body[BYTE_ORDER_MARK.len()..];
+        findings.add_fixable(1, Code::ByteOrderMark, || FindingTexts {
+            message: "the file begins with a UTF-8 byte order mark: Google's parser skips it, \
+                      others read it as a part of the first field"
+                .to_owned(),
+            help: "save the file as UTF-8 without a byte order mark".to_owned(),
+            // Parsers skip one mark, so behind it a second one is a part of the first field.
+            fix: (bom_len(rest) == 0).then(|| {
+                LineFix::safe(LineEdit::Bytes {
+                    range: 0..BYTE_ORDER_MARK.len(),
+                    by: String::new(),
+                })
+            }),
         });
     }
     // One pass over the lines. Lone returns are reported once, because a file with one has many.
-    let unmarked = &body[bom_len(body)..];
+    let mark = bom_len(body);
+    let unmarked = &body[mark..];
     let mut has_lone_return = false;
     let mut blank = Vec::new();
     let mut lines = NumberedLines::new(body, false);
@@ -133,10 +141,10 @@ pub(super) fn check_raw_lines(
         let end = line.start + line.text.len();
         if !has_lone_return && is_lone_return(unmarked, end) {
             has_lone_return = true;
-            add_lone_return(line.number, findings);
+            add_lone_return(line.number, body, findings);
         }
         check_length(&line, findings);
-        check_control_characters(&line, findings);
+        check_control_characters(&line, mark + line.start, findings);
     }
     blank
 }
@@ -146,14 +154,23 @@ fn is_lone_return(body: &[u8], at: usize) -> bool {
     body.get(at) == Some(&b'\r') && body.get(at + 1) != Some(&b'\n')
 }
 
-fn add_lone_return(line: u32, findings: &mut FindingCollector) {
-    findings.add(line, Code::CarriageReturn, || {
-        let message = "a carriage return without a line feed ends this line: RFC 9309 allows it, \
-                       but programs that read lines up to a line feed see no end of the line here";
-        (
-            message.to_owned(),
-            "end every line with a line feed (LF), or with CR LF".to_owned(),
-        )
+fn add_lone_return(line: u32, body: &[u8], findings: &mut FindingCollector) {
+    findings.add_fixable(line, Code::CarriageReturn, || {
+        let returns = memchr::memchr_iter(b'\r', body).filter(|at| is_lone_return(body, *at));
+        let edits = returns.map(|at| LineEdit::Bytes {
+            range: at..at + 1,
+            by: "\n".to_owned(),
+        });
+        FindingTexts {
+            message: "a carriage return without a line feed ends this line: RFC 9309 allows it, \
+                      but programs that read lines up to a line feed see no end of the line here"
+                .to_owned(),
+            help: "end every line with a line feed (LF), or with CR LF".to_owned(),
+            fix: Some(LineFix {
+                is_safe: true,
+                edits: edits.collect(),
+            }),
+        }
     });
 }
 
@@ -176,15 +193,14 @@ fn check_length(line: &RawLine<'_>, findings: &mut FindingCollector) {
     }
 }
 
-fn check_control_characters(line: &RawLine<'_>, findings: &mut FindingCollector) {
+/// Checks a line that begins at `start` in the file.
+fn check_control_characters(line: &RawLine<'_>, start: usize, findings: &mut FindingCollector) {
     let text = without_comment(line);
-    let found = text
-        .iter()
-        .position(|b| b.is_ascii_control() && *b != b'\t');
-    let Some(at) = found else {
+    let is_control = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';
+    let Some(at) = text.iter().position(is_control) else {
         return;
     };
-    findings.add(line.number, Code::ControlCharacter, || {
+    findings.add_fixable(line.number, Code::ControlCharacter, || {
         let byte = text[at];
         let effect = match byte {
             0 => "Google's parser ignores the rest of the line",
@@ -194,6 +210,19 @@ fn check_control_characters(line: &RawLine<'_>, findings: &mut FindingCollector)
             "column {} has the control character 0x{byte:02x}: {effect}",
             at + 1
         );
-        (message, "remove the character".to_owned())
+        let controls = (0..text.len()).filter(|&at| is_control(&text[at]));
+        let edits = controls.map(|at| LineEdit::Bytes {
+            range: start + at..start + at + 1,
+            by: String::new(),
+        });
+        FindingTexts {
+            message,
+            help: "remove the character".to_owned(),
+            fix: Some(LineFix {
+                // Some control characters are white space, which parsers drop at both ends.
+                is_safe: !trim(text).iter().any(is_control),
+                edits: edits.collect(),
+            }),
+        }
     });
 }

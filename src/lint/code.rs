@@ -48,8 +48,47 @@ impl InSnapshot {
     }
 }
 
+/// Whether findings of a code can have a [`Fix`](crate::lint::Fix).
+///
+/// A code with fixes can also have findings without one: `docs/LINT.md` says which have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fixable {
+    /// No finding has a fix: the author must choose what to write.
+    No,
+    /// Fixes are safe.
+    Safe,
+    /// Fixes may change verdicts or preferences.
+    Unsafe,
+    /// Some fixes are safe, others are not.
+    Either,
+}
+
+impl Fixable {
+    /// The name in outputs: `no`, `safe`, `unsafe` or `either`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::No => "no",
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+            Self::Either => "either",
+        }
+    }
+
+    /// Whether a finding may have a fix of this kind.
+    pub(super) fn has(self, is_safe: bool) -> bool {
+        match self {
+            Self::No => false,
+            Self::Safe => is_safe,
+            Self::Unsafe => !is_safe,
+            Self::Either => true,
+        }
+    }
+}
+
 macro_rules! codes {
-    ($($variant:ident $name:literal $severity:ident $in_snapshot:ident $summary:literal;)+) => {
+    ($($variant:ident $name:literal $severity:ident $in_snapshot:ident $fixable:ident
+       $summary:literal;)+) => {
         /// The code of a finding. `docs/LINT.md` describes each with its source and examples.
         ///
         /// The order is that of the page. Names are stable; versions may add codes.
@@ -76,6 +115,11 @@ macro_rules! codes {
                 match self { $(Self::$variant => InSnapshot::$in_snapshot),+ }
             }
 
+            /// Whether its findings can have a fix.
+            pub fn fixable(self) -> Fixable {
+                match self { $(Self::$variant => Fixable::$fixable),+ }
+            }
+
             /// One sentence about it.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$variant => $summary),+ }
@@ -85,65 +129,69 @@ macro_rules! codes {
 }
 
 codes! {
-    Html "html" Error No "The file, or a part of it, is HTML or XML.";
-    Utf16 "utf-16" Error No "The file is UTF-16 text, in which parsers find no field.";
-    OtherFormat "other-format" Error No "The file is an archive, an image, JSON or another format.";
-    TooLarge "too-large" Error No "The file has more than 500 KiB, and parsers ignore the rest.";
-    LongLine "long-line" Error No "The line has more than 16,663 bytes, and parsers drop the rest.";
-    ByteOrderMark "byte-order-mark" Warning No "The file begins with a UTF-8 byte order mark.";
-    CarriageReturn "carriage-return" Note No "A carriage return without a line feed ends a line.";
-    ControlCharacter "control-character" Warning No "The line has a control character.";
-    MissingColon "missing-colon" Error Partly "The line has no colon after its field.";
-    UnknownField "unknown-field" Warning Partly
+    Html "html" Error No No "The file, or a part of it, is HTML or XML.";
+    Utf16 "utf-16" Error No No "The file is UTF-16 text, in which parsers find no field.";
+    OtherFormat "other-format" Error No No
+        "The file is an archive, an image, JSON or another format.";
+    TooLarge "too-large" Error No No "The file has more than 500 KiB, and parsers ignore the rest.";
+    LongLine "long-line" Error No No
+        "The line has more than 16,663 bytes, and parsers drop the rest.";
+    ByteOrderMark "byte-order-mark" Warning No Safe "The file begins with a UTF-8 byte order mark.";
+    CarriageReturn "carriage-return" Note No Safe
+        "A carriage return without a line feed ends a line.";
+    ControlCharacter "control-character" Warning No Either "The line has a control character.";
+    MissingColon "missing-colon" Error Partly Either "The line has no colon after its field.";
+    UnknownField "unknown-field" Warning Partly No
         "Neither RFC 9309 nor a known extension has the field.";
-    MisspeltField "misspelt-field" Error Partly
+    MisspeltField "misspelt-field" Error Partly Either
         "The field is a misspelling of a known one, or has invisible characters.";
-    OutsideGroup "outside-group" Error Yes
+    OutsideGroup "outside-group" Error Yes No
         "The line precedes the first user-agent line, so it applies to nobody.";
-    EmptyAgent "empty-agent" Error Yes "The user-agent line has no value, so it names nobody.";
-    AgentName "agent-name" Warning Yes
+    EmptyAgent "empty-agent" Error Yes No "The user-agent line has no value, so it names nobody.";
+    AgentName "agent-name" Warning Yes Either
         "The name of the agent has characters that RFC 9309 does not allow.";
-    AgentVersion "agent-version" Warning Yes
+    AgentVersion "agent-version" Warning Yes Safe
         "The name of the agent has a version, which parsers drop.";
-    MisspeltAgent "misspelt-agent" Warning Yes
+    MisspeltAgent "misspelt-agent" Warning Yes Unsafe
         "The registry of crawlers lacks the name, and has a similar one.";
-    UnknownAgent "unknown-agent" Note Yes "The registry of crawlers lacks the name.";
-    RepeatedAgent "repeated-agent" Warning Yes
+    UnknownAgent "unknown-agent" Note Yes No "The registry of crawlers lacks the name.";
+    RepeatedAgent "repeated-agent" Warning Yes Safe
         "The agent is named twice, so its groups apply together.";
-    JoinedGroups "joined-groups" Warning Partly
+    JoinedGroups "joined-groups" Warning Partly No
         "A blank line or another field separates user-agent lines of one group.";
-    EmptyGroup "empty-group" Note Yes "The group has no rules, so it allows everything.";
-    GroupReplacesGlobal "group-replaces-global" Note Yes
+    EmptyGroup "empty-group" Note Yes Safe "The group has no rules, so it allows everything.";
+    GroupReplacesGlobal "group-replaces-global" Note Yes No
         "Rules of * do not apply to the agents of the group, which has none for their paths.";
-    NoLeadingSlash "no-leading-slash" Error Yes
+    NoLeadingSlash "no-leading-slash" Error Yes Unsafe
         "The path begins with neither / nor *, so it matches nothing.";
-    FullUrl "full-url" Error Yes "The path is a whole URL, so it matches nothing.";
-    SpaceInPattern "space-in-pattern" Warning Yes "The path has a blank, which no URL has.";
-    EmptyRule "empty-rule" Note Yes "The rule has no path, so it has no effect.";
-    NonAscii "non-ascii" Warning Yes
+    FullUrl "full-url" Error Yes No "The path is a whole URL, so it matches nothing.";
+    SpaceInPattern "space-in-pattern" Warning Yes No "The path has a blank, which no URL has.";
+    EmptyRule "empty-rule" Note Yes Safe "The rule has no path, so it has no effect.";
+    NonAscii "non-ascii" Warning Yes Safe
         "The path has characters outside ASCII that are not percent-encoded.";
-    BadEscape "bad-escape" Warning Yes "A % in the path begins no escape.";
-    UnsupportedWildcard "unsupported-wildcard" Warning Yes
+    BadEscape "bad-escape" Warning Yes No "A % in the path begins no escape.";
+    UnsupportedWildcard "unsupported-wildcard" Warning Yes Unsafe
         "The path uses a wildcard or regular expression that parsers do not support.";
-    DuplicateRule "duplicate-rule" Note Yes "The rule repeats an earlier one for the same agents.";
-    NeverDecides "never-decides" Warning Yes
+    DuplicateRule "duplicate-rule" Note Yes Safe
+        "The rule repeats an earlier one for the same agents.";
+    NeverDecides "never-decides" Warning Yes Safe
         "Another rule decides on every URL that the rule matches.";
-    RedundantRule "redundant-rule" Note Yes
+    RedundantRule "redundant-rule" Note Yes Safe
         "Without the rule, a shorter one decides in the same way.";
-    ProfilesDiffer "profiles-differ" Note Yes
+    ProfilesDiffer "profiles-differ" Note Yes Unsafe
         "Google's parser and RFC 9309 read the rule differently.";
-    SitemapUrl "sitemap-url" Error Yes "The sitemap is not an absolute URL.";
-    CrawlDelay "crawl-delay" Warning Yes "The crawl-delay is not a usable number of seconds.";
-    LicenseUrl "license-url" Error Yes "The license is not an absolute URL.";
-    UsageValue "usage-value" Error Yes
+    SitemapUrl "sitemap-url" Error Yes No "The sitemap is not an absolute URL.";
+    CrawlDelay "crawl-delay" Warning Yes No "The crawl-delay is not a usable number of seconds.";
+    LicenseUrl "license-url" Error Yes No "The license is not an absolute URL.";
+    UsageValue "usage-value" Error Yes Unsafe
         "The content-usage line has a value that states no preference.";
-    UsageKey "usage-key" Warning Yes
+    UsageKey "usage-key" Warning Yes No
         "The content-usage line has a key that its vocabulary does not have.";
-    SignalValue "signal-value" Error Yes
+    SignalValue "signal-value" Error Yes No
         "The content-signal line has a value that states no signal.";
-    SignalKey "signal-key" Warning Yes
+    SignalKey "signal-key" Warning Yes No
         "The content-signal line has a key that content signals do not have.";
-    UselessPermission "useless-permission" Warning Yes
+    UselessPermission "useless-permission" Warning Yes No
         "The line agrees to a use of pages that may not be fetched.";
 }
 

@@ -4,7 +4,8 @@ use crate::agent::without_separators;
 use crate::analysis::census::spelling::is_within;
 use crate::bytes::{is_white_space, trim};
 use crate::lint::code::Code;
-use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::robots::field::{self, RobotsField};
 use crate::robots::line::NumberedLines;
 use bstr::ByteSlice;
@@ -204,7 +205,7 @@ fn lacks_colon(text: &[u8]) -> bool {
 }
 
 fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut FindingCollector) {
-    findings.add(line, Code::MissingColon, || {
+    findings.add_fixable(line, Code::MissingColon, || {
         let word = first_word(text);
         let rest = trim(&text[word.len()..]);
         let Some(name) = field_named(word) else {
@@ -213,7 +214,11 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
                 [b'/', ..] => "write `Disallow: ` or `Allow: ` before the path",
                 _ => "write `FIELD: VALUE`, or `#` before a comment",
             };
-            return (message, help.to_owned());
+            return FindingTexts {
+                message,
+                help: help.to_owned(),
+                fix: None,
+            };
         };
         let has_colon = text.contains(&b':');
         let effect = match (is_accepted, has_colon) {
@@ -228,11 +233,49 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
         };
         // The help repeats the value, which may be as long as the file.
         let help = String::from_utf8_lossy(&rest[..rest.len().min(200)]).into_owned();
-        (
-            format!("{} has no colon after its field: {effect}", quote(text)),
-            format!("write `{name}: {help}`"),
-        )
+        let is_value = fits_field(name, rest);
+        FindingTexts {
+            message: format!("{} has no colon after its field: {effect}", quote(text)),
+            help: format!("write `{name}: {help}`"),
+            fix: (is_value || (is_accepted && !has_colon)).then(|| {
+                // A right spelling stays, in any case of its letters.
+                let is_right = word.eq_ignore_ascii_case(name.as_bytes());
+                LineFix::new(
+                    is_accepted && !has_colon,
+                    LineEdit::Text {
+                        line,
+                        range: if is_right { word.len() } else { 0 }..word.len(),
+                        by: if is_right {
+                            ":".to_owned()
+                        } else {
+                            format!("{name}:")
+                        },
+                    },
+                )
+            }),
+        }
     });
+}
+
+/// Whether a text can be the value of a field, and not the words of a sentence that begins with the
+/// name of one.
+fn fits_field(name: &str, value: &[u8]) -> bool {
+    let is_word = !value.is_empty() && !value.chars().any(is_white_space);
+    is_word
+        && match name {
+            "Allow" | "Disallow" => value.starts_with(b"/") || value.starts_with(b"*"),
+            "Sitemap" => is_url(value),
+            _ => true,
+        }
+}
+
+/// An edit that spells the field of a line.
+fn spell_field(line: u32, key: &[u8], name: &str) -> LineEdit {
+    LineEdit::Text {
+        line,
+        range: 0..key.len(),
+        by: name.to_owned(),
+    }
 }
 
 /// Checks the text before the colon. Returns whether it is a misspelt field.
@@ -254,17 +297,22 @@ fn check_key(
     let name = name_of(field);
     let is_misspelt = !key.eq_ignore_ascii_case(name.as_bytes());
     if is_misspelt {
-        findings.add(line, Code::MisspeltField, || {
+        findings.add_fixable(line, Code::MisspeltField, || {
             let message = format!(
                 "{} is not a field of RFC 9309: Google's parser reads it as `{name}`, parsers that \
                  follow the RFC ignore the line",
                 quote(key)
             );
-            let help = match is_other_field(key, name) {
+            let is_other = is_other_field(key, name);
+            let help = match is_other {
                 true => format!("remove the line, or write `{name}:` if that is meant"),
                 false => format!("write `{name}:`"),
             };
-            (message, help)
+            FindingTexts {
+                message,
+                help,
+                fix: (!is_other).then(|| LineFix::safe(spell_field(line, key, name))),
+            }
         });
     }
     is_misspelt
@@ -298,25 +346,24 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
     // An invisible character is the one mistake that an author cannot see, so it comes first.
     let visible = without_invisible(key);
     if let (true, Some(name)) = (visible.len() < key.len(), field_named(visible)) {
-        findings.add(line, Code::MisspeltField, || {
-            let message = format!(
+        findings.add_fixable(line, Code::MisspeltField, || FindingTexts {
+            message: format!(
                 "{} has a byte order mark or an invisible character, so parsers ignore the line",
                 quote(key)
-            );
-            (
-                message,
-                format!("write `{name}:` again, without other characters"),
-            )
+            ),
+            help: format!("write `{name}:` again, without other characters"),
+            fix: Some(LineFix::new(false, spell_field(line, key, name))),
         });
         return;
     }
     if let Some(name) = close_name(key) {
-        findings.add(line, Code::MisspeltField, || {
-            let message = format!(
+        findings.add_fixable(line, Code::MisspeltField, || FindingTexts {
+            message: format!(
                 "{} is not a field of RFC 9309 or of Google's parser, so they ignore the line",
                 quote(key)
-            );
-            (message, format!("write `{name}:`"))
+            ),
+            help: format!("write `{name}:`"),
+            fix: Some(LineFix::new(false, spell_field(line, key, name))),
         });
         return;
     }

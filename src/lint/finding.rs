@@ -1,6 +1,8 @@
 //! A finding, and the collector that bounds the number of findings of a hostile file.
 
 use crate::lint::code::{Code, Severity};
+use crate::lint::edits::{Fix, LineFix, LineStarts};
+use std::collections::HashSet;
 
 /// A defect of one line, or of the whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +17,16 @@ pub struct Finding {
     pub message: String,
     /// What to write instead, with the same caveat.
     pub help: String,
+    fix: Option<Fix>,
 }
 
 impl Finding {
+    /// The edits that mend the line, if there is one way to do so. [`Code::fixable`] says for which
+    /// codes; `docs/LINT.md` has the conditions.
+    pub fn fix(&self) -> Option<&Fix> {
+        self.fix.as_ref()
+    }
+
     /// The severity of its code.
     pub fn severity(&self) -> Severity {
         self.code.severity()
@@ -26,14 +35,32 @@ impl Finding {
 
 /// The most findings of one code in one file. A file of 500 KiB can have 250,000 bad lines; without
 /// a limit their messages would take 100 MB.
-const MAX_PER_CODE: u32 = 1000;
+pub(super) const MAX_PER_CODE: u32 = 1000;
 
 /// Collects the findings of a file. After the limit, it counts only.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FindingCollector {
-    findings: Vec<Finding>,
+    /// The most findings of one code.
+    limit: u32,
+    findings: Vec<OpenFinding>,
     /// For each code with findings, in the order of their first finding.
     counts: Vec<CodeCounter>,
+}
+
+/// A finding whose fix is described by lines.
+#[derive(Debug)]
+struct OpenFinding {
+    line: u32,
+    code: Code,
+    texts: FindingTexts,
+}
+
+/// What a finding says, and how it is mended.
+#[derive(Debug)]
+pub(super) struct FindingTexts {
+    pub message: String,
+    pub help: String,
+    pub fix: Option<LineFix>,
 }
 
 #[derive(Debug)]
@@ -45,8 +72,34 @@ struct CodeCounter {
 }
 
 impl FindingCollector {
-    /// Adds a finding. The texts are built only if it is kept.
+    /// Collects at most `limit` findings of each code.
+    pub(super) fn new(limit: u32) -> Self {
+        Self {
+            limit,
+            findings: Vec::new(),
+            counts: Vec::new(),
+        }
+    }
+
+    /// Adds a finding without a fix. The texts are built only if it is kept.
     pub(super) fn add(&mut self, line: u32, code: Code, texts: impl FnOnce() -> (String, String)) {
+        self.add_fixable(line, code, || {
+            let (message, help) = texts();
+            FindingTexts {
+                message,
+                help,
+                fix: None,
+            }
+        });
+    }
+
+    /// Adds a finding that may have a fix. The texts are built only if it is kept.
+    pub(super) fn add_fixable(
+        &mut self,
+        line: u32,
+        code: Code,
+        texts: impl FnOnce() -> FindingTexts,
+    ) {
         let index = match self.counts.iter().position(|counter| counter.code == code) {
             Some(index) => index,
             None => {
@@ -62,21 +115,56 @@ impl FindingCollector {
         // counted only.
         let counter = &mut self.counts[index];
         counter.count += 1;
-        if counter.count > MAX_PER_CODE {
+        if counter.count > self.limit {
             counter.first_omitted.get_or_insert(line);
             return;
         }
-        let (message, help) = texts();
-        self.findings.push(Finding {
-            line,
-            code,
-            message,
-            help,
-        });
+        let texts = texts();
+        debug_assert!(
+            texts
+                .fix
+                .as_ref()
+                .is_none_or(|fix| code.fixable().has(fix.is_safe)),
+            "{code}: the table of codes has no such fix"
+        );
+        self.findings.push(OpenFinding { line, code, texts });
     }
 
-    /// All findings in the order of lines, then of codes.
-    pub(super) fn finish(mut self) -> Vec<Finding> {
+    /// The lines that fixes remove.
+    pub(super) fn removed_lines(&self) -> HashSet<u32> {
+        self.findings
+            .iter()
+            .filter_map(|finding| finding.texts.fix.as_ref()?.removed_line())
+            .collect()
+    }
+
+    /// Puts another fix in place of the one that removes `line`.
+    pub(super) fn replace_removal(&mut self, line: u32, fix: Option<LineFix>) {
+        for finding in self.findings.iter_mut().filter(|finding| {
+            let removed = finding.texts.fix.as_ref().and_then(LineFix::removed_line);
+            removed == Some(line)
+        }) {
+            finding.texts.fix.clone_from(&fix);
+        }
+    }
+
+    /// All findings of `body` in the order of lines, then of codes.
+    pub(super) fn finish(self, body: &[u8]) -> Vec<Finding> {
+        let has_fixes = self.findings.iter().any(|found| found.texts.fix.is_some());
+        let lines = has_fixes.then(|| LineStarts::new(body));
+        let closed = self.findings.into_iter().map(|finding| {
+            let OpenFinding { line, code, texts } = finding;
+            let FindingTexts { message, help, fix } = texts;
+            let fix = fix.and_then(|fix| lines.as_ref()?.resolve(&fix));
+            Finding {
+                line,
+                code,
+                message,
+                help,
+                fix,
+            }
+        });
+        let mut findings: Vec<Finding> = closed.collect();
         for CodeCounter {
             code,
             count,
@@ -86,19 +174,19 @@ impl FindingCollector {
             let Some(line) = first_omitted else { continue };
             let message = format!(
                 "{} more lines have this finding; they are not listed",
-                count - MAX_PER_CODE
+                count - self.limit
             );
             let help = "correct the listed lines, and check again".to_owned();
-            self.findings.push(Finding {
+            findings.push(Finding {
                 line,
                 code,
                 message,
                 help,
+                fix: None,
             });
         }
-        self.findings
-            .sort_by_key(|finding| (finding.line, finding.code));
-        self.findings
+        findings.sort_by_key(|finding| (finding.line, finding.code));
+        findings
     }
 }
 
@@ -123,14 +211,14 @@ mod tests {
 
     #[test]
     fn findings_beyond_the_limit_are_counted() {
-        let mut collector = FindingCollector::default();
+        let mut collector = FindingCollector::new(MAX_PER_CODE);
         for line in 1..=MAX_PER_CODE + 5 {
             collector.add(line, Code::MissingColon, || {
                 ("m".to_owned(), "h".to_owned())
             });
         }
         collector.add(2, Code::Html, || ("m".to_owned(), "h".to_owned()));
-        let findings = collector.finish();
+        let findings = collector.finish(b"");
         assert_eq!(findings.len(), MAX_PER_CODE as usize + 2);
         assert_eq!((findings[1].code, findings[1].line), (Code::Html, 2));
         let last = findings.last().unwrap();

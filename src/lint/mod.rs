@@ -18,14 +18,21 @@
 //! * `preferences`: preferences about use
 //!
 //! `readings` has the rules as both profiles read them, and the agents that obey the same of them.
+//!
+//! [`fix()`] mends what has one mend. A check describes the edits of a finding (`edits`), `fix`
+//! applies them, `equivalence` proves that verdicts stay, and `changes` finds those that do not.
 
 mod agent_names;
 mod agents;
 mod body;
+mod changes;
 mod code;
 mod directory;
+mod edits;
+mod equivalence;
 mod fields;
 mod finding;
+mod fix;
 mod global_rules;
 mod patterns;
 mod preferences;
@@ -36,8 +43,11 @@ mod survey;
 mod text;
 mod values;
 
-pub use code::{Code, InSnapshot, Severity};
+pub use changes::{FieldChange, VerdictChange};
+pub use code::{Code, Fixable, InSnapshot, Severity};
 pub use directory::{RobotsFiles, robots_files};
+pub use edits::{Edit, Fix, apply};
 pub use finding::Finding;
+pub use fix::{FixOptions, Fixed, fix};
 pub use survey::{CodeCount, Survey, survey};
 pub use text::lint;

@@ -2,7 +2,8 @@
 
 use crate::bytes::is_white_space;
 use crate::lint::code::Code;
-use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::robots::pattern::Pattern;
 use crate::robots::{Group, RobotsRef, Rule, RuleKind, field};
 use bstr::ByteSlice;
@@ -51,16 +52,28 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollecto
             )
         });
     } else if !value.starts_with(b"/") && !value.starts_with(b"*") {
-        findings.add(line, Code::NoLeadingSlash, || {
+        findings.add_fixable(line, Code::NoLeadingSlash, || {
             let message = format!(
                 "the path {} begins with neither / nor *, so it matches nothing",
                 quote(value)
             );
-            (message, remedy_of_relative(value))
+            let value_at = rule.text().len() - value.len();
+            FindingTexts {
+                message,
+                help: remedy_of_relative(value),
+                fix: start_of_relative(value).map(|StartEdit { skipped, start }| {
+                    let edit = LineEdit::Text {
+                        line,
+                        range: value_at..value_at + skipped,
+                        by: start.to_owned(),
+                    };
+                    LineFix::new(false, edit)
+                }),
+            }
         });
     } else {
         check_characters(rule, value, findings);
-        check_wildcards(line, value, findings);
+        check_wildcards(rule, value, findings);
     }
 }
 
@@ -69,15 +82,34 @@ fn remedy_of_relative(value: &[u8]) -> String {
     if is_host(value) {
         return "write the path alone, in the robots.txt of that host".to_owned();
     }
-    if value.starts_with(b"?") {
-        return format!("write {}", quote_after("/*", value));
-    }
-    if is_extension(value) {
-        return format!(
+    match start_of_relative(value) {
+        Some(StartEdit { skipped, start }) => {
+            format!("write {}", quote_after(start, &value[skipped..]))
+        }
+        None => format!(
             "write {} for a file extension, or {} for a path",
             quote_after("*", value),
             quote_after("/", value)
-        );
+        ),
+    }
+}
+
+/// Another start for a path.
+struct StartEdit {
+    /// The number of bytes that it replaces.
+    skipped: usize,
+    start: &'static str,
+}
+
+/// The start that a path without a slash probably lacks. `None` for a host and for a file extension,
+/// which may be a path.
+fn start_of_relative(value: &[u8]) -> Option<StartEdit> {
+    if is_host(value) || is_extension(value) {
+        return None;
+    }
+    if value.starts_with(b"?") {
+        let start = "/*";
+        return Some(StartEdit { skipped: 0, start });
     }
     // The starts of regular expressions and of relative paths.
     let rest = value.trim_start_with(|c| c == '^');
@@ -86,7 +118,10 @@ fn remedy_of_relative(value: &[u8]) -> String {
         .or_else(|| rest.strip_prefix(b"../"))
         .unwrap_or(rest);
     let rest = rest.strip_prefix(b"/").unwrap_or(rest);
-    format!("write {}", quote_after("/", rest))
+    Some(StartEdit {
+        skipped: value.len() - rest.len(),
+        start: "/",
+    })
 }
 
 /// Quotes a text after a start.
@@ -128,15 +163,19 @@ fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollect
     // Only the first can end the list of user-agent lines.
     let has_effect = is_first && group.rules().iter().all(|rule| value(rule).is_empty());
     if has_effect && rule.kind() == RuleKind::Allow {
-        findings.add(rule.line(), Code::EmptyRule, || {
-            let message = "the allow line has no path, and its group allows everything";
-            (
-                message.to_owned(),
-                "write `Allow: /`, or `Disallow: /` to refuse everything".to_owned(),
-            )
+        findings.add_fixable(rule.line(), Code::EmptyRule, || FindingTexts {
+            message: "the allow line has no path, and its group allows everything".to_owned(),
+            help: "write `Disallow:` to allow everything, or `Disallow: /` to refuse everything"
+                .to_owned(),
+            // An allow with a path could override rules of other groups with the same agents.
+            fix: Some(LineFix::safe(LineEdit::Text {
+                line: rule.line(),
+                range: 0..rule.text().len(),
+                by: "Disallow:".to_owned(),
+            })),
         });
     } else if !has_effect {
-        findings.add(rule.line(), Code::EmptyRule, || {
+        findings.add_fixable(rule.line(), Code::EmptyRule, || {
             let name = rule.kind().name();
             let help = match rule.kind() {
                 RuleKind::Allow => "remove the line, or write `Allow: /`",
@@ -144,10 +183,11 @@ fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollect
                     "remove the line, or write `Disallow: /` to refuse everything"
                 }
             };
-            (
-                format!("the {name} line has no path, so it has no effect"),
-                help.to_owned(),
-            )
+            FindingTexts {
+                message: format!("the {name} line has no path, so it has no effect"),
+                help: help.to_owned(),
+                fix: Some(LineFix::remove(rule.line())),
+            }
         });
     }
 }
@@ -179,7 +219,7 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
     }
     // Parsers disagree about bytes outside ASCII, and URLs have them only as escapes.
     if !value.is_ascii() {
-        findings.add(line, Code::NonAscii, || {
+        findings.add_fixable(line, Code::NonAscii, || {
             let message = match std::str::from_utf8(value) {
                 Ok(_) => "Google's parser percent-encodes it as UTF-8, others compare it as it is",
                 Err(_) => "it is not UTF-8, so it matches no URL that encodes characters as UTF-8",
@@ -194,7 +234,17 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
                     "save the file as UTF-8, and write the path with percent escapes".to_owned()
                 }
             };
-            (message, help)
+            let encoded = std::str::from_utf8(value).ok().map(percent_encoded);
+            let edit = encoded.map(|by| LineEdit::Value {
+                line,
+                len: value.len(),
+                by,
+            });
+            FindingTexts {
+                message,
+                help,
+                fix: edit.map(LineFix::safe),
+            }
         });
     }
     if let Some(at) = bad_escape(value) {
@@ -207,6 +257,15 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
             )
         });
     }
+}
+
+/// A path with escapes in place of the bytes outside ASCII.
+fn percent_encoded(path: &str) -> String {
+    let encode = |byte: u8| match byte.is_ascii() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    path.bytes().map(encode).collect()
 }
 
 /// The path with its `$`.
@@ -224,16 +283,34 @@ fn bad_escape(value: &[u8]) -> Option<usize> {
     })
 }
 
-fn check_wildcards(line: u32, value: &[u8], findings: &mut FindingCollector) {
+fn check_wildcards(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
     let Some((what, help)) = unsupported(value) else {
         return;
     };
-    findings.add(line, Code::UnsupportedWildcard, || {
-        (
-            format!("in the path {}, {what}", quote(value)),
-            help.to_owned(),
-        )
+    findings.add_fixable(rule.line(), Code::UnsupportedWildcard, || FindingTexts {
+        message: format!("in the path {}, {what}", quote(value)),
+        help: help.to_owned(),
+        fix: (what == DOUBLE_STAR).then(|| LineFix {
+            is_safe: false,
+            edits: repeated_stars(rule, value),
+        }),
     });
+}
+
+/// The construct that is mended by [`repeated_stars`].
+const DOUBLE_STAR: &str = "`**` means the same as `*`, but counts as longer";
+
+/// Edits that remove each star that follows another.
+fn repeated_stars(rule: &Rule<'_>, value: &[u8]) -> Vec<LineEdit> {
+    let value_at = rule.text().len() - value.len();
+    let repeated = (1..value.len()).filter(|&at| value[at - 1..=at] == *b"**");
+    repeated
+        .map(|at| LineEdit::Text {
+            line: rule.line(),
+            range: value_at + at..value_at + at + 1,
+            by: String::new(),
+        })
+        .collect()
 }
 
 /// The first construct that robots.txt does not have, and the remedy. Characters that URLs have
@@ -270,10 +347,7 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
         ));
     }
     if value.contains_str("**") {
-        return Some((
-            "`**` means the same as `*`, but counts as longer",
-            "write a single *",
-        ));
+        return Some((DOUBLE_STAR, "write a single *"));
     }
     if value.contains_str("??") || is_question_glob(body) {
         return Some((

@@ -7,7 +7,8 @@
 use crate::agent::without_separators;
 use crate::analysis::census::spelling::is_within;
 use crate::lint::code::Code;
-use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
 use crate::preferences::usage::{self, UsageMember};
 use crate::preferences::{Preference, SignalMember, Signals};
@@ -51,8 +52,8 @@ pub(super) fn check(
 fn check_usage(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool {
     let (path, dictionary) = usage::split_path(value);
     let Some(members) = usage::members(dictionary) else {
-        findings.add(line, Code::UsageValue, || {
-            describe_malformed(path, dictionary)
+        findings.add_fixable(line, Code::UsageValue, || {
+            describe_malformed(line, path, dictionary)
         });
         return false;
     };
@@ -97,7 +98,7 @@ fn check_usage(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool
         .any(|key| members.get(key) == Some(&Preference::Yes))
 }
 
-fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String) {
+fn describe_malformed(line: u32, path: Option<&[u8]>, dictionary: &[u8]) -> FindingTexts {
     let message = format!(
         "{} is not a dictionary of RFC 9651, so the line states no preference",
         quote(dictionary)
@@ -105,7 +106,8 @@ fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String
     let path = path
         .map(|path| format!("{} ", String::from_utf8_lossy(path)))
         .unwrap_or_default();
-    let help = match repaired(dictionary) {
+    let repaired = repaired(dictionary);
+    let help = match &repaired {
         Some(dictionary) => format!(
             "write {}",
             quote(format!("Content-Usage: {path}{dictionary}").as_bytes())
@@ -114,7 +116,16 @@ fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String
                  `train-ai=n, search=y`"
             .to_owned(),
     };
-    (message, help)
+    let edit = repaired.map(|by| LineEdit::Value {
+        line,
+        len: dictionary.len(),
+        by,
+    });
+    FindingTexts {
+        message,
+        help,
+        fix: edit.map(|edit| LineFix::new(false, edit)),
+    }
 }
 
 /// The dictionary that a malformed one probably means: keys in lower case, no blanks around `=`,

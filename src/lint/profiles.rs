@@ -1,7 +1,9 @@
 //! Rules that the profiles `google` and `rfc9309` read differently.
 
 use crate::lint::code::Code;
-use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{RobotsRef, Rule, RuleKind};
 use std::collections::HashSet;
@@ -28,18 +30,24 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
     // Different patterns explain every other difference, so they are reported alone.
     let line = google.line();
     if google.pattern() != rfc.pattern() {
-        findings.add(line, Code::ProfilesDiffer, || {
+        findings.add_fixable(line, Code::ProfilesDiffer, || {
+            let value = google.value();
             let [google, rfc] = [google, rfc].map(|rule| quote(&text(rule.pattern())));
-            let message = format!(
-                "Google's parser compares URLs with {google} as it is; RFC 9309 decodes escapes \
-                 first and compares with {rfc}"
-            );
-            (
-                message,
-                "write letters, digits, `-`, `.`, `_` and `~` without escapes; no form of `%2A` \
-                 and `%24` suits both"
+            let edit = decoded_path(value).map(|by| LineEdit::Value {
+                line,
+                len: value.len(),
+                by,
+            });
+            FindingTexts {
+                message: format!(
+                    "Google's parser compares URLs with {google} as it is; RFC 9309 decodes \
+                     escapes first and compares with {rfc}"
+                ),
+                help: "write letters, digits, `-`, `.`, `_` and `~` without escapes; no form of \
+                       `%2A` and `%24` suits both"
                     .to_owned(),
-            )
+                fix: edit.map(|edit| LineFix::new(false, edit)),
+            }
         });
         return;
     }
@@ -68,6 +76,34 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
             )
         });
     }
+}
+
+/// A path without escapes of unreserved characters (RFC 3986 §2.3), if both profiles then read it
+/// in the same way.
+fn decoded_path(path: &[u8]) -> Option<String> {
+    let mut decoded = String::with_capacity(path.len());
+    let mut rest = std::str::from_utf8(path).ok()?;
+    while let Some((start, escape)) = rest.split_once('%') {
+        decoded.push_str(start);
+        let code = escape
+            .get(..2)
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        let is_unreserved = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+        match code.filter(is_unreserved) {
+            Some(byte) => {
+                decoded.push(byte.into());
+                rest = &escape[2..];
+            }
+            None => {
+                decoded.push('%');
+                rest = escape;
+            }
+        }
+    }
+    decoded.push_str(rest);
+    let [google, rfc] = [Profile::Google, Profile::Rfc9309]
+        .map(|profile| Pattern::new(decoded.as_bytes(), profile));
+    (google == rfc).then_some(decoded)
 }
 
 /// Whether a rule matches `/robots.txt`, but not every path.

@@ -87,7 +87,7 @@ pub(super) fn audiences<'r, 'a>(robots: &'r RobotsRef<'a>) -> Vec<Audience<'r, '
 const GLOBAL: &[u8] = b"*";
 
 /// The names of a user-agent line in lower case. A line without a value has none.
-fn names_of<'r>(agent: &'r AgentLine<'_>) -> impl Iterator<Item = &'r [u8]> {
+pub(super) fn names_of<'r>(agent: &'r AgentLine<'_>) -> impl Iterator<Item = &'r [u8]> {
     let named = agent.named();
     let names = [
         Some(named.token.as_slice()),
@@ -154,6 +154,11 @@ impl<'a> Reading<'a> {
     /// Whether this rule has precedence on every path that `other` matches.
     fn overrides(&self, other: &Self) -> bool {
         self.rank > other.rank && self.covers(other)
+    }
+
+    /// Whether the pattern has a star.
+    pub(super) fn has_wildcard(&self) -> bool {
+        self.literal_len < self.pattern.text.len()
     }
 
     /// Whether no path matches both patterns, because their literal prefixes differ.

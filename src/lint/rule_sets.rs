@@ -8,10 +8,11 @@
 //! lower rank, and with rules that decide instead of it. The last of these is never reported.
 
 use crate::lint::code::Code;
-use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
-use crate::robots::RuleKind;
 use crate::robots::pattern::Pattern;
+use crate::robots::{Group, RuleKind};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -76,6 +77,30 @@ pub(super) fn check(
     for rule in rules.iter().filter(|rule| !unchecked.contains(&rule.group)) {
         if let Some(State::Superfluous(reason, other)) = states.get(&rule.line) {
             add_superfluous(rule, reason, other.as_ref(), findings);
+        }
+    }
+}
+
+/// Keeps the groups that would lose all of their rules apart from the next one: the fix of the first
+/// rule writes an empty one. All checks of rules must have run.
+pub(super) fn keep_groups_apart(groups: &[Group<'_>], findings: &mut FindingCollector) {
+    let removed = findings.removed_lines();
+    for group in groups {
+        let mut rules = group.rules().iter();
+        let Some(first) = group.rules().first() else {
+            continue;
+        };
+        if rules.all(|rule| removed.contains(&rule.line())) {
+            let is_disallow = first.kind() == RuleKind::Disallow;
+            let is_empty = first.value().is_empty() && is_disallow;
+            let empty_rule = (!is_empty).then(|| {
+                LineFix::safe(LineEdit::Text {
+                    line: first.line(),
+                    range: 0..first.text().len(),
+                    by: "Disallow:".to_owned(),
+                })
+            });
+            findings.replace_removal(first.line(), empty_rule);
         }
     }
 }
@@ -171,37 +196,50 @@ fn add_superfluous(
     differing: Option<&Reason<'_, '_>>,
     findings: &mut FindingCollector,
 ) {
-    findings.add(rule.line, reason.code, || {
-        let text = quote(rule.text);
-        let other = reason.other;
-        let other_text = quote(other.text);
-        let line = other.line;
-        // The agents of different groups may have different reasons; two of them tell enough.
-        if let Some(Reason { other: second, .. }) = differing {
-            let message = format!(
-                "{text} changes nothing: for some of its agents {other_text} on line {line} \
-                 decides in its place, for others {} on line {}",
-                quote(second.text),
-                second.line
-            );
-            return (message, REMOVE.to_owned());
-        }
-        match reason.code {
-            Code::DuplicateRule => (
-                format!("{text} repeats line {line} for the same agents"),
-                REMOVE.to_owned(),
-            ),
-            Code::NeverDecides => describe_override(rule, other),
-            _ => {
-                let kind = rule.kind.name();
-                let message = format!(
-                    "{text} changes nothing: without it, {other_text} on line {line} gives the \
-                     same {kind} for every URL"
-                );
-                (message, REMOVE.to_owned())
-            }
-        }
+    findings.add_fixable(rule.line, reason.code, || {
+        let (message, help) = describe(rule, reason, differing);
+        // An allow and a disallow contradict each other, and the author must choose.
+        let is_contradiction = reason.code == Code::NeverDecides && reason.other.kind != rule.kind;
+        let fix = (!is_contradiction).then(|| LineFix::remove(rule.line));
+        FindingTexts { message, help, fix }
     });
+}
+
+/// The message and the help of a superfluous rule.
+fn describe(
+    rule: &RuleReadings<'_>,
+    reason: &Reason<'_, '_>,
+    differing: Option<&Reason<'_, '_>>,
+) -> (String, String) {
+    let text = quote(rule.text);
+    let other = reason.other;
+    let other_text = quote(other.text);
+    let line = other.line;
+    // The agents of different groups may have different reasons; two of them tell enough.
+    if let Some(Reason { other: second, .. }) = differing {
+        let message = format!(
+            "{text} changes nothing: for some of its agents {other_text} on line {line} \
+             decides in its place, for others {} on line {}",
+            quote(second.text),
+            second.line
+        );
+        return (message, REMOVE.to_owned());
+    }
+    match reason.code {
+        Code::DuplicateRule => (
+            format!("{text} repeats line {line} for the same agents"),
+            REMOVE.to_owned(),
+        ),
+        Code::NeverDecides => describe_override(rule, other),
+        _ => {
+            let kind = rule.kind.name();
+            let message = format!(
+                "{text} changes nothing: without it, {other_text} on line {line} gives the \
+                 same {kind} for every URL"
+            );
+            (message, REMOVE.to_owned())
+        }
+    }
 }
 
 fn describe_override(rule: &RuleReadings<'_>, winner: &RuleReadings<'_>) -> (String, String) {

@@ -1,6 +1,6 @@
 //! All checks of one robots.txt, as served or from a snapshot.
 
-use crate::lint::finding::{Finding, FindingCollector};
+use crate::lint::finding::{Finding, FindingCollector, MAX_PER_CODE};
 use crate::lint::readings::{audiences, read_rules};
 use crate::lint::{
     agent_names, agents, body, fields, global_rules, patterns, preferences, profiles, rule_sets,
@@ -29,21 +29,26 @@ use crate::robots::{BodyFacts, RobotsRef};
 /// assert!(lint(b"User-agent: *\nDisallow: /cart\n").is_empty());
 /// ```
 pub fn lint(body: &[u8]) -> Vec<Finding> {
-    let mut findings = FindingCollector::default();
+    lint_up_to(MAX_PER_CODE, body)
+}
+
+/// [`lint`] with another limit of findings per code.
+pub(super) fn lint_up_to(limit: u32, body: &[u8]) -> Vec<Finding> {
+    let mut findings = FindingCollector::new(limit);
     let body_facts = BodyFacts::of(body);
     if !body::check_format(body, &body_facts, &mut findings) {
         let blank_lines = body::check_raw_lines(body, &body_facts, &mut findings);
         check_lines(body, &blank_lines, &mut findings);
     }
-    findings.finish()
+    findings.finish(body)
 }
 
 /// The findings of a condensed text, as a snapshot stores it. Its blank lines may have been
 /// comments or unknown fields, so they separate nothing.
 pub(crate) fn lint_condensed(text: &[u8]) -> Vec<Finding> {
-    let mut findings = FindingCollector::default();
+    let mut findings = FindingCollector::new(MAX_PER_CODE);
     check_lines(text, &[], &mut findings);
-    findings.finish()
+    findings.finish(text)
 }
 
 fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector) {
@@ -57,6 +62,7 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     global_rules::check(&google, &rules, &audiences, findings);
     patterns::check(&google, &inexact.without_colon, findings);
     rule_sets::check(&rules, &audiences, findings);
+    rule_sets::keep_groups_apart(google.groups(), findings);
     profiles::check(&google, &rfc, &inexact.without_colon, findings);
     values::check(&google, &inexact.without_colon, findings);
     preferences::check(

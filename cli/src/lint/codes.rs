@@ -13,20 +13,21 @@ pub(super) fn print_codes(is_json: bool) -> anyhow::Result<()> {
         let rows = Code::ALL.iter().map(|code| {
             json!({
                 "code": code.name(), "severity": code.severity().name(), "in_snapshot": code.in_snapshot().name(),
-                "summary": code.summary(),
+                "fix": code.fixable().name(), "summary": code.summary(),
             })
         });
         return print(&to_json_pretty(&rows.collect::<Vec<_>>())?);
     }
     let width = code_width();
-    let mut out = format!("{:<width$}  severity  snapshot  meaning\n", "code");
+    let mut out = format!("{:<width$}  severity  snapshot  fix     meaning\n", "code");
     for code in Code::ALL {
         let name = code.name();
         let severity = code.severity().name();
         let in_snapshot = code.in_snapshot().name();
+        let fix = code.fixable().name();
         let _ = writeln!(
             out,
-            "{name:<width$}  {severity:<8}  {in_snapshot:<8}  {}",
+            "{name:<width$}  {severity:<8}  {in_snapshot:<8}  {fix:<6}  {}",
             code.summary()
         );
     }

@@ -2,7 +2,7 @@
 
 use super::lint_args::{LintArgs, shown};
 use crate::figures::escape::{escape, to_json};
-use robosieve::lint::{Code, Finding};
+use robosieve::lint::{Code, Finding, Fix};
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::Path;
@@ -110,7 +110,17 @@ fn json_object(path: &Path, finding: &Finding) -> serde_json::Value {
     json!({
         "file": shown(path), "line": finding.line, "code": finding.code.name(),
         "severity": finding.severity().name(), "message": finding.message, "help": finding.help,
+        "fix": finding.fix().map(json_fix),
     })
+}
+
+/// A fix, for editors. The ends are offsets in the bytes of the file.
+fn json_fix(fix: &Fix) -> serde_json::Value {
+    let edits = fix
+        .edits
+        .iter()
+        .map(|edit| json!({ "start": edit.range.start, "end": edit.range.end, "text": edit.text }));
+    json!({ "safe": fix.is_safe, "edits": edits.collect::<Vec<_>>() })
 }
 
 /// The tool and its rules (SARIF 2.1.0 §3.19). Code scanning services show the descriptions and the
@@ -137,12 +147,33 @@ fn sarif_result(path: &Path, finding: &Finding) -> serde_json::Value {
     let location = json!({
         "artifactLocation": { "uri": uri(path) }, "region": { "startLine": finding.line },
     });
-    json!({
+    let mut result = json!({
         "ruleId": finding.code.name(),
         "ruleIndex": finding.code as usize,
         "level": finding.severity().name(),
         "message": { "text": sarif_text(&format!("{}. Help: {}.", finding.message, finding.help)) },
         "locations": [{ "physicalLocation": location }],
+    });
+    if let Some(fix) = finding.fix() {
+        result["fixes"] = json!([sarif_fix(path, finding, fix)]);
+    }
+    result
+}
+
+/// A fix (SARIF 2.1.0 §3.55). Its regions count bytes (§3.30.11), as the file may have any.
+fn sarif_fix(path: &Path, finding: &Finding, fix: &Fix) -> serde_json::Value {
+    let replacements = fix.edits.iter().map(|edit| {
+        json!({
+            "deletedRegion": { "byteOffset": edit.range.start, "byteLength": edit.range.len() },
+            "insertedContent": { "text": edit.text },
+        })
+    });
+    json!({
+        "description": { "text": sarif_text(&format!("{}.", finding.help)) },
+        "artifactChanges": [{
+            "artifactLocation": { "uri": uri(path) },
+            "replacements": replacements.collect::<Vec<_>>(),
+        }],
     })
 }
 

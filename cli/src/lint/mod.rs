@@ -1,6 +1,7 @@
 //! `robosieve lint`: reports defects of robots.txt files, or counts them over a snapshot.
 
 mod codes;
+mod fixes;
 mod formats;
 mod lint_args;
 mod survey;
@@ -14,6 +15,7 @@ use crate::progress::Progress;
 use crate::robots_file::read_robots;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
+use fixes::MendedFile;
 use formats::FindingWriter;
 pub(crate) use lint_args::LintArgs;
 use lint_args::shown;
@@ -64,7 +66,18 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
                  standard input"
             )
         }
-        (true, false) => check_files(args, &files_of(&others, quiet)?, quiet),
+        (true, false) => {
+            let mut files = files_of(&others, quiet)?;
+            if args.is_mending() {
+                fixes::check_inputs(args, &files)?;
+                files = fixes::without_repeated(files);
+            }
+            check_files(args, &files, quiet)
+        }
+        (false, true) if args.is_mending() => bail!(
+            "{} is a snapshot, and --fix and --diff are for robots.txt files",
+            snapshots[0].display()
+        ),
         (false, true) => survey::run(args, &snapshots, quiet).map(|()| ExitCode::SUCCESS),
         (false, false) => bail!(
             "{} is a snapshot and {} is not; their outputs differ, so check them in two runs",
@@ -122,17 +135,40 @@ struct LintTotals {
     files: u64,
     clean: u64,
     unreadable: u64,
+    /// Files with a fix, and all fixes; `None` without `--fix` and `--diff`.
+    mended: Option<MendedTotals>,
     /// By severity: notes, warnings and errors.
     findings: [u64; 3],
 }
 
+/// The numbers of mended files and findings.
+#[derive(Default)]
+struct MendedTotals {
+    files: u64,
+    findings: u64,
+}
+
 impl LintTotals {
-    fn add(&mut self, findings: &[Finding]) {
+    fn add(&mut self, CheckedFile { findings, mended }: &CheckedFile) {
         self.files += 1;
         self.clean += u64::from(findings.is_empty());
+        if let (Some(totals), Some(mended)) = (&mut self.mended, mended) {
+            totals.files += u64::from(mended.is_changed());
+            totals.findings += mended.fixed.mended.len() as u64;
+        }
         findings
             .iter()
             .for_each(|finding| self.findings[finding.severity() as usize] += 1);
+    }
+
+    /// 1 if a file would change.
+    fn exit_code_of_diff(&self) -> ExitCode {
+        let has_changes = self.mended.as_ref().is_some_and(|mended| mended.files > 0);
+        ExitCode::from(if self.unreadable > 0 {
+            2
+        } else {
+            u8::from(has_changes)
+        })
     }
 
     fn exit_code(&self, deny: Severity) -> ExitCode {
@@ -156,6 +192,10 @@ impl Display for LintTotals {
             f,
             "files {files}  clean {clean}  errors {errors}  warnings {warnings}  notes {notes}"
         )?;
+        if let Some(MendedTotals { files, findings }) = &self.mended {
+            let [files, findings] = [files, findings].map(|count| grouped(*count));
+            write!(f, "  fixed {findings} in {files}")?;
+        }
         if self.unreadable > 0 {
             write!(f, "  unreadable {}", grouped(self.unreadable))?;
         }
@@ -169,17 +209,30 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
     let progress = has_bar.then(|| Progress::of_inputs(files, quiet));
     let mut out = OutputTarget::open(None)?;
     let mut writer = FindingWriter::begin(args, &mut out)?;
-    let mut totals = LintTotals::default();
+    let mut totals = LintTotals {
+        mended: args.is_mending().then(MendedTotals::default),
+        ..LintTotals::default()
+    };
     for chunk in files.chunks(CHUNK) {
-        let checked: Vec<anyhow::Result<Vec<Finding>>> = chunk
+        let checked: Vec<anyhow::Result<CheckedFile>> = chunk
             .par_iter()
             .map(|path| check_file(args, path, progress.as_ref()))
             .collect();
-        for (path, findings) in chunk.iter().zip(checked) {
-            match findings {
-                Ok(findings) => {
-                    totals.add(&findings);
-                    writer.write(&mut out, path, &findings)?;
+        for (path, checked) in chunk.iter().zip(checked) {
+            // Files are rewritten one after another, and before their findings are reported.
+            let written = checked.and_then(|checked| {
+                if let (Some(mended), true) = (&checked.mended, args.rewrites(path)) {
+                    mended.write_back(path).with_context(|| shown(path))?;
+                }
+                Ok(checked)
+            });
+            match written {
+                Ok(checked) => {
+                    totals.add(&checked);
+                    if let Some(mended) = checked.mended.as_ref().filter(|_| !quiet) {
+                        mended.print_changes(path);
+                    }
+                    write_checked(args, path, &checked, &mut writer, &mut out)?;
                 }
                 // The other files are checked nevertheless.
                 Err(err) => {
@@ -195,20 +248,67 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
     if !quiet {
         print_line(format_args!("{totals}"));
     }
-    Ok(totals.exit_code(args.deny.unwrap_or(Severity::Error)))
+    Ok(if args.diff {
+        totals.exit_code_of_diff()
+    } else {
+        totals.exit_code(args.deny.unwrap_or(Severity::Error))
+    })
+}
+
+/// Writes what the options ask for: the findings, the diff, or the mended text of standard input.
+fn write_checked(
+    args: &LintArgs,
+    path: &Path,
+    checked: &CheckedFile,
+    writer: &mut FindingWriter,
+    out: &mut OutputTarget,
+) -> anyhow::Result<()> {
+    let CheckedFile { findings, mended } = checked;
+    match mended {
+        Some(mended) if args.diff => mended.write_diff(path, out),
+        Some(mended) if !args.rewrites(path) => {
+            // Standard output has the text, so the findings go to standard error.
+            let mut lines = Vec::new();
+            writer.write(&mut lines, path, findings)?;
+            let lines = String::from_utf8_lossy(&lines);
+            for line in lines.lines() {
+                print_line(format_args!("{line}"));
+            }
+            fixes::write_text(mended, out)
+        }
+        _ => writer.write(out, path, findings),
+    }
+}
+
+/// A file with the findings that are left.
+struct CheckedFile {
+    findings: Vec<Finding>,
+    /// With `--fix` and `--diff`.
+    mended: Option<MendedFile>,
 }
 
 fn check_file(
     args: &LintArgs,
     path: &Path,
     progress: Option<&Progress>,
-) -> anyhow::Result<Vec<Finding>> {
-    let body = read_robots(path).with_context(|| shown(path))?;
-    let mut findings = lint(&body);
+) -> anyhow::Result<CheckedFile> {
+    let mended = args
+        .is_mending()
+        .then(|| MendedFile::read(args, path).with_context(|| shown(path)))
+        .transpose()?;
+    let read;
+    let body = match &mended {
+        Some(mended) => &mended.fixed.body,
+        None => {
+            read = read_robots(path).with_context(|| shown(path))?;
+            &read
+        }
+    };
+    let mut findings = lint(body);
     findings.retain(|finding| !args.allow.contains(&finding.code));
     if let Some(progress) = progress {
         // The bar counts the bytes of the files, which may be compressed.
         progress.add(fs::metadata(path).map_or(body.len() as u64, |metadata| metadata.len()));
     }
-    Ok(findings)
+    Ok(CheckedFile { findings, mended })
 }

@@ -1,0 +1,462 @@
+//! `lint --fix`: the cases of `tests/cases/fix`, properties on random and real files, and the
+//! command with the files that it rewrites.
+
+use crate::command::{Ran, robosieve, robosieve_with};
+use crate::generate::{AGENTS, ORIGIN, Random, config, robots_txt};
+use crate::lint::{SHARED_AGENTS, file_of_shared_groups};
+use crate::spec::{cases_dir, load};
+use proptest::prelude::*;
+use robosieve::lint::{Code, Fix, FixOptions, Fixable, apply, fix, lint};
+use robosieve::robots::reference;
+use robosieve::{Agent, AgentMatch, Profile, RobotsRef};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FixCase {
+    name: String,
+    /// The codes of the findings that are mended, in any order.
+    #[serde(default)]
+    codes: BTreeSet<String>,
+    before: String,
+    /// The text with all safe fixes; absent if it is `before`.
+    safe: Option<String>,
+    /// The text with all fixes; absent if it is the safe one.
+    r#unsafe: Option<String>,
+}
+
+fn mended(body: &str, unsafe_fixes: bool) -> robosieve::lint::Fixed {
+    fix(
+        body.as_bytes(),
+        &FixOptions::new().unsafe_fixes(unsafe_fixes),
+    )
+}
+
+#[test]
+fn cases_have_the_expected_text() {
+    let cases: Vec<FixCase> = load(&cases_dir().join("fix"));
+    let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names.len(), cases.len(), "case names are unique");
+    let mut seen: BTreeMap<String, BTreeSet<bool>> = BTreeMap::new();
+    let mut wrong = String::new();
+    for case in &cases {
+        let safe = case.safe.as_ref().unwrap_or(&case.before);
+        let expected = [safe, case.r#unsafe.as_ref().unwrap_or(safe)];
+        let mut codes = BTreeSet::new();
+        for (expected, unsafe_fixes) in expected.into_iter().zip([false, true]) {
+            let fixed = mended(&case.before, unsafe_fixes);
+            let text = String::from_utf8_lossy(&fixed.body);
+            if text != *expected {
+                wrong += &format!("{}: expected {expected:?}, found {text:?}\n", case.name);
+            }
+            for finding in &fixed.mended {
+                let is_safe = finding.fix().unwrap().is_safe;
+                let name = finding.code.name().to_owned();
+                seen.entry(name.clone()).or_default().insert(is_safe);
+                codes.insert(name);
+            }
+        }
+        if codes != case.codes {
+            wrong += &format!(
+                "{}: expected {:?}, found {codes:?}\n",
+                case.name, case.codes
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    // Each kind of fix that the table of codes has is a case.
+    for code in Code::ALL {
+        let expected: &[bool] = match code.fixable() {
+            Fixable::Safe => &[true],
+            Fixable::Unsafe => &[false],
+            Fixable::Either => &[false, true],
+            _ => &[],
+        };
+        let found = seen.remove(code.name()).unwrap_or_default();
+        assert_eq!(found, expected.iter().copied().collect(), "{code}");
+    }
+}
+
+/// URLs that the rules of a file match, or nearly match.
+fn urls_of(body: &[u8]) -> BTreeSet<Vec<u8>> {
+    let robots = RobotsRef::parse(body, Profile::Google);
+    let mut urls = BTreeSet::new();
+    for rule in robots.groups().iter().flat_map(|group| group.rules()) {
+        for filler in [&b""[..], b"x"] {
+            let mut url = ORIGIN.as_bytes().to_vec();
+            if !rule.value().starts_with(b"/") {
+                url.push(b'/');
+            }
+            for &byte in rule.value() {
+                match byte {
+                    b'*' => url.extend_from_slice(filler),
+                    b'$' => {}
+                    _ => url.push(byte),
+                }
+            }
+            urls.insert([url.as_slice(), b"x"].concat());
+            urls.insert(url);
+        }
+    }
+    urls
+}
+
+/// All names in a file, and others.
+fn agents_of(body: &[u8], others: &[&str]) -> Vec<Agent> {
+    let robots = RobotsRef::parse(body, Profile::Google);
+    let lines = robots.groups().iter().flat_map(|group| group.agents());
+    let values = lines.filter_map(|line| {
+        let text = String::from_utf8_lossy(line.text()).into_owned();
+        Some(text.split_once([':', ' '])?.1.trim().to_owned())
+    });
+    let named: BTreeSet<String> = values
+        .chain(others.iter().map(|name| (*name).to_owned()))
+        .collect();
+    named.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+/// The first URL whose verdict differs between two texts, by the reference.
+fn difference(
+    before: &[u8],
+    after: &[u8],
+    others: &[&str],
+    urls: &BTreeSet<Vec<u8>>,
+) -> Option<String> {
+    let agents: Vec<Agent> = [before, after]
+        .iter()
+        .flat_map(|body| agents_of(body, others))
+        .collect();
+    for agent in &agents {
+        for how in [AgentMatch::Extended, AgentMatch::Google] {
+            for profile in [Profile::Google, Profile::Rfc9309] {
+                for url in urls {
+                    let [old, new] = [before, after]
+                        .map(|body| reference::judge(body, agent, how, profile, url).allowed);
+                    if old != new {
+                        let url = String::from_utf8_lossy(url);
+                        return Some(format!("{agent} {how:?} {profile:?} {url}: {old} → {new}"));
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Asserts what `fix` promises for any file.
+fn assert_fixed(body: &[u8], others: &[&str]) -> usize {
+    let shown = String::from_utf8_lossy(body);
+    let fixed = fix(body, &FixOptions::new());
+    let after = String::from_utf8_lossy(&fixed.body);
+    let mut urls = urls_of(body);
+    urls.extend(urls_of(&fixed.body));
+    if let Some(changed) = difference(body, &fixed.body, others, &urls) {
+        panic!("{changed}\n{shown}\n--\n{after}");
+    }
+    assert_eq!(
+        fix(&fixed.body, &FixOptions::new()).body,
+        fixed.body,
+        "{shown}\n--\n{after}"
+    );
+    let left = lint(&fixed.body);
+    let left = left
+        .iter()
+        .find(|found| found.fix().is_some_and(|fix| fix.is_safe));
+    assert_eq!(left, None, "{shown}\n--\n{after}");
+    assert!(fixed.verdict_changes.is_empty() && fixed.field_changes.is_empty());
+    assert_eq!(fixed.mended.is_empty(), fixed.body == body);
+
+    // Each fix alone, as an editor applies it, changes no verdict either.
+    for finding in lint(body) {
+        if let Some(fix) = finding.fix().filter(|fix| fix.is_safe) {
+            let alone = apply(body, [fix]);
+            if let Some(changed) = difference(body, &alone, others, &urls) {
+                panic!(
+                    "{}: {changed}\n{shown}\n--\n{}",
+                    finding.code,
+                    alone.escape_ascii()
+                );
+            }
+        }
+    }
+
+    // Unsafe fixes come to an end too.
+    let all = FixOptions::new().unsafe_fixes(true);
+    let fixed = fix(body, &all);
+    assert_eq!(fix(&fixed.body, &all).body, fixed.body, "{shown}");
+    fixed.mended.len()
+}
+
+#[test]
+fn fixes_of_shared_groups_change_no_verdict() {
+    let mut random = Random(11);
+    let mended: usize = (0..500)
+        .map(|_| assert_fixed(file_of_shared_groups(&mut random).as_bytes(), SHARED_AGENTS))
+        .sum();
+    assert!(mended > 600, "{mended}");
+}
+
+proptest! {
+    #![proptest_config(config(80))]
+
+    #[test]
+    fn fixes_of_any_file_change_no_verdict(body in robots_txt()) {
+        assert_fixed(body.as_bytes(), AGENTS);
+    }
+
+    #[test]
+    fn fixes_of_any_bytes_end(body in proptest::collection::vec(any::<u8>(), 0..300)) {
+        assert_fixed(&body, &["a"]);
+    }
+
+    /// The listed examples are verdicts of the reference.
+    #[test]
+    fn listed_changes_are_real(body in robots_txt()) {
+        let fixed = fix(body.as_bytes(), &FixOptions::new().unsafe_fixes(true));
+        for change in fixed.verdict_changes.iter().filter(|change| change.path.is_ascii()) {
+            for name in &change.agents {
+                // Some names of a file are no names that can be asked for.
+                let Ok(agent) = name.parse::<Agent>() else { continue };
+                let profiles = change.profile.map_or(vec![Profile::Google, Profile::Rfc9309], |one| vec![one]);
+                for profile in profiles {
+                    let url = format!("{ORIGIN}{}", change.path);
+                    let answers = [body.as_bytes(), &fixed.body].map(|text| {
+                        reference::judge(text, &agent, AgentMatch::Extended, profile, url.as_bytes()).allowed
+                    });
+                    prop_assert_eq!(answers, [change.was_allowed, !change.was_allowed], "{:?}\n{}", change, body);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_files_are_fixed_in_bounded_time() {
+    let many = |line: &str, count: usize| line.repeat(count);
+    for body in [
+        many("\r", 500_000),
+        format!("user-agent: *\n{}", many("disallow: /a\n", 38_000)),
+        format!("user-agent: *\n{}", many("disalow: /a\r", 38_000)),
+        format!("user-agent: *\n{}", many("disalllow: a\n", 38_000)),
+        many("user-agent: a/1\n", 32_000),
+        (0..20_000)
+            .map(|i| format!("disallow: /{i}*a\nuser-agent: a{i}\n"))
+            .collect(),
+        (0..3000)
+            .map(|i| format!("user-agent: x\ndisallow: /{i}*a\ndisallow: /{i}*a*b\n"))
+            .collect(),
+    ] {
+        for unsafe_fixes in [false, true] {
+            fix(
+                body.as_bytes(),
+                &FixOptions::new().unsafe_fixes(unsafe_fixes),
+            );
+        }
+    }
+}
+
+/// Callers may pass any fix to any text.
+#[test]
+fn foreign_fixes_are_left_out() {
+    let findings = lint(b"user-agent: *\ndisallow: /a\ndisallow: /a\n");
+    let fix: &Fix = findings[0].fix().unwrap();
+    assert_eq!(apply(b"short", [fix]), b"short");
+    assert_eq!(
+        apply(b"user-agent: *\ndisallow: /a\ndisallow: /a\n", [fix, fix]),
+        b"user-agent: *\ndisallow: /a\n"
+    );
+}
+
+fn run(dir: &Path, args: &[&str]) -> Ran {
+    robosieve(dir, &[&["lint"], args].concat())
+}
+
+const BAD: &str =
+    "User-agent: *\r\nDissallow: /cart\r\nDisallow: /cart/1 # old\r\nDisallow: tmp\r\n";
+const SAFE: &str = "User-agent: *\r\nDisallow: /cart\r\n# old\r\nDisallow: tmp\r\n";
+
+#[test]
+fn files_are_rewritten_in_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robots.txt");
+    fs::write(&path, BAD).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("robots.txt", dir.path().join("link")).unwrap();
+    }
+    // Without the option nothing is written.
+    run(dir.path(), &["robots.txt"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), BAD);
+    let name = if cfg!(unix) { "link" } else { "robots.txt" };
+    let ran = run(dir.path(), &["--fix", name, "robots.txt"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), SAFE);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            Some(1),
+            "files 1  clean 0  errors 1  warnings 0  notes 0  fixed 2 in 1\n"
+        )
+    );
+    let found = String::from_utf8(ran.stdout).unwrap();
+    assert!(
+        found.starts_with(&format!("{name}:4: error[no-leading-slash]")),
+        "{found}"
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        assert!(
+            fs::symlink_metadata(dir.path().join("link"))
+                .unwrap()
+                .is_symlink()
+        );
+    }
+    // A second run writes nothing, so it keeps the time of the file.
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    run(dir.path(), &["--fix", "robots.txt"]);
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
+
+    let ran = run(dir.path(), &["--fix", "--unsafe-fixes", "robots.txt"]);
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        SAFE.replace("tmp", "/tmp")
+    );
+    let change = "robosieve: note: robots.txt: *: /tmp was allowed, is now disallowed\n";
+    assert!(ran.stderr.starts_with(change), "{}", ran.stderr);
+    assert_eq!(
+        fs::read_dir(dir.path()).unwrap().count(),
+        if cfg!(unix) { 2 } else { 1 }
+    );
+}
+
+#[test]
+fn diffs_write_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robots.txt");
+    fs::write(&path, "User-agent: *\nDisalow: /a\n").unwrap();
+    let ran = run(dir.path(), &["--diff", "robots.txt"]);
+    assert_eq!(
+        String::from_utf8(ran.stdout).unwrap(),
+        "--- robots.txt\n+++ robots.txt\n@@ -1,2 +1,2 @@\n User-agent: *\n-Disalow: /a\n+Disallow: /a\n"
+    );
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "User-agent: *\nDisalow: /a\n"
+    );
+    let ran = run(
+        dir.path(),
+        &["--diff", "--allow", "misspelt-field", "robots.txt"],
+    );
+    assert_eq!((ran.code, ran.stdout.len()), (Some(0), 0));
+    let ran = robosieve_with(
+        dir.path(),
+        &["lint", "--diff", "--fix", "-"],
+        b"User-agent: *\nDisallow: /\n",
+    );
+    assert_eq!((ran.code, ran.stdout.len()), (Some(0), 0));
+}
+
+#[test]
+fn standard_input_is_mended_to_standard_output() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = robosieve_with(dir.path(), &["lint", "--fix", "-"], BAD.as_bytes());
+    assert_eq!(
+        (ran.code, String::from_utf8(ran.stdout).unwrap().as_str()),
+        (Some(1), SAFE)
+    );
+    assert!(
+        ran.stderr
+            .starts_with("standard input:4: error[no-leading-slash]"),
+        "{}",
+        ran.stderr
+    );
+    let ran = robosieve_with(dir.path(), &["lint", "-q", "--fix", "-"], b"");
+    assert_eq!((ran.code, ran.stdout.len()), (Some(0), 0));
+}
+
+#[test]
+fn inputs_that_cannot_be_rewritten_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let zipped = zstd::encode_all(BAD.as_bytes(), 1).unwrap();
+    fs::write(dir.path().join("robots.txt.zst"), &zipped).unwrap();
+    fs::write(dir.path().join("renamed"), &zipped).unwrap();
+    fs::write(dir.path().join("plain.gz"), BAD).unwrap();
+    fs::write(dir.path().join("long"), vec![b'#'; (16 << 20) + 1]).unwrap();
+    fs::write(dir.path().join("robots.txt"), BAD).unwrap();
+    for (input, reason) in [
+        ("robots.txt.zst", "is a compressed file"),
+        ("renamed", "is a compressed file"),
+        ("plain.gz", "is a compressed file"),
+        ("long", "is longer than 16 MiB"),
+        ("missing", "robosieve: missing: "),
+        #[cfg(unix)]
+        ("/dev/null", "is not a regular file"),
+    ] {
+        // The other files are mended nevertheless.
+        fs::write(dir.path().join("robots.txt"), BAD).unwrap();
+        let ran = run(dir.path(), &["--fix", input, "robots.txt"]);
+        assert_eq!(ran.code, Some(2), "{input}");
+        assert!(ran.stderr.contains(reason), "{input}: {}", ran.stderr);
+        assert_eq!(
+            fs::read_to_string(dir.path().join("robots.txt")).unwrap(),
+            SAFE,
+            "{input}"
+        );
+    }
+    assert_eq!(fs::read(dir.path().join("renamed")).unwrap(), zipped);
+    for args in [
+        &["--unsafe-fixes", "robots.txt"][..],
+        &["--diff", "--json", "robots.txt"],
+        &["--fix", "-", "robots.txt"],
+        &["--fix", "--json", "-"],
+        &["--fix", "--codes"],
+    ] {
+        assert_eq!(run(dir.path(), args).code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn json_and_sarif_have_the_edits() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("robots.txt"),
+        "User-agent: *\nDisalow: /a\nDisallow: b\nAllow: .c\n",
+    )
+    .unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&run(dir.path(), &["-q", "--json", "robots.txt"]).stdout).unwrap();
+    let expected = serde_json::json!([
+        { "safe": true, "edits": [{ "start": 14, "end": 21, "text": "Disallow" }] },
+        { "safe": false, "edits": [{ "start": 36, "end": 36, "text": "/" }] },
+        null,
+    ]);
+    let fixes: Vec<_> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| found["fix"].clone())
+        .collect();
+    assert_eq!(serde_json::Value::from(fixes), expected);
+    let sarif: serde_json::Value =
+        serde_json::from_slice(&run(dir.path(), &["-q", "--sarif", "robots.txt"]).stdout).unwrap();
+    let change = &sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
+    assert_eq!(change["artifactLocation"]["uri"], "robots.txt");
+    assert_eq!(
+        change["replacements"][0],
+        serde_json::json!({
+            "deletedRegion": { "byteOffset": 14, "byteLength": 7 },
+            "insertedContent": { "text": "Disallow" },
+        })
+    );
+}
