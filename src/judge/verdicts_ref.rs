@@ -186,7 +186,7 @@ impl VerdictsRef<'_> {
     #[inline]
     pub fn mask(&self) -> i64 {
         match self.answer.bits() {
-            Err(Verdict::Allowed) if self.agents < 64 => (1 << self.agents) - 1,
+            Err(Verdict::Allowed) if self.agents < 64 => ((1_u64 << self.agents) - 1).cast_signed(),
             Err(Verdict::Allowed) => -1,
             Err(_) => 0,
             Ok(words) => words.first().map_or(0, |word| word.cast_signed()),
