@@ -38,7 +38,7 @@ pub struct Fix {
 /// Applies fixes of one call of [`lint`](super::lint) to the text that was checked.
 ///
 /// A fix that overlaps an earlier one of `fixes` is left out, whole; check the result again to get
-/// it. [`fix`](super::fix) does so, and proves that verdicts stay. A range beyond `body` is left out
+/// it. [`fix`](super::fix()) does so, and proves that verdicts stay. A range beyond `body` is left out
 /// too.
 ///
 /// Cost: `n` log `n` in the edits, and a copy of the text.

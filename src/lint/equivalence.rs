@@ -136,19 +136,19 @@ impl<'a> FilePair<'a> {
     /// All agents, by the groups that they obey. The agents that no file names obey the global
     /// groups.
     pub(super) fn agents(&self) -> Vec<Agents> {
-        let mut by_groups: BTreeMap<(Vec<usize>, Vec<usize>), Vec<Vec<u8>>> = BTreeMap::new();
+        let mut by_groups: BTreeMap<[Vec<usize>; 2], Vec<Vec<u8>>> = BTreeMap::new();
         let named: BTreeSet<&[u8]> = [&self.old, &self.new]
             .iter()
             .flat_map(|file| file.names.keys().map(Vec::as_slice))
             .chain([GLOBAL])
             .collect();
         for name in named {
-            let groups = (self.old.groups_of(name), self.new.groups_of(name));
+            let groups = [&self.old, &self.new].map(|file| file.groups_of(name));
             by_groups.entry(groups).or_default().push(name.to_vec());
         }
         let agents = by_groups.into_iter();
         agents
-            .map(|((old, new), names)| Agents { names, old, new })
+            .map(|([old, new], names)| Agents { names, old, new })
             .collect()
     }
 
