@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robosieve::compile::decode_body;
-use robosieve::judge::{AgentRules, Reason, StatusPolicy, Verdict, explain};
+use robosieve::judge::{AgentRules, ExplainedRobots, Reason, StatusPolicy, Verdict, explain};
 use robosieve::lint::lint;
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
@@ -114,28 +114,13 @@ impl Robots {
         self.with_agent(name, how, |cached| Ok(cached.agent.clone()))
     }
 
-    /// The verdict by the explanation, and the explanation as JSON, with the keys of
-    /// `robosieve check --robots --json`.
+    /// The explanation of a verdict as JSON, with the keys of `robosieve check --robots --json`.
     fn explanation(&self, agent: &Agent, how: AgentMatch, url: &[u8], all: bool) -> Value {
-        let explanation = explain(self.robots.parsed(), agent, how, url);
-        let mut object = explanation.to_json(all);
-        if self.reason != Reason::Rules {
-            // The text that stands for the response is not the site's, so its line is not shown.
-            for key in ["path", "group", "rule"] {
-                object.insert(key.to_owned(), Value::Null);
-            }
-            object.insert("losers".to_owned(), json!([]));
-            object.insert("not_matching".to_owned(), json!(0));
-        }
-        let preferences = self.preferences_under(agent, how, url, explanation.verdict);
-        object.extend([
-            ("verdict".to_owned(), explanation.verdict.name().into()),
-            ("basis".to_owned(), self.reason.name().into()),
-            ("origin".to_owned(), Value::Null),
-            ("robots".to_owned(), self.body_facts()),
-            ("preferences".to_owned(), preferences.to_json()),
-        ]);
-        object.into()
+        let body = self.robots.body();
+        let mut facts = BodyFacts::of(body);
+        facts.bytes = self.body_len;
+        facts.ignored_bytes += self.body_len.saturating_sub(body.len());
+        ExplainedRobots::new(self.robots.parsed(), self.reason, facts).to_json(agent, how, url, all)
     }
 
     /// The preferences about a URL with this verdict.
@@ -151,21 +136,6 @@ impl Robots {
             found.preferences = found.preferences.of_refused_url();
         }
         found
-    }
-
-    /// The facts about the body; null if it is not the site's.
-    fn body_facts(&self) -> Value {
-        if self.reason != Reason::Rules {
-            return Value::Null;
-        }
-        let body = self.robots.body();
-        let facts = BodyFacts::of(body);
-        let ignored = facts.ignored_bytes + self.body_len.saturating_sub(body.len());
-        json!({
-            "file": null, "bytes": self.body_len, "ignored_bytes": ignored,
-            "ignored_from_line": facts.ignored_from,
-            "looks_like": facts.looks_like.map(|other| other.name()),
-        })
     }
 }
 
@@ -285,10 +255,7 @@ impl Robots {
         let url = url_bytes(url)?;
         caught(|| {
             let parsed = self.agent(agent, how)?;
-            let mut object = self.explanation(&parsed, how, &url, all_rules);
-            object["url"] = String::from_utf8_lossy(&url).into();
-            object["agent"] = parsed.label().into();
-            Ok(object.to_string())
+            Ok(self.explanation(&parsed, how, &url, all_rules).to_string())
         })
     }
 

@@ -53,8 +53,9 @@ pub use options::{
 };
 pub use robots::{
     robosieve_profile, robosieve_robots, robosieve_robots_allows, robosieve_robots_close,
-    robosieve_robots_crawl_delay, robosieve_robots_parse, robosieve_robots_sitemap,
-    robosieve_robots_sitemap_count,
+    robosieve_robots_crawl_delay, robosieve_robots_explain, robosieve_robots_from_response,
+    robosieve_robots_parse, robosieve_robots_rows32, robosieve_robots_rows64,
+    robosieve_robots_sitemap, robosieve_robots_sitemap_count,
 };
 pub use rows::{
     robosieve_judge_masks32, robosieve_judge_masks64, robosieve_judge_rows32,

@@ -105,13 +105,7 @@ pub(super) unsafe fn judge_options(
 
 fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
     // 0 selects the default of a member, so that a zeroed struct is valid.
-    let status_policy = match given.status_policy {
-        0 => None,
-        1 => Some(StatusPolicy::Google),
-        2 => Some(StatusPolicy::Rfc9309),
-        3 => Some(StatusPolicy::Strict),
-        other => return Err(bad_value("options->status_policy", other, 3)),
-    };
+    let status_policy = policy_of("options->status_policy", given.status_policy)?;
     let unknown = match given.unknown_origin {
         0 => None,
         1 => Some(UnknownOrigin::Allow),
@@ -125,6 +119,17 @@ fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
         .agent_match(agent_match)
         .any_scheme(flag("options->any_scheme", given.any_scheme)?)
         .at(flag("options->has_at", given.has_at)?.then_some(given.at)))
+}
+
+/// The policy that a value of `robosieve_status_policy` selects; `None` for the default.
+pub(super) fn policy_of(name: &str, value: i32) -> Result<Option<StatusPolicy>, Failure> {
+    match value {
+        0 => Ok(None),
+        1 => Ok(Some(StatusPolicy::Google)),
+        2 => Ok(Some(StatusPolicy::Rfc9309)),
+        3 => Ok(Some(StatusPolicy::Strict)),
+        other => Err(bad_value(name, other, 3)),
+    }
 }
 
 /// The matching that a value of `robosieve_agent_match` selects.

@@ -132,7 +132,7 @@ const MAX_MASK_AGENTS: usize = 63;
 ///
 /// # Safety
 /// As the [module](super) states.
-unsafe fn column<'a, O>(
+pub(super) unsafe fn column<'a, O>(
     data: *const c_void,
     data_len: usize,
     offsets: *const O,

@@ -1,5 +1,6 @@
 //! Judges columns of other programs in place, in the layouts of Apache Arrow.
 
+use super::agent_rules::AgentRules;
 use super::options::Stage;
 use super::owned::Judge;
 use super::rows::{BATCH, RowSource};
@@ -117,6 +118,53 @@ impl Judge {
                 each(rows.first + batch.start..rows.first + batch.end, verdicts);
             })
         })
+    }
+}
+
+impl AgentRules {
+    /// Judges a column in place: calls `each` with the number of each row and whether the agent may
+    /// fetch it, in order. A row is a URL or a bare path, and its verdict that of
+    /// [`allows`](Self::allows).
+    ///
+    /// ```
+    /// use robosieve::judge::{AgentRules, Rows};
+    /// use robosieve::{AgentMatch, Profile, RobotsRef};
+    /// let robots = RobotsRef::parse(b"user-agent: *\ndisallow: /x", Profile::Google);
+    /// let rules = AgentRules::new(&robots, &"FooBot".parse()?, AgentMatch::Extended)?;
+    /// let mut allowed = [false; 2];
+    /// rules.allows_rows(Rows::Slices(&[b"/x/1", b"https://e.example/y"]), |row, is_allowed| {
+    ///     allowed[row] = is_allowed;
+    /// })?;
+    /// assert_eq!(allowed, [false, true]);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadColumn`] if offsets descend or exceed the data; no row is judged then.
+    pub fn allows_rows(&self, rows: Rows<'_>, each: impl FnMut(usize, bool)) -> Result<()> {
+        match rows {
+            Rows::Offsets32 { data, offsets } => {
+                self.allows_column(OffsetColumn::new(data, offsets)?, each)
+            }
+            Rows::Offsets64 { data, offsets } => {
+                self.allows_column(OffsetColumn::new(data, offsets)?, each)
+            }
+            Rows::Views { views, buffers } => {
+                self.allows_column(ViewColumn::new(views, buffers)?, each)
+            }
+            Rows::Slices(rows) => self.allows_column(rows, each),
+        }
+    }
+
+    fn allows_column<'d>(
+        &self,
+        column: impl Column<'d>,
+        mut each: impl FnMut(usize, bool),
+    ) -> Result<()> {
+        for row in 0..column.len() {
+            each(row, self.allows(&column.text(row)[..column.row_len(row)])?);
+        }
+        Ok(())
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) use applied::none_stated;
 pub use columns::Rows;
 pub use explain::{Explanation, RejectedRule, Rejection, RuleLine, explain};
 pub use explain_url::UrlExplanation;
+pub use explanation_json::ExplainedRobots;
 #[cfg(feature = "audit")]
 pub(crate) use explanation_json::rfc3339;
 pub use options::{JudgeOptions, Stage};

@@ -482,6 +482,52 @@ static void test_robots(void) {
     FAILS(robosieve_robots_allows(robots, "a", "/", 1, 2, &allowed), BAD_ARGUMENT, "agent_match is 2");
     FAILS(robosieve_robots_allows(robots, "a", "/", 1, 0, NULL), BAD_ARGUMENT, "allowed is NULL");
 
+    // A column with rows of both verdicts, from a later offset.
+    static const char column[] = "--/cart/1/cart/helphttps://shop.example/cart";
+    static const int32_t ends32[] = {2, 9, 19, 19, 44};
+    static const int64_t ends64[] = {2, 9, 19, 19, 44};
+    int8_t found[5] = {9, 9, 9, 9, 9};
+    OK(robosieve_robots_rows32(robots, "FooBot", 0, column, sizeof column - 1, ends32, 4, found, 4));
+    CHECK(found[0] == 0 && found[1] == 1 && found[2] == 1 && found[3] == 0 && found[4] == 9);
+    memset(found, 9, sizeof found);
+    OK(robosieve_robots_rows64(robots, "GPTBot", 0, column, sizeof column - 1, ends64, 4, found, 5));
+    CHECK(found[0] == 0 && found[1] == 0 && found[2] == 0 && found[3] == 0 && found[4] == 9);
+    OK(robosieve_robots_rows32(robots, "FooBot", 0, NULL, 0, NULL, 0, NULL, 0));
+    FAILS(robosieve_robots_rows32(robots, "a", 0, column, 43, ends32, 4, found, 4), BAD_COLUMN, "44 in 43");
+    FAILS(robosieve_robots_rows32(robots, "a", 0, column, 44, ends32, 4, found, 3), BAD_ARGUMENT, "3 of 4 rows");
+    FAILS(robosieve_robots_rows32(NULL, "a", 0, column, 44, ends32, 4, found, 4), BAD_ARGUMENT, "robots is NULL");
+    FAILS(robosieve_robots_rows64(robots, "a", 2, column, 44, ends64, 4, found, 4), BAD_ARGUMENT, "agent_match is 2");
+
+    char *json = NULL;
+    OK(robosieve_robots_explain(robots, "FooBot", "/cart/1", 7, 0, 0, &json));
+    CHECK(strstr(json, "\"verdict\":\"disallowed\"") && strstr(json, "\"line\":2"));
+    robosieve_string_free(json);
+    FAILS(robosieve_robots_explain(robots, "@ai", "/", 1, 0, 0, &json), BAD_AGENT, "@ai");
+    CHECK(json == NULL);
+    FAILS(robosieve_robots_explain(robots, "a", "/", 1, 0, 2, &json), BAD_ARGUMENT, "0x2");
+
+    // Responses: rules, none, a failing site, and a redirect.
+    static const struct {
+        int32_t status, policy, allowed;
+    } responses[] = {{200, 0, 0}, {404, 0, 1}, {503, 0, 0}, {429, 0, 0}, {429, ROBOSIEVE_STATUS_POLICY_RFC9309, 1},
+                     {403, ROBOSIEVE_STATUS_POLICY_STRICT, 0}, {0, 0, 0}};
+    for (size_t i = 0; i < COUNT(responses); i++) {
+        robosieve_robots *answer = NULL;
+        OK(robosieve_robots_from_response(responses[i].status, body, sizeof body - 1, 0, responses[i].policy, &answer));
+        OK(robosieve_robots_allows(answer, "FooBot", "/cart/1", 7, 0, &allowed));
+        CHECK(allowed == responses[i].allowed);
+        OK(robosieve_robots_explain(answer, "FooBot", "/cart/1", 7, 0, ROBOSIEVE_EXPLAIN_FLAG_ALL_RULES, &json));
+        CHECK((strstr(json, "\"basis\":\"rules\"") != NULL) == (responses[i].status == 200));
+        robosieve_string_free(json);
+        robosieve_robots_close(answer);
+    }
+    robosieve_robots *answer = (robosieve_robots *)data;
+    FAILS(robosieve_robots_from_response(301, NULL, 0, 0, 0, &answer), BAD_ARGUMENT, "a redirect");
+    CHECK(answer == NULL);
+    FAILS(robosieve_robots_from_response(304, NULL, 0, 0, 0, &answer), BAD_ARGUMENT, "304");
+    FAILS(robosieve_robots_from_response(-1, NULL, 0, 0, 0, &answer), BAD_ARGUMENT, "status is -1");
+    FAILS(robosieve_robots_from_response(200, NULL, 0, 0, 4, &answer), BAD_ARGUMENT, "status_policy is 4");
+
     double seconds = 0;
     OK(robosieve_robots_crawl_delay(robots, "FooBot", 0, &seconds));
     CHECK(seconds == 2.5);

@@ -1,9 +1,7 @@
 //! Answers as JSON. docs/CHECK.md documents the keys: scripts rely on them.
 
 use super::{CheckAnswer, RobotsSource};
-use robosieve::robots::BodyFacts;
-use serde_json::{Value, json};
-use std::path::Path;
+use serde_json::Value;
 
 /// One answer; `all` also lists the rules that do not match.
 pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
@@ -23,17 +21,13 @@ pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
                 ("verdict".to_owned(), answer.verdict.name().into()),
                 ("basis".to_owned(), "rules".into()),
                 ("origin".to_owned(), Value::Null),
-                ("robots".to_owned(), file_facts(path, body)),
+                (
+                    "robots".to_owned(),
+                    body.to_json(Some(&path.to_string_lossy())),
+                ),
                 ("preferences".to_owned(), answer.preferences.to_json()),
             ]);
             object.into()
         }
     }
-}
-
-fn file_facts(path: &Path, body: &BodyFacts) -> Value {
-    json!({
-        "file": path.to_string_lossy(), "bytes": body.bytes, "ignored_bytes": body.ignored_bytes,
-        "ignored_from_line": body.ignored_from, "looks_like": body.looks_like.map(|other| other.name()),
-    })
 }
