@@ -155,6 +155,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "atomic",
             "decode",
             "agent",
+            "profile",
+            "url",
             "preferences",
             "judge",
             "records",

@@ -6,6 +6,7 @@ use super::sample::Sample;
 use super::settings::Settings;
 use super::source::Source;
 use super::tally::Tally;
+use super::unknown_origins::OriginSet;
 use crate::error::{Error, Result};
 use crate::pipeline::FilterStats;
 
@@ -61,5 +62,12 @@ pub(crate) trait OpenFiles: Send {
         settings: &Settings<'_>,
         tally: &Tally,
         sample: &mut Sample,
+    ) -> Result<FilterStats>;
+
+    /// Adds the origins that the snapshot lacks to `found`.
+    fn unknown_origins(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        found: &OriginSet,
     ) -> Result<FilterStats>;
 }

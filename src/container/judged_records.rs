@@ -14,6 +14,17 @@ pub(crate) struct RecordUrls<'u> {
 }
 
 impl<'u> RecordUrls<'u> {
+    /// Lines of a text.
+    pub(crate) fn new(text: &'u [u8], lines: LineRun<'u>) -> Self {
+        Self { text, lines }
+    }
+
+    /// One URL.
+    pub(crate) fn of_one(url: &'u [u8], end: &'u usize) -> Self {
+        let ends = std::slice::from_ref(end);
+        Self::new(url, LineRun { start: 0, ends })
+    }
+
     /// Each URL, with its line end.
     pub(crate) fn iter(self) -> impl Iterator<Item = &'u [u8]> {
         self.lines.ranges().map(move |range| &self.text[range])

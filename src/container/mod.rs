@@ -4,7 +4,7 @@
 //! that a container implements, and [`source`] the recognition of files by content. The rest serves
 //! these: the [`settings`] of a job, the [`criterion`] that decides which URLs are kept,
 //! [`outputs`] that appear together, the text of an [`annotation`], and the counts of a report
-//! ([`tally`], [`sample`]).
+//! ([`tally`], [`sample`]) and of [`unknown_origins`].
 
 pub(crate) mod annotation;
 pub(crate) mod criterion;
@@ -18,3 +18,4 @@ pub(crate) mod sample;
 pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod tally;
+pub(crate) mod unknown_origins;

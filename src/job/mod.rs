@@ -1,4 +1,4 @@
-//! Jobs on files of URLs: filter them, annotate them with verdicts, count them.
+//! Jobs on files of URLs: filter them, annotate them with verdicts, count them, find new origins.
 //!
 //! A [`Job`] reads [`Input`]s of one format, on all threads of the current rayon pool, at most
 //! [`max_threads`](crate::threads::max_threads), and writes [`Output`]s in input order. The format
@@ -19,6 +19,7 @@ mod input;
 pub use crate::container::criterion::{Keep, Require};
 pub use crate::container::form::Form;
 pub use crate::container::outputs::{Output, Outputs, Written};
+pub use crate::container::unknown_origins::UnknownOrigins;
 pub use crate::pipeline::{FilterStats, Progress};
 pub use input::Input;
 
@@ -26,6 +27,7 @@ use crate::container::criterion::Criterion;
 use crate::container::sample::Sample;
 use crate::container::settings::Settings;
 use crate::container::tally::Tally;
+use crate::container::unknown_origins::OriginSet;
 use crate::error::Result;
 use crate::judge::{Judge, Stage};
 use crate::records::RecordOptions;
@@ -201,6 +203,48 @@ impl<'j> Job<'j> {
         let OpenInputs { files, url_check } = open_all(inputs)?;
         let written = files.annotate(&self.settings, output)?;
         self.checked(&url_check, written)
+    }
+
+    /// The origins of the inputs' URLs that the snapshot lacks, each once and sorted: those whose
+    /// robots.txt is still to be fetched. The judge needs no agents. With
+    /// [`any_scheme`](crate::JudgeOptions::any_scheme), an origin is not missing if the snapshot
+    /// has it under the other of http and https.
+    ///
+    /// Origins of all schemes are included ([`Origin::scheme`](crate::Origin::scheme)), but none of
+    /// over 64 KiB, which no snapshot holds.
+    ///
+    /// Memory: some 100 bytes for each of these origins, in addition to that of any job. The result
+    /// does not depend on the number of threads.
+    ///
+    /// ```
+    /// use robosieve::job::{Input, Job};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &[], JudgeOptions::default())?;
+    /// let urls = b"https://e.example/a\nhttps://f.example:443/a\nHTTPS://F.example/b\n?\n";
+    /// let list = Input::from_reader("list", urls.as_slice());
+    /// let unknown = Job::new(&judge).unknown_origins(vec![list])?;
+    /// assert_eq!(unknown.origins.len(), 1);
+    /// assert_eq!(unknown.origins[0].robots_url(), "https://f.example/robots.txt");
+    /// assert_eq!((unknown.stats.unknown, unknown.stats.invalid), (2, 1));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`filter`](Self::filter).
+    pub fn unknown_origins(&self, inputs: Vec<Input>) -> Result<UnknownOrigins> {
+        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let found = OriginSet::new();
+        let stats = files.unknown_origins(&self.settings, &found)?;
+        if self.require_url {
+            url_check.check(&stats)?;
+        }
+        Ok(UnknownOrigins {
+            origins: found.into_sorted(),
+            stats,
+        })
     }
 
     /// Counts every record of the inputs for a report, and takes the sample. A record counts as

@@ -132,7 +132,9 @@ impl<'s> Engine<'s> {
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
         let all = match self.chains.len() {
-            0 | 65.. => return Ok(None),
+            // Without agents nothing is matched.
+            0 => return Ok(Some(OriginPolicy::Uniform(Verdict::Allowed))),
+            65.. => return Ok(None),
             agents => u64::MAX >> (64 - agents),
         };
         let mut offset = NONE;

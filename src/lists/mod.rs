@@ -12,6 +12,7 @@ use crate::container::sample::Sample;
 use crate::container::settings::Settings;
 use crate::container::source::Source;
 use crate::container::tally::{BlockTally, Tally};
+use crate::container::unknown_origins::{OriginBuffer, OriginSet};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineInput, refuse_other_formats};
@@ -131,7 +132,7 @@ impl OpenFiles for OpenLists {
             self.0,
             || (engine.scratch(), BlockTally::new(engine.agents().len())),
             |block, (scratch, local)| {
-                let counted = count_block(engine, block, scratch, |verdicts, lines| {
+                let counted = count_block(engine, block, scratch, |verdicts, lines, _| {
                     local.count(verdicts, lines)
                 });
                 // The shared counts are touched once per block, not once per run of lines.
@@ -144,6 +145,32 @@ impl OpenFiles for OpenLists {
                     sample.add(block.disallowed.len(), |number| {
                         url_of(block, block.disallowed[number].clone())
                     });
+                }
+                Ok(())
+            },
+        )?;
+        Ok(total)
+    }
+    fn unknown_origins(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        found: &OriginSet,
+    ) -> Result<FilterStats> {
+        let engine = settings.judge.engine();
+        let mut total = FilterStats::default();
+        ordered::run(
+            &ListSource::new(&settings.records, settings.progress),
+            self.0,
+            || (engine.scratch(), OriginBuffer::default()),
+            |block, (scratch, buffer)| {
+                count_block(engine, block, scratch, |verdicts, _, urls| {
+                    found.add_unknown(verdicts, urls, buffer);
+                    false
+                })
+            },
+            |item| {
+                if let OrderedItem::Block(block) = item {
+                    total.add(&block.stats);
                 }
                 Ok(())
             },

@@ -32,6 +32,7 @@ use crate::container::sample::Sample;
 use crate::container::settings::{Settings, bad_job};
 use crate::container::source::Source;
 use crate::container::tally::Tally;
+use crate::container::unknown_origins::OriginSet;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{ENOUGH, FileFormat};
 use crate::pipeline::FilterStats;
@@ -131,6 +132,16 @@ impl OpenFiles for Tables {
     ) -> Result<FilterStats> {
         let inputs = self.open(settings)?;
         tally::run(settings, &inputs, tally, sample)
+    }
+
+    /// The schemas of the tables may differ.
+    fn unknown_origins(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        found: &OriginSet,
+    ) -> Result<FilterStats> {
+        let inputs = self.open(settings)?;
+        tally::unknown_origins(settings, &inputs, found)
     }
 }
 

@@ -1,9 +1,11 @@
-//! Counts columns of URLs for a report.
+//! Counts columns of URLs for a report, or finds the origins that the snapshot lacks.
 
 use crate::container::criterion::Criterion;
+use crate::container::judged_records::RecordUrls;
 use crate::container::sample::Sample;
 use crate::container::settings::Settings;
 use crate::container::tally::{BlockTally, Tally};
+use crate::container::unknown_origins::{OriginBuffer, OriginSet};
 use crate::error::Result;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict, VerdictsRef};
@@ -29,7 +31,7 @@ pub(super) fn run(
         all_row_groups(inputs),
         || (engine.scratch(), BlockTally::new(engine.agents().len())),
         |block, (scratch, local)| {
-            let counted = count_rows(engine, block, scratch, |verdicts, rows| {
+            let counted = count_rows(engine, block, scratch, |verdicts, rows, _| {
                 local.count(verdicts, rows)
             });
             local.flush(tally);
@@ -52,13 +54,43 @@ pub(super) fn run(
     Ok(total)
 }
 
-/// Judges and counts the rows of a block. URLs for which `count` returns true are disallowed, and
-/// the block keeps them.
+/// Adds the origins of all rows that the snapshot lacks.
+pub(super) fn unknown_origins(
+    settings: &Settings<'_>,
+    inputs: &[ParquetInput],
+    found: &OriginSet,
+) -> Result<FilterStats> {
+    let engine = settings.judge.engine();
+    let mut total = FilterStats::default();
+    let progress = RowProgress::new(settings, inputs);
+    ordered::run(
+        &RowGroupSource { inputs },
+        all_row_groups(inputs),
+        || (engine.scratch(), OriginBuffer::default()),
+        |block, (scratch, buffer)| {
+            count_rows(engine, block, scratch, |verdicts, _, urls| {
+                found.add_unknown(verdicts, urls, buffer);
+                false
+            })
+        },
+        |item| {
+            if let OrderedItem::Block(block) = item {
+                total.add(&block.stats);
+                progress.report(total.lines);
+            }
+            Ok(())
+        },
+    )?;
+    Ok(total)
+}
+
+/// Judges and counts the rows of a block. `count` gets rows with the same verdicts, and their URLs.
+/// If it returns true they are disallowed, and the block keeps them.
 fn count_rows<'s>(
     judge: &Engine<'s>,
     block: &mut RowBlock,
     scratch: &mut Scratch<'s>,
-    mut count: impl FnMut(&VerdictsRef<'_>, u64) -> bool,
+    mut count: impl FnMut(&VerdictsRef<'_>, u64, RecordUrls<'_>) -> bool,
 ) -> Result<()> {
     let criterion = Criterion::DISALLOWED_FOR_ANY;
     let RowBlock {
@@ -83,7 +115,7 @@ fn count_rows<'s>(
         if verdicts.unjudged() == Some(Verdict::Invalid) {
             stats.count_blank(&batch.text, lines);
         }
-        if count(&verdicts, rows) {
+        if count(&verdicts, rows, RecordUrls::new(&batch.text, lines)) {
             disallowed.extend(lines.ranges());
         }
     })?;
@@ -91,7 +123,8 @@ fn count_rows<'s>(
         stats.blank -= 1;
         let verdicts = judge.judge(value.data(), scratch)?;
         criterion.count(&verdicts, 1, stats);
-        if count(&verdicts, 1) {
+        let value = value.data();
+        if count(&verdicts, 1, RecordUrls::of_one(value, &value.len())) {
             // The sample would drop the text of a long value, and a dictionary can repeat the value
             // any number of times.
             disallowed.push(0..0);

@@ -32,6 +32,34 @@ impl Origin {
         &self.0
     }
 
+    /// The scheme in lower case, such as `https`.
+    ///
+    /// ```
+    /// let origin = robosieve::Origin::of(b"FTP://e.example/a").unwrap();
+    /// assert_eq!(origin.scheme(), "ftp");
+    /// ```
+    pub fn scheme(&self) -> &str {
+        self.0.split_once("://").map_or("", |(scheme, _)| scheme)
+    }
+
+    /// The URL of its robots.txt (RFC 9309 §2.3).
+    ///
+    /// ```
+    /// let origin = robosieve::Origin::of(b"http://E.example:80/a?b").unwrap();
+    /// assert_eq!(origin.robots_url(), "http://e.example/robots.txt");
+    /// ```
+    pub fn robots_url(&self) -> String {
+        format!("{}/robots.txt", self.0)
+    }
+
+    /// The origin with this canonical key.
+    pub(crate) fn from_key(key: Box<[u8]>) -> Self {
+        Self(match String::from_utf8(key.into_vec()) {
+            Ok(key) => key,
+            Err(err) => err.into_bytes().to_str_lossy().into_owned(),
+        })
+    }
+
     /// Writes the key of the same origin under the other of http and https to `out`. Returns
     /// `false` if there is none.
     pub(crate) fn other_scheme(key: &[u8], out: &mut Vec<u8>) -> bool {

@@ -53,6 +53,8 @@ pub(super) struct RecordResults {
     /// For a report: the counts, and the disallowed URLs as ranges of `urls`.
     pub tally: Option<Box<BlockTally>>,
     pub disallowed: Vec<Range<usize>>,
+    /// For the origins that the snapshot lacks: their URLs as ranges of `urls`.
+    pub unknown: Vec<Range<usize>>,
 }
 
 /// The content of a block.

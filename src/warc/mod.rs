@@ -23,6 +23,7 @@ mod sink;
 mod source;
 mod surt;
 mod tally;
+mod unknown_origins;
 
 use crate::atomic::output_name::{OutputFormat, is_archive};
 use crate::container::files::{Container, OpenFiles};
@@ -32,6 +33,7 @@ use crate::container::sample::Sample;
 use crate::container::settings::{Settings, bad_job};
 use crate::container::source::Source;
 use crate::container::tally::Tally;
+use crate::container::unknown_origins::OriginSet;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::pipeline::{FilterStats, Progress};
@@ -44,6 +46,7 @@ use route::{RouteJob, RouteWriter};
 use sink::RecordSink;
 use source::{WarcSource, is_gzip};
 use tally::{TallyJob, TallyWriter};
+use unknown_origins::{UnknownJob, UnknownWriter};
 
 /// WARC, WET and WAT files: plain, gzip or zstd. The content decides, not the name.
 pub(crate) struct WarcFiles;
@@ -145,6 +148,19 @@ impl OpenFiles for OpenWarcs {
             sample,
             total: FilterStats::default(),
         };
+        Ok(run_job(&job, self.0, writer, settings.progress)?.total)
+    }
+
+    fn unknown_origins(
+        self: Box<Self>,
+        settings: &Settings<'_>,
+        found: &OriginSet,
+    ) -> Result<FilterStats> {
+        refuse_records(settings)?;
+        let job = UnknownJob {
+            engine: settings.judge.engine(),
+        };
+        let writer = UnknownWriter::new(found);
         Ok(run_job(&job, self.0, writer, settings.progress)?.total)
     }
 }
