@@ -181,8 +181,8 @@ fn inspect_describes_and_verifies() {
         &["web.captures", "compile it"],
     );
     place.fails(
-        &["inspect", "web.captures", "--stale-at", "now"],
-        &["web.captures", "compile it"],
+        &["due", "-s", "web.captures", "--stale-at", "now"],
+        &["web.captures", "a captures file"],
     );
 }
 

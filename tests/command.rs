@@ -21,6 +21,7 @@ pub const VERBS: &[&str] = &[
     "lint",
     "agents",
     "diff",
+    "due",
     "report",
     "audit",
     "bench",

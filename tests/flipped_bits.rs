@@ -179,7 +179,7 @@ fn bit_flips_of_large_snapshots_are_detected() {
         ),
         ("inspect s", &[]),
         ("inspect s", &[REFUSED]),
-        ("inspect s --stale-at", &["now"]),
+        ("due -s s --stale-at", &["now"]),
     ];
     on_four_threads(|dir, part| {
         std::fs::write(dir.join("s"), &bytes).unwrap();

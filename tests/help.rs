@@ -109,7 +109,7 @@ fn inputs_come_first_and_options_are_grouped() {
 fn every_verb_names_the_snapshot_with_the_same_option() {
     for verb in [
         "filter", "annotate", "report", "audit", "check", "inspect", "export", "lint", "agents",
-        "diff", "bench",
+        "diff", "due", "bench",
     ] {
         assert!(
             help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "),

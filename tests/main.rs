@@ -14,6 +14,7 @@ mod corruption;
 mod datasets;
 mod determinism;
 mod diff;
+mod due;
 mod export;
 mod extensions;
 mod external_sort;

@@ -36,10 +36,6 @@ fn option_and_argument_give_the_same_output() {
             "inspect old https://e.example/x",
             "inspect https://e.example/x -s old",
         ),
-        (
-            "inspect old --stale-at 2026-01-31",
-            "inspect -s old --stale-at 2026-01-31",
-        ),
         ("agents old", "agents -s old"),
         (
             "agents old -a GPTBot --top 1",
@@ -76,10 +72,6 @@ fn missing_and_repeated_snapshots_are_errors_with_advice() {
         (
             "inspect old -s new",
             "the snapshot is named twice, as old and as -s new; name it once",
-        ),
-        (
-            "inspect -s old e.example --stale-at 2026-01-31",
-            "leave ORIGIN out",
         ),
         ("inspect https://e.example/", "local files only"),
         ("inspect -s https://e.example/", "local files only"),

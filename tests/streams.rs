@@ -151,7 +151,7 @@ fn closed_stdout_ends_runs_quietly() {
         ("annotate -s s -a FooBot list.txt", 0),
         ("report -s s -a FooBot", 0),
         ("inspect s", 0),
-        ("inspect s --stale-at 2024-01-01", 0),
+        ("due -s s --stale-at 2024-01-01 list.txt", 0),
         ("agents", 0),
         ("diff s s", 0),
         ("man", 0),

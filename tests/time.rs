@@ -241,14 +241,15 @@ fn stale_copies_are_listed() {
             host => format!("https://{host}.example/robots.txt\n"),
         };
         let expected: Vec<String> = hosts.split(' ').map(url).collect();
-        let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at]);
+        let ran = robosieve(dir.path(), &["due", "-q", "-s", "web", "--stale-at", at]);
         assert_eq!(
             String::from_utf8(ran.stdout).unwrap(),
             expected.concat(),
             "{at}: {}",
             ran.stderr
         );
-        let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at, "--json"]);
+        let jsonl = ["due", "-q", "-s", "web", "--as", "jsonl", "--stale-at", at];
+        let ran = robosieve(dir.path(), &jsonl);
         let objects = ran
             .stdout
             .split(|&b| b == b'\n')
@@ -274,7 +275,15 @@ fn stale_copies_are_described_in_json() {
     );
     let ran = robosieve(
         dir.path(),
-        &["inspect", "web", "--stale-at", "2027-01-01", "--json"],
+        &[
+            "due",
+            "-s",
+            "web",
+            "--as",
+            "jsonl",
+            "--stale-at",
+            "2027-01-01",
+        ],
     );
     let lines: Vec<serde_json::Value> = ran
         .stdout
@@ -289,16 +298,20 @@ fn stale_copies_are_described_in_json() {
             .clone()
     };
     let expected = json!({
-        "url": "https://failing.example/robots.txt", "outcome": "unreachable", "status": 0, "max_age": null,
-        "fetched_at": "2026-01-01T12:00:00Z", "stale_from": "2026-01-02T12:00:00Z", "first_failure": "2026-01-01T12:00:00Z",
-        "first_unreachable": "2026-01-01T12:00:00Z",
+        "url": "https://failing.example/robots.txt", "origin": "https://failing.example",
+        "reason": "stale", "outcome": "unreachable", "status": null, "fetched": "2026-01-01T12:00:00Z",
+        "stale_from": "2026-01-02T12:00:00Z", "failing_since": "2026-01-01T12:00:00Z",
+        "source": null, "detail": "timeout",
     });
     assert_eq!(of("https://failing.example/robots.txt"), expected);
     assert_eq!(
         of("https://undated.example/robots.txt")["stale_from"],
         json!(null)
     );
-    assert_eq!(of("https://hour.example/robots.txt")["max_age"], 3600);
+    assert_eq!(
+        of("https://hour.example/robots.txt")["stale_from"],
+        "2026-01-01T01:00:00Z"
+    );
 }
 
 /// `--as-of`, the number of dropped captures, and the letters of `/old` and `/new`. Own: a date
@@ -443,7 +456,7 @@ fn bad_times_are_explained() {
     let dir = tempfile::tempdir().unwrap();
     for args in [
         &["compile", "a", "-o", "b", "--as-of"][..],
-        &["inspect", "a", "--stale-at"],
+        &["due", "-s", "a", "--stale-at"],
         &["check", "-s", "a", "--at"],
     ] {
         for (time, expected) in [

@@ -8,6 +8,7 @@ use crate::captures::CapturesArgs;
 use crate::check::CheckArgs;
 use crate::compile::CompileArgs;
 use crate::diff::DiffArgs;
+use crate::due::DueArgs;
 use crate::export::ExportArgs;
 use crate::filter::FilterArgs;
 use crate::help_text::{
@@ -104,6 +105,8 @@ pub(crate) enum Verb {
     Export(ExportArgs),
     /// Show what changed between two snapshots
     Diff(DiffArgs),
+    /// List the robots.txt files to fetch next: of unknown origins, and stale ones
+    Due(DueArgs),
     /// List known crawlers, or rank the names in a snapshot's robots.txt files
     Agents(AgentsArgs),
     /// Time the stages of judging, on your data or on a synthetic web

@@ -24,6 +24,7 @@ Snapshots:
   inspect      Show the contents of a snapshot or a captures file, or the entry for one origin
   export       Write a snapshot as a table: TSV, CSV, JSON lines or Parquet
   diff         Show what changed between two snapshots
+  due          List the robots.txt files to fetch next: of unknown origins, and stale ones
 
 URLs:
   filter       Keep the URLs that agents may fetch
@@ -40,7 +41,6 @@ Tools:
   bench        Time the stages of judging, on your data or on a synthetic web
   completions  Print a shell completion script
   man          Print the man pages, or write them
-  help         Print the help of a command
 
 Options:
 {options}{after-help}";
@@ -304,9 +304,6 @@ Examples:
   robosieve inspect -s web.rsieve --verify
   robosieve inspect web.rsieve https://example.com
   robosieve inspect 2026.captures --verify
-  robosieve inspect web.rsieve --stale-at now > fetch-again.txt
-  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json \
-      | jq -r 'select(.outcome == \"server-error\") | .url'
 
 Control characters of a robots.txt are escaped; --json has its exact text.";
 
@@ -316,6 +313,31 @@ Examples:
   robosieve inspect web.rsieve https://example.com
 
 `robosieve inspect --help` shows more examples and details.";
+
+pub(super) const DUE_SHORT: &str = "\
+Examples:
+  robosieve due -s web.rsieve --stale-at now new-urls.txt -o due.txt
+  robosieve due -s web.rsieve 'crawl/*.warc.gz' --as jsonl
+
+`robosieve due --help` shows all options, examples and details.";
+
+pub(super) const DUE_EXAMPLES: &str = "\
+Examples:
+  robosieve due -s web.rsieve --stale-at now new-urls.txt -o due.txt
+  robosieve due -s web.rsieve --stale-at now 'frontier/*.parquet' --field page.url -o due.jsonl.zst
+  robosieve due -s web.rsieve 'crawl/*.warc.gz' --as jsonl
+  robosieve due -s web.rsieve --stale-at now --outcome rules,client-error
+
+Each URL is that of an origin's own robots.txt, once. Hosts are normalised and default ports \
+dropped, as in the snapshot. http, https, www and every port are separate origins; origins of other \
+schemes are left out and counted. The URLs are in the order of their origins, whatever the order \
+of the lists.
+
+An object of JSON lines has url, origin, reason (unknown-origin or stale), and for stale ones \
+outcome, status, fetched, stale_from, failing_since, source (the URL that answered after redirects) \
+and detail, as `export` has them. Other values are null.
+
+The unknown origins are held in memory: some 100 bytes each.";
 
 pub(super) const EXPORT_SHORT: &str = "\
 Examples:

@@ -2,14 +2,14 @@
 //! origin.
 
 use crate::figures::counts::grouped;
-use crate::figures::escape::{escape, to_json, to_json_pretty};
+use crate::figures::escape::{escape, to_json_pretty};
 use crate::figures::table::Columns;
 use crate::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
 use crate::inputs::refuse_remote;
 use crate::option_guard::OptionGuard;
 use crate::outcomes::{describe_outcome, outcome_counts};
-use crate::output::{OutputTarget, print};
-use crate::time::{parse_instant_or_now, time};
+use crate::output::print;
+use crate::time::time;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -18,8 +18,8 @@ use robosieve::robots::LooksLike;
 use robosieve::snapshot::{FORMAT_VERSION, OriginEntry, TimeSpan};
 use robosieve::{Origin, Snapshot};
 use serde_json::json;
+use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -52,13 +52,13 @@ pub(crate) struct InspectArgs {
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-    /// List the robots.txt URLs that are due at this time (or `now`), one per line
-    ///
-    /// A URL is due 24 hours after its fetch, or after the Cache-Control max-age of the answer. A
-    /// URL with an unknown time is always due. A date is its first second in UTC. With --json, each
-    /// line is a JSON object.
-    #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
-    pub stale_at: Option<i64>,
+    // `due` lists what this option listed.
+    #[arg(long, value_name = "TIME", value_parser = refuse_stale_at, hide = true)]
+    _stale_at: Option<Infallible>,
+}
+
+fn refuse_stale_at(_: &str) -> Result<Infallible, &'static str> {
+    Err("`robosieve due -s SNAP --stale-at TIME` lists the robots.txt URLs that are due")
 }
 
 impl InspectArgs {
@@ -99,9 +99,6 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     OptionGuard::default()
         .add_inputs("the snapshot", [path])
         .add_stdout()?;
-    if args.stale_at.is_some() && origin.is_some() {
-        bail!("--stale-at lists the URLs of all origins; leave ORIGIN out");
-    }
     if path.is_file() && CapturesFile::recognises(path)? {
         return inspect_captures(path, origin, args);
     }
@@ -112,9 +109,6 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
         _ if args.verify => snapshot.verify().with_context(file)?,
         Some(_) => args.checksums.look_ups(&snapshot),
         None => args.checksums.all(&snapshot, path)?,
-    }
-    if let Some(time) = args.stale_at {
-        return print_stale(&snapshot, time, args.json).with_context(file);
     }
     let text = match origin {
         None => totals(&snapshot, args).with_context(file)?,
@@ -127,7 +121,7 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
 
 /// Prints the contents of a captures file.
 fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> anyhow::Result<()> {
-    if origin.is_some() || args.stale_at.is_some() {
+    if origin.is_some() {
         bail!(
             "{}: a captures file is not indexed by origin; compile it, and inspect the snapshot",
             path.display()
@@ -196,30 +190,6 @@ impl Totals {
             self.row("newest capture", time(span.newest));
         }
     }
-}
-
-/// Prints the robots.txt URLs to fetch again; streamed, as there may be millions.
-fn print_stale(snapshot: &Snapshot, at: i64, json: bool) -> anyhow::Result<()> {
-    let mut out = OutputTarget::open(None)?;
-    for entry in snapshot.stale_at(at) {
-        let entry = entry?;
-        if json {
-            writeln!(out, "{}", to_json(&stale_json(&entry))?)?
-        } else {
-            writeln!(out, "{}", escape(&entry.robots_url()))?
-        }
-    }
-    out.commit()
-}
-
-fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
-    let outcome = entry.outcome();
-    json!({
-        "url": entry.robots_url(), "outcome": outcome.class.name(), "status": outcome.status,
-        "fetched_at": outcome.fetched.map(time), "max_age": outcome.max_age,
-        "stale_from": outcome.stale_from().map(time), "first_failure": outcome.first_failure.map(time),
-        "first_unreachable": outcome.first_unreachable.map(time),
-    })
 }
 
 /// The figures of a whole snapshot, as a table or as JSON.

@@ -12,6 +12,7 @@ mod check;
 mod compile;
 mod completions;
 mod diff;
+mod due;
 mod error_advice;
 mod export;
 mod figures;
@@ -29,6 +30,7 @@ mod option_guard;
 mod out_dir;
 mod outcomes;
 mod output;
+mod output_form;
 mod parquet_panics;
 mod progress;
 mod record_args;
@@ -126,6 +128,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Export(args) => export::run(&args, quiet).map(done),
         Verb::Agents(args) => agents::run(&args, quiet).map(done),
         Verb::Diff(args) => diff::run(&args, quiet),
+        Verb::Due(args) => due::run(&args, quiet).map(done),
         Verb::Report(args) => report::run(&args, quiet).map(done),
         Verb::Audit(args) => audit::run(args, quiet).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),

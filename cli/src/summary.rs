@@ -194,6 +194,35 @@ pub(crate) fn print_export(stats: &ExportStats, elapsed: Duration) {
     ));
 }
 
+/// The numbers of listed URLs.
+#[derive(Default)]
+pub(crate) struct DueCounts {
+    pub unknown: u64,
+    pub stale: u64,
+    /// Origins that are left out because they are neither http nor https.
+    pub other_schemes: u64,
+}
+
+/// Prints the numbers of robots.txt files that are due, and the size of the lists.
+pub(crate) fn print_due(counts: &DueCounts, lists: Option<&FilterStats>, elapsed: Duration) {
+    print_line(format_args!(
+        "due {}  of unknown origins {}  stale {}  left out as neither http nor https {}",
+        grouped(counts.unknown + counts.stale),
+        grouped(counts.unknown),
+        grouped(counts.stale),
+        grouped(counts.other_schemes)
+    ));
+    if let Some(lists) = lists {
+        print_line(format_args!(
+            "lines {}  invalid {}  bytes {}  {}",
+            grouped(lists.lines),
+            grouped(lists.invalid),
+            grouped(lists.bytes),
+            rate(lists.lines, elapsed)
+        ));
+    }
+}
+
 /// Prints the counts of each agent, with the number of its letter, digit or column.
 pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
     for row in agent_table(stats, agents) {

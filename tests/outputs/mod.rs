@@ -125,7 +125,7 @@ impl Place {
 }
 
 /// A Parquet file with a column `url` of these lines.
-fn parquet(lines: &str) -> Vec<u8> {
+pub(crate) fn parquet(lines: &str) -> Vec<u8> {
     use ::parquet::data_type::{ByteArray, ByteArrayType};
     let schema = ::parquet::schema::parser::parse_message_type(
         "message m { required binary url (STRING); }",

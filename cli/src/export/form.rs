@@ -1,9 +1,7 @@
-//! The format of an export, by option or file extension.
+//! The formats of an export.
 
-use anyhow::bail;
+use crate::output_form::OutputForm;
 use clap::ValueEnum;
-use robosieve::output::OutputFormat;
-use std::path::Path;
 
 /// The format of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -18,7 +16,9 @@ pub(crate) enum ExportForm {
     Parquet,
 }
 
-impl ExportForm {
+impl OutputForm for ExportForm {
+    const DEFAULT: Self = Self::Tsv;
+
     fn of_extension(extension: &str) -> Option<Self> {
         match extension {
             "tsv" | "tab" | "txt" => Some(Self::Tsv),
@@ -29,7 +29,6 @@ impl ExportForm {
         }
     }
 
-    /// The usual extension.
     fn extension(self) -> &'static str {
         match self {
             Self::Tsv => "tsv",
@@ -38,58 +37,17 @@ impl ExportForm {
             Self::Parquet => "parquet",
         }
     }
-}
 
-/// The extension of a name in lower case.
-fn extension(path: &Path) -> Option<String> {
-    path.extension()
-        .and_then(|extension| extension.to_str())
-        .map(str::to_ascii_lowercase)
-}
-
-/// The format that `--as` or the extension of the output names.
-pub(super) fn output_form(
-    path: Option<&Path>,
-    format: Option<ExportForm>,
-) -> anyhow::Result<ExportForm> {
-    let Some(path) = path else {
-        return Ok(format.unwrap_or(ExportForm::Tsv));
-    };
-    // In `origins.tsv.gz`, the extension before the last names the format.
-    let last = extension(path).unwrap_or_default();
-    let is_compressed = matches!(last.as_str(), "gz" | "zst");
-    let inner = if is_compressed {
-        extension(&path.with_extension("")).unwrap_or_default()
-    } else {
-        last
-    };
-    let shown = path.display();
-    if inner == "json" && format.is_none() {
-        bail!("{shown}: -o writes one JSON object per line; name it .jsonl");
+    fn is_text(self) -> bool {
+        self != Self::Parquet
     }
-    let by_name = ExportForm::of_extension(&inner);
-    let form = format.or(by_name).unwrap_or(ExportForm::Tsv);
-    if by_name.is_some_and(|by_name| by_name != form) {
-        bail!(
-            "{shown}: the name says .{inner}, and --as says {0}; name it .{0}",
-            form.extension()
-        );
-    }
-    match form {
-        ExportForm::Parquet if is_compressed => {
-            bail!(
-                "{shown}: a Parquet file is not compressed as a whole; name it without .gz or .zst"
-            )
-        }
-        ExportForm::Parquet => {}
-        _ => OutputFormat::Text.check(path)?,
-    }
-    Ok(form)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output_form::output_form;
+    use std::path::Path;
 
     #[test]
     fn extensions_decide_the_format() {
@@ -103,7 +61,7 @@ mod tests {
             ("x.gz", ExportForm::Tsv),
         ] {
             assert_eq!(
-                output_form(Some(Path::new(name)), None).unwrap(),
+                output_form::<ExportForm>(Some(Path::new(name)), None).unwrap(),
                 form,
                 "{name}"
             );

@@ -8,6 +8,7 @@ use crate::error_advice::at_snapshot;
 use crate::figures::csv::DelimitedText;
 use crate::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
 use crate::output::{OutputTarget, is_stdout};
+use crate::output_form::output_form;
 use crate::progress::Progress;
 use crate::summary::print_export;
 use crate::time::parse_instant_or_now;
@@ -81,7 +82,7 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
-    let form = form::output_form(args.output.as_deref(), args.format)?;
+    let form = output_form(args.output.as_deref(), args.format)?;
     refuse_overwriting(args)?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;

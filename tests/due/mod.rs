@@ -1,0 +1,315 @@
+//! `due`: the robots.txt URLs of unknown origins and of stale ones.
+
+use crate::command::{Ran, checkout, robosieve, robosieve_with};
+use crate::outputs::parquet;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use robosieve::Origin;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use tempfile::TempDir;
+
+/// The snapshot `s` of `datasets/small`.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let small = checkout().join("datasets/small");
+        let [warc, jsonl] =
+            ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
+        let ran = robosieve(place.0.path(), &["compile", "-q", "-o", "s", &warc, &jsonl]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        fs::copy(small.join("urls.txt"), place.0.path().join("urls.txt")).unwrap();
+        place
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.0.path().join(name), bytes).unwrap();
+    }
+
+    fn run(&self, args: &str) -> Ran {
+        robosieve(self.0.path(), &args.split(' ').collect::<Vec<_>>())
+    }
+
+    fn done(&self, args: &str) -> String {
+        let ran = self.run(args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args}");
+        String::from_utf8(ran.stdout).unwrap()
+    }
+
+    /// The URLs of `due` with these arguments.
+    fn due(&self, args: &str) -> Vec<String> {
+        let out = self.done(&format!("due -q -s s {args}"));
+        out.lines().map(str::to_owned).collect()
+    }
+
+    /// The slow model: the origins of the lines that `filter` calls unknown.
+    fn unknown(&self, list: &str) -> BTreeSet<String> {
+        self.done(&format!(
+            "filter -q -s s -a a -o /dev/null --unknown-to unknown {list}"
+        ));
+        let lines = fs::read(self.0.path().join("unknown")).unwrap();
+        let origins = lines.split(|byte| *byte == b'\n').filter_map(Origin::of);
+        origins
+            .filter(|origin| matches!(origin.scheme(), "http" | "https"))
+            .map(|origin| origin.robots_url())
+            .collect()
+    }
+
+    /// The stale http and https origins by `export`.
+    fn stale(&self, args: &str) -> BTreeSet<String> {
+        let table = self.done(&format!("export -q -s s --columns origin {args}"));
+        let origins = table.lines().filter(|line| line.starts_with("http"));
+        origins
+            .map(|origin| format!("{origin}/robots.txt"))
+            .collect()
+    }
+}
+
+/// Lines of every kind: known and unknown origins, in several spellings, and no URLs.
+fn mixed_lines(seed: usize) -> String {
+    const HOSTS: &[&str] = &[
+        "shop.example",
+        "news.example",
+        "new.example",
+        "NEW.example",
+        "www.new.example",
+        "b\u{fc}cher.example",
+        "xn--bcher-kva.example",
+        "user:pw@new.example",
+        "192.0.2.77",
+        "[2001:db8::9]",
+        "localhost",
+        "a-host-with-a-name-of-more-than-thirty-two-bytes.example",
+        "",
+    ];
+    const SCHEMES: &[&str] = &["https://", "http://", "HTTP://", "ftp://", "mailto:", ""];
+    const PORTS: &[&str] = &["", ":443", ":80", ":8080", ":", ":99999"];
+    const PATHS: &[&str] = &["", "/", "/a", "/robots.txt", "?q", "#f", "/x y", "/ "];
+    let mut lines = String::new();
+    // Steps that share no factor with the lengths visit the combinations in another order for each
+    // seed, and repeat some.
+    for i in 0..400 {
+        let at = (i + 3) * (seed * 2 + 7);
+        let scheme = SCHEMES[at % 11 % SCHEMES.len()];
+        let host = HOSTS[(at + seed) % HOSTS.len()];
+        let port = PORTS[at % 17 % PORTS.len()];
+        let path = PATHS[at % 23 % PATHS.len()];
+        let _ = writeln!(lines, "{scheme}{host}{port}{path}");
+    }
+    lines
+}
+
+#[test]
+fn urls_are_those_of_unknown_and_of_stale_origins() {
+    let place = Place::new();
+    for seed in 0..8 {
+        place.write("mixed.txt", mixed_lines(seed));
+        let unknown = place.unknown("mixed.txt");
+        assert!(unknown.len() > 5, "{unknown:?}");
+        let listed = place.due("mixed.txt");
+        let set: BTreeSet<String> = listed.iter().cloned().collect();
+        assert_eq!(set.len(), listed.len(), "each URL is listed once");
+        assert_eq!(set, unknown, "{seed}");
+        for more in ["", " --outcome unreachable,rules"] {
+            let at = format!("--stale-at 2026-09-20{more}");
+            let stale = place.stale(&at);
+            let listed = place.due(&format!("{at} mixed.txt"));
+            let set: BTreeSet<String> = listed.iter().cloned().collect();
+            assert_eq!(set, &unknown | &stale, "{seed} {at}");
+            assert_eq!(listed.len(), unknown.len() + stale.len());
+            assert!(unknown.is_disjoint(&stale));
+        }
+    }
+}
+
+#[test]
+fn urls_are_in_the_order_of_origins_for_any_number_of_threads() {
+    let place = Place::new();
+    let list: String = (0..3).map(mixed_lines).collect();
+    place.write("mixed.txt", list.repeat(20));
+    let one = place.due("-j 1 --stale-at now mixed.txt urls.txt");
+    let origins: Vec<&str> = one
+        .iter()
+        .map(|url| url.strip_suffix("/robots.txt").unwrap())
+        .collect();
+    assert!(origins.is_sorted(), "{origins:#?}");
+    assert_eq!(place.due("-j 4 --stale-at now urls.txt mixed.txt"), one);
+}
+
+#[test]
+fn every_format_of_lists_is_read() {
+    let place = Place::new();
+    let text = fs::read_to_string(place.0.path().join("urls.txt")).unwrap();
+    let expected = place.due("urls.txt");
+    assert_eq!(expected.len(), 28);
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    place.write("urls.gz", gzip.finish().unwrap());
+    place.write("urls.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
+    place.write("urls.parquet", parquet(&text));
+    let objects = text
+        .lines()
+        .map(|url| json!({ "id": 1, "page": { "url": url } }));
+    let objects: String = objects.map(|object| format!("{object}\n")).collect();
+    place.write("urls.jsonl", objects);
+    let rows: String = text.lines().map(|url| format!("1\t{url}\n")).collect();
+    place.write("urls.tsv", format!("id\tpage\n{rows}"));
+    let record = |kind: &str, url: &str| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n\
+             Content-Length: 0\r\n\r\n\r\n\r\n"
+        )
+    };
+    let warcinfo = record("warcinfo", "https://no.example/");
+    let records: String = text.lines().map(|url| record("response", url)).collect();
+    place.write("urls.warc", warcinfo + &records);
+    let members: Vec<u8> = text
+        .lines()
+        .flat_map(|url| {
+            let mut member = GzEncoder::new(Vec::new(), Compression::fast());
+            let _ = member.write_all(record("metadata", url).as_bytes());
+            member.finish().unwrap()
+        })
+        .collect();
+    place.write("urls.warc.gz", members);
+    fs::create_dir_all(place.0.path().join("tree/a/b")).unwrap();
+    place.write("tree/a/b/urls.txt", &text);
+    for args in [
+        "urls.gz",
+        "urls.zst",
+        "urls.parquet",
+        "urls.jsonl --json-key page.url",
+        "urls.tsv --field page",
+        "urls.warc",
+        "urls.warc.gz",
+        "tree/a/b",
+        "tree/**/*.txt",
+        "urls.gz urls.txt urls.zst",
+    ] {
+        assert_eq!(place.due(args), expected, "{args}");
+    }
+    let stdin = robosieve_with(
+        place.0.path(),
+        &["due", "-q", "-s", "s", "-"],
+        text.as_bytes(),
+    );
+    assert_eq!(
+        String::from_utf8(stdin.stdout).unwrap(),
+        expected.join("\n") + "\n"
+    );
+    // A long value of a Parquet file is judged apart.
+    let long = format!("https://of-long-paths.example/{}\n", "x".repeat(40_000));
+    place.write("long.parquet", parquet(&long));
+    assert_eq!(
+        place.due("long.parquet"),
+        ["https://of-long-paths.example/robots.txt"]
+    );
+}
+
+#[test]
+fn objects_say_why_an_origin_is_due() {
+    let place = Place::new();
+    place.write("list", "https://new.example:443/a\n");
+    let out = place.done("due -q -s s --stale-at now --as jsonl list");
+    let objects: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |origin: &str| {
+        let found = objects.iter().find(|object| object["origin"] == origin);
+        found.unwrap_or_else(|| panic!("{origin}"))
+    };
+    assert_eq!(
+        of("https://new.example"),
+        &json!({
+            "url": "https://new.example/robots.txt", "origin": "https://new.example",
+            "reason": "unknown-origin", "outcome": null, "status": null, "fetched": null,
+            "stale_from": null, "failing_since": null, "source": null, "detail": null,
+        })
+    );
+    assert_eq!(
+        of("https://mourned.example"),
+        &json!({
+            "url": "https://mourned.example/robots.txt", "origin": "https://mourned.example",
+            "reason": "stale", "outcome": "unreachable", "status": null,
+            "fetched": "2026-09-15T07:00:08Z", "stale_from": "2026-09-16T07:00:08Z",
+            "failing_since": "2026-08-06T07:00:08Z", "source": null, "detail": "timeout",
+        })
+    );
+    // The URL of an origin that redirects is its own.
+    let hop = of("https://hop.example");
+    assert_eq!(hop["url"], "https://hop.example/robots.txt");
+    assert_eq!(hop["source"], "https://wiki.example/robots.txt");
+}
+
+#[test]
+fn summaries_count_what_is_left_out() {
+    let place = Place::new();
+    let ran = place.run("due -s s --stale-at now -o due.jsonl.gz urls.txt");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.is_empty());
+    for line in [
+        "due 75  of unknown origins 28  stale 47  left out as neither http nor https 3",
+        "lines 381  invalid 24  bytes 12,185",
+    ] {
+        assert!(ran.stderr.contains(line), "{line}: {}", ran.stderr);
+    }
+    let mut text = String::new();
+    let file = fs::File::open(place.0.path().join("due.jsonl.gz")).unwrap();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(file), &mut text).unwrap();
+    assert_eq!(text.lines().count(), 75);
+    // Without lists there are no lines to count.
+    let ran = place.run("due -s s --stale-at now -o due");
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let place = Place::new();
+    place.write("empty", "");
+    place.write("blank", "\n\n");
+    place.write("prose", "no URL\n");
+    assert_eq!(place.due("empty"), [""; 0]);
+    assert_eq!(place.due("blank"), [""; 0]);
+    for (args, words) in [
+        ("due -s s", &["give lists of URLs", "--stale-at TIME"][..]),
+        ("due -s s prose", &["prose", "none of the 1 lines"]),
+        ("due -s s missing", &["missing"]),
+        ("due -s urls.txt urls.txt", &["not a robosieve snapshot"]),
+        (
+            "due -s s --outcome rules urls.txt",
+            &["--stale-at <TIME>", "required"],
+        ),
+        (
+            "due -s s urls.txt --as jsonl -o due.txt",
+            &["the name says .txt", "name it .jsonl"],
+        ),
+        ("due -s s urls.txt -o due.json", &["name it .jsonl"]),
+        ("due -s s urls.txt -o due.parquet", &["due.parquet", "text"]),
+        ("due -s s urls.txt -o s", &["-o", "the snapshot (s)"]),
+        (
+            "due -s s urls.txt -o urls.txt",
+            &["-o", "an input (urls.txt)"],
+        ),
+        ("due -s s urls.txt -o none/due", &["none/due"]),
+        (
+            "inspect s --stale-at now",
+            &["robosieve due -s SNAP --stale-at TIME"],
+        ),
+    ] {
+        let ran = place.run(args);
+        assert_eq!(ran.code, Some(2), "{args}");
+        for word in words {
+            assert!(ran.stderr.contains(word), "{args}: {word}: {}", ran.stderr);
+        }
+    }
+    // A failed run leaves no output.
+    let ran = place.run("due -s s prose -o due");
+    assert_eq!(ran.code, Some(2));
+    assert!(!place.0.path().join("due").exists());
+}
