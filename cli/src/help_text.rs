@@ -327,6 +327,8 @@ Examples:
   robosieve due -s web.rsieve --stale-at now 'frontier/*.parquet' --field page.url -o due.jsonl.zst
   robosieve due -s web.rsieve 'crawl/*.warc.gz' --as jsonl
   robosieve due -s web.rsieve --stale-at now --outcome rules,client-error
+  robosieve due -s web.rsieve --stale-at now urls.txt | examples/fetch.py --agent \
+      'MyBot (+https://example.com/bot)' > fetched.jsonl
 
 Each URL is that of an origin's own robots.txt, once. Hosts are normalised and default ports \
 dropped, as in the snapshot. http, https, www and every port are separate origins; origins of other \

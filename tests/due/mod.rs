@@ -1,5 +1,7 @@
 //! `due`: the robots.txt URLs of unknown origins and of stale ones.
 
+mod crawl;
+
 use crate::command::{Ran, checkout, robosieve, robosieve_with};
 use crate::outputs::parquet;
 use flate2::Compression;
