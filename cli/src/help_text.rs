@@ -335,11 +335,12 @@ dropped, as in the snapshot. http, https, www and every port are separate origin
 schemes are left out and counted. The URLs are in the order of their origins, whatever the order \
 of the lists.
 
-An object of JSON lines has url, origin, reason (unknown-origin or stale), and for stale ones \
-outcome, status, fetched, stale_from, failing_since, source (the URL that answered after redirects) \
-and detail, as `export` has them. Other values are null.
+An object of JSON lines has url, origin and reason (unknown-origin or stale). Of a stale one it also \
+has outcome, status, fetched, stale_from, failing_since (the first of the failures up to now), \
+source (the URL that answered after redirects) and detail. Other values are null.
 
-The unknown origins are held in memory: some 100 bytes each.";
+Lists of several formats may be given together. The unknown origins are held in memory: some 100 \
+bytes each.";
 
 pub(super) const EXPORT_SHORT: &str = "\
 Examples:

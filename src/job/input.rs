@@ -117,38 +117,73 @@ impl UrlCheck {
     }
 }
 
-/// Opens all inputs.
-///
-/// # Errors
-/// [`ErrorKind::BadJob`] if they have several formats, and errors of opening.
-pub(super) fn open_all(inputs: Vec<Input>) -> Result<OpenInputs> {
-    let mut sources = Vec::new();
-    let mut first: Option<&'static dyn Container> = None;
+/// Inputs of one container.
+struct InputGroup {
+    container: &'static dyn Container,
+    sources: Vec<Source>,
+}
+
+impl InputGroup {
+    fn open(self) -> Result<OpenInputs> {
+        let url_check = UrlCheck {
+            container: self.container,
+            first: self.sources.first().map(|source| source.path.clone()),
+            inputs: self.sources.len(),
+        };
+        Ok(OpenInputs {
+            files: self.container.open(self.sources)?,
+            url_check,
+        })
+    }
+}
+
+/// Groups inputs by their containers, in the order in which these come first.
+fn group(inputs: Vec<Input>) -> Result<Vec<InputGroup>> {
+    let mut groups: Vec<InputGroup> = Vec::new();
     for mut input in inputs {
         let container = match input.container {
             Some(container) => container,
             None => recognize_source(&mut input.source)?,
         };
-        // One container reads all inputs and writes their outputs, so the inputs share a format.
-        let first = *first.get_or_insert(container);
-        if first.name() != container.name() {
-            let what = format!(
-                "some inputs are {} and some are {}; give each kind to a run of its own",
-                first.name(),
-                container.name()
-            );
-            return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::SeparateOutputs));
+        let same = groups
+            .iter_mut()
+            .find(|group| group.container.name() == container.name());
+        match same {
+            Some(group) => group.sources.push(input.source),
+            None => groups.push(InputGroup {
+                container,
+                sources: vec![input.source],
+            }),
         }
-        sources.push(input.source);
     }
-    let container = first.unwrap_or(LISTS);
-    let url_check = UrlCheck {
-        container,
-        first: sources.first().map(|source| source.path.clone()),
-        inputs: sources.len(),
-    };
-    Ok(OpenInputs {
-        files: container.open(sources)?,
-        url_check,
-    })
+    Ok(groups)
+}
+
+/// Opens all inputs. One container reads them and writes their outputs, so they share a format.
+///
+/// # Errors
+/// [`ErrorKind::BadJob`] if they have several formats, and errors of opening.
+pub(super) fn open_all(inputs: Vec<Input>) -> Result<OpenInputs> {
+    let mut groups = group(inputs)?.into_iter();
+    let first = groups.next().unwrap_or(InputGroup {
+        container: LISTS,
+        sources: Vec::new(),
+    });
+    if let Some(second) = groups.next() {
+        let what = format!(
+            "some inputs are {} and some are {}; give each kind to a run of its own",
+            first.container.name(),
+            second.container.name()
+        );
+        return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::SeparateOutputs));
+    }
+    first.open()
+}
+
+/// Opens inputs of any formats, those of each format together, for a job without outputs.
+///
+/// # Errors
+/// Those of opening.
+pub(super) fn open_by_format(inputs: Vec<Input>) -> Result<Vec<OpenInputs>> {
+    group(inputs)?.into_iter().map(InputGroup::open).collect()
 }

@@ -31,7 +31,8 @@ use crate::container::unknown_origins::OriginSet;
 use crate::error::Result;
 use crate::judge::{Judge, Stage};
 use crate::records::RecordOptions;
-use input::{OpenInputs, UrlCheck, open_all};
+use input::{OpenInputs, UrlCheck, open_all, open_by_format};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs files of URLs through a [`Judge`].
 ///
@@ -233,13 +234,28 @@ impl<'j> Job<'j> {
     /// ```
     ///
     /// # Errors
-    /// As [`filter`](Self::filter).
+    /// As [`filter`](Self::filter), but inputs may have several formats, and lists several headers.
     pub fn unknown_origins(&self, inputs: Vec<Input>) -> Result<UnknownOrigins> {
-        let OpenInputs { files, url_check } = open_all(inputs)?;
         let found = OriginSet::new();
-        let stats = files.unknown_origins(&self.settings, &found)?;
-        if self.require_url {
-            url_check.check(&stats)?;
+        let mut stats = FilterStats::default();
+        // The bytes read so far, of this format and of those before it.
+        let bytes_read = AtomicU64::new(0);
+        for OpenInputs { files, url_check } in open_by_format(inputs)? {
+            let before = bytes_read.load(Ordering::Relaxed);
+            let progress = |at: Progress| {
+                let bytes = before + at.bytes_read;
+                bytes_read.fetch_max(bytes, Ordering::Relaxed);
+                (self.settings.progress)(Progress { bytes_read: bytes });
+            };
+            let settings = Settings {
+                progress: &progress,
+                ..self.settings.clone()
+            };
+            let counted = files.unknown_origins(&settings, &found)?;
+            if self.require_url {
+                url_check.check(&counted)?;
+            }
+            stats.add(&counted);
         }
         Ok(UnknownOrigins {
             origins: found.into_sorted(),

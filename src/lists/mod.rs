@@ -159,7 +159,7 @@ impl OpenFiles for OpenLists {
         let engine = settings.judge.engine();
         let mut total = FilterStats::default();
         ordered::run(
-            &ListSource::new(&settings.records, settings.progress),
+            &ListSource::new(&settings.records, settings.progress).without_headers(),
             self.0,
             || (engine.scratch(), OriginBuffer::default()),
             |block, (scratch, buffer)| {

@@ -16,6 +16,8 @@ pub(super) struct ListSource<'r> {
     meter: ProgressMeter<'r>,
     /// The header of the first list that has one.
     header: Mutex<Option<Vec<u8>>>,
+    /// Whether headers are skipped. Otherwise the first one is written.
+    skips_headers: bool,
 }
 
 /// An open list.
@@ -30,7 +32,14 @@ impl<'r> ListSource<'r> {
             options,
             meter: ProgressMeter::new(progress),
             header: Mutex::default(),
+            skips_headers: false,
         }
+    }
+
+    /// Skips headers, which may then differ, for a job without an output.
+    pub(super) fn without_headers(mut self) -> Self {
+        self.skips_headers = true;
+        self
     }
 
     /// Whether this is the first header. An output has one header, so those of later lists must
@@ -72,7 +81,7 @@ impl BlockSource for ListSource<'_> {
                 .advance(&mut reader.reported, reader.blocks.bytes_read());
             if !has_block
                 || block.kind != BlockKind::Header
-                || self.is_first_header(block, reader)?
+                || (!self.skips_headers && self.is_first_header(block, reader)?)
             {
                 return Ok(has_block);
             }

@@ -195,6 +195,22 @@ fn every_format_of_lists_is_read() {
     ] {
         assert_eq!(place.due(args), expected, "{args}");
     }
+    // Lists of several formats, and with different columns.
+    let half = |odd: usize| -> String {
+        let lines = text.lines().enumerate();
+        let lines = lines.filter(|(number, _)| number % 2 == odd);
+        lines.map(|(_, url)| format!("{url}\n")).collect()
+    };
+    let objects = half(0)
+        .lines()
+        .map(|url| json!({ "url": url }).to_string() + "\n")
+        .collect::<String>();
+    place.write("half.jsonl", objects);
+    place.write("half.parquet", parquet(&half(1)));
+    assert_eq!(place.due("half.jsonl half.parquet urls.warc"), expected);
+    let rows: String = half(0).lines().map(|url| format!("{url}\t2\n")).collect();
+    place.write("half.tsv", format!("page\tnumber\n{rows}"));
+    assert_eq!(place.due("--field page half.tsv urls.tsv"), expected);
     let stdin = robosieve_with(
         place.0.path(),
         &["due", "-q", "-s", "s", "-"],
