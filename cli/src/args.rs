@@ -20,6 +20,7 @@ use crate::lint::LintArgs;
 use crate::numbers::parse_threads;
 use crate::report::ReportArgs;
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Compile robots.txt archives into a snapshot, and judge any number of URLs with it.
@@ -52,9 +53,9 @@ pub(crate) struct Cli {
 
 impl Cli {
     /// Parses the command line, and refuses URLs where paths belong.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
+    pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = Self::command();
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let matches = command.try_get_matches_from_mut(args)?;
         if let Err(err) = refuse_remote_paths(&matches) {
             return Err(command.error(clap::error::ErrorKind::ValueValidation, err));
         }

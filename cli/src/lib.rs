@@ -14,6 +14,7 @@ mod completions;
 mod diff;
 mod due;
 mod error_advice;
+mod exit_code;
 mod export;
 mod figures;
 mod filter;
@@ -44,22 +45,32 @@ mod time;
 mod value_enums;
 mod verify_args;
 
+pub use exit_code::ExitCode;
+pub use signals::end_by_interrupt;
+
 use args::{Cli, Verb};
 use figures::escape::{escape, escape_lines};
 use output::is_stdout_closed;
 use std::borrow::Cow;
-use std::io;
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::io::{self, Write};
 use stderr::print_line;
 
-/// Runs the command. The exit code is 0 for success, 1 if `check` finds a URL disallowed,
-/// `diff --exit-code` finds a difference or `lint` a denied finding, and 2 for an error.
-pub fn run() -> ExitCode {
+/// Runs the command with its arguments, the first of which is the name of the program. The exit
+/// code is 0 for success, 1 if `check` finds a URL disallowed, `diff --exit-code` finds a
+/// difference or `lint` a denied finding, and 2 for an error.
+///
+/// It is called once in a process, as the last thing that the process does: it replaces the panic
+/// hook and the handlers of signals.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     parquet_panics::silence_parquet_panics();
-    let code = match Cli::read() {
+    let code = match Cli::read(args) {
         Ok(cli) => run_verb(cli),
         Err(err) => print_usage(&err),
     };
+    // Rust flushes standard output at the end of its own programs only. Runs that must write
+    // everything have flushed it, and reported a failure.
+    let _ = io::stdout().flush();
     signals::wait_if_ending();
     code
 }

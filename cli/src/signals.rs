@@ -37,6 +37,12 @@ pub(crate) fn handle() {
     }
 }
 
+/// Lets Ctrl-C end the process until [`handle`] is called, as in a program without a handler, unless
+/// the process ignores it. Python installs a handler that only sets a flag.
+pub fn end_by_interrupt() {
+    platform::end_by_interrupt();
+}
+
 /// Waits for the signal thread if a signal has arrived: the main thread must not end the process
 /// first with another status.
 pub(crate) fn wait_if_ending() {
@@ -94,6 +100,13 @@ mod platform {
         Ok(())
     }
 
+    pub(super) fn end_by_interrupt() {
+        if !is_ignored(SIGINT) {
+            // SAFETY: the default action runs no code of this process.
+            unsafe { libc::signal(SIGINT, libc::SIG_DFL) };
+        }
+    }
+
     /// Ends the process at the first signal. If no handler can be installed, the sender is dropped,
     /// and the thread ends.
     fn wait_for_signal(receiver: &mpsc::Receiver<Signals>) {
@@ -131,6 +144,9 @@ mod platform {
 
 #[cfg(not(unix))]
 mod platform {
+    /// The handler that [`handle`] adds runs first.
+    pub(super) fn end_by_interrupt() {}
+
     pub(super) fn handle() -> Result<(), ctrlc::Error> {
         ctrlc::set_handler(|| {
             super::clean_up("Ctrl-C");

@@ -11,12 +11,10 @@ lists. :func:`annotate` and :func:`filter` go from files to files without readin
 :class:`Robots` is a single robots.txt.
 """
 
-from ._compiler import Compiler, compile
-from ._files import annotate, filter
-from ._native import Array, RobosieveError, SnapshotError, __version__
-from ._node_copy import node_copy
-from ._robots import Finding, Robots, product_token
-from ._snapshot import Explanation, Snapshot, Verdict, agents
+# Type checkers read the names in place; `typing.TYPE_CHECKING` would import its module.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._public import *
 
 __all__ = [
     "Array",
@@ -36,3 +34,18 @@ __all__ = [
     "node_copy",
     "product_token",
 ]
+
+
+# Importing everything takes longer than the command `robosieve` takes to start, and the command
+# needs the native half only.
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _public
+
+    globals().update({public: getattr(_public, public) for public in __all__})
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

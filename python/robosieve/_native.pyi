@@ -9,6 +9,8 @@ _Progress = Callable[[int], object] | None
 
 __version__: str
 
+def command(arguments: list[str]) -> int: ...
+
 class RobosieveError(Exception): ...
 
 class SnapshotError(RobosieveError):

@@ -2,13 +2,15 @@
 //!
 //! The package has two halves. This one holds snapshots, reads and writes Arrow memory, and judges
 //! without the interpreter's lock. The modules in `python/robosieve` are the public interface: they
-//! check options, document them, and give results back in the caller's library.
+//! check options, document them, and give results back in the caller's library. It also holds the
+//! command `robosieve`.
 
 #![deny(unsafe_code)]
 
 #[expect(unsafe_code, reason = "Arrow's C interface is made of raw pointers")]
 mod arrow_import;
 mod column;
+mod command;
 mod compiler;
 mod errors;
 mod files;
@@ -26,6 +28,8 @@ use pyo3::prelude::*;
 /// The native half of the package `robosieve`.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::command::command;
     #[pymodule_export]
     use super::compiler::Compiler;
     #[pymodule_export]

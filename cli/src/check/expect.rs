@@ -2,6 +2,7 @@
 //! robots.txt before it goes live.
 
 use super::CheckArgs;
+use crate::exit_code::ExitCode;
 use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::output::print;
@@ -13,7 +14,6 @@ use robosieve::judge::{Explanation, explain};
 use robosieve::{Agent, Judge, RobotsRef, Snapshot, Verdict};
 use std::fmt::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// An expected verdict: a line of the file.
 #[derive(Debug)]

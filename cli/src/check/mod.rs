@@ -4,6 +4,7 @@ mod expect;
 mod json;
 mod text;
 
+use crate::exit_code::ExitCode;
 use crate::figures::escape::to_json;
 use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use crate::judge_args::{JudgeArgs, agent_required};
@@ -18,7 +19,6 @@ use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
 use robosieve::{Agent, Judge, Profile, Snapshot, Verdict};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 #[command(

@@ -6,6 +6,7 @@ mod svg;
 mod table;
 
 use crate::agent_args::AgentArgs;
+use crate::exit_code::ExitCode;
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
 use crate::output::{OutputTarget, print_with};
@@ -19,7 +20,6 @@ use robosieve::diff::{Diff, DiffOptions};
 use robosieve::output::OutputFormat;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 #[command(

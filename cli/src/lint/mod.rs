@@ -6,6 +6,7 @@ mod formats;
 mod lint_args;
 mod survey;
 
+use crate::exit_code::ExitCode;
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape;
 use crate::inputs::expand_globs;
@@ -25,7 +26,6 @@ use std::fmt::{self, Display};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// The number of files that are checked before their findings are written. It bounds the memory.
 const CHUNK: usize = 256;
