@@ -23,6 +23,7 @@ const NAMES: &[&str] = &[
     "Clean-param",
     "Content-signal",
     "Content-usage",
+    "License",
 ];
 
 /// Lines whose field not every parser reads.
@@ -291,8 +292,15 @@ fn check_key(
         add_unread(line, text, findings);
         return false;
     };
-    if field == RobotsField::Other("noindex") {
-        add_noindex(line, findings);
+    match field {
+        RobotsField::Other(rule @ ("noindex" | "nofollow" | "noarchive")) => {
+            add_page_rule(line, rule, findings);
+        }
+        // These are stored, but no crawler says that it reads them.
+        RobotsField::Other("domain" | "revisit-after" | "cache-delay" | "robot-version") => {
+            add_unread(line, text, findings);
+        }
+        _ => {}
     }
     let name = name_of(field);
     let is_misspelt = !key.eq_ignore_ascii_case(name.as_bytes());
@@ -331,12 +339,21 @@ fn is_other_field(key: &[u8], name: &str) -> bool {
     b"-_".contains(separator) && letter.is_ascii_alphabetic()
 }
 
-fn add_noindex(line: u32, findings: &mut FindingCollector) {
+/// Reports a rule of the robots meta tag that is written as a field.
+fn add_page_rule(line: u32, rule: &str, findings: &mut FindingCollector) {
     findings.add(line, Code::UnknownField, || {
-        let message = "RFC 9309 does not have `noindex`, and Google ended its support in 2019";
-        let help = "write `<meta name=\"robots\" content=\"noindex\">` in the page, or send \
-                    `X-Robots-Tag: noindex` with it";
-        (message.to_owned(), help.to_owned())
+        let reader = if rule == "noindex" {
+            "Google ended its support in 2019"
+        } else {
+            "Google does not support it"
+        };
+        (
+            format!("RFC 9309 does not have `{rule}`, and {reader}"),
+            format!(
+                "write `<meta name=\"robots\" content=\"{rule}\">` in the page, or send \
+                 `X-Robots-Tag: {rule}` with it"
+            ),
+        )
     });
 }
 
@@ -440,6 +457,7 @@ mod tests {
             ("follow", None),
             ("index", None),
             ("host", None),
+            ("Licence", Some("License")),
             ("", None),
         ] {
             assert_eq!(close_name(key.as_bytes()), name, "{key}");

@@ -31,8 +31,9 @@ const RULING: [(&[u8], RobotsField); 12] = [
     (b"site-map", RobotsField::Other("sitemap")),
 ];
 
-/// Fields that are stored verbatim; compared as a whole, without case.
-const STORED: [&str; 9] = [
+/// Fields that are stored verbatim; compared as a whole, without case. docs/SEMANTICS.md has the
+/// source of each.
+const STORED: [&str; 15] = [
     "crawl-delay",
     "request-rate",
     "visit-time",
@@ -42,6 +43,12 @@ const STORED: [&str; 9] = [
     "content-signal",
     "content-usage",
     "noindex",
+    "nofollow",
+    "noarchive",
+    "domain",
+    "revisit-after",
+    "cache-delay",
+    "robot-version",
 ];
 
 /// The bytes that a known field can begin with. They dismiss most lines of the HTML pages that many
@@ -132,7 +139,12 @@ mod tests {
             field("Crawl-Delay: 1"),
             Some(RobotsField::Other("crawl-delay"))
         );
+        assert_eq!(
+            field("Revisit-After: 7 days"),
+            Some(RobotsField::Other("revisit-after"))
+        );
         assert_eq!(field("noindexes: 1"), None);
+        assert_eq!(field("domains: 1"), None);
         assert_eq!(field(": /x"), None);
     }
 
