@@ -110,7 +110,7 @@ class File:
         return "; ".join(dict.fromkeys(filter(None, self.fields[name]))) or None
 
     def other(self):
-        special = ("sitemap", "host", "content-signal", "content-usage")
+        special = ("sitemap", "host", "content-signal", "content-usage", "license")
         return {name: values for name, values in self.fields.items() if values and name not in special} or None
 
 
@@ -147,7 +147,7 @@ def check_origin(row):
         "groups": lambda: len(file.groups), "allow": lambda: file.allow, "disallow": lambda: file.disallow,
         "sitemaps": lambda: len(set(filter(None, file.fields["sitemap"]))), "host_field": lambda: file.joined("host"),
         "content_signal": lambda: file.joined("content-signal"), "content_usage": lambda: file.joined("content-usage"),
-        "other_fields": lambda: file.other(),
+        "license": lambda: file.joined("license"), "other_fields": lambda: file.other(),
     }
     for column, value in values.items():
         compare(column, origin, row[column], value() if file else None)

@@ -218,6 +218,42 @@ fn other_formats_are_refused_as_robots_txt() {
 }
 
 #[test]
+fn licenses_follow_the_preferences() {
+    let dir = tempfile::tempdir().unwrap();
+    let check = |body: &str| {
+        std::fs::write(dir.path().join("robots.txt"), body).unwrap();
+        let run = |json: &[&str]| {
+            let args = ["check", "--robots", "robots.txt", "-a", "a", "--explain"];
+            let ran = robosieve(dir.path(), &[&args, json, &["/x"]].concat());
+            String::from_utf8(ran.stdout).unwrap()
+        };
+        let object: Value = serde_json::from_str(&run(&["--json"])).unwrap();
+        (run(&[]), object["preferences"].clone())
+    };
+    let (text, preferences) =
+        check("License: https://l.example/l.xml\nuser-agent: *\nLicense: /\u{1b}[2J\n");
+    assert!(
+        text.starts_with("allowed\ta\t/x\tlicense: https://l.example/l.xml\n"),
+        "{text}"
+    );
+    let rows = "  license     https://l.example/l.xml\n              line 1: license: https://l.example/l.xml\n              \
+                line 3: license: /\\u{1b}[2J\n";
+    assert!(text.ends_with(rows), "{text}");
+    assert_eq!(preferences["license"], json!(["https://l.example/l.xml"]));
+    assert_eq!(
+        preferences["license_lines"][1],
+        json!({"line": 3, "text": "license: /\u{1b}[2J"})
+    );
+    let (text, preferences) = check("License: /l.xml\n");
+    assert!(text.starts_with("allowed\ta\t/x\n"), "{text}");
+    assert!(
+        text.contains("  license     none that is an absolute URL\n"),
+        "{text}"
+    );
+    assert_eq!(preferences["license"], json!([]));
+}
+
+#[test]
 fn json_answers_include_reasons() {
     let dir = compiled(&captures());
     let run = |args: &[&str]| {
@@ -243,6 +279,7 @@ fn json_answers_include_reasons() {
             "train-ai": "n", "search": "unknown", "content-signal": {"search": "yes"},
             "usage_lines": [{"line": 5, "text": "content-usage: train-ai=n"}],
             "signal_lines": [{"line": 6, "text": "content-signal: search=yes"}],
+            "license": [], "license_lines": [],
         },
     });
     assert_eq!(answer, expected);

@@ -105,7 +105,7 @@ fn a_small_web_has_the_values_worked_out_by_hand() {
         }),
         json!({
             "origin": "https://news.example", "GPTBot.access": "partial", "Googlebot.access": "partial",
-            "content_signal": "search=yes, ai-train=no", "content_usage": null, "sitemaps": 2, "age": 3605,
+            "content_signal": "search=yes, ai-train=no", "content_usage": null, "license": null, "sitemaps": 2, "age": 3605,
         }),
         // Failing for 40 days: the rules of the last good copy apply.
         json!({
@@ -622,6 +622,21 @@ fn empty_tables_have_a_header() {
             file.num_row_groups(),
             file.metadata().file_metadata().schema().get_fields().len()
         ),
-        (0, 22)
+        (0, 23)
+    );
+}
+
+#[test]
+fn licenses_and_odd_fields_are_exported() {
+    let body = "License: https://l.example/l.xml\nuser-agent: *\ndomain: x.example\nRevisit-After: 7 days\n\
+                license: /m.xml\nlicense:\nlicense: https://l.example/l.xml\nnoarchive: /\nother: 1\n";
+    let place =
+        Place::new(&[json!({"url": "https://a.example/robots.txt", "status": 200, "body": body})]);
+    assert_row(
+        of(&place.rows("-a FooBot"), "https://a.example"),
+        &json!({
+            "license": "https://l.example/l.xml; /m.xml",
+            "other_fields": {"domain": ["x.example"], "noarchive": ["/"], "revisit-after": ["7 days"]},
+        }),
     );
 }

@@ -331,6 +331,8 @@ const WALL: &[(&str, &str, &[&str])] = &[
         "preferences::preference_set",
         &["may_have_preferences"],
     ),
+    // A report counts licences by the host of their URLs.
+    ("analysis", "preferences::license", &["license_url"]),
     // Lint checks source text: it has to see each line as the parser does.
     ("lint", "robots::body", &["BodyFacts", "LooksLike"]),
     ("lint", "robots::crawl_delay", &["parse_seconds"]),

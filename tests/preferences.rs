@@ -252,7 +252,7 @@ fn pipeline_passes_the_cases() {
             &format!("{url}\n"),
         );
         let fields: Vec<&str> = line.trim_end().split('\t').collect();
-        let [_, usage, signals, rest] = fields[..] else {
+        let [_, usage, signals, "-", rest] = fields[..] else {
             panic!("{line:?}")
         };
         assert_eq!(rest, url);
@@ -295,18 +295,18 @@ fn judge_of(snapshot: &Snapshot, options: JudgeOptions) -> Judge {
 }
 
 #[test]
-fn letters_gain_two_columns() {
+fn letters_gain_three_columns() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
     let list = "https://a.example/o\nhttps://plain.example/x\nhttps://a.example/x \r\n\nno URL\thttps://other.example/\nhttps://other.example/\nhttps://gone.example/\nhttps://moved.example/o";
-    let expected = "AA\t-y;--\t-;search=yes,ai-train=no\thttps://a.example/o\n\
-        DD\t--;--\t-;-\thttps://plain.example/x\n\
-        DA\t--;--\t-;search=yes,ai-train=no\thttps://a.example/x \r\n\
-        II\t--;--\t-;-\t\n\
-        II\t--;--\t-;-\tno URL\thttps://other.example/\n\
-        UU\t--;--\t-;-\thttps://other.example/\n\
-        AA\t--;--\t-;-\thttps://gone.example/\n\
-        AA\t-y;--\t-;search=yes,ai-train=no\thttps://moved.example/o";
+    let expected = "AA\t-y;--\t-;search=yes,ai-train=no\t-\thttps://a.example/o\n\
+        DD\t--;--\t-;-\t-\thttps://plain.example/x\n\
+        DA\t--;--\t-;search=yes,ai-train=no\t-\thttps://a.example/x \r\n\
+        II\t--;--\t-;-\t-\t\n\
+        II\t--;--\t-;-\t-\tno URL\thttps://other.example/\n\
+        UU\t--;--\t-;-\t-\thttps://other.example/\n\
+        AA\t--;--\t-;-\t-\thttps://gone.example/\n\
+        AA\t-y;--\t-;search=yes,ai-train=no\t-\thttps://moved.example/o";
     // Without an explicit format the tab makes this a list of columns.
     let text = RecordOptions::default().format(InputFormat::Text);
     assert_eq!(annotated(&judge, Form::Letters, text, list), expected);
@@ -341,6 +341,7 @@ fn json_has_one_object_per_agent() {
                 "a": {"train-ai": null, "search": null, "content-signal": {}},
                 "b": {"train-ai": "unknown", "search": "unknown", "content-signal": {"search": "yes", "ai-train": "no"}},
             },
+            "robots_license": [],
         })
     );
     let refused = serde_json::json!({"train-ai": null, "search": null, "content-signal": {}});
@@ -353,16 +354,65 @@ fn json_has_one_object_per_agent() {
 }
 
 #[test]
-fn csv_headers_gain_two_columns() {
+fn csv_headers_gain_three_columns() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
     let list = "id,url\n1,https://a.example/o\n2,\"https://a.example/p\"\n3,\n";
     let csv = RecordOptions::default().format(InputFormat::Csv);
-    let expected = "a,b\tcontent-usage\tcontent-signal\tid,url\n\
-        AA\t-y;--\t-;search=yes,ai-train=no\t1,https://a.example/o\n\
-        AA\tn-;--\t-;search=yes,ai-train=no\t2,\"https://a.example/p\"\n\
-        II\t--;--\t-;-\t3,\n";
+    let expected = "a,b\tcontent-usage\tcontent-signal\tlicense\tid,url\n\
+        AA\t-y;--\t-;search=yes,ai-train=no\t-\t1,https://a.example/o\n\
+        AA\tn-;--\t-;search=yes,ai-train=no\t-\t2,\"https://a.example/p\"\n\
+        II\t--;--\t-;-\t-\t3,\n";
     assert_eq!(annotated(&judge, Form::Letters, csv, list), expected);
+}
+
+#[test]
+fn licenses_are_a_column_and_a_key() {
+    let snapshot = snapshot_of(concat!(
+        r#"{"url": "https://l.example/robots.txt", "status": 200, "body": ""#,
+        r#"License: https://l.example/l.xml\nuser-agent: a\ndisallow: /x\nlicense: /relative\n"#,
+        r#"license: https://m.example/?\\"}"#,
+        "\n",
+        r#"{"url": "https://moved.example/robots.txt", "status": 301, "headers": {"Location": "https://l.example/robots.txt"}}"#,
+        "\n",
+        r#"{"url": "https://gone.example/robots.txt", "status": 404, "body": "license: https://l.example/l.xml"}"#,
+    ));
+    let judge = judge_of(&snapshot, JudgeOptions::default());
+    let list = "https://l.example/x\nhttps://moved.example/\nhttps://gone.example/\nhttps://u.example/\n-\n";
+    let text = RecordOptions::default().format(InputFormat::Text);
+    let licenses = "https://l.example/l.xml https://m.example/?\\";
+    assert_eq!(
+        annotated(&judge, Form::Letters, text.clone(), list),
+        format!(
+            "DA\t--;--\t-;-\t{licenses}\thttps://l.example/x\n\
+             AA\t--;--\t-;-\t{licenses}\thttps://moved.example/\n\
+             AA\t--;--\t-;-\t-\thttps://gone.example/\n\
+             UU\t--;--\t-;-\t-\thttps://u.example/\n\
+             II\t--;--\t-;-\t-\t-\n"
+        )
+    );
+    let lines = annotated(&judge, Form::Jsonl, text, list);
+    let found: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["robots_license"].take())
+        .collect();
+    let both = serde_json::json!(["https://l.example/l.xml", "https://m.example/?\\"]);
+    let none = serde_json::json!([]);
+    assert_eq!(found, [&both, &both, &none, &none, &none].map(Value::clone));
+    let explained = judge
+        .explain(b"https://l.example/x", 0)
+        .unwrap()
+        .preferences;
+    let lines: Vec<u32> = explained
+        .license_lines
+        .iter()
+        .map(|line| line.line)
+        .collect();
+    assert_eq!(lines, [1, 4, 5]);
+    assert_eq!(
+        explained.licenses,
+        ["https://l.example/l.xml", "https://m.example/?\\"]
+    );
 }
 
 #[test]
@@ -480,7 +530,7 @@ fn masks_and_parquet_refuse_preferences() {
         );
         assert!(ran.stderr.contains(expected), "{more:?}: {}", ran.stderr);
     }
-    assert_eq!(run(&["urls"]).stdout, b"A\tn-\t-\thttps://a.example/\n");
+    assert_eq!(run(&["urls"]).stdout, b"A\tn-\t-\t-\thttps://a.example/\n");
 }
 
 #[test]

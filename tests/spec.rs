@@ -449,7 +449,8 @@ fn origins_and_paths_are_as_listed() {
 #[test]
 fn readme_examples_are_cases() {
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
-    let directories = ["", "fetch", "preferences", "extensions"].map(|name| cases_dir().join(name));
+    let directories =
+        ["", "fetch", "preferences", "responses", "extensions"].map(|name| cases_dir().join(name));
     let cases: String = directories
         .iter()
         .flat_map(|dir| toml_files(dir))
@@ -463,7 +464,7 @@ fn readme_examples_are_cases() {
     let examples: Vec<&str> = examples
         .filter(|example| example.starts_with("[[case]]"))
         .collect();
-    assert_eq!(examples.len(), 4);
+    assert_eq!(examples.len(), 5);
     for example in examples {
         assert!(
             cases.contains(example),

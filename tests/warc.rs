@@ -385,9 +385,9 @@ fn annotating_gives_a_line_per_record() {
     assert_eq!(
         [lines[0], lines[1], lines[7]],
         [
-            "I\t--\t-\t-",
-            "A\tn-\t-\thttps://e.example/a",
-            "U\t--\t-\thttps://other.example/"
+            "I\t--\t-\t-\t-",
+            "A\tn-\t-\t-\thttps://e.example/a",
+            "U\t--\t-\t-\thttps://other.example/"
         ]
     );
     // The places of the records are those of the members, or of the text.

@@ -27,8 +27,8 @@ pub(crate) struct AnnotateArgs {
     pub output: Option<PathBuf>,
     /// Add the site's statements on content use
     ///
-    /// The statements are the fields content-usage and content-signal of its robots.txt, and
-    /// header fields of WARC responses.
+    /// The statements are the fields content-usage, content-signal and license of its robots.txt,
+    /// and header fields of WARC responses.
     #[arg(long, help_heading = COMMON)]
     pub preferences: bool,
     /// Name of the Parquet column of bits, or name prefix of the columns per agent

@@ -201,14 +201,14 @@ With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\"
 With --as mask: 10
 
 --preferences adds what sites state about the use of their content, and changes no verdict. It \
-adds two columns before the line, each with one field per agent, separated by semicolons. The \
-first has two letters for train-ai and search of content-usage (y, n, - for none). The second has \
-the content-signal values (- for none). A URL that the agent may not fetch has no preference of \
-content-usage:
-  AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>https://example.com/page
-With --as jsonl the last key is \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \
-\"y\", \"content-signal\": {\"search\": \"yes\"}} per agent. A header gets the names content-usage \
-and content-signal. mask and Parquet files take verdicts only. On WARC responses, the header fields \
+adds three columns before the line, two of them with one field per agent, separated by semicolons. \
+The first has two letters for train-ai and search of content-usage (y, n, - for none). The second \
+has the content-signal values, and the third the URLs of the site's licences (- for none). A URL \
+that the agent may not fetch has no preference of content-usage:
+  AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>-<TAB>https://example.com/page
+With --as jsonl a key \"robots_preferences\" has {\"train-ai\": \"n\", \"search\": \"y\", \
+\"content-signal\": {\"search\": \"yes\"}} per agent, and \"robots_license\" a list of URLs. A \
+header gets the names content-usage, content-signal and license. mask and Parquet files take verdicts only. On WARC responses, the header fields \
 Content-Usage, Content-Signal and X-Robots-Tag count too: the most restrictive statement wins, and \
 with --as jsonl \"sources\" has them apart.
 

@@ -74,7 +74,8 @@ def annotate(
             null for null).
         name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
             columns per agent (default ``robots_``).
-        preferences: Add the site's statements about the use of its content (not for Parquet).
+        preferences: Add the site's statements about the use of its content, also those in the
+            headers of WARC responses (not for Parquet).
         field: The column of the URLs in Parquet, TSV and CSV files, by name (default ``url``), or
             for lists by number from 1.
         json_key: The key of the URLs in JSON lines (default ``url``); ``a.b`` is the key b of the

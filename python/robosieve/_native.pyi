@@ -70,6 +70,9 @@ class Robots:
     @property
     def sitemaps(self) -> list[str]:
         """The sitemaps in the order of the file, as written, without repetitions."""
+    @property
+    def licenses(self) -> list[str]:
+        """The licences (RSL) in the order of the file, as written, without repetitions."""
     def allows(
         self, agent: str, url_or_path: str | bytes, *, agent_match: Literal["extended", "google"] | None = None
     ) -> bool:

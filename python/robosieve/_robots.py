@@ -210,8 +210,8 @@ class Robots(_native.Robots):
     def preferences(
         self, agent: str, url_or_path: str | bytes = "/", *, agent_match: AgentMatch = "extended"
     ) -> dict[str, Any]:
-        """What the site says about the use of a page: the lines ``content-usage`` and
-        ``content-signal``. No verdict depends on them.
+        """What the site says about the use of a page: the lines ``content-usage``,
+        ``content-signal`` and ``license``. No verdict depends on them.
 
         >>> robots = Robots.parse("User-agent: *\\nContent-Usage: train-ai=n")
         >>> robots.preferences("GPTBot")["train-ai"]
@@ -219,7 +219,7 @@ class Robots(_native.Robots):
 
         Returns:
             The keys of ``preferences`` in docs/CHECK.md: ``train-ai``, ``search``,
-            ``content-signal``, ``usage_lines`` and ``signal_lines``.
+            ``content-signal``, ``license``, ``usage_lines``, ``signal_lines`` and ``license_lines``.
 
         Raises:
             TypeError, ValueError: As :meth:`explain`.

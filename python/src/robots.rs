@@ -317,6 +317,17 @@ impl Robots {
         })
     }
 
+    /// The licences in the order of the file.
+    #[getter]
+    fn licenses(&self) -> PyResult<Vec<String>> {
+        caught(|| {
+            let licenses = self.robots.parsed().licenses();
+            Ok(licenses
+                .map(|field| String::from_utf8_lossy(field.value()).into_owned())
+                .collect())
+        })
+    }
+
     /// The findings of `lint`, as JSON.
     fn lint_json(&self, py: Python<'_>) -> PyResult<String> {
         if self.reason != Reason::Rules {

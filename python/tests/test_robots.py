@@ -72,7 +72,10 @@ def test_answers(robots: Robots) -> None:
     assert not robots.allows("GPTBot", b"/") and not robots.allows("gptbot/1.2", "/")
     assert not robots.allows("Foo:GPTBot", "/") and not robots.allows("*", "/cart")
     assert [robots.crawl_delay("FooBot"), robots.crawl_delay("GPTBot")] == [10.0, 0.5]
-    assert robots.sitemaps == ["https://shop.example/s.xml"]
+    assert robots.sitemaps == ["https://shop.example/s.xml"] and robots.licenses == []
+    licensed = Robots.parse("License: https://l.example/l.xml\nlicense: /m\nUser-agent: *\nlicense: /m")
+    assert licensed.licenses == ["https://l.example/l.xml", "/m"]
+    assert licensed.preferences("GPTBot")["license"] == ["https://l.example/l.xml"]
     assert (robots.profile, robots.reason) == ("google", "rules")
     assert repr(robots) == "<robosieve.Robots: 2 groups, 3 rules, profile google>"
 

@@ -8,10 +8,12 @@ use crate::agent::Agent;
 use crate::error::Result;
 use crate::file_format::without_mark;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{PreferenceJudge, PreferenceScratch, Stage, Verdict, VerdictsRef, none_stated};
+use crate::judge::{
+    FileStatements, PreferenceJudge, PreferenceScratch, Stage, Verdict, VerdictsRef, none_stated,
+};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock};
-use crate::preferences::{Preferences, ResponsePreferences, ResponseStatements};
+use crate::preferences::{ResponsePreferences, ResponseStatements};
 use crate::records::{RecordFormat, without_end};
 use bstr::ByteSlice;
 use serde::de::IgnoredAny;
@@ -83,14 +85,12 @@ impl AnnotationWriter {
     /// are any.
     fn write_preferences(
         &self,
-        robots: &[Preferences],
+        robots: FileStatements<'_>,
         statements: &[ResponseStatements],
         out: &mut Vec<u8>,
     ) {
-        match &self.preferences {
-            Some(text) if statements.is_empty() => text.write(robots, out),
-            Some(text) => text.write_combined(robots, statements, out),
-            None => {}
+        if let Some(text) = &self.preferences {
+            text.write(robots, statements, out);
         }
     }
 
@@ -278,7 +278,10 @@ impl<'s> Annotator<'_, 's> {
                                 let found = if has_any {
                                     preferences.at(verdicts.file(), url, verdicts.iter(), memory)
                                 } else {
-                                    &none
+                                    FileStatements {
+                                        preferences: &none,
+                                        licenses: &[],
+                                    }
                                 };
                                 let statements = self.statements(own.get(i));
                                 writer.write_preferences(found, &statements, &mut text);

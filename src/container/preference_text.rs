@@ -1,8 +1,9 @@
 //! Writes preferences in each form of annotation.
 
 use super::form::LineForm;
-use crate::judge::{Verdict, VerdictsRef, none_stated};
+use crate::judge::{FileStatements, Verdict, VerdictsRef, none_stated};
 use crate::preferences::{Preference, Preferences, ResponseStatements, Signals};
+use std::io::Write;
 
 /// Writes preferences in one form. The texts that are the same for all lines are made once.
 pub(super) struct PreferenceText {
@@ -27,14 +28,14 @@ impl PreferenceText {
             none: Vec::new(),
         };
         let mut none = Vec::new();
-        text.write(&vec![Preferences::default(); agents.len()], &mut none);
+        text.write_preferences(&vec![Preferences::default(); agents.len()], &mut none);
         text.none = none;
         text
     }
 
     /// The names of the columns, each with its TAB.
     pub(super) fn header(&self) -> &'static [u8] {
-        b"content-usage\tcontent-signal\t"
+        b"content-usage\tcontent-signal\tlicense\t"
     }
 
     /// Writes the preferences under these verdicts of a site that states none.
@@ -45,35 +46,48 @@ impl PreferenceText {
                 .iter()
                 .any(|verdict| verdict == Verdict::Disallowed)
         {
-            return self.write(&none_stated(verdicts.iter()).collect::<Vec<_>>(), out);
+            return self.write_preferences(&none_stated(verdicts.iter()).collect::<Vec<_>>(), out);
         }
         out.extend_from_slice(&self.none);
     }
 
-    /// Writes the preferences of a URL for each agent.
-    pub(super) fn write(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
-        match self.form {
-            LineForm::Letters => write_columns(preferences, out),
-            LineForm::Jsonl => self.write_object(preferences, &[], out),
-            LineForm::Mask => {}
-        }
+    /// Writes preferences without a licence and without a response.
+    fn write_preferences(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
+        let robots = FileStatements {
+            preferences,
+            licenses: &[],
+        };
+        self.write(robots, &[], out);
     }
 
     /// Writes the preferences of a URL for each agent: those of its robots.txt, combined with the
-    /// statements of a response. JSON has both apart too.
-    pub(super) fn write_combined(
+    /// statements of a response if there is one. JSON has both apart too.
+    pub(super) fn write(
         &self,
-        robots: &[Preferences],
+        robots: FileStatements<'_>,
         statements: &[ResponseStatements],
         out: &mut Vec<u8>,
     ) {
         match self.form {
+            LineForm::Letters if statements.is_empty() => {
+                write_columns(robots.preferences, out);
+                write_licenses(robots.licenses, out);
+            }
             LineForm::Letters => {
-                let pairs = statements.iter().zip(robots);
+                let pairs = statements.iter().zip(robots.preferences);
                 let combined: Vec<_> = pairs.map(|(own, robots)| own.combine(*robots)).collect();
                 write_columns(&combined, out);
+                write_licenses(robots.licenses, out);
             }
-            LineForm::Jsonl => self.write_object(robots, statements, out),
+            LineForm::Jsonl => {
+                self.write_object(robots.preferences, statements, out);
+                out.extend_from_slice(b",\"robots_license\":[");
+                for (i, url) in robots.licenses.iter().enumerate() {
+                    let separator = if i == 0 { "" } else { "," };
+                    let _ = write!(out, "{separator}{}", serde_json::Value::from(url.as_str()));
+                }
+                out.push(b']');
+            }
             LineForm::Mask => {}
         }
     }
@@ -170,6 +184,20 @@ fn write_json(preference: Preference, out: &mut Vec<u8>) {
             .for_each(|part| out.extend_from_slice(part)),
         None => out.extend_from_slice(b"null"),
     }
+}
+
+/// Writes a column of URLs, which have no blanks inside.
+fn write_licenses(licenses: &[String], out: &mut Vec<u8>) {
+    if licenses.is_empty() {
+        out.push(b'-');
+    }
+    for (i, url) in licenses.iter().enumerate() {
+        if i > 0 {
+            out.push(b' ');
+        }
+        out.extend_from_slice(url.as_bytes());
+    }
+    out.push(b'\t');
 }
 
 /// Writes a column of letters and a column of signals. Semicolons separate agents.

@@ -134,13 +134,15 @@ impl<'j> Job<'j> {
     /// Sets whether [`annotate`](Self::annotate) also writes the site's preferences on the use of
     /// its content ([`Preferences`](crate::preferences::Preferences)). Parquet files have none.
     ///
-    /// With [`Form::Letters`] two columns follow the verdicts. The first has two letters per agent,
+    /// With [`Form::Letters`] three columns follow the verdicts. The first has two letters per agent,
     /// `train-ai` and `search` ([`Preference::letter`](crate::preferences::Preference::letter)).
     /// The second has the content signals of each agent, or `-`. Semicolons separate agents. The
-    /// header names them `content-usage` and `content-signal`.
+    /// third has the URLs of the site's licences, with blanks between them, or `-`. The header
+    /// names them `content-usage`, `content-signal` and `license`.
     ///
-    /// With [`Form::Jsonl`] a new last key `robots_preferences` has an object for each agent:
-    /// `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
+    /// With [`Form::Jsonl`] a new key `robots_preferences` has an object for each agent,
+    /// `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`, and
+    /// `robots_license` a list of URLs.
     ///
     /// For responses in WARC files these are the most restrictive of the robots.txt and the HTTP
     /// header ([`ResponsePreferences`](crate::preferences::ResponsePreferences)). If the header

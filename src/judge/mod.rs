@@ -42,7 +42,7 @@ pub(crate) use explanation_json::rfc3339;
 pub use options::{JudgeOptions, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
-pub(crate) use preference_judge::PreferenceScratch;
+pub(crate) use preference_judge::{FileStatements, PreferenceScratch};
 pub use reason::Reason;
 #[cfg(feature = "audit")]
 pub(crate) use refusing_line::RefusingLines;

@@ -45,6 +45,15 @@ pub struct PreferenceJudge<'j> {
     pool: Pool<PreferenceScratch>,
 }
 
+/// The statements of a robots.txt about the use of a URL's content.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FileStatements<'a> {
+    /// The preferences for each agent.
+    pub preferences: &'a [Preferences],
+    /// The URLs of the licences.
+    pub licenses: &'a [String],
+}
+
 /// One thread's memory for preferences.
 #[derive(Default)]
 pub(crate) struct PreferenceScratch {
@@ -101,7 +110,10 @@ impl<'j> PreferenceJudge<'j> {
         })?;
         let mut scratch = self.pool.take_or_else(PreferenceScratch::default);
         let found = match self.has_any(file, &mut scratch)? {
-            true => self.at(file, url, verdicts.iter(), &mut scratch).to_vec(),
+            true => self
+                .at(file, url, verdicts.iter(), &mut scratch)
+                .preferences
+                .to_vec(),
             false => none_stated(verdicts.iter()).collect(),
         };
         self.pool.put_back(scratch);
@@ -109,7 +121,7 @@ impl<'j> PreferenceJudge<'j> {
     }
 
     /// Whether the robots.txt with this number, if there is one, says anything to one of the
-    /// agents.
+    /// agents, or names a licence.
     #[inline]
     pub(crate) fn has_any(&self, file: u32, memory: &mut PreferenceScratch) -> Result<bool> {
         match self.silent.get(file as usize) {
@@ -161,14 +173,14 @@ impl<'j> PreferenceJudge<'j> {
         )
     }
 
-    /// The preferences of a robots.txt that has any, for a URL with these verdicts.
+    /// The preferences and licences of a robots.txt that has any, for a URL with these verdicts.
     pub(crate) fn at<'a>(
         &self,
         file: u32,
         url: &[u8],
         verdicts: impl Iterator<Item = Verdict>,
         memory: &'a mut PreferenceScratch,
-    ) -> &'a [Preferences] {
+    ) -> FileStatements<'a> {
         let PreferenceScratch {
             sets,
             answers,
@@ -180,7 +192,7 @@ impl<'j> PreferenceJudge<'j> {
             sets.get(&file),
             url::split(url, self.judge.engine().profile(), key),
         ) else {
-            return &[];
+            return FileStatements::default();
         };
         // A preference on the use of a page says nothing if the page may not be fetched.
         let stated = set.evaluate(&self.judge.engine().normal_path(parts.path), answers);
@@ -191,6 +203,9 @@ impl<'j> PreferenceJudge<'j> {
                 .zip(verdicts)
                 .map(|(stated, verdict)| under(*stated, verdict)),
         );
-        applied
+        FileStatements {
+            preferences: applied,
+            licenses: set.licenses(),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! them.
 
 use crate::agent::{Agent, AgentMatch};
+use crate::preferences::license::license_urls;
 use crate::preferences::usage::{self, Usage};
 use crate::preferences::{Preferences, Signals};
 use crate::robots::{OtherField, RobotsLine, RobotsRef};
@@ -23,6 +24,11 @@ pub struct PreferenceExplanation {
     /// The `content-signal` lines that decide: those of the agent's groups, and those before any
     /// group.
     pub signal_lines: Vec<RobotsLine>,
+    /// The URLs of the licences, in normal form: the first ones, with up to 2 KiB. They are for
+    /// all agents and URLs.
+    pub licenses: Vec<String>,
+    /// The `license` lines, also those without an absolute URL.
+    pub license_lines: Vec<RobotsLine>,
 }
 
 /// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a
@@ -85,6 +91,8 @@ pub fn explain_preferences(
         preferences: Preferences::new(best.usage, own.or(file_wide)),
         usage_lines: best.lines,
         signal_lines,
+        licenses: license_urls(robots),
+        license_lines: robots.licenses().map(line).collect(),
     }
 }
 

@@ -15,7 +15,8 @@ impl PreferenceExplanation {
             .collect();
         json!({
             "train-ai": found.train_ai.name(), "search": found.search.name(), "content-signal": signals,
-            "usage_lines": self.usage_lines, "signal_lines": self.signal_lines,
+            "license": self.licenses, "usage_lines": self.usage_lines, "signal_lines": self.signal_lines,
+            "license_lines": self.license_lines,
         })
     }
 }

@@ -1,13 +1,14 @@
-//! Preferences of a site about the use of its content: the fields `content-usage` and
-//! `content-signal` of robots.txt, and the header fields of a response.
+//! Preferences of a site about the use of its content: the fields `content-usage`,
+//! `content-signal` and `license` of robots.txt, and the header fields of a response.
 //!
 //! Preferences never change a verdict. `usage` and `signal` parse the value of a line.
 //! `preference_set` compiles the preferences of a robots.txt, for many URLs and agents. `explain`
-//! finds those of one URL and agent, with their lines. `response` parses header fields. `reference`
-//! is the slow oracle of the tests.
+//! finds those of one URL and agent, with their lines. `license` finds licences, and `response`
+//! parses header fields. `reference` is the slow oracle of the tests.
 
 mod explain;
 mod explanation_json;
+mod license;
 mod preference_set;
 #[doc(hidden)]
 pub mod reference;
@@ -16,6 +17,7 @@ mod signal;
 pub(crate) mod usage;
 
 pub use explain::{PreferenceExplanation, explain_preferences};
+pub(crate) use license::license_url;
 pub(crate) use preference_set::{PreferenceBuffers, PreferenceSet, may_have_preferences};
 pub use response::{ResponsePreferences, ResponseStatements, RobotsTags};
 pub(crate) use signal::SignalMember;

@@ -7,6 +7,7 @@
 //! the length of its path, in the worst case.
 
 use crate::agent::{Agent, AgentMatch};
+use crate::preferences::license::license_urls;
 use crate::preferences::usage::{self, Usage};
 use crate::preferences::{Preferences, Signals};
 use crate::profile::Profile;
@@ -17,12 +18,15 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
-/// Whether a condensed text may state a preference. In such a text each line begins with its field.
+/// Whether a condensed text may state a preference, or name a licence. In such a text each line
+/// begins with its field.
 pub(crate) fn may_have_preferences(condensed: &[u8]) -> bool {
-    const START: &[u8] = b"content-";
+    const STARTS: [&[u8]; 2] = [b"content-", b"license"];
     condensed.lines().any(|line| {
-        line.get(..START.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(START))
+        STARTS.iter().any(|start| {
+            line.get(..start.len())
+                .is_some_and(|found| found.eq_ignore_ascii_case(start))
+        })
     })
 }
 
@@ -35,6 +39,8 @@ pub(crate) struct PreferenceSet {
     classes: Vec<AgentClass>,
     /// For each agent the index of its class.
     agents: Vec<u32>,
+    /// The URLs of the licences, which are for all agents.
+    licenses: Vec<String>,
 }
 
 /// A `content-usage` line.
@@ -83,7 +89,8 @@ impl MatchedUsage {
 }
 
 impl PreferenceSet {
-    /// Compiles a robots.txt; `None` if it states no preference to any of the agents.
+    /// Compiles a robots.txt; `None` if it has no licence and states no preference to any of the
+    /// agents.
     pub(crate) fn new(robots: &RobotsRef<'_>, agents: &[Agent], how: AgentMatch) -> Option<Self> {
         let lines = PreferenceLines::new(robots);
         let addressed = AddressedGroups::new(robots.groups(), agents, how);
@@ -91,6 +98,7 @@ impl PreferenceSet {
             groups: Vec::new(),
             classes: Vec::new(),
             agents: Vec::new(),
+            licenses: license_urls(robots),
         };
         // Agents with the same first name that a group names are in one class.
         let mut class_of: HashMap<Option<&[u8]>, u32> = HashMap::new();
@@ -110,7 +118,12 @@ impl PreferenceSet {
             .classes
             .iter()
             .any(|class| !class.groups.is_empty() || !class.signals.is_empty());
-        has_any.then_some(set)
+        (has_any || !set.licenses.is_empty()).then_some(set)
+    }
+
+    /// The URLs of the licences.
+    pub(crate) fn licenses(&self) -> &[String] {
+        &self.licenses
     }
 
     /// The preferences of each agent, in the order of the agents, for a path in normal form.
@@ -287,6 +300,7 @@ mod tests {
         for text in [
             "content-usage: a\n",
             "\n\nuser-agent: *\nContent-Signal: a\n",
+            "user-agent: *\nLicense: a\n",
         ] {
             assert!(may_have_preferences(text.as_bytes()), "{text:?}");
         }
@@ -314,5 +328,10 @@ mod tests {
         assert!(has_set(text, "a"));
         assert!(!has_set(text, "b"));
         assert!(has_set(&format!("content-signal: search=no\n{text}"), "b"));
+        assert!(has_set(
+            &format!("license: https://e.example/\n{text}"),
+            "b"
+        ));
+        assert!(!has_set(&format!("license: /\n{text}"), "b"));
     }
 }

@@ -177,10 +177,32 @@ impl<'a> RobotsRef<'a> {
     /// assert_eq!(found, [(1, b"https://e.example/s.xml".as_slice()), (3, b"/news.xml")]);
     /// ```
     pub fn sitemaps(&self) -> impl Iterator<Item = &OtherField<'a>> {
+        self.distinct("sitemap")
+    }
+
+    /// The licences (RSL) in the order of the file, as written; [`value`](OtherField::value) is the
+    /// address.
+    ///
+    /// Like sitemaps, they belong to no group, and repeated and empty values are left out. RSL asks
+    /// for absolute URLs, but a value need not be one.
+    ///
+    /// ```
+    /// use robosieve::{Profile, RobotsRef};
+    /// let text = b"User-agent: *\nLicense: https://e.example/license.xml\nDisallow: /x";
+    /// let robots = RobotsRef::parse(text, Profile::Google);
+    /// let found: Vec<_> = robots.licenses().map(|field| field.value()).collect();
+    /// assert_eq!(found, [b"https://e.example/license.xml"]);
+    /// ```
+    pub fn licenses(&self) -> impl Iterator<Item = &OtherField<'a>> {
+        self.distinct("license")
+    }
+
+    /// The fields of a name with distinct values that are not empty.
+    fn distinct(&self, name: &'static str) -> impl Iterator<Item = &OtherField<'a>> {
         let mut seen = HashSet::new();
         self.others
             .iter()
-            .filter(|field| field.name == "sitemap" && !field.value.is_empty())
+            .filter(move |field| field.name == name && !field.value.is_empty())
             .filter(move |field| seen.insert(field.value))
     }
 

@@ -33,6 +33,10 @@ pub(super) fn headline(out: &mut String, answer: &CheckAnswer<'_>) {
     if !preferences.signals.is_empty() {
         let _ = write!(out, "\tcontent-signal: {}", preferences.signals);
     }
+    let licenses = &answer.preferences.licenses;
+    if !licenses.is_empty() {
+        let _ = write!(out, "\tlicense: {}", escape(&licenses.join(" ")));
+    }
     out.push('\n');
 }
 
@@ -93,6 +97,18 @@ fn explain_use(out: &mut String, explanation: &PreferenceExplanation) {
         );
     }
     robots_lines(out, &explanation.signal_lines);
+    if !explanation.license_lines.is_empty() {
+        row(
+            out,
+            "license",
+            if explanation.licenses.is_empty() {
+                "none that is an absolute URL".to_owned()
+            } else {
+                escape(&explanation.licenses.join(" ")).to_string()
+            },
+        );
+    }
+    robots_lines(out, &explanation.license_lines);
 }
 
 fn robots_lines(out: &mut String, lines: &[RobotsLine]) {

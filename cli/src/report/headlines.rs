@@ -364,6 +364,7 @@ pub(super) fn field_name(field: &str) -> &str {
     match field {
         "content-signal" => "Content-Signal",
         "content-usage" => "Content-Usage",
+        "license" => "License",
         other => other,
     }
 }

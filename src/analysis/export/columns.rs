@@ -66,6 +66,7 @@ pub(super) enum ExportField {
     HostField,
     ContentSignal,
     ContentUsage,
+    License,
     OtherFields,
     Access(usize),
     Named(usize),
@@ -80,7 +81,7 @@ pub(super) enum ExportField {
 }
 
 /// The columns of the table of origins, before those of the agents.
-const ORIGINS: [(&str, ExportType, ExportField); 22] = [
+const ORIGINS: [(&str, ExportType, ExportField); 23] = [
     ("origin", ExportType::Text, ExportField::Origin),
     ("outcome", ExportType::Text, ExportField::Outcome),
     ("status", ExportType::Integer, ExportField::Status),
@@ -110,6 +111,7 @@ const ORIGINS: [(&str, ExportType, ExportField); 22] = [
         ExportField::ContentSignal,
     ),
     ("content_usage", ExportType::Text, ExportField::ContentUsage),
+    ("license", ExportType::Text, ExportField::License),
     ("other_fields", ExportType::Json, ExportField::OtherFields),
 ];
 
@@ -157,6 +159,7 @@ impl ExportField {
                 | Self::HostField
                 | Self::ContentSignal
                 | Self::ContentUsage
+                | Self::License
                 | Self::OtherFields
                 | Self::CrawlDelay(_)
         )

@@ -38,6 +38,7 @@ pub(super) struct TextValues {
     pub host_field: Option<String>,
     pub content_signal: Option<String>,
     pub content_usage: Option<String>,
+    pub license: Option<String>,
     /// The fields without a column, as a JSON object.
     pub other_fields: Option<String>,
     /// The delay for each agent in seconds.
@@ -109,6 +110,7 @@ impl<'s> FileValueReader<'s> {
             host_field: joined_values(robots, "host"),
             content_signal: joined_values(robots, "content-signal"),
             content_usage: joined_values(robots, "content-usage"),
+            license: joined_values(robots, "license"),
             other_fields: other_fields(robots),
             crawl_delays: self.crawl_delays(robots),
         }
@@ -159,7 +161,7 @@ fn other_fields(robots: &RobotsRef<'_>) -> Option<String> {
     for field in robots.other_fields() {
         if !matches!(
             field.name(),
-            "sitemap" | "host" | "content-signal" | "content-usage"
+            "sitemap" | "host" | "content-signal" | "content-usage" | "license"
         ) {
             fields
                 .entry(field.name())

@@ -211,6 +211,7 @@ fn text_value<'f>(values: Option<&'f TextValues>, field: ExportField) -> ExportV
         ExportField::HostField => text(values.host_field.as_deref()),
         ExportField::ContentSignal => text(values.content_signal.as_deref()),
         ExportField::ContentUsage => text(values.content_usage.as_deref()),
+        ExportField::License => text(values.license.as_deref()),
         ExportField::OtherFields => values
             .other_fields
             .as_deref()

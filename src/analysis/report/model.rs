@@ -62,7 +62,7 @@ pub struct Report {
     pub rules: RulesByOrigins,
     /// The rules that decide about refused URLs of the lists.
     pub deciding: Option<DecidingRules>,
-    /// Declared preferences about the use of content: `content-signal`, then `content-usage`.
+    /// Declared preferences about the use of content: `content-signal`, `content-usage`, `license`.
     pub signals: Vec<SignalReport>,
     /// One explained refusal; `None` if nothing is refused.
     pub example: Option<Example>,
@@ -553,11 +553,13 @@ pub struct SignalReport {
     pub interval: Option<Interval>,
     /// Origins that have the field with a path, which limits it to a part of their URLs.
     pub with_path: u64,
-    /// The values, such as `ai-train=no`, sorted by the number of origins.
+    /// The values, such as `ai-train=no`, sorted by the number of origins; for `license` the hosts
+    /// of the URLs.
     pub values: Vec<SignalValue>,
     /// The number of further values.
     pub more: u64,
-    /// Origins with a value that does not have the form `key=value`.
+    /// Origins with a value that does not have the form `key=value`, or that is not an absolute
+    /// URL.
     pub other: u64,
 }
 

@@ -1,15 +1,19 @@
-//! Counts of declared preferences about the use of content: `Content-Signal` and `Content-Usage`.
+//! Counts of declared preferences about the use of content: `Content-Signal`, `Content-Usage` and
+//! `License`.
 
 use crate::analysis::report::counts::Merge;
 use crate::analysis::report::model::{SignalReport, SignalValue};
-use crate::preferences::may_have_preferences;
+use crate::preferences::{license_url, may_have_preferences};
 use crate::profile::Profile;
 use crate::robots::RobotsRef;
 use bstr::ByteSlice;
 use std::collections::{BTreeSet, HashMap};
 
 /// The fields, in the order of the report.
-const FIELDS: [&str; 2] = ["content-signal", "content-usage"];
+const FIELDS: [&str; 3] = ["content-signal", "content-usage", LICENSE];
+
+/// The field whose value is a URL. It counts by host: nearly every site has a licence of its own.
+const LICENSE: &str = "license";
 
 /// The length of values at most. A longer word counts as `other`.
 const MAX_VALUE: usize = 64;
@@ -55,7 +59,11 @@ impl SignalCounts {
                 .iter()
                 .filter(|line| line.name() == *field)
                 .map(|line| line.value());
-            counts.add_lines(lines, origins);
+            if *field == LICENSE {
+                counts.add_licenses(lines, origins);
+            } else {
+                counts.add_lines(lines, origins);
+            }
         }
     }
 
@@ -90,9 +98,30 @@ impl FieldCounts {
                 }
             }
         }
+        self.with_path += u64::from(path) * origins;
+        self.add_values(any, values, other, origins);
+    }
+
+    /// Counts the hosts of the licences in a file's lines.
+    fn add_licenses<'l>(&mut self, lines: impl Iterator<Item = &'l [u8]>, origins: u64) {
+        let mut any = false;
+        let mut other = false;
+        let mut hosts = BTreeSet::new();
+        for line in lines {
+            any = true;
+            let url = license_url(line);
+            match url.as_ref().and_then(|url| url.host_str()) {
+                Some(host) if hosts.len() < MAX_VALUES => drop(hosts.insert(host.to_owned())),
+                _ => other = true,
+            }
+        }
+        self.add_values(any, hosts, other, origins);
+    }
+
+    /// Adds a file with these values. `any`: it has the field. `other`: it has other values too.
+    fn add_values(&mut self, any: bool, values: BTreeSet<String>, other: bool, origins: u64) {
         self.files += u64::from(any);
         self.origins += u64::from(any) * origins;
-        self.with_path += u64::from(path) * origins;
         self.other += u64::from(other) * origins;
         values
             .into_iter()
@@ -162,14 +191,15 @@ mod tests {
             3,
         );
         signals.add_file(
-            b"content-usage: /a/ train-ai=n\n\ncontent-signal: search=yes",
+            b"content-usage: /a/ train-ai=n\n\ncontent-signal: search=yes\n\
+              license: https://E.example/a\nlicense: https://e.example/b\nlicense: /c",
             2,
         );
         signals.add_file(
             b"user-agent: content-signal\ndisallow: /content-usage: a=b",
             100,
         );
-        let [signal, usage] = signals.report(5).try_into().unwrap();
+        let [signal, usage, license] = signals.report(5).try_into().unwrap();
         let values = |report: &SignalReport| -> Vec<(String, u64)> {
             report
                 .values
@@ -196,6 +226,8 @@ mod tests {
             (1, 2, 2, 0)
         );
         assert_eq!(values(&usage), [("train-ai=n".to_owned(), 2)]);
+        assert_eq!((license.files, license.origins, license.other), (1, 2, 2));
+        assert_eq!(values(&license), [("e.example".to_owned(), 2)]);
     }
 
     #[test]
@@ -205,7 +237,7 @@ mod tests {
             .map(|i| format!("content-signal: k{i}={}\n", "x".repeat(i % 100)))
             .collect();
         signals.add_file(text.as_bytes(), 1);
-        let [signal, _] = signals.report(10).try_into().unwrap();
+        let [signal, _, _] = signals.report(10).try_into().unwrap();
         assert_eq!(
             (signal.values.len(), signal.more, signal.other),
             (10, MAX_VALUES as u64 - 10, 1)
