@@ -14,8 +14,9 @@ impl PreferenceExplanation {
             .map(|(key, value)| (key.to_owned(), value.into()))
             .collect();
         json!({
-            "train-ai": found.train_ai.name(), "search": found.search.name(), "content-signal": signals,
-            "license": self.licenses, "usage_lines": self.usage_lines, "signal_lines": self.signal_lines,
+            "train-ai": found.train_ai.name(), "search": found.search.name(),
+            "content-signal": signals, "license": self.licenses,
+            "usage_lines": self.usage_lines, "signal_lines": self.signal_lines,
             "license_lines": self.license_lines,
         })
     }

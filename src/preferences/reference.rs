@@ -157,9 +157,10 @@ fn rules_for(lines: &[Vec<u8>], agent: &Agent, how: AgentMatch) -> Vec<String> {
             if let Some((name, rest)) = member.split_once_str(":") {
                 let name = strip(name);
                 let lower = name.to_str_lossy().to_ascii_lowercase();
-                let has_value = ["unavailable_after", "max-snippet", "max-image-preview"]
-                    .contains(&&*lower)
-                    || lower == "max-video-preview";
+                let has_value = matches!(
+                    &*lower,
+                    "unavailable_after" | "max-snippet" | "max-image-preview" | "max-video-preview"
+                );
                 let is_date =
                     lower.starts_with(|c: char| c.is_ascii_digit()) && word_count(name) > 1;
                 if !name.is_empty() && !has_value && !is_date {
