@@ -331,7 +331,7 @@ fn files_are_rewritten_in_place() {
         fs::read_to_string(&path).unwrap(),
         SAFE.replace("tmp", "/tmp")
     );
-    let change = "robosieve: note: robots.txt: *: /tmp was allowed, is now disallowed\n";
+    let change = "robosieve: note: robots.txt: `*`: /tmp was allowed, is now disallowed\n";
     assert!(ran.stderr.starts_with(change), "{}", ran.stderr);
     assert_eq!(
         fs::read_dir(dir.path()).unwrap().count(),

@@ -7,7 +7,7 @@
 use crate::lint::changes::{FieldChange, VerdictChange, field_changes, verdict_changes};
 use crate::lint::code::Code;
 use crate::lint::edits::{EditSet, Fix, apply};
-use crate::lint::equivalence::are_equivalent;
+use crate::lint::equivalence::{ProofBudget, are_equivalent};
 use crate::lint::finding::Finding;
 use crate::lint::text::lint_up_to;
 
@@ -72,7 +72,7 @@ const MAX_PROOFS: usize = 128;
 /// same for every agent in both profiles. It is proven by comparing the rules of each agent before
 /// and after, and a fix whose proof fails is not applied. All bytes outside the fixed lines stay,
 /// and so do comments. Fixing the result again changes nothing, except in a hostile text that needs
-/// more than 32 passes. Never panics.
+/// more passes or longer proofs than are allowed. Never panics.
 ///
 /// Cost: that of a [`lint`](super::lint()) and of a proof in each pass, mostly two. A proof parses
 /// both texts twice, and compares the rules that one lacks with those of the other.
@@ -93,6 +93,7 @@ pub fn fix(body: &[u8], options: &FixOptions) -> Fixed {
         body: body.to_vec(),
         mended: Vec::new(),
         proofs: MAX_PROOFS,
+        budget: ProofBudget::new(),
     };
     let mut is_unproven = false;
     for _ in 0..MAX_PASSES {
@@ -138,6 +139,8 @@ struct Fixer {
     mended: Vec<Finding>,
     /// The proofs that are left.
     proofs: usize,
+    /// The work that is left for them.
+    budget: ProofBudget,
 }
 
 impl Fixer {
@@ -164,7 +167,8 @@ impl Fixer {
         }
         self.proofs -= 1;
         let together = [proven.as_slice(), group].concat();
-        if are_equivalent(&self.body, &apply(&self.body, fixes(findings, &together))) {
+        let mended = apply(&self.body, fixes(findings, &together));
+        if are_equivalent(&self.body, &mended, &mut self.budget) {
             *proven = together;
         } else if group.len() > 1 {
             let (first, second) = group.split_at(group.len() / 2);

@@ -48,8 +48,11 @@ impl MendedFile {
         if !self.is_changed() {
             return Ok(());
         }
-        if fs::read(path)? != self.original {
-            bail!("it changed while it was checked, and was not rewritten; run again");
+        if fs::read(path).with_context(|| shown(path))? != self.original {
+            bail!(
+                "{}: changed while it was checked, and was not rewritten; run again",
+                shown(path)
+            );
         }
         let mut out = OutputTarget::open(Some(path))?;
         out.write_all(&self.fixed.body)?;
@@ -115,11 +118,11 @@ const MAX_LISTED: usize = 20;
 const MAX_AGENTS: usize = 5;
 
 fn describe_verdict(change: &VerdictChange) -> String {
-    let listed: Vec<&str> = change
+    let listed: Vec<String> = change
         .agents
         .iter()
         .take(MAX_AGENTS)
-        .map(String::as_str)
+        .map(|agent| format!("`{agent}`"))
         .collect();
     let mut agents = listed.join(", ");
     if change.agents.len() > MAX_AGENTS {

@@ -222,7 +222,7 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
             // Files are rewritten one after another, and before their findings are reported.
             let written = checked.and_then(|checked| {
                 if let (Some(mended), true) = (&checked.mended, args.rewrites(path)) {
-                    mended.write_back(path).with_context(|| shown(path))?;
+                    mended.write_back(path)?;
                 }
                 Ok(checked)
             });
