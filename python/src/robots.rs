@@ -12,7 +12,7 @@ use robosieve::compile::decode_body;
 use robosieve::judge::{AgentRules, ExplainedRobots, Reason, StatusPolicy, Verdict, explain};
 use robosieve::lint::lint;
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
-use robosieve::robots::BodyFacts;
+use robosieve::robots::{BodyFacts, OtherField};
 use robosieve::{Agent, AgentMatch, Profile};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -300,32 +300,20 @@ impl Robots {
                 field.name() == "request-rate"
                     && field.group().is_some_and(|group| groups.contains(&group))
             });
-            Ok(fields
-                .map(|field| String::from_utf8_lossy(field.value()).into_owned())
-                .collect())
+            Ok(texts(fields))
         })
     }
 
     /// The sitemaps in the order of the file.
     #[getter]
     fn sitemaps(&self) -> PyResult<Vec<String>> {
-        caught(|| {
-            let sitemaps = self.robots.parsed().sitemaps();
-            Ok(sitemaps
-                .map(|field| String::from_utf8_lossy(field.value()).into_owned())
-                .collect())
-        })
+        caught(|| Ok(texts(self.robots.parsed().sitemaps())))
     }
 
     /// The licences in the order of the file.
     #[getter]
     fn licenses(&self) -> PyResult<Vec<String>> {
-        caught(|| {
-            let licenses = self.robots.parsed().licenses();
-            Ok(licenses
-                .map(|field| String::from_utf8_lossy(field.value()).into_owned())
-                .collect())
-        })
+        caught(|| Ok(texts(self.robots.parsed().licenses())))
     }
 
     /// The findings of `lint`, as JSON.
@@ -345,6 +333,13 @@ impl Robots {
             Ok(Value::Array(findings.collect()).to_string())
         })
     }
+}
+
+/// The values of fields as text. Bytes outside UTF-8 are U+FFFD.
+fn texts<'f, 'a: 'f>(fields: impl Iterator<Item = &'f OtherField<'a>>) -> Vec<String> {
+    fields
+        .map(|field| String::from_utf8_lossy(field.value()).into_owned())
+        .collect()
 }
 
 /// The text of the robots.txt that a response stands for, and the reason. A status of 0 is no

@@ -57,12 +57,8 @@ pub unsafe extern "C" fn robosieve_robots_parse(
         out[0].write(ptr::null_mut());
         // SAFETY: as above.
         let body = unsafe { slice(body.cast::<u8>(), body_len, "body")? };
-        let robots = robosieve_robots {
-            robots: Robots::parse(body, profile_of(profile)?),
-            reason: Reason::Rules,
-            facts: BodyFacts::of(body),
-        };
-        out[0].write(Box::into_raw(Box::new(robots)));
+        let robots = Robots::parse(body, profile_of(profile)?);
+        out[0].write(new_handle(robots, Reason::Rules, body));
         Ok(())
     })
 }
@@ -96,10 +92,7 @@ pub unsafe extern "C" fn robosieve_robots_from_response(
         let body = unsafe { slice(body.cast::<u8>(), body_len, "body")? };
         let profile = profile_of(profile)?;
         let policy = policy_of("status_policy", status_policy)?;
-        let policy = policy.unwrap_or(match profile {
-            Profile::Google => StatusPolicy::Google,
-            Profile::Rfc9309 => StatusPolicy::Rfc9309,
-        });
+        let policy = policy.unwrap_or(StatusPolicy::of_profile(profile));
         let known = u16::try_from(status).ok().filter(|status| *status < 1000);
         let Some(found) = known.and_then(|status| policy.robots_of(status, body)) else {
             let what = match status {
@@ -112,14 +105,20 @@ pub unsafe extern "C" fn robosieve_robots_from_response(
             };
             return Err(Failure::bad_argument(what));
         };
-        let robots = robosieve_robots {
-            robots: Robots::parse(found.text, profile),
-            reason: found.reason,
-            facts: BodyFacts::of(body),
-        };
-        out[0].write(Box::into_raw(Box::new(robots)));
+        let robots = Robots::parse(found.text, profile);
+        out[0].write(new_handle(robots, found.reason, body));
         Ok(())
     })
+}
+
+/// A handle for the caller to close. `body` is the one that was given.
+fn new_handle(robots: Robots, reason: Reason, body: &[u8]) -> *mut robosieve_robots {
+    let facts = BodyFacts::of(body);
+    Box::into_raw(Box::new(robosieve_robots {
+        robots,
+        reason,
+        facts,
+    }))
 }
 
 /// The profile with a number of the header.

@@ -69,10 +69,9 @@ impl<'s> Engine<'s> {
         options: JudgeOptions,
     ) -> Result<Self> {
         let profile = snapshot.profile()?;
-        let policy = options.status_policy.unwrap_or(match profile {
-            Profile::Google => StatusPolicy::Google,
-            Profile::Rfc9309 => StatusPolicy::Rfc9309,
-        });
+        let policy = options
+            .status_policy
+            .unwrap_or(StatusPolicy::of_profile(profile));
         // A group may name an agent by any of its tokens. They are looked up once, so that judging
         // compares numbers only.
         let chains = agents

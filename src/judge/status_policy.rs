@@ -1,6 +1,7 @@
 //! Status policies: an outcome of fetching a robots.txt becomes rules, allow or disallow.
 
 use crate::named_value::named_values;
+use crate::profile::Profile;
 use crate::snapshot::{Outcome, OutcomeClass};
 
 /// Whether an agent may fetch a URL.
@@ -91,6 +92,16 @@ named_values! {
         Google = "google",
         Rfc9309 = "rfc9309",
         Strict = "strict",
+    }
+}
+
+impl StatusPolicy {
+    /// The policy with the name of a profile, which is its default.
+    pub(crate) fn of_profile(profile: Profile) -> Self {
+        match profile {
+            Profile::Google => Self::Google,
+            Profile::Rfc9309 => Self::Rfc9309,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub struct VerdictChange {
     pub profile: Option<Profile>,
 }
 
-/// A sitemap, crawl-delay or other field besides the rules that parsers find in one text only.
+/// A field that is not a rule, such as a sitemap, and that only one of two texts has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldChange {
@@ -144,7 +144,7 @@ fn is_allowed(rules: &HashSet<PlainRule<'_>>, path: &[u8], profile: Profile) -> 
     profile.always_allows(path) || best.is_none_or(|(_, is_allow)| is_allow)
 }
 
-/// The fields besides the rules that one text lacks.
+/// The fields that only one text has. Rules are left out.
 pub(super) fn field_changes(old: &[u8], new: &[u8]) -> Vec<FieldChange> {
     let mut counts: BTreeMap<(&'static str, Vec<u8>), i64> = BTreeMap::new();
     for (body, step) in [(old, -1), (new, 1)] {

@@ -9,6 +9,7 @@
 //! proof may fail for equal files, and never succeeds for different ones.
 
 use crate::lint::agents::GROUP_FIELDS;
+use crate::lint::budget::Budget;
 use crate::lint::readings::{Reading, names_of};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
@@ -16,19 +17,12 @@ use crate::robots::{RobotsRef, RuleKind};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// The most comparisons of two rules in all proofs of a file. It bounds the time of a hostile file;
-/// the largest group in a corpus of 40,000 hosts has 7,368 rules.
-const MAX_COMPARISONS: usize = 1 << 28;
-
-/// The same for comparisons with wildcard rules.
-const MAX_WILDCARD_COMPARISONS: usize = 1 << 25;
-
 /// The most rules in all proofs of a file, over all agents that obey different groups.
-const MAX_RULES: usize = 1 << 24;
+pub(super) const MAX_RULES: usize = 1 << 24;
 
 /// Whether each agent has the same verdicts, preferences, crawl-delays and sitemaps in both files,
 /// provably.
-pub(super) fn are_equivalent(old: &[u8], new: &[u8], budget: &mut ProofBudget) -> bool {
+pub(super) fn are_equivalent(old: &[u8], new: &[u8], budget: &mut Budget) -> bool {
     let files = [Profile::Google, Profile::Rfc9309].map(|profile| FilePair::new(old, new, profile));
     // Names and fields are the same in both profiles. An agent with a chain of names obeys the first
     // that a file names, so a name without rules of its own counts too.
@@ -167,7 +161,7 @@ impl<'a> FilePair<'a> {
         fields.any(|field| GROUP_FIELDS.contains(&field.name()))
     }
 
-    fn have_same_verdicts(&self, budget: &mut ProofBudget) -> bool {
+    fn have_same_verdicts(&self, budget: &mut Budget) -> bool {
         self.agents().iter().all(|agents| {
             let count = self.old.rule_count(&agents.old) + self.new.rule_count(&agents.new);
             if !budget.take_rules(count) {
@@ -182,40 +176,6 @@ impl<'a> FilePair<'a> {
     }
 }
 
-/// The work that is left for the proofs of a file. A proof that needs more fails.
-pub(super) struct ProofBudget {
-    rules: usize,
-    all: usize,
-    wildcard: usize,
-}
-
-impl ProofBudget {
-    pub(super) fn new() -> Self {
-        Self {
-            rules: MAX_RULES,
-            all: MAX_COMPARISONS,
-            wildcard: MAX_WILDCARD_COMPARISONS,
-        }
-    }
-
-    fn take_rules(&mut self, count: usize) -> bool {
-        take(&mut self.rules, count)
-    }
-
-    fn take_comparisons(&mut self, removed: &[Reading<'_>], kept: &[RankedRule<'_>]) -> bool {
-        let wildcards = kept.iter().filter(|rule| rule.reading.has_wildcard());
-        take(&mut self.wildcard, removed.len() * wildcards.count())
-            && take(&mut self.all, removed.len() * kept.len())
-    }
-}
-
-/// Takes from what is left, if there is enough.
-fn take(left: &mut usize, count: usize) -> bool {
-    let rest = left.checked_sub(count);
-    *left = rest.unwrap_or(*left);
-    rest.is_some()
-}
-
 /// A rule as its position in the order of precedence sees it.
 struct RankedRule<'a> {
     reading: Reading<'a>,
@@ -226,11 +186,14 @@ struct RankedRule<'a> {
 fn are_redundant<'r, 'a: 'r>(
     rules: impl Iterator<Item = &'r PlainRule<'a>>,
     kept: &HashSet<PlainRule<'a>>,
-    budget: &mut ProofBudget,
+    budget: &mut Budget,
 ) -> bool {
     let rules: Vec<Reading<'a>> = rules.map(PlainRule::reading).collect();
     let ranked = ranked(kept);
-    budget.take_comparisons(&rules, &ranked) && rules.iter().all(|rule| is_redundant(rule, &ranked))
+    let wildcards = ranked.iter().filter(|rule| rule.reading.has_wildcard());
+    let wildcard = rules.len() * wildcards.count();
+    budget.take_comparisons(rules.len() * ranked.len(), wildcard)
+        && rules.iter().all(|rule| is_redundant(rule, &ranked))
 }
 
 /// The rules in the order of precedence, the first of which decides.

@@ -4,10 +4,11 @@
 //! spelled right. So the text is checked again after each pass. Safe fixes are proven together
 //! ([`equivalence`](super::equivalence)). If a proof fails, each half of them is tried alone.
 
+use crate::lint::budget::Budget;
 use crate::lint::changes::{FieldChange, VerdictChange, field_changes, verdict_changes};
 use crate::lint::code::Code;
 use crate::lint::edits::{EditSet, Fix, apply};
-use crate::lint::equivalence::{ProofBudget, are_equivalent};
+use crate::lint::equivalence::{MAX_RULES, are_equivalent};
 use crate::lint::finding::Finding;
 use crate::lint::text::lint_up_to;
 
@@ -93,7 +94,7 @@ pub fn fix(body: &[u8], options: &FixOptions) -> Fixed {
         body: body.to_vec(),
         mended: Vec::new(),
         proofs: MAX_PROOFS,
-        budget: ProofBudget::new(),
+        budget: Budget::new(MAX_RULES),
     };
     let mut is_unproven = false;
     for _ in 0..MAX_PASSES {
@@ -114,23 +115,17 @@ pub fn fix(body: &[u8], options: &FixOptions) -> Fixed {
         is_unproven = true;
         fixer.apply_unproven(others);
     }
-    let Fixer {
-        body: new, mended, ..
-    } = fixer;
-    Fixed {
-        verdict_changes: if is_unproven {
-            verdict_changes(body, &new)
-        } else {
-            Vec::new()
-        },
-        field_changes: if is_unproven {
-            field_changes(body, &new)
-        } else {
-            Vec::new()
-        },
-        body: new,
-        mended,
+    let mut fixed = Fixed {
+        body: fixer.body,
+        mended: fixer.mended,
+        verdict_changes: Vec::new(),
+        field_changes: Vec::new(),
+    };
+    if is_unproven {
+        fixed.verdict_changes = verdict_changes(body, &fixed.body);
+        fixed.field_changes = field_changes(body, &fixed.body);
     }
+    fixed
 }
 
 /// A text that is being mended.
@@ -140,7 +135,7 @@ struct Fixer {
     /// The proofs that are left.
     proofs: usize,
     /// The work that is left for them.
-    budget: ProofBudget,
+    budget: Budget,
 }
 
 impl Fixer {

@@ -18,6 +18,7 @@
 //! * `preferences`: preferences about use
 //!
 //! `readings` has the rules as both profiles read them, and the agents that obey the same of them.
+//! `budget` bounds the comparisons of rules.
 //!
 //! [`fix()`] mends what has one mend. A check describes the edits of a finding (`edits`), `fix`
 //! applies them, `equivalence` proves that verdicts stay, and `changes` finds those that do not.
@@ -25,6 +26,7 @@
 mod agent_names;
 mod agents;
 mod body;
+mod budget;
 mod changes;
 mod code;
 mod directory;

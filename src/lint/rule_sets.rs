@@ -7,6 +7,7 @@
 //! Any of the reported rules can be removed, alone or together. A rule is compared with rules of
 //! lower rank, and with rules that decide instead of it. The last of these is never reported.
 
+use crate::lint::budget::Budget;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
@@ -23,12 +24,6 @@ const MAX_COMPARED: usize = 1 << 13;
 /// The same for comparisons with wildcard rules, which cost some twenty times as much as others. It
 /// bounds the time of a hostile file to seconds.
 const MAX_WILDCARD_COMPARISONS: usize = 1 << 23;
-
-/// The most comparisons of a file, over all audiences: hostile files have many.
-const MAX_TOTAL_COMPARISONS: usize = 1 << 28;
-
-/// The same for comparisons with wildcard rules.
-const MAX_TOTAL_WILDCARD_COMPARISONS: usize = 1 << 25;
 
 /// Audiences together may have this many times the rules of the file; the groups of further ones
 /// have no findings. Names in overlapping groups would otherwise multiply the rules of a hostile
@@ -49,7 +44,7 @@ pub(super) fn check(
     // audience is checked alone, and a rule is reported if all audiences agree.
     let mut states: HashMap<u32, State<'_, '_>> = HashMap::new();
     let mut unchecked: HashSet<usize> = HashSet::new();
-    let mut budget = Budget::new(rules.len());
+    let mut budget = Budget::new(rules.len() * MAX_MERGED);
     for audience in audiences {
         let len = audience
             .groups
@@ -105,47 +100,13 @@ pub(super) fn keep_groups_apart(groups: &[Group<'_>], findings: &mut FindingColl
     }
 }
 
-/// The work that is left for a file.
-struct Budget {
-    rules: usize,
-    comparisons: usize,
-    wildcard_comparisons: usize,
-}
-
-impl Budget {
-    fn new(rules: usize) -> Self {
-        Self {
-            rules: rules * MAX_MERGED,
-            comparisons: MAX_TOTAL_COMPARISONS,
-            wildcard_comparisons: MAX_TOTAL_WILDCARD_COMPARISONS,
-        }
-    }
-
-    fn take_rules(&mut self, count: usize) -> bool {
-        let left = self.rules.checked_sub(count);
-        self.rules = left.unwrap_or(self.rules);
-        left.is_some()
-    }
-
-    /// Whether all these rules may be compared with each other.
-    fn take_comparisons(&mut self, rules: &[&RuleReadings<'_>]) -> bool {
-        let wildcard_rules = rules
-            .iter()
-            .filter(|rule| rule.google.pattern.text.contains(&b'*'))
-            .count();
-        let all = rules.len() * rules.len();
-        let wildcard = rules.len() * wildcard_rules;
-        if rules.len() > MAX_COMPARED
-            || wildcard > MAX_WILDCARD_COMPARISONS
-            || all > self.comparisons
-            || wildcard > self.wildcard_comparisons
-        {
-            return false;
-        }
-        self.comparisons -= all;
-        self.wildcard_comparisons -= wildcard;
-        true
-    }
+/// Whether all these rules may be compared with each other.
+fn may_compare(rules: &[&RuleReadings<'_>], budget: &mut Budget) -> bool {
+    let wildcard_rules = rules.iter().filter(|rule| rule.google.has_wildcard());
+    let wildcard = rules.len() * wildcard_rules.count();
+    rules.len() <= MAX_COMPARED
+        && wildcard <= MAX_WILDCARD_COMPARISONS
+        && budget.take_comparisons(rules.len() * rules.len(), wildcard)
 }
 
 /// Why a rule is superfluous for one audience.
@@ -269,7 +230,7 @@ fn superfluous_rules<'r, 'a>(
 ) -> HashMap<u32, Reason<'r, 'a>> {
     let mut reasons = HashMap::new();
     let rules = without_duplicates(rules, &mut reasons);
-    if budget.take_comparisons(&rules) {
+    if may_compare(&rules, budget) {
         add_overridden(&rules, &mut reasons);
         add_redundant(&rules, &mut reasons);
         return reasons;

@@ -177,16 +177,15 @@ fn read_plain(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 fn decoded(body: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut decoded = Vec::new();
-    robosieve::decode::decode(body.to_vec().as_slice())?
+    robosieve::decode::decode(body)?
         .take(MAX_LEN + 1)
         .read_to_end(&mut decoded)?;
     Ok(decoded)
 }
 
 /// The files, each once: two names of one file would be rewritten twice.
-pub(super) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(super) fn without_repeated(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut seen = HashSet::new();
-    let mut files = files;
     // A missing file is reported when it is read.
     files.retain(|path| seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
     files

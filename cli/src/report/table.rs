@@ -59,10 +59,8 @@ const GROUP_COLUMNS: Columns<'_> = Columns {
 
 /// The columns of the groups of a list: the same, with longer names.
 const LIST_COLUMNS: Columns<'_> = Columns {
-    indent: 2,
     name: NAME,
-    gap: 0,
-    cells: &[19, 13],
+    ..GROUP_COLUMNS
 };
 
 /// A count of a group.

@@ -143,7 +143,7 @@ impl UnitGrouping {
     /// Memory: 16 bytes per unit, and 64 per group and agent.
     pub(super) fn count(&self, engine: &Engine<'_>, sets: &SetCoverages) -> Result<Vec<UnitGroup>> {
         let units = self.units_by_file(engine)?;
-        // A chunk counts only the groups that occur in it, so many groups cost little.
+        // Each chunk has counters for its own groups only, so a list of many groups is cheap too.
         let parts = units
             .par_chunks(CHUNK)
             .map(|units| count_chunk(engine, units, sets));

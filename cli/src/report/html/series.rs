@@ -235,24 +235,14 @@ fn agent_lines<'c>(
 
 /// A section with one chart per agent.
 fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
-    let labels: Vec<&str> = series
-        .points
-        .iter()
-        .map(|point| point.label.as_str())
-        .collect();
+    let labels = labels(series);
     // Each point is an element with its own text, which a large page has no room for.
     let has_points = agents.len() * labels.len() <= POINTS;
     let charts: Vec<(usize, [ChartLine<'_>; 2])> = agents
         .iter()
         .map(|&agent| (agent, agent_lines(series, agent, kind, has_points)))
         .collect();
-    // One scale for all charts lets a reader compare agents by the height of their lines.
-    let most = charts
-        .iter()
-        .flat_map(|(_, [total, _])| &total.percents)
-        .copied()
-        .fold(0.0, f64::max);
-    let scale = ShareScale::of(most);
+    let scale = common_scale(charts.iter().map(|(_, lines)| lines));
     html! {
         section {
             p.kicker { (kind.kicker) }
@@ -271,27 +261,33 @@ fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
     }
 }
 
+/// The labels of the snapshots.
+fn labels(series: &Series) -> Vec<&str> {
+    let points = series.points.iter();
+    points.map(|point| point.label.as_str()).collect()
+}
+
+/// One scale for all charts, so that a reader compares them by the height of their lines.
+fn common_scale<'c>(charts: impl Iterator<Item = &'c [ChartLine<'c>; 2]>) -> ShareScale {
+    let most = charts
+        .flat_map(|[total, _]| &total.percents)
+        .copied()
+        .fold(0.0, f64::max);
+    ShareScale::of(most)
+}
+
 /// Small multiples: one chart per group, of the agent that is refused most. Nothing without groups.
 fn group_charts(series: &Series, agents: &[usize]) -> Markup {
     let names = series.group_names();
     let Some(&agent) = agents.first().filter(|_| !names.is_empty()) else {
         return html! {};
     };
-    let labels: Vec<&str> = series
-        .points
-        .iter()
-        .map(|point| point.label.as_str())
-        .collect();
+    let labels = labels(series);
     let mut charts: Vec<(&str, [ChartLine<'_>; 2])> = Vec::new();
     for name in names.iter().take(GROUPS) {
         charts.push((name, group_lines(series, name, agent)));
     }
-    let most = charts
-        .iter()
-        .flat_map(|(_, [total, _])| &total.percents)
-        .copied()
-        .fold(0.0, f64::max);
-    let scale = ShareScale::of(most);
+    let scale = common_scale(charts.iter().map(|(_, lines)| lines));
     let units = units(series.by);
     html! {
         section {
