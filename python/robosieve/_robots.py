@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
@@ -53,6 +53,12 @@ class Finding:
     """What parsers make of the line. It quotes the file."""
     help: str
     """What to write instead."""
+    fix: dict[str, Any] | None = field(hash=False)
+    """The edits that mend it, or None: ``{"safe": bool, "edits": [{"start", "end", "text"}, …]}``.
+
+    An edit replaces the bytes of the body from offset ``start`` to ``end`` with ``text``. A safe fix
+    changes no verdict.
+    """
 
 
 class Robots(_native.Robots):

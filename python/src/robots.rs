@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robosieve::compile::decode_body;
 use robosieve::judge::{AgentRules, ExplainedRobots, Reason, StatusPolicy, Verdict, explain};
-use robosieve::lint::lint;
+use robosieve::lint::{Finding, lint};
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::{BodyFacts, OtherField};
 use robosieve::{Agent, AgentMatch, Profile};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most agents that a robots.txt remembers.
@@ -323,14 +323,7 @@ impl Robots {
         }
         detached(py, || {
             let findings = lint(self.robots.body());
-            let findings = findings.iter().map(|finding| {
-                json!({
-                    "line": finding.line, "code": finding.code.name(),
-                    "severity": finding.severity().name(),
-                    "message": finding.message, "help": finding.help,
-                })
-            });
-            Ok(Value::Array(findings.collect()).to_string())
+            Ok(Value::Array(findings.iter().map(Finding::to_json).collect()).to_string())
         })
     }
 }

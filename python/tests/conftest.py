@@ -18,6 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "datasets" / "small"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def signals_are_not_ignored() -> None:
+    """A script in the background ignores Ctrl-C, and so would the programs that the tests start in it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(scope="session")
 def program() -> Path:
     """The command-line program: the variable ROBOSIEVE, or the release build."""

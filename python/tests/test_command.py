@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import importlib.util
 import os
@@ -11,7 +12,7 @@ import sys
 import sysconfig
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ def test_signals_end_a_run_and_leave_nothing(
     words = [*command, "filter", "-s", str(small), "-a", "FooBot", "-o", "old", "--disallowed-to", "new"]
     with begun(words, tmp_path) as process:
         process.send_signal(number)
-        assert process.wait() == -number
+        assert process.wait(timeout=60) == -number
         assert process.stderr and process.stderr.read() == (
             f"robosieve: interrupted by {number.name}: no output file was written or changed\n".encode()
         )
@@ -118,7 +119,7 @@ def test_ctrl_c_ends_check_as_it_ends_the_program(program: Path, tmp_path: Path)
             # The command runs when it has read the line, and waits for the next.
             wait_until(lambda: fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)) == bytes(4))
             process.send_signal(signal.SIGINT)
-            assert process.wait() == -signal.SIGINT
+            assert process.wait(timeout=60) == -signal.SIGINT
             assert process.stderr and process.stderr.read() == b""
 
 
@@ -162,11 +163,17 @@ def begun(words: list[str], directory: Path) -> subprocess.Popen[bytes]:
 
     def has_output() -> bool:
         assert process.poll() is None, "the run ended before its first write"
-        opened = (os.readlink(entry) for entry in Path(f"/proc/{process.pid}/fd").iterdir())
-        return any(name.startswith(str(directory)) for name in opened)
+        return any(name.startswith(str(directory)) for name in opened_files(process.pid))
 
     wait_until(has_output)
     return process
+
+
+def opened_files(process: int) -> Iterator[str]:
+    """The files that a process has open. One may be closed meanwhile."""
+    for entry in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            yield os.readlink(entry)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -34,6 +34,7 @@ mod edits;
 mod equivalence;
 mod fields;
 mod finding;
+mod finding_json;
 mod fix;
 mod global_rules;
 mod patterns;

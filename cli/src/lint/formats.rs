@@ -107,20 +107,9 @@ fn write_text(out: &mut impl Write, path: &Path, finding: &Finding) -> io::Resul
 }
 
 fn json_object(path: &Path, finding: &Finding) -> serde_json::Value {
-    json!({
-        "file": shown(path), "line": finding.line, "code": finding.code.name(),
-        "severity": finding.severity().name(), "message": finding.message, "help": finding.help,
-        "fix": finding.fix().map(json_fix),
-    })
-}
-
-/// A fix, for editors. The ends are offsets in the bytes of the file.
-fn json_fix(fix: &Fix) -> serde_json::Value {
-    let edits = fix
-        .edits
-        .iter()
-        .map(|edit| json!({ "start": edit.range.start, "end": edit.range.end, "text": edit.text }));
-    json!({ "safe": fix.is_safe, "edits": edits.collect::<Vec<_>>() })
+    let mut object = finding.to_json();
+    object["file"] = shown(path).into();
+    object
 }
 
 /// The tool and its rules (SARIF 2.1.0 §3.19). Code scanning services show the descriptions and the
