@@ -259,6 +259,28 @@ fn hostile_files_are_fixed_in_bounded_time() {
 }
 
 /// Callers may pass any fix to any text.
+/// A program may have kept no more of a body than parsers read, as `Robots` does.
+#[test]
+fn fixes_stay_within_the_bytes_that_parsers_read() {
+    const READ: usize = 512_000;
+    for end in ["\n", "\r", "\r\n"] {
+        let line = format!("dissallow: /0123456789{end}");
+        let body = format!("user-agent: *{end}{}", line.repeat(READ / line.len() + 3));
+        let findings = lint(body.as_bytes());
+        let read = lint(&body.as_bytes()[..READ + 2]);
+        let differs = findings.iter().zip(&read).find(|(a, b)| a != b);
+        assert!(
+            differs.is_none() && findings.len() == read.len(),
+            "{end:?}: {differs:?}"
+        );
+        let fixes: Vec<&Fix> = findings.iter().filter_map(|found| found.fix()).collect();
+        assert!(fixes.len() >= 1000, "{end:?}: {}", fixes.len());
+        for edit in fixes.iter().flat_map(|fix| &fix.edits) {
+            assert!(edit.range.end <= READ, "{end:?}: {edit:?}");
+        }
+    }
+}
+
 #[test]
 fn foreign_fixes_are_left_out() {
     let findings = lint(b"user-agent: *\ndisallow: /a\ndisallow: /a\n");

@@ -5,7 +5,7 @@ use crate::file_format::BYTE_ORDER_MARK;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts};
-use crate::robots::line::{MAX_LINE, NumberedLines, RawLine, bom_len};
+use crate::robots::line::{MAX_BODY, MAX_LINE, NumberedLines, RawLine, bom_len};
 use crate::robots::{BodyFacts, LooksLike, field};
 
 /// Reports a file that is not a robots.txt. The checks of lines make no sense for it.
@@ -156,7 +156,9 @@ fn is_lone_return(body: &[u8], at: usize) -> bool {
 
 fn add_lone_return(line: u32, body: &[u8], findings: &mut FindingCollector) {
     findings.add_fixable(line, Code::CarriageReturn, || {
-        let returns = memchr::memchr_iter(b'\r', body).filter(|at| is_lone_return(body, *at));
+        // Nobody reads more, and a program may have kept no more of the body.
+        let checked = &body[..body.len().min(MAX_BODY)];
+        let returns = memchr::memchr_iter(b'\r', checked).filter(|at| is_lone_return(body, *at));
         let edits = returns.map(|at| LineEdit::Bytes {
             range: at..at + 1,
             by: "\n".to_owned(),
