@@ -90,7 +90,7 @@ class File:
 
     def groups_of(self, agent):
         """The groups that an agent obeys, and the name that they have."""
-        for name in (agent.lower(), "*"):
+        for name in (*agent.lower().split(":"), "*"):
             groups = [number for number, names in enumerate(self.groups) if name in names]
             if groups:
                 return groups, name
@@ -130,12 +130,51 @@ def letters_of(urls):
     return [line.split("\t")[0] for line in out.decode().split("\n")[:-1]]
 
 
+def identifier(name):
+    """A name of a column as Parquet has it."""
+    name = re.sub("[^A-Za-z0-9_]", "_", name)
+    return "_" + name if name[:1].isdigit() else name
+
+
+def check_host(row):
+    """The domain of a host ends it. That of an address or of one label is the host."""
+    host = row["host"].removesuffix(".")
+    labels, is_address = host.split("."), host.startswith("[") or re.fullmatch(r"[0-9.]+", host)
+    compare("tld", host, row["tld"], None if is_address else labels[-1])
+    if is_address or len(labels) == 1:
+        compare("domain", host, row["domain"], host)
+    else:
+        compare("domain", host, ("." + host).endswith("." + row["domain"]) and "." in row["domain"], True)
+
+
+def check_domains(rows):
+    """As many domains as a report counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        run("report", "-q", "-s", SNAPSHOT, "-a", AGENTS[0], "--by", "domain", "--json", Path(folder) / "r.json")
+        units = json.loads((Path(folder) / "r.json").read_text())["units"]
+    compare("domains of a report", "the snapshot", len({row["domain"] for row in rows}), units)
+    for row in rows:
+        check_host(row)
+
+
+def check_long(options):
+    """The long table has the values of the wide one."""
+    wide, long = ([json.loads(line) for line in run("export", "-q", "-s", SNAPSHOT, "--as", "jsonl", *of).decode().split("\n")[:-1]]
+                  for of in (options, [*options, "--long"]))
+    compare("rows of --long", "origins", len(long), len(wide) * len(AGENTS))
+    for number, row in enumerate(long):
+        origin, agent = wide[number // len(AGENTS)], AGENTS[number % len(AGENTS)]
+        expected = {key: value for key, value in origin.items() if "." not in key} | {"agent": agent}
+        expected |= {key: origin[f"{agent}.{key}"] for key in ("access", "named", "crawl_delay")}
+        compare("row of --long", f"{row['origin']} for {agent}", row, expected)
+
+
 def check_origin(row):
     """Checks a row of the table of origins. Returns the robots.txt."""
     origin = row["origin"]
     entry = json.loads(run("inspect", SNAPSHOT, origin, "--json"))
     for column, key in {"outcome": "outcome", "source": "source", "detail": "detail", "fetched": "fetched_at",
-                        "redirects": "hops", "has_last_good": "has_last_good"}.items():
+                        "redirects": "hops", "has_last_good": "has_last_good", "failing_since": "first_failure"}.items():
         compare(column, origin, row[column], entry[key])
     compare("status", origin, row["status"], entry["status"] or None)
     scheme, host, port = re.fullmatch(r"(\w+)://(\[.*\]|[^:]*):?(\d*)", origin).groups()
@@ -231,9 +270,10 @@ def check_formats(folder, options):
         return
     table = pq.read_table(folder / "t.parquet")
     compare("rows of Parquet", title, table.num_rows, len(rows))
-    for name in table.column_names:
-        kind = str(table[name].type)
-        for row, value in zip(rows, table[name].to_pylist()):
+    compare("names in Parquet", title, table.column_names, [identifier(name) for name in rows[0]])
+    for column, name in zip(table.column_names, rows[0]):
+        kind = str(table[column].type)
+        for row, value in zip(rows, table[column].to_pylist()):
             expected = row[name]
             if kind.startswith("timestamp") and value is not None:
                 value = value.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -248,11 +288,16 @@ def main():
     step = max(1, len(rows) // SAMPLE)
     sample = rows[::step]
     files = [check_origin(row) for row in sample]
+    check_domains(rows)
     check_access(sample, files)
     check_rules({row["origin"]: file for row, file in zip(sample, files)})
     with tempfile.TemporaryDirectory() as folder:
-        for options in (["-a", ",".join(AGENTS)], ["--sitemaps"], ["--rules"]):
+        agents = ["-a", ",".join(AGENTS)]
+        # The long table repeats the columns of origins, so it is compared without most of them.
+        long = [*agents, "--long", "--columns", "origin,agent,access,named,crawl_delay,fetched"]
+        for options in (agents, long, ["--sitemaps"], ["--rules"]):
             check_formats(Path(folder), options)
+    check_long(agents)
     for what, count in sorted(found.items()):
         print(f"{what:<24}{count:>10}")
     for difference in differences[:20]:

@@ -56,6 +56,8 @@ pub enum Remedy {
     ColumnPerAgent,
     /// Give the added column another name.
     RenameColumn,
+    /// Write the names of columns with dots, or one row per origin and agent.
+    NameColumnsWithDots,
     /// Name another directory for temporary files, or keep more in memory.
     MoveTemporaryFiles,
     /// State the format of the access log.

@@ -87,7 +87,8 @@ fn a_small_web_has_the_values_worked_out_by_hand() {
     for expected in [
         json!({
             "origin": "https://signals.example", "outcome": "rules", "status": 200, "scheme": "https",
-            "host": "signals.example", "port": 443, "fetched": "2026-09-15T07:00:06Z", "age": 4,
+            "host": "signals.example", "port": 443, "domain": "signals.example", "tld": "example",
+            "failing_since": null, "fetched": "2026-09-15T07:00:06Z", "age": 4,
             "stale_from": "2026-09-16T07:00:06Z", "redirects": 0, "source": null, "detail": null,
             "has_last_good": false, "groups": 2, "allow": 0, "disallow": 2, "sitemaps": 2,
             "host_field": "signals.example",
@@ -111,7 +112,7 @@ fn a_small_web_has_the_values_worked_out_by_hand() {
         json!({
             "origin": "https://failing.example", "outcome": "server-error", "status": 503, "has_last_good": true,
             "GPTBot.access": "blocked", "GPTBot.named": "name", "FooBot.access": "partial", "FooBot.named": "*",
-            "groups": 2, "disallow": 2,
+            "groups": 2, "disallow": 2, "failing_since": "2026-08-06T06:00:22Z",
         }),
         json!({
             "origin": "https://down.example", "outcome": "server-error", "status": 503, "GPTBot.access": "blocked",
@@ -126,7 +127,10 @@ fn a_small_web_has_the_values_worked_out_by_hand() {
             "origin": "https://moved.example", "redirects": 2, "source": "https://www.moved.example/robots.txt",
         }),
         json!({"origin": "http://[2001:db8::7]:8080", "scheme": "http", "host": "[2001:db8::7]", "port": 8080}),
-        json!({"origin": "http://192.0.2.10", "host": "192.0.2.10", "port": 80}),
+        json!({
+            "origin": "http://192.0.2.10", "host": "192.0.2.10", "port": 80, "domain": "192.0.2.10",
+            "tld": null,
+        }),
         json!({"origin": "ftp://files.example", "scheme": "ftp", "port": 21}),
         // A max-age of a week.
         json!({"origin": "https://cache.example", "stale_from": "2026-09-22T07:00:04Z", "GPTBot.named": "none"}),
@@ -134,6 +138,233 @@ fn a_small_web_has_the_values_worked_out_by_hand() {
     ] {
         assert_row(of(&rows, expected["origin"].as_str().unwrap()), &expected);
     }
+}
+
+#[test]
+fn domains_are_those_of_reports() {
+    // The host, its domain and its top-level domain.
+    let cases = [
+        ("example.com", "example.com", Some("com")),
+        ("www.example.com", "example.com", Some("com")),
+        ("a.b.example.com.", "example.com", Some("com")),
+        ("www.example.co.uk", "example.co.uk", Some("uk")),
+        ("user.github.io", "user.github.io", Some("io")),
+        ("pages.user.github.io", "user.github.io", Some("io")),
+        (
+            "www.b\u{fc}cher.example",
+            "xn--bcher-kva.example",
+            Some("example"),
+        ),
+        (
+            "\u{44f}.\u{440}\u{444}",
+            "xn--41a.xn--p1ai",
+            Some("xn--p1ai"),
+        ),
+        // Without a registrable domain.
+        ("co.uk", "co.uk", Some("uk")),
+        ("github.io.", "github.io", Some("io")),
+        ("localhost", "localhost", Some("localhost")),
+        ("intranet.", "intranet", Some("intranet")),
+        ("192.0.2.10", "192.0.2.10", None),
+        ("0x7f.1", "127.0.0.1", None),
+        ("[2001:DB8::7]", "[2001:db8::7]", None),
+    ];
+    let captures = cases.map(|(host, ..)| {
+        json!({"url": format!("https://{host}/robots.txt"), "status": 200, "body": "user-agent: *"})
+    });
+    let place = Place::new(&captures);
+    let rows = place.rows("--columns origin,domain,tld");
+    assert_eq!(rows.len(), cases.len());
+    for (host, domain, tld) in cases {
+        let origin = Origin::of(format!("https://{host}/").as_bytes()).unwrap();
+        let row = of(&rows, &origin.to_string());
+        assert_row(row, &json!({"domain": domain, "tld": tld}));
+    }
+    // A report counts each of these domains once.
+    let distinct: std::collections::BTreeSet<&str> = rows
+        .iter()
+        .filter_map(|row| row["domain"].as_str())
+        .collect();
+    place.succeed("report -q -s s.rsieve -a GPTBot --by domain --json r.json");
+    let report: Value = serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
+    assert_eq!(report["units"], distinct.len());
+}
+
+#[test]
+fn failures_have_the_time_of_their_first() {
+    let day = |day: u32| format!("2026-09-{day:02}T00:00:00Z");
+    struct Case {
+        host: &'static str,
+        /// The day and the status of each capture; 0 for no answer.
+        captures: &'static [(u32, u16)],
+        /// The day since which it fails.
+        since: Option<u32>,
+    }
+    let case = |host, captures, since| Case {
+        host,
+        captures,
+        since,
+    };
+    let cases = [
+        case("fine", &[(1, 200)], None),
+        case("gone", &[(1, 503), (2, 404)], None),
+        case("once", &[(3, 503)], Some(3)),
+        case("run", &[(1, 200), (2, 503), (4, 500), (9, 502)], Some(2)),
+        case("again", &[(1, 503), (2, 200), (5, 503)], Some(5)),
+        case("busy", &[(4, 429), (6, 503)], Some(4)),
+        case("silent", &[(2, 0), (3, 0)], Some(2)),
+    ];
+    let mut captures = Vec::new();
+    for case in &cases {
+        for (at, status) in case.captures {
+            let url = format!("https://{}.example/robots.txt", case.host);
+            let mut capture = json!({"url": url, "fetched_at": day(*at), "body": ""});
+            match status {
+                0 => capture["error"] = "timeout".into(),
+                status => capture["status"] = (*status).into(),
+            }
+            captures.push(capture);
+        }
+    }
+    // A failure of unknown time, and one at the end of a redirect.
+    captures.extend([
+        json!({"url": "https://undated.example/robots.txt", "status": 503}),
+        json!({"url": "https://moved.example/robots.txt", "status": 301, "fetched_at": day(8),
+               "headers": {"location": "https://once.example/robots.txt"}}),
+    ]);
+    let place = Place::new(&captures);
+    let rows = place.rows("--columns origin,failing_since,outcome");
+    for Case { host, since, .. } in cases {
+        let row = of(&rows, &format!("https://{host}.example"));
+        assert_eq!(row["failing_since"], json!(since.map(day)), "{host}");
+    }
+    let undated = of(&rows, "https://undated.example");
+    assert_row(
+        undated,
+        &json!({"outcome": "server-error", "failing_since": null}),
+    );
+    // `inspect` states the same.
+    for row in &rows {
+        let origin = row["origin"].as_str().unwrap();
+        let shown = place.succeed(&format!("inspect s.rsieve {origin} --json"));
+        let shown: Value = serde_json::from_slice(&shown).unwrap();
+        assert_eq!(row["failing_since"], shown["first_failure"], "{origin}");
+    }
+}
+
+/// The rows of a table with columns per agent, with a row per agent instead.
+fn reshaped(wide: &[Row], agents: &[&str]) -> Vec<Row> {
+    let mut long = Vec::new();
+    for row in wide {
+        for agent in agents {
+            let is_of_origin = |(key, _): &(String, Value)| !key.contains('.');
+            let mut new: Row = row.clone().into_iter().filter(is_of_origin).collect();
+            new.insert("agent".into(), (*agent).into());
+            for column in ["access", "named", "crawl_delay"] {
+                new.insert(column.into(), row[&format!("{agent}.{column}")].clone());
+            }
+            long.push(new);
+        }
+    }
+    long
+}
+
+#[test]
+fn the_long_table_is_the_wide_one_reshaped() {
+    let agents = ["GPTBot", "Googlebot-Image:Googlebot", "*", "MJ12bot"];
+    for place in [Place::small(), hostile()] {
+        for selection in [
+            "",
+            " --outcome rules,unreachable",
+            " --stale-at 2026-09-20 --at now",
+        ] {
+            let options = format!("-a {}{selection}", agents.join(","));
+            let mut wide = place.rows(&options);
+            let mut long = place.rows(&format!("--long {options}"));
+            if selection.contains("now") {
+                // The clock runs between the two.
+                for row in wide.iter_mut().chain(&mut long) {
+                    row.remove("age");
+                }
+            }
+            assert_eq!(long, reshaped(&wide, &agents), "{options}");
+        }
+        assert_formats_agree(&place, &format!("--long -a {}", agents.join(",")));
+        let columns = "--columns crawl_delay,origin,AGENT,access";
+        let chosen = place.rows(&format!("--long -a {} {columns}", agents.join(",")));
+        for (chosen, row) in chosen
+            .iter()
+            .zip(place.rows(&format!("--long -a {}", agents.join(","))))
+        {
+            assert_eq!(chosen.len(), 4);
+            assert!(chosen.iter().all(|(key, value)| row[key] == *value));
+        }
+    }
+}
+
+#[test]
+fn names_of_columns_have_two_spellings() {
+    let place = Place::small();
+    let names = |args: &str, extension: &str| -> Vec<String> {
+        let name = format!("names.{extension}");
+        place.succeed(&format!("export -q -s s.rsieve {args} -o {name}"));
+        if extension == "parquet" {
+            return parquet_names(&place.path(&name));
+        }
+        let text = fs::read_to_string(place.path(&name)).unwrap();
+        let first = text.lines().next().unwrap();
+        let split = |separator: char| first.split(separator).map(str::to_owned).collect();
+        match extension {
+            "jsonl" => {
+                let row: Value = serde_json::from_str(first).unwrap();
+                row.as_object().unwrap().keys().cloned().collect()
+            }
+            "csv" => split(','),
+            _ => split('\t'),
+        }
+    };
+    let dots = ["Googlebot-Image:Googlebot.access", "MJ12bot.crawl_delay"];
+    let underscores = ["Googlebot_Image_Googlebot_access", "MJ12bot_crawl_delay"];
+    for columns in [dots, underscores] {
+        let args = format!(
+            "-a Googlebot-Image:Googlebot,MJ12bot --columns {}",
+            columns.join(",")
+        );
+        for extension in ["tsv", "csv", "jsonl", "parquet"] {
+            let default = if extension == "parquet" {
+                underscores
+            } else {
+                dots
+            };
+            assert_eq!(names(&args, extension), default, "{extension}");
+            for (style, expected) in [("dots", dots), ("underscores", underscores)] {
+                let args = format!("{args} --column-names {style}");
+                assert_eq!(names(&args, extension), expected, "{extension} {style}");
+            }
+        }
+    }
+    // Agents whose names become equal. A name that both share is refused, not guessed.
+    let same = "-a Qqqq-Wwww,Qqqq_Wwww";
+    for args in ["-o same.parquet", "--columns Qqqq_Wwww_access"] {
+        let ran = place.run(&format!("export -q -s s.rsieve {same} {args}"));
+        assert_eq!(ran.code, Some(2));
+        let cause = "two agents have the column Qqqq_Wwww_access";
+        assert!(
+            ran.stderr.contains(cause) && ran.stderr.contains("--column-names dots"),
+            "{}",
+            ran.stderr
+        );
+        assert!(ran.stdout.is_empty() && !place.path("same.parquet").exists());
+    }
+    place.succeed(&format!(
+        "export -q -s s.rsieve {same} --column-names dots -o same.parquet"
+    ));
+    place.succeed(&format!(
+        "export -q -s s.rsieve {same} --long -o same.parquet"
+    ));
+    place.succeed(&format!(
+        "export -q -s s.rsieve {same} --columns Qqqq-Wwww.access,origin -o same.parquet"
+    ));
 }
 
 /// The library's look-ups give the same values.
@@ -365,6 +596,14 @@ fn wrong_options_are_refused() {
         ("-o x.parquet.zst", "not compressed as a whole"),
         ("--as parquet", "Parquet needs a file"),
         ("--sitemaps --rules", "cannot be used with"),
+        ("-a GPTBot --long --rules", "cannot be used with"),
+        ("-a GPTBot --long --sitemaps", "cannot be used with"),
+        ("--long", "name agents with -a"),
+        (
+            "-a GPTBot --long --columns GPTBot.access",
+            "agent, access, named, crawl_delay",
+        ),
+        ("--column-names spaces", "underscores"),
         ("--stale-at soon", "not a time"),
         ("--outcome fine", "unreachable"),
     ] {
@@ -518,13 +757,26 @@ fn assert_formats_agree(place: &Place, args: &str) {
         })
         .collect();
     assert_eq!(found, expected, "Parquet of {args:?}");
+    let header = place.succeed(&format!(
+        "export -q -s s.rsieve {args} --column-names underscores"
+    ));
+    let header = String::from_utf8(header).unwrap();
     assert_eq!(
-        parquet[0]
-            .get_column_iter()
-            .map(|(name, _)| name.as_str())
-            .collect::<Vec<_>>(),
-        names
+        parquet_names(&place.path("t.parquet")),
+        header
+            .lines()
+            .next()
+            .unwrap()
+            .split('\t')
+            .collect::<Vec<_>>()
     );
+}
+
+/// The names of the columns of a Parquet file.
+fn parquet_names(path: &std::path::Path) -> Vec<String> {
+    let file = SerializedFileReader::new(fs::File::open(path).unwrap()).unwrap();
+    let fields = file.metadata().file_metadata().schema().get_fields();
+    fields.iter().map(|field| field.name().to_owned()).collect()
 }
 
 #[test]
@@ -585,6 +837,12 @@ fn bytes_do_not_depend_on_threads() {
         ("-a FooBot,BarBot", "tsv"),
         ("--rules", "csv"),
         ("-a FooBot", "parquet"),
+        // Blocks begin and end within an origin.
+        ("--long -a FooBot,BarBot,BazBot", "tsv"),
+        (
+            "--long -a FooBot,BarBot,BazBot --columns origin,agent,access",
+            "parquet",
+        ),
         ("--rules", "parquet"),
     ] {
         let written = ["1", "2", "5"].map(|threads| {
@@ -622,7 +880,7 @@ fn empty_tables_have_a_header() {
             file.num_row_groups(),
             file.metadata().file_metadata().schema().get_fields().len()
         ),
-        (0, 23)
+        (0, 26)
     );
 }
 

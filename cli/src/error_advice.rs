@@ -54,6 +54,9 @@ fn advice(err: &Error) -> Option<String> {
         Remedy::SeparateOutputs => " (--out-dir)",
         Remedy::ColumnPerAgent => " (--as int8)",
         Remedy::RenameColumn => " (--as-name NAME)",
+        Remedy::NameColumnsWithDots => {
+            "; write dots (--column-names dots), or one row per origin and agent (--long)"
+        }
         Remedy::MoveTemporaryFiles => {
             "; name another directory with --temp-dir, or keep more in memory with --memory"
         }

@@ -352,6 +352,7 @@ Examples:
 pub(super) const EXPORT_EXAMPLES: &str = "\
 Examples:
   robosieve export -s web.rsieve -a GPTBot,CCBot -o origins.parquet
+  robosieve export -s web.rsieve -a @ai --long --columns domain,agent,access -o access.parquet
   robosieve export -s web.rsieve -a MyBot --columns origin,MyBot.access,MyBot.crawl_delay \
       -o delays.tsv
   robosieve export -s web.rsieve --stale-at now --outcome server-error,unreachable \
@@ -362,7 +363,9 @@ Examples:
 A row has the outcome of an origin's robots.txt, its fetch, its rules and fields in numbers, and \
 three columns for each agent of -a. AGENT.access is allowed, partial or blocked: the agent may \
 fetch every URL, some, or none except perhaps /robots.txt. AGENT.named is name, * or none: a group \
-names the agent, the groups for all agents apply, or no group. AGENT.crawl_delay is in seconds.
+names the agent, the groups for all agents apply, or no group. AGENT.crawl_delay is in seconds. \
+In Parquet these names have an underscore instead of the dot. With --long, each agent has a row, \
+and the columns are agent, access, named and crawl_delay.
 
 Rows are in the order of the snapshot, by origin. In TSV and CSV, control characters are escaped \
 as \\t or \\u{1b}, and a backslash as \\\\. A missing value is empty. docs/EXPORT.md describes \

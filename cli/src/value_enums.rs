@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use robosieve::audit::Identity;
+use robosieve::export::ColumnNames;
 use robosieve::job::{Form, Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
@@ -58,6 +59,13 @@ impl OptionValue for UnitKind {
         "Scheme, host and port: http and https count separately",
         "All schemes and ports of a host count once",
         "All hosts of a registrable domain (example.co.uk) count once",
+    ];
+}
+
+impl OptionValue for ColumnNames {
+    const HELP: &'static [&'static str] = &[
+        "GPTBot.access: the agent as given",
+        "GPTBot_access: letters, digits and underscores only",
     ];
 }
 

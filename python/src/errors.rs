@@ -130,6 +130,9 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         }
         Remedy::ColumnPerAgent => Some("add one column per agent: form=\"int8\""),
         Remedy::RenameColumn => Some("give the added column another name: name="),
+        Remedy::NameColumnsWithDots => Some(
+            "write dots with column_names=\"dots\", or one row per origin and agent with long=True",
+        ),
         _ => None,
     }
 }

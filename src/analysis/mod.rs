@@ -3,4 +3,5 @@
 pub mod census;
 pub mod diff;
 pub mod export;
+mod host_parts;
 pub mod report;

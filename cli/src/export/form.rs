@@ -2,6 +2,7 @@
 
 use crate::output_form::OutputForm;
 use clap::ValueEnum;
+use robosieve::export::ColumnNames;
 
 /// The format of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -14,6 +15,17 @@ pub(crate) enum ExportForm {
     Jsonl,
     /// A Parquet file with typed columns
     Parquet,
+}
+
+impl ExportForm {
+    /// How agents' columns are named by default. Parquet files are read by SQL, which takes a dot
+    /// for a field of a struct.
+    pub(super) fn column_names(self) -> ColumnNames {
+        match self {
+            Self::Parquet => ColumnNames::Underscores,
+            _ => ColumnNames::Dots,
+        }
+    }
 }
 
 impl OutputForm for ExportForm {

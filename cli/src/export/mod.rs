@@ -17,7 +17,7 @@ use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
 use form::ExportForm;
-use robosieve::export::{ExportBatch, ExportColumn, ExportStats, ExportTable, Exporter};
+use robosieve::export::{ColumnNames, ExportBatch, ExportStats, ExportTable, Exporter};
 use robosieve::job;
 use robosieve::judge::StatusPolicy;
 use robosieve::snapshot::OutcomeClass;
@@ -47,6 +47,12 @@ pub(crate) struct ExportArgs {
     /// its own newest capture. A date is its first second in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = POLICY)]
     pub at: Option<i64>,
+    /// Write one row per origin and agent, instead of three columns per agent
+    ///
+    /// The columns `agent`, `access`, `named` and `crawl_delay` follow those of the origin, which
+    /// repeat for each agent.
+    #[arg(long, conflicts_with_all = ["sitemaps", "rules"], help_heading = OUTPUT)]
+    pub long: bool,
     /// Write one row per sitemap
     #[arg(long, conflicts_with = "rules", help_heading = OUTPUT)]
     pub sitemaps: bool,
@@ -58,9 +64,16 @@ pub(crate) struct ExportArgs {
     pub rules: bool,
     /// Write only these columns, in this order
     ///
-    /// Commas separate them, and the option may be repeated.
+    /// Commas separate them, and the option may be repeated. Both spellings of an agent's column
+    /// are known, GPTBot.access and GPTBot_access.
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = OUTPUT)]
     pub columns: Vec<String>,
+    /// How to write the names of agents' columns
+    ///
+    /// The default is underscores in Parquet, so that SQL takes names without quotes, and dots in
+    /// the other formats.
+    #[arg(long, value_parser = named::<ColumnNames>(), value_name = "STYLE", hide_short_help = true, help_heading = OUTPUT)]
+    pub column_names: Option<ColumnNames>,
     /// Write only origins whose robots.txt is due at this time (or `now`)
     ///
     /// A robots.txt is due 24 hours after its fetch, or after the Cache-Control max-age of the
@@ -84,6 +97,9 @@ pub(crate) struct ExportArgs {
 pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     let form = output_form(args.output.as_deref(), args.format)?;
     refuse_overwriting(args)?;
+    if args.long && args.agents.is_empty() {
+        bail!("--long writes one row per origin and agent; name agents with -a, such as -a GPTBot");
+    }
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;
     let agents = args.agents.resolve(quiet)?;
@@ -98,9 +114,9 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     let progress = Progress::of_inputs(std::slice::from_ref(&args.snapshot), quiet);
     let show = |at: job::Progress| progress.set(at.bytes_read);
     let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
-    let columns = chosen_columns(exporter.columns(), &args.columns)?;
     let exporter = exporter
-        .with_columns(columns)
+        .column_names(args.column_names.unwrap_or(form.column_names()))
+        .choose_columns(&args.columns)?
         .stale_at(args.stale_at)
         .outcomes(&args.outcome)
         .progress(&show);
@@ -113,10 +129,11 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 fn table(args: &ExportArgs) -> ExportTable {
-    match (args.sitemaps, args.rules) {
-        (true, _) => ExportTable::Sitemaps,
-        (false, true) => ExportTable::Rules,
-        (false, false) => ExportTable::Origins,
+    match (args.sitemaps, args.rules, args.long) {
+        (true, _, _) => ExportTable::Sitemaps,
+        (_, true, _) => ExportTable::Rules,
+        (_, _, true) => ExportTable::OriginsLong,
+        _ => ExportTable::Origins,
     }
 }
 
@@ -130,40 +147,6 @@ fn refuse_overwriting(args: &ExportArgs) -> anyhow::Result<()> {
         Some(path) => guard.add_output("-o", path),
         None => guard.add_stdout().map(drop),
     }
-}
-
-/// The columns with these names, or all if none are named.
-fn chosen_columns(all: &[ExportColumn], names: &[String]) -> anyhow::Result<Vec<ExportColumn>> {
-    let mut chosen = Vec::new();
-    for name in names {
-        let found = all
-            .iter()
-            .find(|column| column.name().eq_ignore_ascii_case(name.trim()));
-        let Some(column) = found else {
-            let all: Vec<&str> = all.iter().map(ExportColumn::name).collect();
-            bail!(
-                "--columns {name}: there is no such column; the columns are {}",
-                all.join(", ")
-            );
-        };
-        chosen.push(column.clone());
-    }
-    if names.is_empty() {
-        chosen = all.to_vec();
-    }
-    // Some readers ignore case.
-    for (number, column) in chosen.iter().enumerate() {
-        if chosen[..number]
-            .iter()
-            .any(|other| other.name().eq_ignore_ascii_case(column.name()))
-        {
-            bail!(
-                "the column {} appears twice; name each agent and column once",
-                column.name()
-            );
-        }
-    }
-    Ok(chosen)
 }
 
 /// Writes the table. The output appears when it is complete.

@@ -3,11 +3,14 @@
 use super::columns::{ExportColumn, ExportType};
 use std::ops::Range;
 
-/// The number of rows at which a batch is full.
-const MAX_ROWS: usize = 4096;
-
-/// The bytes of text at which a batch is full.
-const MAX_BYTES: usize = 1 << 20;
+/// The size at which a batch is full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BatchLimit {
+    /// The number of rows.
+    pub rows: usize,
+    /// The bytes of text.
+    pub bytes: usize,
+}
 
 /// A value of an exported table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,13 +34,14 @@ pub enum ExportValue<'b> {
 }
 
 /// Some rows of an exported table. [`Exporter::write_text`](super::Exporter::write_text) passes
-/// them to its renderer.
+/// them to its renderer, and [`Exporter::read`](super::Exporter::read) returns them.
 #[derive(Debug)]
 pub struct ExportBatch {
     columns: Vec<ExportColumn>,
     values: Vec<ColumnValues>,
     rows: usize,
     bytes: usize,
+    limit: BatchLimit,
 }
 
 /// The values of a column.
@@ -109,7 +113,7 @@ pub(super) fn text_range(ends: &[(usize, bool)], row: usize) -> Option<Range<usi
 }
 
 impl ExportBatch {
-    pub(super) fn new(columns: &[ExportColumn]) -> Self {
+    pub(super) fn new(columns: &[ExportColumn], limit: BatchLimit) -> Self {
         let values = columns
             .iter()
             .map(|column| ColumnValues::new(column.kind()))
@@ -119,6 +123,7 @@ impl ExportBatch {
             values,
             rows: 0,
             bytes: 0,
+            limit,
         }
     }
 
@@ -185,7 +190,13 @@ impl ExportBatch {
 
     /// Whether the rows should be written.
     pub(super) fn is_full(&self) -> bool {
-        self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
+        self.rows >= self.limit.rows || self.bytes >= self.limit.bytes
+    }
+
+    /// The rows, which leave an empty batch of the same columns.
+    pub(super) fn take(&mut self) -> Self {
+        let empty = Self::new(&self.columns, self.limit);
+        std::mem::replace(self, empty)
     }
 
     /// Removes all rows, and keeps the memory.

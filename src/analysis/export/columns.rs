@@ -1,6 +1,7 @@
 //! The tables and their columns.
 
 use crate::agent::Agent;
+use crate::named_value::named_values;
 
 /// A table that an [`Exporter`](super::Exporter) writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +10,9 @@ pub enum ExportTable {
     /// One row per origin.
     #[default]
     Origins,
+    /// One row per origin and agent of the judge: the columns of the origin, and then those of the
+    /// agent. Without agents, it has no rows.
+    OriginsLong,
     /// One row per sitemap of an origin.
     Sitemaps,
     /// One row per user-agent line and rule of an origin. If the judge has agents: one row per
@@ -34,10 +38,32 @@ pub enum ExportType {
     Boolean,
 }
 
+/// How the names of agents' columns are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColumnNames {
+    /// The agent as given, a dot, and the kind of value: `Googlebot-Image.access`.
+    #[default]
+    Dots,
+    /// Letters, digits and `_` only, so that SQL takes the name without quotes:
+    /// `Googlebot_Image_access`. Every other character of the agent becomes `_`, and a name that
+    /// would begin with a digit gets one in front.
+    Underscores,
+}
+
+named_values! {
+    /// The name.
+    ColumnNames { Dots = "dots", Underscores = "underscores" }
+}
+
 /// A column of an exported table. `docs/EXPORT.md` describes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportColumn {
-    name: String,
+    /// The name as [`ColumnNames::Dots`] writes it.
+    dotted: String,
+    /// The name as [`ColumnNames::Underscores`] writes it.
+    underscored: String,
+    names: ColumnNames,
     kind: ExportType,
     field: ExportField,
 }
@@ -51,9 +77,13 @@ pub(super) enum ExportField {
     Scheme,
     Host,
     Port,
+    #[cfg(feature = "domains")]
+    Domain,
+    Tld,
     Fetched,
     Age,
     StaleFrom,
+    FailingSince,
     Redirects,
     Source,
     Detail,
@@ -71,26 +101,38 @@ pub(super) enum ExportField {
     Access(usize),
     Named(usize),
     CrawlDelay(usize),
+    /// The name of the row's agent.
+    AgentName,
+    /// The three values for the row's agent.
+    AgentAccess,
+    AgentNamed,
+    AgentCrawlDelay,
     Sitemap,
     Url,
     Group,
-    AgentName,
     Kind,
     Pattern,
     Line,
 }
 
-/// The columns of the table of origins, before those of the agents.
-const ORIGINS: [(&str, ExportType, ExportField); 23] = [
+/// A column whose name does not depend on an agent.
+type FixedColumn = (&'static str, ExportType, ExportField);
+
+/// The columns of an origin, before those of agents.
+const ORIGINS: &[FixedColumn] = &[
     ("origin", ExportType::Text, ExportField::Origin),
     ("outcome", ExportType::Text, ExportField::Outcome),
     ("status", ExportType::Integer, ExportField::Status),
     ("scheme", ExportType::Text, ExportField::Scheme),
     ("host", ExportType::Text, ExportField::Host),
     ("port", ExportType::Integer, ExportField::Port),
+    #[cfg(feature = "domains")]
+    ("domain", ExportType::Text, ExportField::Domain),
+    ("tld", ExportType::Text, ExportField::Tld),
     ("fetched", ExportType::Time, ExportField::Fetched),
     ("age", ExportType::Integer, ExportField::Age),
     ("stale_from", ExportType::Time, ExportField::StaleFrom),
+    ("failing_since", ExportType::Time, ExportField::FailingSince),
     ("redirects", ExportType::Integer, ExportField::Redirects),
     ("source", ExportType::Text, ExportField::Source),
     ("detail", ExportType::Text, ExportField::Detail),
@@ -115,14 +157,26 @@ const ORIGINS: [(&str, ExportType, ExportField); 23] = [
     ("other_fields", ExportType::Json, ExportField::OtherFields),
 ];
 
-const SITEMAPS: [(&str, ExportType, ExportField); 4] = [
+/// The columns of the agent of a row.
+const ROW_AGENT: &[FixedColumn] = &[
+    ("agent", ExportType::Text, ExportField::AgentName),
+    ("access", ExportType::Text, ExportField::AgentAccess),
+    ("named", ExportType::Text, ExportField::AgentNamed),
+    (
+        "crawl_delay",
+        ExportType::Float,
+        ExportField::AgentCrawlDelay,
+    ),
+];
+
+const SITEMAPS: &[FixedColumn] = &[
     ("origin", ExportType::Text, ExportField::Origin),
     ("sitemap", ExportType::Text, ExportField::Sitemap),
     ("url", ExportType::Text, ExportField::Url),
     ("line", ExportType::Integer, ExportField::Line),
 ];
 
-const RULES: [(&str, ExportType, ExportField); 6] = [
+const RULES: &[FixedColumn] = &[
     ("origin", ExportType::Text, ExportField::Origin),
     ("group", ExportType::Integer, ExportField::Group),
     ("agent", ExportType::Text, ExportField::AgentName),
@@ -134,7 +188,14 @@ const RULES: [(&str, ExportType, ExportField); 6] = [
 impl ExportColumn {
     /// The name, such as `status` or `GPTBot.access`.
     pub fn name(&self) -> &str {
-        &self.name
+        self.spelled(self.names)
+    }
+
+    fn spelled(&self, names: ColumnNames) -> &str {
+        match names {
+            ColumnNames::Dots => &self.dotted,
+            ColumnNames::Underscores => &self.underscored,
+        }
     }
 
     /// The type of its values.
@@ -145,6 +206,58 @@ impl ExportColumn {
     pub(super) fn field(&self) -> ExportField {
         self.field
     }
+
+    /// Sets how the name is written.
+    pub(super) fn set_names(&mut self, names: ColumnNames) {
+        self.names = names;
+    }
+
+    /// Whether this is the name in one of the spellings, in any case.
+    pub(super) fn is_called(&self, name: &str, names: ColumnNames) -> bool {
+        self.spelled(names).eq_ignore_ascii_case(name)
+    }
+
+    /// Whether the columns have different contents, and only their spelling makes their names
+    /// equal.
+    pub(super) fn differs_with_dots(&self, other: &Self) -> bool {
+        !self.dotted.eq_ignore_ascii_case(&other.dotted)
+    }
+
+    fn fixed((name, kind, field): FixedColumn) -> Self {
+        Self {
+            dotted: name.to_owned(),
+            underscored: name.to_owned(),
+            names: ColumnNames::default(),
+            kind,
+            field,
+        }
+    }
+
+    /// A column of an agent; `suffix` is the kind of value.
+    fn of_agent(agent: &Agent, suffix: &str, kind: ExportType, field: ExportField) -> Self {
+        let label = agent.label();
+        Self {
+            dotted: format!("{label}.{suffix}"),
+            underscored: format!("{}_{suffix}", identifier(label)),
+            names: ColumnNames::default(),
+            kind,
+            field,
+        }
+    }
+}
+
+/// The name of an agent as the beginning of an identifier of SQL. Readers of SQL ignore case, and
+/// take the name as it is written.
+fn identifier(label: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name: String = label
+        .chars()
+        .map(|c| if is_part(c) { c } else { '_' })
+        .collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        return format!("_{name}");
+    }
+    name
 }
 
 impl ExportField {
@@ -162,25 +275,38 @@ impl ExportField {
                 | Self::License
                 | Self::OtherFields
                 | Self::CrawlDelay(_)
+                | Self::AgentCrawlDelay
         )
+    }
+
+    /// Whether the value comes from the coverage of rule sets.
+    pub(super) fn needs_access(self) -> bool {
+        matches!(
+            self,
+            Self::Access(_) | Self::Named(_) | Self::AgentAccess | Self::AgentNamed
+        )
+    }
+
+    /// The content in a row of this agent, if the rows of the table have one.
+    pub(super) fn in_row_of(self, agent: Option<usize>) -> Self {
+        match (self, agent) {
+            (Self::AgentAccess, Some(agent)) => Self::Access(agent),
+            (Self::AgentNamed, Some(agent)) => Self::Named(agent),
+            (Self::AgentCrawlDelay, Some(agent)) => Self::CrawlDelay(agent),
+            (other, _) => other,
+        }
     }
 }
 
 /// All columns of a table.
 pub(super) fn all_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportColumn> {
-    let fixed: &[(&str, ExportType, ExportField)] = match table {
-        ExportTable::Origins => &ORIGINS,
-        ExportTable::Sitemaps => &SITEMAPS,
-        ExportTable::Rules => &RULES,
+    let fixed: Vec<FixedColumn> = match table {
+        ExportTable::Origins => ORIGINS.to_vec(),
+        ExportTable::OriginsLong => [ORIGINS, ROW_AGENT].concat(),
+        ExportTable::Sitemaps => SITEMAPS.to_vec(),
+        ExportTable::Rules => RULES.to_vec(),
     };
-    let mut columns: Vec<ExportColumn> = fixed
-        .iter()
-        .map(|&(name, kind, field)| ExportColumn {
-            name: name.to_owned(),
-            kind,
-            field,
-        })
-        .collect();
+    let mut columns: Vec<ExportColumn> = fixed.into_iter().map(ExportColumn::fixed).collect();
     if table == ExportTable::Origins {
         for (number, agent) in agents.iter().enumerate() {
             columns.extend(columns_of_agent(number, agent));
@@ -191,22 +317,46 @@ pub(super) fn all_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportCol
 
 /// The columns of the agent with this number. Their names begin with its label.
 fn columns_of_agent(number: usize, agent: &Agent) -> [ExportColumn; 3] {
-    let label = agent.label();
+    let column = |suffix, kind, field| ExportColumn::of_agent(agent, suffix, kind, field);
     [
-        ExportColumn {
-            name: format!("{label}.access"),
-            kind: ExportType::Text,
-            field: ExportField::Access(number),
-        },
-        ExportColumn {
-            name: format!("{label}.named"),
-            kind: ExportType::Text,
-            field: ExportField::Named(number),
-        },
-        ExportColumn {
-            name: format!("{label}.crawl_delay"),
-            kind: ExportType::Float,
-            field: ExportField::CrawlDelay(number),
-        },
+        column("access", ExportType::Text, ExportField::Access(number)),
+        column("named", ExportType::Text, ExportField::Named(number)),
+        column(
+            "crawl_delay",
+            ExportType::Float,
+            ExportField::CrawlDelay(number),
+        ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_underscores_are_identifiers() {
+        for (agent, dotted, underscored) in [
+            ("GPTBot", "GPTBot.named", "GPTBot_named"),
+            (
+                "Googlebot-Image",
+                "Googlebot-Image.named",
+                "Googlebot_Image_named",
+            ),
+            ("A:B", "A:B.named", "A_B_named"),
+            ("*", "*.named", "__named"),
+            ("Kangaroo Bot", "Kangaroo Bot.named", "Kangaroo_Bot_named"),
+            ("360Spider", "360Spider.named", "_360Spider_named"),
+            ("b\u{fc}cher", "b\u{fc}cher.named", "b_cher_named"),
+            ("ai.bot", "ai.bot.named", "ai_bot_named"),
+        ] {
+            let agent: Agent = agent.parse().unwrap();
+            let [_, mut column, _] = columns_of_agent(0, &agent);
+            assert_eq!(column.name(), dotted);
+            column.set_names(ColumnNames::Underscores);
+            assert_eq!(column.name(), underscored);
+            assert!(column.is_called(dotted, ColumnNames::Dots));
+            let upper = underscored.to_uppercase();
+            assert!(column.is_called(&upper, ColumnNames::Underscores));
+        }
+    }
 }

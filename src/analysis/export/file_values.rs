@@ -85,7 +85,9 @@ impl<'s> FileValueReader<'s> {
         // The profile matters for verdicts only.
         let robots = RobotsRef::parse(&text, Profile::default());
         let values = Rc::new(match self.table {
-            ExportTable::Origins => FileValues::Origins(self.text_values(&robots)),
+            ExportTable::Origins | ExportTable::OriginsLong => {
+                FileValues::Origins(self.text_values(&robots))
+            }
             ExportTable::Sitemaps => FileValues::Sitemaps(sitemap_lines(&robots)),
             ExportTable::Rules => {
                 FileValues::Rules(rule_groups(&robots, self.agents, self.agent_match))

@@ -1,14 +1,17 @@
-//! Exports: a snapshot as a table with one row per origin, sitemap or rule.
+//! Exports: a snapshot as a table with one row per origin, per origin and agent, per sitemap or per
+//! rule.
 //!
 //! [`Exporter`] computes the rows on all threads, in the order of the origins. `docs/EXPORT.md`
 //! describes every column.
 //!
-//! `origin_blocks` cuts the origins into blocks, and `rows` computes the rows of a block:
-//! `file_values` parses each robots.txt, `access` computes what agents may fetch, `rule_groups`
-//! lists rules. `batch` stores rows by column, and `table_file` encodes them as Parquet.
+//! `cells` numbers the origins, or the pairs of origin and agent. `origin_blocks` cuts them into
+//! blocks, and `rows` computes the rows of a block: `file_values` parses each robots.txt, `access`
+//! computes what agents may fetch, `rule_groups` lists rules. `batch` stores rows by column, and
+//! `table_file` encodes them as Parquet.
 
 mod access;
 mod batch;
+mod cells;
 mod columns;
 mod file_values;
 mod origin_blocks;
@@ -20,7 +23,7 @@ mod table_file;
 mod text;
 
 pub use batch::{ExportBatch, ExportValue};
-pub use columns::{ExportColumn, ExportTable, ExportType};
+pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};
 pub use rows::ExportStats;
 
 use crate::error::Result;
@@ -28,18 +31,50 @@ use crate::judge::Judge;
 use crate::pipeline::Progress;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::snapshot::OutcomeClass;
+use batch::BatchLimit;
+use cells::Cells;
 use origin_blocks::{BlockLimit, OriginSource};
+use rayon::prelude::*;
 use rows::RowReader;
 use selection::ExportSelection;
 use std::io::Write;
+use std::ops::Range;
 #[cfg(feature = "parquet")]
 use std::path::Path;
 
 /// The size of a block of text rows.
 const TEXT_BLOCK: BlockLimit = BlockLimit {
-    origins: 4096,
+    cells: 4096,
     bytes: 4 << 20,
 };
+
+/// The size at which the rows of a file are rendered or encoded.
+const FILE_BATCH: BatchLimit = BatchLimit {
+    rows: 4096,
+    bytes: 1 << 20,
+};
+
+/// The size of a block that [`Exporter::read`] reads on one thread.
+const READ_BLOCK: BlockLimit = BlockLimit {
+    cells: 1 << 14,
+    bytes: 8 << 20,
+};
+
+/// The most values of such a block: with a hundred agents, a row has hundreds of columns.
+const READ_VALUES: usize = 1 << 20;
+
+/// The size of a batch that [`Exporter::read`] returns.
+const READ_BATCH: BatchLimit = BatchLimit {
+    rows: 1 << 16,
+    bytes: 16 << 20,
+};
+
+/// A position in the rows of an [`Exporter`]; the default is their beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExportPosition {
+    /// The number of the next cell.
+    cell: u64,
+}
 
 /// Writes a snapshot as a table, on all threads of the current rayon pool.
 ///
@@ -60,9 +95,7 @@ const TEXT_BLOCK: BlockLimit = BlockLimit {
 /// let judge = Judge::new(snapshot, &["a".parse()?], JudgeOptions::default())?;
 ///
 /// let mut exporter = Exporter::new(&judge, ExportTable::Origins)?;
-/// let mut columns = exporter.columns().to_vec();
-/// columns.retain(|column| ["origin", "a.access"].contains(&column.name()));
-/// exporter = exporter.with_columns(columns);
+/// exporter = exporter.choose_columns(&["origin", "a.access"])?;
 ///
 /// let mut out = Vec::new();
 /// let stats = exporter.write_text(
@@ -126,6 +159,26 @@ impl<'e> Exporter<'e> {
         &self.selection.columns
     }
 
+    /// Sets how the names of agents' columns are written; the default is [`ColumnNames::Dots`].
+    pub fn column_names(mut self, names: ColumnNames) -> Self {
+        for column in &mut self.selection.columns {
+            column.set_names(names);
+        }
+        self
+    }
+
+    /// Chooses columns by their names, in this order, or all if none are named. Either spelling of
+    /// a name is found, in any case.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadJob`](crate::ErrorKind::BadJob) for a name without a column, and for columns
+    /// whose names differ at most in case. Names that only [`ColumnNames::Underscores`] makes equal
+    /// have the remedy [`NameColumnsWithDots`](crate::Remedy::NameColumnsWithDots).
+    pub fn choose_columns(mut self, names: &[impl AsRef<str>]) -> Result<Self> {
+        self.selection.columns = selection::choose(&self.selection.columns, names)?;
+        Ok(self)
+    }
+
     /// Sets the columns and their order. Each is one of [`columns`](Self::columns); a column of
     /// another table or of other agents is null.
     pub fn with_columns(mut self, columns: Vec<ExportColumn>) -> Self {
@@ -174,6 +227,75 @@ impl<'e> Exporter<'e> {
         self.run(TEXT_BLOCK, work, |text| Ok(out.write_all(text)?))
     }
 
+    /// Reads the next rows, on all threads of the current rayon pool; `None` at the end. For
+    /// programs that take rows at their own pace.
+    ///
+    /// The batches are in the order of the origins. Together they have the rows of up to 16,384
+    /// origins per thread, or of fewer if there are many columns or if robots.txt files are long.
+    /// There may be none, if no such origin is selected. The progress is not reported.
+    ///
+    /// Memory: some 20 to 50 MiB per thread for the batches. In contrast to
+    /// [`write_text`](Self::write_text), values of a robots.txt are not kept for the next call.
+    ///
+    /// # Errors
+    /// As [`write_text`](Self::write_text). An error leaves the position as it was.
+    ///
+    /// ```
+    /// # use robosieve::export::{ExportPosition, ExportTable, ExportValue, Exporter};
+    /// # use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// # let mut compiler = Compiler::default();
+    /// # compiler.add_robots("https://e.example", b"User-agent: a\nDisallow: /")?;
+    /// # let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["a".parse()?, "b".parse()?], JudgeOptions::default())?;
+    /// let exporter = Exporter::new(&judge, ExportTable::OriginsLong)?
+    ///     .choose_columns(&["agent", "access"])?;
+    /// let mut position = ExportPosition::default();
+    /// while let Some(batches) = exporter.read(&mut position)? {
+    ///     assert_eq!(batches[0].value(0, 1), ExportValue::Text("blocked"));
+    ///     assert_eq!(batches[0].value(1, 1), ExportValue::Text("allowed"));
+    /// }
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn read(&self, position: &mut ExportPosition) -> Result<Option<Vec<ExportBatch>>> {
+        let engine = self.judge.engine();
+        let most = READ_VALUES / self.columns().len().max(1);
+        let limit = BlockLimit {
+            cells: READ_BLOCK.cells.min(most.max(1) as u64),
+            ..READ_BLOCK
+        };
+        let source = OriginSource::<()>::new(engine, self.selection.table, limit);
+        let mut next = position.cell;
+        let mut blocks = Vec::new();
+        for _ in 0..rayon::current_num_threads() {
+            let cells = source.next_block(&mut next)?;
+            if cells.is_empty() {
+                break;
+            }
+            blocks.push(cells);
+        }
+        if blocks.is_empty() {
+            return Ok(None);
+        }
+        let read: Result<Vec<Vec<ExportBatch>>> = blocks
+            .into_par_iter()
+            .map(|cells| {
+                let mut batches = Vec::new();
+                self.row_reader(READ_BATCH).read(cells, &mut |batch| {
+                    batches.push(batch.take());
+                    Ok(())
+                })?;
+                Ok(batches)
+            })
+            .collect();
+        let batches = read?;
+        position.cell = next;
+        Ok(Some(batches.into_iter().flatten().collect()))
+    }
+
+    fn row_reader(&self, limit: BatchLimit) -> RowReader<'_> {
+        RowReader::new(self.judge.engine(), &self.selection, self.now, limit)
+    }
+
     /// Writes all rows to a Parquet file with typed columns and row groups of 65,536 rows. The file
     /// appears when it is complete.
     ///
@@ -207,22 +329,21 @@ impl<'e> Exporter<'e> {
     fn run<T: Default + Send>(
         &self,
         limit: BlockLimit,
-        work: impl Fn(&mut RowReader<'_>, std::ops::Range<u32>, &mut T) -> Result<ExportStats> + Sync,
+        work: impl Fn(&mut RowReader<'_>, Range<u64>, &mut T) -> Result<ExportStats> + Sync,
         mut write: impl FnMut(&mut T) -> Result<()> + Send,
     ) -> Result<ExportStats> {
         let engine = self.judge.engine();
         let snapshot = engine.snapshot();
-        let source =
-            OriginSource::new(snapshot, self.selection.table, engine.agents().len(), limit);
+        let source = OriginSource::new(engine, self.selection.table, limit);
         let bytes = snapshot.byte_len();
-        let origins = u64::from(snapshot.origin_count().max(1));
+        let cells = Cells::of(self.selection.table, engine).count().max(1);
         let mut total = ExportStats::default();
         ordered::run(
             &source,
             vec![()],
-            || RowReader::new(engine, &self.selection, self.now),
+            || self.row_reader(FILE_BATCH),
             |block, reader| {
-                block.stats = work(reader, block.rows.clone(), &mut block.output)?;
+                block.stats = work(reader, block.cells.clone(), &mut block.output)?;
                 Ok(())
             },
             |item| {
@@ -233,8 +354,8 @@ impl<'e> Exporter<'e> {
                 total.origins += block.stats.origins;
                 total.rows += block.stats.rows;
                 // Progress is in bytes, as for other jobs. Rows come from several sections of the
-                // file, so the share of the origins stands for that of the bytes.
-                let share = u128::from(bytes) * u128::from(block.rows.end) / u128::from(origins);
+                // file, so the share of the cells stands for that of the bytes.
+                let share = u128::from(bytes) * u128::from(block.cells.end) / u128::from(cells);
                 (self.progress)(Progress {
                     bytes_read: share as u64,
                 });

@@ -1,72 +1,84 @@
-//! Cuts the origins of a snapshot into blocks for the workers of the pipeline.
+//! Cuts the cells of a table into blocks for the workers of the pipeline.
 //!
 //! The size of a block depends on the snapshot only, so the output does not depend on the number of
 //! threads. A block ends early if its robots.txt files are long. That bounds the memory of its
 //! rows.
 
+use super::cells::Cells;
 use super::columns::ExportTable;
 use super::rows::ExportStats;
 use super::rule_groups;
 use crate::error::Result;
+use crate::judge::engine::Engine;
 use crate::pipeline::source::BlockSource;
-use crate::snapshot::Snapshot;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The limits of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockLimit {
-    /// The number of origins.
-    pub origins: u32,
-    /// The estimated bytes of its rows. A block has at least one origin.
+    /// The number of cells.
+    pub cells: u64,
+    /// The estimated bytes of its rows. A block has at least one cell.
     pub bytes: u64,
 }
 
-/// A block of origins, and the output of its rows.
+/// A block of cells, and the output of its rows.
 #[derive(Debug, Default)]
 pub(super) struct OriginBlock<T> {
-    pub rows: Range<u32>,
+    pub cells: Range<u64>,
     pub stats: ExportStats,
     pub output: T,
 }
 
-/// The origins of a snapshot as the single input of a pipeline.
+/// The cells of a table as the single input of a pipeline.
 pub(super) struct OriginSource<'s, T> {
-    snapshot: &'s Snapshot,
+    engine: &'s Engine<'s>,
     table: ExportTable,
-    agents: usize,
+    cells: Cells,
     limit: BlockLimit,
     output: PhantomData<fn() -> T>,
 }
 
 impl<'s, T> OriginSource<'s, T> {
-    pub(super) fn new(
-        snapshot: &'s Snapshot,
-        table: ExportTable,
-        agents: usize,
-        limit: BlockLimit,
-    ) -> Self {
+    pub(super) fn new(engine: &'s Engine<'s>, table: ExportTable, limit: BlockLimit) -> Self {
         Self {
-            snapshot,
+            engine,
             table,
-            agents,
+            cells: Cells::of(table, engine),
             limit,
             output: PhantomData,
         }
     }
 
-    /// The estimated bytes of an origin's rows.
+    /// The cells of the next block, which is empty at the end.
+    pub(super) fn next_block(&self, next: &mut u64) -> Result<Range<u64>> {
+        let start = *next;
+        let last = start
+            .saturating_add(self.limit.cells)
+            .min(self.cells.count());
+        let mut bytes = 0;
+        while *next < last && (*next == start || bytes < self.limit.bytes) {
+            bytes += self.weight(self.cells.origin(*next))?;
+            *next += 1;
+        }
+        Ok(start..*next)
+    }
+
+    /// The estimated bytes of the rows of a cell of an origin.
     fn weight(&self, row: u32) -> Result<u64> {
-        let Some(file) = self.snapshot.origin_at(row)?.file() else {
+        let snapshot = self.engine.snapshot();
+        let Some(file) = snapshot.origin_at(row)?.file() else {
             return Ok(0);
         };
-        let len = u64::from(self.snapshot.text_len(file)?);
+        let len = u64::from(snapshot.text_len(file)?);
         Ok(match self.table {
-            ExportTable::Origins => len,
+            ExportTable::Origins | ExportTable::OriginsLong => len,
             ExportTable::Sitemaps => 4 * len,
             // Each rule of a group has a row for each agent.
             ExportTable::Rules => {
-                len + (len * len / 16 + len * 8 * self.agents as u64).min(rule_groups::MAX_BYTES)
+                let agents = self.engine.agents().len() as u64;
+                len + (len * len / 16 + len * 8 * agents).min(rule_groups::MAX_BYTES)
             }
         })
     }
@@ -74,29 +86,20 @@ impl<'s, T> OriginSource<'s, T> {
 
 impl<T: Default + Send> BlockSource for OriginSource<'_, T> {
     type Input = ();
-    /// The next row.
-    type Reader = u32;
+    /// The next cell.
+    type Reader = u64;
     type Block = OriginBlock<T>;
 
-    fn open(&self, (): ()) -> Result<u32> {
+    fn open(&self, (): ()) -> Result<u64> {
         Ok(0)
     }
 
-    fn read(&self, next: &mut u32, block: &mut OriginBlock<T>) -> Result<bool> {
-        let start = *next;
-        let last = start
-            .saturating_add(self.limit.origins)
-            .min(self.snapshot.origin_count());
-        let mut bytes = 0;
-        while *next < last && (*next == start || bytes < self.limit.bytes) {
-            bytes += self.weight(*next)?;
-            *next += 1;
-        }
-        block.rows = start..*next;
-        Ok(!block.rows.is_empty())
+    fn read(&self, next: &mut u64, block: &mut OriginBlock<T>) -> Result<bool> {
+        block.cells = self.next_block(next)?;
+        Ok(!block.cells.is_empty())
     }
 
-    fn is_slow(&self, _: &u32) -> bool {
+    fn is_slow(&self, _: &u64) -> bool {
         false
     }
 

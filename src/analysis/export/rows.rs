@@ -1,11 +1,16 @@
 //! The rows of origins. Each worker has a reader.
 
 use super::access::AccessReader;
-use super::batch::{ExportBatch, ExportValue};
+use super::batch::{BatchLimit, ExportBatch, ExportValue};
+use super::cells::Cells;
 use super::columns::{ExportColumn, ExportField, ExportTable};
 use super::file_values::{FileValueReader, FileValues, SitemapLine, TextValues};
 use super::rule_groups::RuleGroup;
 use super::selection::ExportSelection;
+use crate::agent::Agent;
+use crate::analysis::host_parts::last_label;
+#[cfg(feature = "domains")]
+use crate::analysis::host_parts::registrable_domain;
 use crate::error::Result;
 use crate::file_pass::FileReader;
 use crate::judge::engine::Engine;
@@ -23,13 +28,14 @@ pub struct ExportStats {
     pub rows: u64,
 }
 
-/// A function that receives full batches.
-type Emit<'e> = &'e mut dyn FnMut(&ExportBatch) -> Result<()>;
+/// A function that receives full batches. It may take the rows out.
+type Emit<'e> = &'e mut dyn FnMut(&mut ExportBatch) -> Result<()>;
 
 /// Reads the rows of origins.
 pub(super) struct RowReader<'s> {
     engine: &'s Engine<'s>,
     selection: &'s ExportSelection,
+    cells: Cells,
     needs_text: bool,
     needs_access: bool,
     /// The time that ages count to, in seconds since 1970.
@@ -45,15 +51,15 @@ impl<'s> RowReader<'s> {
         engine: &'s Engine<'s>,
         selection: &'s ExportSelection,
         now: Option<i64>,
+        limit: BatchLimit,
     ) -> Self {
         let fields: Vec<ExportField> = selection.columns.iter().map(ExportColumn::field).collect();
         Self {
             engine,
             selection,
+            cells: Cells::of(selection.table, engine),
             needs_text: fields.iter().any(|field| field.needs_text()),
-            needs_access: fields
-                .iter()
-                .any(|field| matches!(field, ExportField::Access(_) | ExportField::Named(_))),
+            needs_access: fields.iter().any(|field| field.needs_access()),
             now,
             files: FileReader::new(engine.snapshot()),
             file_values: FileValueReader::new(
@@ -62,27 +68,39 @@ impl<'s> RowReader<'s> {
                 engine.options().agent_match,
             ),
             access: AccessReader::new(engine),
-            batch: ExportBatch::new(&selection.columns),
+            batch: ExportBatch::new(&selection.columns, limit),
         }
     }
 
-    /// Passes the rows of some origins to `emit`, in batches.
-    pub(super) fn read(&mut self, rows: Range<u32>, emit: Emit<'_>) -> Result<ExportStats> {
+    /// Passes the rows of some cells to `emit`, in batches.
+    pub(super) fn read(&mut self, cells: Range<u64>, emit: Emit<'_>) -> Result<ExportStats> {
         let mut stats = ExportStats::default();
-        for row in rows {
+        for (row, agents) in self.cells.by_origin(cells) {
             let entry = self.engine.snapshot().origin_at(row)?;
             if self.selection.includes(entry.outcome()) {
-                stats.origins += 1;
-                stats.rows += self.read_origin(row, &entry, emit)?;
+                // An origin that an earlier block began counts there.
+                stats.origins += u64::from(agents.start == 0);
+                stats.rows += self.read_origin(row, &entry, agents, emit)?;
             }
         }
         flush(&mut self.batch, emit)?;
         Ok(stats)
     }
 
-    /// Appends the rows of an origin, and returns their number.
-    fn read_origin(&mut self, row: u32, entry: &OriginEntry<'_>, emit: Emit<'_>) -> Result<u64> {
-        let needs_text = self.needs_text || self.selection.table != ExportTable::Origins;
+    /// Appends the rows of an origin, and returns their number. In the long table, these are the
+    /// rows of some agents.
+    fn read_origin(
+        &mut self,
+        row: u32,
+        entry: &OriginEntry<'_>,
+        agents: Range<usize>,
+        emit: Emit<'_>,
+    ) -> Result<u64> {
+        let is_by_origin = matches!(
+            self.selection.table,
+            ExportTable::Origins | ExportTable::OriginsLong
+        );
+        let needs_text = self.needs_text || !is_by_origin;
         let values = entry
             .file()
             .filter(|_| needs_text)
@@ -93,10 +111,10 @@ impl<'s> RowReader<'s> {
                 push_sitemaps(&mut self.batch, entry, sitemaps, emit)
             }
             Some(FileValues::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
-            Some(FileValues::Origins(values)) => self.push_origin(row, entry, Some(values), emit),
-            None if self.selection.table == ExportTable::Origins => {
-                self.push_origin(row, entry, None, emit)
+            Some(FileValues::Origins(values)) => {
+                self.push_origin(row, entry, agents, Some(values), emit)
             }
+            None if is_by_origin => self.push_origin(row, entry, agents, None, emit),
             None => Ok(0),
         }
     }
@@ -105,7 +123,8 @@ impl<'s> RowReader<'s> {
         &mut self,
         row: u32,
         entry: &OriginEntry<'_>,
-        text: Option<&TextValues>,
+        agents: Range<usize>,
+        values: Option<&TextValues>,
         emit: Emit<'_>,
     ) -> Result<u64> {
         // The access of agents depends on the coverage of rule sets, so it is looked up only for
@@ -127,19 +146,27 @@ impl<'s> RowReader<'s> {
             bytes,
         };
         let now = self.now;
-        self.batch.push_row(|column| match column.field() {
-            ExportField::Access(agent) => access
-                .as_ref()
-                .map_or(ExportValue::Null, |access| access.access(agent)),
-            ExportField::Named(agent) => access
-                .as_ref()
-                .map_or(ExportValue::Null, |access| access.named(agent)),
-            field => origin
-                .value(field, now)
-                .unwrap_or_else(|| text_value(text, field)),
-        });
-        end_row(&mut self.batch, emit)?;
-        Ok(1)
+        let rows = agents.len() as u64;
+        let is_long = self.selection.table == ExportTable::OriginsLong;
+        for number in agents {
+            let of_row = is_long.then_some(number);
+            let agent = of_row.and_then(|number| self.engine.agents().get(number));
+            self.batch
+                .push_row(|column| match column.field().in_row_of(of_row) {
+                    ExportField::AgentName => text(agent.map(Agent::label)),
+                    ExportField::Access(agent) => access
+                        .as_ref()
+                        .map_or(ExportValue::Null, |access| access.access(agent)),
+                    ExportField::Named(agent) => access
+                        .as_ref()
+                        .map_or(ExportValue::Null, |access| access.named(agent)),
+                    field => origin
+                        .value(field, now)
+                        .unwrap_or_else(|| text_value(values, field)),
+                });
+            end_row(&mut self.batch, emit)?;
+        }
+        Ok(rows)
     }
 }
 
@@ -182,12 +209,16 @@ impl OriginRow<'_> {
             ExportField::Scheme => ExportValue::Text(entry.scheme()),
             ExportField::Host => ExportValue::Text(entry.host()),
             ExportField::Port => integer(entry.port()),
+            #[cfg(feature = "domains")]
+            ExportField::Domain => ExportValue::Text(registrable_domain(entry.host())),
+            ExportField::Tld => text(last_label(entry.host()).filter(|label| !label.is_empty())),
             ExportField::Fetched => time(outcome.fetched),
             ExportField::Age => integer(
                 now.zip(outcome.fetched)
                     .and_then(|(now, fetched)| now.checked_sub(fetched)),
             ),
             ExportField::StaleFrom => time(outcome.stale_from()),
+            ExportField::FailingSince => time(outcome.first_failure),
             ExportField::Redirects => integer(Some(outcome.hops)),
             ExportField::Source => text(self.source.as_deref()),
             ExportField::Detail => text(self.detail.as_deref()),

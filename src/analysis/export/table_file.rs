@@ -17,7 +17,7 @@ const ROW_GROUP: usize = 1 << 16;
 /// The size of a block. Row groups end with their block, so a block has more rows than one of text.
 /// Memory does not grow with it, as rows are encoded in batches.
 pub(super) const BLOCK: BlockLimit = BlockLimit {
-    origins: 1 << 16,
+    cells: 1 << 16,
     bytes: 512 << 20,
 };
 

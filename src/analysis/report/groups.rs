@@ -5,11 +5,12 @@
 //! robots.txt of each unit. Sorted by group and file, units with the same rules are neighbours, and
 //! are counted with one computation.
 
+use crate::analysis::host_parts::last_label;
 use crate::analysis::report::counts::{Merge, merge_all};
 use crate::analysis::report::group_list::{GroupList, NO_GROUP};
 use crate::analysis::report::model::{CoverageCounts, UnitGroup};
 use crate::analysis::report::sampling::Sampling;
-use crate::analysis::report::unit_kind::{UnitKind, is_address};
+use crate::analysis::report::unit_kind::UnitKind;
 use crate::analysis::report::units::{UnitRows, sample_hash};
 use crate::error::Result;
 use crate::file_pass::{AgentCoverage, SetCoverages};
@@ -282,13 +283,9 @@ fn count_chunk(
     Ok(groups)
 }
 
-/// The last label of a host without its final dot, in the same way for all hosts of a domain.
+/// The name of a host's group.
 fn top_level_domain(host: &str) -> &str {
-    if is_address(host) {
-        return ADDRESSES;
-    }
-    let host = host.trim_end_matches('.');
-    host.rsplit_once('.').map_or(host, |(_, label)| label)
+    last_label(host).unwrap_or(ADDRESSES)
 }
 
 /// The number of units with a top-level domain, and the first row that has it.

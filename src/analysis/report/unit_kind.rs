@@ -1,7 +1,9 @@
 //! The kinds of units that a report counts, and the names of units.
 
+#[cfg(feature = "domains")]
+use crate::analysis::host_parts::registrable_domain;
+use crate::analysis::host_parts::without_final_dot;
 use crate::named_value::named_values;
-use std::net::Ipv4Addr;
 
 /// The units that a report counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,21 +33,10 @@ named_values! {
 impl UnitKind {
     /// The name of a host's unit: the host or its registrable domain, without a final dot.
     pub(super) fn unit_of(self, host: &str) -> &str {
-        let host = host
-            .strip_suffix('.')
-            .filter(|host| !host.is_empty())
-            .unwrap_or(host);
         match self {
-            Self::Origin | Self::Host => host,
+            Self::Origin | Self::Host => without_final_dot(host),
             #[cfg(feature = "domains")]
-            Self::Domain if is_address(host) => host,
-            #[cfg(feature = "domains")]
-            Self::Domain => psl::domain_str(host).unwrap_or(host),
+            Self::Domain => registrable_domain(host),
         }
     }
-}
-
-/// Whether a canonical host is an IPv4 or IPv6 address.
-pub(super) fn is_address(host: &str) -> bool {
-    host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok()
 }
