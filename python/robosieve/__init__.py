@@ -7,8 +7,8 @@
 
 A snapshot is a file that :func:`compile` (or the command ``robosieve compile``) makes from
 archives of robots.txt files. :class:`Snapshot` judges columns of URLs of any Arrow library, and
-lists. :func:`annotate` and :func:`filter` go from files to files without reading rows into Python.
-:class:`Robots` is a single robots.txt.
+lists. :meth:`Snapshot.export` gives it as a table. :func:`annotate` and :func:`filter` go from
+files to files without reading rows into Python. :class:`Robots` is a single robots.txt.
 """
 
 # Type checkers read the names in place; `typing.TYPE_CHECKING` would import its module.
@@ -20,6 +20,7 @@ __all__ = [
     "Array",
     "Compiler",
     "Explanation",
+    "ExportedTable",
     "Finding",
     "RobosieveError",
     "Robots",

@@ -35,6 +35,19 @@ class Array:
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
+class ExportedTable:
+    """A table of a snapshot, from :meth:`Snapshot.export`.
+
+    Any Arrow library reads it: ``pyarrow.table(table)``, ``polars.DataFrame(table)``, DuckDB by the
+    name of the variable. Each reader gets all rows, which are computed while it reads.
+    """
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
 class Snapshot:
     def __init__(self, path: str, verify: Literal["none", "checksums", "full"]) -> None: ...
     @staticmethod
@@ -123,6 +136,18 @@ def product_token(user_agent: str) -> str: ...
 def robots_of_response(
     status: int, body: bytes | str, headers: list[tuple[bytes, bytes]], status_policy: str
 ) -> tuple[bytes, str]: ...
+def export(
+    snapshot: Snapshot,
+    agents: list[str],
+    table: str,
+    long: bool,
+    columns: list[str],
+    column_names: str,
+    stale_at: int | None,
+    outcomes: list[str],
+    options: _Options,
+    threads: int | None,
+) -> ExportedTable: ...
 def annotate(
     snapshot: Snapshot,
     inputs: list[str],

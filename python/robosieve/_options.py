@@ -13,6 +13,8 @@ StatusPolicy = Literal["google", "rfc9309", "strict"]
 UnknownOrigin = Literal["allow", "disallow"]
 #: How agents are compared with user-agent lines.
 AgentMatch = Literal["extended", "google"]
+#: What the site answered to the fetch of its robots.txt.
+Outcome = Literal["rules", "client-error", "server-error", "unreachable", "unresolved-redirect"]
 #: A time: seconds since 1970, a datetime (naive ones are UTC), text like ``2026-10-01T12:00Z``, or
 #: ``"now"``.
 Time = Union[int, datetime, str]

@@ -4,6 +4,7 @@ from ._compiler import Compiler as Compiler, compile as compile
 from ._files import annotate as annotate, filter as filter
 from ._native import (
     Array as Array,
+    ExportedTable as ExportedTable,
     RobosieveError as RobosieveError,
     SnapshotError as SnapshotError,
     __version__ as __version__,

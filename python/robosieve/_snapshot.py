@@ -7,12 +7,13 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
-from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
+from ._options import AgentMatch, Agents, Outcome, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
 from ._results import as_urls, like
 
 if TYPE_CHECKING:
@@ -402,6 +403,79 @@ class Snapshot:
         result = self._native.masks(as_urls(urls), specs, options, threads)
         return like(urls, result, "robots_allowed", _native.Array.tolist)
 
+    def export(
+        self,
+        agents: Agents = (),
+        *,
+        table: Literal["origins", "sitemaps", "rules"] = "origins",
+        long: bool = False,
+        columns: str | Sequence[str] | None = None,
+        column_names: Literal["dots", "underscores"] = "underscores",
+        stale_at: Time | None = None,
+        outcomes: Outcome | Sequence[Outcome] = (),
+        threads: int | None = None,
+        status_policy: StatusPolicy | None = None,
+        at: Time | None = None,
+        agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
+    ) -> _native.ExportedTable:
+        """The snapshot as a table: one row per origin, sitemap or rule.
+
+        >>> polars.DataFrame(snapshot.export("GPTBot,CCBot"))
+
+        The columns are those of the command ``robosieve export`` with the types of its Parquet
+        files; docs/EXPORT.md describes each.
+
+        Args:
+            agents: Agents and sets, as for :meth:`masks`. Each has three columns, such as
+                ``GPTBot_access``, ``GPTBot_named`` and ``GPTBot_crawl_delay``.
+            table: ``"origins"``, ``"sitemaps"`` (one row per sitemap of an origin) or ``"rules"``
+                (one row per user-agent line and rule; with agents, per agent and rule that it
+                obeys).
+            long: One row per origin and agent, with the columns ``agent``, ``access``, ``named``
+                and ``crawl_delay`` instead of three per agent.
+            columns: Only these columns, in this order; in text, commas separate them. Both
+                spellings of a name are known.
+            column_names: How names of agents' columns are written: ``"underscores"``, which SQL
+                takes without quotes, or ``"dots"``: ``Googlebot-Image.access``.
+            stale_at: Only origins whose robots.txt is due at this time.
+            outcomes: Only origins with one of these outcomes.
+            threads: The number of threads; the default, as -1, is one per core.
+            at: Also the time that the column ``age`` counts to. The default is the newest capture.
+
+        Returns:
+            An object for any Arrow library: ``pyarrow.table(x)``, ``polars.DataFrame(x)``,
+            ``duckdb.sql("from x")``. Every column is nullable. The rows are in the order of the
+            snapshot. They are computed while they are read, in batches of at most 65,536 rows.
+
+        Raises:
+            ValueError: A bad option, agent or column; with ``long``, no agent; two agents with the
+                same names of columns.
+            TypeError: A time of another type.
+            SnapshotError: The snapshot is damaged.
+
+        Memory: some 50 MiB per thread, and what the reader keeps. ``pyarrow.table`` keeps the whole
+        table; ``pyarrow.RecordBatchReader.from_stream(x)`` reads batch by batch. The object holds
+        the snapshot open. The interpreter's lock is held or released as the reader wants, and
+        Ctrl-C waits for the reader.
+        """
+        options = (status_policy, None, False, seconds(at), agent_match)
+        specs = names(agents)
+        if specs:
+            self._check_spelling(specs, strict_agents)
+        return _native.export(
+            self._native,
+            specs,
+            table,
+            long,
+            [] if columns is None else _texts("columns", columns),
+            column_names,
+            seconds(stale_at),
+            [outcomes] if isinstance(outcomes, str) else list(outcomes),
+            options,
+            threads,
+        )
+
     def verdict(
         self,
         url: str | bytes,
@@ -493,6 +567,14 @@ class Snapshot:
         """
         self._check_spelling([agent], strict_agents)
         return self._native.crawl_delay(url, agent, agent_match)
+
+
+def _texts(option: str, given: str | Sequence[str]) -> list[str]:
+    """The texts of an option, one per item."""
+    texts = given.split(",") if isinstance(given, str) else list(given)
+    if not texts:
+        raise ValueError(f"{option}={given!r} names nothing; leave it out for all")
+    return texts
 
 
 def _explanation(text: str) -> Explanation:

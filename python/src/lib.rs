@@ -13,6 +13,7 @@ mod column;
 mod command;
 mod compiler;
 mod errors;
+mod export;
 mod files;
 mod interrupt;
 mod judging;
@@ -34,6 +35,8 @@ mod _native {
     use super::compiler::Compiler;
     #[pymodule_export]
     use super::errors::{RobosieveError, SnapshotError};
+    #[pymodule_export]
+    use super::export::{ExportedTable, export};
     #[pymodule_export]
     use super::files::{annotate, filter};
     #[pymodule_export]

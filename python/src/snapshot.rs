@@ -64,6 +64,11 @@ impl Snapshot {
         self.is_file.then_some(&self.path)
     }
 
+    /// The path of its file, or the name of bytes in memory, for messages.
+    pub(crate) fn shown_path(&self) -> &Path {
+        &self.path
+    }
+
     /// A snapshot that was opened, verified as the caller wants it.
     fn verified(
         py: Python<'_>,
@@ -129,6 +134,20 @@ impl Snapshot {
             },
         );
         Ok(judge)
+    }
+
+    /// A judge for any number of agents, also for none.
+    pub(crate) fn judge_of_any(
+        &self,
+        py: Python<'_>,
+        specs: &[String],
+        options: OptionTuple<'_>,
+    ) -> PyResult<Judge> {
+        if !specs.is_empty() {
+            return self.judge(py, specs, options);
+        }
+        Judge::new(Arc::clone(&self.snapshot), &[], judge_options(options)?)
+            .map_err(|err| self.exception(py, err))
     }
 
     /// A judge for one agent.

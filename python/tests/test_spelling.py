@@ -41,12 +41,13 @@ def front_doors(snapshot: Any, folder: Path) -> dict[str, tuple[Callable[..., An
         "masks": (lambda agent, **options: opened.masks([NEWS], ["CCBot", agent], **options), line()),
         "explain": (lambda agent, **options: opened.explain(NEWS, agent, **options), line()),
         "crawl_delay": (lambda agent, **options: opened.crawl_delay(NEWS, agent, **options), line()),
+        "export": (lambda agent, **options: opened.export(agent, **options), line()),
         "annotate": (lambda agent, **options: robosieve.annotate(snapshot, source, out, agent, **options), line()),
         "filter": (lambda agent, **options: robosieve.filter(snapshot, source, out, agent, **options), line()),
     }
 
 
-DOORS = ["verdict", "verdicts", "masks", "explain", "crawl_delay", "annotate", "filter"]
+DOORS = ["verdict", "verdicts", "masks", "explain", "crawl_delay", "export", "annotate", "filter"]
 
 
 @pytest.mark.parametrize("door", DOORS)

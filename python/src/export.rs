@@ -1,0 +1,300 @@
+//! A snapshot as a table, in the Arrow C stream interface: the command `export` for programs.
+//!
+//! The rows are computed while the consumer reads the stream, some of them at a time, so a table
+//! may be larger than memory. The consumer may read on any thread, with or without the
+//! interpreter's lock, so nothing here uses Python after the stream is made.
+
+use crate::errors::{caught, exception};
+use crate::judging::{threads_argument, threads_for};
+use crate::options::{OptionTuple, named, one_of};
+use crate::snapshot::Snapshot;
+use crate::verification::Depth;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
+    TimestampMicrosecondArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use rayon::ThreadPoolBuilder;
+use robosieve::Judge;
+use robosieve::export::{
+    ColumnNames, ExportBatch, ExportColumn, ExportPosition, ExportTable, ExportType, ExportValue,
+    Exporter,
+};
+use robosieve::snapshot::OutcomeClass;
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The time zone of times.
+const UTC: &str = "UTC";
+
+/// The tables by their names.
+const TABLES: &[(ExportTable, &str)] = &[
+    (ExportTable::Origins, "origins"),
+    (ExportTable::Sitemaps, "sitemaps"),
+    (ExportTable::Rules, "rules"),
+];
+
+/// The rows and columns that the caller asked for.
+#[derive(Clone)]
+struct Request {
+    judge: Judge,
+    /// The path of the snapshot, for messages.
+    path: PathBuf,
+    table: ExportTable,
+    columns: Vec<String>,
+    names: ColumnNames,
+    stale_at: Option<i64>,
+    outcomes: Vec<OutcomeClass>,
+    threads: usize,
+}
+
+impl Request {
+    fn exporter(&self) -> robosieve::Result<Exporter<'_>> {
+        Ok(Exporter::new(&self.judge, self.table)
+            .map_err(|err| err.at(&self.path))?
+            .column_names(self.names)
+            .choose_columns(&self.columns)?
+            .stale_at(self.stale_at)
+            .outcomes(&self.outcomes))
+    }
+
+    /// The schema of the rows, with the agents as in a Parquet file of the command.
+    fn schema(&self, columns: &[ExportColumn]) -> SchemaRef {
+        let fields: Vec<Field> = columns
+            .iter()
+            .map(|column| Field::new(column.name(), data_type(column.kind()), true))
+            .collect();
+        let agents: Vec<&str> = self
+            .judge
+            .agents()
+            .iter()
+            .map(|agent| agent.label())
+            .collect();
+        let metadata = HashMap::from([("robosieve.agents".to_owned(), agents.join(","))]);
+        Arc::new(Schema::new_with_metadata(fields, metadata))
+    }
+}
+
+fn data_type(kind: ExportType) -> DataType {
+    match kind {
+        ExportType::Integer => DataType::Int64,
+        ExportType::Float => DataType::Float64,
+        ExportType::Boolean => DataType::Boolean,
+        ExportType::Time => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
+        _ => DataType::Utf8,
+    }
+}
+
+/// A table of a snapshot, which any Arrow library reads.
+#[pyclass(frozen, module = "robosieve")]
+pub(crate) struct ExportedTable {
+    request: Request,
+    schema: SchemaRef,
+}
+
+#[pymethods]
+impl ExportedTable {
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        let fields = self.schema.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        let rows = match self.request.table {
+            ExportTable::Sitemaps => "sitemaps",
+            ExportTable::Rules => "rules",
+            ExportTable::OriginsLong => "origins and agents",
+            _ => "origins",
+        };
+        let columns = self.schema.fields().len();
+        format!("<robosieve.ExportedTable of {rows}: {columns} columns>")
+    }
+
+    /// The types, by the Arrow PyCapsule interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        caught(|| {
+            let schema = FFI_ArrowSchema::try_from(self.schema.as_ref());
+            let schema = schema.map_err(|err| PyRuntimeError::new_err(err.to_string()))?;
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        })
+    }
+
+    /// The types and the rows, by the Arrow PyCapsule interface. Each call gives a stream of all
+    /// rows.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may ignore the request, which is a wish.
+        drop(requested_schema);
+        caught(|| {
+            let stream = RowStream {
+                request: self.request.clone(),
+                schema: Arc::clone(&self.schema),
+                position: ExportPosition::default(),
+                batches: VecDeque::new(),
+                is_at_end: false,
+            };
+            let stream = FFI_ArrowArrayStream::new(Box::new(stream));
+            PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        })
+    }
+}
+
+/// The rows of a table, which are computed as they are read.
+struct RowStream {
+    request: Request,
+    schema: SchemaRef,
+    position: ExportPosition,
+    /// The batches that were computed and not read yet.
+    batches: VecDeque<ExportBatch>,
+    is_at_end: bool,
+}
+
+impl RowStream {
+    /// Computes more batches, in threads of their own: a pool would not survive `os.fork`, and
+    /// between two calls any time may pass.
+    fn read(&mut self) -> Result<(), ArrowError> {
+        let pool = ThreadPoolBuilder::new().num_threads(self.request.threads);
+        let pool = pool.build().map_err(external)?;
+        let exporter = self.request.exporter().map_err(external)?;
+        let position = &mut self.position;
+        let read = pool.install(|| exporter.read(position));
+        match read.map_err(|err| external(err.at(&self.request.path)))? {
+            Some(batches) => self.batches.extend(batches),
+            None => self.is_at_end = true,
+        }
+        Ok(())
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        while self.batches.is_empty() && !self.is_at_end {
+            self.read()?;
+        }
+        let Some(batch) = self.batches.pop_front() else {
+            return Ok(None);
+        };
+        let columns = batch.columns().iter().enumerate();
+        let arrays = columns.map(|(number, column)| array(&batch, number, column.kind()));
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays.collect()).map(Some)
+    }
+}
+
+impl Iterator for RowStream {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // A panic must not unwind into the consumer, which is C.
+        let next = catch_unwind(AssertUnwindSafe(|| self.next_batch())).unwrap_or_else(|_| {
+            let text = "internal error, please report it: a panic while rows were exported";
+            Err(ArrowError::ComputeError(text.to_owned()))
+        });
+        if next.is_err() {
+            self.batches.clear();
+            self.is_at_end = true;
+        }
+        next.transpose()
+    }
+}
+
+impl RecordBatchReader for RowStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+fn external(err: impl std::error::Error + Send + Sync + 'static) -> ArrowError {
+    ArrowError::ExternalError(Box::new(err))
+}
+
+/// A column of a batch.
+fn array(batch: &ExportBatch, column: usize, kind: ExportType) -> ArrayRef {
+    let values = (0..batch.rows()).map(|row| batch.value(row, column));
+    match kind {
+        ExportType::Integer => Arc::new(Int64Array::from_iter(values.map(|value| match value {
+            ExportValue::Integer(number) => Some(number),
+            _ => None,
+        }))),
+        ExportType::Float => Arc::new(Float64Array::from_iter(values.map(|value| match value {
+            ExportValue::Float(number) => Some(number),
+            _ => None,
+        }))),
+        ExportType::Boolean => Arc::new(BooleanArray::from_iter(values.map(|value| match value {
+            ExportValue::Boolean(flag) => Some(flag),
+            _ => None,
+        }))),
+        ExportType::Time => {
+            // A time beyond 64 bits of microseconds is null, as in Parquet.
+            let times = values.map(|value| match value {
+                ExportValue::Time(seconds) => seconds.checked_mul(1_000_000),
+                _ => None,
+            });
+            Arc::new(TimestampMicrosecondArray::from_iter(times).with_timezone(UTC))
+        }
+        _ => Arc::new(StringArray::from_iter(values.map(|value| match value {
+            ExportValue::Text(text) | ExportValue::Json(text) => Some(text),
+            _ => None,
+        }))),
+    }
+}
+
+/// The snapshot as a table.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the Python half names them")]
+pub(crate) fn export(
+    py: Python<'_>,
+    snapshot: &Snapshot,
+    agents: Vec<String>,
+    table: &str,
+    long: bool,
+    columns: Vec<String>,
+    column_names: &str,
+    stale_at: Option<i64>,
+    outcomes: Vec<String>,
+    options: OptionTuple<'_>,
+    #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+) -> PyResult<ExportedTable> {
+    let mut table = one_of("table", table, TABLES)?;
+    if long {
+        if table != ExportTable::Origins {
+            let what = "long=True has one row per origin and agent; leave table= out";
+            return Err(PyValueError::new_err(what));
+        }
+        if agents.is_empty() {
+            let what =
+                "long=True has one row per origin and agent; name agents, such as \"GPTBot\"";
+            return Err(PyValueError::new_err(what));
+        }
+        table = ExportTable::OriginsLong;
+    }
+    let outcomes = outcomes.iter().map(|name| named("outcomes", name));
+    let request = Request {
+        table,
+        columns,
+        names: named("column_names", column_names)?,
+        stale_at,
+        outcomes: outcomes.collect::<PyResult<_>>()?,
+        threads: threads_for(usize::MAX, threads),
+        judge: snapshot.judge_of_any(py, &agents, options)?,
+        path: snapshot.shown_path().to_owned(),
+    };
+    // Names of columns are checked before the file is read. Texts are exported, so everything is
+    // verified.
+    let schema = {
+        let exporter = request.exporter().map_err(exception)?;
+        request.schema(exporter.columns())
+    };
+    snapshot.verify_to(py, Depth::Checksums)?;
+    Ok(ExportedTable { request, schema })
+}

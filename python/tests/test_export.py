@@ -1,0 +1,185 @@
+"""Snapshots as tables, compared with the Parquet files of the command."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import robosieve
+from robosieve import Snapshot
+
+AGENTS = "GPTBot,Googlebot-Image:Googlebot,FooBot"
+
+# The arguments of `Snapshot.export`, and the options of the command that mean the same.
+CASES: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, []),
+    ({"agents": AGENTS}, ["-a", AGENTS]),
+    ({"agents": ["GPTBot", "@ai-search"]}, ["-a", "GPTBot,@ai-search"]),
+    ({"agents": AGENTS, "long": True}, ["-a", AGENTS, "--long"]),
+    ({"agents": AGENTS, "column_names": "dots"}, ["-a", AGENTS, "--column-names", "dots"]),
+    ({"table": "sitemaps"}, ["--sitemaps"]),
+    ({"table": "rules"}, ["--rules"]),
+    ({"table": "rules", "agents": AGENTS}, ["--rules", "-a", AGENTS]),
+    ({"columns": "tld,origin,failing_since"}, ["--columns", "tld,origin,failing_since"]),
+    (
+        {"agents": "FooBot", "columns": ["FooBot.named", "foobot_ACCESS"]},
+        ["-a", "FooBot", "--columns", "FooBot.named,foobot_ACCESS"],
+    ),
+    ({"at": "2026-10-01", "columns": "age"}, ["--at", "2026-10-01", "--columns", "age"]),
+    ({"stale_at": "2026-09-16T06:30:00Z"}, ["--stale-at", "2026-09-16T06:30:00Z"]),
+    ({"outcomes": "unreachable"}, ["--outcome", "unreachable"]),
+    ({"outcomes": ["unreachable", "server-error"]}, ["--outcome", "unreachable,server-error"]),
+    ({"agents": "FooBot", "status_policy": "strict"}, ["-a", "FooBot", "--status-policy", "strict"]),
+    ({"agents": "MJ12bot", "agent_match": "google"}, ["-a", "MJ12bot", "--agent-match", "google"]),
+    # No rows.
+    ({"stale_at": 0}, ["--stale-at", "1970-01-01"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options"), CASES)
+def test_tables_are_those_of_the_command(
+    program: Path, small: Path, snapshot: Snapshot, tmp_path: Path, arguments: dict[str, Any], options: list[str]
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    subprocess.run([program, "export", "-q", "-s", small, *options, "-o", path], check=True)
+    expected = parquet.read_table(path)
+    for threads in (None, 1, 3):
+        exported = snapshot.export(threads=threads, **arguments)
+        table = pyarrow.table(exported)
+        table.validate(full=True)
+        assert table.schema.equals(expected.schema, check_metadata=True)
+        assert all(field.nullable for field in table.schema)
+        assert table.equals(expected)
+        assert exported.columns == expected.column_names
+        # Each reader gets all rows.
+        assert pyarrow.table(exported).equals(table)
+
+
+def test_each_library_reads_it(snapshot: Snapshot) -> None:
+    exported = snapshot.export("GPTBot")
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(exported)
+    assert frame.shape == (48, len(exported.columns))
+    assert frame.schema["fetched"] == polars.Datetime("us", "UTC")
+    duckdb = pytest.importorskip("duckdb")
+    query = "select count(*) from exported where GPTBot_access = 'blocked' and failing_since is null"
+    assert duckdb.sql(query).fetchall() == [
+        (frame.filter(polars.col("GPTBot_access") == "blocked", polars.col("failing_since").is_null()).height,)
+    ]
+
+
+def test_streams_are_read_batch_by_batch(tmp_path: Path) -> None:
+    """A snapshot with several reads gives the same rows with any number of threads."""
+    pyarrow = pytest.importorskip("pyarrow")
+    compiler = robosieve.Compiler()
+    for number in range(20_000):
+        body = f"User-agent: a\nDisallow: /{number % 50}\nSitemap: /s{number % 7}.xml\n"
+        compiler.add_response(f"https://h{number}.example/robots.txt", 200, body)
+    compiler.write(tmp_path / "web.rsieve")
+    snapshot = Snapshot(tmp_path / "web.rsieve")
+    for arguments, rows in [
+        ({"agents": "a,b"}, 20_000),
+        ({"agents": "a,b,c", "long": True}, 60_000),
+        ({"table": "sitemaps"}, 20_000),
+        ({"table": "rules"}, 20_000),
+    ]:
+        one, several = (
+            list(pyarrow.RecordBatchReader.from_stream(snapshot.export(threads=threads, **arguments)))
+            for threads in (1, 3)
+        )
+        assert len(one) > 1 and max(batch.num_rows for batch in one) <= 65_536
+        table = pyarrow.Table.from_batches(one)
+        assert table.num_rows == rows and table.equals(pyarrow.Table.from_batches(several))
+        assert table["origin"].to_pylist() == sorted(table["origin"].to_pylist())
+    # A stream that is dropped before its end, and one that outlives the snapshot.
+    reader = pyarrow.RecordBatchReader.from_stream(snapshot.export("a"))
+    reader.read_next_batch()
+    del reader
+    reader = pyarrow.RecordBatchReader.from_stream(snapshot.export("a"))
+    snapshot.close()
+    del snapshot
+    gc.collect()
+    assert reader.read_all().num_rows == 20_000
+
+
+def test_snapshots_in_memory_are_exported(small: Path, snapshot: Snapshot) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    exported = Snapshot.from_bytes(small.read_bytes()).export("GPTBot", threads=-1)
+    gc.collect()
+    assert pyarrow.table(exported).equals(pyarrow.table(snapshot.export("GPTBot")))
+
+
+def test_threads_read_at_once(snapshot: Snapshot) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    exported = snapshot.export("GPTBot")
+    expected, found = pyarrow.table(exported), []
+    threads = [threading.Thread(target=lambda: found.append(pyarrow.table(exported))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and all(table.equals(expected) for table in found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"table": "domains"}, 'table="domains"; give one of "origins", "sitemaps", "rules"'),
+        ({"long": True}, "name agents"),
+        ({"agents": "GPTBot", "long": True, "table": "rules"}, "leave table= out"),
+        ({"columns": "nothing"}, "column nothing: there is no such column; the columns are origin, outcome"),
+        ({"columns": []}, "names nothing"),
+        ({"columns": "origin,Origin"}, "the column origin appears twice"),
+        ({"agents": "Qqqq-Wwww,Qqqq_Wwww"}, 'column_names="dots", or one row per origin and agent with long=True'),
+        ({"outcomes": "fine"}, '"unresolved-redirect"'),
+        ({"column_names": "spaces"}, '"underscores"'),
+        ({"threads": 0}, "threads=0"),
+        ({"agents": "@nobody"}, "@nobody"),
+        ({"agents": ""}, "agent"),
+        ({"status_policy": "lax"}, "status_policy"),
+        ({"stale_at": "soon"}, "not a time"),
+    ],
+)
+def test_wrong_arguments_are_refused(snapshot: Snapshot, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        snapshot.export(**arguments)
+    assert message in str(error.value)
+
+
+def test_similar_agents_have_names_with_dots(snapshot: Snapshot) -> None:
+    exported = snapshot.export("Qqqq-Wwww,Qqqq_Wwww", column_names="dots")
+    assert exported.columns[-3:] == [f"Qqqq_Wwww.{name}" for name in ("access", "named", "crawl_delay")]
+    assert snapshot.export("Qqqq-Wwww,Qqqq_Wwww", long=True).columns[-4:] == ["agent", "access", "named", "crawl_delay"]
+    assert repr(exported) == f"<robosieve.ExportedTable of origins: {len(exported.columns)} columns>"
+
+
+def test_damage_is_found_before_rows_are_read(small: Path, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    data = small.read_bytes()
+    errors = 0
+    for at in range(4096, len(data), max(1, len(data) // 40)):
+        path = tmp_path / f"{at}.rsieve"
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+        with pytest.raises(robosieve.SnapshotError) as error:
+            Snapshot(path).export("GPTBot")
+        assert str(path) in str(error.value)
+        # Without verification, damage is an error of the reader, or changes values.
+        try:
+            pyarrow.table(Snapshot(path, verify=False).export("GPTBot"))
+        except (robosieve.SnapshotError, OSError, pyarrow.ArrowException):
+            errors += 1
+    assert errors < 40
+
+
+def test_a_closed_snapshot_is_not_exported(small: Path) -> None:
+    snapshot = Snapshot(small)
+    snapshot.close()
+    with pytest.raises(ValueError, match="is closed"):
+        snapshot.export()
