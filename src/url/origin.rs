@@ -27,6 +27,30 @@ impl Origin {
         Some(Self(parts.origin.to_str_lossy().into_owned()))
     }
 
+    /// Appends the canonical form of the origin of a URL to `out`, as [`of`](Self::of) gives it.
+    /// Returns `false`, and appends nothing, if the text is not a URL with an authority.
+    ///
+    /// For columns of URLs: it allocates only for origins that are not in canonical form, and when
+    /// `out` grows. The appended bytes are ASCII, the key of the tables of
+    /// [`export`](crate::export). Never panics.
+    ///
+    /// ```
+    /// use robosieve::Origin;
+    /// let mut column = Vec::new();
+    /// assert!(Origin::append(b"https://Example.com:443/a", &mut column));
+    /// assert!(!Origin::append(b"/a", &mut column));
+    /// assert!(Origin::append(b"http://[2001:DB8::7]:8080", &mut column));
+    /// assert_eq!(column, b"https://example.comhttp://[2001:db8::7]:8080");
+    /// ```
+    pub fn append(url: &[u8], out: &mut Vec<u8>) -> bool {
+        let mut key = Vec::new();
+        let parts = crate::url::split(url, crate::profile::Profile::Google, &mut key);
+        parts.is_some_and(|parts| {
+            out.extend_from_slice(parts.origin);
+            true
+        })
+    }
+
     /// The canonical form, such as `https://example.com` or `http://example.com:8080`.
     pub fn as_str(&self) -> &str {
         &self.0
