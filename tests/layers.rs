@@ -176,6 +176,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "file_format",
             "atomic",
             "agent",
+            "url",
             "judge",
             "records",
             "pipeline",

@@ -1,5 +1,6 @@
 //! All integration tests, in one binary.
 
+mod added_columns;
 mod agents;
 mod answers;
 mod audit;

@@ -12,7 +12,7 @@ use ::parquet::record::Row;
 use ::parquet::schema::parser::parse_message_type;
 use bytes::Bytes;
 use robosieve::job::{Input, Job, Output, Outputs};
-use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -159,7 +159,8 @@ impl Place {
 
 fn snapshot() -> Vec<u8> {
     let mut compiler = Compiler::default();
-    let robots = b"user-agent: one\ndisallow: /x2\nuser-agent: two\ndisallow: /x\nallow: /x4";
+    let robots = b"user-agent: one\ndisallow: /x2\n\
+                   user-agent: two\ndisallow: /x\nallow: /x4\ncrawl-delay: 1.5";
     compiler.add_robots("https://a.example", robots).unwrap();
     compiler.finish().unwrap().to_vec().unwrap()
 }
@@ -317,6 +318,54 @@ fn annotate_adds_verdicts_and_copies_the_rest() {
                     text.ends_with(&end),
                     "{kind}, row {number}: {end} in ...{}",
                     &text[text.len().saturating_sub(80)..]
+                );
+            }
+        }
+    }
+}
+
+/// The values of `--add` in a row with this URL.
+fn added(url: Option<Vec<u8>>) -> String {
+    let Some(url) = url else {
+        return "origin: null, reason: null, crawl_delay_one: null, crawl_delay_two: null"
+            .to_owned();
+    };
+    // A text with a line end is not a URL.
+    let url = Some(url).filter(|url| !url.contains(&b'\n'));
+    let (origin, reason, delay) = match url.and_then(|url| Origin::of(&url)) {
+        None => ("null".to_owned(), "not-a-url", "null"),
+        Some(origin) if origin.as_str() == "https://a.example" => {
+            (format!("{:?}", origin.as_str()), "rules", "1.5")
+        }
+        Some(origin) => (format!("{:?}", origin.as_str()), "unknown-origin", "null"),
+    };
+    format!("origin: {origin}, reason: {reason:?}, crawl_delay_one: null, crawl_delay_two: {delay}")
+}
+
+#[test]
+fn added_columns_follow_the_verdicts() {
+    let place = Place::new();
+    for (kind, properties, groups) in kinds() {
+        place.write("in.parquet", &table(properties, &groups));
+        for (options, prefix) in [
+            ("", "robots_"),
+            ("--as bits --as-name may", "may_"),
+            ("--as int8 --as-name may_", "may_"),
+        ] {
+            place.done(&format!(
+                "annotate -q -s s -a one,two --add crawl_delay,reason,origin {options} \
+                 in.parquet -o out.parquet"
+            ));
+            let [old, new] = ["in.parquet", "out.parquet"]
+                .map(|name| Bytes::from(fs::read(place.path().join(name)).unwrap()));
+            assert_copied(kind, (&old, &new));
+            for (number, row) in place.rows("out.parquet").iter().enumerate() {
+                let end = added(url(number)).replace(", ", &format!(", {prefix}"));
+                let text = row.to_string();
+                assert!(
+                    text.ends_with(&format!(", {prefix}{end}}}")),
+                    "{kind} {options}, row {number}: {end} in ...{}",
+                    &text[text.len().saturating_sub(160)..]
                 );
             }
         }

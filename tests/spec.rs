@@ -1,6 +1,7 @@
 //! Runs the specification cases of `tests/cases` through every judge. `tests/cases/README.md`
 //! describes them.
 
+use crate::added_columns;
 use crate::command::checkout;
 use base64::Engine;
 use robosieve::compile::Compiled;
@@ -370,15 +371,11 @@ fn fetch_cases_pass_under_every_policy() {
                 let what = || format!("{} [{}] {name} {}", case.name, case.clause, expected.url);
                 let found = annotate(&judge, &expected.url).chars().next();
                 failures.check(what, found, Some(letter));
-                failures.check(
-                    what,
-                    judge
-                        .explain(expected.url.as_bytes(), 0)
-                        .unwrap()
-                        .verdict
-                        .letter(),
-                    letter,
-                );
+                let why = judge.explain(expected.url.as_bytes(), 0).unwrap();
+                failures.check(what, why.verdict.letter(), letter);
+                let line = &added_columns::added(&judge, expected.url.as_bytes())[0];
+                let reason = line["robots_reason"].as_str();
+                failures.check(what, reason, Some(why.reason.name()));
             }
         }
     }

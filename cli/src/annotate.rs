@@ -7,7 +7,7 @@ use crate::judge_run::JudgeRunArgs;
 use crate::summary::print_agents;
 use crate::value_enums::named;
 use clap::Args;
-use robosieve::job::Form;
+use robosieve::job::{AddedColumn, Form};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -25,6 +25,18 @@ pub(crate) struct AnnotateArgs {
     /// The extensions .gz and .zst compress. A record of a WARC file becomes a line.
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
     pub output: Option<PathBuf>,
+    /// Add keys or columns
+    ///
+    /// JSON lines (--as jsonl) get keys after the verdicts, and Parquet files columns. Several names
+    /// are separated by commas.
+    #[arg(
+        long,
+        value_parser = named::<AddedColumn>(),
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        help_heading = COMMON
+    )]
+    pub add: Vec<AddedColumn>,
     /// Add the site's statements on content use
     ///
     /// The statements are the fields content-usage, content-signal and license of its robots.txt,
@@ -42,6 +54,7 @@ pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
     let action = Action::Annotate(Annotation {
         form: args.form,
         name: args.as_name.clone(),
+        added: args.add.clone(),
         preferences: args.preferences,
     });
     let outputs = JobPaths {

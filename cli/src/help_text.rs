@@ -190,6 +190,7 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --as jsonl pages.jsonl -o with-verdicts.jsonl
   robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
+  robosieve annotate -s web.rsieve -a GPTBot --add origin,reason crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --preferences urls.txt
 
 A line becomes its letters, a TAB, and the line unchanged. Letters: A allowed, D disallowed, U \
@@ -199,6 +200,12 @@ unknown origin, I not a URL. There is one letter per agent, in the order of -a; 
 With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \
 \"CCBot\": \"disallowed\"}}
 With --as mask: 10
+
+With --as jsonl, --add origin,reason,crawl_delay adds the keys \"robots_origin\", \
+\"robots_reason\" and \"robots_crawl_delay\". The last has an object with the delay for each \
+agent. Parquet files get columns of these names, and robots_crawl_delay_AGENT for each agent. \
+origin is the key of the tables of `robosieve export`. With --as-name NAME the columns begin with \
+NAME.
 
 --preferences adds what sites state about the use of their content, and changes no verdict. It \
 adds three columns before the line, two of them with one field per agent, separated by semicolons. \

@@ -5,7 +5,7 @@ use crate::output::{Stdout, is_stdout};
 use crate::signals;
 use robosieve::Judge;
 use robosieve::job::{
-    FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
+    AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
 };
 use robosieve::records::RecordOptions;
 use std::io;
@@ -34,8 +34,17 @@ pub(crate) struct Annotation {
     pub form: Option<Form>,
     /// The name, or name prefix, of the columns added to Parquet files.
     pub name: Option<String>,
+    /// The values added to JSON lines and Parquet files.
+    pub added: Vec<AddedColumn>,
     /// Whether to add preferences.
     pub preferences: bool,
+}
+
+impl Annotation {
+    /// Whether it reads the stored texts, which have the preferences and the crawl-delays.
+    pub(crate) fn reads_texts(&self) -> bool {
+        self.preferences || self.added.contains(&AddedColumn::CrawlDelay)
+    }
 }
 
 /// The paths of the outputs.
@@ -173,7 +182,9 @@ fn annotate<'j>(
     inputs: Vec<Input>,
     outputs: Outputs<Output<'_>>,
 ) -> robosieve::Result<Written> {
-    job = job.preferences(annotation.preferences);
+    job = job
+        .add_columns(annotation.added.iter().copied())
+        .preferences(annotation.preferences);
     if let Some(form) = annotation.form {
         job = job.form(form);
     }

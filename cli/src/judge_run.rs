@@ -91,8 +91,7 @@ impl JudgeRunArgs {
     fn open_snapshot(&self, action: &Action) -> anyhow::Result<Snapshot> {
         let snapshot = Snapshot::open(&self.snapshot)?;
         match action {
-            // Preferences are in the texts.
-            Action::Annotate(annotation) if annotation.preferences => {
+            Action::Annotate(annotation) if annotation.reads_texts() => {
                 self.verify.all(&snapshot, &self.snapshot)?;
             }
             _ => self.verify.judging(&snapshot, &self.snapshot)?,

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use robosieve::audit::Identity;
 use robosieve::export::ColumnNames;
-use robosieve::job::{Form, Keep, Require};
+use robosieve::job::{AddedColumn, Form, Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
@@ -94,6 +94,15 @@ impl OptionValue for Form {
          for the second, up to 63 agents; null without a verdict",
         "For Parquet: one int8 column per agent: 0 disallowed, 1 allowed, 2 unknown origin, 3 not \
          a URL; null for null",
+    ];
+}
+
+impl OptionValue for AddedColumn {
+    const HELP: &'static [&'static str] = &[
+        "The URL's origin, as `export` writes it: robots_origin",
+        "What the verdicts rest on, such as rules or server-error: robots_reason",
+        "The crawl-delay for each agent in seconds: the key robots_crawl_delay, or a column per \
+         agent",
     ];
 }
 

@@ -1,5 +1,7 @@
 //! Writes the verdicts of each line of a block, in one of the three forms.
 
+use super::added::AddedColumns;
+use super::added_text::AddedText;
 use super::criterion::Criterion;
 use super::form::LineForm;
 use super::judged_records::judge_records;
@@ -9,7 +11,8 @@ use crate::error::Result;
 use crate::file_format::without_mark;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{
-    FileStatements, PreferenceJudge, PreferenceScratch, Stage, Verdict, VerdictsRef, none_stated,
+    CrawlDelayScratch, FileStatements, Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict,
+    VerdictsRef, none_stated,
 };
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock};
@@ -20,18 +23,24 @@ use serde::de::IgnoredAny;
 use std::io::Write;
 
 /// Writes annotations in one form. The texts that are the same for all lines are made once.
-pub(crate) struct AnnotationWriter {
+pub(crate) struct AnnotationWriter<'a> {
     pub form: LineForm,
     /// The agents' names, separated by commas.
     names: String,
     /// The JSON text before each agent's verdict.
     keys: Vec<String>,
+    added: Option<AddedText<'a>>,
     preferences: Option<PreferenceText>,
 }
 
-impl AnnotationWriter {
-    pub(crate) fn new(form: LineForm, agents: &[Agent], preferences: bool) -> Self {
-        let names: Vec<String> = agents.iter().map(Agent::to_string).collect();
+impl<'a> AnnotationWriter<'a> {
+    pub(crate) fn new(
+        form: LineForm,
+        judge: &'a Judge,
+        added: AddedColumns,
+        preferences: bool,
+    ) -> Self {
+        let names: Vec<String> = judge.agents().iter().map(Agent::to_string).collect();
         let mut keys = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
             let separator = if i == 0 { "" } else { "," };
@@ -43,6 +52,7 @@ impl AnnotationWriter {
             form,
             keys,
             names: names.join(","),
+            added: AddedText::new(added, judge),
             preferences,
         }
     }
@@ -78,6 +88,25 @@ impl AnnotationWriter {
                 }
                 out.push(b'}');
             }
+        }
+    }
+
+    /// Prepares the added values that lines with these verdicts share. Returns whether each line has
+    /// a text of its own nevertheless.
+    fn prepare_added(&self, verdicts: &VerdictsRef<'_>, memory: &mut AddedScratch) -> Result<bool> {
+        memory.shared.clear();
+        let Some(added) = &self.added else {
+            return Ok(false);
+        };
+        added.write_shared(verdicts, &mut memory.delays, &mut memory.shared)?;
+        Ok(added.is_per_line(verdicts))
+    }
+
+    /// Writes the added values of a URL, after [`prepare_added`](Self::prepare_added).
+    fn write_added(&self, url: &[u8], memory: &mut AddedScratch, out: &mut Vec<u8>) {
+        if let Some(added) = &self.added {
+            added.write_origin(url, &mut memory.key, out);
+            out.extend_from_slice(&memory.shared);
         }
     }
 
@@ -175,10 +204,21 @@ fn is_object(text: &[u8]) -> bool {
     text.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// A worker's scratch for judging and for preferences.
+/// A worker's scratch for judging, for preferences and for added values.
 pub(crate) struct AnnotateScratch<'s> {
     judge: Scratch<'s>,
     preferences: PreferenceScratch,
+    added: AddedScratch,
+}
+
+/// A worker's scratch for added values.
+#[derive(Default)]
+struct AddedScratch {
+    delays: CrawlDelayScratch,
+    /// The text of the values that all lines of a run share.
+    shared: Vec<u8>,
+    /// An origin.
+    key: Vec<u8>,
 }
 
 impl<'s> AnnotateScratch<'s> {
@@ -186,6 +226,7 @@ impl<'s> AnnotateScratch<'s> {
         Self {
             judge: judge.scratch(),
             preferences: PreferenceScratch::default(),
+            added: AddedScratch::default(),
         }
     }
 }
@@ -194,7 +235,7 @@ impl<'s> AnnotateScratch<'s> {
 pub(crate) struct Annotator<'a, 's> {
     pub judge: &'a Engine<'s>,
     pub criterion: Criterion,
-    pub writer: AnnotationWriter,
+    pub writer: AnnotationWriter<'a>,
     /// Set if preferences are written too.
     pub preferences: Option<PreferenceJudge<'a>>,
 }
@@ -220,7 +261,7 @@ impl<'s> Annotator<'_, 's> {
             }
             BlockKind::Header => self.writer.write_header(data, &mut out),
             BlockKind::LongLineStart | BlockKind::LongLineRest => {
-                self.write_long(block, &mut stats, &mut out)
+                self.write_long(block, &mut scratch.added, &mut stats, &mut out)?
             }
         }
         block.annotated = out;
@@ -239,6 +280,7 @@ impl<'s> Annotator<'_, 's> {
         let AnnotateScratch {
             judge: scratch,
             preferences: memory,
+            added,
         } = scratch;
         let writer = &self.writer;
         let data = block.data();
@@ -261,39 +303,57 @@ impl<'s> Annotator<'_, 's> {
                 }
                 let (own, rest) = responses.split_at(lines.ends.len().min(responses.len()));
                 responses = rest;
+                // Preferences depend on the path and on the response, and a run of unknown sites
+                // has several origins. Then each line has a text of its own.
+                let mut stated = None;
+                let mut is_per_line = false;
                 if let Some(preferences) = &self.preferences {
                     let has_response = own.iter().any(|response| !response.is_empty());
                     match preferences.has_any(verdicts.file(), memory) {
-                        // Preferences depend on the path, and on the response, so each line has a
-                        // text of its own.
                         Ok(has_any) if has_any || has_response => {
-                            let verdicts_len = text.len();
-                            let none: Vec<_> = if has_any {
-                                Vec::new()
-                            } else {
-                                none_stated(verdicts.iter()).collect()
-                            };
-                            for (i, (line, url)) in lines.ranges().zip(urls.iter()).enumerate() {
-                                text.truncate(verdicts_len);
-                                let found = if has_any {
-                                    preferences.at(verdicts.file(), url, verdicts.iter(), memory)
-                                } else {
-                                    FileStatements {
-                                        preferences: &none,
-                                        licenses: &[],
-                                    }
-                                };
-                                let statements = self.statements(own.get(i));
-                                writer.write_preferences(found, &statements, &mut text);
-                                writer.write_end(&mut text);
-                                writer.write_line(&text, &data[line], is_invalid, format, out);
-                            }
-                            return;
+                            stated = Some((preferences, has_any));
                         }
-                        Ok(_) => writer.write_no_preferences(&verdicts, &mut text),
+                        Ok(_) => {}
                         Err(err) => failed = Err(err),
                     }
                 }
+                match writer.prepare_added(&verdicts, added) {
+                    Ok(of_lines) => is_per_line = of_lines,
+                    Err(err) => failed = Err(err),
+                }
+                if is_per_line || stated.is_some() {
+                    let verdicts_len = text.len();
+                    let none: Vec<_> = match stated {
+                        Some((_, false)) => none_stated(verdicts.iter()).collect(),
+                        _ => Vec::new(),
+                    };
+                    for (i, (line, url)) in lines.ranges().zip(urls.iter()).enumerate() {
+                        text.truncate(verdicts_len);
+                        writer.write_added(url, added, &mut text);
+                        if let Some((preferences, has_any)) = stated {
+                            let found = if has_any {
+                                preferences.at(verdicts.file(), url, verdicts.iter(), memory)
+                            } else {
+                                FileStatements {
+                                    preferences: &none,
+                                    licenses: &[],
+                                }
+                            };
+                            let statements = self.statements(own.get(i));
+                            writer.write_preferences(found, &statements, &mut text);
+                        } else {
+                            writer.write_no_preferences(&verdicts, &mut text);
+                        }
+                        writer.write_end(&mut text);
+                        writer.write_line(&text, &data[line], is_invalid, format, out);
+                    }
+                    return;
+                }
+                if writer.added.is_some() {
+                    let url = urls.iter().next().unwrap_or_default();
+                    writer.write_added(url, added, &mut text);
+                }
+                writer.write_no_preferences(&verdicts, &mut text);
                 writer.write_end(&mut text);
                 lines.ranges().for_each(|line| {
                     writer.write_line(&text, &data[line], is_invalid, format, out)
@@ -317,13 +377,21 @@ impl<'s> Annotator<'_, 's> {
 
     /// Writes a part of a line that is too long to judge. The text of the line is passed on with
     /// the letters, and left out of JSON.
-    fn write_long(&self, block: &LineBlock, stats: &mut FilterStats, out: &mut Vec<u8>) {
+    fn write_long(
+        &self,
+        block: &LineBlock,
+        added: &mut AddedScratch,
+        stats: &mut FilterStats,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let form = self.writer.form;
         if block.kind == BlockKind::LongLineStart {
             stats.count(Verdict::Invalid, 1);
             let mut text = Vec::new();
             let verdicts = VerdictsRef::invalid(self.judge.agents().len());
             self.writer.write_verdicts(&verdicts, &mut text);
+            self.writer.prepare_added(&verdicts, added)?;
+            self.writer.write_added(b"", added, &mut text);
             self.writer.write_no_preferences(&verdicts, &mut text);
             self.writer.write_end(&mut text);
             if form == LineForm::Jsonl {
@@ -334,5 +402,6 @@ impl<'s> Annotator<'_, 's> {
         if form == LineForm::Letters {
             out.extend_from_slice(block.data());
         }
+        Ok(())
     }
 }

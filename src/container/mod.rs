@@ -6,6 +6,8 @@
 //! [`outputs`] that appear together, the text of an [`annotation`], and the counts of a report
 //! ([`tally`], [`sample`]) and of [`unknown_origins`].
 
+pub(crate) mod added;
+mod added_text;
 pub(crate) mod annotation;
 pub(crate) mod criterion;
 pub(crate) mod files;

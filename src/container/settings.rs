@@ -1,5 +1,6 @@
 //! The settings of a job, and what they mean for lines.
 
+use super::added::AddedColumns;
 use super::annotation::{AnnotationWriter, Annotator};
 use super::criterion::Criterion;
 use super::form::{Form, LineForm};
@@ -18,6 +19,8 @@ pub(crate) struct Settings<'j> {
     /// The name, or the prefix of the names, of added columns.
     pub name: Option<&'j str>,
     pub records: RecordOptions,
+    /// The values that annotations have besides the verdicts.
+    pub added: AddedColumns,
     /// Whether annotations have preferences.
     pub preferences: bool,
     /// The stage after which the work on a line stops, for benchmarks.
@@ -35,6 +38,11 @@ impl<'j> Settings<'j> {
             return bad_job("only the columns added to Parquet files have a name");
         }
         match self.form {
+            None | Some(Form::Letters | Form::Mask) if !self.added.is_empty() => bad_job(format!(
+                "the form {} has no room for added columns; JSON lines (the form jsonl) and \
+                 Parquet files have it",
+                self.form.unwrap_or(Form::Letters)
+            )),
             None | Some(Form::Letters) => Ok(LineForm::Letters),
             Some(Form::Jsonl) => Ok(LineForm::Jsonl),
             Some(Form::Mask) if self.preferences => {
@@ -56,7 +64,7 @@ impl<'j> Settings<'j> {
         Ok(Annotator {
             judge: self.judge.engine(),
             criterion: self.criterion,
-            writer: AnnotationWriter::new(form, self.judge.agents(), self.preferences),
+            writer: AnnotationWriter::new(form, self.judge, self.added, self.preferences),
             preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
         })
     }

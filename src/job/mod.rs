@@ -16,6 +16,7 @@
 mod containers;
 mod input;
 
+pub use crate::container::added::AddedColumn;
 pub use crate::container::criterion::{Keep, Require};
 pub use crate::container::form::Form;
 pub use crate::container::outputs::{Output, Outputs, Written};
@@ -23,6 +24,7 @@ pub use crate::container::unknown_origins::UnknownOrigins;
 pub use crate::pipeline::{FilterStats, Progress};
 pub use input::Input;
 
+use crate::container::added::AddedColumns;
 use crate::container::criterion::Criterion;
 use crate::container::sample::Sample;
 use crate::container::settings::Settings;
@@ -96,6 +98,7 @@ impl<'j> Job<'j> {
             form: None,
             name: None,
             records: RecordOptions::default(),
+            added: AddedColumns::default(),
             preferences: false,
             until: Stage::default(),
             progress: &|_| {},
@@ -126,8 +129,47 @@ impl<'j> Job<'j> {
 
     /// Sets the name of the column of masks that is added to a Parquet file (default
     /// `robots_allowed`), or the prefix of the agents' columns (default `robots_`).
+    ///
+    /// It also names [added columns](Self::add_columns): those next to a column of masks `NAME` are
+    /// `NAME_origin` and so on, and those next to the agents' columns have the same prefix.
     pub fn name(mut self, name: &'j str) -> Self {
         self.settings.name = Some(name);
+        self
+    }
+
+    /// Adds values to what [`annotate`](Self::annotate) writes, each as a key of JSON lines
+    /// ([`Form::Jsonl`]) or as a column of Parquet files. The other forms have no room for them.
+    ///
+    /// Keys and columns follow the verdicts, in the order of [`AddedColumn`]. An input with keys of
+    /// the same names keeps them, as with `robots`; an input with such a column is an error.
+    ///
+    /// ```
+    /// use robosieve::job::{AddedColumn, Form, Input, Job, Output};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ncrawl-delay: 2.5")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    ///
+    /// let list = Input::from_reader("list", b"https://E.example:443/a\n".as_slice());
+    /// let mut lines = Vec::new();
+    /// Job::new(&judge)
+    ///     .form(Form::Jsonl)
+    ///     .add_columns([AddedColumn::Origin, AddedColumn::Reason, AddedColumn::CrawlDelay])
+    ///     .annotate(vec![list], Output::from_writer(&mut lines))?
+    ///     .commit()?;
+    /// assert_eq!(
+    ///     String::from_utf8_lossy(&lines),
+    ///     "{\"url\":\"https://E.example:443/a\",\"robots\":{\"FooBot\":\"allowed\"},\
+    ///      \"robots_origin\":\"https://e.example\",\"robots_reason\":\"rules\",\
+    ///      \"robots_crawl_delay\":{\"FooBot\":2.5}}\n"
+    /// );
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn add_columns(mut self, columns: impl IntoIterator<Item = AddedColumn>) -> Self {
+        for column in columns {
+            self.settings.added.insert(column);
+        }
         self
     }
 

@@ -5,8 +5,11 @@
 use crate::container::outputs::Output;
 use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::parquet::columns::{ColumnEncoders, VerdictColumns};
+use crate::judge::CrawlDelayScratch;
+use crate::parquet::added::ColumnAdder;
+use crate::parquet::columns::VerdictColumns;
 use crate::parquet::input::{ParquetInput, bad, guard};
+use crate::parquet::new_columns::{ColumnEncoders, NewColumns};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
@@ -34,7 +37,9 @@ pub(super) fn run(
         "robosieve.agents".to_owned(),
         names.join(","),
     )];
-    let fields = columns.fields(agents, name)?;
+    let adder = ColumnAdder::new(settings.added, settings.judge);
+    let mut fields = columns.fields(agents, name)?;
+    fields.extend(adder.fields(columns, settings.name)?);
     let mut table =
         TableWriter::create(output, first, &fields, entries).map_err(|err| err.at(&first.path))?;
     let new_columns =
@@ -52,7 +57,9 @@ pub(super) fn run(
         let copying = threads::spawn(scope, move || {
             guard(|| copy(target, inputs, row_groups, receiver))
         })?;
-        let judged = judge(settings, columns, inputs, row_groups, encoders, sender);
+        let judged = judge(
+            settings, columns, &adder, inputs, row_groups, encoders, sender,
+        );
         let copied = copying
             .join()
             .unwrap_or_else(|_| bad("the thread that copies columns panicked"));
@@ -72,6 +79,7 @@ pub(super) fn run(
 fn judge(
     settings: &Settings<'_>,
     columns: VerdictColumns,
+    adder: &ColumnAdder<'_>,
     inputs: &[ParquetInput],
     row_groups: &[RowGroupId],
     encoders: impl Fn() -> ColumnEncoders + Send + Sync,
@@ -84,19 +92,27 @@ fn judge(
     ordered::run(
         &RowGroupSource { inputs },
         row_groups.to_vec(),
-        || engine.scratch(),
-        |block, scratch| {
-            block.columns = columns.batch(engine.agents().len(), block.urls.rows);
-            let columns = &mut block.columns;
+        || (engine.scratch(), CrawlDelayScratch::default()),
+        |block, (scratch, delays)| {
+            block.columns = NewColumns {
+                verdicts: columns.batch(engine.agents().len(), block.urls.rows),
+                added: adder.batch(block.urls.rows),
+            };
+            let NewColumns { verdicts, added } = &mut block.columns;
+            let mut failed = Ok(());
             block.stats = judge_batch(
                 engine,
                 settings.criterion,
                 &block.urls,
                 scratch,
-                |rows, verdicts| {
-                    columns.set(rows, verdicts);
+                |rows, urls, found| {
+                    verdicts.set(rows.clone(), found);
+                    if let Err(err) = adder.set(added, rows, urls, found, delays) {
+                        failed = Err(err);
+                    }
                 },
             )?;
+            failed?;
             // Judging sees a null as an empty line. Only now are the verdicts of nulls removed.
             block.columns.drop_nulls(&block.urls.nulls);
             Ok(())

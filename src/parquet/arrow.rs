@@ -7,7 +7,7 @@
 use crate::parquet::flatbuffer::{FlatbufferReader, FlatbufferWriter, Member, member_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use parquet::basic::LogicalType;
+use parquet::basic::{LogicalType, Type as PhysicalType};
 use parquet::schema::types::{Type, TypePtr};
 
 /// The entry's key in the metadata of a file.
@@ -33,8 +33,13 @@ const NAME: usize = 0;
 const TYPE: usize = 3;
 const CHILDREN: usize = 5;
 const IS_INT: u8 = 2;
+const IS_FLOAT: u8 = 3;
+const IS_TEXT: u8 = 5;
+/// The precision of a `double`.
+const IS_DOUBLE: u32 = 2;
 
-/// The entry with these integer columns at the end; `None` if the entry cannot be parsed.
+/// The entry with these columns of integers, doubles and texts at the end; `None` if the entry
+/// cannot be parsed.
 pub(super) fn with_columns(entry: &str, columns: &[TypePtr]) -> Option<String> {
     let message = STANDARD.decode(entry).ok()?;
     let bytes = extend(FlatbufferReader(flatbuffer(&message)?), columns)?;
@@ -108,35 +113,37 @@ fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
     new.finish(old)
 }
 
-/// Writes an integer column that may have nulls.
+/// Writes a column that may have nulls.
 fn write_field(new: &mut FlatbufferWriter, reference: usize, column: &Type) {
-    let bits = match column.get_basic_info().logical_type_ref() {
-        Some(LogicalType::Integer(integer)) => integer.bit_width.unsigned_abs().into(),
-        _ => 64,
+    let integer = |bits| vec![Member::Number(bits), Member::Number(1)];
+    let logical = column.get_basic_info().logical_type_ref();
+    let (kind, members_of_kind) = match (logical, column.get_physical_type()) {
+        (Some(LogicalType::Integer(of)), _) => {
+            (IS_INT, integer(of.bit_width.unsigned_abs().into()))
+        }
+        (_, PhysicalType::DOUBLE) => (IS_FLOAT, vec![Member::Number(IS_DOUBLE)]),
+        (_, PhysicalType::BYTE_ARRAY) => (IS_TEXT, Vec::new()),
+        _ => (IS_INT, integer(64)),
     };
     let nullable = Member::Number(1);
-    let kind = Member::Number(IS_INT.into());
     let members = [
         Member::Reference,
         nullable,
-        kind,
+        Member::Number(kind.into()),
         Member::Reference,
         Member::Absent,
         Member::Reference,
     ];
     let field = new.table(reference, &members);
     new.text(member_of(field, NAME), column.name());
-    new.table(
-        member_of(field, TYPE),
-        &[Member::Number(bits), Member::Number(1)],
-    );
+    new.table(member_of(field, TYPE), &members_of_kind);
     new.vector(member_of(field, CHILDREN), 0);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parquet::basic::{Repetition, Type as PhysicalType};
+    use parquet::basic::Repetition;
     use std::sync::Arc;
 
     /// Columns `u` (large_string) and `l` (a dictionary of strings, described by the type of its
@@ -202,6 +209,29 @@ mod tests {
                 l,
                 integer("robots_allowed", 64),
                 integer("robots_FooBot", 8)
+            ]
+        );
+    }
+
+    #[test]
+    fn new_columns_may_be_texts_and_doubles() {
+        let optional = |name: &str, kind, logical| {
+            let builder = Type::primitive_type_builder(name, kind)
+                .with_repetition(Repetition::OPTIONAL)
+                .with_logical_type(logical);
+            Arc::new(builder.build().unwrap())
+        };
+        let text = Some(LogicalType::String);
+        let added = [
+            optional("robots_origin", PhysicalType::BYTE_ARRAY, text),
+            optional("robots_crawl_delay_a", PhysicalType::DOUBLE, None),
+        ];
+        let columns = columns_of(&with_columns(ENTRY, &added).unwrap()).unwrap();
+        assert_eq!(
+            columns[2..],
+            [
+                ("robots_origin".to_owned(), IS_TEXT, None),
+                ("robots_crawl_delay_a".to_owned(), IS_FLOAT, None)
             ]
         );
     }

@@ -1,17 +1,15 @@
-//! The columns that annotating adds: their types, their values for a batch of rows, and their
-//! encoding.
+//! The columns of verdicts that annotating adds: their types, their values for a batch of rows, and
+//! their encoding.
 
 use crate::agent::Agent;
 use crate::error::{Remedy, Result};
 use crate::judge::VerdictsRef;
 use crate::parquet::input::{bad, table_error};
-use crate::parquet::spool::{ChunkWriter, EncodedChunk};
+use crate::parquet::spool::ChunkWriter;
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::ColumnWriter;
-use parquet::file::properties::WriterPropertiesPtr;
-use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
+use parquet::schema::types::{Type, TypePtr};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The columns of verdicts that annotating adds: [`Form::Bits`](crate::job::Form::Bits) and
@@ -31,6 +29,15 @@ impl VerdictColumns {
         match self {
             Self::Bits => "robots_allowed",
             Self::Int8 => "robots_",
+        }
+    }
+
+    /// The prefix of the names of added columns, next to verdicts of this name or prefix.
+    pub(super) fn prefix(self, name: Option<&str>) -> String {
+        match (self, name) {
+            (_, None) => "robots_".to_owned(),
+            (Self::Bits, Some(name)) => format!("{name}_"),
+            (Self::Int8, Some(prefix)) => prefix.to_owned(),
         }
     }
 
@@ -84,10 +91,10 @@ pub(super) fn optional_field(
         .map_err(table_error)
 }
 
-/// The values of the new columns for the rows of a batch.
+/// The verdicts for the rows of a batch.
 #[derive(Debug, Default)]
 pub(super) struct VerdictBatch {
-    /// The definition level of each row: 0 if the new columns are null there, else 1.
+    /// The definition level of each row: 0 if the verdicts are null there, else 1.
     levels: Vec<i16>,
     /// The mask of each row. [`drop_nulls`](Self::drop_nulls) removes those of null rows.
     bits: Vec<i64>,
@@ -118,6 +125,12 @@ impl VerdictBatch {
         }
     }
 
+    /// The number of columns.
+    pub(super) fn len(&self) -> usize {
+        // Without columns of agents there is the column of masks.
+        self.codes.len().max(1)
+    }
+
     /// Makes these rows null, and removes the values of all null rows, which the format does not
     /// store.
     pub(super) fn drop_nulls(&mut self, null_rows: &[usize]) {
@@ -141,44 +154,20 @@ fn keep<T: Copy>(values: &mut Vec<T>, levels: &[i16]) {
     values.truncate(kept);
 }
 
-/// Encodes the new columns of a row group.
-pub(super) struct ColumnEncoders(Vec<ChunkWriter>);
-
-impl ColumnEncoders {
-    pub(super) fn new(
-        columns: &[ColumnDescPtr],
-        properties: &WriterPropertiesPtr,
-        out: &Path,
-    ) -> Self {
-        Self(
-            columns
-                .iter()
-                .map(|column| ChunkWriter::new(column, properties, out))
-                .collect(),
-        )
+/// Encodes the verdicts of a batch, each column with its writer.
+pub(super) fn write_verdicts(verdicts: &VerdictBatch, writers: &mut [ChunkWriter]) -> Result<()> {
+    let levels = Some(verdicts.levels.as_slice());
+    for (number, column) in writers.iter_mut().enumerate() {
+        let written = match (&mut column.writer, verdicts.codes.get(number)) {
+            (ColumnWriter::Int64ColumnWriter(writer), _) => {
+                writer.write_batch(&verdicts.bits, levels, None)
+            }
+            (ColumnWriter::Int32ColumnWriter(writer), Some(codes)) => {
+                writer.write_batch(codes, levels, None)
+            }
+            _ => return bad("a column of verdicts has another type"),
+        };
+        written.map_err(table_error)?;
     }
-
-    pub(super) fn write(&mut self, columns: &VerdictBatch) -> Result<()> {
-        let levels = Some(columns.levels.as_slice());
-        for (number, column) in self.0.iter_mut().enumerate() {
-            let written = match (&mut column.writer, columns.codes.get(number)) {
-                (ColumnWriter::Int64ColumnWriter(writer), _) => {
-                    writer.write_batch(&columns.bits, levels, None)
-                }
-                (ColumnWriter::Int32ColumnWriter(writer), Some(codes)) => {
-                    writer.write_batch(codes, levels, None)
-                }
-                _ => return bad("a column of verdicts has another type"),
-            };
-            written.map_err(table_error)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn close(self) -> Result<Vec<EncodedChunk>> {
-        self.0
-            .into_iter()
-            .map(|column| column.close().map_err(table_error))
-            .collect()
-    }
+    Ok(())
 }

@@ -6,6 +6,7 @@
 //! takes a byte per row of the current row group; annotating takes its new columns, encoded. A
 //! single hostile page can take up to 2 GiB, as the format allows.
 
+mod added;
 mod annotate;
 mod arrow;
 mod chunks;
@@ -13,6 +14,7 @@ mod columns;
 mod flatbuffer;
 mod input;
 mod levels;
+mod new_columns;
 pub(crate) mod plain_table;
 mod rewrite;
 mod route;

@@ -77,10 +77,15 @@ fn judge_row_group(
             // The verdicts of a row with a long value come twice, and the second ones stay.
             let judged = &mut block.verdicts;
             judged.resize(block.urls.rows, Verdict::Invalid);
-            block.stats =
-                judge_batch(engine, criterion, &block.urls, scratch, |rows, verdicts| {
+            block.stats = judge_batch(
+                engine,
+                criterion,
+                &block.urls,
+                scratch,
+                |rows, _, verdicts| {
                     judged[rows].fill(criterion.line_verdict(verdicts));
-                })?;
+                },
+            )?;
             Ok(())
         },
         |item| {

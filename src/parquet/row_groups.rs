@@ -4,11 +4,13 @@
 //! takes longer than judging, so idle workers read the next row groups meanwhile.
 
 use crate::container::criterion::Criterion;
+use crate::container::judged_records::RecordUrls;
 use crate::error::Result;
 use crate::judge::engine::{Engine, Scratch};
+use crate::judge::rows::LineRun;
 use crate::judge::{Stage, Verdict, VerdictsRef};
-use crate::parquet::columns::VerdictBatch;
 use crate::parquet::input::{ParquetInput, guard};
+use crate::parquet::new_columns::NewColumns;
 use crate::parquet::urls::{UrlBatch, UrlReader};
 use crate::pipeline::FilterStats;
 use crate::pipeline::source::BlockSource;
@@ -41,7 +43,7 @@ pub(super) struct RowBlock {
     pub urls: UrlBatch,
     pub stats: FilterStats,
     /// The values of new columns, for annotating.
-    pub columns: VerdictBatch,
+    pub columns: NewColumns,
     /// One verdict per row, for a filter.
     pub verdicts: Vec<Verdict>,
     /// The disallowed URLs as ranges in the text of `urls`, for a report.
@@ -80,14 +82,14 @@ impl<'q> BlockSource for RowGroupSource<'q> {
     }
 }
 
-/// Judges a batch and counts its rows. Calls `each` with rows that have the same verdicts; a row
-/// with a long value comes twice, and its second verdicts count.
+/// Judges a batch and counts its rows. Calls `each` with rows that have the same verdicts, and their
+/// URLs; a row with a long value comes twice, and its second verdicts count.
 pub(super) fn judge_batch<'s>(
     judge: &Engine<'s>,
     criterion: Criterion,
     batch: &UrlBatch,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(Range<usize>, &VerdictsRef<'_>),
+    mut each: impl FnMut(Range<usize>, RecordUrls<'_>, &VerdictsRef<'_>),
 ) -> Result<FilterStats> {
     let mut stats = FilterStats::of_bytes(batch.bytes);
     let mut row = 0;
@@ -96,7 +98,8 @@ pub(super) fn judge_batch<'s>(
         if verdicts.unjudged() == Some(Verdict::Invalid) {
             stats.count_blank(&batch.text, lines);
         }
-        each(row..row + lines.ends.len(), &verdicts);
+        let urls = RecordUrls::new(&batch.text, lines);
+        each(row..row + lines.ends.len(), urls, &verdicts);
         row += lines.ends.len();
     })?;
     // The line of a long value is empty, so it was counted as a blank line. Now the value itself is
@@ -107,7 +110,15 @@ pub(super) fn judge_batch<'s>(
         stats.invalid -= 1;
         stats.blank -= 1;
         criterion.count(&verdicts, 1, &mut stats);
-        each(*row..row + 1, &verdicts);
+        let line = LineRun {
+            start: 0,
+            ends: &[value.len()],
+        };
+        each(
+            *row..row + 1,
+            RecordUrls::new(value.data(), line),
+            &verdicts,
+        );
     }
     Ok(stats)
 }

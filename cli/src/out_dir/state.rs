@@ -221,6 +221,7 @@ mod tests {
         "host",
         "form",
         "as_name",
+        "add",
         "preferences",
     ];
     /// The options that change no byte of an output and no count, or that are checked separately.

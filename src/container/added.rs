@@ -1,0 +1,55 @@
+//! The values that annotating adds to the verdicts.
+
+use crate::named_value::named_values;
+
+/// A value that [`Job::annotate`](crate::job::Job::annotate) writes after the verdicts.
+///
+/// JSON lines get keys, and Parquet files get columns. `robots_` is the default prefix of names, and
+/// `AGENT` is the name of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AddedColumn {
+    /// `robots_origin`: the origin of the URL, as [`Origin`](crate::Origin) writes it and as the
+    /// column `origin` of exported tables has it. With
+    /// [`any_scheme`](crate::JudgeOptions::any_scheme) it is still that of the URL. Null for text
+    /// that is not a URL.
+    Origin,
+    /// `robots_reason`: the [`Reason`](crate::judge::Reason) of the verdicts, which is the same for
+    /// all agents. It has a value for every text: `not-a-url` for text that is not a URL.
+    Reason,
+    /// The [crawl-delay](crate::judge::CrawlDelays) for each agent in seconds, or null. In JSON
+    /// lines the key `robots_crawl_delay` has an object with a number for each agent. Parquet files
+    /// get a `double` column `robots_crawl_delay_AGENT` for each agent.
+    CrawlDelay,
+}
+
+named_values! {
+    /// The name on the command line.
+    AddedColumn {
+        Origin = "origin",
+        Reason = "reason",
+        CrawlDelay = "crawl_delay",
+    }
+}
+
+/// The set of added values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AddedColumns {
+    pub origin: bool,
+    pub reason: bool,
+    pub crawl_delay: bool,
+}
+
+impl AddedColumns {
+    pub(crate) fn insert(&mut self, column: AddedColumn) {
+        match column {
+            AddedColumn::Origin => self.origin = true,
+            AddedColumn::Reason => self.reason = true,
+            AddedColumn::CrawlDelay => self.crawl_delay = true,
+        }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        !(self.origin || self.reason || self.crawl_delay)
+    }
+}

@@ -1,0 +1,181 @@
+//! The columns that annotating adds besides the verdicts.
+
+use crate::agent::Agent;
+use crate::container::added::AddedColumns;
+use crate::container::judged_records::RecordUrls;
+use crate::error::Result;
+use crate::judge::{CrawlDelayScratch, CrawlDelays, Judge, Reason, VerdictsRef};
+use crate::parquet::columns::{VerdictColumns, optional_field};
+use crate::parquet::input::{bad, table_error};
+use crate::parquet::spool::ChunkWriter;
+use crate::url::Origin;
+use bytes::Bytes;
+use parquet::basic::{LogicalType, Type as PhysicalType};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::schema::types::TypePtr;
+use std::ops::Range;
+
+/// Fills the added columns of batches. Shared between threads.
+pub(super) struct ColumnAdder<'j> {
+    columns: AddedColumns,
+    judge: &'j Judge,
+    delays: Option<CrawlDelays<'j>>,
+}
+
+/// The values of the added columns for the rows of a batch. A column that is not added is empty.
+#[derive(Debug, Default)]
+pub(super) struct AddedBatch {
+    origins: Vec<Option<ByteArray>>,
+    reasons: Vec<Option<Reason>>,
+    /// For each agent the delay in seconds.
+    delays: Vec<Vec<Option<f64>>>,
+}
+
+impl<'j> ColumnAdder<'j> {
+    pub(super) fn new(columns: AddedColumns, judge: &'j Judge) -> Self {
+        Self {
+            columns,
+            judge,
+            delays: columns.crawl_delay.then(|| CrawlDelays::new(judge)),
+        }
+    }
+
+    /// The columns next to those of the verdicts, which may have a name.
+    pub(super) fn fields(
+        &self,
+        verdicts: VerdictColumns,
+        name: Option<&str>,
+    ) -> Result<Vec<TypePtr>> {
+        let prefix = verdicts.prefix(name);
+        let text = |name: &str| {
+            let name = format!("{prefix}{name}");
+            optional_field(&name, PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
+        };
+        let mut fields = Vec::new();
+        if self.columns.origin {
+            fields.push(text("origin")?);
+        }
+        if self.columns.reason {
+            fields.push(text("reason")?);
+        }
+        for agent in self.delayed_agents() {
+            let name = format!("{prefix}crawl_delay_{agent}");
+            fields.push(optional_field(&name, PhysicalType::DOUBLE, None)?);
+        }
+        Ok(fields)
+    }
+
+    /// The agents with a column of crawl-delays.
+    fn delayed_agents(&self) -> &[Agent] {
+        match &self.delays {
+            Some(_) => self.judge.agents(),
+            None => &[],
+        }
+    }
+
+    /// Columns of nulls for a batch of rows.
+    pub(super) fn batch(&self, rows: usize) -> AddedBatch {
+        let rows_if = |is_added| if is_added { rows } else { 0 };
+        AddedBatch {
+            origins: vec![None; rows_if(self.columns.origin)],
+            reasons: vec![None; rows_if(self.columns.reason)],
+            delays: vec![vec![None; rows]; self.delayed_agents().len()],
+        }
+    }
+
+    /// Sets the values of neighbouring rows with the same verdicts.
+    pub(super) fn set(
+        &self,
+        batch: &mut AddedBatch,
+        rows: Range<usize>,
+        urls: RecordUrls<'_>,
+        verdicts: &VerdictsRef<'_>,
+        memory: &mut CrawlDelayScratch,
+    ) -> Result<()> {
+        if let Some(origins) = batch.origins.get_mut(rows.clone()) {
+            if verdicts.row().is_some() {
+                // The URLs are of one site.
+                origins.fill(urls.iter().next().and_then(origin_of));
+            } else {
+                let of_urls = origins.iter_mut().zip(urls.iter());
+                of_urls.for_each(|(origin, url)| *origin = origin_of(url));
+            }
+        }
+        if let Some(reasons) = batch.reasons.get_mut(rows.clone()) {
+            reasons.fill(Some(verdicts.reason()));
+        }
+        if let Some(delays) = &self.delays {
+            let of_agents = delays.of_agents(verdicts, memory)?;
+            for (agent, column) in batch.delays.iter_mut().enumerate() {
+                let delay = of_agents.get(agent).copied().flatten();
+                // A row with a long value comes twice, so it may have another value already.
+                column[rows.clone()].fill(delay.map(|delay| delay.as_secs_f64()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn origin_of(url: &[u8]) -> Option<ByteArray> {
+    let mut key = Vec::new();
+    Origin::append(url, &mut key).then(|| key.into())
+}
+
+impl AddedBatch {
+    /// Makes these rows null, which judging sees as empty lines.
+    pub(super) fn drop_nulls(&mut self, null_rows: &[usize]) {
+        for row in null_rows {
+            if let Some(reason) = self.reasons.get_mut(*row) {
+                *reason = None;
+            }
+        }
+    }
+
+    /// Encodes the columns, in the order of [`ColumnAdder::fields`].
+    pub(super) fn write(&self, writers: &mut [ChunkWriter]) -> Result<()> {
+        let mut writers = writers.iter_mut();
+        if !self.origins.is_empty() {
+            write_texts(writers.next(), &self.origins, ByteArray::clone)?;
+        }
+        if !self.reasons.is_empty() {
+            write_texts(writers.next(), &self.reasons, |reason| {
+                Bytes::from_static(reason.name().as_bytes()).into()
+            })?;
+        }
+        for delays in &self.delays {
+            let Some(ColumnWriter::DoubleColumnWriter(writer)) =
+                writers.next().map(|chunk| &mut chunk.writer)
+            else {
+                return bad("a column of crawl-delays has another type");
+            };
+            let values: Vec<f64> = delays.iter().copied().flatten().collect();
+            writer
+                .write_batch(&values, Some(&levels(delays)), None)
+                .map_err(table_error)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_texts<T>(
+    chunk: Option<&mut ChunkWriter>,
+    column: &[Option<T>],
+    text: impl Fn(&T) -> ByteArray,
+) -> Result<()> {
+    let Some(ColumnWriter::ByteArrayColumnWriter(writer)) = chunk.map(|chunk| &mut chunk.writer)
+    else {
+        return bad("a column of texts has another type");
+    };
+    let values: Vec<ByteArray> = column.iter().flatten().map(text).collect();
+    writer
+        .write_batch(&values, Some(&levels(column)), None)
+        .map(drop)
+        .map_err(table_error)
+}
+
+/// The definition level of each row: 0 if it is null, else 1.
+fn levels<T>(column: &[Option<T>]) -> Vec<i16> {
+    let levels = column.iter().map(|value| i16::from(value.is_some()));
+    levels.collect()
+}

@@ -1,0 +1,257 @@
+//! The values of `annotate --add`: those of single URLs, and the join key of exported tables.
+
+use crate::command::{checkout, robosieve, robosieve_with};
+use robosieve::job::{AddedColumn, Form, Input, Job, Output};
+use robosieve::judge::{StatusPolicy, UnknownOrigin};
+use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Snapshot};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::io::Cursor;
+
+/// The lines of a list as objects with all added keys.
+pub(crate) fn added(judge: &Judge, list: &[u8]) -> Vec<Value> {
+    let mut out = Vec::new();
+    let input = Input::from_reader("list", Cursor::new(list.to_owned()));
+    let job = Job::new(judge)
+        .form(Form::Jsonl)
+        .add_columns(AddedColumn::NAMES.iter().map(|(column, _)| *column));
+    let written = job.annotate(vec![input], Output::from_writer(&mut out));
+    written.unwrap().commit().unwrap();
+    let lines = out.split(|byte| *byte == b'\n');
+    lines
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
+}
+
+/// The added keys of a URL that is judged alone.
+fn expected(judge: &Judge, url: &[u8]) -> [Value; 3] {
+    let why = judge.explain(url, 0).unwrap();
+    let decided = why.entry.map(|entry| entry.origin());
+    let decided = decided.and_then(|origin| Origin::of(origin.as_bytes()));
+    let delay = |agent| {
+        let snapshot = judge.snapshot();
+        let delay = |origin| {
+            snapshot
+                .crawl_delay(origin, agent, AgentMatch::Extended)
+                .unwrap()
+        };
+        json!(
+            decided
+                .as_ref()
+                .and_then(delay)
+                .map(|delay| delay.as_secs_f64())
+        )
+    };
+    let agents = judge.agents().iter();
+    [
+        json!(why.origin.map(|origin| origin.to_string())),
+        json!(why.reason.name()),
+        agents
+            .map(|agent| (agent.to_string(), delay(agent)))
+            .collect(),
+    ]
+}
+
+fn keys_of(line: &Value) -> [Value; 3] {
+    ["robots_origin", "robots_reason", "robots_crawl_delay"].map(|key| line[key].clone())
+}
+
+/// Numbers are compared as such: `10` is `10.0`.
+fn with_floats([origin, reason, delays]: [Value; 3]) -> [Value; 3] {
+    let delays = delays.as_object().unwrap().iter();
+    let delays = delays.map(|(agent, delay)| (agent.clone(), json!(delay.as_f64())));
+    [origin, reason, delays.collect()]
+}
+
+fn small() -> Snapshot {
+    let mut compiler = Compiler::default();
+    for archive in ["robots.warc", "more.jsonl"] {
+        let path = checkout().join("datasets/small").join(archive);
+        compiler.add_path(path).unwrap();
+    }
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+}
+
+#[test]
+fn added_keys_have_the_values_of_single_urls() {
+    let list = std::fs::read(checkout().join("datasets/small/urls.txt")).unwrap();
+    let agents = ["GPTBot", "FooBot", "Googlebot-Image:Googlebot"];
+    let agents = agents.map(|agent| agent.parse().unwrap());
+    let snapshot = small();
+    let policies = StatusPolicy::NAMES.iter().map(|(policy, _)| *policy);
+    let mut reasons = HashSet::new();
+    for options in policies.flat_map(|policy| {
+        let options = JudgeOptions::default().status_policy(policy);
+        let unknown = options.unknown(UnknownOrigin::Allow);
+        [options, options.any_scheme(true), unknown]
+    }) {
+        let judge = Judge::new(snapshot.clone(), &agents, options).unwrap();
+        let lines: Vec<&[u8]> = list.split_inclusive(|byte| *byte == b'\n').collect();
+        let found = added(&judge, &list);
+        assert_eq!(found.len(), lines.len());
+        for (line, found) in lines.into_iter().zip(found) {
+            let url = line.trim_ascii_end();
+            let wanted = expected(&judge, url);
+            assert_eq!(with_floats(keys_of(&found)), wanted, "{found} {options:?}");
+            reasons.insert(found["robots_reason"].to_string());
+        }
+    }
+    // Every reason occurs, so none is untested.
+    assert_eq!(
+        reasons.len(),
+        robosieve::judge::Reason::ALL.len(),
+        "{reasons:?}"
+    );
+}
+
+/// The URLs of `tests/cases/origins.tsv`, and their origins; `None` for texts that are not URLs.
+fn origin_cases() -> Vec<(String, Option<String>)> {
+    let text = std::fs::read_to_string(checkout().join("tests/cases/origins.tsv")).unwrap();
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty());
+    let cases = lines.map(|line| {
+        let mut fields = line.split('\t').map(str::to_owned);
+        let url = fields.next().unwrap();
+        (url, fields.next().filter(|origin| origin != "-"))
+    });
+    cases.collect()
+}
+
+#[test]
+fn origins_are_the_key_of_exported_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let cases = origin_cases();
+    let mut compiler = Compiler::default();
+    let origins: HashSet<&String> = cases
+        .iter()
+        .filter_map(|(_, origin)| origin.as_ref())
+        .collect();
+    for origin in &origins {
+        compiler.add_robots(origin, b"").unwrap();
+    }
+    compiler
+        .finish()
+        .unwrap()
+        .write_to(dir.path().join("s"))
+        .unwrap();
+    let exported = robosieve(
+        dir.path(),
+        &["export", "-q", "-s", "s", "--columns", "origin"],
+    );
+    let exported = String::from_utf8(exported.stdout).unwrap();
+    let exported: HashSet<&str> = exported.lines().skip(1).collect();
+    assert_eq!(exported.len(), origins.len());
+    let list: String = cases.iter().map(|(url, _)| format!("{url}\n")).collect();
+    let args = "annotate -q -s s -a a --as jsonl --input-format text --add origin,reason";
+    let args: Vec<&str> = args.split(' ').collect();
+    let ran = robosieve_with(dir.path(), &args, list.as_bytes());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let lines = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(lines.lines().count(), cases.len());
+    for (line, (url, origin)) in lines.lines().zip(&cases) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["robots_origin"].as_str(), origin.as_deref(), "{url:?}");
+        let is_joined = origin
+            .as_deref()
+            .is_some_and(|origin| exported.contains(origin));
+        let reason = if is_joined { "rules" } else { "not-a-url" };
+        assert_eq!(line["robots_reason"], reason, "{url:?}");
+    }
+}
+
+/// A host may have a quote, which JSON escapes, and a URL may be long.
+#[test]
+fn origins_of_neighbouring_lines_are_their_own() {
+    let judge = Judge::new(
+        small(),
+        &["FooBot".parse().unwrap()],
+        JudgeOptions::default(),
+    )
+    .unwrap();
+    let long = format!("https://shop.example/{}", "x".repeat(70_000));
+    let urls = [
+        "http://a\"b.example/1",
+        "http://a.unknown.example/",
+        "http://b.unknown.example/",
+        "HTTP://B.unknown.example:80/",
+        "https://shop.example/cart",
+        "https://shop.example:443/cart",
+        "https://user@SHOP.example/x",
+        &long,
+        "",
+        "http://a.unknown.example",
+    ];
+    let found = added(&judge, urls.join("\n").as_bytes());
+    let origins = found.iter().map(|line| line["robots_origin"].as_str());
+    let expected = urls.map(|url| Origin::of(url.as_bytes()).map(|origin| origin.to_string()));
+    let expected: Vec<Option<&str>> = expected.iter().map(Option::as_deref).collect();
+    assert_eq!(origins.collect::<Vec<_>>(), expected);
+    assert_eq!(expected[0], Some("http://a\"b.example"));
+}
+
+#[test]
+fn objects_and_columns_get_the_keys_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut compiler = Compiler::default();
+    let robots = b"user-agent: *\ncrawl-delay: 1.5";
+    compiler.add_robots("https://a.example", robots).unwrap();
+    compiler
+        .finish()
+        .unwrap()
+        .write_to(dir.path().join("s"))
+        .unwrap();
+    let keys = r#""robots_origin":"https://a.example","robots_reason":"rules","robots_crawl_delay":{"a":1.5}"#;
+    let verdict = r#""robots":{"a":"allowed"}"#;
+    for (name, text, expected) in [
+        (
+            "in.jsonl",
+            "{\"url\": \"https://a.example/\", \"robots_reason\": 7}\n",
+            format!("{{\"url\": \"https://a.example/\", \"robots_reason\": 7,{verdict},{keys}}}\n"),
+        ),
+        (
+            "in.csv",
+            "id,url\n1,https://a.example/\n",
+            format!("{{\"line\":\"1,https://a.example/\",{verdict},{keys}}}\n"),
+        ),
+        (
+            "in.warc",
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/\r\n\
+             Content-Length: 0\r\n\r\n\r\n\r\n",
+            format!(
+                "{{\"url\":\"https://a.example/\",\"type\":\"response\",\"offset\":0,\
+                 \"length\":93,{verdict},{keys}}}\n"
+            ),
+        ),
+    ] {
+        std::fs::write(dir.path().join(name), text).unwrap();
+        let args = "annotate -q -s s -a a --as jsonl --add crawl_delay,origin,reason --out-dir out";
+        let args: Vec<&str> = args.split(' ').chain([name]).collect();
+        let ran = robosieve(dir.path(), &args);
+        assert_eq!(ran.code, Some(0), "{name}: {}", ran.stderr);
+        let written = std::fs::read_to_string(dir.path().join("out").join(name)).unwrap();
+        assert_eq!(written, expected, "{name}");
+    }
+}
+
+#[test]
+fn forms_without_keys_refuse_added_values() {
+    let dir = tempfile::tempdir().unwrap();
+    let snapshot = Compiler::default().finish().unwrap();
+    snapshot.write_to(dir.path().join("s")).unwrap();
+    std::fs::write(dir.path().join("urls"), "https://shop.example/\n").unwrap();
+    for (form, name) in [(&[][..], "letters"), (&["--as", "mask"], "mask")] {
+        let args = [
+            "annotate", "-s", "s", "-a", "a", "--add", "reason", "urls", "-o", "out",
+        ];
+        let ran = robosieve(dir.path(), &[&args, form].concat());
+        let expected = format!(
+            "the form {name} has no room for added columns; JSON lines (the form jsonl) and \
+             Parquet files have it"
+        );
+        assert_eq!(ran.code, Some(2));
+        assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+        assert!(!dir.path().join("out").exists());
+    }
+}
