@@ -43,7 +43,7 @@ pub(crate) fn judge_records<'s>(
     let Some(extracted) = block.extracted() else {
         let text = block.data();
         return judge.judge_lines(text, until, scratch, |lines, verdicts| {
-            each(lines, RecordUrls { text, lines }, verdicts)
+            each(lines, RecordUrls::new(text, lines), verdicts)
         });
     };
     // The extracted text has one line per record, so its runs are runs of the block's records too.
@@ -53,10 +53,7 @@ pub(crate) fn judge_records<'s>(
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
         each(
             LineRun { start, ends: own },
-            RecordUrls {
-                text: &extracted.urls,
-                lines: urls,
-            },
+            RecordUrls::new(&extracted.urls, urls),
             verdicts,
         );
         start = own.last().copied().unwrap_or(start);
