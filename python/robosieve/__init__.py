@@ -26,6 +26,7 @@ __all__ = [
     "Robots",
     "Snapshot",
     "SnapshotError",
+    "Table",
     "Verdict",
     "__version__",
     "agents",
@@ -33,6 +34,7 @@ __all__ = [
     "compile",
     "filter",
     "node_copy",
+    "origins",
     "product_token",
 ]
 

@@ -13,6 +13,8 @@ from ._snapshot import Snapshot
 
 #: The format of a list. The default follows from its name and content.
 InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
+#: A value that annotating adds to the verdicts.
+AddedColumn = Literal["origin", "reason", "crawl_delay"]
 
 
 def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool) -> Any:
@@ -41,6 +43,7 @@ def annotate(
     *,
     form: Literal["letters", "jsonl", "mask", "bits", "int8"] | None = None,
     name: str | None = None,
+    add: AddedColumn | Sequence[AddedColumn] = (),
     preferences: bool = False,
     field: str | int | None = None,
     input_format: InputFormat | None = None,
@@ -74,6 +77,11 @@ def annotate(
             null for null).
         name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
             columns per agent (default ``robots_``).
+        add: Values besides the verdicts, for ``form="jsonl"`` and Parquet: ``"origin"`` (as
+            :meth:`Snapshot.origins`), ``"reason"`` (as :meth:`Snapshot.reasons`) and
+            ``"crawl_delay"`` (as :meth:`Snapshot.crawl_delays`, for each agent). The keys are
+            ``robots_origin``, ``robots_reason``, and ``robots_crawl_delay`` with an object. The
+            columns are ``robots_origin``, ``robots_reason`` and ``robots_crawl_delay_GPTBot``.
         preferences: Add the site's statements about the use of its content, also those in the
             headers of WARC responses (not for Parquet).
         field: The column of the URLs in Parquet, TSV and CSV files, by name (default ``url``), or
@@ -113,6 +121,7 @@ def annotate(
         specs,
         form,
         name,
+        [add] if isinstance(add, str) else list(add),
         preferences,
         records,
         options,

@@ -7,8 +7,15 @@ from ._native import (
     ExportedTable as ExportedTable,
     RobosieveError as RobosieveError,
     SnapshotError as SnapshotError,
+    Table as Table,
     __version__ as __version__,
 )
 from ._node_copy import node_copy as node_copy
 from ._robots import Finding as Finding, Robots as Robots, product_token as product_token
-from ._snapshot import Explanation as Explanation, Snapshot as Snapshot, Verdict as Verdict, agents as agents
+from ._snapshot import (
+    Explanation as Explanation,
+    Snapshot as Snapshot,
+    Verdict as Verdict,
+    agents as agents,
+    origins as origins,
+)

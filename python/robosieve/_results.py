@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from ._native import Array
+from ._native import Array, Table
 
 
 def library_of(column: Any) -> str:
@@ -42,6 +42,32 @@ def like(column: Any, result: Array, name: str, to_list: Callable[[Array], list[
     return to_list(result)
 
 
+def table_like(column: Any, result: Table, to_list: Callable[[Array], list[Any]]) -> Any:
+    """The columns of the result as a table of the library of the column: see `Snapshot.verdicts`."""
+    library, kind = library_of(column), type(column).__name__
+    if library == "pyarrow":
+        import pyarrow
+
+        return pyarrow.table(result)
+    if library == "polars" and kind == "Series":
+        import polars
+
+        return polars.DataFrame(result)
+    if library == "pandas":
+        import pandas
+
+        index = column.index if isinstance(column, pandas.Series) else None
+        values = {name: _pandas_values(result[name]) for name in result.columns}
+        return pandas.DataFrame(values, index=index)
+    if library == "numpy":
+        import numpy
+
+        return numpy.column_stack([result[name].__array__() for name in result.columns])
+    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+        return result
+    return {name: to_list(result[name]) for name in result.columns}
+
+
 def _pyarrow(column: Any, result: Array) -> Any:
     import pyarrow
 
@@ -58,12 +84,22 @@ def _pyarrow(column: Any, result: Array) -> Any:
 def _pandas(column: Any, result: Array, name: str) -> Any:
     import pandas
 
-    if result.null_count:
-        values = pandas.array(result.tolist(), dtype=result.type.capitalize())
-    else:
-        values = result.__array__()
+    values = _pandas_values(result)
     if isinstance(column, pandas.Series):
         return pandas.Series(values, index=column.index, name=name)
     if isinstance(column, pandas.Index):
         return pandas.Index(values, name=name)
-    return pandas.array(values) if not result.null_count else values
+    return values if isinstance(values, pandas.api.extensions.ExtensionArray) else pandas.array(values)
+
+
+def _pandas_values(result: Array) -> Any:
+    """The values as a NumPy array, or as an array of pandas if NumPy has none with nulls or texts."""
+    import pandas
+
+    if result.type == "dictionary":
+        return pandas.Categorical.from_codes(result.codes.__array__(), categories=result.categories)
+    if result.type in ("string", "large_string"):
+        return pandas.array(result.tolist(), dtype="string")
+    if result.null_count:
+        return pandas.array(result.tolist(), dtype=result.type.capitalize())
+    return result.__array__()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
 from ._options import AgentMatch, Agents, Outcome, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
-from ._results import as_urls, like
+from ._results import as_urls, like, table_like
 
 if TYPE_CHECKING:
     import numpy
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import pyarrow
     from typing_extensions import Unpack
 
-    from ._native import Array
+    from ._native import Array, Table
     from ._typing import (
+        AgentList,
         ArrowArray,
         ArrowColumn,
         ArrowStream,
@@ -307,10 +308,34 @@ class Snapshot:
     ) -> numpy.ndarray[Any, numpy.dtype[numpy.int8]]: ...
     @overload
     def verdicts(self, urls: ArrowColumn | ArrowStream, agent: str, **options: Unpack[ColumnOptions]) -> Array: ...
+    @overload
+    def verdicts(
+        self, urls: Texts, agent: AgentList, **options: Unpack[ColumnOptions]
+    ) -> dict[str, list[Verdict | None]]: ...
+    @overload
+    def verdicts(
+        self, urls: PandasSeries | PandasIndex, agent: AgentList, **options: Unpack[ColumnOptions]
+    ) -> pandas.DataFrame: ...
+    @overload
+    def verdicts(
+        self, urls: PolarsSeries, agent: AgentList, **options: Unpack[ColumnOptions]
+    ) -> polars.DataFrame: ...
+    @overload
+    def verdicts(
+        self, urls: ChunkedArray | ArrowArray, agent: AgentList, **options: Unpack[ColumnOptions]
+    ) -> pyarrow.Table: ...
+    @overload
+    def verdicts(
+        self, urls: NumpyArray, agent: AgentList, **options: Unpack[ColumnOptions]
+    ) -> numpy.ndarray[Any, numpy.dtype[numpy.int8]]: ...
+    @overload
+    def verdicts(
+        self, urls: ArrowColumn | ArrowStream, agent: AgentList, **options: Unpack[ColumnOptions]
+    ) -> Table: ...
     def verdicts(
         self,
         urls: Any,
-        agent: str,
+        agent: str | AgentList,
         *,
         threads: int | None = None,
         status_policy: StatusPolicy | None = None,
@@ -320,7 +345,7 @@ class Snapshot:
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Any:
-        """The verdict on each URL for one agent, as int8.
+        """The verdict on each URL for one agent, or for several, as int8.
 
         Args:
             urls: A column of n URLs: any object with ``__arrow_c_array__`` or
@@ -328,7 +353,8 @@ class Snapshot:
                 large_string, string_view, binary or a dictionary of these, or a sequence of str,
                 bytes and None. Arrow memory is judged in place.
             agent: The product token of the crawler, such as ``"GPTBot"``, or a chain of fallbacks,
-                ``"Googlebot-Image:Googlebot"``.
+                ``"Googlebot-Image:Googlebot"``. A list of names and sets gives a table with a column
+                for each agent.
             threads: The number of threads, or -1 for one per core. The default is 1 below 65,536
                 rows, else one per core.
 
@@ -336,6 +362,11 @@ class Snapshot:
             n values, 0 disallowed, 1 allowed, 2 unknown, 3 not a URL (see :class:`Verdict`), null
             for null. pyarrow, Polars, pandas and NumPy get their own type back; a sequence gets a
             list of :class:`Verdict`; any other Arrow object gets an :class:`Array`.
+
+            For a list of agents, a table with the columns ``robots_GPTBot`` and so on, as
+            ``robosieve annotate --as int8`` names them: a ``pyarrow.Table``, a DataFrame of Polars or
+            pandas (with the index of the Series), an array of n rows in NumPy, for a sequence a dict
+            of lists, for any other Arrow object a :class:`Table`. All agents are judged in one pass.
 
         Raises:
             TypeError: ``urls`` is of another type.
@@ -345,6 +376,11 @@ class Snapshot:
         The interpreter's lock is released. docs/PERFORMANCE.md has the cost per URL.
         """
         options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        if not isinstance(agent, str):
+            specs = names(agent)
+            self._check_spelling(specs, strict_agents)
+            table = self._native.verdict_table(as_urls(urls), specs, options, threads)
+            return table_like(urls, table, _verdict_list)
         self._check_spelling([agent], strict_agents)
         result = self._native.verdicts(as_urls(urls), agent, options, threads)
         return like(urls, result, f"robots_{agent}", _verdict_list)
@@ -475,6 +511,74 @@ class Snapshot:
             options,
             threads,
         )
+    def origins(self, urls: Any) -> Any:
+        """The origin of each URL: :func:`robosieve.origins`, which needs no snapshot.
+
+        It is the key that joins pages with the column ``origin`` of ``robosieve export``.
+        """
+        return origins(urls)
+
+    def reasons(
+        self,
+        urls: Any,
+        *,
+        threads: int | None = None,
+        status_policy: StatusPolicy | None = None,
+        any_scheme: bool = False,
+        at: Time | None = None,
+    ) -> Any:
+        """What the verdict on each URL rests on, in the words of :attr:`Explanation.reason`.
+
+        Args:
+            urls, threads: As for :meth:`verdicts`.
+            status_policy, any_scheme, at: See :class:`Snapshot`. The other options of
+                :meth:`verdicts` change no reason, and neither does the agent: all agents of a URL
+                have the same.
+
+        Returns:
+            n words: ``rules``, ``last-good-copy`` (rules too, of a site that fails),
+            ``no-robots-txt``, ``forbidden``, ``server-error``, ``unreachable``,
+            ``unresolved-redirect``, ``unknown-origin`` or ``not-a-url``; null for null. They are
+            dictionary-encoded: a ``DictionaryArray`` of pyarrow, a Categorical of Polars or pandas.
+            NumPy gets objects, a sequence gets a list of str and None.
+
+        Raises:
+            TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
+        """
+        options = (status_policy, None, any_scheme, seconds(at), "extended")
+        result = self._native.reasons(as_urls(urls), options, threads)
+        return like(urls, result, "robots_reason", _native.Array.tolist)
+
+    def crawl_delays(
+        self,
+        urls: Any,
+        agent: str,
+        *,
+        threads: int | None = None,
+        any_scheme: bool = False,
+        agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
+    ) -> Any:
+        """The crawl-delay of each URL's origin for an agent in seconds, as float64.
+
+        Args:
+            urls, agent, threads: As for :meth:`verdicts`.
+            any_scheme, agent_match, strict_agents: See :class:`Snapshot`.
+
+        Returns:
+            n numbers, those of :meth:`crawl_delay`. Null where the robots.txt gives the agent none,
+            for unknown origins, for text that is not a URL, and for null. The type is that of
+            :meth:`verdicts`; NumPy has NaN for null, and a sequence gets a list of float and None.
+
+        Raises:
+            TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
+
+        Each robots.txt of the column is decompressed once.
+        """
+        options = (None, None, any_scheme, None, agent_match)
+        self._check_spelling([agent], strict_agents)
+        result = self._native.crawl_delays(as_urls(urls), agent, options, threads)
+        return like(urls, result, f"robots_crawl_delay_{agent}", _native.Array.tolist)
 
     def verdict(
         self,
@@ -646,6 +750,32 @@ def _unpickled(path: str, checksum: str, verify: Verify) -> Snapshot:
 def _unpickled_bytes(data: bytes, verify: Verify) -> Snapshot:
     """The snapshot of a pickle with its bytes."""
     return Snapshot.from_bytes(data, verify=verify)
+
+
+def origins(urls: Any) -> Any:
+    """The origin of each URL: scheme, host, and port unless it is the default, in canonical form.
+
+    >>> robosieve.origins(["HTTPS://user@Shop.Example:443/cart", "/cart"])
+    ['https://shop.example', None]
+
+    It is the scope of a robots.txt, and the key that joins pages with the column ``origin`` of
+    ``robosieve export``. The host is in lower case and in Punycode. ``http`` and ``https`` are two
+    origins.
+
+    Args:
+        urls: A column of n URLs, as for :meth:`Snapshot.verdicts`.
+
+    Returns:
+        n strings, null for text that is not a URL and for null. The type is that of
+        :meth:`Snapshot.verdicts`: large_string instead of string if they exceed 2 GiB, the type
+        ``string`` in pandas, objects in NumPy, and a list of str and None for a sequence.
+
+    Raises:
+        TypeError: ``urls`` is of another type.
+
+    The interpreter's lock is released. One thread does the work.
+    """
+    return like(urls, _native.origins(as_urls(urls)), "robots_origin", _native.Array.tolist)
 
 
 def agents(spec: Agents) -> list[str]:

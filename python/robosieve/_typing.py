@@ -16,6 +16,9 @@ _Text = Union[str, bytes, None]
 #: Texts of URLs in a list, tuple, generator or set. Columns of NumPy are iterable, too, but differ.
 Texts = Union[Sequence[_Text], Iterator[_Text], AbstractSet[_Text]]
 
+#: Several agents, as opposed to the name of one.
+AgentList = Union[list[str], tuple[str, ...]]
+
 
 class JudgeOptions(TypedDict, total=False):
     """How URLs are judged: see :class:`robosieve.Snapshot`."""

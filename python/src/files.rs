@@ -9,7 +9,7 @@ use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use robosieve::job::{FilterStats, Input, Job, Output, Outputs, Progress, Written};
+use robosieve::job::{AddedColumn, FilterStats, Input, Job, Output, Outputs, Progress, Written};
 use robosieve::output::OverwriteGuard;
 use robosieve::records::{Field, RecordOptions};
 use std::path::{Path, PathBuf};
@@ -120,6 +120,7 @@ pub(crate) fn annotate(
     agents: Vec<String>,
     form: Option<&str>,
     name: Option<&str>,
+    add: Vec<String>,
     preferences: bool,
     records: RecordTuple,
     options: OptionTuple<'_>,
@@ -128,10 +129,14 @@ pub(crate) fn annotate(
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
     let records = record_options(records)?;
-    // Preferences are in the texts.
+    let add: Vec<AddedColumn> = add
+        .iter()
+        .map(|column| named("add", column))
+        .collect::<PyResult<_>>()?;
+    // Preferences and crawl-delays are in the texts.
     snapshot.verify_to(
         py,
-        if preferences {
+        if preferences || add.contains(&AddedColumn::CrawlDelay) {
             Depth::Checksums
         } else {
             Depth::Judging
@@ -143,6 +148,7 @@ pub(crate) fn annotate(
         let report = |at: Progress| watch.report(at.bytes_read);
         let mut job = Job::new(&judge)
             .records(records)
+            .add_columns(add)
             .preferences(preferences)
             .require_url(true)
             .progress(&report);

@@ -63,30 +63,50 @@ pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
     threads: usize,
     value: impl Fn(VerdictsRef<'_>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let mut values = vec![T::default(); arrays.iter().map(ArrayData::len).sum()];
+    judge_wide(judge, arrays, threads, 1, |verdicts, rows| {
+        rows.fill(value(verdicts));
+        Ok(())
+    })
+}
+
+/// As [`judge_arrays`], with `width` values per row, one row after the other. `fill` sets the values
+/// of neighbouring rows with the same verdicts.
+pub(crate) fn judge_wide<T: Copy + Default + Send + Sync>(
+    judge: &Judge,
+    arrays: &[ArrayData],
+    threads: usize,
+    width: usize,
+    fill: impl Fn(VerdictsRef<'_>, &mut [T]) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
+    let mut values = vec![T::default(); width * arrays.iter().map(ArrayData::len).sum::<usize>()];
     let mut rest = values.as_mut_slice();
     let (mut columns, mut dictionaries) = (Vec::new(), Vec::new());
     for array in arrays {
-        let out = rest.split_off_mut(..array.len()).unwrap_or_default();
+        let out = rest
+            .split_off_mut(..width * array.len())
+            .unwrap_or_default();
         match array.data_type() {
             DataType::Dictionary(..) => dictionaries.push((array, out)),
             _ => columns.push((TextRows::new(array), out)),
         }
     }
-    judge_columns(judge, &mut columns, threads, &value)?;
+    judge_columns(judge, &mut columns, threads, width, &fill)?;
     for (dictionary, out) in dictionaries {
         // The distinct values are judged once each. They cannot be dictionaries themselves.
         let texts = &dictionary.child_data()[0];
-        let mut distinct = vec![T::default(); texts.len()];
+        let mut distinct = vec![T::default(); width * texts.len()];
         judge_columns(
             judge,
             &mut [(TextRows::new(texts), distinct.as_mut_slice())],
             threads,
-            &value,
+            width,
+            &fill,
         )?;
-        for (row, (out, key)) in out.iter_mut().zip(dictionary_keys(dictionary)).enumerate() {
+        let distinct: Vec<&[T]> = distinct.chunks(width).collect();
+        let rows = out.chunks_mut(width).zip(dictionary_keys(dictionary));
+        for (row, (out, key)) in rows.enumerate() {
             match distinct.get(key) {
-                Some(value) => *out = *value,
+                Some(values) => out.copy_from_slice(values),
                 None if dictionary.is_null(row) => {}
                 None => return Err(outside_dictionary(row, texts.len())),
             }
@@ -99,15 +119,32 @@ pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
 struct Task<'t, T> {
     column: &'t TextRows<'t>,
     start: usize,
+    /// The values per row.
+    width: usize,
     out: &'t mut [T],
 }
 
 impl<T: Copy> Task<'_, T> {
-    fn run(self, judge: &Judge, value: &impl Fn(VerdictsRef<'_>) -> T) -> Result<()> {
-        let Some(rows) = self.column.rows(self.start, self.out.len())? else {
+    fn run(
+        self,
+        judge: &Judge,
+        fill: &impl Fn(VerdictsRef<'_>, &mut [T]) -> Result<()>,
+    ) -> Result<()> {
+        let width = self.width;
+        let Some(rows) = self.column.rows(self.start, self.out.len() / width)? else {
             return Ok(());
         };
-        judge.judge_rows(rows, |rows, verdicts| self.out[rows].fill(value(verdicts)))
+        let mut filled = Ok(());
+        judge.judge_rows(rows, |rows, verdicts| {
+            let of_rows = fill(
+                verdicts,
+                &mut self.out[rows.start * width..rows.end * width],
+            );
+            if of_rows.is_err() {
+                filled = of_rows;
+            }
+        })?;
+        filled
     }
 }
 
@@ -115,7 +152,8 @@ fn judge_columns<T: Copy + Send>(
     judge: &Judge,
     columns: &mut [(TextRows<'_>, &mut [T])],
     threads: usize,
-    value: &(impl Fn(VerdictsRef<'_>) -> T + Sync),
+    width: usize,
+    fill: &(impl Fn(VerdictsRef<'_>, &mut [T]) -> Result<()> + Sync),
 ) -> Result<()> {
     let rows = columns
         .iter()
@@ -124,10 +162,11 @@ fn judge_columns<T: Copy + Send>(
     let task_len = if threads == 1 { usize::MAX } else { TASK };
     let tasks = columns.iter_mut().flat_map(|(column, out)| {
         let column = &*column;
-        let parts = out.chunks_mut(task_len).enumerate();
+        let parts = out.chunks_mut(task_len.saturating_mul(width)).enumerate();
         parts.map(move |(part, out)| Task {
             column,
             start: part * task_len.min(rows),
+            width,
             out,
         })
     });
@@ -140,7 +179,7 @@ fn judge_columns<T: Copy + Send>(
                 .0
                 .next();
             let Some(task) = task else { return };
-            if let Err(err) = task.run(judge, value) {
+            if let Err(err) = task.run(judge, fill) {
                 let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
                 *tasks = (Vec::new().into_iter(), Err(err));
             }

@@ -18,7 +18,9 @@ mod files;
 mod interrupt;
 mod judging;
 mod options;
+mod origins;
 mod result_array;
+mod result_table;
 mod robots;
 mod snapshot;
 mod table;
@@ -42,7 +44,11 @@ mod _native {
     #[pymodule_export]
     use super::options::agents;
     #[pymodule_export]
+    use super::origins::origins;
+    #[pymodule_export]
     use super::result_array::Array;
+    #[pymodule_export]
+    use super::result_table::Table;
     #[pymodule_export]
     use super::robots::{Robots, product_token, robots_of_response};
     #[pymodule_export]

@@ -58,7 +58,7 @@ pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
     for spec in specs {
         if spec.as_ref().contains(',') {
             let what = format!(
-                "agent {:?}: no name has a comma; masks() takes several, as a list",
+                "agent {:?}: no name has a comma; give verdicts() a list, or use masks()",
                 spec.as_ref()
             );
             return Err(PyValueError::new_err(what));

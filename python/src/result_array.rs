@@ -1,15 +1,16 @@
 //! The array of results, which any Arrow library imports.
 
+use crate::column::text;
 use crate::errors::caught;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PyString};
 
-/// An immutable Arrow array of int8 or int64 with nulls.
+/// An immutable Arrow array with nulls: of int8, int64, float64, string, or a dictionary of strings.
 #[pyclass(frozen, sequence, module = "robosieve")]
 pub(crate) struct Array {
     data: ArrayData,
@@ -32,6 +33,74 @@ impl Array {
         Self::new(DataType::Int64, values, nulls)
     }
 
+    /// An array of float64. A row is null if its value is missing, or by `nulls`.
+    ///
+    /// # Errors
+    /// As [`int8`](Self::int8).
+    pub(crate) fn float64(values: Vec<Option<f64>>, nulls: Option<NullBuffer>) -> PyResult<Self> {
+        let present = NullBuffer::from_iter(values.iter().map(Option::is_some));
+        let nulls = NullBuffer::union(nulls.as_ref(), Some(&present));
+        let values = values.into_iter().map(Option::unwrap_or_default).collect();
+        Self::new(DataType::Float64, values, nulls)
+    }
+
+    /// An array of strings, which are UTF-8; large_string beyond 2 GiB.
+    ///
+    /// # Errors
+    /// For bytes that are not UTF-8.
+    pub(crate) fn texts<'t>(
+        texts: impl ExactSizeIterator<Item = Option<&'t [u8]>> + Clone,
+    ) -> PyResult<Self> {
+        let bytes = texts.clone().flatten().map(<[u8]>::len).sum();
+        let mut data = Vec::with_capacity(bytes);
+        let mut ends = Vec::with_capacity(texts.len() + 1);
+        ends.push(0_i64);
+        let mut is_valid = Vec::with_capacity(texts.len());
+        for text in texts {
+            data.extend_from_slice(text.unwrap_or_default());
+            ends.push(data.len() as i64);
+            is_valid.push(text.is_some());
+        }
+        let len = is_valid.len();
+        let short: Option<Vec<i32>> = ends.iter().map(|end| i32::try_from(*end).ok()).collect();
+        let (data_type, offsets) = match short {
+            Some(short) => (DataType::Utf8, Buffer::from_vec(short)),
+            None => (DataType::LargeUtf8, Buffer::from_vec(ends)),
+        };
+        let builder = ArrayData::builder(data_type)
+            .len(len)
+            .nulls(Some(NullBuffer::from(is_valid)))
+            .add_buffer(offsets)
+            .add_buffer(Buffer::from_vec(data));
+        builder.build().map(Self::of).map_err(unexpected)
+    }
+
+    /// An array of words of a dictionary, by their numbers.
+    ///
+    /// # Errors
+    /// For numbers outside the dictionary.
+    pub(crate) fn words(
+        words: &[&str],
+        numbers: Vec<i8>,
+        nulls: Option<NullBuffer>,
+    ) -> PyResult<Self> {
+        let words = Self::texts(words.iter().map(|word| Some(word.as_bytes())))?;
+        // Polars and DuckDB read dictionaries with any numbers; pyarrow's own have these.
+        let numbers: Vec<i32> = numbers.into_iter().map(i32::from).collect();
+        let data_type = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let builder = ArrayData::builder(data_type)
+            .len(numbers.len())
+            .nulls(nulls)
+            .add_buffer(Buffer::from_vec(numbers))
+            .add_child_data(words.data);
+        builder.build().map(Self::of).map_err(unexpected)
+    }
+
+    /// An array of one of the types.
+    pub(crate) fn of(data: ArrayData) -> Self {
+        Self { data }
+    }
+
     fn new<T: ArrowNativeType>(
         data_type: DataType,
         values: Vec<T>,
@@ -47,23 +116,30 @@ impl Array {
             .map_err(unexpected)
     }
 
-    fn is_int8(&self) -> bool {
-        *self.data.data_type() == DataType::Int8
-    }
-
-    fn value(&self, row: usize) -> Option<i64> {
-        if self.data.is_null(row) {
-            return None;
+    /// The value in a row, as Python has it.
+    fn value<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
+        let data = &self.data;
+        if data.is_null(row) {
+            return Ok(py.None().into_bound(py));
         }
-        Some(if self.is_int8() {
-            self.data.buffer::<i8>(0)[row].into()
-        } else {
-            self.data.buffer::<i64>(0)[row]
+        Ok(match data.data_type() {
+            DataType::Int8 => data.buffer::<i8>(0)[row].into_pyobject(py)?.into_any(),
+            DataType::Int64 => data.buffer::<i64>(0)[row].into_pyobject(py)?.into_any(),
+            DataType::Float64 => data.buffer::<f64>(0)[row].into_pyobject(py)?.into_any(),
+            DataType::Dictionary(..) => {
+                let word = data.buffer::<i32>(0)[row] as usize;
+                string(py, text(&data.child_data()[0], word))
+            }
+            _ => string(py, text(data, row)),
         })
     }
 }
 
-fn unexpected(err: impl std::fmt::Display) -> PyErr {
+fn string<'py>(py: Python<'py>, text: Option<&[u8]>) -> Bound<'py, PyAny> {
+    PyString::new(py, &String::from_utf8_lossy(text.unwrap_or_default())).into_any()
+}
+
+pub(crate) fn unexpected(err: impl std::fmt::Display) -> PyErr {
     PyRuntimeError::new_err(err.to_string())
 }
 
@@ -73,7 +149,7 @@ impl Array {
         self.data.len()
     }
 
-    fn __getitem__(&self, row: isize) -> PyResult<Option<i64>> {
+    fn __getitem__<'py>(&self, py: Python<'py>, row: isize) -> PyResult<Bound<'py, PyAny>> {
         let len = self.data.len();
         let from_end = if row < 0 {
             row.checked_add_unsigned(len)
@@ -84,40 +160,71 @@ impl Array {
             .and_then(|row| usize::try_from(row).ok())
             .filter(|row| *row < len)
         {
-            Some(row) => Ok(self.value(row)),
+            Some(row) => self.value(py, row),
             None => Err(PyIndexError::new_err(format!("row {row} of {len}"))),
         }
     }
 
-    fn __repr__(&self) -> String {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let shown: Vec<String> = (0..self.data.len().min(8))
-            .map(|row| {
-                self.value(row)
-                    .map_or("None".to_owned(), |value| value.to_string())
-            })
-            .collect();
+            .map(|row| Ok(self.value(py, row)?.repr()?.to_string()))
+            .collect::<PyResult<_>>()?;
         let more = if self.data.len() > shown.len() {
             ", ..."
         } else {
             ""
         };
-        format!(
+        Ok(format!(
             "<robosieve.Array {} x {}: [{}{more}]>",
             self.data.len(),
             self.type_name(),
             shown.join(", ")
-        )
+        ))
     }
 
-    /// The values as a list of int and None.
-    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, (0..self.data.len()).map(|row| self.value(row)))
+    /// The values as a list of int, float or str, and None.
+    pub(crate) fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let values = (0..self.data.len()).map(|row| self.value(py, row));
+        PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// `int8` or `int64`.
+    /// `int8`, `int64`, `float64`, `string`, `large_string` or `dictionary`.
     #[getter(r#type)]
     fn type_name(&self) -> &'static str {
-        if self.is_int8() { "int8" } else { "int64" }
+        match self.data.data_type() {
+            DataType::Int8 => "int8",
+            DataType::Int64 => "int64",
+            DataType::Float64 => "float64",
+            DataType::Utf8 => "string",
+            DataType::LargeUtf8 => "large_string",
+            _ => "dictionary",
+        }
+    }
+
+    /// The words of a dictionary.
+    #[getter]
+    fn categories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        match self.data.child_data() {
+            [words] => Self::of(words.clone()).tolist(py),
+            _ => Err(PyTypeError::new_err("only a dictionary has categories")),
+        }
+    }
+
+    /// The number of the word of each row of a dictionary, -1 for null.
+    #[getter]
+    fn codes(&self) -> PyResult<Self> {
+        if self.data.child_data().is_empty() {
+            return Err(PyTypeError::new_err("only a dictionary has codes"));
+        }
+        let keys = self.data.buffer::<i32>(0).iter().enumerate();
+        let codes = keys.map(|(row, key)| {
+            if self.data.is_null(row) {
+                -1
+            } else {
+                i64::from(*key)
+            }
+        });
+        Self::int64(codes.take(self.data.len()).collect(), None)
     }
 
     /// The number of nulls.
@@ -135,16 +242,28 @@ impl Array {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _ = copy;
-        if self.data.null_count() > 0 {
-            let nulls = self.data.null_count();
+        let (nulls, numpy) = (self.data.null_count(), py.import("numpy")?);
+        let is_integer = matches!(self.data.data_type(), DataType::Int8 | DataType::Int64);
+        if is_integer && nulls > 0 {
             return Err(PyValueError::new_err(format!(
                 "{nulls} nulls, which a NumPy array of integers cannot hold"
             )));
         }
+        if !is_integer {
+            // NumPy reads None as NaN in an array of numbers, and keeps it in one of objects.
+            let default = match self.data.data_type() {
+                DataType::Float64 => "float64",
+                _ => "object",
+            };
+            let array = numpy.call_method1("array", (self.tolist(py)?, default))?;
+            return match dtype {
+                Some(dtype) => array.call_method1("astype", (dtype,)),
+                None => Ok(array),
+            };
+        }
         let bytes = self.data.buffers()[0].as_slice();
-        let array = py
-            .import("numpy")?
-            .call_method1("frombuffer", (PyBytes::new(py, bytes), self.type_name()))?;
+        let array =
+            numpy.call_method1("frombuffer", (PyBytes::new(py, bytes), self.type_name()))?;
         match dtype {
             Some(dtype) => array.call_method1("astype", (dtype,)),
             None => Ok(array),

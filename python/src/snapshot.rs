@@ -2,9 +2,10 @@
 
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
-use crate::judging::{judge_arrays, nulls, threads_argument, threads_for};
+use crate::judging::{judge_arrays, judge_wide, nulls, threads_argument, threads_for};
 use crate::options::{OptionTuple, judge_options, named, one_of, parse_agent, parse_agents};
 use crate::result_array::Array;
+use crate::result_table::Table;
 use crate::verification::{Depth, Verification};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use robosieve::census::{SpellCheck, UnnamedAgent};
-use robosieve::judge::VerdictsRef;
+use robosieve::judge::{CrawlDelays, Reason, VerdictsRef};
 use robosieve::{ErrorKind, Judge, JudgeOptions, Origin};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -157,7 +158,7 @@ impl Snapshot {
             [_] => Ok(judge),
             agents => {
                 let what = format!(
-                    "agent={agent:?} names {} agents; masks() takes several",
+                    "agent={agent:?} names {} agents; give verdicts() a list, or use masks()",
                     agents.len()
                 );
                 Err(PyValueError::new_err(what))
@@ -332,6 +333,83 @@ impl Snapshot {
             |verdicts| verdicts.get(0).code(),
             Array::int8,
         )
+    }
+
+    /// One column of verdicts for each agent.
+    fn verdict_table(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agents: Vec<String>,
+        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+    ) -> PyResult<Table> {
+        let judge = self.judge(py, &agents, options)?;
+        let arrays = caught(|| url_arrays(urls))?;
+        self.verify_to(py, Depth::Judging)?;
+        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads);
+        let width = judge.agents().len();
+        let judged = detached(py, || {
+            let codes = judge_wide(&judge, &arrays, threads, width, |verdicts, rows| {
+                let (first, others) = rows.split_at_mut(width);
+                let of_agents = first.iter_mut().zip(verdicts.iter());
+                of_agents.for_each(|(code, verdict)| *code = verdict.code());
+                others
+                    .chunks_mut(width)
+                    .for_each(|row| row.copy_from_slice(first));
+                Ok(())
+            });
+            Ok(codes.map(|codes| {
+                let column = |agent| codes.iter().skip(agent).step_by(width).copied().collect();
+                let names = judge.agents().iter().map(|agent| format!("robots_{agent}"));
+                let columns = names.zip((0..width).map(column)).collect();
+                Table::int8(columns, nulls(&arrays))
+            }))
+        })?;
+        judged.map_err(|err| self.exception(py, err))?
+    }
+
+    /// One reason per URL.
+    fn reasons(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+    ) -> PyResult<Array> {
+        let judge = self.judge_of_any(py, &[], options)?;
+        let number = |reason| Reason::ALL.iter().position(|other| *other == reason);
+        let reason =
+            |verdicts: VerdictsRef<'_>| number(verdicts.reason()).unwrap_or_default() as i8;
+        self.judge_column(py, &judge, urls, threads, reason, |keys, nulls| {
+            Array::words(&Reason::ALL.map(Reason::name), keys, nulls)
+        })
+    }
+
+    /// One crawl-delay per URL, in seconds.
+    fn crawl_delays(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agent: &str,
+        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+    ) -> PyResult<Array> {
+        let judge = self.judge_one(py, agent, options)?;
+        let arrays = caught(|| url_arrays(urls))?;
+        // The delays are in the texts.
+        self.verify_to(py, Depth::Checksums)?;
+        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads);
+        let found = detached(py, || {
+            let delays = CrawlDelays::new(&judge);
+            let found = judge_wide(&judge, &arrays, threads, 1, |verdicts, rows| {
+                let delay = delays.of(&verdicts, 0)?;
+                rows.fill(delay.map(|delay| delay.as_secs_f64()));
+                Ok(())
+            });
+            Ok(found.map(|found| Array::float64(found, nulls(&arrays))))
+        })?;
+        found.map_err(|err| self.exception(py, err))?
     }
 
     /// One mask per URL.

@@ -14,7 +14,7 @@ import pyarrow
 from typing_extensions import assert_type
 
 import robosieve
-from robosieve import Array, Robots, Snapshot, Verdict
+from robosieve import Array, Robots, Snapshot, Table, Verdict
 
 Int8s = numpy.ndarray[Any, numpy.dtype[numpy.int8]]
 Int64s = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
@@ -31,12 +31,14 @@ def lists(snapshot: Snapshot, robots: Robots, urls: list[str], mixed: list[Union
     assert_type(snapshot.verdicts(urls, "GPTBot"), list[Union[Verdict, None]])
     assert_type(snapshot.verdicts(tuple(mixed), "GPTBot", threads=-1, unknown="allow"), list[Union[Verdict, None]])
     assert_type(snapshot.verdicts((url for url in urls), "GPTBot"), list[Union[Verdict, None]])
+    assert_type(snapshot.verdicts(urls, ["GPTBot", "CCBot"]), dict[str, list[Union[Verdict, None]]])
     assert_type(snapshot.masks(mixed, ["GPTBot", "CCBot"]), list[Union[int, None]])
     assert_type(robots.verdicts("GPTBot", urls, agent_match="google"), list[Union[Verdict, None]])
 
 
 def polars_columns(snapshot: Snapshot, robots: Robots, urls: polars.Series, frame: polars.DataFrame) -> None:
     assert_type(snapshot.verdicts(urls, "GPTBot"), polars.Series)
+    assert_type(snapshot.verdicts(urls, ["GPTBot"]), polars.DataFrame)
     assert_type(snapshot.masks(urls, "@ai-train"), polars.Series)
     assert_type(robots.verdicts("GPTBot", urls), polars.Series)
     # A frame with one column.
@@ -45,6 +47,7 @@ def polars_columns(snapshot: Snapshot, robots: Robots, urls: polars.Series, fram
 
 def pandas_columns(snapshot: Snapshot, robots: Robots, urls: pandas.Series[str], index: pandas.Index[str]) -> None:
     assert_type(snapshot.verdicts(urls, "GPTBot"), "pandas.Series[Any]")
+    assert_type(snapshot.verdicts(urls, ("GPTBot", "CCBot")), pandas.DataFrame)
     assert_type(snapshot.masks(urls, "GPTBot,CCBot"), "pandas.Series[Any]")
     assert_type(robots.verdicts("GPTBot", urls), "pandas.Series[Any]")
     assert_type(snapshot.verdicts(index, "GPTBot"), "pandas.Index[Any]")
@@ -54,6 +57,7 @@ def pyarrow_columns(
     snapshot: Snapshot, robots: Robots, urls: pyarrow.StringArray, chunks: pyarrow.ChunkedArray[pyarrow.StringScalar]
 ) -> None:
     assert_type(snapshot.verdicts(urls, "GPTBot"), "pyarrow.Array[Any]")
+    assert_type(snapshot.verdicts(urls, ["@ai"]), pyarrow.Table)
     assert_type(snapshot.masks(urls, "GPTBot"), "pyarrow.Array[Any]")
     assert_type(robots.verdicts("GPTBot", urls), "pyarrow.Array[Any]")
     assert_type(snapshot.verdicts(chunks, "GPTBot"), "pyarrow.ChunkedArray[Any]")
@@ -61,12 +65,14 @@ def pyarrow_columns(
 
 def numpy_arrays(snapshot: Snapshot, robots: Robots, urls: numpy.ndarray[Any, Any]) -> None:
     assert_type(snapshot.verdicts(urls, "GPTBot"), Int8s)
+    assert_type(snapshot.verdicts(urls, ["GPTBot", "CCBot"]), Int8s)
     assert_type(snapshot.masks(urls, "GPTBot"), Int64s)
     assert_type(robots.verdicts("GPTBot", urls), Int8s)
 
 
 def other_arrow_objects(snapshot: Snapshot, robots: Robots, urls: Stream, array: Array) -> None:
     assert_type(snapshot.verdicts(urls, "GPTBot"), Array)
+    assert_type(snapshot.verdicts(urls, ["GPTBot"]), Table)
     assert_type(snapshot.masks(urls, "GPTBot"), Array)
     assert_type(robots.verdicts("GPTBot", urls), Array)
     assert_type(snapshot.masks(array, "GPTBot"), Array)

@@ -38,6 +38,8 @@ def front_doors(snapshot: Any, folder: Path) -> dict[str, tuple[Callable[..., An
     return {
         "verdict": (lambda agent, **options: opened.verdict(NEWS, agent, **options), line()),
         "verdicts": (lambda agent, **options: opened.verdicts([NEWS], agent, **options), line()),
+        "verdicts, a list": (lambda agent, **options: opened.verdicts([NEWS], [agent], **options), line()),
+        "crawl_delays": (lambda agent, **options: opened.crawl_delays([NEWS], agent, **options), line()),
         "masks": (lambda agent, **options: opened.masks([NEWS], ["CCBot", agent], **options), line()),
         "explain": (lambda agent, **options: opened.explain(NEWS, agent, **options), line()),
         "crawl_delay": (lambda agent, **options: opened.crawl_delay(NEWS, agent, **options), line()),

@@ -1,0 +1,55 @@
+//! The origins of a column of URLs, which need no snapshot.
+
+use crate::column::url_arrays;
+use crate::errors::{caught, detached, exception};
+use crate::judging::{map_texts, nulls};
+use crate::result_array::Array;
+use pyo3::prelude::*;
+use robosieve::Origin;
+use std::ops::Range;
+
+/// One origin per URL, null for texts that are not URLs.
+#[pyfunction]
+pub(crate) fn origins(py: Python<'_>, urls: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let arrays = caught(|| url_arrays(urls))?;
+    detached(py, || {
+        // The distinct neighbours, one after the other. Rows of one site share their text.
+        let mut texts = Vec::new();
+        let mut last = Span::default();
+        let spans = map_texts(&arrays, |url| {
+            let start = texts.len();
+            if !Origin::append(url, &mut texts) {
+                return Ok(None);
+            }
+            if texts[last.range()] == texts[start..] {
+                texts.truncate(start);
+            } else {
+                last = Span {
+                    start,
+                    end: texts.len(),
+                };
+            }
+            Ok(Some(last))
+        });
+        let spans = spans.map_err(exception)?;
+        let nulls = nulls(&arrays);
+        let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        Array::texts(spans.iter().enumerate().map(|(row, span)| {
+            let span = span.filter(|_| !is_null(row))?;
+            Some(&texts[span.range()])
+        }))
+    })
+}
+
+/// The range of an origin in a text.
+#[derive(Clone, Copy, Default)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
