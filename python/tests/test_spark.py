@@ -24,7 +24,16 @@ from pathlib import Path
 import pytest
 
 import robosieve
-from robosieve.spark import InputsError, annotate_files, compile_files, filter_files, register, with_verdicts
+from robosieve.spark import (
+    InputsError,
+    annotate_files,
+    compile_files,
+    filter_files,
+    register,
+    register_origin,
+    register_reason,
+    with_verdicts,
+)
 from robosieve.spark._jobs import OutputDirectory, _Call, _groups, _write_outputs
 from robosieve.spark._paths import InputFile, check_outputs, find_inputs
 from robosieve.spark._source import snapshot_source
@@ -670,6 +679,53 @@ def test_int8_columns_of_all_ways_are_the_same(spark, program, snapshot, table, 
         output = tmp_path / "command" / part.name
         run(program, "annotate", "-q", "-s", snapshot, "-a", AGENTS, "--as", "int8", "-o", output, part)
     assert in_order(spark.read.parquet(str(tmp_path / "command")), *columns) == expected
+
+
+def test_added_columns_of_all_ways_are_those_of_one_machine(spark, snapshot, table, tmp_path):
+    add, agents = ["origin", "reason", "crawl_delay"], ["FooBot", "GPTBot"]
+    columns = ["robots_origin", "robots_reason", "robots_crawl_delay_FooBot", "robots_crawl_delay_GPTBot"]
+    frame = spark.read.parquet(str(table))
+    (urls,) = in_order(frame, "url")
+    opened = robosieve.Snapshot(snapshot)
+    expected = [opened.origins(urls), opened.reasons(urls)] + [opened.crawl_delays(urls, agent) for agent in agents]
+    assert all(len(set(values)) > 2 for values in expected)
+    judged = with_verdicts(frame, snapshot, agents, add=add)
+    assert judged.columns == ["url", "n", "robots_allowed", *columns]
+    assert [field.dataType.simpleString() for field in judged.schema[3:]] == ["string", "string", "double", "double"]
+    assert in_order(judged, *columns) == expected
+    annotate_files(spark, snapshot, table, tmp_path / "files", agents, add=add)
+    assert in_order(spark.read.parquet(str(tmp_path / "files")), *columns) == expected
+
+    register_origin(spark)
+    reason = register_reason(spark, snapshot, name="reason_strict", status_policy="strict", any_scheme=True)
+    register_reason(spark, snapshot)
+    frame.createOrReplaceTempView("added")
+    query = spark.sql("SELECT n, robots_origin(url) AS o, robots_reason(url) AS r, reason_strict(url) AS s FROM added")
+    strict = opened.reasons(urls, status_policy="strict", any_scheme=True)
+    assert in_order(query, "o", "r", "s") == [*expected[:2], strict]
+    assert in_order(frame.withColumn("s", reason("url")), "s") == [strict]
+
+
+def test_added_columns_of_nulls_bytes_and_names(spark, snapshot):
+    frame = spark.createDataFrame([(1, b"HTTPS://A.example:443/x"), (2, None), (3, b"\xff")], "n int, url binary")
+    judged = with_verdicts(frame, snapshot, "FooBot", form="int8", name="v_", add="origin")
+    assert judged.columns == ["n", "url", "v_FooBot", "v_origin"]
+    assert in_order(judged, "v_origin") == [["https://a.example", None, None]]
+    judged = with_verdicts(frame, snapshot, "FooBot", name="may", add=["crawl_delay", "reason"])
+    assert judged.columns == ["n", "url", "may", "may_reason", "may_crawl_delay_FooBot"]
+    setting = "spark.sql.execution.arrow.useLargeVarTypes"
+    spark.conf.set(setting, "true")
+    try:
+        assert in_order(judged, "may_reason") == [["unknown-origin", None, "not-a-url"]]
+        assert in_order(judged, "may_crawl_delay_FooBot") == [[None, None, None]]
+    finally:
+        spark.conf.unset(setting)
+    with pytest.raises(ValueError, match="add='reasn'; give some of 'origin', 'reason', 'crawl_delay'"):
+        with_verdicts(frame, snapshot, "FooBot", add=["reasn"])
+    with pytest.raises(ValueError, match="a column 'robots_origin' already"):
+        with_verdicts(frame.withColumnRenamed("n", "robots_origin"), snapshot, "FooBot", add="origin")
+    with pytest.raises(ValueError, match="status_policy"):
+        register_reason(spark, snapshot, status_policy="lenient")
 
 
 def test_the_driver_warns_of_misspelled_agents_once(spark, snapshot, table, tmp_path):

@@ -15,8 +15,17 @@ Python worker of Spark opens the snapshot once and checks that its content is th
 ``docs/SPARK.md`` has the settings that matter. ``python -m robosieve.spark --help`` is the command.
 """
 
-from ._columns import register, with_verdicts
+from ._columns import register, register_origin, register_reason, with_verdicts
 from ._compile import compile_files
 from ._jobs import InputsError, annotate_files, filter_files
 
-__all__ = ["InputsError", "annotate_files", "compile_files", "filter_files", "register", "with_verdicts"]
+__all__ = [
+    "InputsError",
+    "annotate_files",
+    "compile_files",
+    "filter_files",
+    "register",
+    "register_origin",
+    "register_reason",
+    "with_verdicts",
+]

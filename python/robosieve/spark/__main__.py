@@ -162,6 +162,10 @@ def _parser() -> argparse.ArgumentParser:
         help="form of verdicts: letters, jsonl or mask for lists, bits or int8 for Parquet (default: letters, bits)",
     )  # fmt: skip
     annotate.add_argument("--as-name", dest="name", metavar="NAME", help="name of the Parquet column, or prefix")
+    annotate.add_argument(
+        "--add", type=_words, metavar="NAMES",
+        help="keys of JSON lines or Parquet columns to add: origin, reason, crawl_delay, with commas between them",
+    )  # fmt: skip
     annotate.add_argument("--preferences", action="store_true", default=None, help="add statements on content use")
     keep = _add_command(commands, "filter", filter_files, "write the records that agents may fetch")
     keep.add_argument("--keep", choices=["allowed", "disallowed"], help="verdict of kept records (default: allowed)")
@@ -171,6 +175,10 @@ def _parser() -> argparse.ArgumentParser:
     keep.add_argument("--invalid-to", metavar="DIR", help="directory for records that are not URLs")
     _add_compile(commands)
     return parser
+
+
+def _words(text: str) -> list[str]:
+    return text.split(",")
 
 
 def _new_command(commands: Any, name: str, run: Any, summary: str) -> argparse.ArgumentParser:

@@ -7,9 +7,11 @@ thread judges it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import Snapshot, agents as agent_names
+from .. import Snapshot, agents as agent_names, origins
+from .._files import AddedColumn
 from .._options import Agents, Path, names
 from ._source import SnapshotSource, require_pyspark, snapshot_source, worker_options
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from typing_extensions import Unpack
 
-    from ._typing import JudgeOptions
+    from ._typing import JudgeOptions, ReasonOptions
+
+_ADDED = ("origin", "reason", "crawl_delay")
 
 
 def register(
@@ -69,6 +73,58 @@ def register(
     return spark.udf.register(name, _verdict_function(source, agent, worker_options(options)))
 
 
+def register_origin(spark: SparkSession, *, name: str = "robots_origin") -> Any:
+    """Register a SQL function that gives the origin of a URL, the key of exported tables.
+
+    Args:
+        spark: The session.
+        name: The name of the function.
+
+    Returns:
+        The function, for DataFrames. It takes a string or binary column and gives a string, as
+        :func:`robosieve.origins`: null for text that is not a URL, and for null.
+
+    Raises:
+        ImportError: PySpark is missing or older than 4.1.
+
+    It needs no snapshot. ``SELECT * FROM pages JOIN origins ON robots_origin(url) = origin`` joins
+    pages with the table of ``robosieve export``.
+    """
+    require_pyspark()
+    return spark.udf.register(name, _origin_function())
+
+
+def register_reason(
+    spark: SparkSession,
+    snapshot: Snapshot | Path,
+    *,
+    name: str = "robots_reason",
+    node_directory: Path | None = None,
+    executor_path: Path | None = None,
+    **options: Unpack[ReasonOptions],
+) -> Any:
+    """Register a SQL function that says what the verdicts on a URL rest on.
+
+    Args:
+        spark, snapshot, node_directory, executor_path: As for :func:`register`.
+        name: The name of the function.
+        options: ``status_policy``, ``any_scheme`` and ``at``, as for :class:`robosieve.Snapshot`. The
+            reason does not depend on the agent.
+
+    Returns:
+        The function, for DataFrames. It takes a string or binary column and gives a string, as
+        :meth:`robosieve.Snapshot.reasons`, such as ``rules`` or ``server-error``; null for null.
+
+    Raises:
+        ImportError, SnapshotError, TypeError, ValueError: As :func:`register`.
+    """
+    require_pyspark()
+    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    # Raises for a bad option.
+    opened.reasons([], **options)
+    return spark.udf.register(name, _reason_function(source, worker_options(options)))
+
+
 def with_verdicts(
     df: DataFrame,
     snapshot: Snapshot | Path,
@@ -77,6 +133,7 @@ def with_verdicts(
     url: str | Column = "url",
     form: Literal["bits", "int8"] = "bits",
     name: str | None = None,
+    add: AddedColumn | Sequence[AddedColumn] = (),
     node_directory: Path | None = None,
     executor_path: Path | None = None,
     **options: Unpack[JudgeOptions],
@@ -95,6 +152,8 @@ def with_verdicts(
             of :func:`register`.
         name: The name of the column (default ``robots_allowed``), or the prefix of the columns per
             agent (default ``robots_``).
+        add: Columns besides the verdicts, with the names and values of :func:`robosieve.annotate`:
+            ``"origin"``, ``"reason"``, and ``"crawl_delay"``, a double column per agent.
 
     Returns:
         The DataFrame with the new columns after the others.
@@ -119,6 +178,7 @@ def with_verdicts(
             columns[f"{'robots_' if name is None else name}{agent}"] = _verdict_function(source, agent, in_worker)(url)
     else:
         raise ValueError(f"form={form!r}; give one of 'bits', 'int8'")
+    columns.update(_added_columns(source, agents, url, form, name, add, in_worker))
     existing = {column.lower() for column in df.columns}
     for column in columns:
         if column.lower() in existing:
@@ -138,6 +198,58 @@ def _mask_function(source: SnapshotSource, agents: list[str], options: Any) -> A
         return source.open().masks(urls, agents, threads=1, **options)
 
     return _arrow_function(robots_allowed, "bigint")
+
+
+def _added_columns(
+    source: SnapshotSource,
+    agents: Agents,
+    url: str | Column,
+    form: str,
+    name: str | None,
+    add: str | Sequence[str],
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """The columns besides the verdicts, in the order and with the names of ``robosieve annotate``."""
+    added = [add] if isinstance(add, str) else list(add)
+    for column in added:
+        if column not in _ADDED:
+            raise ValueError(f"add={column!r}; give some of {', '.join(map(repr, _ADDED))}")
+    prefix = "robots_" if name is None else f"{name}_" if form == "bits" else name
+    columns = {}
+    if "origin" in added:
+        columns[f"{prefix}origin"] = _origin_function()(url)
+    if "reason" in added:
+        of_reasons: dict[str, Any] = {
+            key: options[key] for key in ("status_policy", "any_scheme", "at") if key in options
+        }
+        columns[f"{prefix}reason"] = _reason_function(source, of_reasons)(url)
+    if "crawl_delay" in added:
+        of_delays: dict[str, Any] = {key: options[key] for key in ("any_scheme", "agent_match") if key in options}
+        for agent in agent_names(agents):
+            columns[f"{prefix}crawl_delay_{agent}"] = _delay_function(source, agent, of_delays)(url)
+    return columns
+
+
+def _origin_function() -> Any:
+    def robots_origin(urls: Any) -> Any:
+        return origins(urls)
+
+    return _arrow_function(robots_origin, "string")
+
+
+def _reason_function(source: SnapshotSource, options: dict[str, Any]) -> Any:
+    def robots_reason(urls: Any) -> Any:
+        # Spark takes no dictionaries.
+        return source.open().reasons(urls, threads=1, **options).dictionary_decode()
+
+    return _arrow_function(robots_reason, "string")
+
+
+def _delay_function(source: SnapshotSource, agent: str, options: dict[str, Any]) -> Any:
+    def robots_crawl_delay(urls: Any) -> Any:
+        return source.open().crawl_delays(urls, agent, threads=1, **options)
+
+    return _arrow_function(robots_crawl_delay, "double")
 
 
 def _arrow_function(function: Any, returns: str) -> Any:

@@ -84,8 +84,8 @@ def annotate_files(
             little, and at most 10,000.
         threads: The threads of a task. The default is its number of cores, ``spark.task.cpus``.
         overwrite: Replace outputs that exist. Each is replaced when the new one is complete.
-        options: As for :func:`robosieve.annotate`: ``form``, ``name``, ``preferences``, ``field``,
-            ``input_format``, ``header``, ``delimiter``, ``json_key``, ``default_scheme``, ``host``,
+        options: As for :func:`robosieve.annotate`: ``form``, ``name``, ``add``, ``preferences``,
+            ``field``, ``input_format``, ``header``, ``delimiter``, ``json_key``, ``default_scheme``, ``host``,
             ``status_policy``, ``unknown``, ``any_scheme``, ``at``, ``agent_match`` and
             ``strict_agents``.
 

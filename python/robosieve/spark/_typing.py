@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, TypedDict
 
-from .._files import InputFormat
+from .._files import AddedColumn, InputFormat
+from .._options import StatusPolicy, Time
 from .._typing import JudgeOptions as JudgeOptions
+
+
+class ReasonOptions(TypedDict, total=False):
+    """The options that reasons depend on: see :class:`robosieve.Snapshot`."""
+
+    status_policy: StatusPolicy | None
+    any_scheme: bool
+    at: Time | None
 
 
 class RecordOptions(JudgeOptions, total=False):
@@ -25,6 +35,7 @@ class AnnotateOptions(RecordOptions, total=False):
 
     form: Literal["letters", "jsonl", "mask", "bits", "int8"] | None
     name: str | None
+    add: AddedColumn | Sequence[AddedColumn]
     preferences: bool
 
 
