@@ -27,8 +27,8 @@ pub(crate) struct AnnotateArgs {
     pub output: Option<PathBuf>,
     /// Add keys or columns
     ///
-    /// JSON lines (--as jsonl) get keys after the verdicts, and Parquet files columns. Several names
-    /// are separated by commas.
+    /// JSON lines (--as jsonl) get keys after the verdicts, and Parquet files columns. Several
+    /// names are separated by commas.
     #[arg(
         long,
         value_parser = named::<AddedColumn>(),

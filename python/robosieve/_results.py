@@ -43,7 +43,7 @@ def like(column: Any, result: Array, name: str, to_list: Callable[[Array], list[
 
 
 def table_like(column: Any, result: Table, to_list: Callable[[Array], list[Any]]) -> Any:
-    """The columns of the result as a table of the library of the column: see `Snapshot.verdicts`."""
+    """The result as a table of the column's library: see `Snapshot.verdicts`."""
     library, kind = library_of(column), type(column).__name__
     if library == "pyarrow":
         import pyarrow
@@ -89,11 +89,12 @@ def _pandas(column: Any, result: Array, name: str) -> Any:
         return pandas.Series(values, index=column.index, name=name)
     if isinstance(column, pandas.Index):
         return pandas.Index(values, name=name)
-    return values if isinstance(values, pandas.api.extensions.ExtensionArray) else pandas.array(values)
+    is_extension = isinstance(values, pandas.api.extensions.ExtensionArray)
+    return values if is_extension else pandas.array(values)
 
 
 def _pandas_values(result: Array) -> Any:
-    """The values as a NumPy array, or as an array of pandas if NumPy has none with nulls or texts."""
+    """The values as a NumPy array; with nulls, and for texts, as an array of pandas."""
     import pandas
 
     if result.type == "dictionary":

@@ -353,8 +353,8 @@ class Snapshot:
                 large_string, string_view, binary or a dictionary of these, or a sequence of str,
                 bytes and None. Arrow memory is judged in place.
             agent: The product token of the crawler, such as ``"GPTBot"``, or a chain of fallbacks,
-                ``"Googlebot-Image:Googlebot"``. A list of names and sets gives a table with a column
-                for each agent.
+                ``"Googlebot-Image:Googlebot"``. A list of names and sets gives a table with a
+                column for each agent.
             threads: The number of threads, or -1 for one per core. The default is 1 below 65,536
                 rows, else one per core.
 
@@ -364,9 +364,10 @@ class Snapshot:
             list of :class:`Verdict`; any other Arrow object gets an :class:`Array`.
 
             For a list of agents, a table with the columns ``robots_GPTBot`` and so on, as
-            ``robosieve annotate --as int8`` names them: a ``pyarrow.Table``, a DataFrame of Polars or
-            pandas (with the index of the Series), an array of n rows in NumPy, for a sequence a dict
-            of lists, for any other Arrow object a :class:`Table`. All agents are judged in one pass.
+            ``robosieve annotate --as int8`` names them. It is a ``pyarrow.Table``, a DataFrame of
+            Polars or pandas (with the index of the Series), an array of n rows in NumPy, for a
+            sequence a dict of lists, and for any other Arrow object a :class:`Table`. All agents
+            are judged in one pass.
 
         Raises:
             TypeError: ``urls`` is of another type.

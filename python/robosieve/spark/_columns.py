@@ -108,8 +108,8 @@ def register_reason(
     Args:
         spark, snapshot, node_directory, executor_path: As for :func:`register`.
         name: The name of the function.
-        options: ``status_policy``, ``any_scheme`` and ``at``, as for :class:`robosieve.Snapshot`. The
-            reason does not depend on the agent.
+        options: ``status_policy``, ``any_scheme`` and ``at``, as for
+            :class:`robosieve.Snapshot`. The reason does not depend on the agent.
 
     Returns:
         The function, for DataFrames. It takes a string or binary column and gives a string, as
@@ -209,7 +209,7 @@ def _added_columns(
     add: str | Sequence[str],
     options: dict[str, Any],
 ) -> dict[str, Any]:
-    """The columns besides the verdicts, in the order and with the names of ``robosieve annotate``."""
+    """The columns besides the verdicts, as ``robosieve annotate`` orders and names them."""
     added = [add] if isinstance(add, str) else list(add)
     for column in added:
         if column not in _ADDED:
