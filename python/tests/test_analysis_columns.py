@@ -235,6 +235,18 @@ def test_reasons_depend_on_policy_scheme_and_time(snapshot: robosieve.Snapshot, 
     assert snapshot.reasons(urls, at="2026-08-10") != snapshot.reasons(urls)
 
 
+def test_reasons_are_those_of_a_report(
+    program: Path, small: Path, snapshot: robosieve.Snapshot, lines: list[bytes], tmp_path: Path
+) -> None:
+    report = tmp_path / "report.json"
+    command = [program, "report", "-q", "-s", small, "-a", AGENT, SMALL / "urls.txt", "--json-to", report]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    counted = {row["basis"]: row["urls"] for row in json.loads(report.read_text())["bases"]}
+    reasons = snapshot.reasons(lines)
+    assert {reason: reasons.count(reason) for reason in counted} == counted
+    assert sum(counted.values()) == len(lines)
+
+
 def test_sets_and_single_agents_of_lists(snapshot: robosieve.Snapshot, urls: list[str]) -> None:
     assert snapshot.verdicts(urls, ["GPTBot"]) == {"robots_GPTBot": snapshot.verdicts(urls, "GPTBot")}
     members = robosieve.agents("@ai")
