@@ -4,19 +4,18 @@
 //! may be larger than memory. The consumer may read on any thread, with or without the
 //! interpreter's lock, so nothing here uses Python after the stream is made.
 
-use crate::errors::{caught, exception};
+use crate::errors::exception;
 use crate::judging::{threads_argument, threads_for};
 use crate::options::{OptionTuple, named, one_of};
+use crate::result_table::{schema_capsule, stream_capsule};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
-use arrow_array::ffi::FFI_ArrowSchema;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
     TimestampMicrosecondArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::ThreadPoolBuilder;
@@ -121,11 +120,7 @@ impl ExportedTable {
 
     /// The types, by the Arrow PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        caught(|| {
-            let schema = FFI_ArrowSchema::try_from(self.schema.as_ref());
-            let schema = schema.map_err(|err| PyRuntimeError::new_err(err.to_string()))?;
-            PyCapsule::new_with_value(py, schema, c"arrow_schema")
-        })
+        schema_capsule(py, &self.schema)
     }
 
     /// The types and the rows, by the Arrow PyCapsule interface. Each call gives a stream of all
@@ -138,17 +133,14 @@ impl ExportedTable {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A producer may ignore the request, which is a wish.
         drop(requested_schema);
-        caught(|| {
-            let stream = RowStream {
-                request: self.request.clone(),
-                schema: Arc::clone(&self.schema),
-                position: ExportPosition::default(),
-                batches: VecDeque::new(),
-                is_at_end: false,
-            };
-            let stream = FFI_ArrowArrayStream::new(Box::new(stream));
-            PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
-        })
+        let rows = RowStream {
+            request: self.request.clone(),
+            schema: Arc::clone(&self.schema),
+            position: ExportPosition::default(),
+            batches: VecDeque::new(),
+            is_at_end: false,
+        };
+        stream_capsule(py, rows)
     }
 }
 

@@ -55,22 +55,8 @@ pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> usize {
     }
 }
 
-/// Judges the rows of all arrays into one value per row: `value` of the verdicts. Rows that are
-/// null get any value.
-pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
-    judge: &Judge,
-    arrays: &[ArrayData],
-    threads: usize,
-    value: impl Fn(VerdictsRef<'_>) -> T + Sync,
-) -> Result<Vec<T>> {
-    judge_wide(judge, arrays, threads, 1, |verdicts, rows| {
-        rows.fill(value(verdicts));
-        Ok(())
-    })
-}
-
-/// As [`judge_arrays`], with `width` values per row, one row after the other. `fill` sets the values
-/// of neighbouring rows with the same verdicts.
+/// Judges the rows of all arrays into `width` values per row, one row after the other. `fill` sets
+/// the values of neighbouring rows with the same verdicts. Rows that are null get any value.
 pub(crate) fn judge_wide<T: Copy + Default + Send + Sync>(
     judge: &Judge,
     arrays: &[ArrayData],

@@ -2,11 +2,10 @@
 
 use crate::errors::caught;
 use crate::result_array::{Array, unexpected};
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, Int8Array, RecordBatch, RecordBatchIterator};
+use arrow_array::{ArrayRef, Int8Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_buffer::NullBuffer;
-use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -37,20 +36,6 @@ impl Table {
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema, arrays).map_err(unexpected)?;
         Ok(Self { batch })
-    }
-
-    /// The rows as an array of structs, which is a batch of Arrow's C interface.
-    fn structs(&self) -> PyResult<ArrayData> {
-        let columns = self.batch.columns().iter();
-        ArrayData::builder(self.data_type())
-            .len(self.batch.num_rows())
-            .child_data(columns.map(|column| column.to_data()).collect())
-            .build()
-            .map_err(unexpected)
-    }
-
-    fn data_type(&self) -> DataType {
-        DataType::Struct(self.batch.schema().fields().clone())
     }
 }
 
@@ -96,29 +81,7 @@ impl Table {
 
     /// The types, by the Arrow PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        caught(|| {
-            let schema = FFI_ArrowSchema::try_from(&self.data_type()).map_err(unexpected)?;
-            PyCapsule::new_with_value(py, schema, c"arrow_schema")
-        })
-    }
-
-    /// The types and one batch, by the Arrow PyCapsule interface. The memory is shared.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // A producer may ignore the request, which is a wish.
-        drop(requested_schema);
-        caught(|| {
-            let exported = to_ffi(&self.structs()?).map_err(unexpected)?;
-            let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) = exported;
-            Ok((
-                PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
-                PyCapsule::new_with_value(py, array, c"arrow_array")?,
-            ))
-        })
+        schema_capsule(py, &self.batch.schema())
     }
 
     /// The types and the rows as a stream of one batch, by the Arrow PyCapsule interface. The memory
@@ -129,12 +92,32 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may ignore the request, which is a wish.
         drop(requested_schema);
-        caught(|| {
-            let batches = [Ok(self.batch.clone())];
-            let batches = RecordBatchIterator::new(batches, self.batch.schema());
-            let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-            PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
-        })
+        let batches = [Ok(self.batch.clone())];
+        let batches = RecordBatchIterator::new(batches, self.batch.schema());
+        stream_capsule(py, batches)
     }
+}
+
+/// The types of columns, by the Arrow PyCapsule interface.
+pub(crate) fn schema_capsule<'py>(
+    py: Python<'py>,
+    schema: &Schema,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    caught(|| {
+        let schema = FFI_ArrowSchema::try_from(schema).map_err(unexpected)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    })
+}
+
+/// The types and the batches of columns, by the Arrow PyCapsule interface.
+pub(crate) fn stream_capsule<'py>(
+    py: Python<'py>,
+    batches: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    caught(|| {
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    })
 }

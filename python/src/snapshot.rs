@@ -2,7 +2,7 @@
 
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
-use crate::judging::{judge_arrays, judge_wide, nulls, threads_argument, threads_for};
+use crate::judging::{judge_wide, nulls, threads_argument, threads_for};
 use crate::options::{OptionTuple, judge_options, named, one_of, parse_agent, parse_agents};
 use crate::result_array::Array;
 use crate::result_table::Table;
@@ -188,8 +188,8 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Judges a column without the interpreter's lock. `value` is the value of a row, and `finish`
-    /// makes an array of all values and the nulls of the column.
+    /// Judges a column without the interpreter's lock, one value per row. `value` is the value of a
+    /// row, and `finish` makes an array of all values and the nulls of the column.
     fn judge_column<T: Copy + Default + Send + Sync>(
         &self,
         py: Python<'_>,
@@ -199,15 +199,52 @@ impl Snapshot {
         value: impl Fn(VerdictsRef<'_>) -> T + Send + Sync,
         finish: impl FnOnce(Vec<T>, Option<NullBuffer>) -> PyResult<Array> + Send,
     ) -> PyResult<Array> {
-        let arrays = caught(|| url_arrays(urls))?;
-        self.verify_to(py, Depth::Judging)?;
-        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads);
+        let column = Column {
+            judge,
+            urls,
+            threads,
+            width: 1,
+            depth: Depth::Judging,
+        };
+        let fill = |verdicts: VerdictsRef<'_>, rows: &mut [T]| {
+            rows.fill(value(verdicts));
+            Ok(())
+        };
+        self.judge_wide_column(py, column, fill, finish)
+    }
+
+    /// Judges a column without the interpreter's lock, `width` values per row. `fill` sets the values
+    /// of neighbouring rows with the same verdicts, and `finish` makes the result of all values and
+    /// the nulls of the column.
+    fn judge_wide_column<T: Copy + Default + Send + Sync, R: Send>(
+        &self,
+        py: Python<'_>,
+        column: Column<'_, '_>,
+        fill: impl Fn(VerdictsRef<'_>, &mut [T]) -> robosieve::Result<()> + Send + Sync,
+        finish: impl FnOnce(Vec<T>, Option<NullBuffer>) -> PyResult<R> + Send,
+    ) -> PyResult<R> {
+        let arrays = caught(|| url_arrays(column.urls))?;
+        self.verify_to(py, column.depth)?;
+        let rows = arrays.iter().map(ArrayData::len).sum();
+        let threads = threads_for(rows, column.threads);
+        let (judge, width) = (column.judge, column.width);
         let judged = detached(py, || {
-            let values = judge_arrays(judge, &arrays, threads, value);
+            let values = judge_wide(judge, &arrays, threads, width, fill);
             Ok(values.map(|values| finish(values, nulls(&arrays))))
         })?;
         judged.map_err(|err| self.exception(py, err))?
     }
+}
+
+/// A column of URLs, and how it is judged.
+struct Column<'j, 'py> {
+    judge: &'j Judge,
+    urls: &'j Bound<'py, PyAny>,
+    threads: Option<usize>,
+    /// The values per row.
+    width: usize,
+    /// The depth to which the snapshot is verified first.
+    depth: Depth,
 }
 
 impl Snapshot {
@@ -345,28 +382,28 @@ impl Snapshot {
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Table> {
         let judge = self.judge(py, &agents, options)?;
-        let arrays = caught(|| url_arrays(urls))?;
-        self.verify_to(py, Depth::Judging)?;
-        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads);
         let width = judge.agents().len();
-        let judged = detached(py, || {
-            let codes = judge_wide(&judge, &arrays, threads, width, |verdicts, rows| {
-                let (first, others) = rows.split_at_mut(width);
-                let of_agents = first.iter_mut().zip(verdicts.iter());
-                of_agents.for_each(|(code, verdict)| *code = verdict.code());
-                others
-                    .chunks_mut(width)
-                    .for_each(|row| row.copy_from_slice(first));
-                Ok(())
-            });
-            Ok(codes.map(|codes| {
-                let column = |agent| codes.iter().skip(agent).step_by(width).copied().collect();
-                let names = judge.agents().iter().map(|agent| format!("robots_{agent}"));
-                let columns = names.zip((0..width).map(column)).collect();
-                Table::int8(columns, nulls(&arrays))
-            }))
-        })?;
-        judged.map_err(|err| self.exception(py, err))?
+        let column = Column {
+            judge: &judge,
+            urls,
+            threads,
+            width,
+            depth: Depth::Judging,
+        };
+        let fill = |verdicts: VerdictsRef<'_>, rows: &mut [i8]| {
+            let (first, others) = rows.split_at_mut(width);
+            let of_agents = first.iter_mut().zip(verdicts.iter());
+            of_agents.for_each(|(code, verdict)| *code = verdict.code());
+            others
+                .chunks_mut(width)
+                .for_each(|row| row.copy_from_slice(first));
+            Ok(())
+        };
+        self.judge_wide_column(py, column, fill, |codes, nulls| {
+            let column = |agent| codes.iter().skip(agent).step_by(width).copied().collect();
+            let names = judge.agents().iter().map(|agent| format!("robots_{agent}"));
+            Table::int8(names.zip((0..width).map(column)).collect(), nulls)
+        })
     }
 
     /// One reason per URL.
@@ -396,20 +433,21 @@ impl Snapshot {
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
-        let arrays = caught(|| url_arrays(urls))?;
-        // The delays are in the texts.
-        self.verify_to(py, Depth::Checksums)?;
-        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads);
-        let found = detached(py, || {
-            let delays = CrawlDelays::new(&judge);
-            let found = judge_wide(&judge, &arrays, threads, 1, |verdicts, rows| {
-                let delay = delays.of(&verdicts, 0)?;
-                rows.fill(delay.map(|delay| delay.as_secs_f64()));
-                Ok(())
-            });
-            Ok(found.map(|found| Array::float64(found, nulls(&arrays))))
-        })?;
-        found.map_err(|err| self.exception(py, err))?
+        let delays = CrawlDelays::new(&judge);
+        let column = Column {
+            judge: &judge,
+            urls,
+            threads,
+            width: 1,
+            // The delays are in the texts.
+            depth: Depth::Checksums,
+        };
+        let fill = |verdicts: VerdictsRef<'_>, rows: &mut [Option<f64>]| {
+            let delay = delays.of(&verdicts, 0)?;
+            rows.fill(delay.map(|delay| delay.as_secs_f64()));
+            Ok(())
+        };
+        self.judge_wide_column(py, column, fill, Array::float64)
     }
 
     /// One mask per URL.
