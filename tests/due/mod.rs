@@ -1,6 +1,8 @@
 //! `due`: the robots.txt URLs of unknown origins and of stale ones.
 
 mod crawl;
+#[cfg(unix)]
+mod refresh;
 
 use crate::command::{Ran, checkout, robosieve, robosieve_with};
 use crate::outputs::parquet;
