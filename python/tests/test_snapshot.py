@@ -176,7 +176,7 @@ def test_bad_agents(snapshot: Snapshot) -> None:
             snapshot.verdicts([SHOP], agent)
         with pytest.raises(ValueError):
             snapshot.verdict(SHOP, agent)
-    with pytest.raises(ValueError, match='agent="@ai" names [0-9]+ agents; masks.. takes several'):
+    with pytest.raises(ValueError, match='agent="@ai" names [0-9]+ agents; give verdicts.. a list'):
         snapshot.verdicts([SHOP], "@ai")
     with pytest.raises(ValueError, match='no agent; name one, such as "GPTBot"'):
         snapshot.masks([SHOP], [])
