@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use robosieve::judge::VerdictsRef;
 use robosieve::threads::{cores, max_threads};
 use robosieve::{Error, ErrorKind, Judge, Result};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -121,7 +122,7 @@ impl<T: Copy> Task<'_, T> {
             return Ok(());
         };
         let mut filled = Ok(());
-        judge.judge_rows(rows, |rows, verdicts| {
+        let mut each = |rows: Range<usize>, verdicts: VerdictsRef<'_>| {
             let of_rows = fill(
                 verdicts,
                 &mut self.out[rows.start * width..rows.end * width],
@@ -129,7 +130,10 @@ impl<T: Copy> Task<'_, T> {
             if of_rows.is_err() {
                 filled = of_rows;
             }
-        })?;
+        };
+        // A trait object, so that judging is compiled once and not for each kind of value.
+        let each: &mut dyn FnMut(Range<usize>, VerdictsRef<'_>) = &mut each;
+        judge.judge_rows(rows, each)?;
         filled
     }
 }
