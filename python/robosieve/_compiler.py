@@ -10,6 +10,7 @@ from typing import Any, Literal, Union
 from . import _native
 from ._options import Path, Time, paths, seconds
 from ._results import library_of
+from ._store import Staging, is_uri, is_visible, locate
 
 #: The rules that a snapshot is compiled for: Google's parser, or RFC 9309 to the letter.
 Profile = Literal["google", "rfc9309"]
@@ -38,6 +39,7 @@ class Compiler:
         temp_dir: The directory of temporary files; the default is that of the system. Ten million
             captures take less than 10 GB there.
         threads: The number of threads; the default, like -1, is one per core.
+        filesystem: For archives, outputs and ``previous`` in a store: see :func:`robosieve.filter`.
 
     The newest capture of an origin wins; the order of the calls does not matter. About 50 bytes per
     capture come on top of ``memory``.
@@ -48,7 +50,7 @@ class Compiler:
         ValueError: An unknown profile, or a bad time.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_filesystem", "_native", "_stored")
 
     def __init__(
         self,
@@ -60,16 +62,24 @@ class Compiler:
         memory: int | None = None,
         temp_dir: Path | None = None,
         threads: int | None = None,
+        filesystem: Any = None,
     ) -> None:
-        old = None if previous is None else os.fspath(previous)
         directory = None if temp_dir is None else os.fspath(temp_dir)
-        self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, memory, directory, threads)
+        self._filesystem = filesystem
+        #: The archives of stores that were added, which no output may overwrite.
+        self._stored: dict[str, str] = {}
+        with Staging([] if previous is None else [os.fspath(previous)], filesystem=filesystem) as files:
+            # The file stays mapped after it is removed.
+            old = files.inputs[0] if files.inputs else None
+            self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, memory, directory, threads)
 
     def add_path(self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None) -> None:
         """Add archives: WARC and JSONL files (plain, gzip, zstd), captures files and directories.
 
         Args:
-            archives: A path, or several.
+            archives: A path, or several. Those of a store, such as ``s3://bucket/robots.warc.gz`` or
+                all files below ``s3://bucket/robots/``, are downloaded one after the other, so the
+                directory of temporary files (``TMPDIR``) has one at a time.
             progress: A function to call some ten times a second, with the number of bytes read.
 
         Raises:
@@ -77,7 +87,25 @@ class Compiler:
             RobosieveError: An archive is damaged or of an unknown format. The compiler cannot be
                 used any more.
         """
-        self._native.add_paths(paths(archives), progress)
+        given = paths(archives)
+        local = [path for path in given if not is_uri(path)]
+        stored = [file for path in given if is_uri(path) for file in self._files_of(path)]
+        if local or not stored:
+            self._native.add_paths(local, progress)
+        for file in stored:
+            with Staging([file], filesystem=self._filesystem) as files:
+                self._native.add_paths(files.inputs, progress)
+
+    def _files_of(self, uri: str) -> list[str]:
+        """The file of a store, or all below a prefix."""
+        location = locate(uri, self._filesystem)
+        try:
+            location.size()
+            found = [location]
+        except IsADirectoryError:
+            found = [location.below(name) for name, _ in location.files() if is_visible(name)]
+        self._stored.update({file.uri: "an archive that was added" for file in found})
+        return [file.uri for file in found]
 
     def add_response(
         self,
@@ -173,8 +201,7 @@ class Compiler:
             OSError: The file cannot be written.
             ValueError: The file is one of the archives.
         """
-        report: dict[str, Any] = json.loads(self._native.write(os.fspath(path)))
-        return report
+        return self._written(path, self._native.write)
 
     def to_bytes(self) -> bytes:
         """The snapshot as bytes, for :meth:`Snapshot.from_bytes`: those that :meth:`write` writes.
@@ -203,7 +230,12 @@ class Compiler:
             RobosieveError: The compiler has a previous snapshot, which keeps no captures.
             ValueError: The file is one of the archives.
         """
-        report: dict[str, Any] = json.loads(self._native.write_captures(os.fspath(path)))
+        return self._written(path, self._native.write_captures)
+
+    def _written(self, path: Path, write: Callable[[str], str]) -> dict[str, Any]:
+        with Staging([], [os.fspath(path)], self._filesystem, guarded=self._stored) as files:
+            report: dict[str, Any] = json.loads(write(str(files.outputs[0])))
+            files.upload()
         return report
 
 
@@ -244,13 +276,14 @@ def compile(
     skip_damaged: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    filesystem: Any = None,
 ) -> dict[str, Any]:
     """Compile archives of robots.txt files into a snapshot, as ``robosieve compile`` does.
 
     Args:
         archives: WARC and JSONL files (plain, gzip, zstd), captures files, and directories.
         output: The snapshot to write.
-        profile, previous, as_of, skip_damaged, threads: As for :class:`Compiler`.
+        profile, previous, as_of, skip_damaged, threads, filesystem: As for :class:`Compiler`.
         progress: As for :meth:`Compiler.add_path`.
 
     Returns:
@@ -262,6 +295,8 @@ def compile(
         SnapshotError: ``previous`` is damaged.
         ValueError: A bad option, or ``output`` is one of the archives.
     """
-    compiler = Compiler(profile, previous=previous, as_of=as_of, skip_damaged=skip_damaged, threads=threads)
+    compiler = Compiler(
+        profile, previous=previous, as_of=as_of, skip_damaged=skip_damaged, threads=threads, filesystem=filesystem
+    )
     compiler.add_path(archives, progress=progress)
     return compiler.write(output)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from . import _native
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, names, paths, seconds
 from ._snapshot import Snapshot
+from ._store import Staging
 
 #: The format of a list. The default follows from its name and content.
 InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
@@ -17,13 +18,13 @@ InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
 AddedColumn = Literal["origin", "reason", "crawl_delay"]
 
 
-def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool) -> Any:
-    """The native snapshot of a snapshot or of its path. The spelling of the agents is checked."""
+def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool, filesystem: Any) -> Snapshot:
+    """A snapshot, or that of a path. The spelling of the agents is checked."""
     if not isinstance(snapshot, (Snapshot, str, os.PathLike)):
         raise TypeError(f"snapshot is of type {type(snapshot).__name__}; give a Snapshot, or the path of one")
-    opened = snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)
+    opened = snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot, filesystem=filesystem)
     opened._check_spelling(agents, strict_agents)
-    return opened._native
+    return opened
 
 
 def _as_dict(counts: str) -> dict[str, Any]:
@@ -60,6 +61,7 @@ def annotate(
     at: Time | None = None,
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
+    filesystem: Any = None,
 ) -> dict[str, Any]:
     """Write every record of the inputs with its verdicts, as ``robosieve annotate`` does.
 
@@ -67,7 +69,9 @@ def annotate(
         snapshot: A snapshot, or its path. Its checksums are verified, once per process, unless it
             was opened with ``verify=False``.
         inputs: Lists of URLs (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), Parquet files,
-            or WARC, WET and WAT files. Several are written one after the other.
+            or WARC, WET and WAT files. Several are written one after the other. Like the snapshot
+            and the output, they may be in a store, such as ``s3://bucket/urls.txt``: see
+            :func:`filter`.
         output: The file to write: Parquet for Parquet, else lines; a record of a WARC file becomes a
             line. The extensions .gz and .zst compress lines.
         agents: As for :meth:`Snapshot.masks`; files may have any number.
@@ -96,6 +100,7 @@ def annotate(
         threads: The number of threads; the default, like -1, is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
         status_policy, unknown, any_scheme, at, agent_match, strict_agents: See :class:`Snapshot`.
+        filesystem: For URIs: see :func:`filter`.
 
     Returns:
         The counts ``lines``, ``allowed``, ``disallowed``, ``unknown``, ``invalid``, ``bytes``,
@@ -103,6 +108,7 @@ def annotate(
         several agents counts as allowed if all of them may fetch it.
 
     Raises:
+        ImportError: The library for a store is missing. The message names it.
         OSError: A file cannot be read or written: ``FileNotFoundError`` for a missing one, or for an
             output in a missing folder.
         RobosieveError: An input is damaged or has no URL.
@@ -114,20 +120,23 @@ def annotate(
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     specs = names(agents)
-    counts: str = _native.annotate(
-        _opened(snapshot, specs, strict_agents),
-        paths(inputs),
-        os.fspath(output),
-        specs,
-        form,
-        name,
-        [add] if isinstance(add, str) else list(add),
-        preferences,
-        records,
-        options,
-        threads,
-        progress,
-    )
+    opened = _opened(snapshot, specs, strict_agents, filesystem)
+    with Staging(paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
+        counts: str = _native.annotate(
+            opened._native,
+            files.inputs,
+            str(files.outputs[0]),
+            specs,
+            form,
+            name,
+            [add] if isinstance(add, str) else list(add),
+            preferences,
+            records,
+            options,
+            threads,
+            progress,
+        )
+        files.upload()
     return _as_dict(counts)
 
 
@@ -158,6 +167,7 @@ def filter(
     at: Time | None = None,
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
+    filesystem: Any = None,
 ) -> dict[str, Any]:
     """Write every record of the inputs to the output of its verdict, as ``robosieve filter`` does.
 
@@ -174,6 +184,15 @@ def filter(
         field, input_format, header, delimiter, json_key, default_scheme, host, threads,
         progress, status_policy, unknown, any_scheme, at, agent_match, strict_agents: As for
             :func:`annotate`.
+        filesystem: The file system of the URIs among the paths: one of ``pyarrow.fs`` or fsspec. By
+            default pyarrow's for the scheme (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``), with the
+            options and credentials that it takes from the URI and the environment; for other schemes
+            fsspec's. Uploads to S3 need s3fs.
+
+    Inputs, outputs and the snapshot may be URIs of a store. Inputs are downloaded to a directory of
+    temporary files (``TMPDIR``), where outputs are written; both are removed at the end. It needs the
+    space of both. An object appears complete or not at all. Objects appear one after the other, after
+    the local files.
 
     Returns:
         The counts, as :func:`annotate`; ``agent_allowed`` is empty. ``unknown`` counts the records
@@ -182,7 +201,7 @@ def filter(
         this count is 0.
 
     Raises:
-        OSError, RobosieveError, ValueError: As :func:`annotate`.
+        ImportError, OSError, RobosieveError, ValueError: As :func:`annotate`.
 
     Every record goes to exactly one output, in order. Lines and the records of WARC files keep their
     bytes, and gzip members are copied. The outputs appear together when they are complete.
@@ -191,8 +210,10 @@ def filter(
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
     specs = names(agents)
-    opened = _opened(snapshot, specs, strict_agents)
-    counts: str = _native.filter(
-        opened, paths(inputs), outputs, specs, keep, require, records, options, threads, progress
-    )
+    opened = _opened(snapshot, specs, strict_agents, filesystem)
+    with Staging(paths(inputs), outputs, filesystem, guarded=opened._guarded()) as files:
+        counts: str = _native.filter(
+            opened._native, files.inputs, files.outputs, specs, keep, require, records, options, threads, progress
+        )
+        files.upload()
     return _as_dict(counts)

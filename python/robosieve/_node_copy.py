@@ -18,19 +18,25 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Any
 
 from . import _native
 from ._options import Path
+from ._store import Location, is_uri, locate, require_space
 
 #: The seconds between two attempts to lock.
 _POLL = 0.05
 _CHUNK = 4 << 20
+#: The first bytes of a snapshot, and the length of its header, which ends with the checksum
+#: (docs/FORMAT.md).
+_MAGIC, _HEADER = b"RSIEVE\x1a\n", 40
 #: Permissions to write for users other than the owner.
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-def node_copy(source: Path, directory: Path, *, timeout: float = 1800.0) -> str:
+def node_copy(source: Path, directory: Path, *, timeout: float = 1800.0, filesystem: Any = None) -> str:
     """Copy a snapshot to a local directory, once for all processes of this user on a machine.
 
     The copy's name holds the checksum of the snapshot, so another content gets another name. A
@@ -38,12 +44,15 @@ def node_copy(source: Path, directory: Path, *, timeout: float = 1800.0) -> str:
     checksums are right. A copy that is there already is verified once; a damaged one is replaced.
 
     Args:
-        source: The snapshot, for instance on a shared file system.
+        source: The snapshot, for instance on a shared file system, or in a store:
+            ``s3://bucket/web.rsieve``. Of one in a store, the first bytes tell the checksum, so it
+            is downloaded only where there is no copy.
         directory: A directory on a local disk. It is created, for this user alone, if needed. If
             root owns it or other users can write to it, as to ``/tmp``, the copy goes to its
             subdirectory ``robosieve-UID``, which only this user can use. A directory of another
             user is refused.
         timeout: The most seconds to wait for another process that copies.
+        filesystem: For a store: see :func:`robosieve.filter`.
 
     Returns:
         The path of the copy.
@@ -53,10 +62,10 @@ def node_copy(source: Path, directory: Path, *, timeout: float = 1800.0) -> str:
         TimeoutError: Another process holds the lock for too long. The message names it.
         OSError: The copy cannot be written, or the directory is not safe to use.
     """
-    source = os.fspath(source)
-    checksum = _native.Snapshot(source, "none").checksum
+    opened = _source(os.fspath(source), filesystem)
+    checksum = opened.checksum
     place = _own_directory(os.fspath(directory))
-    name = f"{os.path.splitext(os.path.basename(source))[0]}-{checksum:016x}"
+    name = f"{os.path.splitext(opened.basename)[0]}-{checksum:016x}"
     path = os.path.join(place, f"{name}.rsieve")
     marker = os.path.join(place, f"{name}.verified")
     if _is_marked(path, marker):
@@ -65,9 +74,34 @@ def node_copy(source: Path, directory: Path, *, timeout: float = 1800.0) -> str:
         if not _is_marked(path, marker):
             _remove_leftovers(place, name)
             if not _is_intact(path, checksum):
-                _copy(source, checksum, path, name)
+                _copy(opened, path, name)
             _mark(path, marker, name)
     return path
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A snapshot to copy."""
+
+    name: str
+    """Its path or URI, for messages."""
+    basename: str
+    checksum: int
+    location: Location | None
+    """Where it is in a store; None for a local file."""
+
+
+def _source(path: str, filesystem: Any) -> _Source:
+    if not is_uri(path):
+        return _Source(path, os.path.basename(path), _native.Snapshot(path, "none").checksum, None)
+    location = locate(path, filesystem)
+    try:
+        header = location.head(_HEADER)
+    except OSError as err:
+        raise _snapshot_error(location.name, err.strerror or str(err)) from err
+    if len(header) < _HEADER or not header.startswith(_MAGIC):
+        raise _snapshot_error(location.name, "not a robosieve snapshot")
+    return _Source(location.name, location.basename, int.from_bytes(header[_HEADER - 8 :], "little"), location)
 
 
 def _own_directory(directory: str) -> str:
@@ -208,7 +242,7 @@ def _is_intact(path: str, checksum: int) -> bool:
     return copy.checksum == checksum
 
 
-def _copy(source: str, checksum: int, path: str, name: str) -> None:
+def _copy(source: _Source, path: str, name: str) -> None:
     """Copies the source to a temporary file, verifies that and renames it to `path`.
 
     Raises:
@@ -218,19 +252,33 @@ def _copy(source: str, checksum: int, path: str, name: str) -> None:
     descriptor, part = _temporary(path, name)
     try:
         with open(descriptor, "wb", buffering=0) as output:
-            _copy_bytes(source, output.fileno(), part)
+            if source.location is None:
+                _copy_bytes(source.name, output.fileno(), part)
+            else:
+                _download(source.location, output.fileno(), part)
+            os.fsync(output.fileno())
         try:
             copy = _native.Snapshot(part, "none")
             copy.verify_checksums()
         except _native.SnapshotError as err:
             # The bytes are those of the source, so the error names it.
-            raise _snapshot_error(source, str(err).replace(f"{part}: ", "")) from None
-        if copy.checksum != checksum:
-            raise _snapshot_error(source, "the snapshot was replaced while it was copied; copy it again")
+            raise _snapshot_error(source.name, str(err).replace(f"{part}: ", "")) from None
+        if copy.checksum != source.checksum:
+            raise _snapshot_error(source.name, "the snapshot was replaced while it was copied; copy it again")
         os.replace(part, path)
     except BaseException:
         os.unlink(part)
         raise
+
+
+def _download(source: Location, output: int, part: str) -> None:
+    try:
+        require_space(os.path.dirname(part), source.size())
+        source.copy_to(output)
+    except OSError as err:
+        if err.filename == source.name:
+            raise _snapshot_error(source.name, err.strerror or str(err)) from err
+        raise OSError(err.errno, err.strerror, err.filename or part) from err
 
 
 def _copy_bytes(source: str, output: int, part: str) -> None:
@@ -252,7 +300,6 @@ def _copy_bytes(source: str, output: int, part: str) -> None:
                     rest = rest[os.write(output, rest) :]
             except OSError as err:
                 raise OSError(err.errno, err.strerror, part) from err
-    os.fsync(output)
 
 
 def _snapshot_error(source: str, message: str) -> _native.SnapshotError:

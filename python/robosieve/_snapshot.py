@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,8 +14,10 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
+from ._node_copy import node_copy
 from ._options import AgentMatch, Agents, Outcome, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
 from ._results import as_urls, like, table_like
+from ._store import is_uri
 
 if TYPE_CHECKING:
     import numpy
@@ -110,7 +113,8 @@ class Snapshot:
     """A compiled archive of robots.txt files, mapped into memory.
 
     Args:
-        path: The file that ``robosieve compile`` or :func:`robosieve.compile` wrote.
+        path: The file that ``robosieve compile`` or :func:`robosieve.compile` wrote. One of a store
+            (``s3://bucket/web.rsieve``) is copied to the local disk once per machine.
         verify: What to verify. True: the checksums of all that an answer depends on, as the command
             does, which finds every flipped bit there. A method for one URL or origin
             (:meth:`verdict`, :meth:`explain`, :meth:`robots_text`, :meth:`sitemaps`,
@@ -118,6 +122,9 @@ class Snapshot:
             column or a file verifies all that verdicts depend on. ``"full"``: everything when the
             snapshot is opened, also all references within it, which finds forged files. False: only
             the header; then damaged bytes can change answers silently.
+        node_directory: The local directory for the copy, as of :func:`robosieve.node_copy`. The
+            default, for a store only, is that of temporary files (``TMPDIR``).
+        filesystem: For a store: see :func:`robosieve.filter`.
 
     To open a snapshot, and to ask it for single answers, takes the same time for any size. The
     verification for columns and files reads the file once, from beginning to end. A process
@@ -153,16 +160,31 @@ class Snapshot:
       snapshot and list of agents. Such an agent is judged by the rules for all others.
     """
 
-    __slots__ = ("_data", "_native", "_path", "_spelled", "_verify", "__weakref__")
+    __slots__ = ("_data", "_native", "_path", "_spelled", "_store", "_verify", "__weakref__")
 
-    def __init__(self, path: Path, *, verify: Verify = True) -> None:
-        self._take(_native.Snapshot(os.fspath(path), _depth(verify)), verify)
+    def __init__(
+        self, path: Path, *, verify: Verify = True, node_directory: Path | None = None, filesystem: Any = None
+    ) -> None:
+        depth, name = _depth(verify), os.fspath(path)
+        is_in_store = is_uri(name)
+        if is_in_store or node_directory is not None:
+            name = node_copy(name, node_directory or tempfile.gettempdir(), filesystem=filesystem)
+        directory = None if node_directory is None else os.fspath(node_directory)
+        store = _StoreArguments(os.fspath(path), directory, filesystem) if is_in_store else None
+        self._take(_native.Snapshot(name, depth), verify, store=store)
 
-    def _take(self, native: _native.Snapshot, verify: Verify) -> None:
+    def _take(
+        self,
+        native: _native.Snapshot,
+        verify: Verify,
+        *,
+        data: bytes | None = None,
+        store: _StoreArguments | None = None,
+    ) -> None:
         """Sets all fields."""
         self._native, self._verify = native, verify
         self._path = os.fspath(native.path)
-        self._data: bytes | None = None
+        self._data, self._store = data, store
         #: The agents whose spelling was checked, one per line, with the messages about them.
         self._spelled: dict[str, list[str]] = {}
 
@@ -189,13 +211,13 @@ class Snapshot:
         if not isinstance(data, bytes):
             data = bytes(memoryview(data))
         opened = cls.__new__(cls)
-        opened._take(_native.Snapshot.from_bytes(data, _depth(verify)), verify)
-        opened._data = data
+        opened._take(_native.Snapshot.from_bytes(data, _depth(verify)), verify, data=data)
         return opened
 
     @property
     def path(self) -> str:
-        """The path, as it was given; ``"<bytes>"`` for a snapshot in memory."""
+        """The path, as it was given; of a snapshot of a store, that of its local copy; ``"<bytes>"``
+        for one in memory."""
         return self._path
 
     @property
@@ -261,7 +283,13 @@ class Snapshot:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._data is not None:
             return _unpickled_bytes, (self._data, self._verify)
+        if self._store is not None:
+            return _unpickled_from_store, (self._store, self.checksum, self._verify)
         return _unpickled, (os.path.abspath(self.path), self.checksum, self._verify)
+
+    def _guarded(self) -> dict[str, str]:
+        """The file of a store that this is a copy of, which no output may overwrite."""
+        return {} if self._store is None else {self._store.uri: "the snapshot"}
 
     def _check_spelling(self, agents: list[str], strict: bool) -> None:
         """Warns of agents that look misspelled, at the first frame outside this package; with
@@ -733,7 +761,10 @@ def open_same(path: str, checksum: str, verify: Verify) -> Snapshot:
     Raises:
         SnapshotError: It cannot be opened, or has another checksum.
     """
-    snapshot = Snapshot(path, verify=verify)
+    return _checked(Snapshot(path, verify=verify), path, checksum)
+
+
+def _checked(snapshot: Snapshot, path: str, checksum: str) -> Snapshot:
     if snapshot.checksum != checksum:
         raise _native.SnapshotError(
             f"{path}: another snapshot (checksum {snapshot.checksum}) than the pickled one ({checksum}); "
@@ -746,6 +777,21 @@ def open_same(path: str, checksum: str, verify: Verify) -> Snapshot:
 def _unpickled(path: str, checksum: str, verify: Verify) -> Snapshot:
     """The snapshot of a pickle. A process that unpickles many opens each once."""
     return open_same(path, checksum, verify)
+
+
+@dataclass(frozen=True)
+class _StoreArguments:
+    """How a snapshot of a store was opened."""
+
+    uri: str
+    node_directory: str | None
+    filesystem: Any
+
+
+def _unpickled_from_store(store: _StoreArguments, checksum: str, verify: Verify) -> Snapshot:
+    """The snapshot of a pickle with its URI: it is copied once on each machine."""
+    snapshot = Snapshot(store.uri, verify=verify, node_directory=store.node_directory, filesystem=store.filesystem)
+    return _checked(snapshot, store.uri, checksum)
 
 
 def _unpickled_bytes(data: bytes, verify: Verify) -> Snapshot:

@@ -1,0 +1,556 @@
+"""Files of object stores, such as ``s3://bucket/key``: staged on the local disk, and uploaded whole.
+
+The native half reads and writes local files: it maps snapshots, and seeks in Parquet files. So an
+input is downloaded to a temporary directory, an output is written there, and both are removed when
+the call ends.
+
+``pyarrow.fs`` is the interface to all stores. It has file systems of its own for S3, Google Cloud
+Storage, Azure and HDFS, and wraps those of fsspec for others. An object appears complete or not at
+all:
+
+- S3, Google Cloud Storage and Azure show an object when its upload is completed, and keep the old
+  one until then. s3fs uploads to S3, because pyarrow cannot abort an upload there: after an error,
+  it either completes the parts that were sent, or holds the whole file in memory.
+- Other file systems show files while they are written. There, the upload goes to a hidden name
+  beside the file, and is renamed.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import mmap
+import os
+import posixpath
+import re
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+_URI = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
+#: Other names of a scheme. Hadoop has its own for S3.
+_ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
+#: The size of a part, of which an upload holds two in memory. Smaller files are one request.
+_PART = 16 << 20
+#: S3 takes 10,000 parts, and s3fs may cut the last ones smaller.
+_MOST_PARTS = 9_000
+#: The file systems of pyarrow whose objects appear when they are complete, and its uploads to them.
+_OBJECT_STORES = {"gcs", "abfs"}
+#: Exceptions that libraries raise without a number.
+_NUMBERS: dict[type[Exception], int] = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES}
+_REFUSED = re.compile("ACCESS_DENIED|AccessDenied|Access Denied|Forbidden|credentials|InvalidAccessKeyId|Signature")
+
+
+def is_uri(path: object) -> bool:
+    """Whether this names a file of a store, and not a local one."""
+    return isinstance(path, str) and _URI.match(path) is not None
+
+
+def is_visible(name: str) -> bool:
+    """Whether no part of a name begins with ``.`` or ``_``. Spark skips such names, too."""
+    return not any(part.startswith((".", "_")) for part in name.split("/"))
+
+
+@dataclass(frozen=True)
+class _Uri:
+    """The parts of a URI."""
+
+    scheme: str
+    user: str
+    host: str
+    """The host or bucket."""
+    key: str
+    query: str
+    """The options of pyarrow."""
+
+    @classmethod
+    def of(cls, uri: str) -> _Uri:
+        scheme, rest = uri.split("://", 1)
+        rest, _, query = rest.partition("?")
+        root, _, key = rest.partition("/")
+        user, _, host = root.rpartition("@")
+        scheme = scheme.lower()
+        return cls(_ALIASES.get(scheme, scheme), user, host, key, query)
+
+    @property
+    def root(self) -> str:
+        return f"{self.user}@{self.host}" if self.user else self.host
+
+    @property
+    def name(self) -> str:
+        user, colon, _ = self.user.partition(":")
+        hidden = f"{user}:***@" if colon else f"{user}@" if user else ""
+        return f"{self.scheme}://{hidden}{self.host}/{self.key}"
+
+
+def name_of(path: str) -> str:
+    """A path or URI for messages: without options and secret keys."""
+    return _Uri.of(path).name if is_uri(path) else path
+
+
+def identity(uri: str) -> str:
+    """A text that all names of a file share. Some stores have several files for one, since this
+    reads ``a//b`` as ``a/b``, and sees neither accounts nor endpoints: it guards inputs."""
+    parts = _Uri.of(uri)
+    # The user of Azure's URIs is the container. HDFS has many names for one host.
+    user = parts.user.partition(":")[0] if parts.scheme == "abfs" else ""
+    host = "" if parts.scheme == "hdfs" else parts.host
+    return f"{parts.scheme}://{posixpath.normpath(f'{user}/{host}/{parts.key}').strip('/')}"
+
+
+def join(directory: str, name: str) -> str:
+    """The path or URI of a file below a directory."""
+    if not is_uri(directory):
+        return os.path.join(directory, name)
+    uri, mark, query = directory.partition("?")
+    return f"{uri.rstrip('/')}/{name}{mark}{query}"
+
+
+@dataclass(frozen=True)
+class Location:
+    """A file or directory of a store. Its errors name the URI."""
+
+    uri: str
+    """As the caller gave it, with options and keys."""
+    path: str
+    """The path in the file system."""
+    fs: Any = field(compare=False, repr=False)
+    """The file system of pyarrow."""
+    s3fs: Any = field(compare=False, repr=False)
+    """The file system of s3fs for uploads to S3; None for other stores, or if it is missing."""
+
+    @property
+    def name(self) -> str:
+        return name_of(self.uri)
+
+    @property
+    def basename(self) -> str:
+        return posixpath.basename(self.path)
+
+    def below(self, name: str) -> Location:
+        """A file below this directory."""
+        return replace(self, uri=join(self.uri, name), path=f"{self.path.rstrip('/')}/{name}")
+
+    def size(self) -> int:
+        """The size of the file.
+
+        Raises:
+            FileNotFoundError: There is none.
+            IsADirectoryError: There are files below it.
+        """
+        from pyarrow.fs import FileType
+
+        with self._errors():
+            info = self._fresh().get_file_info(self.path)
+            if info.type == FileType.NotFound:
+                raise FileNotFoundError
+            if info.type == FileType.Directory:
+                raise IsADirectoryError(errno.EISDIR, "it is a directory, or the beginning of several names")
+            return int(info.size)
+
+    def exists(self) -> bool:
+        """Whether there is a file."""
+        try:
+            self.size()
+        except (FileNotFoundError, IsADirectoryError):
+            return False
+        return True
+
+    def files(self) -> list[tuple[str, int]]:
+        """The paths below this directory, sorted, and the sizes of the files."""
+        from pyarrow.fs import FileSelector, FileType
+
+        with self._errors():
+            infos = self._fresh().get_file_info(FileSelector(self.path, recursive=True, allow_not_found=True))
+        # Some file systems of fsspec put a slash before the path, or leave one out.
+        length = len(self.path.strip("/")) + 1
+        return sorted((info.path.strip("/")[length:], info.size) for info in infos if info.type == FileType.File)
+
+    def _fresh(self) -> Any:
+        """The file system, without the listings that fsspec remembers."""
+        remembering = _fsspec_of(self.fs)
+        if remembering is not None:
+            remembering.invalidate_cache()
+        return self.fs
+
+    def open(self) -> Any:
+        """The content, as a file that can seek."""
+        with self._errors():
+            # pyarrow would first ask fsspec whether there is a file, and take a refusal for a no.
+            wrapped = _fsspec_of(self.fs)
+            return self.fs.open_input_file(self.path) if wrapped is None else wrapped.open(self.path, "rb")
+
+    def head(self, length: int) -> bytes:
+        """The first bytes."""
+        with self.open() as file, self._errors():
+            return bytes(file.read(length))
+
+    def download(self, local: str) -> None:
+        """Writes the content to a local file, which is new.
+
+        Raises:
+            OSError: It cannot be read, or there is no space. The local file may be incomplete.
+        """
+        with open(local, "xb", buffering=0) as output:
+            self.copy_to(output.fileno())
+
+    def copy_to(self, descriptor: int) -> None:
+        """Writes the content to an open file."""
+        with self.open() as source:
+            while True:
+                with self._errors():
+                    chunk = source.read(_PART)
+                if not chunk:
+                    return
+                rest = memoryview(chunk)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+
+    def upload(self, local: str) -> None:
+        """Writes the object, complete or not at all.
+
+        Raises:
+            OSError: It was not written.
+        """
+        with self._errors():
+            if self.s3fs is not None:
+                _upload_by_s3fs(self.s3fs, local, self.path)
+            elif self.fs.type_name in _OBJECT_STORES:
+                self._upload_in_one_call(local)
+            else:
+                self._upload_and_rename(local)
+
+    def _upload_in_one_call(self, local: str) -> None:
+        # By default it would compress the bytes for a name that ends in .gz.
+        stream = self.fs.open_output_stream(self.path, compression=None)
+        if os.path.getsize(local):
+            with open(local, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                # Between two calls, an error of this process would leave a stream that completes a
+                # part of the file when it is collected.
+                stream.write(content)
+        stream.close()
+
+    def _upload_and_rename(self, local: str) -> None:
+        parent, name = posixpath.split(self.path)
+        self.fs.create_dir(parent, recursive=True)
+        hidden = posixpath.join(parent, f".robosieve-{uuid.uuid4().hex}-{name}")
+        try:
+            with open(local, "rb") as file, self.fs.open_output_stream(hidden, compression=None) as stream:
+                shutil.copyfileobj(file, stream, _PART)
+            # HDFS does not rename over a file.
+            self.delete()
+            self.fs.move(hidden, self.path)
+        except BaseException:
+            with suppress(Exception):
+                self.fs.delete_file(hidden)
+            raise
+
+    def upload_empty(self) -> None:
+        with tempfile.NamedTemporaryFile(prefix="robosieve-") as file:
+            self.upload(file.name)
+
+    def delete(self) -> None:
+        """Deletes the file, if there is one."""
+        with self._errors(), suppress(FileNotFoundError):
+            # pyarrow would leave an empty object that stands for the directory in S3.
+            (self.fs.delete_file if self.s3fs is None else self.s3fs.rm_file)(self.path)
+
+    def check_output(self) -> None:
+        """Checks that the file can be written, before a job of hours does.
+
+        Raises:
+            FileNotFoundError: There is no such bucket.
+            ImportError: s3fs is missing.
+            IsADirectoryError: It has no name.
+        """
+        from pyarrow.fs import FileType
+
+        if not self.basename:
+            raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file in it", self.name)
+        if self.fs.type_name == "s3" and self.s3fs is None:
+            raise ImportError(
+                f"{self.name}: s3fs is missing, which uploads to S3: pip install s3fs; as a filesystem, "
+                "give an s3fs.S3FileSystem, since that of pyarrow cannot abort an upload"
+            )
+        if self.fs.type_name in _OBJECT_STORES or self.s3fs is not None:
+            try:
+                is_missing = self._fresh().get_file_info(self.path.partition("/")[0]).type == FileType.NotFound
+            except OSError:
+                # The account may not ask for the bucket, and may still write to it.
+                return
+            if is_missing:
+                raise FileNotFoundError(errno.ENOENT, "there is no such bucket", self.name)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Names the URI in errors of the store. Libraries raise exceptions of their own, too."""
+        try:
+            yield
+        except (ImportError, MemoryError):
+            raise
+        except Exception as err:
+            if isinstance(err, OSError) and err.filename == self.name:
+                raise
+            number = getattr(err, "errno", None) or _NUMBERS.get(type(err), errno.EIO)
+            reason = (err.strerror if isinstance(err, OSError) else None) or str(err) or type(err).__name__
+            if number == errno.ENOENT:
+                reason = "there is no such object; check the bucket and the name"
+            elif _REFUSED.search(reason):
+                number = errno.EACCES
+                reason = f"the store refuses access; check its credentials and permissions ({reason})"
+            raise OSError(number, reason, self.name) from err
+
+
+def _upload_by_s3fs(s3: Any, local: str, path: str) -> None:
+    size = os.path.getsize(local)
+    if size <= _PART:
+        with open(local, "rb") as file:
+            s3.pipe_file(path, file.read())
+        return
+    # The public `open` would keep the file for a transaction of the caller.
+    output = s3._open(path, "wb", block_size=max(_PART, size // _MOST_PARTS), autocommit=False)
+    try:
+        with open(local, "rb") as file:
+            shutil.copyfileobj(file, output, _PART)
+        output.close()
+        output.commit()
+    except BaseException:
+        with suppress(Exception):
+            output.discard()
+        # Its finalizer would close it, which uploads the rest.
+        output.closed = True
+        raise
+
+
+def locate(uri: str, filesystem: Any = None) -> Location:
+    """The file or directory that a URI names.
+
+    Args:
+        filesystem: A file system of pyarrow or fsspec that reaches it. By default pyarrow's for the
+            URI, or else fsspec's.
+
+    Raises:
+        ImportError: The library for the store is missing. The message names it.
+        ValueError: A URI that no library understands.
+        OSError: The file system cannot be reached.
+    """
+    parts = _Uri.of(uri)
+    try:
+        import pyarrow.fs  # noqa: F401
+    except ImportError:
+        raise ImportError(f"{parts.name}: pyarrow is not installed, which reads stores: pip install pyarrow") from None
+    if filesystem is not None:
+        fs, path = _given(filesystem), f"{parts.host}/{parts.key}"
+        if parts.scheme == "hdfs":
+            path = f"/{parts.key}"
+        elif parts.scheme == "abfs" and parts.user:
+            path = f"{parts.user.partition(':')[0]}/{parts.key}"
+        return Location(uri, path, fs, _s3fs_of(fs))
+    try:
+        found = _reached(parts.scheme, parts.root, parts.query, os.getpid())
+        if found is not None:
+            fs, base, s3 = found
+            return Location(uri, f"{base.rstrip('/')}/{parts.key}" if base else parts.key, fs, s3)
+        fs, path = _by_fsspec(uri, parts.scheme)
+        return Location(uri, path, fs, _s3fs_of(fs))
+    except OSError as err:
+        raise OSError(err.errno or errno.EIO, err.strerror or str(err), parts.name) from err
+    except ValueError as err:
+        raise ValueError(f"{parts.name}: {err}") from None
+
+
+@functools.lru_cache(maxsize=64)
+def _reached(scheme: str, root: str, query: str, _process: int) -> tuple[Any, str, Any] | None:
+    """pyarrow's file system of a bucket or host, the path of its root, and s3fs for uploads; None for
+    a scheme that it does not know. A process has its own, since the threads of a client do not
+    survive `fork`."""
+    from pyarrow import fs
+
+    options = dict(parse_qsl(query))
+    if scheme == "s3":
+        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+        if region:
+            options.setdefault("region", region)
+    try:
+        found, base = fs.FileSystem.from_uri(f"{scheme}://{root}/?{urlencode(options)}".rstrip("?"))
+    except (ValueError, NotImplementedError) as err:
+        if "Unrecognized filesystem type" in str(err) or isinstance(err, NotImplementedError):
+            return None
+        raise
+    return found, base, _s3fs(root, options) if scheme == "s3" else None
+
+
+def _s3fs(root: str, options: dict[str, str]) -> Any:
+    """S3 by s3fs, with the options of a URI for pyarrow; None if it is not installed."""
+    try:
+        import s3fs
+    except ImportError:
+        return None
+    key, _, secret = root.rpartition("@")[0].partition(":")
+    arguments: dict[str, Any] = {"key": key or options.get("access_key"), "secret": secret or options.get("secret_key")}
+    endpoint = options.get("endpoint_override")
+    if endpoint:
+        arguments["endpoint_url"] = endpoint if "://" in endpoint else f"{options.get('scheme', 'https')}://{endpoint}"
+    if options.get("region"):
+        arguments["client_kwargs"] = {"region_name": options["region"]}
+    return s3fs.S3FileSystem(**arguments, skip_instance_cache=True)
+
+
+def _by_fsspec(uri: str, scheme: str) -> tuple[Any, str]:
+    """A file system of fsspec, and the path in it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        reason = f"pyarrow does not know {scheme}://, and fsspec is not installed: pip install fsspec"
+        raise ImportError(reason) from None
+    try:
+        fs, path = url_to_fs(uri)
+    except ValueError:
+        raise ValueError(f"neither pyarrow nor fsspec knows {scheme}://") from None
+    return _given(fs), str(path)
+
+
+def _given(filesystem: Any) -> Any:
+    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
+
+    if isinstance(filesystem, FileSystem):
+        return filesystem
+    if hasattr(filesystem, "protocol") and hasattr(filesystem, "invalidate_cache"):
+        return PyFileSystem(FSSpecHandler(filesystem))
+    raise TypeError(
+        f"filesystem is of type {type(filesystem).__name__}; give a pyarrow.fs.FileSystem, or one of fsspec"
+    )
+
+
+def _fsspec_of(fs: Any) -> Any:
+    """The file system of fsspec in one of pyarrow, or None."""
+    return getattr(getattr(fs, "handler", None), "fs", None)
+
+
+def _s3fs_of(fs: Any) -> Any:
+    """The file system of s3fs in one of pyarrow, or None."""
+    wrapped = _fsspec_of(fs)
+    return wrapped if "s3" in getattr(wrapped, "protocol", ()) else None
+
+
+class Staging:
+    """The local files that stand for inputs and outputs during a call.
+
+    >>> with Staging(["s3://bucket/urls.txt"], ["s3://bucket/kept.txt"]) as staging:
+    ...     work(staging.inputs, staging.outputs)
+    ...     staging.upload()
+
+    Local paths stand for themselves. An input or output of a store is a file of the same name in a
+    temporary directory, which is removed at the end. Errors name the URI in place of that file.
+    ``guarded`` are other files that no output may overwrite, each with its name for messages.
+
+    Raises:
+        FileNotFoundError: An input, or the bucket of an output, does not exist.
+        ImportError: A library for the store is missing.
+        OSError: The disk has less space than the inputs need; or errors of a store.
+        ValueError: An output is an input, guarded, or another output.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        outputs: Sequence[str | None] = (),
+        filesystem: Any = None,
+        *,
+        guarded: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._directory: str | None = None
+        #: The URIs of the directories of staged files.
+        self._names: dict[str, str] = {}
+        self._uploads: list[tuple[str, Location]] = []
+        self._guarded = guarded
+        self.inputs, self.outputs = list(inputs), list(outputs)
+        self._filesystem = filesystem
+
+    def __enter__(self) -> Staging:
+        if any(map(is_uri, [*self.inputs, *self.outputs])):
+            try:
+                self._directory = tempfile.mkdtemp(prefix="robosieve-")
+                self._stage(self._directory)
+            except BaseException as err:
+                self.__exit__(None, err, None)
+                raise
+        return self
+
+    def _stage(self, directory: str) -> None:
+        guarded = {identity(path): what for path, what in self._guarded.items() if is_uri(path)}
+        needed, downloads = 0, []
+        for number, uri in enumerate(self.inputs):
+            if is_uri(uri):
+                location = locate(uri, self._filesystem)
+                guarded[identity(uri)] = "an input"
+                needed += location.size()
+                self.inputs[number] = self._local(directory, f"in{number}", location)
+                downloads.append((location, self.inputs[number]))
+        for number, output in enumerate(self.outputs):
+            if output is not None and is_uri(output):
+                location = locate(output, self._filesystem)
+                if other := guarded.get(identity(output)):
+                    raise ValueError(f"{location.name}: is the same file as {other}; give the output another name")
+                guarded[identity(output)] = "another output"
+                location.check_output()
+                local = self._local(directory, f"out{number}", location)
+                self.outputs[number] = local
+                self._uploads.append((local, location))
+        require_space(os.path.dirname(directory), needed)
+        for location, local in downloads:
+            location.download(local)
+
+    def _local(self, directory: str, folder: str, location: Location) -> str:
+        """A path of the same name, since formats and compressions follow from names."""
+        folder = os.path.join(directory, folder)
+        os.mkdir(folder)
+        self._names[folder] = location.name.rpartition("/")[0]
+        return os.path.join(folder, location.basename)
+
+    def upload(self) -> None:
+        """Uploads the outputs, one after the other."""
+        for local, location in self._uploads:
+            location.upload(local)
+
+    def __exit__(self, _kind: object, err: BaseException | None, _traceback: object) -> None:
+        if self._directory is None:
+            return
+        shutil.rmtree(self._directory, ignore_errors=True)
+        if isinstance(err, OSError) and err.errno == errno.ENOSPC and "TMPDIR" not in str(err):
+            err.strerror = f"no space is left in {os.path.dirname(self._directory)}; set TMPDIR to a larger disk"
+        if err is not None:
+            name_uris(err, self._names)
+
+
+def require_space(directory: str, needed: int) -> None:
+    """Checks that a download fits the disk, before it begins.
+
+    Raises:
+        OSError: It does not.
+    """
+    free = shutil.disk_usage(directory).free
+    if needed > free:
+        reason = f"the inputs have {needed:,} bytes, and {free:,} are free; set TMPDIR to a larger disk"
+        raise OSError(errno.ENOSPC, reason, directory)
+
+
+def name_uris(err: BaseException, names: dict[str, str]) -> None:
+    """Puts the names of a store into an error that names local files; `names` maps directories."""
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, str):
+            for local, name in names.items():
+                value = value.replace(local, name)
+        return value
+
+    err.args = tuple(map(renamed, err.args))
+    for attribute in ("filename", "path"):
+        if isinstance(getattr(err, attribute, None), str):
+            setattr(err, attribute, renamed(getattr(err, attribute)))
