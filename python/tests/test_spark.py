@@ -34,7 +34,7 @@ from robosieve.spark import (
     register_reason,
     with_verdicts,
 )
-from robosieve.spark._jobs import OutputDirectory, _Call, _groups, _write_outputs
+from robosieve.spark._jobs import LocalDirectory, _Call, _groups, _write_outputs
 from robosieve.spark._paths import InputFile, check_outputs, find_inputs
 from robosieve.spark._source import snapshot_source
 
@@ -796,7 +796,7 @@ def test_a_source_pickles_without_the_snapshot(snapshot, tmp_path):
 
 def output_directory(path):
     path.mkdir()
-    return OutputDirectory(str(path), str(path / ".robosieve-run"))
+    return LocalDirectory(str(path), str(path / ".robosieve-run"))
 
 
 def test_attempts_share_no_file_and_orphans_write_nothing(snapshot, urls, tmp_path):
@@ -869,7 +869,7 @@ def test_inputs_of_directories_and_globs_keep_their_partitions(tmp_path):
             find_inputs(tmp_path / missing)
     with pytest.raises(ValueError, match="no input"):
         find_inputs([])
-    for url in ["s3://bucket/a", "hdfs:///a", "dbfs:/a"]:
+    for url in ["dbfs:/a", "alluxio:/a"]:
         with pytest.raises(ValueError, match="with_verdicts takes all"):
             find_inputs(url)
     with pytest.raises(ValueError, match="write the path alone: /data/a"):

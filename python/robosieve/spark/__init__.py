@@ -7,7 +7,7 @@ DataFrame[url: string]
 
 :func:`register` and :func:`with_verdicts` judge columns of anything that Spark reads.
 :func:`annotate_files` and :func:`filter_files` read and write whole files in the tasks, so no row
-passes through the JVM: the fastest way for files on a file system that all nodes mount.
+passes through the JVM: the fastest way for files that all nodes mount, or that are in a store.
 :func:`compile_files` makes the snapshot from archives and tables.
 
 The driver reads the snapshot's header and checks agents and options before a job starts. Each

@@ -24,7 +24,8 @@ Process whole files on an Apache Spark cluster.
 
 annotate and filter: each task reads one file of URLs, judges them and writes one file of the same
 name. All nodes and the driver must mount the inputs, the output directory and the snapshot at the
-same paths; for a copy of the snapshot on the local disk of each node, give --node-directory.
+same paths, unless they are URIs of a store, such as s3://bucket/pages. For a copy of the snapshot on
+the local disk of each node, give --node-directory.
 
 compile: each task reads one archive or table of captures, and the driver writes the snapshot.
 """

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import Compiler, RobosieveError
 from .._compiler import Profile
-from .._options import Path, Time
-from ._jobs import OutputDirectory, check_counts, new_run, run_tasks
+from .._options import Path, Time, paths as path_list
+from ._jobs import LocalDirectory, check_counts, new_run, run_tasks
 from ._paths import InputFile, Inputs, check_outputs, find_inputs, is_same_file, local_path
 from ._source import require_pyspark
 
@@ -98,7 +98,7 @@ def compile_files(
         profile, previous=previous, as_of=as_of, skip_damaged=skip_damaged, memory=memory, temp_dir=temp_dir
     )
     target = local_path(out)
-    inputs = find_inputs(paths)
+    inputs = find_inputs([local_path(path) for path in path_list(paths)])
     if overwritten := next((file.path for file in inputs.files if is_same_file(file.path, target)), None):
         raise RobosieveError(f"{target}: would overwrite the input {overwritten}; give another name")
     ready: list[InputFile] = []
@@ -120,7 +120,7 @@ def compile_files(
         counts: dict[str, Any] = {}
         if others:
             call = _WriteCaptures(skip_damaged, memory, None if temp_dir is None else os.fspath(temp_dir))
-            counts = run_tasks(spark, call, others, [OutputDirectory.of(directory, run)], partitions, threads)
+            counts = run_tasks(spark, call, others, [LocalDirectory.of(directory, run)], partitions, threads)
         compiler.add_path([file.path for file in ready] + [os.path.join(directory, file.name) for file in others])
         report = compiler.write(target)
     return _with_counts_of_archives(report, counts, ready, others)

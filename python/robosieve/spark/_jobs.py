@@ -9,6 +9,10 @@ committer does. Therefore:
   attempts write the same bytes.
 - A killed task leaves its files in the staging directory, which the driver removes at the end. An
   orphaned worker that still runs then fails to rename, because its directory is gone.
+
+For a store, the staging directory of a task is on its local disk, and an upload takes the place of
+the rename. A hidden object stands for the run: the driver deletes it at the end, and a worker that
+does not find it uploads nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,7 +33,8 @@ import robosieve
 
 from .. import RobosieveError, Snapshot
 from .._options import Agents, Path, names, seconds
-from ._paths import InputFile, check_outputs, find_inputs, local_path
+from .._store import Location, Staging, is_uri, join, locate, name_of
+from ._paths import InputFile, check_outputs, find_inputs, full_path
 from ._source import SnapshotSource, require_pyspark, snapshot_source
 
 if TYPE_CHECKING:
@@ -76,9 +81,10 @@ def annotate_files(
         spark: The session.
         snapshot, node_directory, executor_path: As for :func:`register`.
         paths: Files, directories and globs of lists and Parquet files, on a file system that the
-            driver and all nodes mount at the same place. The files of a directory or glob keep
-            their subdirectories in the output. Names that begin with ``.`` or ``_`` are skipped.
-        out: The output directory, on such a file system too. It is created if needed.
+            driver and all nodes mount at the same place, or in a store (``s3://bucket/pages/``). The
+            files of a directory or glob keep their subdirectories in the output. Names that begin
+            with ``.`` or ``_`` are skipped.
+        out: The output directory, on such a file system or in a store. It is created if needed.
         agents: As for :func:`with_verdicts`; files may have any number.
         partitions: The number of tasks. The default is one per file, so a lost executor costs
             little, and at most 10,000.
@@ -94,8 +100,8 @@ def annotate_files(
 
     Raises:
         FileExistsError: An output exists. Nothing was changed.
-        FileNotFoundError: No input matches.
-        ImportError: PySpark is missing.
+        FileNotFoundError: No input matches, or a bucket is missing.
+        ImportError: PySpark, or the library for a store, is missing.
         InputsError: Some inputs are damaged or have no URL. All other outputs are complete.
         RobosieveError: An output would overwrite an input. Nothing was changed.
         SnapshotError: The driver cannot open the snapshot.
@@ -159,7 +165,7 @@ class _Call:
         if "at" in options:
             # `at="now"` is the time at the driver.
             self.options = dict(options, at=seconds(options["at"]))
-        self.snapshot_path = opened.path
+        self.snapshot_path = opened.path if opened._store is None else opened._store.uri
         # Raises for bad agents and judging options, whatever the files are.
         self.check = functools.partial(self._call, opened)
 
@@ -193,12 +199,76 @@ class FileCall(Protocol):
 
 
 @dataclass(frozen=True)
-class OutputDirectory:
+class Attempt:
+    """An output of one attempt of a task."""
+
+    path: str
+    """A local path; its extension is that of the output."""
+    publish: Callable[[], None]
+    """Makes the output visible, if the run has not ended."""
+
+
+class OutputDirectory(Protocol):
+    """Where the outputs of a run appear."""
+
+    @property
+    def path(self) -> str: ...
+
+    def start(self, files: list[InputFile]) -> None:
+        """Starts a run, which is incomplete until it succeeds."""
+
+    def attempt(self, name: str) -> AbstractContextManager[Attempt]:
+        """A new attempt to write a file of this name."""
+
+    def succeed(self) -> None:
+        """Marks the run as complete."""
+
+    def remove_staging(self) -> None:
+        """Ends the run: no attempt can publish any more."""
+
+
+@dataclass(frozen=True)
+class StoreDirectory:
+    """A directory of a store."""
+
+    path: str
+    run: str
+
+    def _locate(self, name: str) -> Location:
+        return locate(join(self.path, name))
+
+    def start(self, files: list[InputFile]) -> None:
+        # A rerun is incomplete until it ends, even if it only adds files.
+        self._locate("_SUCCESS").delete()
+        self._locate(self.run).upload_empty()
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[Attempt]:
+        with Staging([], [join(self.path, name)]) as staging:
+
+            def publish() -> None:
+                if not self._locate(self.run).exists():
+                    raise FileNotFoundError(2, "the run has ended, so nothing is uploaded", name_of(self.path))
+                staging.upload()
+
+            yield Attempt(str(staging.outputs[0]), publish)
+
+    def succeed(self) -> None:
+        self._locate("_SUCCESS").upload_empty()
+
+    def remove_staging(self) -> None:
+        self._locate(self.run).delete()
+
+
+@dataclass(frozen=True)
+class LocalDirectory:
+    """A directory of a mounted file system."""
+
     path: str
     staging: str
 
     @classmethod
-    def of(cls, path: str, run: str) -> OutputDirectory:
+    def of(cls, path: str, run: str) -> LocalDirectory:
         return cls(path, os.path.join(path, run))
 
     def start(self, files: list[InputFile]) -> None:
@@ -210,6 +280,19 @@ class OutputDirectory:
         except FileNotFoundError:
             pass
         os.mkdir(self.staging)
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[Attempt]:
+        try:
+            directory = tempfile.mkdtemp(dir=self.staging)
+        except FileNotFoundError as err:
+            reason = "not on this node, or the run has ended; mount the output's file system on all nodes"
+            raise FileNotFoundError(2, reason, self.path) from err
+        try:
+            path = os.path.join(directory, os.path.basename(name))
+            yield Attempt(path, functools.partial(os.replace, path, os.path.join(self.path, name)))
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
 
     def succeed(self) -> None:
         with open(self._success(), "wb"):
@@ -239,8 +322,7 @@ def _run(
 ) -> dict[str, Any]:
     check_counts(partitions, threads)
     run = new_run()
-    places = [None if path is None else local_path(path) for path in outputs]
-    directories = [None if path is None else OutputDirectory.of(path, run) for path in places]
+    directories = [None if path is None else _output_directory(full_path(path), run) for path in outputs]
     written = [directory.path for directory in directories if directory is not None]
     if not written:
         raise ValueError("no output directory; name at least one")
@@ -248,6 +330,10 @@ def _run(
     check_outputs(inputs, written, call.snapshot_path, overwrite)
     _check_call(call, inputs.files[0].path, directories)
     return run_tasks(spark, call, inputs.files, directories, partitions, threads)
+
+
+def _output_directory(path: str, run: str) -> OutputDirectory:
+    return StoreDirectory(path, run) if is_uri(path) else LocalDirectory.of(path, run)
 
 
 def check_counts(partitions: int | None, threads: int | None) -> None:
@@ -294,22 +380,21 @@ def _check_call(call: _Call, first: str, directories: Sequence[OutputDirectory |
         try:
             call.check(empty, outputs, 1)
         except (RobosieveError, ValueError) as err:
-            raise type(err)(str(err).replace(empty, first)) from None
+            raise type(err)(str(err).replace(empty, name_of(first))) from None
 
 
 def _write_empty_like(source: str, path: str) -> None:
     """Writes an empty Parquet file with the columns of another one, or an empty list."""
-    with open(source, "rb") as file:
-        is_parquet = file.read(4) == b"PAR1"
-    if is_parquet:
-        try:
-            from pyarrow import parquet
+    with locate(source).open() if is_uri(source) else open(source, "rb") as file:
+        if file.read(4) == b"PAR1":
+            try:
+                from pyarrow import parquet
 
-            parquet.write_table(parquet.read_schema(source).empty_table(), path)
-            return
-        except (ImportError, ValueError, NotImplementedError, OSError):
-            # The check only reports errors early. The task reads the file itself.
-            pass
+                parquet.write_table(parquet.read_schema(file).empty_table(), path)
+                return
+            except (ImportError, ValueError, NotImplementedError, OSError):
+                # The check only reports errors early. The task reads the file itself.
+                pass
     with open(path, "wb"):
         pass
 
@@ -376,35 +461,18 @@ def _task_cores() -> int:
 def _write_outputs(
     call: FileCall, directories: Sequence[OutputDirectory | None], threads: int, path: str, name: str
 ) -> dict[str, Any]:
-    if not os.path.exists(path):
+    if not is_uri(path) and not os.path.exists(path):
         raise FileNotFoundError(2, "the input is not on this node; mount its file system on all nodes", path)
     with ExitStack() as cleanup:
-        attempts: list[str | None] = []
-        for directory in directories:
-            attempts.append(None if directory is None else cleanup.enter_context(_attempt_file(directory, name)))
-        counts = call(path, attempts, threads)
-        for directory, attempt in zip(directories, attempts):
-            if directory is not None and attempt is not None:
-                os.replace(attempt, os.path.join(directory.path, name))
+        attempts = [
+            None if directory is None else cleanup.enter_context(directory.attempt(name)) for directory in directories
+        ]
+        source = cleanup.enter_context(Staging([path])).inputs[0]
+        counts = call(source, [None if attempt is None else attempt.path for attempt in attempts], threads)
+        for attempt in attempts:
+            if attempt is not None:
+                attempt.publish()
     return counts
-
-
-class _attempt_file:
-    """The path of an output in a new directory of this attempt; its extension is that of the name."""
-
-    def __init__(self, directory: OutputDirectory, name: str) -> None:
-        self.directory, self.name = directory, os.path.basename(name)
-
-    def __enter__(self) -> str:
-        try:
-            self.attempt = tempfile.mkdtemp(dir=self.directory.staging)
-        except FileNotFoundError as err:
-            reason = "not on this node, or the run has ended; mount the output's file system on all nodes"
-            raise FileNotFoundError(2, reason, self.directory.path) from err
-        return os.path.join(self.attempt, self.name)
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.attempt, ignore_errors=True)
 
 
 def _summary(files: list[InputFile], results: list[Any], directories: list[OutputDirectory]) -> dict[str, Any]:
@@ -420,7 +488,9 @@ def _summary(files: list[InputFile], results: list[Any], directories: list[Outpu
         for directory in directories:
             directory.succeed()
         return counts
-    shown = [error if path in error else f"{path}: {error}" for path, error in sorted(failures.items())]
+    shown = [
+        error if name_of(path) in error else f"{name_of(path)}: {error}" for path, error in sorted(failures.items())
+    ]
     more = f"\n... and {len(shown) - 10} more" if len(shown) > 10 else ""
     message = f"{len(failures)} of {len(files)} inputs failed, the outputs of the others are complete:\n"
     raise InputsError(message + "\n".join(shown[:10]) + more, failures, counts)

@@ -7,9 +7,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from .. import RobosieveError
 from .._options import Path
+from .._store import identity, is_uri, is_visible, join, locate, name_of
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
@@ -19,6 +21,7 @@ class InputFile:
     """A file to process."""
 
     path: str
+    """Its absolute path or URI."""
     name: str
     """The path of its outputs below their directories."""
     size: int
@@ -32,11 +35,21 @@ class Inputs:
     directories: list[str]
 
 
+def full_path(path: Path) -> str:
+    """The absolute path of a file or directory, or its URI.
+
+    Raises:
+        ValueError: It is a URL that no store has.
+    """
+    text = os.fsdecode(path)
+    return text if is_uri(text) else local_path(text)
+
+
 def local_path(path: Path) -> str:
     """The absolute path of a file or directory.
 
     Raises:
-        ValueError: It is a URL: tasks read and write files of mounted file systems.
+        ValueError: It is a URL: the file must be on a mounted file system.
     """
     text = os.fsdecode(path)
     if not _REMOTE.match(text) or os.path.exists(text):
@@ -65,7 +78,12 @@ def find_inputs(paths: Path | Sequence[Path]) -> Inputs:
         raise ValueError("no input; name files, directories or globs")
     files: list[InputFile] = []
     directories = []
-    for path in map(local_path, named):
+    for path in map(full_path, named):
+        if is_uri(path):
+            stored, is_directory = _find_stored(path)
+            files += stored
+            directories += [path] if is_directory else []
+            continue
         if os.path.isdir(path):
             directories.append(path)
             found = sorted(_files_below(path))
@@ -80,6 +98,44 @@ def find_inputs(paths: Path | Sequence[Path]) -> Inputs:
             raise FileNotFoundError(2, "no file is there (names that begin with . or _ are skipped)", path)
         files += [InputFile(file, os.path.relpath(file, root), os.path.getsize(file)) for file in found]
     return Inputs(files, directories)
+
+
+def _find_stored(uri: str) -> tuple[list[InputFile], bool]:
+    """The files of a file, directory or glob of a store, and whether it is a directory."""
+    address, mark, options = uri.partition("?")
+    wildcard = re.search(r"[*[]", address)
+    if wildcard is None:
+        root, pattern = locate(uri), ["**"]
+        try:
+            return [InputFile(uri, root.basename, root.size())], False
+        except IsADirectoryError:
+            pass
+    else:
+        fixed = address[: wildcard.start()].rpartition("/")[0]
+        if not is_uri(fixed):
+            raise ValueError(f"{name_of(uri)}: a wildcard stands for names in a bucket, not for buckets")
+        root, pattern = locate(f"{fixed}{mark}{options}"), address[len(fixed) + 1 :].split("/")
+    found = [
+        InputFile(root.below(name).uri, name, size)
+        for name, size in root.files()
+        if is_visible(name) and _is_matched(name.split("/"), pattern)
+    ]
+    if not found:
+        raise FileNotFoundError(2, "no file is there (names that begin with . or _ are skipped)", name_of(uri))
+    return found, wildcard is None
+
+
+def _is_matched(path: list[str], pattern: list[str]) -> bool:
+    """Whether a glob matches a path, or a directory above it, part by part."""
+    if not pattern:
+        return True
+    first, *rest = pattern
+    if first == "**":
+        return any(_is_matched(path[skipped:], rest) for skipped in range(len(path) + 1))
+    if pattern == [""]:
+        # A slash at the end: directories alone.
+        return bool(path)
+    return bool(path) and fnmatchcase(path[0], first) and _is_matched(path[1:], rest)
 
 
 def _is_hidden(name: str) -> bool:
@@ -125,6 +181,7 @@ def check_outputs(inputs: Inputs, directories: list[str], snapshot: str, overwri
 
     Raises:
         FileExistsError: An output exists, and ``overwrite`` is false.
+        FileNotFoundError, ImportError: A bucket, or the library that writes to it, is missing.
         RobosieveError: An output would overwrite an input or the snapshot, or an output directory
             is one of the inputs.
         ValueError: Two inputs, or two output directories, give one output.
@@ -133,44 +190,66 @@ def check_outputs(inputs: Inputs, directories: list[str], snapshot: str, overwri
         for source in inputs.directories:
             if _is_below(directory, source):
                 raise RobosieveError(
-                    f"{directory}: the outputs would be among the inputs of {source}; give another directory"
+                    f"{name_of(directory)}: the outputs would be among the inputs of {name_of(source)}; "
+                    "give another directory"
                 )
     _check_names(inputs, directories)
     guarded = {_identity(file.path): file.path for file in inputs.files} | {_identity(snapshot): snapshot}
     for directory in directories:
+        existing = _existing(directory, inputs)
         for file in inputs.files:
-            output = os.path.join(directory, file.name)
-            if not os.path.lexists(output):
+            if file.name not in existing:
                 continue
+            output = join(directory, file.name)
             overwritten = guarded.get(_identity(output))
             if overwritten is not None:
-                raise RobosieveError(f"{output}: would overwrite {overwritten}; give another directory")
+                raise RobosieveError(
+                    f"{name_of(output)}: would overwrite {name_of(overwritten)}; give another directory"
+                )
             if not overwrite or os.path.isdir(output):
-                raise FileExistsError(17, "this output exists; give an empty directory, or overwrite=True", output)
+                reason = "this output exists; give an empty directory, or overwrite=True"
+                raise FileExistsError(17, reason, name_of(output))
+
+
+def _existing(directory: str, inputs: Inputs) -> set[str]:
+    """The names of the outputs that exist."""
+    if is_uri(directory):
+        location = locate(directory)
+        location.below("_SUCCESS").check_output()
+        # One list, because a request per file takes long.
+        return {name for name, _ in location.files()}
+    return {file.name for file in inputs.files if os.path.lexists(os.path.join(directory, file.name))}
 
 
 def _check_names(inputs: Inputs, directories: list[str]) -> None:
     sources: dict[str, str] = {}
     for file in inputs.files:
         for directory in directories:
-            output = os.path.join(os.path.realpath(directory), file.name)
+            output = os.path.join(_real(directory), file.name)
             other = sources.setdefault(output, file.path)
             if other != file.path:
                 raise ValueError(
-                    f"{other} and {file.path} would have one output, {output}; name the directory above both, or give "
-                    "each a run of its own"
+                    f"{name_of(other)} and {name_of(file.path)} would have one output, {output}; name the directory "
+                    "above both, or give each a run of its own"
                 )
     if len(sources) < len(inputs.files) * len(directories):
         raise ValueError("an input is named twice, or two outputs share a directory; name each once")
     for output, path in sources.items():
         parent = os.path.dirname(output)
         if parent in sources:
-            raise ValueError(f"{sources[parent]} and {path}: the output of one would be a directory of the other")
+            raise ValueError(
+                f"{name_of(sources[parent])} and {name_of(path)}: the output of one would be a directory of the other"
+            )
 
 
 def _is_below(path: str, directory: str) -> bool:
-    path, directory = os.path.realpath(path), os.path.realpath(directory)
+    path, directory = _real(path), _real(directory)
     return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
+
+
+def _real(path: str) -> str:
+    """The path without links and aliases."""
+    return identity(path) if is_uri(path) else os.path.realpath(path)
 
 
 def is_same_file(path: str, other: str) -> bool:
@@ -180,6 +259,8 @@ def is_same_file(path: str, other: str) -> bool:
 
 def _identity(path: str) -> tuple[int, int] | str:
     """A value that two names of one file share."""
+    if is_uri(path):
+        return identity(path)
     try:
         status = os.stat(path)
     except FileNotFoundError:

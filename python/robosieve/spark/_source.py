@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from .. import Snapshot, SnapshotError, node_copy
+from .. import Snapshot, SnapshotError
 from .._options import Path, seconds
 from .._snapshot import Verify
+from .._store import is_uri, name_of
 
 
 def require_pyspark() -> None:
@@ -31,10 +32,12 @@ class SnapshotSource:
     """Where tasks find a snapshot, and the content that they must find there."""
 
     path: str
-    """An absolute path, or a relative one below the directory of files that Spark ships."""
+    """An absolute path, a URI, or a relative path below the directory of files that Spark ships."""
     checksum: str
     node_directory: str | None
     verify: Verify
+    filesystem: Any = field(default=None, compare=False)
+    """The file system for a URI; None for that of the URI."""
 
     def open(self) -> Snapshot:
         """The snapshot. A process opens and verifies each once. The driver has checked the agents."""
@@ -49,11 +52,18 @@ def snapshot_source(
         snapshot = Snapshot(snapshot)
     if snapshot._data is not None and executor_path is None:
         raise ValueError("snapshot is in memory, where no task finds it; write it to a file, and give its path")
-    path = os.path.abspath(snapshot.path) if executor_path is None else os.fspath(executor_path)
+    stored, filesystem = snapshot._store, None
     directory = None if node_directory is None else os.fspath(node_directory)
+    if executor_path is not None:
+        path = os.fspath(executor_path)
+    elif stored is not None:
+        # Each node makes a copy of its own.
+        path, directory, filesystem = stored.uri, directory or stored.node_directory, stored.filesystem
+    else:
+        path = os.path.abspath(snapshot.path)
     if directory is not None and not os.path.isabs(directory):
         raise ValueError(f"node_directory={directory!r}: give an absolute path; tasks run in other directories")
-    return snapshot, SnapshotSource(path, snapshot.checksum, directory, snapshot._verify)
+    return snapshot, SnapshotSource(path, snapshot.checksum, directory, snapshot._verify, filesystem)
 
 
 def worker_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,16 +75,14 @@ def worker_options(options: Mapping[str, Any]) -> dict[str, Any]:
 @functools.lru_cache(maxsize=8)
 def _opened(source: SnapshotSource) -> Snapshot:
     path = source.path
-    if not os.path.isabs(path):
+    if not is_uri(path) and not os.path.isabs(path):
         from pyspark import SparkFiles
 
         path = SparkFiles.get(path)
-    if source.node_directory is not None:
-        path = node_copy(path, source.node_directory)
-    snapshot = Snapshot(path, verify=source.verify)
+    snapshot = Snapshot(path, verify=source.verify, node_directory=source.node_directory, filesystem=source.filesystem)
     if snapshot.checksum != source.checksum:
         raise SnapshotError(
-            f"{path}: another snapshot (checksum {snapshot.checksum}) than the driver's ({source.checksum}); "
+            f"{name_of(path)}: another snapshot (checksum {snapshot.checksum}) than the driver's ({source.checksum}); "
             "give all nodes the same file, and write a new snapshot under a new name"
         )
     return snapshot._without_spelling()
