@@ -573,3 +573,13 @@ def test_the_example_of_the_package_runs(crawl: Bucket, small: Path) -> None:
     exec(example("python/README.md", "python", "s3://"), {"robosieve": robosieve})
     assert crawl.get("web.rsieve") == small.read_bytes()
     assert gzip.decompress(crawl.get("allowed.txt.gz")).count(b"\n") == 144
+
+
+def test_the_pipe_of_the_guide_runs(crawl: Bucket, program: Path, tmp_path: Path) -> None:
+    if shutil.which("aws") is None:
+        pytest.skip("aws is missing: install the AWS CLI")
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    script = example("docs/GUIDE.md", "sh", "aws s3 cp")
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=os.environ | {"PATH": path}, check=True)
+    assert gzip.decompress(crawl.get("allowed.txt.gz")).count(b"\n") == 144
+    assert crawl.keys("unchecked/") == []
