@@ -242,7 +242,7 @@ fn all_options() -> [JudgeOptions; 4] {
     ]
 }
 
-fn is_corrupt(err: &Error) -> bool {
+pub(crate) fn is_corrupt(err: &Error) -> bool {
     matches!(err.kind(), ErrorKind::Corrupt { .. })
 }
 

@@ -21,6 +21,7 @@ mod extensions;
 mod external_sort;
 mod fix;
 mod flipped_bits;
+mod forged;
 mod generate;
 mod help;
 mod hostile_text;

@@ -46,17 +46,16 @@ pub(crate) fn visit_rule_set(
 ///
 /// # Errors
 /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other; errors of `visit`.
-pub(super) fn visit_rules(
-    view: &View<'_>,
-    rules: &Rules<'_>,
+pub(super) fn visit_rules<'a>(
+    view: &View<'a>,
+    rules: &Rules<'a>,
     mut visit: impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     match rules {
         Rules::Set(set) => visit_set(set, &mut visit).map(drop),
         Rules::Union(offsets) => {
-            for offset in *offsets {
-                let set = view.rule_set(u32::from_le_bytes(*offset))?;
-                if visit_set(&set, &mut visit)?.is_break() {
+            for set in view.union_sets(offsets) {
+                if visit_set(&set?, &mut visit)?.is_break() {
                     break;
                 }
             }

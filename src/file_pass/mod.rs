@@ -36,5 +36,5 @@ pub(crate) use file_reader::FileReader;
 pub(crate) use file_uses::{FileUses, UsedFile};
 pub(crate) use find_origin::find_origin;
 pub(crate) use listed_rule::{ListedRule, visit_rule_set};
-pub(crate) use same_rules::{StoredFile, have_same_rules, have_same_text};
+pub(crate) use same_rules::{ComparedRules, StoredFile, have_same_rules, have_same_text};
 pub(crate) use set_coverages::SetCoverages;

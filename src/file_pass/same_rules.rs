@@ -5,6 +5,7 @@ use crate::matcher::rule_set::Rules;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::{NONE, NamedRow};
 use crate::snapshot::view::View;
+use std::collections::HashMap;
 
 /// A robots.txt of one of two snapshots.
 #[derive(Clone, Copy)]
@@ -26,6 +27,18 @@ impl<'s> StoredRules<'s> {
     }
 }
 
+/// A set or union of fewer bytes is compared sooner than the earlier result is found.
+const LARGE: usize = 4096;
+
+/// The number of results that are kept. When full, they are forgotten.
+const MAX_KEPT: usize = 1 << 14;
+
+/// The results for large rule sets of two snapshots, by their offsets. One per thread.
+///
+/// Thousands of files may share a rule set of megabytes, and each would compare it again.
+#[derive(Default)]
+pub(crate) struct ComparedRules(HashMap<(u32, u32), bool>);
+
 /// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
 pub(crate) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
     let old_row = old.snapshot.view().file(old.file)?;
@@ -43,6 +56,7 @@ pub(crate) fn have_same_rules(
     old: StoredFile<'_>,
     new: StoredFile<'_>,
     is_same_name: impl Fn(u32, u32) -> bool,
+    compared: &mut ComparedRules,
 ) -> Result<bool> {
     let old_view = old.snapshot.view();
     let new_view = new.snapshot.view();
@@ -56,6 +70,7 @@ pub(crate) fn have_same_rules(
     if !are_same_rules(
         StoredRules::new(old_view, old_row.global),
         StoredRules::new(new_view, new_row.global),
+        compared,
     )? {
         return Ok(false);
     }
@@ -74,6 +89,7 @@ pub(crate) fn have_same_rules(
             && !are_same_rules(
                 StoredRules::new(old_view, before.rule_set),
                 StoredRules::new(new_view, after.rule_set),
+                compared,
             )?
         {
             return Ok(false);
@@ -83,17 +99,44 @@ pub(crate) fn have_same_rules(
     Ok(true)
 }
 
-fn are_same_rules(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
+fn are_same_rules(
+    old: StoredRules<'_>,
+    new: StoredRules<'_>,
+    ComparedRules(compared): &mut ComparedRules,
+) -> Result<bool> {
     if old.offset == NONE || new.offset == NONE {
         return Ok(old.offset == new.offset);
     }
-    match (old.view.rules(old.offset)?, new.view.rules(new.offset)?) {
+    let (first, second) = (old.view.rules(old.offset)?, new.view.rules(new.offset)?);
+    // The sets of a union may be long although the union is not.
+    let is_large = matches!(first, Rules::Union(_)) || first.encoded_len() >= LARGE;
+    let offsets = (old.offset, new.offset);
+    if is_large && let Some(same) = compared.get(&offsets) {
+        return Ok(*same);
+    }
+    let same = compare(old, &first, new, &second)?;
+    if is_large {
+        if compared.len() >= MAX_KEPT {
+            compared.clear();
+        }
+        compared.insert(offsets, same);
+    }
+    Ok(same)
+}
+
+fn compare(
+    old: StoredRules<'_>,
+    first: &Rules<'_>,
+    new: StoredRules<'_>,
+    second: &Rules<'_>,
+) -> Result<bool> {
+    match (first, second) {
         // The number of rules is cheap to compare, and differs for most different sets.
         (Rules::Set(first), Rules::Set(second)) if first.len() == second.len() => {
             are_same_sets(old, new)
         }
         (Rules::Union(first), Rules::Union(second)) if first.len() == second.len() => {
-            for (old_offset, new_offset) in first.iter().zip(second) {
+            for (old_offset, new_offset) in first.iter().zip(*second) {
                 let old = StoredRules {
                     offset: u32::from_le_bytes(*old_offset),
                     ..old

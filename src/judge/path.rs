@@ -120,10 +120,10 @@ impl Engine<'_> {
 /// # Errors
 /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
 #[inline(always)]
-pub(crate) fn allows(
-    view: &View<'_>,
+pub(crate) fn allows<'a>(
+    view: &View<'a>,
     offset: u32,
-    rules: &Rules<'_>,
+    rules: &Rules<'a>,
     candidate: Candidate<'_>,
     signature: &mut PathSignature,
     cache: &mut RuleCache,
@@ -140,15 +140,14 @@ pub(crate) fn allows(
 }
 
 /// The highest rank of several rule sets that are judged together.
-fn highest_of_union(
-    view: &View<'_>,
-    offsets: &[[u8; 4]],
+fn highest_of_union<'a>(
+    view: &View<'a>,
+    offsets: &'a [[u8; 4]],
     candidate: Candidate<'_>,
     signature: &mut PathSignature,
     backend: impl Backend,
 ) -> Result<u32> {
-    offsets.iter().try_fold(0, |rank, offset| {
-        let set = view.rule_set(u32::from_le_bytes(*offset))?;
-        Ok(rank.max(set.highest(candidate, signature, backend)?))
+    view.union_sets(offsets).try_fold(0, |rank, set| {
+        Ok(rank.max(set?.highest(candidate, signature, backend)?))
     })
 }

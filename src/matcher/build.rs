@@ -305,6 +305,7 @@ impl RuleSet<'_> {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if they are not.
     pub(crate) fn verify(&self, bytes: &[u8]) -> Result<()> {
+        self.verify_stored_lengths()?;
         let rules = self
             .rules()
             .map(|rule| rule.map(|(text, rule)| canonical_rule(text, &rule)));

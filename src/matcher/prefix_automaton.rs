@@ -22,7 +22,7 @@
 //! run.
 
 use super::packed_rule::{PREFIX_LEN, PackedRule};
-use super::wildcard::UNANCHORED;
+use super::wildcard::{MAX_NESTED_PREFIXES, UNANCHORED};
 use crate::bytes::first_word;
 use crate::error::{Error, ErrorKind, Result};
 use crate::simd::Backend;
@@ -366,8 +366,8 @@ impl<'a> PrefixAutomaton<'a> {
     /// shares `shared` of the path's `len` bytes.
     #[inline(always)]
     fn follow_links(&self, mut state: u32, shared: usize, len: usize) -> Result<PrefixMatch> {
-        // Links lead to lower numbers, so this ends in a damaged file too.
-        loop {
+        // In a forged file, every state could be linked to the one before it.
+        for _ in 0..MAX_NESTED_PREFIXES {
             let packed = self.packed_rule(state as usize);
             let link = self.link(state as usize);
             let own = packed.len.saturating_sub(1);
@@ -383,6 +383,7 @@ impl<'a> PrefixAutomaton<'a> {
                 Some(_) => return Err(Error::corrupt("a prefix link")),
             }
         }
+        Err(Error::corrupt("a chain of prefix links"))
     }
 }
 

@@ -6,7 +6,7 @@
 //! them.
 
 use super::candidate::{Candidate, PathSignature};
-use super::packed_rule::{OFFSET_BITS, PackedRule};
+use super::packed_rule::{OFFSET_BITS, PREFIX_LEN, PackedRule};
 use super::prefix_automaton::{FirstByteFilter, PrefixAutomaton};
 use super::wildcard::{BUCKET_LEN, SIGNATURE_LEN, UNANCHORED, WildcardBuckets};
 use crate::bytes::wire::{Fields, array, bytes, u32_at};
@@ -23,6 +23,18 @@ const WILDCARD_LEN: usize = SIGNATURE_LEN + 8;
 /// The most pattern bytes of a set. 500 KiB of a robots.txt count (RFC 9309 §2.5). An escape makes
 /// three bytes of one, and an index page adds at most one more rule of its own length.
 pub(super) const MAX_PATTERN_BYTES: usize = 6 * MAX_BODY;
+
+/// The least bytes of a line with a rule: `allow:/` and its end.
+const MIN_RULE_LINE: usize = 8;
+
+/// The most bytes of a set, and of all sets of a union, as they are the rules of one robots.txt. A
+/// rule takes at most 64 bytes (a state, a bucket and a wildcard rule) besides its pattern, so eight
+/// for each byte of its line.
+pub(crate) const MAX_SET_LEN: usize = 16 * MAX_BODY;
+
+/// The most sets of a union. Each is that of a group, which has at least the lines `useragent:a`
+/// and `allow:/`.
+const MAX_UNION: usize = MAX_BODY / 20;
 
 /// The first word of a union, where a rule set has its number of states.
 pub(super) const UNION: u32 = u32::MAX;
@@ -46,6 +58,11 @@ impl<'a> Rules<'a> {
             return RuleSet::decode(sets, offset).map(Self::Set);
         }
         let count = u32_at(sets, at + 4, "a union's number of rule sets")? as usize;
+        if count > MAX_UNION {
+            return Err(Error::corrupt(format!(
+                "a union of {count} rule sets, where a robots.txt has at most {MAX_UNION} groups"
+            )));
+        }
         let offsets = bytes(sets, at + UNION_HEAD_LEN, count * 4, "a union's rule sets")?;
         Ok(Self::Union(offsets.as_chunks().0))
     }
@@ -133,14 +150,17 @@ impl<'a> RuleSet<'a> {
     /// Decodes the rule set at `offset` of the section `sets`, in units of 8 bytes.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the section, or has more
-    /// pattern bytes than a robots.txt gives.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the section, or has more rules
+    /// or pattern bytes than a robots.txt gives.
     #[inline]
     pub(crate) fn decode(sets: &'a [u8], offset: u32) -> Result<Self> {
         let at = offset as usize * 8;
         let head = RuleSetHead::decode(&array(sets, at, "a rule set's head")?);
         if head.pattern_bytes as usize > MAX_PATTERN_BYTES {
             return Err(Error::corrupt("a rule set with over 3 MB of paths"));
+        }
+        if head.encoded_len() > MAX_SET_LEN {
+            return Err(Error::corrupt("a rule set of over 8 MB"));
         }
         let body = bytes(
             sets,
@@ -199,7 +219,8 @@ impl<'a> RuleSet<'a> {
     }
 
     /// The length in the file.
-    pub(super) fn encoded_len(&self) -> usize {
+    #[inline]
+    pub(crate) fn encoded_len(&self) -> usize {
         self.head.encoded_len()
     }
 
@@ -242,23 +263,37 @@ impl<'a> RuleSet<'a> {
     /// The rules in stored order, each with its pattern: literal rules, then wildcard rules.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set, and for more or
+    /// longer rules than a robots.txt has.
     pub(crate) fn rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
         let prefixes = self.prefixes();
-        let literal = prefixes
-            .literal_rules()
-            .map(move |(state, rule)| Ok((prefixes.text(state)?, rule)));
+        let mut budget = TextBudget::default();
+        let literal = prefixes.literal_rules().map(move |(state, rule)| {
+            budget.take(rule.len)?;
+            Ok((prefixes.text(state)?, rule))
+        });
         literal.chain(self.wildcard_rules())
     }
 
     /// The wildcard rules in stored order, each with its pattern. The text does not tell whether a
-    /// rule has wildcards: rules of stars alone (`*`, `**`) are stored with an empty pattern.
+    /// rule has wildcards: rules of stars alone (`*`, `**`) are stored with an empty pattern. Ends at
+    /// the first error.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
+    /// As [`rules`](Self::rules).
     pub(super) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
         let mut state = 0;
-        (0..self.head.buckets).flat_map(move |number| match self.bucket_rules(number, &mut state) {
+        let mut budget = TextBudget::default();
+        let mut buckets = 0..self.head.buckets;
+        let by_bucket = std::iter::from_fn(move || {
+            let number = buckets.next()?;
+            let rules = self.bucket_rules(number, &mut state, &mut budget);
+            if rules.is_err() {
+                buckets = 0..0;
+            }
+            Some(rules)
+        });
+        by_bucket.flat_map(|rules| match rules {
             Ok(rules) => rules.into_iter().map(Ok).collect(),
             Err(err) => vec![Err(err)],
         })
@@ -267,7 +302,12 @@ impl<'a> RuleSet<'a> {
     /// The rules of a bucket. States and buckets are sorted alike, so the search for the state with
     /// the bucket's literal prefix begins at `state`, where the search for that of the previous
     /// bucket ended.
-    fn bucket_rules(&self, number: u32, state: &mut usize) -> Result<Vec<(Vec<u8>, PackedRule)>> {
+    fn bucket_rules(
+        &self,
+        number: u32,
+        state: &mut usize,
+        budget: &mut TextBudget,
+    ) -> Result<Vec<(Vec<u8>, PackedRule)>> {
         let (prefixes, wildcards) = (self.prefixes(), self.wildcards());
         let bucket = wildcards.bucket(number)?;
         let prefix = if number == UNANCHORED {
@@ -283,9 +323,78 @@ impl<'a> RuleSet<'a> {
                 .rule(number)
                 .ok_or_else(|| Error::corrupt("a wildcard rule that is not there"))?;
             let stored = rule.stored(wildcards.patterns, bucket.prefix_len as usize)?;
+            budget.take(prefix.len() + stored.len())?;
             Ok(([&prefix, stored].concat(), rule))
         });
         rules.collect()
+    }
+}
+
+impl RuleSet<'_> {
+    /// Checks that no two rules share pattern bytes, by the lengths alone. In a forged file, many
+    /// rules could refer to the same long pattern, and each would be copied.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if they do, or if some bytes belong to no rule.
+    pub(super) fn verify_stored_lengths(&self) -> Result<()> {
+        let (prefixes, wildcards) = (self.prefixes(), self.wildcards());
+        let mut stored = 0;
+        for state in 0..prefixes.len() {
+            stored += prefixes
+                .packed_rule(state)
+                .len
+                .saturating_sub(1 + PREFIX_LEN);
+        }
+        let mut next = 0;
+        for number in 0..self.head.buckets {
+            let bucket = wildcards.bucket(number)?;
+            let rules = wildcards.rules_of(number, &bucket);
+            if rules.start != next || rules.end < rules.start {
+                return Err(Error::corrupt("wildcard buckets that share rules"));
+            }
+            next = rules.end;
+            for number in rules {
+                let len = wildcards.rule(number).map_or(0, |rule| rule.len);
+                stored += len.saturating_sub(bucket.prefix_len as usize);
+            }
+        }
+        if stored == self.head.pattern_bytes as usize {
+            Ok(())
+        } else {
+            Err(Error::corrupt(format!(
+                "a rule set with {} pattern bytes, whose rules have {stored}",
+                self.head.pattern_bytes
+            )))
+        }
+    }
+}
+
+/// The bytes that the rules of one set may still have. The rules are those of one robots.txt, but
+/// the numbers of a forged file can claim any.
+struct TextBudget {
+    left: usize,
+}
+
+impl Default for TextBudget {
+    fn default() -> Self {
+        // Each rule takes the bytes of a line too, so the number of short rules is bounded.
+        Self {
+            left: MAX_PATTERN_BYTES + MAX_BODY,
+        }
+    }
+}
+
+impl TextBudget {
+    fn take(&mut self, len: usize) -> Result<()> {
+        match self.left.checked_sub(len + MIN_RULE_LINE) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::corrupt(
+                "a rule set with more rules than 500 KiB of a robots.txt have",
+            )),
+        }
     }
 }
 
@@ -435,6 +544,209 @@ mod tests {
             "a bucket that is not there"
         );
         assert!(RuleSet::decode(&bytes, u32::MAX).is_err());
+    }
+
+    /// A set of these parts, which a forger need not encode as the rules do. A state is a word, a
+    /// packed rule and a link.
+    fn forged(
+        states: &[[u64; 3]],
+        buckets: &[[u32; 4]],
+        wildcards: &[u64],
+        text: &[u8],
+    ) -> Vec<u8> {
+        let head = RuleSetHead {
+            states: states.len() as u32,
+            buckets: buckets.len() as u32,
+            wildcards: wildcards.len() as u32,
+            pattern_bytes: text.len() as u32,
+            filter: FirstByteFilter {
+                root_rank: 0,
+                firsts: u64::MAX,
+                seconds: u64::MAX,
+            },
+        };
+        let mut out = Vec::new();
+        head.encode(&mut out);
+        for part in 0..3 {
+            out.extend(states.iter().flat_map(|state| state[part].to_le_bytes()));
+        }
+        out.extend(
+            buckets
+                .as_flattened()
+                .iter()
+                .flat_map(|number| number.to_le_bytes()),
+        );
+        out.resize(out.len() + wildcards.len() * SIGNATURE_LEN, 0);
+        out.extend(wildcards.iter().flat_map(|rule| rule.to_le_bytes()));
+        out.extend_from_slice(text);
+        out.resize(out.len().next_multiple_of(8), 0);
+        out
+    }
+
+    /// A packed rule of this length, whose pattern begins at offset 0.
+    fn packed(len: usize, is_prefix_only: bool) -> u64 {
+        PackedRule {
+            offset: 0,
+            len,
+            extra: 0,
+            allow: false,
+            anchored: false,
+            is_prefix_only,
+        }
+        .encode()
+    }
+
+    const WORD: u64 = u64::from_be_bytes(*b"aaaaaaaa");
+    const NO_LINK: u64 = (1 << 22) - 1;
+
+    #[test]
+    fn rules_end_at_the_bytes_of_a_robots_txt() {
+        // Both sets have some 70 KB, and 13 MB of rules that share their patterns.
+        let text = [b'b'; 65_526];
+        let literal = forged(
+            &[[WORD, packed(65_535, false), NO_LINK]; 200],
+            &[],
+            &[],
+            &text,
+        );
+        let wildcards = forged(&[], &[[0, 0, 0, 0]], &[packed(65_526, false); 200], &text);
+        for bytes in [literal, wildcards] {
+            let set = RuleSet::decode(&bytes, 0).unwrap();
+            let mut read = 0;
+            let failed = set.rules().find_map(|rule| match rule {
+                Ok((text, _)) => {
+                    read += text.len();
+                    None
+                }
+                Err(err) => Some(err.to_string()),
+            });
+            assert!(failed.is_some_and(|err| err.contains("more rules than")));
+            assert!(read < MAX_PATTERN_BYTES + MAX_BODY, "{read}");
+            let err = set.verify(&bytes).unwrap_err().to_string();
+            assert!(err.contains("65526 pattern bytes"), "{err}");
+        }
+    }
+
+    #[test]
+    fn empty_rules_end_too() {
+        // Every other bucket has all rules.
+        let buckets: Vec<[u32; 4]> = (0..2000)
+            .map(|number| [number % 2 * 1000, 0, 0, 0])
+            .collect();
+        let links = |number: u64| [number, packed(1, true), NO_LINK | number << 22];
+        let states: Vec<[u64; 3]> = (1..2000).map(links).collect();
+        let bytes = forged(&states, &buckets, &[packed(0, false); 1000], b"");
+        let set = RuleSet::decode(&bytes, 0).unwrap();
+        assert!(set.rules().count() < 500_000);
+        let err = set.verify(&bytes).unwrap_err().to_string();
+        assert!(err.contains("share rules"), "{err}");
+    }
+
+    #[test]
+    fn larger_sets_and_unions_than_of_a_robots_txt_are_refused() {
+        let claims = |states: u32| {
+            let mut bytes = forged(&[], &[], &[], b"");
+            bytes[..4].copy_from_slice(&states.to_le_bytes());
+            bytes.resize(24 * 1_000_000, 0);
+            RuleSet::decode(&bytes, 0)
+                .map(drop)
+                .map_err(|err| err.to_string())
+        };
+        assert_eq!(claims(100_000), Ok(()));
+        assert!(claims(400_000).unwrap_err().contains("over 8 MB"));
+        let union = |members: usize| {
+            let bytes = crate::matcher::build::encode_union(&vec![0; members]);
+            Rules::decode(&bytes, 0)
+                .map(drop)
+                .map_err(|err| err.to_string())
+        };
+        assert_eq!(union(MAX_UNION), Ok(()));
+        assert!(
+            union(MAX_UNION + 1)
+                .unwrap_err()
+                .contains("25601 rule sets")
+        );
+    }
+
+    #[test]
+    fn searches_follow_no_more_links_than_prefixes_nest() {
+        // No state is a prefix of the path, and each is linked to the one before it.
+        let chain = |count: u64| {
+            let link = |number: u64| number.checked_sub(1).unwrap_or(NO_LINK);
+            let states: Vec<[u64; 3]> = (0..count)
+                .map(|number| [WORD, packed(100, false), link(number)])
+                .collect();
+            let bytes = forged(&states, &[], &[], &[b'A'; 100]);
+            highest(&RuleSet::decode(&bytes, 0).unwrap(), b"/aaaaaaaaB")
+        };
+        assert_eq!(chain(4000).unwrap(), 0);
+        assert!(
+            chain(5000)
+                .unwrap_err()
+                .to_string()
+                .contains("a chain of prefix links")
+        );
+        let deep = |count: u32| {
+            let buckets: Vec<[u32; 4]> = (0..count)
+                .map(|number| [0, 1, 0, number.saturating_sub(1)])
+                .collect();
+            let link = NO_LINK | u64::from(count - 1) << 22;
+            let bytes = forged(
+                &[[0, packed(1, true), link]],
+                &buckets,
+                &[packed(2, false)],
+                b"*b",
+            );
+            highest(&RuleSet::decode(&bytes, 0).unwrap(), b"/a")
+        };
+        assert_eq!(deep(4000).unwrap(), 0);
+        assert!(
+            deep(5000)
+                .unwrap_err()
+                .to_string()
+                .contains("a chain of wildcard buckets")
+        );
+    }
+
+    #[test]
+    fn the_deepest_nested_rules_are_matched() {
+        // Half of the bytes that the rules of a robots.txt have.
+        let longest = "a".repeat(1700);
+        let texts: Vec<String> = (0..=longest.len())
+            .map(|len| format!("/{}", &longest[..len]))
+            .collect();
+        let rules: Vec<(&str, RuleKind)> = texts.iter().map(|text| (&**text, Disallow)).collect();
+        let bytes = encoded(&rules);
+        let set = RuleSet::decode(&bytes, 0).unwrap();
+        set.verify(&bytes).unwrap();
+        let path = format!("/{longest}b");
+        assert_eq!(
+            highest(&set, path.as_bytes()).unwrap(),
+            2 * (longest.len() as u32 + 1)
+        );
+        // This path is before the deepest states, so the search follows all links.
+        assert_eq!(highest(&set, b"/aaaaaaaaab").unwrap(), 2 * 10);
+    }
+
+    #[test]
+    fn searches_read_each_rule_once() {
+        let rank = 1000;
+        let search = |buckets: &[[u32; 4]], wildcards: usize| {
+            let link = NO_LINK | (buckets.len() as u64 - 1) << 22;
+            let state = [0, packed(1, true), link];
+            let rules = vec![packed(3, false); wildcards];
+            let bytes = forged(&[state], buckets, &rules, b"*bc");
+            highest(&RuleSet::decode(&bytes, 0).unwrap(), b"/a").map_err(|err| err.to_string())
+        };
+        assert_eq!(search(&[[0, 0, rank, 0]], 1), Ok(0));
+        assert!(
+            search(&[[0, 0, rank, 0]], 2)
+                .unwrap_err()
+                .contains("share their patterns")
+        );
+        // The bucket in the middle has no rules that are there, and is skipped.
+        let twice = [[0, 0, rank, 0], [1, 0, 0, 0], [0, 0, rank, 0]];
+        assert!(search(&twice, 1).unwrap_err().contains("share rules"));
     }
 
     #[test]

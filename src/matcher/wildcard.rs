@@ -32,6 +32,11 @@ use std::ops::Range;
 /// The number of the unanchored bucket: rules without a literal prefix, which every path reaches.
 pub(crate) const UNANCHORED: u32 = 0;
 
+/// The most literal prefixes of a set that are prefixes of one another, and so the most links or
+/// parents that a search follows. Their lengths differ, and the rules of a robots.txt have some
+/// three million bytes, so there are fewer than 2,500.
+pub(super) const MAX_NESTED_PREFIXES: usize = 4096;
+
 pub(super) const BUCKET_LEN: usize = 16;
 pub(super) const SIGNATURE_LEN: usize = 16;
 
@@ -155,35 +160,48 @@ impl<'a> WildcardBuckets<'a> {
     ) -> Result<u32> {
         let mut highest = floor;
         let mut number = deepest;
-        loop {
+        let mut unread = Unread {
+            rules: self.packed.len(),
+            pattern_bytes: self.patterns.len(),
+        };
+        for _ in 0..MAX_NESTED_PREFIXES {
             let bucket = self.bucket(number)?;
             if bucket.best > highest {
-                let rules = self.rules_of(number, &bucket);
-                highest =
-                    self.first_match(rules, bucket.prefix_len, highest, path, signature, backend)?;
+                let rules = unread.take_rules(self.rules_of(number, &bucket))?;
+                let prefix_len = bucket.prefix_len as usize;
+                highest = self.first_match(
+                    rules,
+                    prefix_len,
+                    highest,
+                    path,
+                    signature,
+                    &mut unread,
+                    backend,
+                )?;
             }
-            // Parents have lower numbers, so this ends in a damaged file too.
             if bucket.parent >= number {
                 return Ok(highest);
             }
             number = bucket.parent;
         }
+        Err(Error::corrupt("a chain of wildcard buckets"))
     }
 
     /// The rank of the first of these rules of a bucket that matches and exceeds `floor`, else
     /// `floor`. The path begins with the literal prefix of the bucket.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the state of one search")]
     fn first_match(
         &self,
         rules: Range<usize>,
-        prefix_len: u32,
+        prefix_len: usize,
         floor: u32,
         path: &[u8],
         signature: &mut PathSignature,
+        unread: &mut Unread,
         backend: impl Backend,
     ) -> Result<u32> {
         let mut next = rules.start;
-        let prefix_len = prefix_len as usize;
         let rest = path.get(prefix_len..).unwrap_or_default();
         // The characters first: byte pairs cost five times as much, and few paths need them.
         let mut wanted = if rules.len() > MANY {
@@ -206,11 +224,43 @@ impl<'a> WildcardBuckets<'a> {
                 wanted = signature.whole(path, backend);
                 continue;
             }
-            if matches_known_prefix(rule.stored(self.patterns, prefix_len)?, rule.anchored, rest) {
+            let stored = rule.stored(self.patterns, prefix_len)?;
+            unread.take_pattern(stored)?;
+            if matches_known_prefix(stored, rule.anchored, rest) {
                 return Ok(rule.rank());
             }
             signature.misses += 1;
             next += 1;
+        }
+    }
+}
+
+/// The rules and pattern bytes of a set that a search has not read yet. No two buckets share a rule
+/// and no two rules share bytes, so a search that reads more is one in a forged file.
+struct Unread {
+    /// The rules before this one. A bucket's parent precedes it, and so do its rules.
+    rules: usize,
+    pattern_bytes: usize,
+}
+
+impl Unread {
+    #[inline(always)]
+    fn take_rules(&mut self, rules: Range<usize>) -> Result<Range<usize>> {
+        if rules.end > self.rules {
+            return Err(Error::corrupt("wildcard buckets that share rules"));
+        }
+        self.rules = rules.start;
+        Ok(rules)
+    }
+
+    #[inline(always)]
+    fn take_pattern(&mut self, pattern: &[u8]) -> Result<()> {
+        match self.pattern_bytes.checked_sub(pattern.len()) {
+            Some(left) => {
+                self.pattern_bytes = left;
+                Ok(())
+            }
+            None => Err(Error::corrupt("wildcard rules that share their patterns")),
         }
     }
 }

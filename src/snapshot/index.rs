@@ -194,6 +194,20 @@ pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator
     })
 }
 
+/// The number of keys in an index; `None` if a bucket is marked as full but has a free slot.
+pub(super) fn count_keys(index: &[[u8; BUCKET_LEN]]) -> Option<u64> {
+    let mut keys = 0;
+    for bucket in index {
+        let tags = bucket[..OVERFLOW_AT].as_chunks::<2>().0;
+        let used = tags.iter().filter(|tag| **tag != [0; 2]).count();
+        if has_overflow(bucket) && used < KEYS {
+            return None;
+        }
+        keys += used as u64;
+    }
+    Some(keys)
+}
+
 /// The lanes of a bucket whose tag is that of this hash, one bit each.
 #[inline]
 fn equal_lanes(bucket: &[u8; BUCKET_LEN], hash: u64) -> u32 {

@@ -5,7 +5,7 @@
 //! whose users verify all blocks first.
 
 use crate::agent::{Agent, AgentMatch};
-use crate::bytes::wire::{bytes, u64_at};
+use crate::bytes::wire::{bytes, u32_at, u64_at};
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::profile::Profile;
@@ -420,6 +420,14 @@ impl Snapshot {
         if entry.row != row || entry.class != metadata.outcome.class {
             return Err(Error::corrupt("an origin has the metadata of another"));
         }
+        // Otherwise, entries of 64 KiB could begin every few bytes, so that a small file has
+        // gigabytes of keys.
+        let len = (ENTRY_HEAD + key_len).next_multiple_of(8);
+        if start + len != self.entry_start(row + 1)? {
+            return Err(Error::corrupt(format!(
+                "the entry of origin {row} does not end where the next one begins"
+            )));
+        }
         Ok(OriginEntry {
             key: entry.key,
             file: (entry.file != NONE).then_some(entry.file),
@@ -427,6 +435,18 @@ impl Snapshot {
             detail: self.string(metadata.detail)?,
             metadata,
         })
+    }
+
+    /// The offset in the section `origins` where the entry of an origin begins; the length of the
+    /// section after the last one.
+    fn entry_start(&self, row: u32) -> Result<usize> {
+        if row == self.origin_count() {
+            return Ok(self.section(Section::Origins).len());
+        }
+        let at = row as usize * ORIGIN_METADATA_LEN;
+        self.verify_range(Section::OriginMetadata, at, 4)?;
+        let rows = self.section(Section::OriginMetadata);
+        Ok(u32_at(rows, at, "the offset of an origin's entry")? as usize * 8)
     }
 
     /// A row of the section `origin metadata`, with its details.

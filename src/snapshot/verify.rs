@@ -9,6 +9,7 @@ use crate::snapshot::format::{
     FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata,
     SECTION_ALIGN, Section, head_len,
 };
+use crate::snapshot::index;
 use crate::snapshot::outcome::OutcomeClass;
 use crate::snapshot::read::{OriginEntry, Snapshot};
 use rayon::prelude::*;
@@ -58,14 +59,15 @@ impl Snapshot {
         self.verify_padding()?;
         self.verify_counts()?;
         self.verify_tokens()?;
+        self.verify_index()?;
         self.verify_origins()?;
         self.verify_details()?;
         let rule_sets = self.verify_rule_sets()?;
-        self.verify_file_rows()?;
         self.verify_files(&rule_sets, of_text)
     }
 
-    /// Checks the checksums of all blocks, on all threads of the current rayon pool.
+    /// Checks the checksums of all blocks, on all threads of the current rayon pool, and that no two
+    /// robots.txt files share their text or their agents.
     ///
     /// This detects a changed bit anywhere in a section, but not a forged file, whose checksums are
     /// right. [`verify`](Self::verify) also checks the references between sections.
@@ -89,7 +91,8 @@ impl Snapshot {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the position of a
     /// block whose checksum is wrong.
     pub fn verify_checksums(&self) -> Result<()> {
-        self.verify_sections(ALL)
+        self.verify_sections(ALL)?;
+        self.verify_file_rows()
     }
 
     /// Like [`verify_checksums`](Self::verify_checksums), but only for the sections that a
@@ -100,7 +103,8 @@ impl Snapshot {
     /// # Errors
     /// As [`verify_checksums`](Self::verify_checksums).
     pub fn verify_judging_checksums(&self) -> Result<()> {
-        self.verify_sections(&JUDGING)
+        self.verify_sections(&JUDGING)?;
+        self.verify_file_rows()
     }
 
     /// Checks the bytes between sections. No checksum covers them, but all of them are zero.
@@ -123,6 +127,21 @@ impl Snapshot {
             Ok(())
         } else {
             Err(Error::corrupt("bytes after the last section"))
+        }
+    }
+
+    /// Checks that a search in the index goes on to the next bucket only where the writer's did, and
+    /// that there is a slot for each origin. Otherwise every search could visit sixteen buckets.
+    fn verify_index(&self) -> Result<()> {
+        let found = index::count_keys(self.view().index)
+            .ok_or_else(|| Error::corrupt("a marked bucket of the index that has room"))?;
+        if found == u64::from(self.origin_count()) {
+            Ok(())
+        } else {
+            Err(Error::corrupt(format!(
+                "an index of {found} keys for {} origins",
+                self.origin_count()
+            )))
         }
     }
 
@@ -152,9 +171,12 @@ impl Snapshot {
     }
 
     /// Checks that the origins are sorted, that the index leads to every one, and that their files
-    /// exist.
+    /// exist. Reading an origin checks that its entry ends where the next one begins.
     fn verify_origins(&self) -> Result<()> {
         let count = self.origin_count();
+        if count > 0 && self.origin_metadata(0)?.entry != 0 {
+            return Err(Error::corrupt("bytes before the first origin"));
+        }
         (0..count.div_ceil(ROWS_PER_TASK))
             .into_par_iter()
             .try_for_each(|task| {
@@ -225,6 +247,9 @@ impl Snapshot {
                     sets.insert(offset);
                 }
                 Rules::Union(offsets) => {
+                    self.view()
+                        .union_sets(offsets)
+                        .try_for_each(|set| set.map(drop))?;
                     // A union that repeats its members would make judging by a short file slow.
                     let mut members = HashSet::new();
                     let mut offsets = offsets.iter().map(|offset| u32::from_le_bytes(*offset));

@@ -8,7 +8,7 @@
 
 use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
-use crate::matcher::rule_set::{RuleSet, Rules};
+use crate::matcher::rule_set::{MAX_SET_LEN, RuleSet, Rules};
 use crate::simd;
 use crate::snapshot::format::{
     Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata,
@@ -197,6 +197,27 @@ impl<'a> View<'a> {
             self.rules(offset)?.encoded_len(),
             "a rule set",
         )
+    }
+
+    /// The rule sets of a union.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a member that is not a rule set, and for more
+    /// bytes than the rules of one robots.txt have: a forged union may repeat a large set.
+    #[inline]
+    pub(crate) fn union_sets(
+        &self,
+        offsets: &'a [[u8; 4]],
+    ) -> impl Iterator<Item = Result<RuleSet<'a>>> + use<'a> {
+        let view = *self;
+        let mut left = MAX_SET_LEN;
+        offsets.iter().map(move |offset| {
+            let set = view.rule_set(u32::from_le_bytes(*offset))?;
+            left = left
+                .checked_sub(set.encoded_len())
+                .ok_or_else(|| Error::corrupt("a union of over 8 MB of rules"))?;
+            Ok(set)
+        })
     }
 
     /// The rule set at `offset`. A union is an error.

@@ -7,7 +7,7 @@
 use crate::analysis::diff::DiffOptions;
 use crate::analysis::diff::origins::FilePair;
 use crate::error::{Error, Result};
-use crate::file_pass::{AgentCoverage, AgentNames, Coverage, DecidedBy, FileReader};
+use crate::file_pass::{AgentCoverage, AgentNames, ComparedRules, Coverage, DecidedBy, FileReader};
 use crate::snapshot::Snapshot;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -96,6 +96,8 @@ impl CoverageChange {
 pub(super) struct PairReader<'s> {
     pub old: FileReader<'s>,
     pub new: FileReader<'s>,
+    /// The rule sets that were compared.
+    pub compared: ComparedRules,
 }
 
 /// How much a robots.txt refuses to agents that it does not name, and to each that it names.
@@ -182,6 +184,7 @@ impl<'s> Comparison<'s> {
         PairReader {
             old: FileReader::new(self.old.snapshot),
             new: FileReader::new(self.new.snapshot),
+            compared: ComparedRules::default(),
         }
     }
 

@@ -168,7 +168,9 @@ fn compare_pair<'s>(
             old.numbers.get(first as usize) == new.numbers.get(second as usize)
         };
         // Equal texts are the fast way out, and equal rules the next one.
-        if have_same_text(before, after)? || have_same_rules(before, after, is_same_name)? {
+        if have_same_text(before, after)?
+            || have_same_rules(before, after, is_same_name, &mut reader.compared)?
+        {
             return Ok(PairResult::default());
         }
         rules_changed = true;

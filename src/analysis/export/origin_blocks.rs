@@ -68,19 +68,29 @@ impl<'s, T> OriginSource<'s, T> {
     /// The estimated bytes of the rows of a cell of an origin.
     fn weight(&self, row: u32) -> Result<u64> {
         let snapshot = self.engine.snapshot();
-        let Some(file) = snapshot.origin_at(row)?.file() else {
-            return Ok(0);
+        let entry = snapshot.origin_at(row)?;
+        // Many origins may share a source or a detail of up to 64 KiB.
+        let (source, detail) = entry.strings();
+        let strings = [Some(entry.key()), source, detail];
+        let own = strings
+            .iter()
+            .flatten()
+            .map(|text| text.len() as u64)
+            .sum::<u64>();
+        let Some(file) = entry.file() else {
+            return Ok(own);
         };
         let len = u64::from(snapshot.text_len(file)?);
-        Ok(match self.table {
-            ExportTable::Origins | ExportTable::OriginsLong => len,
-            ExportTable::Sitemaps => 4 * len,
-            // Each rule of a group has a row for each agent.
-            ExportTable::Rules => {
-                let agents = self.engine.agents().len() as u64;
-                len + (len * len / 16 + len * 8 * agents).min(rule_groups::MAX_BYTES)
-            }
-        })
+        Ok(own
+            + match self.table {
+                ExportTable::Origins | ExportTable::OriginsLong => len,
+                ExportTable::Sitemaps => 4 * len,
+                // Each rule of a group has a row for each agent.
+                ExportTable::Rules => {
+                    let agents = self.engine.agents().len() as u64;
+                    len + (len * len / 16 + len * 8 * agents).min(rule_groups::MAX_BYTES)
+                }
+            })
     }
 }
 

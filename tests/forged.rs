@@ -1,0 +1,139 @@
+//! Forged snapshots that are small, and whose references lead to the same bytes again and again. All
+//! checksums are right. Without a bound, each would take hours, or more memory than a machine has.
+//! `scripts/bombs` measures larger ones; `docs/LIMITS.md` lists the bounds.
+
+use crate::corruption::{assemble, extents, intact, is_corrupt, sections};
+use robosieve::report::Reporter;
+use robosieve::{Error, Judge, JudgeOptions, Snapshot};
+
+const INDEX: usize = 1;
+const ORIGINS: usize = 2;
+const ORIGIN_METADATA: usize = 3;
+const FILES: usize = 5;
+const RULE_SETS: usize = 7;
+const FILE_ROW: usize = 16;
+const METADATA_ROW: usize = 16;
+const BUCKET: usize = 64;
+/// The offset of the mark in a bucket.
+const MARK: usize = 20;
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+fn put_u32(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+/// The intact snapshot after a change of one section.
+fn forged(section: usize, change: impl FnOnce(&mut Vec<u8>)) -> Snapshot {
+    let mut sections = sections(intact());
+    change(&mut sections[section]);
+    Snapshot::new(assemble(&sections)).unwrap()
+}
+
+fn is_refused<T>(result: Result<T, Error>, cause: &str) {
+    let err = result.err().expect(cause);
+    assert!(is_corrupt(&err) && err.to_string().contains(cause), "{err}");
+}
+
+#[test]
+fn files_share_neither_texts_nor_names() {
+    // The second row of two is that of the start or of the end, so every other file has everything.
+    for (field, len) in [(4, 4), (8, 8)] {
+        let snapshot = forged(FILES, |rows| {
+            let end = rows[rows.len() - FILE_ROW..].to_vec();
+            let last = rows.len() / FILE_ROW - 1;
+            for row in 1..last {
+                let at = row * FILE_ROW + field;
+                rows[at..at + len].fill(0);
+                if row % 2 == 1 {
+                    rows[at..at + len].copy_from_slice(&end[field..field + len]);
+                }
+            }
+        });
+        // Judges and statistics verify no more than this.
+        is_refused(
+            snapshot.verify_judging_checksums(),
+            "files are out of order",
+        );
+        is_refused(snapshot.verify_checksums(), "files are out of order");
+    }
+}
+
+#[test]
+fn keys_of_origins_do_not_overlap() {
+    // The first key reaches into the entries after it.
+    let snapshot = forged(ORIGINS, |entries| {
+        let len = u16::from_le_bytes([entries[8], entries[9]]) + 100;
+        entries[8..10].copy_from_slice(&len.to_le_bytes());
+    });
+    let first = snapshot.origins().next().unwrap();
+    is_refused(first, "origin 0 does not end where the next one begins");
+    // No bytes precede the first entry, and none are behind the last.
+    let snapshot = forged(ORIGINS, |entries| entries.extend([0; 8]));
+    let last = snapshot.origins().last().unwrap();
+    is_refused(last, "does not end where the next one begins");
+    let mut sections = sections(intact());
+    sections[ORIGINS].splice(0..0, [0; 8]);
+    for row in sections[ORIGIN_METADATA].chunks_mut(METADATA_ROW) {
+        let entry = u32_at(row, 0);
+        put_u32(row, 0, entry + 1);
+    }
+    let snapshot = Snapshot::new(assemble(&sections)).unwrap();
+    is_refused(snapshot.verify(), "bytes before the first origin");
+}
+
+#[test]
+fn only_full_buckets_of_the_index_are_marked() {
+    let snapshot = forged(INDEX, |index| index[MARK] = 1);
+    is_refused(
+        snapshot.verify(),
+        "a marked bucket of the index that has room",
+    );
+    // A full bucket whose free slots have another tag each.
+    let snapshot = forged(INDEX, |index| {
+        for lane in 0..10 {
+            if index[2 * lane..2 * lane + 2] == [0; 2] {
+                index[2 * lane] = 7;
+            }
+        }
+    });
+    assert!(extents(intact())[INDEX].len() >= BUCKET);
+    is_refused(snapshot.verify(), "keys for 12 origins");
+}
+
+#[test]
+fn unions_have_no_more_rules_than_a_robots_txt() {
+    // A rule set of 120 KB a hundred times, for all agents of all files. `verify` refuses the rules
+    // and the repetition; a judge does not verify them, so it has a bound of its own.
+    let mut sections = sections(intact());
+    let states = 5000_usize;
+    let mut rules: Vec<u8> = [states as u32, 0, 0, 0]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    rules.extend([0xff; 16]);
+    rules.resize(rules.len() + 24 * states, 0);
+    let union = (rules.len() / 8) as u32;
+    rules.extend([u32::MAX, 100].into_iter().flat_map(u32::to_le_bytes));
+    rules.resize(rules.len() + 400, 0);
+    sections[RULE_SETS] = rules;
+    let files = sections[FILES].len() / FILE_ROW - 1;
+    for file in 0..files {
+        put_u32(&mut sections[FILES], file * FILE_ROW, union);
+    }
+    let snapshot = Snapshot::new(assemble(&sections)).unwrap();
+    snapshot.verify_judging_checksums().unwrap();
+    assert!(is_corrupt(&snapshot.verify().unwrap_err()));
+    let agents = ["Absent".parse().unwrap()];
+    let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+    is_refused(
+        judge.judge(b"https://rules.example/a").map(drop),
+        "a union of over 8 MB of rules",
+    );
+    is_refused(
+        Reporter::new(&judge).of_snapshot().map(drop),
+        "a union of over 8 MB of rules",
+    );
+}
