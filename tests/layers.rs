@@ -978,6 +978,7 @@ fn unsafe_code_is_confined() {
     assert_eq!(
         unsafe_files,
         [
+            "cli/src/main.rs",
             "cli/src/signals.rs",
             "src/atomic/output_path.rs",
             "src/capi/judge.rs",

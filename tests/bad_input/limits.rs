@@ -23,6 +23,26 @@ fn limited(dir: &Path, limit: &str, args: &[&str]) -> Ran {
 
 const ONE_GIGABYTE: &str = "ulimit -v 1000000";
 
+#[test]
+fn missing_memory_is_an_error() {
+    let place = Place::new();
+    let mut refused = 0;
+    // The least limits stop the loader of programs, and the greatest are enough.
+    for kilobytes in [50_000, 70_000, 90_000, 120_000, 160_000, 200_000, 300_000] {
+        let limit = format!("ulimit -v {kilobytes}");
+        let args = ["compile", "-q", "good.jsonl", "-o", "new"];
+        let ran = limited(place.0.path(), &limit, &args);
+        assert!(
+            matches!(ran.code, Some(0 | 2 | 126 | 127)),
+            "{limit}: {:?}, {}",
+            ran.code,
+            ran.stderr
+        );
+        refused += usize::from(ran.code == Some(2) && ran.stderr.contains("not enough memory"));
+    }
+    assert!(refused > 0);
+}
+
 /// `start` and four gigabytes of repeated bytes, as zstd frames.
 fn four_gigabytes(start: &[u8], unit: &[u8]) -> Vec<u8> {
     let frame = zst(&unit.repeat((16 << 20) / unit.len()));
