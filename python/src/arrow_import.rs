@@ -5,6 +5,7 @@
 //! callback, so the arrays live until the last reference here is dropped. See "The Arrow PyCapsule
 //! Interface" and "The Arrow C data interface" in the documentation of Apache Arrow.
 
+use crate::arrow_check::{check_array, check_schema};
 use crate::errors::RobosieveError;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -71,17 +72,19 @@ fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult
             "the Arrow array was consumed already; export it again",
         ));
     }
+    check_schema(schema).map_err(inconsistent)?;
     array_data(array, schema)
 }
 
 /// The array that a producer gave for a type.
 fn array_data(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayData> {
+    check_array(&array, schema).map_err(inconsistent)?;
     // Some producers give nulls a buffer, which has no meaning.
     if schema.format() == "n" {
         return Ok(ArrayData::new_null(&DataType::Null, array.len()));
     }
-    // SAFETY: Both structs come from one producer and are not released. The interface has no
-    // lengths of buffers, so the producer is trusted for these.
+    // SAFETY: Both structs come from one producer, are not released, and do not contradict each
+    // other. The interface has no lengths of buffers, so the producer is trusted for these.
     unsafe { from_ffi(array, schema) }.map_err(unreadable)
 }
 
@@ -93,6 +96,7 @@ fn import_stream(
     // SAFETY: As in `import_array`; the stream is moved out.
     let mut stream = Stream(unsafe { FFI_ArrowArrayStream::from_raw(stream) });
     let schema = stream.schema()?;
+    check_schema(&schema).map_err(inconsistent)?;
     let mut is_empty = true;
     // The producer may run Python code on other threads, so it must not wait for this one's lock.
     while let Some(array) = capsule.py().detach(|| stream.next())? {
@@ -106,6 +110,10 @@ fn import_stream(
         ))?;
     }
     Ok(())
+}
+
+fn inconsistent(what: String) -> PyErr {
+    PyValueError::new_err(format!("an Arrow array that contradicts itself: {what}"))
 }
 
 fn unreadable(err: impl std::fmt::Display) -> PyErr {

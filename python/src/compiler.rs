@@ -423,7 +423,7 @@ impl Compiler {
                 PyValueError::new_err(format!("row {}: {what}", before + row as u64))
             }
         };
-        let mut rows = Vec::with_capacity(table.len());
+        let mut rows = Vec::new();
         for row in 0..table.len() {
             // A row without a URL is counted with those that are none.
             let url = columns.url(row).map_err(in_row(row))?.unwrap_or_default();

@@ -65,7 +65,9 @@ pub(crate) fn judge_wide<T: Copy + Default + Send + Sync>(
     width: usize,
     fill: impl Fn(VerdictsRef<'_>, &mut [T]) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
-    let mut values = vec![T::default(); width * arrays.iter().map(ArrayData::len).sum::<usize>()];
+    let rows = arrays.iter().map(ArrayData::len).sum();
+    let mut values = reserved(rows, width)?;
+    values.resize(width * rows, T::default());
     let mut rest = values.as_mut_slice();
     let (mut columns, mut dictionaries) = (Vec::new(), Vec::new());
     for array in arrays {
@@ -81,7 +83,8 @@ pub(crate) fn judge_wide<T: Copy + Default + Send + Sync>(
     for (dictionary, out) in dictionaries {
         // The distinct values are judged once each. They cannot be dictionaries themselves.
         let texts = &dictionary.child_data()[0];
-        let mut distinct = vec![T::default(); width * texts.len()];
+        let mut distinct = reserved(texts.len(), width)?;
+        distinct.resize(width * texts.len(), T::default());
         judge_columns(
             judge,
             &mut [(TextRows::new(texts), distinct.as_mut_slice())],
@@ -98,6 +101,22 @@ pub(crate) fn judge_wide<T: Copy + Default + Send + Sync>(
                 None => return Err(outside_dictionary(row, texts.len())),
             }
         }
+    }
+    Ok(values)
+}
+
+/// A vector with room for `width` values per row. The number of rows is what an array claims.
+///
+/// # Errors
+/// [`ErrorKind::BadColumn`] if there is not so much memory.
+fn reserved<T>(rows: usize, width: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    if values
+        .try_reserve_exact(rows.saturating_mul(width))
+        .is_err()
+    {
+        let what = format!("there is not enough memory for the results of {rows} rows");
+        return Err(ErrorKind::BadColumn(what).into());
     }
     Ok(values)
 }
@@ -193,7 +212,7 @@ pub(crate) fn map_texts<T: Copy + Default>(
     arrays: &[ArrayData],
     mut value: impl FnMut(&[u8]) -> Result<T>,
 ) -> Result<Vec<T>> {
-    let mut values = Vec::with_capacity(arrays.iter().map(ArrayData::len).sum());
+    let mut values = reserved(arrays.iter().map(ArrayData::len).sum(), 1)?;
     for array in arrays {
         let texts = match array.data_type() {
             DataType::Dictionary(..) => &array.child_data()[0],
@@ -202,7 +221,7 @@ pub(crate) fn map_texts<T: Copy + Default>(
         // Fails for arrays that are too short, before their offsets are read.
         TextRows::new(texts).rows(0, texts.len())?;
         let valid = validity(texts);
-        let mut of_texts = Vec::with_capacity(texts.len());
+        let mut of_texts = reserved(texts.len(), 1)?;
         for row in 0..texts.len() {
             if valid.as_ref().is_some_and(|valid| valid.is_null(row)) {
                 of_texts.push(T::default());

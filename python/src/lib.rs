@@ -8,6 +8,8 @@
 #![deny(unsafe_code)]
 
 #[expect(unsafe_code, reason = "Arrow's C interface is made of raw pointers")]
+mod arrow_check;
+#[expect(unsafe_code, reason = "Arrow's C interface is made of raw pointers")]
 mod arrow_import;
 mod column;
 mod command;
