@@ -74,6 +74,43 @@ fn ended(mut child: Child) -> (ExitStatus, String) {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn shortened_snapshots_end_runs_with_their_name() {
+    for args in [
+        "filter -s s -a FooBot -o old",
+        "annotate -s s -a FooBot -o old -",
+    ] {
+        let place = place();
+        let dir = place.path();
+        fs::write(dir.join("old"), "as it was").unwrap();
+        let mut command = with_usual_signals();
+        command.args(args.split(' '));
+        let mut child = begun(command, dir, 1);
+        // The snapshot is open, and its pages are gone.
+        fs::File::options()
+            .write(true)
+            .open(dir.join("s"))
+            .unwrap()
+            .set_len(0)
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // The run may end before it has read all.
+        let _ = input.write_all("https://shop.example/\n".repeat(100_000).as_bytes());
+        let (status, stderr) = ended(child);
+        assert_eq!(status.code(), Some(2), "{status}, {stderr}");
+        let file = dir.canonicalize().unwrap().join("s");
+        let expected = format!(
+            "robosieve: {} was shortened while it was in use; write a new snapshot next to it and \
+             rename that, as compile does: no output file was written or changed\n",
+            file.display()
+        );
+        assert_eq!(stderr, expected, "{args}");
+        assert_eq!(temporary_files(dir), 0, "{args}");
+        assert_eq!(fs::read(dir.join("old")).unwrap(), b"as it was", "{args}");
+    }
+}
+
+#[test]
 fn signals_end_runs_without_temporary_files() {
     let place = place();
     let dir = place.path();

@@ -1,5 +1,10 @@
 //! Handles signals that end the program: removes temporary files, prints a line about the outputs,
 //! and ends the process by the same signal.
+//!
+//! SIGBUS tells that a mapped snapshot was shortened. It arrives in a thread that reads the map, and
+//! again each time that this thread tries to read on. Meanwhile the thread of the other signals ends
+//! the process, as after an error. Only Linux says which file it was, so elsewhere it ends the process
+//! without a word.
 
 use crate::stderr::{print_last_line, print_line};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,8 +56,8 @@ pub(crate) fn wait_if_ending() {
     }
 }
 
-/// Removes unfinished files, and prints the state of the outputs.
-fn clean_up(signal: &str) {
+/// Removes unfinished files, and prints what happened with the state of the outputs.
+fn clean_up(event: &str) {
     ENDING.store(true, Ordering::Release);
     robosieve::output::remove_unfinished();
     let state = OUTPUT_STATE
@@ -60,7 +65,7 @@ fn clean_up(signal: &str) {
         .unwrap_or_else(PoisonError::into_inner)
         .take();
     let state = state.unwrap_or_else(|| "no output file was written or changed".to_owned());
-    let line = format!("robosieve: interrupted by {signal}: {state}");
+    let line = format!("robosieve: {event}: {state}");
     // A stopped terminal or a full pipe must not keep the process alive.
     let (sender, printed) = mpsc::channel::<()>();
     let printer = Builder::new().name("last line".to_owned()).spawn(move || {
@@ -75,13 +80,18 @@ fn clean_up(signal: &str) {
 
 #[cfg(unix)]
 mod platform {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use libc::siginfo_t;
+    use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::flag;
-    use signal_hook::iterator::Signals;
+    use signal_hook::iterator::SignalsInfo;
+    use signal_hook::iterator::exfiltrator::WithRawSiginfo;
     use signal_hook::low_level::{emulate_default_handler, signal_name};
     use std::io;
     use std::sync::{Arc, mpsc};
     use std::thread::Builder;
+
+    /// The signals with their causes.
+    type Signals = SignalsInfo<WithRawSiginfo>;
 
     pub(super) fn handle() -> io::Result<()> {
         // With a handler, a file beyond `ulimit -f` is a write error, as on a full disk, and does
@@ -89,8 +99,16 @@ mod platform {
         flag::register(SIGXFSZ, Arc::default())?;
         let wanted = [SIGINT, SIGTERM, SIGHUP]
             .into_iter()
+            .chain(cfg!(target_os = "linux").then_some(SIGBUS))
             .filter(|signal| !is_ignored(*signal));
         let (sender, receiver) = mpsc::channel::<Signals>();
+        // The standard library takes a SIGBUS for an overflow of the stack, and gives it back to the
+        // system if it is none. On Linux such an overflow is a SIGSEGV.
+        // SAFETY: the default action runs no code of this process.
+        #[cfg(target_os = "linux")]
+        unsafe {
+            libc::signal(SIGBUS, libc::SIG_DFL)
+        };
         // The thread starts first: a handled signal without a waiting thread would be lost.
         Builder::new()
             .name("signals".to_owned())
@@ -113,10 +131,47 @@ mod platform {
         let Ok(mut signals) = receiver.recv() else {
             return;
         };
-        if let Some(signal) = signals.forever().next() {
-            super::clean_up(signal_name(signal).unwrap_or("a signal"));
-            end(signal);
+        if let Some(info) = signals.forever().next() {
+            if let Some(file) = shortened_file(&info) {
+                super::clean_up(&format!(
+                    "{file} was shortened while it was in use; write a new snapshot next to it and \
+                     rename that, as compile does"
+                ));
+                std::process::exit(2);
+            }
+            let name = signal_name(info.si_signo).unwrap_or("a signal");
+            super::clean_up(&format!("interrupted by {name}"));
+            end(info.si_signo);
         }
+    }
+
+    /// The file whose map ends before the address that was read, for a SIGBUS of that cause.
+    fn shortened_file(info: &siginfo_t) -> Option<String> {
+        /// `BUS_ADRERR`: there is no memory behind the address.
+        const NO_MEMORY: i32 = 2;
+        if (info.si_signo, info.si_code) != (SIGBUS, NO_MEMORY) {
+            return None;
+        }
+        // SAFETY: the kernel sets the address for this signal and this code.
+        let address = unsafe { info.si_addr() } as usize;
+        Some(mapped_file(address).unwrap_or_else(|| "a mapped snapshot".to_owned()))
+    }
+
+    /// The file that is mapped at an address, by the list of maps that Linux has.
+    fn mapped_file(address: usize) -> Option<String> {
+        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        let covers = |line: &&str| {
+            let range = line
+                .split(' ')
+                .next()
+                .and_then(|range| range.split_once('-'));
+            let bounds =
+                range.map(|(start, end)| [start, end].map(|hex| usize::from_str_radix(hex, 16)));
+            matches!(bounds, Some([Ok(start), Ok(end)]) if (start..end).contains(&address))
+        };
+        let line = maps.lines().find(covers)?;
+        // The path is the last field, and may have blanks.
+        line.find('/').map(|at| line[at..].to_owned())
     }
 
     /// Ends the process by the signal, so that a shell, `make` or a batch system sees it. (A shell
@@ -149,7 +204,7 @@ mod platform {
 
     pub(super) fn handle() -> Result<(), ctrlc::Error> {
         ctrlc::set_handler(|| {
-            super::clean_up("Ctrl-C");
+            super::clean_up("interrupted by Ctrl-C");
             std::process::exit(130);
         })
     }
