@@ -307,11 +307,10 @@ fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAns
         },
     );
     if let Some(text) = last_good {
-        // The snapshot does not keep the time of the copy, only that it is the event before.
-        insert_after(
-            first.and_then(|first| first.checked_sub(1)),
-            EventKind::LastGood(text),
-        );
+        // The snapshot does not keep the time of the copy, only that it is the event before. So no
+        // capture that arrives later comes between.
+        let time = first.and_then(|first| first.checked_sub(1));
+        events.insert(at + 1, UrlEvent::new(time, None, EventKind::LastGood(text)));
     }
 }
 

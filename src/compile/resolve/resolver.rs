@@ -344,24 +344,18 @@ impl<'p> Resolver<'p> {
         // exceed the visited URLs.
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
-            let Outcome {
-                status,
-                fetched,
-                max_age,
-                ..
-            } = *answer.entry.outcome();
-            let resolved = chain.outcome(OutcomeClass::Unresolved, status, fetched, max_age);
-            return Ok(ResolvedOrigin {
-                detail: Some(TOO_MANY.as_bytes().into()),
-                ..resolved
-            });
+            return Ok(unresolved_previous(answer, chain, TOO_MANY));
         }
         if let Some((url, further)) = self.recaptured_target(answer)?
             && chain.hops.saturating_add(further) <= MAX_HOPS
-            && !chain.has_visited(&url)
-            && let Some(resolved) = self.follow(&url, further, chain)?
         {
-            return Ok(resolved);
+            // A new capture of the stored end redirects back to here.
+            if chain.has_visited(&url) {
+                return Ok(unresolved_previous(answer, chain, LOOP));
+            }
+            if let Some(resolved) = self.follow(&url, further, chain)? {
+                return Ok(resolved);
+            }
         }
         let source = match answer.hops {
             0 => chain.source().map(|url| url.to_vec().into()),
@@ -448,6 +442,24 @@ impl<'p> Resolver<'p> {
         };
         Ok(resolved)
     }
+}
+
+/// The outcome of redirects of the previous snapshot that lead nowhere. Their own status is not
+/// stored, so that of their end stands in.
+fn unresolved_previous<'p>(
+    answer: &PreviousAnswer<'p>,
+    chain: &RedirectChain<'p>,
+    detail: &str,
+) -> ResolvedOrigin<'p> {
+    let Outcome {
+        status,
+        fetched,
+        max_age,
+        ..
+    } = *answer.entry.outcome();
+    chain
+        .outcome(OutcomeClass::Unresolved, status, fetched, max_age)
+        .with_detail(detail)
 }
 
 /// The outcome of the previous snapshot; `source` is the URL that answered after redirects.
