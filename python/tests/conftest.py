@@ -20,9 +20,12 @@ SMALL = ROOT / "datasets" / "small"
 
 @pytest.fixture(scope="session", autouse=True)
 def signals_are_not_ignored() -> None:
-    """A script in the background ignores Ctrl-C, and so would the programs that the tests start in it."""
+    """A script in the background ignores Ctrl-C, and one under `nohup` the end of its terminal. So would
+    the programs that the tests start in it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

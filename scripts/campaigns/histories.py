@@ -1,0 +1,474 @@
+"""Captures of a few origins over time against a slow model of docs/SEMANTICS.md.
+
+A round has many small webs: some captures of four URLs each, with failures, redirects, 304, equal and
+unknown times. The model reads the section "Results of fetching" and looks at one question at a time. It
+stores nothing. Against it stand one compilation, also of captures files and with --as-of, and crawls
+that are compiled over each other with --previous, in time order and in any order; all with the three
+status policies and --at.
+"""
+
+import collections
+import dataclasses
+import datetime
+import itertools
+import json
+import random
+
+from .command import run, write_archive
+from .rounds import Result
+from .shrinking import smallest
+
+WEBS = 150
+DAY = 24 * 3600
+START = 1_767_225_600  # 2026-01-01
+POLICIES = ["google", "rfc9309", "strict"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Capture:
+    """One answer of a URL. `text` is the disallowed path of a robots.txt, or the target of a redirect."""
+
+    url: str
+    time: int | None
+    kind: str  # rules, redirect, not-modified, unavailable, busy (429), server-error or unreachable
+    status: int
+    text: str = ""
+    hops: int = 1  # of a redirect: more if a previous snapshot has only the end of a chain
+    is_stored: bool = False  # comes from a previous snapshot
+    is_loop: bool = False  # of a stored redirect: leads nowhere, and `text` is where it was last seen
+
+    def record(self):
+        """The capture as a line of a JSONL archive."""
+        record = {"url": self.url}
+        if self.kind == "unreachable":
+            record["error"] = "timeout"
+        else:
+            record["status"] = self.status
+        if self.kind == "rules":
+            record["body"] = f"user-agent: *\ndisallow: {self.text}\n" if self.text else ""
+        if self.kind == "redirect" and self.text:
+            record["headers"] = {"Location": self.text}
+        if self.time is not None:
+            record["fetched_at"] = timestamp(self.time)
+        return record
+
+    def order(self):
+        """Later in this order means newer: an unknown time is older than all others, and of two with the
+        same time, the one that says more wins, then the lower status."""
+        ranks = ["unreachable", "server-error", "unavailable", "redirect", "rules"]
+        kind = "server-error" if self.kind == "busy" else self.kind
+        rank = ranks.index(kind) if kind in ranks else -1
+        return (self.time is not None, self.time or 0, rank, -self.status)
+
+
+# A crawl without any robots.txt is an error, so each has this capture.
+ALWAYS = Capture("https://always.example/robots.txt", START, "unavailable", 404)
+
+
+def timestamp(seconds):
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# --- The model ---
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a URL came to at a time: `text` and `status` as in a capture. A failure has the first failure
+    of each policy's run, and the text of a last good copy."""
+
+    kind: str  # rules, unavailable, failure, unresolved (redirect), missing (its target)
+    text: str = ""
+    status: int = 0
+    first: dict | None = None  # by policy: the time of the first failure, or None if unknown
+    newest: int | None = None
+    good: str | None = None
+
+
+def history(captures, url, until=None):
+    """The captures of a URL up to a time, the oldest first. Those that 304 confirms count again."""
+    own = sorted((one for one in captures if one.url == url), key=Capture.order)
+    answers = []
+    for capture in own:
+        if until is not None and capture.time is not None and capture.time > until:
+            break
+        if capture.kind == "not-modified":
+            confirmed = next((one for one in reversed(answers) if not is_failure(one, "google")), None)
+            if confirmed is not None and confirmed.kind in ("rules", "redirect"):
+                capture = dataclasses.replace(confirmed, time=capture.time)
+            else:
+                capture = dataclasses.replace(capture, kind="unreachable")
+        answers.append(capture)
+    return answers
+
+
+def without_failures(answers, policy):
+    """The answers before the run of failures at the end, and the run."""
+    end = len(answers)
+    while end and is_failure(answers[end - 1], policy):
+        end -= 1
+    return answers[:end], answers[end:]
+
+
+def is_failure(capture, policy):
+    return capture.kind in ("server-error", "unreachable") or (capture.kind == "busy" and policy != "rfc9309")
+
+
+def outcome(captures, url, until=None, hops=0, seen=()):
+    """What a URL came to by a time; None without a capture."""
+    if url in seen or hops > 5:
+        return Outcome("unresolved")
+    answers = history(captures, url, until)
+    if not answers:
+        return Outcome("missing") if hops else None
+    newest = answers[-1]
+    if newest.kind == "rules":
+        return Outcome("rules", text=newest.text)
+    if newest.kind == "unavailable":
+        return Outcome("unavailable", status=newest.status)
+    if newest.kind == "redirect":
+        if not newest.text:
+            return Outcome("unresolved")
+        if newest.is_loop and history(captures, newest.text)[-1].is_stored:
+            return Outcome("unresolved")
+        return outcome(captures, newest.text, until, hops + newest.hops, (*seen, url))
+    first = {}
+    for policy in ["google", "rfc9309"]:
+        _, failures = without_failures(answers, policy)
+        if failures:
+            first[policy] = failures[0].time
+    before, _ = without_failures(answers, "google")
+    good = None
+    if before and before[-1].kind == "rules":
+        good = before[-1].text
+    elif before and before[-1].kind == "redirect" and before[-1].text:
+        # The redirects that led here count too, so a circle through them ends the search.
+        redirect = before[-1]
+        target = outcome(captures, redirect.text, first["google"], hops + redirect.hops, (*seen, url)) or Outcome("missing")
+        good = target.text if target.kind == "rules" else target.good
+    status = 429 if newest.kind == "busy" else 0
+    return Outcome("failure", status=status, first=first, newest=newest.time, good=good)
+
+
+def remembered(captures):
+    """The captures that a snapshot of `captures` stands for in a later compilation with --previous."""
+    robots = sorted({one.url for one in captures if one.url.endswith("/robots.txt")})
+    chains = {url: chain(captures, url) for url in robots}
+    # Of other URLs, only those that answered for an origin are stored.
+    ends = sorted({urls[-1] for urls in chains.values()} - set(robots))
+    kept = []
+    for url in [*robots, *ends]:
+        newest, end = history(captures, url)[-1], chains.get(url, [url])[-1]
+        if is_failure(newest, "google"):
+            kept += remembered_failure(captures, url)
+        elif end != url:
+            # Only the end of a chain is stored, and the time there.
+            last = history(captures, end)[-1]
+            is_loop = last.kind == "redirect" and bool(last.text) and bool(history(captures, last.text))
+            hops = len(chains[url]) - 1
+            kept.append(dataclasses.replace(newest, text=end, hops=hops, time=last.time, is_loop=is_loop))
+        else:
+            kept.append(newest)
+    return [dataclasses.replace(one, is_stored=True) for one in kept]
+
+
+def chain(captures, url):
+    """The URLs that redirects lead through from a URL, as far as there are captures."""
+    urls = [url]
+    while len(urls) <= 5:
+        newest = history(captures, urls[-1])[-1]
+        if newest.kind != "redirect" or newest.text in urls or not history(captures, newest.text):
+            break
+        urls.append(newest.text)
+    return urls
+
+
+def remembered_failure(captures, url):
+    """Of a run of failures, the newest is stored, the time of the first of each policy's run, and the
+    last good copy."""
+    newest, found = history(captures, url)[-1], outcome(captures, url)
+    first, unreachable = found.first["google"], found.first.get("rfc9309")
+    busy = Capture(url, first, "busy", 429)
+    kept = [newest]
+    if unreachable != first and newest.kind != "busy":
+        # A 429 came before. That of the first failure stands for it, but it was later than that.
+        kept.append(dataclasses.replace(newest, time=unreachable))
+        kept.append(dataclasses.replace(busy, time=unreachable - 0.5))
+    kept.append(busy if unreachable != first else dataclasses.replace(newest, time=first))
+    if found.good is not None and first is not None:
+        # Its time is not stored. It is the answer before the first failure, whatever arrives later.
+        kept.append(Capture(url, first - 1, "rules", 0, found.good))
+    return kept
+
+
+def letter(captures, url, policy, at):
+    """The letter of a URL under a status policy."""
+    origin, _, path = url.partition(".example")
+    found = outcome(captures, origin + ".example/robots.txt")
+    strict = policy == "strict"
+    if found is None:
+        return "D" if strict else "U"
+    if found.kind == "rules":
+        return refuses(found.text, path)
+    if found.kind == "unavailable":
+        return "D" if strict and found.status in (401, 403) else "A"
+    if found.kind == "unresolved":
+        return "A"
+    if found.kind == "missing":
+        return "D" if strict else "A"
+    if strict:
+        return "D"
+    if policy == "rfc9309" and found.status == 429:
+        return "A"
+    first, now = found.first[policy], found.newest if at is None else at
+    if first is None or now is None or now - first < 30 * DAY:
+        return "D"
+    if policy == "rfc9309" or found.good is None:
+        return "A"
+    return refuses(found.good, path)
+
+
+def refuses(text, path):
+    return "D" if text and path.startswith(text) else "A"
+
+
+# --- Webs at random ---
+
+
+@dataclasses.dataclass(frozen=True)
+class Web:
+    """Captures, each with the number of its crawl."""
+
+    captures: list
+    hosts: list
+
+    def urls(self):
+        texts = sorted({one.text for one in self.captures if one.kind == "rules" and one.text}) + ["/else"]
+        return [f"https://{host}{text}" for host in self.hosts for text in texts]
+
+
+def made_up(rng, number):
+    hosts = [f"{name}{number}.example" for name in "abc"]
+    # The last URL is not a robots.txt, so it answers only for origins that redirect to it.
+    urls = [f"https://{host}/robots.txt" for host in hosts] + [f"https://c{number}.example/r.txt"]
+    captures, taken = [], set()
+    weights = rng.choice([[4, 1, 1, 1, 1, 3, 1], [2, 5, 1, 1, 0, 1, 0], [2, 1, 3, 1, 1, 2, 1], [1, 1, 1, 1, 3, 3, 1]])
+    kinds = ["rules", "redirect", "not-modified", "unavailable", "busy", "server-error", "unreachable"]
+    for _ in range(rng.choice([2, 3, 4, 6, 9, 14])):
+        url, kind = rng.choice(urls), rng.choices(kinds, weights)[0]
+        time = START + rng.randrange(9) * 10 * DAY + rng.choice([0, 0, -1, 1, rng.randrange(DAY)])
+        time = None if rng.random() < 0.04 else time
+        # The order of two captures of one second that say the same is that of their bytes.
+        if (url, time, kind) in taken or (kind == "not-modified" and any(key[:2] == (url, time) for key in taken)):
+            continue
+        if (url, time, "not-modified") in taken:
+            continue
+        taken.add((url, time, kind))
+        captures.append(capture(rng, url, time, kind, urls))
+    return Web(captures, hosts)
+
+
+def capture(rng, url, time, kind, urls):
+    text, status = "", 0
+    if kind == "rules":
+        text, status = rng.choice(["/1", "/2", "/3", "/4", ""]), 200
+    elif kind == "redirect":
+        text, status = rng.choice([*urls, *urls, "https://nobody.example/robots.txt", ""]), rng.choice([301, 302, 307])
+    elif kind == "not-modified":
+        status = 304
+    elif kind == "unavailable":
+        status = rng.choice([401, 403, 404, 410])
+    elif kind == "busy":
+        status = 429
+    elif kind == "server-error":
+        status = rng.choice([500, 503])
+    return Capture(url, time, kind, status, text)
+
+
+# --- Ways ---
+
+
+class Ways:
+    """Some webs in a directory, compiled in different ways."""
+
+    def __init__(self, directory, seed, planted):
+        self.directory, self.seed, self.planted = directory, seed, planted
+
+    def records(self, captures):
+        if self.planted:
+            captures = [
+                dataclasses.replace(one, kind="unavailable", status=404) if one.kind == "busy" else one
+                for one in captures
+            ]
+        return [one.record() for one in captures]
+
+    def archive(self, name, captures):
+        captures = [*captures, ALWAYS]
+        random.Random(self.seed).shuffle(captures)
+        return write_archive(self.directory / f"{name}.jsonl", self.records(captures))
+
+    def compile(self, *arguments):
+        snapshot = self.directory / "web"
+        run("compile", "-q", "-o", snapshot, *arguments)
+        return snapshot
+
+    def at_once(self, captures):
+        return self.compile(self.archive("all", captures))
+
+    def captures_files(self, captures):
+        """Two captures files with any half of the captures each."""
+        files = []
+        for number in range(2):
+            files.append(self.directory / f"{number}.captures")
+            run("captures", "-q", "-o", files[-1], self.archive("half", captures[number::2]))
+        return self.compile(*reversed(files))
+
+    def as_of(self, captures, time):
+        return self.compile("--as-of", timestamp(time), self.archive("all", captures))
+
+    def crawls(self, crawls):
+        """Crawls over each other."""
+        snapshot, old = self.directory / "web", self.directory / "old"
+        for number, captures in enumerate(crawls):
+            archive = self.archive("crawl", captures)
+            run("compile", "-q", "-o", snapshot, *(["--previous", old] if number else []), archive)
+            old.write_bytes(snapshot.read_bytes())
+        return snapshot
+
+    def letters(self, snapshot, urls, policy, at):
+        (self.directory / "urls").write_text("".join(url + "\n" for url in urls))
+        at = [] if at is None else ["--at", timestamp(at)]
+        out = run(
+            "annotate", "-q", "-s", snapshot, "-a", "FooBot", "--status-policy", policy, *at, self.directory / "urls"
+        )
+        return dict(reversed(line.split("\t")) for line in out.decode().splitlines())
+
+
+def split(way, captures, rng):
+    """The crawls of a way, by the times of the captures or not."""
+    count = rng.choice([2, 2, 3, 5])
+    if way == "--previous, in time order":
+        cuts = [START + rng.randrange(90) * DAY + rng.randrange(DAY) for _ in range(count - 1)]
+        numbers = [sum(one.time is not None and cut <= one.time for cut in cuts) for one in captures]
+    else:
+        numbers = [rng.randrange(count) for _ in captures]
+    crawls = [[] for _ in range(count)]
+    for number, one in zip(numbers, captures):
+        crawls[number].append(one)
+    # A crawl without captures has no archive.
+    return [crawl for crawl in crawls if crawl]
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A way of compiling, a status policy, and times. `crawls` has the captures: one list, unless the way
+    is that of --previous."""
+
+    way: str
+    policy: str
+    at: int | None
+    as_of: int | None
+
+    def snapshot(self, ways, crawls):
+        captures = list(itertools.chain.from_iterable(crawls))
+        if self.way == "one compilation":
+            return ways.at_once(captures)
+        if self.way == "captures files":
+            return ways.captures_files(captures)
+        if self.way == "--as-of":
+            return ways.as_of(captures, self.as_of)
+        return ways.crawls(crawls)
+
+    def counted(self, crawls):
+        """The captures that count for the model."""
+        if self.way == "--as-of":
+            return [one for one in crawls[0] if one.time is None or one.time <= self.as_of]
+        counted = []
+        for crawl in crawls:
+            counted = [*remembered(counted), *crawl]
+        return counted
+
+
+WAYS = ["one compilation", "captures files", "--as-of"]
+
+
+def shrink(directory, question, crawls, url, seed, planted):
+    """The smallest crawls that still give another letter than the model for the URL."""
+    numbered = [(number, one) for number, crawl in enumerate(crawls) for one in crawl]
+    ways = Ways(directory, seed, planted)
+
+    def parts(kept):
+        crawls = [
+            [one for number, one in kept if number == crawl] for crawl in range(1 + max(number for number, _ in kept))
+        ]
+        return [crawl for crawl in crawls if crawl]
+
+    def differs(kept):
+        if not kept:
+            return False
+        crawls = parts(kept)
+        found = ways.letters(question.snapshot(ways, crawls), [url], question.policy, question.at)
+        return found[url] != letter(question.counted(crawls), url, question.policy, question.at)
+
+    return parts(smallest(numbered, differs))
+
+
+def case(question, crawls, url, found):
+    """A difference in the form of tests/cases/fetch or tests/cases/recrawl."""
+    expected = letter(question.counted(crawls), url, question.policy, question.at)
+    times = [
+        f"--{name} {timestamp(time)}"
+        for name, time in [("at", question.at), ("as-of", question.as_of)]
+        if time is not None
+    ]
+    text = f"# {', '.join([question.way, *times])}: the model has {expected}, robosieve {found}\n"
+    text += '[[case]]\nname = ""\nclause = ""\n'
+    lists = [
+        "  [\n" + "".join(f"    {toml(one)},\n" for one in sorted(crawl, key=Capture.order)) + "  ],\n"
+        for crawl in crawls
+    ]
+    if question.way.startswith("--previous"):
+        text += "crawls = [\n" + "".join(lists) + "]\n"
+    else:
+        text += "captures = [\n" + "".join(f"  {toml(one)},\n" for crawl in crawls for one in crawl) + "]\n"
+    return text + f'agent = "FooBot"\nexpect = [\n  {{ url = "{url}", {question.policy} = "{expected}" }},\n]\n'
+
+
+def toml(capture):
+    def value(item):
+        if isinstance(item, dict):
+            return "{ " + ", ".join(f"{key} = {value(inner)}" for key, inner in item.items()) + " }"
+        return json.dumps(item)
+
+    return value(capture.record())
+
+
+def play(rng, directory, options, number, ways_of_compiling=WAYS):
+    webs = [made_up(rng, web) for web in range(WEBS)]
+    counts = collections.Counter()
+    urls = [url for web in webs for url in web.urls()]
+    seed = rng.random()
+    ways = Ways(directory, seed, options.self_test)
+    for way in ways_of_compiling:
+        as_of = START + rng.randrange(90) * DAY if way == "--as-of" else None
+        captures = [one for web in webs for one in web.captures]
+        crawls = split(way, captures, rng) if way.startswith("--previous") else [captures]
+        snapshot = Question(way, "", None, as_of).snapshot(ways, crawls)
+        for policy, at in itertools.product(POLICIES, [None, START + rng.randrange(150) * DAY]):
+            question = Question(way, policy, at, as_of)
+            found = ways.letters(snapshot, urls, policy, at)
+            counts[way] += len(urls)
+            for web, own in zip(webs, split_by_web(webs, crawls)):
+                counted = question.counted(own)
+                for url in web.urls():
+                    if found[url] != letter(counted, url, policy, at):
+                        kept = shrink(directory, question, own, url, seed, options.self_test)
+                        return Result(counts, case(question, kept, url, found[url]))
+    return Result(counts)
+
+
+def split_by_web(webs, crawls):
+    """The crawls of each web."""
+    numbers = {one: number for number, crawl in enumerate(crawls) for one in crawl}
+    for web in webs:
+        yield [[one for one in web.captures if numbers[one] == number] for number in range(len(crawls))]
