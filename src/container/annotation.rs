@@ -12,7 +12,7 @@ use crate::file_format::without_mark;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{
     CrawlDelayScratch, FileStatements, Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict,
-    VerdictsRef, none_stated,
+    VerdictsRef,
 };
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock};
@@ -310,10 +310,9 @@ impl<'s> Annotator<'_, 's> {
                 if let Some(preferences) = &self.preferences {
                     let has_response = own.iter().any(|response| !response.is_empty());
                     match preferences.has_any(verdicts.file(), memory) {
-                        Ok(has_any) if has_any || has_response => {
-                            stated = Some((preferences, has_any));
+                        Ok(has_any) => {
+                            stated = Some(preferences).filter(|_| has_any || has_response)
                         }
-                        Ok(_) => {}
                         Err(err) => failed = Err(err),
                     }
                 }
@@ -323,22 +322,12 @@ impl<'s> Annotator<'_, 's> {
                 }
                 if is_per_line || stated.is_some() {
                     let verdicts_len = text.len();
-                    let none: Vec<_> = match stated {
-                        Some((_, false)) => none_stated(verdicts.iter()).collect(),
-                        _ => Vec::new(),
-                    };
                     for (i, (line, url)) in lines.ranges().zip(urls.iter()).enumerate() {
                         text.truncate(verdicts_len);
                         writer.write_added(url, added, &mut text);
-                        if let Some((preferences, has_any)) = stated {
-                            let found = if has_any {
-                                preferences.at(verdicts.file(), url, verdicts.iter(), memory)
-                            } else {
-                                FileStatements {
-                                    preferences: &none,
-                                    licenses: &[],
-                                }
-                            };
+                        if let Some(preferences) = stated {
+                            let found =
+                                preferences.at(verdicts.file(), url, verdicts.iter(), memory);
                             let statements = self.statements(own.get(i));
                             writer.write_preferences(found, &statements, &mut text);
                         } else {

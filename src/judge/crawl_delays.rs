@@ -1,20 +1,17 @@
-//! Crawl-delays in bulk: most robots.txt files are soon known to have none, and each thread parses
-//! the others once.
+//! Crawl-delays in bulk.
 
 use super::owned::Judge;
 use super::pool::Pool;
+use super::stated_texts::{Stated, StatedCache, StatedTexts};
 use super::verdicts_ref::VerdictsRef;
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::RobotsRef;
-use crate::snapshot::text_reader::TextReader;
 use bstr::ByteSlice;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The delays that a thread caches. When full, the cache is cleared; the delays of a single file
-/// are always cached.
+/// The number of delays that a thread caches. When full, the cache is cleared; the delays of a
+/// single file are always cached.
 const CACHED_DELAYS: usize = 1 << 18;
 
 /// Finds the crawl-delays for the agents of a [`Judge`], for many URLs.
@@ -42,18 +39,15 @@ const CACHED_DELAYS: usize = 1 << 18;
 /// ```
 #[derive(Debug)]
 pub struct CrawlDelays<'j> {
-    judge: &'j Judge,
-    /// For each robots.txt: whether it is known to give the agents no delay.
-    without: Vec<AtomicBool>,
+    texts: StatedTexts<'j>,
     pool: Pool<CrawlDelayScratch>,
 }
 
 /// One thread's memory for crawl-delays. It serves one [`CrawlDelays`].
 #[derive(Default)]
 pub(crate) struct CrawlDelayScratch {
-    texts: Option<TextReader>,
     /// For each robots.txt with a delay, the delay of each agent.
-    delays: HashMap<u32, Box<[Option<Duration>]>>,
+    delays: StatedCache<Box<[Option<Duration>]>>,
     /// The row of the last origin, and the number of its robots.txt.
     last: Option<(u32, Option<u32>)>,
 }
@@ -61,7 +55,7 @@ pub(crate) struct CrawlDelayScratch {
 impl std::fmt::Debug for CrawlDelayScratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CrawlDelayScratch")
-            .field("files", &self.delays.len())
+            .field("cached_delays", &self.delays.size())
             .finish_non_exhaustive()
     }
 }
@@ -69,13 +63,8 @@ impl std::fmt::Debug for CrawlDelayScratch {
 impl<'j> CrawlDelays<'j> {
     /// For the agents and the options of a judge.
     pub fn new(judge: &'j Judge) -> Self {
-        let files = judge.snapshot().file_count() as usize;
-        let without = std::iter::repeat_with(AtomicBool::default)
-            .take(files)
-            .collect();
         Self {
-            judge,
-            without,
+            texts: StatedTexts::new(judge),
             pool: Pool::new(),
         }
     }
@@ -105,52 +94,31 @@ impl<'j> CrawlDelays<'j> {
         // Neighbouring runs are often of one origin, which several verdicts divide.
         let file = match memory.last {
             Some((last, file)) if last == row => file,
-            _ => self.judge.snapshot().origin_at(row)?.file(),
+            _ => self.texts.judge().snapshot().origin_at(row)?.file(),
         };
         memory.last = Some((row, file));
         let Some(file) = file else { return Ok(&[]) };
-        match self.without.get(file as usize) {
-            Some(without) if !without.load(Ordering::Relaxed) => {
-                self.load(file, without, memory)?;
-                Ok(memory.delays.get(&file).map_or(&[], |delays| delays))
-            }
-            _ => Ok(&[]),
-        }
+        let CrawlDelayScratch { delays, .. } = memory;
+        self.texts
+            .has_any(file, delays, CACHED_DELAYS, |text| self.parse(text))?;
+        Ok(delays.get(file).map_or(&[], |delays| delays))
     }
 
-    /// Parses a robots.txt into the thread's cache, or records for all threads that it gives no
-    /// delay.
-    fn load(&self, file: u32, without: &AtomicBool, memory: &mut CrawlDelayScratch) -> Result<()> {
-        if memory.delays.contains_key(&file) {
-            return Ok(());
+    /// The delay for each agent in a text, if one has any.
+    fn parse(&self, text: &[u8]) -> Option<Stated<Box<[Option<Duration>]>>> {
+        if !may_have_delay(text) {
+            return None;
         }
-        let texts = memory
-            .texts
-            .get_or_insert_with(|| TextReader::new(self.judge.snapshot()));
-        let text = texts.read(file)?;
-        let delays = if may_have_delay(&text) {
-            self.parse(&text)
-        } else {
-            Vec::new()
-        };
-        if delays.iter().all(Option::is_none) {
-            without.store(true, Ordering::Relaxed);
-            return Ok(());
-        }
-        if (memory.delays.len() + 1) * delays.len() > CACHED_DELAYS {
-            memory.delays.clear();
-        }
-        memory.delays.insert(file, delays.into());
-        Ok(())
-    }
-
-    /// The delay for each agent in a text.
-    fn parse(&self, text: &[u8]) -> Vec<Option<Duration>> {
         // The profile only matters for rules.
         let robots = RobotsRef::parse(text, Profile::default());
-        let how = self.judge.engine().options().agent_match;
-        let agents = self.judge.agents().iter();
-        agents.map(|agent| robots.crawl_delay(agent, how)).collect()
+        let judge = self.texts.judge();
+        let how = judge.engine().options().agent_match;
+        let agents = judge.agents().iter();
+        let delays: Box<[_]> = agents.map(|agent| robots.crawl_delay(agent, how)).collect();
+        delays.iter().any(Option::is_some).then_some(Stated {
+            size: delays.len(),
+            value: delays,
+        })
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) mod rows;
 mod rule_source;
 mod session;
 mod site;
+mod stated_texts;
 mod status_policy;
 mod verdicts;
 mod verdicts_ref;

@@ -1,18 +1,15 @@
-//! Preferences in bulk: nearly all robots.txt files are soon known to have none, and each thread
-//! parses the others once.
+//! Preferences in bulk.
 
 use super::applied::{none_stated, under};
 use super::owned::Judge;
 use super::pool::Pool;
+use super::stated_texts::{Stated, StatedCache, StatedTexts};
 use super::status_policy::Verdict;
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::preferences::{PreferenceBuffers, PreferenceSet, Preferences, may_have_preferences};
 use crate::robots::RobotsRef;
-use crate::snapshot::text_reader::TextReader;
 use crate::url;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The texts whose preferences a thread caches, in bytes; the parsed form takes at most some five
 /// times as much. When full, the cache is cleared; a single text is always cached.
@@ -39,9 +36,7 @@ const CACHE_BYTES: usize = 8 << 20;
 /// ```
 #[derive(Debug)]
 pub struct PreferenceJudge<'j> {
-    judge: &'j Judge,
-    /// For each robots.txt: whether it is known to say nothing to the agents.
-    silent: Vec<AtomicBool>,
+    texts: StatedTexts<'j>,
     pool: Pool<PreferenceScratch>,
 }
 
@@ -57,12 +52,7 @@ pub(crate) struct FileStatements<'a> {
 /// One thread's memory for preferences.
 #[derive(Default)]
 pub(crate) struct PreferenceScratch {
-    /// The judge whose agents the sets are for.
-    engine: Option<u64>,
-    texts: Option<TextReader>,
-    sets: HashMap<u32, PreferenceSet>,
-    /// The length of their texts.
-    cached_bytes: usize,
+    sets: StatedCache<PreferenceSet>,
     answers: PreferenceBuffers,
     /// The answers under the verdicts on the URL.
     applied: Vec<Preferences>,
@@ -72,7 +62,7 @@ pub(crate) struct PreferenceScratch {
 impl std::fmt::Debug for PreferenceScratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PreferenceScratch")
-            .field("cached_bytes", &self.cached_bytes)
+            .field("cached_bytes", &self.sets.size())
             .finish_non_exhaustive()
     }
 }
@@ -80,13 +70,8 @@ impl std::fmt::Debug for PreferenceScratch {
 impl<'j> PreferenceJudge<'j> {
     /// For the agents, the policy and the options of a judge.
     pub fn new(judge: &'j Judge) -> Self {
-        let files = judge.snapshot().file_count() as usize;
-        let silent = std::iter::repeat_with(AtomicBool::default)
-            .take(files)
-            .collect();
         Self {
-            judge,
-            silent,
+            texts: StatedTexts::new(judge),
             pool: Pool::new(),
         }
     }
@@ -103,19 +88,15 @@ impl<'j> PreferenceJudge<'j> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn of(&self, url: &[u8]) -> Result<Vec<Preferences>> {
-        let (file, verdicts) = self.judge.with_scratch(|engine, scratch| {
+        let (file, verdicts) = self.texts.judge().with_scratch(|engine, scratch| {
             engine
                 .judge(url, scratch)
                 .map(|verdicts| (verdicts.file(), Verdicts::new(verdicts)))
         })?;
         let mut scratch = self.pool.take_or_else(PreferenceScratch::default);
-        let found = match self.has_any(file, &mut scratch)? {
-            true => self
-                .at(file, url, verdicts.iter(), &mut scratch)
-                .preferences
-                .to_vec(),
-            false => none_stated(verdicts.iter()).collect(),
-        };
+        self.has_any(file, &mut scratch)?;
+        let found = self.at(file, url, verdicts.iter(), &mut scratch);
+        let found = found.preferences.to_vec();
         self.pool.put_back(scratch);
         Ok(found)
     }
@@ -124,56 +105,23 @@ impl<'j> PreferenceJudge<'j> {
     /// agents, or names a licence.
     #[inline]
     pub(crate) fn has_any(&self, file: u32, memory: &mut PreferenceScratch) -> Result<bool> {
-        match self.silent.get(file as usize) {
-            Some(silent) if !silent.load(Ordering::Relaxed) => self.load(file, silent, memory),
-            _ => Ok(false),
-        }
+        let judge = self.texts.judge();
+        self.texts
+            .has_any(file, &mut memory.sets, CACHE_BYTES, |text| {
+                if !may_have_preferences(text) {
+                    return None;
+                }
+                let robots = RobotsRef::parse(text, judge.engine().profile());
+                let how = judge.engine().options().agent_match;
+                Some(Stated {
+                    value: PreferenceSet::new(&robots, judge.agents(), how)?,
+                    size: text.len(),
+                })
+            })
     }
 
-    /// Parses a robots.txt into the thread's cache, or records for all threads that it says
-    /// nothing.
-    fn load(&self, file: u32, silent: &AtomicBool, memory: &mut PreferenceScratch) -> Result<bool> {
-        // A cached set answers for the agents of one judge. A thread that now serves another judge
-        // starts with an empty cache.
-        if memory.engine != Some(self.judge.engine().id) {
-            *memory = PreferenceScratch {
-                engine: Some(self.judge.engine().id),
-                ..PreferenceScratch::default()
-            };
-        }
-        if memory.sets.contains_key(&file) {
-            return Ok(true);
-        }
-        let texts = memory
-            .texts
-            .get_or_insert_with(|| TextReader::new(self.judge.snapshot()));
-        let text = texts.read(file)?;
-        let set = if may_have_preferences(&text) {
-            self.parse(&text)
-        } else {
-            None
-        };
-        silent.store(set.is_none(), Ordering::Relaxed);
-        let Some(set) = set else { return Ok(false) };
-        if memory.cached_bytes + text.len() > CACHE_BYTES {
-            memory.sets.clear();
-            memory.cached_bytes = 0;
-        }
-        memory.cached_bytes += text.len();
-        memory.sets.insert(file, set);
-        Ok(true)
-    }
-
-    fn parse(&self, text: &[u8]) -> Option<PreferenceSet> {
-        let robots = RobotsRef::parse(text, self.judge.engine().profile());
-        PreferenceSet::new(
-            &robots,
-            self.judge.agents(),
-            self.judge.engine().options().agent_match,
-        )
-    }
-
-    /// The preferences and licences of a robots.txt that has any, for a URL with these verdicts.
+    /// The preferences and licences of a robots.txt for a URL with these verdicts, after
+    /// [`has_any`](Self::has_any). If it has none, they are those of a site that states nothing.
     pub(crate) fn at<'a>(
         &self,
         file: u32,
@@ -188,15 +136,18 @@ impl<'j> PreferenceJudge<'j> {
             key,
             ..
         } = memory;
-        let (Some(set), Some(parts)) = (
-            sets.get(&file),
-            url::split(url, self.judge.engine().profile(), key),
-        ) else {
-            return FileStatements::default();
+        let engine = self.texts.judge().engine();
+        applied.clear();
+        let (Some(set), Some(parts)) = (sets.get(file), url::split(url, engine.profile(), key))
+        else {
+            applied.extend(none_stated(verdicts));
+            return FileStatements {
+                preferences: applied,
+                licenses: &[],
+            };
         };
         // A preference on the use of a page says nothing if the page may not be fetched.
-        let stated = set.evaluate(&self.judge.engine().normal_path(parts.path), answers);
-        applied.clear();
+        let stated = set.evaluate(&engine.normal_path(parts.path), answers);
         applied.extend(
             stated
                 .iter()

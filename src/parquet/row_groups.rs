@@ -7,7 +7,6 @@ use crate::container::criterion::Criterion;
 use crate::container::judged_records::RecordUrls;
 use crate::error::Result;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::rows::LineRun;
 use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::input::{ParquetInput, guard};
 use crate::parquet::new_columns::NewColumns;
@@ -110,13 +109,10 @@ pub(super) fn judge_batch<'s>(
         stats.invalid -= 1;
         stats.blank -= 1;
         criterion.count(&verdicts, 1, &mut stats);
-        let line = LineRun {
-            start: 0,
-            ends: &[value.len()],
-        };
+        let value = value.data();
         each(
             *row..row + 1,
-            RecordUrls::new(value.data(), line),
+            RecordUrls::of_one(value, &value.len()),
             &verdicts,
         );
     }
