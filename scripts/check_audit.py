@@ -197,7 +197,14 @@ def expected(snapshot, origin, name, requests):
                 delays.append(max(request.time - fetches[site], 0))
             else:
                 without += 1
-    after = {
+    times = [request.time for request in requests]
+    return out, after_robots_txt(delays, without), min(times, default=None), max(times, default=None)
+
+
+def after_robots_txt(delays, without):
+    """The figures of refused requests: the seconds since the robots.txt was fetched, and the number of
+    requests without a fetch before them."""
+    return {
         "disallowed_after": len(delays),
         "disallowed_within_day": sum(delay <= 86400 for delay in delays),
         "disallowed_without": without,
@@ -205,8 +212,6 @@ def expected(snapshot, origin, name, requests):
         "longest_seconds": max(delays, default=None),
         "mean_seconds": sum(delays) // len(delays) if delays else None,
     }
-    times = [request.time for request in requests]
-    return out, after, min(times, default=None), max(times, default=None)
 
 
 def rfc3339(time):
@@ -258,4 +263,5 @@ def main():
     print(f"{totals['lines']:,} lines, {crawlers} crawlers, {refused:,} refused: all figures are equal")
 
 
-main()
+if __name__ == "__main__":
+    main()

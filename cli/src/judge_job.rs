@@ -43,7 +43,7 @@ pub(crate) struct Annotation {
 impl Annotation {
     /// Whether it reads the stored texts, which have the preferences and the crawl-delays.
     pub(crate) fn reads_texts(&self) -> bool {
-        self.preferences || self.added.contains(&AddedColumn::CrawlDelay)
+        self.preferences || self.added.iter().any(|column| column.is_in_texts())
     }
 }
 

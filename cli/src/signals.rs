@@ -2,9 +2,9 @@
 //! and ends the process by the same signal.
 //!
 //! SIGBUS tells that a mapped snapshot was shortened. It arrives in a thread that reads the map, and
-//! again each time that this thread tries to read on. Meanwhile the thread of the other signals ends
-//! the process, as after an error. Only Linux says which file it was, so elsewhere it ends the process
-//! without a word.
+//! again each time that this thread tries to read on. Meanwhile the thread of the other signals
+//! prints the name of the file and exits with status 2, as after an error. Only Linux tells the file,
+//! so elsewhere the process ends by the signal.
 
 use crate::stderr::{print_last_line, print_line};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,6 +87,7 @@ mod platform {
     use signal_hook::iterator::exfiltrator::WithRawSiginfo;
     use signal_hook::low_level::{emulate_default_handler, signal_name};
     use std::io;
+    use std::ops::Range;
     use std::sync::{Arc, mpsc};
     use std::thread::Builder;
 
@@ -160,18 +161,19 @@ mod platform {
     /// The file that is mapped at an address, by the list of maps that Linux has.
     fn mapped_file(address: usize) -> Option<String> {
         let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-        let covers = |line: &&str| {
-            let range = line
-                .split(' ')
-                .next()
-                .and_then(|range| range.split_once('-'));
-            let bounds =
-                range.map(|(start, end)| [start, end].map(|hex| usize::from_str_radix(hex, 16)));
-            matches!(bounds, Some([Ok(start), Ok(end)]) if (start..end).contains(&address))
-        };
-        let line = maps.lines().find(covers)?;
+        let line = maps
+            .lines()
+            .find(|line| range_of_map(line).is_some_and(|range| range.contains(&address)))?;
         // The path is the last field, and may have blanks.
         line.find('/').map(|at| line[at..].to_owned())
+    }
+
+    /// The addresses of a line of the list, which begins `7f00a000-7f00b000 r--p`.
+    fn range_of_map(line: &str) -> Option<Range<usize>> {
+        let (start, rest) = line.split_once('-')?;
+        let (end, _) = rest.split_once(' ')?;
+        let start = usize::from_str_radix(start, 16).ok()?;
+        Some(start..usize::from_str_radix(end, 16).ok()?)
     }
 
     /// Ends the process by the signal, so that a shell, `make` or a batch system sees it. (A shell

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from . import _native
-from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, names, paths, seconds
+from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, as_list, names, paths, seconds
 from ._snapshot import Snapshot
 from ._store import Staging
 
@@ -81,7 +81,7 @@ def annotate(
             null for null).
         name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
             columns per agent (default ``robots_``).
-        add: Values besides the verdicts, for ``form="jsonl"`` and Parquet: ``"origin"`` (as
+        add: Values to write after the verdicts, for ``form="jsonl"`` and Parquet: ``"origin"`` (as
             :meth:`Snapshot.origins`), ``"reason"`` (as :meth:`Snapshot.reasons`) and
             ``"crawl_delay"`` (as :meth:`Snapshot.crawl_delays`, for each agent). The keys are
             ``robots_origin``, ``robots_reason``, and ``robots_crawl_delay`` with an object. The
@@ -129,7 +129,7 @@ def annotate(
             specs,
             form,
             name,
-            [add] if isinstance(add, str) else list(add),
+            as_list(add),
             preferences,
             records,
             options,

@@ -62,6 +62,11 @@ def names(agents: Agents) -> list[str]:
     return [spec.strip() for spec in specs]
 
 
+def as_list(given: str | Sequence[str]) -> list[str]:
+    """One value, or several, as a list."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def paths(inputs: Path | Sequence[Path]) -> list[str]:
     """The paths, one per item.
 

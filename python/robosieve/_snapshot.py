@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
 from ._node_copy import node_copy
-from ._options import AgentMatch, Agents, Outcome, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
+from ._options import AgentMatch, Agents, Outcome, Path, StatusPolicy, Time, UnknownOrigin, as_list, names, seconds
 from ._results import as_urls, like, table_like
 from ._store import is_uri
 
@@ -536,7 +536,7 @@ class Snapshot:
             [] if columns is None else _texts("columns", columns),
             column_names,
             seconds(stale_at),
-            [outcomes] if isinstance(outcomes, str) else list(outcomes),
+            as_list(outcomes),
             options,
             threads,
         )

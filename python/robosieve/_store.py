@@ -12,7 +12,7 @@ all:
   one until then. s3fs uploads to S3, because pyarrow cannot abort an upload there: after an error,
   it either completes the parts that were sent, or holds the whole file in memory.
 - Other file systems show files while they are written. There, the upload goes to a hidden name
-  beside the file, and is renamed.
+  in the directory of the file, and is renamed.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ const _: () = assert!(
         && size_of::<RawArray>() == size_of::<FFI_ArrowArray>()
 );
 
-/// The most rows of an array: any URL takes a byte, and no machine has so many.
+/// The most rows of an array. Each URL takes at least a byte, and no machine has this much memory.
 const MAX_ROWS: i64 = 1 << 40;
 
 /// The most buffers of an array. Arrays of views have one for some megabytes of text.
@@ -99,12 +99,18 @@ fn children<'s, T>(count: i64, children: *const *const T) -> Result<Vec<&'s T>, 
     if children.is_null() {
         return Err(format!("n_children is {count}, but children is null"));
     }
-    let child = |number| {
+    let mut found = Vec::new();
+    for number in 0..count as usize {
         // SAFETY: By the interface, there are `count` addresses.
         let address = unsafe { std::ptr::read_unaligned(children.add(number)) };
-        at(address).ok_or_else(|| format!("child {number} is null"))
-    };
-    (0..count as usize).map(child).collect()
+        found.push(at(address).ok_or_else(|| format!("child {number} is null"))?);
+    }
+    Ok(found)
+}
+
+/// Whether a number of rows is one that an array can have.
+fn is_row_count(number: i64) -> bool {
+    (0..=MAX_ROWS).contains(&number)
 }
 
 impl RawSchema {
@@ -187,11 +193,10 @@ fn buffers_of(format: &str) -> Option<i64> {
 impl RawArray {
     fn check(&self, schema: &RawSchema) -> Result<(), String> {
         let format = schema.format()?;
-        let in_range = |number: i64| (0..=MAX_ROWS).contains(&number);
-        if !in_range(self.length) {
+        if !is_row_count(self.length) {
             return Err(format!("length is {}", self.length));
         }
-        if !in_range(self.offset) {
+        if !is_row_count(self.offset) {
             return Err(format!("offset is {}", self.offset));
         }
         if self.null_count < -1 || self.null_count > self.length {
@@ -232,6 +237,12 @@ impl RawArray {
         }
     }
 
+    /// The address of a buffer, one of `n_buffers` where `buffers` is not null.
+    fn buffer(&self, number: i64) -> *const c_void {
+        // SAFETY: By the interface, there are `n_buffers` addresses.
+        unsafe { std::ptr::read_unaligned(self.buffers.add(number as usize)) }
+    }
+
     /// Checks that the buffers are there, and the lengths that buffers state.
     fn check_buffers(&self, format: &str) -> Result<(), String> {
         // Some producers give nulls a buffer, which has no meaning.
@@ -256,21 +267,17 @@ impl RawArray {
         if self.buffers.is_null() {
             return Err(format!("n_buffers is {expected}, but buffers is null"));
         }
-        let buffer = |number: i64| {
-            // SAFETY: By the interface, there are `n_buffers` addresses.
-            unsafe { std::ptr::read_unaligned(self.buffers.add(number as usize)) }
-        };
         // The first buffer, of the validity, may be null, and so may all of an empty array.
         let rows = self.length + self.offset;
         if rows == 0 {
             return Ok(());
         }
-        if expected > 1 && buffer(1).is_null() {
+        if expected > 1 && self.buffer(1).is_null() {
             return Err("buffer 1 is null".to_owned());
         }
         if is_view {
             let texts = self.n_buffers - 3;
-            let lengths = buffer(self.n_buffers - 1).cast::<i64>();
+            let lengths = self.buffer(self.n_buffers - 1).cast::<i64>();
             for number in 0..texts {
                 if lengths.is_null() {
                     return Err("the buffer of the lengths of the other buffers is null".to_owned());
@@ -286,10 +293,20 @@ impl RawArray {
         let last = match format {
             // SAFETY: By the interface, there are `rows + 1` offsets.
             "u" | "z" => unsafe {
-                i64::from(buffer(1).cast::<i32>().add(rows as usize).read_unaligned())
+                i64::from(
+                    self.buffer(1)
+                        .cast::<i32>()
+                        .add(rows as usize)
+                        .read_unaligned(),
+                )
             },
             // SAFETY: As above.
-            "U" | "Z" => unsafe { buffer(1).cast::<i64>().add(rows as usize).read_unaligned() },
+            "U" | "Z" => unsafe {
+                self.buffer(1)
+                    .cast::<i64>()
+                    .add(rows as usize)
+                    .read_unaligned()
+            },
             _ => 0,
         };
         if last < 0 {

@@ -136,7 +136,7 @@ pub(crate) fn annotate(
     // Preferences and crawl-delays are in the texts.
     snapshot.verify_to(
         py,
-        if preferences || add.contains(&AddedColumn::CrawlDelay) {
+        if preferences || add.iter().any(|column| column.is_in_texts()) {
             Depth::Checksums
         } else {
             Depth::Judging

@@ -33,10 +33,11 @@ pub(crate) fn origins(py: Python<'_>, urls: &Bound<'_, PyAny>) -> PyResult<Array
         });
         let spans = spans.map_err(exception)?;
         let nulls = nulls(&arrays);
-        let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         Array::texts(spans.iter().enumerate().map(|(row, span)| {
-            let span = span.filter(|_| !is_null(row))?;
-            Some(&texts[span.range()])
+            if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                return None;
+            }
+            span.map(|span| &texts[span.range()])
         }))
     })
 }

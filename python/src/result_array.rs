@@ -242,7 +242,8 @@ impl Array {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _ = copy;
-        let (nulls, numpy) = (self.data.null_count(), py.import("numpy")?);
+        let nulls = self.data.null_count();
+        let numpy = py.import("numpy")?;
         let is_integer = matches!(self.data.data_type(), DataType::Int8 | DataType::Int64);
         if is_integer && nulls > 0 {
             return Err(PyValueError::new_err(format!(

@@ -46,8 +46,8 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        let (rows, names) = (self.batch.num_rows(), self.columns().join(", "));
-        format!("<robosieve.Table {rows} rows: {names}>")
+        let names = self.columns().join(", ");
+        format!("<robosieve.Table {} rows: {names}>", self.batch.num_rows())
     }
 
     /// The names of the columns.

@@ -227,7 +227,7 @@ impl Snapshot {
         self.verify_to(py, column.depth)?;
         let rows = arrays.iter().map(ArrayData::len).sum();
         let threads = threads_for(rows, column.threads);
-        let (judge, width) = (column.judge, column.width);
+        let Column { judge, width, .. } = column;
         let judged = detached(py, || {
             let values = judge_wide(judge, &arrays, threads, width, fill);
             Ok(values.map(|values| finish(values, nulls(&arrays))))

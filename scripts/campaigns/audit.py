@@ -7,6 +7,9 @@ import dataclasses
 import datetime
 import json
 
+# In the folder above, which scripts/differential puts on the path.
+from check_audit import after_robots_txt, rfc3339
+
 from . import grammar
 from .command import run, write_archive
 from .rounds import Result
@@ -271,15 +274,8 @@ def finished(row):
     """The figures of a crawler under the keys of the JSON."""
     delays, without = row.pop("delays"), row.pop("without")
     for key in ["first", "last"]:
-        row[key] = datetime.datetime.fromtimestamp(row[key], datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    row["after_robots_txt"] = {
-        "disallowed_after": len(delays),
-        "disallowed_within_day": sum(delay <= 86400 for delay in delays),
-        "disallowed_without": without,
-        "shortest_seconds": min(delays, default=None),
-        "longest_seconds": max(delays, default=None),
-        "mean_seconds": sum(delays) // len(delays) if delays else None,
-    }
+        row[key] = rfc3339(row[key])
+    row["after_robots_txt"] = after_robots_txt(delays, without)
     return row
 
 

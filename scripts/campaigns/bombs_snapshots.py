@@ -268,16 +268,21 @@ def overlapping_buckets(folder, _):
     write(folder, sections, paths(1000, b"/aaaaaaaa"))
 
 
-def long_union(folder, _):
-    """One union of 100,000 distinct rule sets."""
+def unions(folder, number):
+    """Unions of the same 100,000 distinct rule sets."""
     count = 100_000
     single = [literal_set(number) for number in range(count)]
     size = len(single[0]) // 8
     sections = Sections()
-    sections.counts.update(rules=count, rule_sets=count + 1)
+    sections.counts.update(rules=count, rule_sets=count + number)
     offsets = [number * size for number in range(count)]
-    one_file(sections, b"".join(single) + union(offsets), count * size)
+    one_file(sections, b"".join(single) + union(offsets) * number, count * size)
     write(folder, sections, paths(20_000, b"/aaaa"))
+
+
+def long_union(folder, _):
+    """One union of 100,000 distinct rule sets."""
+    unions(folder, 1)
 
 
 def union_that_repeats(folder, _):
@@ -293,15 +298,7 @@ def union_that_repeats(folder, _):
 
 def many_unions(folder, _):
     """20 unions of 100,000 rule sets."""
-    count = 100_000
-    single = [literal_set(number) for number in range(count)]
-    size = len(single[0]) // 8
-    sections = Sections()
-    sections.counts.update(rules=count, rule_sets=count + 20)
-    offsets = [number * size for number in range(count)]
-    rules = b"".join(single)
-    one_file(sections, rules + union(offsets) * 20, count * size)
-    write(folder, sections, paths(20_000, b"/aaaa"))
+    unions(folder, 20)
 
 
 def files_that_share_a_frame(folder, _):

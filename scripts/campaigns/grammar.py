@@ -13,7 +13,7 @@ MANY_RULES = [1000, 2000, 4095, 4096, 4097, 5000]
 TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 
 NAMES = ["FooBot", "GPTBot", "Googlebot", "Googlebot-News", "Foo", "FooBotter", "foo_bot", "a", "ab", "b-c", "CCBot"]
-# Values of user-agent lines besides the names themselves.
+# Values of user-agent lines other than a plain name.
 ODD_NAMES = [
     "*", "* x", "*x", "", "FooBot/2.1", "MJ12bot", "foo bot", "GPTBot*", "a1", "ünknown", "FooBot #x", "Foo\tBar",
 ]

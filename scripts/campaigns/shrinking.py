@@ -2,8 +2,8 @@
 
 
 def smallest(parts, differs):
-    """A sublist of `parts` that still differs and has no part that can be left out. `differs` tells of a
-    list of parts whether it shows the difference; it is true for all parts."""
+    """The parts that are needed for the difference: without any further one, it is gone. `differs(parts)` is
+    whether a list of parts shows the difference, and is true for the whole list."""
     size = max(1, len(parts) // 2)
     while True:
         at, removed = 0, False

@@ -23,6 +23,15 @@ pub enum AddedColumn {
     CrawlDelay,
 }
 
+impl AddedColumn {
+    /// Whether its values come from the stored texts of robots.txt files. Judging does not read
+    /// these, so [`Snapshot::verify_judging_checksums`](crate::Snapshot::verify_judging_checksums)
+    /// does not verify them, and [`verify_checksums`](crate::Snapshot::verify_checksums) does.
+    pub fn is_in_texts(self) -> bool {
+        matches!(self, Self::CrawlDelay)
+    }
+}
+
 named_values! {
     /// The name on the command line.
     AddedColumn {

@@ -1,5 +1,5 @@
-//! What stored texts state besides rules, for many URLs: nearly all robots.txt files are soon known
-//! to state nothing, and each thread parses the others once.
+//! What stored texts state in addition to rules, for many URLs: nearly all robots.txt files are soon
+//! known to state nothing, and each thread parses the others once.
 //!
 //! Decompressing and parsing a text takes some microseconds, and a URL some 100 ns. So one byte for
 //! each robots.txt records for all threads that it states nothing, and a cache of each thread holds

@@ -27,9 +27,9 @@ pub(super) const MAX_PATTERN_BYTES: usize = 6 * MAX_BODY;
 /// The least bytes of a line with a rule: `allow:/` and its end.
 const MIN_RULE_LINE: usize = 8;
 
-/// The most bytes of a set, and of all sets of a union, as they are the rules of one robots.txt. A
-/// rule takes at most 64 bytes (a state, a bucket and a wildcard rule) besides its pattern, so eight
-/// for each byte of its line.
+/// The most bytes of a set, and of all sets of a union, as they are the rules of one robots.txt. For
+/// each byte of a line, patterns take at most six bytes ([`MAX_PATTERN_BYTES`]), and the rest of a
+/// rule at most eight: 64 bytes (a state, a bucket and a wildcard rule) for a line of eight.
 pub(crate) const MAX_SET_LEN: usize = 16 * MAX_BODY;
 
 /// The most sets of a union. Each is that of a group, which has at least the lines `useragent:a`

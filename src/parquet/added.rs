@@ -1,4 +1,4 @@
-//! The columns that annotating adds besides the verdicts.
+//! The columns of origins, reasons and crawl-delays, which annotating adds to those of verdicts.
 
 use crate::agent::Agent;
 use crate::container::added::AddedColumns;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Snapshot, agents as agent_names, origins
 from .._files import AddedColumn
-from .._options import Agents, Path, names
+from .._options import Agents, Path, as_list, names
 from ._source import SnapshotSource, require_pyspark, snapshot_source, worker_options
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def with_verdicts(
             of :func:`register`.
         name: The name of the column (default ``robots_allowed``), or the prefix of the columns per
             agent (default ``robots_``).
-        add: Columns besides the verdicts, with the names and values of :func:`robosieve.annotate`:
+        add: Columns to write after the verdicts, with the names and values of :func:`robosieve.annotate`:
             ``"origin"``, ``"reason"``, and ``"crawl_delay"``, a double column per agent.
 
     Returns:
@@ -209,8 +209,8 @@ def _added_columns(
     add: str | Sequence[str],
     options: dict[str, Any],
 ) -> dict[str, Any]:
-    """The columns besides the verdicts, as ``robosieve annotate`` orders and names them."""
-    added = [add] if isinstance(add, str) else list(add)
+    """The added columns, in the order and with the names of ``robosieve annotate``."""
+    added = as_list(add)
     for column in added:
         if column not in _ADDED:
             raise ValueError(f"add={column!r}; give some of {', '.join(map(repr, _ADDED))}")
