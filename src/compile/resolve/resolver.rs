@@ -10,7 +10,7 @@ use crate::compile::incremental::previous_answer::{
     LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
 };
 use crate::compile::incremental::previous_urls::PreviousUrls;
-use crate::compile::ingest::capture_record::{BodyFlags, Fetch, FetchAnswer};
+use crate::compile::ingest::capture_record::{AnswerRank, BodyFlags, Fetch, FetchAnswer};
 use crate::compile::ingest::text_store::Texts;
 use crate::compile::ingest::url_key::UrlKey;
 use crate::compile::sort::table::{RobotsCaptures, SortedTable};
@@ -44,8 +44,8 @@ impl<'p> RedirectChain<'p> {
     }
 
     /// Whether the URL is on the chain, so that another redirect to it is a loop.
-    fn has_visited(&self, url: &UrlKey) -> bool {
-        self.visited.iter().any(|visited| visited.key == *url)
+    fn has_visited(&self, url: &[u8]) -> bool {
+        self.visited.iter().any(|visited| visited.key.text() == url)
     }
 
     /// Moves to a URL, `hops` redirects away.
@@ -232,17 +232,18 @@ impl<'p> Resolver<'p> {
         match &event.kind {
             EventKind::Capture(capture) => self.capture_outcome(event, capture, events, chain),
             EventKind::Previous(answer) => self.previous_outcome(answer, events, chain),
-            EventKind::LastGood(text) if event.confirmed => {
+            EventKind::LastGood(text) => {
                 let file = Some(*text);
                 Ok(ResolvedOrigin {
                     file,
                     ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.max_age)
                 })
             }
-            // These are never the newest event.
-            EventKind::FirstFailure { .. }
-            | EventKind::FirstUnreachable
-            | EventKind::LastGood(_) => Ok(ResolvedOrigin::unknown()),
+            // The newest event by a time within the stored run of failures.
+            EventKind::FirstFailure { .. } | EventKind::FirstUnreachable => {
+                let failed = chain.outcome(OutcomeClass::Unreachable, 0, event.time, event.max_age);
+                self.with_last_good(failed, events, chain)
+            }
         }
     }
 
@@ -300,7 +301,7 @@ impl<'p> Resolver<'p> {
         let Some(target) = target else {
             return Ok(chain.unresolved(event, status, NO_LOCATION));
         };
-        if chain.has_visited(target) {
+        if chain.has_visited(target.text()) {
             return Ok(chain.unresolved(event, status, LOOP));
         }
         if chain.hops >= MAX_HOPS {
@@ -344,18 +345,33 @@ impl<'p> Resolver<'p> {
         // exceed the visited URLs.
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
-            return Ok(unresolved_previous(answer, chain, TOO_MANY));
+            return Ok(unresolved_previous(answer, events, chain, TOO_MANY));
         }
-        if let Some((url, further)) = self.recaptured_target(answer)?
-            && chain.hops.saturating_add(further) <= MAX_HOPS
-        {
+        let before = chain.hops;
+        let is_too_far = |further: u8| before.saturating_add(further) > MAX_HOPS;
+        if let Some((url, further)) = self.recaptured_target(answer)? {
+            if is_too_far(further) {
+                return Ok(unresolved_previous(answer, events, chain, TOO_MANY));
+            }
             // A new capture of the stored end redirects back to here.
-            if chain.has_visited(&url) {
-                return Ok(unresolved_previous(answer, chain, LOOP));
+            if chain.has_visited(url.text()) {
+                return Ok(unresolved_previous(answer, events, chain, LOOP));
             }
             if let Some(resolved) = self.follow(&url, further, chain)? {
                 return Ok(resolved);
             }
+        }
+        // A stored loop, entered at another of its URLs.
+        if let Some((url, _)) = answer.redirect_end()
+            && chain.has_visited(url)
+        {
+            return Ok(unresolved_previous(answer, events, chain, LOOP));
+        }
+        // The last redirect counts, although its target is missing.
+        if let Some((_, further)) = answer.missing_target()
+            && is_too_far(further)
+        {
+            return Ok(unresolved_previous(answer, events, chain, TOO_MANY));
         }
         let source = match answer.hops {
             0 => chain.source().map(|url| url.to_vec().into()),
@@ -363,9 +379,10 @@ impl<'p> Resolver<'p> {
         };
         let mut resolved = unchanged(answer, source);
         resolved.outcome.hops = hops;
-        if let Some(event) = events
-            .first()
-            .filter(|event| event.confirmed && answer.rules_text().is_some())
+        // A copy that a 304 confirms has the time of the 304. At the end of redirects, it is that of
+        // the target.
+        if let Some(event) = events.first().filter(|event| event.confirmed)
+            && answer.hops == 0
         {
             resolved.outcome.fetched = event.time;
             resolved.outcome.max_age = event.max_age;
@@ -377,24 +394,26 @@ impl<'p> Resolver<'p> {
         }
     }
 
-    /// The URL to which redirects of the previous snapshot led, if it was captured since, and the
-    /// number of these redirects.
+    /// The URL of the previous redirects from which new captures continue, and the number of
+    /// redirects to it.
     fn recaptured_target(&self, answer: &PreviousAnswer<'p>) -> Result<Option<(UrlKey, u8)>> {
-        if let Some((url, hops)) = answer.missing_target()
-            && let Some((url, _)) = self.captured(url)?
-        {
-            return Ok(Some((url, hops)));
-        }
-        let Some((url, hops)) = answer.redirect_end() else {
-            return Ok(None);
-        };
-        let Some((url, newest)) = self.captured(url)? else {
-            return Ok(None);
-        };
-        // Unresolved redirects stay unresolved, unless the URL at their end has a newer capture.
         let is_unresolved = answer.class() == OutcomeClass::Unresolved;
-        let is_newer = newest.time > answer.entry.outcome().fetched;
-        Ok((!is_unresolved || is_newer).then_some((url, hops)))
+        if let Some((url, hops)) = answer.redirect_end()
+            && let Some((url, newest)) = self.captured(url)?
+        {
+            // Where redirects led nowhere, the end is the last URL that redirects. Only a newer
+            // capture of it, or one of the same second that says more, replaces that redirect.
+            let fetched = answer.entry.outcome().fetched;
+            let says_more = newest.rank().0 < AnswerRank::Redirect;
+            let is_newer = newest.time > fetched || newest.time == fetched && says_more;
+            if !is_unresolved || is_newer {
+                return Ok(Some((url, hops)));
+            }
+        }
+        let Some((url, hops)) = answer.missing_target() else {
+            return Ok(None);
+        };
+        Ok(self.captured(url)?.map(|(url, _)| (url, hops)))
     }
 
     /// The newest capture of a canonical URL.
@@ -434,8 +453,14 @@ impl<'p> Resolver<'p> {
             ) => {
                 // An older redirect: the answer of its target when the failures began, or the last
                 // good copy of the target.
-                chain.until = resolved.outcome.first_failure.or(chain.until);
-                let target = self.outcome(before, chain)?;
+                // At that time, the chain may have led to URLs that redirect here since. The number
+                // of redirects goes on, so this ends.
+                let mut earlier = RedirectChain {
+                    visited: chain.visited.last().cloned().into_iter().collect(),
+                    hops: chain.hops,
+                    until: resolved.outcome.first_failure.or(chain.until),
+                };
+                let target = self.outcome(before, &mut earlier)?;
                 target.file.or(target.last_good)
             }
             _ => None,
@@ -448,17 +473,17 @@ impl<'p> Resolver<'p> {
 /// stored, so that of their end stands in.
 fn unresolved_previous<'p>(
     answer: &PreviousAnswer<'p>,
+    events: EventsSince<'_, 'p>,
     chain: &RedirectChain<'p>,
     detail: &str,
 ) -> ResolvedOrigin<'p> {
-    let Outcome {
-        status,
-        fetched,
-        max_age,
-        ..
-    } = *answer.entry.outcome();
+    let stored = answer.entry.outcome();
+    let confirmed = events.first().filter(|event| event.confirmed);
+    let (fetched, max_age) = confirmed.map_or((stored.fetched, stored.max_age), |event| {
+        (event.time, event.max_age)
+    });
     chain
-        .outcome(OutcomeClass::Unresolved, status, fetched, max_age)
+        .outcome(OutcomeClass::Unresolved, stored.status, fetched, max_age)
         .with_detail(detail)
 }
 
