@@ -270,8 +270,10 @@ def check_formats(folder, options):
         return
     table = pq.read_table(folder / "t.parquet")
     compare("rows of Parquet", title, table.num_rows, len(rows))
-    compare("names in Parquet", title, table.column_names, [identifier(name) for name in rows[0]])
-    for column, name in zip(table.column_names, rows[0]):
+    # A table without rows, such as that of rules of a site without any, names its columns nowhere else.
+    columns = list(rows[0]) if rows else table.column_names
+    compare("names in Parquet", title, table.column_names, [identifier(name) for name in columns])
+    for column, name in zip(table.column_names, columns):
         kind = str(table[column].type)
         for row, value in zip(rows, table[column].to_pylist()):
             expected = row[name]

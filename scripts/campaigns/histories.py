@@ -1,10 +1,13 @@
 """Captures of a few origins over time against a slow model of docs/SEMANTICS.md.
 
 A round has many small webs: some captures of four URLs each, with failures, redirects, 304, equal and
-unknown times. The model reads the section "Results of fetching" and looks at one question at a time. It
-stores nothing. Against it stand one compilation, also of captures files and with --as-of, and crawls
-that are compiled over each other with --previous, in time order and in any order; all with the three
-status policies and --at.
+unknown times. The model follows the section "Results of fetching" and looks at one question at a time.
+For crawls over each other, `remembered` replaces all earlier captures by those that a previous snapshot
+stands for, with all that it forgets.
+
+Against the model stand one compilation, also of captures files and with --as-of, and crawls that are
+compiled over each other with --previous, in time order and in any order; all with the three status
+policies and --at.
 """
 
 import collections
@@ -12,6 +15,7 @@ import dataclasses
 import datetime
 import itertools
 import json
+import math
 import random
 
 from .command import run, write_archive
@@ -20,6 +24,7 @@ from .shrinking import smallest
 
 WEBS = 150
 DAY = 24 * 3600
+MAX_HOPS = 5
 START = 1_767_225_600  # 2026-01-01
 POLICIES = ["google", "rfc9309", "strict"]
 
@@ -33,9 +38,13 @@ class Capture:
     kind: str  # rules, redirect, not-modified, unavailable, busy (429), server-error or unreachable
     status: int
     text: str = ""
-    hops: int = 1  # of a redirect: more if a previous snapshot has only the end of a chain
-    is_stored: bool = False  # comes from a previous snapshot
-    is_loop: bool = False  # of a stored redirect: leads nowhere, and `text` is where it was last seen
+    # What a previous snapshot has of a redirect: the number of redirects to the end of its chain, and for
+    # a chain that leads nowhere the URL without a capture and the time of the last redirect.
+    is_stored: bool = False
+    hops: int = 1
+    leads_nowhere: bool = False
+    missing: str = ""
+    end_time: int | None = None
 
     def record(self):
         """The capture as a line of a JSONL archive."""
@@ -54,11 +63,12 @@ class Capture:
 
     def order(self):
         """Later in this order means newer: an unknown time is older than all others, and of two with the
-        same time, the one that says more wins, then the lower status."""
-        ranks = ["unreachable", "server-error", "unavailable", "redirect", "rules"]
-        kind = "server-error" if self.kind == "busy" else self.kind
-        rank = ranks.index(kind) if kind in ranks else -1
-        return (self.time is not None, self.time or 0, rank, -self.status)
+        same time, the one that says more wins, then the lower status. A previous snapshot is older than a
+        capture if both times are unknown, and it does not have the status of a redirect."""
+        ranks = ["unreachable", "server-error", "unavailable", "not-modified", "redirect", "rules"]
+        rank = ranks.index("server-error" if self.kind == "busy" else self.kind)
+        is_timed, is_new = self.time is not None, not self.is_stored
+        return (is_timed, self.time or 0, is_timed or is_new, rank, is_new or self.kind != "redirect", -self.status)
 
 
 # A crawl without any robots.txt is an error, so each has this capture.
@@ -114,73 +124,116 @@ def is_failure(capture, policy):
     return capture.kind in ("server-error", "unreachable") or (capture.kind == "busy" and policy != "rfc9309")
 
 
-def outcome(captures, url, until=None, hops=0, seen=()):
-    """What a URL came to by a time; None without a capture."""
-    if url in seen or hops > 5:
-        return Outcome("unresolved")
-    answers = history(captures, url, until)
-    if not answers:
-        return Outcome("missing") if hops else None
+@dataclasses.dataclass(frozen=True)
+class Chain:
+    """Where redirects lead: to the URL `end`, which answers or redirects nowhere."""
+
+    end: str
+    hops: int
+    state: str = "answered"  # or unresolved, or missing (the target)
+    missing: str = ""
+    time: int | None = None  # of the answer at the end
+
+
+def chain(captures, url, newest, until, hops=0):
+    """The chain from a URL with this newest capture by a time, after some redirects."""
+    visited = [url]
+    while newest.kind == "redirect":
+        nowhere = Chain(visited[-1], hops, "unresolved", time=newest.time)
+        missing = dataclasses.replace(nowhere, state="missing", missing=newest.text)
+        target = newest.text
+        further = newest.hops
+        if newest.leads_nowhere:
+            state = "missing" if newest.missing else "unresolved"
+            missing = Chain(newest.text, hops + newest.hops, state, newest.missing, newest.end_time)
+            if hops + newest.hops > MAX_HOPS:
+                return nowhere
+            # Only new captures change it: of the end, or of what was missing.
+            if not is_replaced(captures, newest):
+                if newest.text in visited:
+                    return nowhere
+                target = newest.missing
+                further = newest.hops + 1
+                if not target:
+                    return missing
+        if not target or target in visited or hops + further > MAX_HOPS:
+            return nowhere
+        answers = history(captures, target, until)
+        if not answers:
+            return missing
+        newest = answers[-1]
+        hops += further
+        visited.append(target)
+    return Chain(visited[-1], hops, time=newest.time)
+
+
+def is_replaced(captures, stored):
+    """Whether the end of a stored chain that leads nowhere has a newer capture than its redirect, or one of
+    the same second that says more."""
+    new = [one for one in captures if one.url == stored.text and not one.is_stored]
+    newest = max(new, key=Capture.order, default=None)
+    if newest is None or newest.time == stored.end_time:
+        return newest is not None and newest.kind == "rules"
+    return newest.time is not None and (stored.end_time is None or newest.time > stored.end_time)
+
+
+def outcome(captures, url):
+    """What a URL came to; None without a capture."""
+    answers = history(captures, url)
+    return outcome_of(captures, chain(captures, url, answers[-1], None), None) if answers else None
+
+
+def outcome_of(captures, redirects, until):
+    if redirects.state != "answered":
+        return Outcome(redirects.state)
+    answers = history(captures, redirects.end, until)
     newest = answers[-1]
-    if newest.kind == "rules":
-        return Outcome("rules", text=newest.text)
-    if newest.kind == "unavailable":
-        return Outcome("unavailable", status=newest.status)
-    if newest.kind == "redirect":
-        if not newest.text:
-            return Outcome("unresolved")
-        if newest.is_loop and history(captures, newest.text)[-1].is_stored:
-            return Outcome("unresolved")
-        return outcome(captures, newest.text, until, hops + newest.hops, (*seen, url))
+    if newest.kind in ("rules", "unavailable"):
+        return Outcome(newest.kind, text=newest.text, status=newest.status)
     first = {}
     for policy in ["google", "rfc9309"]:
         _, failures = without_failures(answers, policy)
         if failures:
-            first[policy] = failures[0].time
+            # A 429 that was remembered without its time came before the failure half a second later.
+            first[policy] = failures[0].time and math.ceil(failures[0].time)
     before, _ = without_failures(answers, "google")
     good = None
     if before and before[-1].kind == "rules":
         good = before[-1].text
-    elif before and before[-1].kind == "redirect" and before[-1].text:
-        # The redirects that led here count too, so a circle through them ends the search.
-        redirect = before[-1]
-        target = outcome(captures, redirect.text, first["google"], hops + redirect.hops, (*seen, url)) or Outcome("missing")
+    elif before and before[-1].kind == "redirect":
+        by = until if first["google"] is None else first["google"]
+        target = outcome_of(captures, chain(captures, redirects.end, before[-1], by, redirects.hops), by)
         good = target.text if target.kind == "rules" else target.good
-    status = 429 if newest.kind == "busy" else 0
-    return Outcome("failure", status=status, first=first, newest=newest.time, good=good)
+    return Outcome("failure", status=newest.status, first=first, newest=newest.time, good=good)
 
 
 def remembered(captures):
     """The captures that a snapshot of `captures` stands for in a later compilation with --previous."""
     robots = sorted({one.url for one in captures if one.url.endswith("/robots.txt")})
-    chains = {url: chain(captures, url) for url in robots}
-    # Of other URLs, only those that answered for an origin are stored.
-    ends = sorted({urls[-1] for urls in chains.values()} - set(robots))
+    chains = {url: chain(captures, url, history(captures, url)[-1], None) for url in robots}
     kept = []
-    for url in [*robots, *ends]:
-        newest, end = history(captures, url)[-1], chains.get(url, [url])[-1]
+    for url, redirects in chains.items():
+        newest = history(captures, url)[-1]
         if is_failure(newest, "google"):
             kept += remembered_failure(captures, url)
-        elif end != url:
+        elif redirects.end != url:
             # Only the end of a chain is stored, and the time there.
-            last = history(captures, end)[-1]
-            is_loop = last.kind == "redirect" and bool(last.text) and bool(history(captures, last.text))
-            hops = len(chains[url]) - 1
-            kept.append(dataclasses.replace(newest, text=end, hops=hops, time=last.time, is_loop=is_loop))
+            nowhere = redirects.state != "answered"
+            end = {"text": redirects.end, "hops": redirects.hops, "time": redirects.time, "end_time": redirects.time}
+            kept.append(dataclasses.replace(newest, **end, leads_nowhere=nowhere, missing=redirects.missing))
+        else:
+            kept.append(newest)
+    # Of other URLs, only those that answered for an origin are stored.
+    for url in sorted({redirects.end for redirects in chains.values()} - set(robots)):
+        newest = history(captures, url)[-1]
+        if is_failure(newest, "google"):
+            kept += remembered_failure(captures, url)
+        elif newest.kind == "redirect":
+            missing = next(redirects.missing for redirects in chains.values() if redirects.end == url)
+            kept.append(dataclasses.replace(newest, text=missing))
         else:
             kept.append(newest)
     return [dataclasses.replace(one, is_stored=True) for one in kept]
-
-
-def chain(captures, url):
-    """The URLs that redirects lead through from a URL, as far as there are captures."""
-    urls = [url]
-    while len(urls) <= 5:
-        newest = history(captures, urls[-1])[-1]
-        if newest.kind != "redirect" or newest.text in urls or not history(captures, newest.text):
-            break
-        urls.append(newest.text)
-    return urls
 
 
 def remembered_failure(captures, url):
@@ -389,33 +442,37 @@ class Question:
         return counted
 
 
-WAYS = ["one compilation", "captures files", "--as-of"]
+WAYS = ["one compilation", "captures files", "--as-of", "--previous, in time order", "--previous, in any order"]
 
 
-def shrink(directory, question, crawls, url, seed, planted):
+def ask(ways, question, crawls, url):
+    """The letter of robosieve for one URL, and that of the model."""
+    found = ways.letters(question.snapshot(ways, crawls), [url], question.policy, question.at)[url]
+    return found, letter(question.counted(crawls), url, question.policy, question.at)
+
+
+def shrink(ways, question, crawls, url):
     """The smallest crawls that still give another letter than the model for the URL."""
     numbered = [(number, one) for number, crawl in enumerate(crawls) for one in crawl]
-    ways = Ways(directory, seed, planted)
 
     def parts(kept):
-        crawls = [
-            [one for number, one in kept if number == crawl] for crawl in range(1 + max(number for number, _ in kept))
-        ]
+        crawls = [[] for _ in range(1 + max(number for number, _ in kept))]
+        for number, one in kept:
+            crawls[number].append(one)
         return [crawl for crawl in crawls if crawl]
 
     def differs(kept):
         if not kept:
             return False
-        crawls = parts(kept)
-        found = ways.letters(question.snapshot(ways, crawls), [url], question.policy, question.at)
-        return found[url] != letter(question.counted(crawls), url, question.policy, question.at)
+        found, expected = ask(ways, question, parts(kept), url)
+        return found != expected
 
     return parts(smallest(numbered, differs))
 
 
-def case(question, crawls, url, found):
+def case(ways, question, crawls, url):
     """A difference in the form of tests/cases/fetch or tests/cases/recrawl."""
-    expected = letter(question.counted(crawls), url, question.policy, question.at)
+    found, expected = ask(ways, question, crawls, url)
     times = [
         f"--{name} {timestamp(time)}"
         for name, time in [("at", question.at), ("as-of", question.as_of)]
@@ -443,13 +500,12 @@ def toml(capture):
     return value(capture.record())
 
 
-def play(rng, directory, options, number, ways_of_compiling=WAYS):
+def play(rng, directory, options, number):
     webs = [made_up(rng, web) for web in range(WEBS)]
     counts = collections.Counter()
     urls = [url for web in webs for url in web.urls()]
-    seed = rng.random()
-    ways = Ways(directory, seed, options.self_test)
-    for way in ways_of_compiling:
+    ways = Ways(directory, rng.random(), options.self_test)
+    for way in WAYS:
         as_of = START + rng.randrange(90) * DAY if way == "--as-of" else None
         captures = [one for web in webs for one in web.captures]
         crawls = split(way, captures, rng) if way.startswith("--previous") else [captures]
@@ -462,8 +518,7 @@ def play(rng, directory, options, number, ways_of_compiling=WAYS):
                 counted = question.counted(own)
                 for url in web.urls():
                     if found[url] != letter(counted, url, policy, at):
-                        kept = shrink(directory, question, own, url, seed, options.self_test)
-                        return Result(counts, case(question, kept, url, found[url]))
+                        return Result(counts, case(ways, question, shrink(ways, question, own, url), url))
     return Result(counts)
 
 

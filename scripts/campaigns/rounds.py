@@ -17,6 +17,7 @@ class Result:
 
     questions: collections.Counter  # how many by way
     difference: str | None = None  # the smallest input that shows a difference
+    is_error: bool = False  # the difference is an error of the command or of a model
 
 
 def play(ask, options, number):
@@ -25,22 +26,23 @@ def play(ask, options, number):
     with tempfile.TemporaryDirectory() as directory:
         try:
             result = ask(rng, pathlib.Path(directory), options, number)
-        # An error of the command or of a model is a result too: it has a seed and a round.
+        # An error is a result too: it has a seed and a round.
         except Exception:
-            result = Result(collections.Counter(), traceback.format_exc())
+            result = Result(collections.Counter(), traceback.format_exc(), is_error=True)
     if result.difference:
         name = ask.__module__.rpartition(".")[2]
         files = f" --files {shlex.quote(str(options.directory))}" if options.files else ""
-        again = f"scripts/differential {name} --seed {shlex.quote(options.seed)} --round {number}{files}"
+        planted = " --self-test" if options.self_test else ""
+        again = f"scripts/differential {name} --seed {shlex.quote(options.seed)} --round {number}{files}{planted}"
         result.difference = f"# {again}\n{result.difference}"
     return result
 
 
 def repeat(ask, options):
-    """Plays rounds until the time is up, or until a difference if `options.first` is set. Prints the
-    differences and the counts of questions. Returns whether there was a difference."""
+    """Plays rounds until the time is up, or until a difference if `options.self_test` is set. Prints the
+    differences and the counts of questions. Returns the results with a difference."""
     end, shown = time.monotonic() + 3600 * options.hours, time.monotonic()
-    questions, rounds, differences = collections.Counter(), 0, 0
+    questions, rounds, differences = collections.Counter(), 0, []
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         running = set()
         while running or time.monotonic() < end:
@@ -51,13 +53,13 @@ def repeat(ask, options):
             for result in [future.result() for future in done]:
                 questions += result.questions
                 if result.difference:
-                    differences += 1
+                    differences.append(result)
                     print(result.difference, flush=True)
-                    end = 0 if options.first else end
+                    end = 0 if options.self_test else end
             if time.monotonic() - shown > 60:
                 shown = time.monotonic()
-                print(f"{rounds} rounds, {differences} with a difference", flush=True)
+                print(f"{rounds} rounds, {len(differences)} with a difference", flush=True)
     for way, count in sorted(questions.items()):
         print(f"{count:15,}  {way}")
-    print(f"{rounds} rounds, {differences} with a difference")
-    return differences > 0
+    print(f"{rounds} rounds, {len(differences)} with a difference")
+    return differences
