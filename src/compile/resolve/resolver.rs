@@ -453,8 +453,9 @@ impl<'p> Resolver<'p> {
             ) => {
                 // An older redirect: the answer of its target when the failures began, or the last
                 // good copy of the target.
-                // At that time, the chain may have led to URLs that redirect here since. The number
-                // of redirects goes on, so this ends.
+                // A URL of the chain that redirects here now may have had an answer of its own then,
+                // so only this URL counts as visited. The number of redirects goes on, so the search
+                // ends.
                 let mut earlier = RedirectChain {
                     visited: chain.visited.last().cloned().into_iter().collect(),
                     hops: chain.hops,
