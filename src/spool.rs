@@ -5,6 +5,7 @@
 //! one file. Pieces do not move while the spool grows. In one growing allocation, as in
 //! `SpooledTempFile`, a real archive took half as many page faults again.
 
+use crate::atomic::scratch_file;
 use crate::error::{Error, Remedy, Result, hint_of, is_open_file_limit};
 use crate::read_at::ReadAt;
 use std::fs::File;
@@ -112,7 +113,7 @@ impl Spool {
     fn write_pieces(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => Ok(file),
-            None => tempfile::tempfile_in(&self.options.dir).map(|file| self.file.insert(file)),
+            None => scratch_file(&self.options.dir).map(|file| self.file.insert(file)),
         };
         let written = file.and_then(|file| {
             self.pieces

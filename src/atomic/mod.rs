@@ -8,7 +8,9 @@ pub(crate) mod output_file;
 pub(crate) mod output_name;
 mod output_path;
 pub(crate) mod overwrite_guard;
+mod scratch_file;
 mod temporary_file;
+mod temporary_name;
 #[cfg(test)]
 mod tests;
 mod unfinished;
@@ -17,6 +19,7 @@ mod unnamed_file;
 
 #[cfg(feature = "parquet")]
 pub(crate) use output_path::scratch_folder;
+pub(crate) use scratch_file::scratch_file;
 pub use unfinished::remove_unfinished;
 
 use crate::error::{Error, ErrorKind, Result};

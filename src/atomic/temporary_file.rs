@@ -1,6 +1,7 @@
 //! The temporary file of an output. On Linux it has no name until it is complete, so a process that
 //! is killed leaves nothing.
 
+use crate::atomic::temporary_name;
 #[cfg(target_os = "linux")]
 use crate::atomic::unnamed_file;
 use std::fs::{File, Permissions};
@@ -8,7 +9,7 @@ use std::io;
 use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::path::PathBuf;
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 /// A file that is being written next to its target.
 #[derive(Debug)]
@@ -30,7 +31,8 @@ impl TemporaryFile {
         Ok(file)
     }
 
-    fn open(folder: &Path) -> io::Result<Self> {
+    /// Creates a file with the default permissions.
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if let Some(file) = unnamed_file::create(folder) {
             return Ok(Self::Unnamed(file, folder.to_owned()));
@@ -39,9 +41,7 @@ impl TemporaryFile {
         // user does not know, and lose the cause.
         let mut options = File::options();
         options.read(true).write(true).create_new(true);
-        names()
-            .make_in(folder, |path| options.open(path))
-            .map(Self::Named)
+        temporary_name::create_in(folder, |path| options.open(path)).map(Self::Named)
     }
 
     pub(super) fn as_file(&self) -> &File {
@@ -69,7 +69,11 @@ impl TemporaryFile {
                 // A link cannot replace a file, but a rename can. Only a process killed between the
                 // two calls leaves the temporary name.
                 Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
-                    let named = names().make_in(folder, |name| unnamed_file::link(&file, name))?;
+                    let link = |name: &Path| {
+                        unnamed_file::link(&file, name)?;
+                        file.try_clone()
+                    };
+                    let named = temporary_name::create_in(&folder, link)?;
                     named.persist(target).map(drop).map_err(|err| err.error)
                 }
                 result => result,
@@ -77,11 +81,4 @@ impl TemporaryFile {
             Self::Named(file) => file.persist(target).map(drop).map_err(|err| err.error),
         }
     }
-}
-
-/// The names of temporary files.
-fn names() -> Builder<'static, 'static> {
-    let mut builder = Builder::new();
-    builder.prefix(".robosieve-").suffix(".tmp");
-    builder
 }

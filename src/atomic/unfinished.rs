@@ -2,7 +2,6 @@
 //! remove them.
 
 use crate::atomic::temporary_file::TemporaryFile;
-use crate::error::Result;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,13 +42,15 @@ impl Drop for Unfinished {
     }
 }
 
-/// Runs `rename`, which renames several temporary files, without interruption: a signal handler
-/// that calls [`remove_unfinished`] waits until all are renamed. `rename` must drop no
-/// [`Unfinished`], which would deadlock on the same lock.
-pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
+/// Runs `work` without interruption: a signal handler that calls [`remove_unfinished`] waits until
+/// its end. So several renames are all done or none is, and a name that is removed at once does not
+/// stay. `work` must drop no [`Unfinished`], which would deadlock on the same lock.
+pub(super) fn uninterrupted<T, E: From<io::Error>>(
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let list = unfinished();
     if list.is_some() {
-        rename()
+        work()
     } else {
         Err(io::Error::from(io::ErrorKind::Interrupted).into())
     }
