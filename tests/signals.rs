@@ -110,6 +110,50 @@ fn shortened_snapshots_end_runs_with_their_name() {
     }
 }
 
+/// `cp` and other programs overwrite a file in place, so that a run reads old and new bytes.
+#[test]
+fn overwritten_snapshots_are_an_error() {
+    for args in [
+        "filter -s s -a FooBot -o old",
+        "annotate -s s -a FooBot -o old -",
+    ] {
+        for is_changed in [true, false] {
+            let place = place();
+            let dir = place.path();
+            fs::write(dir.join("old"), "as it was").unwrap();
+            let mut bytes = fs::read(dir.join("s")).unwrap();
+            let mut command = with_usual_signals();
+            command.args(args.split(' '));
+            let mut child = begun(command, dir, 1);
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= u8::from(is_changed);
+            // The times of some file systems have steps of milliseconds.
+            std::thread::sleep(Duration::from_millis(20));
+            fs::File::options()
+                .write(true)
+                .open(dir.join("s"))
+                .unwrap()
+                .write_all(&bytes)
+                .unwrap();
+            let mut input = child.stdin.take().unwrap();
+            input.write_all(b"https://shop.example/\n").unwrap();
+            drop(input);
+            let (status, stderr) = ended(child);
+            let old = fs::read(dir.join("old")).unwrap();
+            if is_changed {
+                assert_eq!(status.code(), Some(2), "{args}: {stderr}");
+                let expected =
+                    "robosieve: s: damaged snapshot: it was overwritten while it was read";
+                assert!(stderr.contains(expected), "{args}: {stderr}");
+                assert_eq!(old, b"as it was", "{args}");
+            } else {
+                assert_eq!(status.code(), Some(0), "{args}: {stderr}");
+                assert_ne!(old, b"as it was", "{args}");
+            }
+        }
+    }
+}
+
 #[test]
 fn signals_end_runs_without_temporary_files() {
     let place = place();

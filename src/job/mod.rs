@@ -301,6 +301,7 @@ impl<'j> Job<'j> {
             }
             stats.add(&counted);
         }
+        self.verify_snapshot()?;
         Ok(UnknownOrigins {
             origins: found.into_sorted(),
             stats,
@@ -320,18 +321,25 @@ impl<'j> Job<'j> {
     ) -> Result<FilterStats> {
         let OpenInputs { files, url_check } = open_all(inputs)?;
         let stats = files.tally(&self.settings, tally, sample)?;
+        self.verify_snapshot()?;
         if self.require_url {
             url_check.check(&stats)?;
         }
         Ok(stats)
     }
 
-    /// The outputs, unless a URL is required and the inputs have none. Dropping them leaves no
-    /// file.
+    /// The outputs, unless the snapshot was overwritten, or a URL is required and the inputs have
+    /// none. Dropping them leaves no file.
     fn checked(&self, url_check: &UrlCheck, written: Written) -> Result<Written> {
+        self.verify_snapshot()?;
         if self.require_url {
             url_check.check(written.stats())?;
         }
         Ok(written)
+    }
+
+    /// Whether verdicts are those of one snapshot, because its file was not overwritten meanwhile.
+    fn verify_snapshot(&self) -> Result<()> {
+        self.settings.judge.snapshot().verify_unchanged()
     }
 }

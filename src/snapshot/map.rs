@@ -1,19 +1,21 @@
 //! Memory mapping of a snapshot. This is the only code that relies on a file staying unchanged.
 
-use crate::error::Result;
-use crate::snapshot::format::not_a_snapshot;
+use crate::error::{Error, Result};
+use crate::snapshot::format::{decode_head, not_a_snapshot};
+use crate::snapshot::mapped_file::{Change, MappedFile};
 use crate::snapshot::read::Snapshot;
 use bytes::Bytes;
 use memmap2::{Mmap, MmapOptions};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::path::Path;
+use std::sync::Arc;
 
 impl Snapshot {
     /// Opens the snapshot at `path` by mapping it into memory. Only the header is read.
     ///
     /// The file must not be changed in place while it is mapped. robosieve never does that: it
     /// replaces snapshots by renaming. If another program truncates the file, the process ends with
-    /// SIGBUS.
+    /// SIGBUS. [`verify_unchanged`](Self::verify_unchanged) tells if it was overwritten.
     ///
     /// # Errors
     /// Errors of the operating system, [`NotASnapshot`](crate::ErrorKind::NotASnapshot),
@@ -21,19 +23,75 @@ impl Snapshot {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged header. Each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        map(path)
-            .and_then(|map| Self::new(Bytes::from_owner(map)))
-            .map_err(|err| err.at(path))
+        open_file(path).map_err(|err| err.at(path))
     }
+
+    /// Whether the file still has the content with which it was opened, so that answers read until
+    /// now are right. A snapshot in memory never changes.
+    ///
+    /// Programs such as `cp` overwrite a file in place, and a judge may then have read old and new
+    /// bytes. Jobs and exports call this before they commit their outputs.
+    ///
+    /// Cost: one system call. If the time of the last change differs from that at opening, all
+    /// checksums are verified once more, so a mere `touch` is no error.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Snapshot};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("web.rsieve");
+    /// let compile = |robots: &[u8]| -> robosieve::Result<Vec<u8>> {
+    ///     let mut compiler = Compiler::default();
+    ///     compiler.add_robots("https://e.example", robots)?;
+    ///     compiler.finish()?.to_vec()
+    /// };
+    /// std::fs::write(&path, compile(b"user-agent: *\ndisallow: /a")?)?;
+    /// let snapshot = Snapshot::open(&path)?;
+    /// snapshot.verify_unchanged()?;
+    /// // Overwrites the file in place. Programs should write another file, and rename it.
+    /// use std::io::Write;
+    /// let mut file = std::fs::File::options().write(true).open(&path)?;
+    /// file.write_all(&compile(b"user-agent: *\ndisallow: /b")?)?;
+    /// assert!(snapshot.verify_unchanged().unwrap_err().to_string().contains("overwritten"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) with the path, if the content is another.
+    pub fn verify_unchanged(&self) -> Result<()> {
+        let Some(mapped) = &self.mapped else {
+            return Ok(());
+        };
+        let is_same = match mapped.change()? {
+            Change::None => true,
+            // Reading the map beyond the end of the file would end the process.
+            Change::Shortened => false,
+            Change::Written => {
+                decode_head(&self.data).is_ok_and(|head| head == self.head)
+                    && self.verify_checksums().is_ok()
+            }
+        };
+        if is_same {
+            return Ok(());
+        }
+        let what = "it was overwritten while it was read; replace snapshots by renaming";
+        Err(Error::corrupt(what).at(mapped.path()))
+    }
+}
+
+fn open_file(path: &Path) -> Result<Snapshot> {
+    let file = File::open(path)?;
+    let meta = file.metadata()?;
+    let map = map(&file, &meta)?;
+    let mut snapshot = Snapshot::new(Bytes::from_owner(map))?;
+    snapshot.mapped = Some(Arc::new(MappedFile::new(file, &meta, path)));
+    Ok(snapshot)
 }
 
 #[expect(
     unsafe_code,
     reason = "mapping a file is unsafe by nature; every read of the bytes is checked"
 )]
-fn map(path: &Path) -> Result<Mmap> {
-    let file = File::open(path)?;
-    let meta = file.metadata()?;
+fn map(file: &File, meta: &Metadata) -> Result<Mmap> {
     if meta.is_dir() {
         let what = "a directory where a snapshot is expected";
         return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, what).into());
@@ -51,5 +109,5 @@ fn map(path: &Path) -> Result<Mmap> {
     // safety in practice. One risk remains: Rust treats bytes that change under a `&[u8]` as
     // undefined behaviour, and nothing keeps another process from writing to the file. All users of
     // memory maps share this risk; the documentation of `open` states it.
-    Ok(unsafe { MmapOptions::new().map(&file)? })
+    Ok(unsafe { MmapOptions::new().map(file)? })
 }

@@ -6,7 +6,8 @@
 //! * `format`: header, section table and rows, each encoder next to its decoder.
 //! * `index`: the hash table from an origin to its entry.
 //! * `view`: the sections that judging reads, with prefetching.
-//! * `map`, `read`: opening a file, and look-ups by origin, file and agent name.
+//! * `map`, `mapped_file`, `read`: opening a file, whether it was changed in place, and look-ups by
+//!   origin, file and agent name.
 //! * `blocks`: the checksums of blocks, which look-ups verify.
 //! * `text_reader`: condensed texts, many per thread.
 //! * `verify`: all checksums, and all references from one section to another.
@@ -17,6 +18,7 @@ pub(crate) mod contents;
 pub(crate) mod format;
 pub(crate) mod index;
 pub(crate) mod map;
+mod mapped_file;
 mod outcome;
 pub(crate) mod read;
 mod sections;

@@ -16,6 +16,7 @@ use crate::snapshot::format::{
     ORIGIN_DETAILS_LEN, ORIGIN_METADATA_LEN, OriginMetadata, Section, SectionTable, decode_head,
 };
 use crate::snapshot::index::{self, BUCKET_LEN};
+use crate::snapshot::mapped_file::MappedFile;
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::text::{Unpacker, text_len};
 use crate::snapshot::view::View;
@@ -48,9 +49,11 @@ use std::time::Duration;
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    data: Bytes,
-    head: Head,
+    pub(super) data: Bytes,
+    pub(super) head: Head,
     verified: Arc<VerifiedBlocks>,
+    /// The file of the bytes; `None` for bytes in memory.
+    pub(super) mapped: Option<Arc<MappedFile>>,
 }
 
 /// The longest accepted dictionary. That of this version has 3 KB.
@@ -198,6 +201,7 @@ impl Snapshot {
             data,
             head,
             verified,
+            mapped: None,
         })
     }
 

@@ -362,6 +362,7 @@ impl<'e> Exporter<'e> {
                 Ok(())
             },
         )?;
+        snapshot.verify_unchanged()?;
         Ok(total)
     }
 }
