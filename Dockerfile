@@ -10,7 +10,7 @@ RUN cp "$(scripts/release --quiet)" /robosieve && /robosieve --version
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /robosieve /usr/local/bin/robosieve
-COPY LICENSE-APACHE LICENSE-MIT /usr/share/doc/robosieve/
+COPY LICENSE-APACHE LICENSE-MIT THIRD-PARTY.md /usr/share/doc/robosieve/
 WORKDIR /data
 USER nonroot
 ENTRYPOINT ["robosieve"]
