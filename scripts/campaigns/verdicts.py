@@ -27,6 +27,15 @@ except ImportError:
     robosieve = None
 
 SITES = 60
+FEW_RULES_SITES = 1000
+RULES_BY_KIND = {
+    "edges": grammar.RULES,
+    "few rules": grammar.RULES[:5],
+    "long": grammar.MANY_RULES,
+    "busy": [rules for rules in grammar.RULES if rules < 130],
+}
+# Paths of each site, where their number does not differ by site.
+COUNTS_BY_KIND = {"few rules": 40, "busy": 8}
 # Google's code parses the file for each question, so a long file gets fewer of them.
 BYTES_PER_SITE = 4_000_000
 # From about 4,096 paths on, a thread promotes the rules of a site to another layout, and it keeps 256
@@ -91,19 +100,22 @@ class Google:
 
 
 def made_up(rng):
-    """Questions from the grammar: about many sites, a few long files, or more busy sites than a thread
-    keeps."""
-    kind = rng.choice(["edges"] * 14 + ["long"] * 4 + ["busy"])
+    """Questions from the grammar: about some sites, many sites with few rules, a few long files, or more
+    busy sites than a thread keeps."""
+    kind = rng.choice(["edges"] * 14 + ["few rules"] * 8 + ["long"] * 4 + ["busy"])
     agents = grammar.agents(rng)
-    if kind == "busy":
+    # Google's code reads a short file in microseconds, so these answer most questions.
+    if kind == "few rules":
+        sites, agents = FEW_RULES_SITES, grammar.NAMES[:6]
+    elif kind == "busy":
         sites, agents = rng.choice(BUSY_SITES), agents[:2]
     else:
         sites = SITES if kind == "edges" else 4
     made = []
     for number in range(sites):
-        rules = rng.choice(grammar.MANY_RULES if kind == "long" else grammar.RULES)
-        body, rule_paths = grammar.robots(rng, min(rules, 130) if kind == "busy" else rules)
-        count = 8 if kind == "busy" else rng.choice([5, 30, 60, 200])
+        rules = rng.choice(RULES_BY_KIND[kind])
+        body, rule_paths = grammar.robots(rng, rules)
+        count = COUNTS_BY_KIND.get(kind) or rng.choice([5, 30, 60, 200])
         paths = [grammar.url_path(rng, rule_paths) for _ in range(count)]
         lines = rng.choice(BUSY_LINES) if kind == "busy" or rng.random() < 0.04 or kind == "long" else 0
         made.append(site(number, body, paths, lines, agents))
