@@ -1043,3 +1043,30 @@ fn surveys_count_files_and_origins() {
         assert_eq!(run(dir.path(), refused).code, Some(2), "{refused:?}");
     }
 }
+
+/// A snapshot whose first bytes are damaged is refused. As a robots.txt it would have findings, and
+/// `--fix` would change it.
+#[test]
+fn damaged_snapshots_are_not_robots_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut compiler = Compiler::default();
+    compiler
+        .add_robots("https://a.example", b"User-agent: *\nDisallow: y\n")
+        .unwrap();
+    let bytes = compiler.finish().unwrap().to_vec().unwrap();
+    for bit in 0..64 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        fs::write(dir.path().join("damaged.rsieve"), &flipped).unwrap();
+        for option in ["-q", "--json", "--fix"] {
+            let ran = run(dir.path(), &[option, "damaged.rsieve"]);
+            assert!(
+                ran.code == Some(2)
+                    && ran.stdout.is_empty()
+                    && ran.stderr.contains(" damaged.rsieve"),
+                "bit {bit}: {option}: {ran:?}"
+            );
+        }
+        assert!(fs::read(dir.path().join("damaged.rsieve")).unwrap() == flipped);
+    }
+}
