@@ -1,11 +1,14 @@
 //! The same inputs give the same bytes, in any order, in any division, with any number of threads.
 
-use crate::command::robosieve;
+use crate::command::{VERBS, checkout, robosieve};
 use crate::generate::Random;
+use crate::parquet::table;
+use ::parquet::file::properties::WriterProperties;
 use serde_json::json;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 const ORIGINS: u64 = 900;
@@ -123,15 +126,6 @@ fn run(dir: &Path, args: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn snapshots_ignore_thread_count() {
-    let mut compared = Compared::new();
-    compared.write("all.jsonl", archive().concat());
-    for threads in ["1", "2", "7", "2", "7"] {
-        compared.compile(threads, &["all.jsonl"]);
-    }
-}
-
-#[test]
 fn snapshots_ignore_capture_order() {
     let mut compared = Compared::new();
     let mut lines = archive();
@@ -226,50 +220,170 @@ fn list() -> String {
     text
 }
 
-#[test]
-fn verdicts_ignore_thread_count() {
-    const OUTPUTS: [&str; 4] = ["kept", "disallowed", "unknown", "invalid"];
+/// Runs of every verb that has `-j`, with each form of output. Outputs begin with `out`.
+const RUNS: &[&str] = &[
+    "filter -s web.rsieve -a AGENTS list.txt -o out0 --disallowed-to out1 --unknown-to out2 \
+     --invalid-to out3",
+    "filter -s web.rsieve -a AGENTS pages.parquet -o out0.parquet --disallowed-to out1.parquet \
+     --unknown-to out2.parquet --invalid-to out3.parquet",
+    "filter -s web.rsieve -a AGENTS robots.warc -o out0.warc --cdxj out1 --unknown-to out2.warc.gz",
+    "annotate -s web.rsieve -a AGENTS list.txt",
+    "annotate -s web.rsieve -a AGENTS list.txt -o out0.gz",
+    "annotate -s web.rsieve -a AGENTS list.txt -o out0.zst",
+    "annotate -s web.rsieve -a AGENTS --as jsonl --preferences --add origin,reason,crawl_delay \
+     list.txt -o out0",
+    "annotate -s web.rsieve -a AGENTS pages.parquet -o out0.parquet",
+    "annotate -s web.rsieve -a AGENTS --add origin,reason,crawl_delay pages.parquet -o out0.parquet",
+    "check -s web.rsieve -a AGENTS --explain --json --unknown allow https://h1.example/p/x",
+    "inspect web.rsieve --json",
+    "inspect web.rsieve --verify --json",
+    "inspect web.captures --verify --json",
+    "export -s web.rsieve -a AGENTS -o out0.tsv",
+    "export -s web.rsieve -a AGENTS --long -o out0.csv",
+    "export -s web.rsieve -a AGENTS --rules -o out0.jsonl",
+    "export -s web.rsieve --sitemaps -o out0.parquet",
+    "export -s web.rsieve -a AGENTS --stale-at 2027-01-01 -o out0.parquet",
+    "diff old.rsieve web.rsieve --json",
+    "diff old.rsieve web.rsieve -a AGENTS --svg out0",
+    "due -s old.rsieve --stale-at 2027-01-01 list.txt -o out0",
+    "due -s old.rsieve --as jsonl pages.parquet",
+    "agents web.rsieve --json",
+    "lint web.rsieve --json",
+    "lint sites --json",
+    "lint sites --sarif",
+    "lint sites --diff",
+    "report -s web.rsieve -a AGENTS --html out0 --json-to out1 --csv-to out2",
+    "report -s web.rsieve -a AGENTS --by host --group-by tld list.txt --html out0 --json-to out1 \
+     --csv-to out2",
+    "report -s web.rsieve -a AGENTS pages.parquet --json-to out0",
+    "report -a AGENTS --series old=old.rsieve new=web.rsieve --html out0 --json-to out1 \
+     --csv-to out2",
+    "audit -s web.rsieve --host https://a.example access.log --as json -o out0 --html out1 \
+     --lines out2",
+    "audit -s web.rsieve --host https://a.example access.log --as csv",
+    "audit -s web.rsieve --host https://a.example access.log --as annotate",
+    "compile -o out0 --stats-json out1 all.jsonl robots.warc",
+    "compile --memory 0 -o out0 all.jsonl robots.warc",
+    "compile --previous old.rsieve -o out0 --stats-json out1 all.jsonl",
+    "compile -o out0 web.captures half.jsonl",
+    "captures -o out0.captures --stats-json out1 all.jsonl robots.warc",
+    "captures --memory 0 -o out0.captures web.captures half.jsonl",
+];
+
+/// The inputs of [`RUNS`].
+fn inputs_of_runs() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("all.jsonl"), archive().concat()).unwrap();
-    fs::write(dir.path().join("list.txt"), list()).unwrap();
-    run(
-        dir.path(),
-        &["compile", "-q", "all.jsonl", "-o", "web.rsieve"],
+    let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+    let mut lines = archive();
+    lines.push(
+        json!({
+            "url": "https://a.example/robots.txt",
+            "body": "user-agent: *\ndisallow: /x2\nuser-agent: gptbot\ndisallow: /private",
+        })
+        .to_string()
+            + "\n",
     );
-    let with_threads = |threads| {
-        let judge = [
-            "-q",
-            "-j",
-            threads,
-            "-s",
-            "web.rsieve",
-            "-a",
-            "FooBot,BarBot:FooBot,MJ12bot,Other",
-            "list.txt",
-        ];
-        let to = [
-            "-o",
-            "kept",
-            "--disallowed-to",
-            "disallowed",
-            "--unknown-to",
-            "unknown",
-            "--invalid-to",
-            "invalid",
-        ];
-        run(dir.path(), &[&["filter"][..], &judge, &to].concat());
-        let mut outputs = OUTPUTS
-            .map(|name| fs::read(dir.path().join(name)).unwrap())
-            .to_vec();
-        outputs.push(run(dir.path(), &[&["annotate"][..], &judge].concat()));
-        outputs
-    };
-    let one = with_threads("1");
+    write("all.jsonl", lines.concat().as_bytes());
+    write("half.jsonl", lines[..lines.len() / 2].concat().as_bytes());
+    write("list.txt", list().as_bytes());
+    let groups = [3000, 1, 2000, 700, 900, 4000];
+    write(
+        "pages.parquet",
+        &table(WriterProperties::builder(), &groups),
+    );
+    let warc = fs::read(checkout().join("datasets/small/robots.warc")).unwrap();
+    write("robots.warc", &warc);
+    let requests: String = (0..40_000)
+        .map(|number| {
+            let path = ["/", "/x2", "/private/x", "/robots.txt"][number % 4];
+            let agent = ["GPTBot/1.2", "CCBot/2.0", "Mozilla/5.0"][number % 3];
+            let day = 1 + number / 2000;
+            format!(
+                "192.0.2.{} - - [{day:02}/Mar/2026:00:00:00 +0000] \"GET {path}?{number} HTTP/1.1\" \
+                 200 512 \"-\" \"{agent}\"\n",
+                number % 250
+            )
+        })
+        .collect();
+    write("access.log", requests.as_bytes());
+    fs::create_dir(dir.path().join("sites")).unwrap();
+    for site in 0..600 {
+        write(&format!("sites/h{site}.example"), robots(site).as_bytes());
+    }
+    for args in [
+        "compile -q all.jsonl robots.warc -o web.rsieve",
+        "compile -q half.jsonl -o old.rsieve",
+        "captures -q all.jsonl -o web.captures",
+    ] {
+        run(dir.path(), &args.split(' ').collect::<Vec<_>>());
+    }
+    dir
+}
+
+/// What a run prints and writes. Reports have a date, and this one is always the same.
+fn outputs_of(dir: &Path, args: &str, threads: &str) -> Vec<Vec<u8>> {
+    let args = args.replace("AGENTS", "FooBot,BarBot:FooBot,MJ12bot,Other");
+    let args = args.split_whitespace().collect::<Vec<_>>();
+    let ran = Command::new(env!("CARGO_BIN_EXE_robosieve"))
+        .args(["-q", "-j", threads])
+        .args(&args)
+        .current_dir(dir)
+        .env("SOURCE_DATE_EPOCH", "1800000000")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    // Status 1 is an answer of `check`, `lint` and `diff`.
     assert!(
-        one.iter().all(|output| output.len() > 10_000),
-        "every output has lines"
+        ran.status.code() < Some(2) && ran.stderr.is_empty(),
+        "{args:?}: {}",
+        String::from_utf8_lossy(&ran.stderr)
     );
-    assert!(one == with_threads("2") && one == with_threads("7"));
+    let names = args.iter().filter(|name| name.starts_with("out"));
+    let mut outputs = vec![ran.stdout];
+    for name in names {
+        outputs.push(fs::read(dir.join(name)).unwrap());
+        fs::remove_file(dir.join(name)).unwrap();
+    }
+    outputs
+}
+
+#[test]
+fn outputs_ignore_thread_count() {
+    let dir = inputs_of_runs();
+    for args in RUNS {
+        let one = outputs_of(dir.path(), args, "1");
+        let (stdout, files) = one.split_first().unwrap();
+        assert_eq!(
+            stdout.is_empty(),
+            args.contains(" -o out") || args.contains("-to out"),
+            "{args}"
+        );
+        assert!(
+            files.iter().all(|file| file.len() > 10),
+            "{args}: an output is empty"
+        );
+        for threads in ["2", "3", "8", "64"] {
+            let more = outputs_of(dir.path(), args, threads);
+            for (number, (wanted, found)) in one.iter().zip(&more).enumerate() {
+                assert!(
+                    wanted == found,
+                    "{args} -j {threads}: output {number} differs"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_verb_with_threads_has_a_run() {
+    // These have no output that threads compute: `bench` prints times.
+    const OTHERS: [&str; 3] = ["bench", "completions", "man"];
+    for verb in VERBS {
+        let has_run = RUNS
+            .iter()
+            .any(|args| args.split(' ').next() == Some(*verb));
+        assert_eq!(has_run, !OTHERS.contains(verb), "{verb}");
+    }
 }
 
 /// Divides the list at line ends into files of every compression. Returns their names.

@@ -40,7 +40,7 @@ fn url(row: usize) -> Option<Vec<u8>> {
 }
 
 /// A file whose row groups have these numbers of rows.
-fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Vec<u8> {
+pub(crate) fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Vec<u8> {
     let entry = KeyValue::new("kept".to_owned(), "value".to_owned());
     let properties = properties
         .set_key_value_metadata(Some(vec![entry]))

@@ -1,12 +1,99 @@
-//! More threads than the machine allows.
+//! One judge that many threads share, and more threads than the machine allows.
 
 use crate::command::{Ran, checkout, robosieve};
+use crate::determinism::robots;
 #[cfg(target_os = "linux")]
 use crate::signals::begun;
 use crate::streams::place;
+use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Barrier;
+
+/// The answers about a URL: a letter per agent, and the explanation for the first.
+fn answers(judge: &Judge, url: &str) -> (String, String) {
+    judge.verify_url(url.as_bytes()).unwrap();
+    let verdicts = judge.judge(url.as_bytes()).unwrap();
+    let letters = verdicts.iter().map(Verdict::letter).collect();
+    let explanation = judge.explain(url.as_bytes(), 0).unwrap();
+    (letters, format!("{explanation:?}"))
+}
+
+/// Threads verify blocks of one snapshot, read texts and promote rule sets at the same time. Each
+/// begins with another URL, and all get the answers that a single thread gets.
+#[test]
+fn threads_share_a_judge() {
+    const THREADS: usize = 64;
+    const SITES: u64 = 400;
+    let mut compiler = Compiler::default();
+    for site in 0..SITES {
+        let origin = format!("https://h{site}.example");
+        compiler
+            .add_robots(&origin, robots(site).as_bytes())
+            .unwrap();
+    }
+    // A rule set that is promoted, because thousands of paths reach it.
+    let busy: String = (0..60)
+        .map(|rule| format!("disallow: /busy/{rule}/*.html$\n"))
+        .collect();
+    let busy = format!("user-agent: *\n{busy}");
+    compiler
+        .add_robots("https://busy.example", busy.as_bytes())
+        .unwrap();
+    let bytes = compiler.finish().unwrap().to_vec().unwrap();
+    // Each judge has a snapshot of its own, none of whose blocks is verified yet.
+    let judge = || {
+        let agents = ["FooBot", "BarBot:FooBot", "MJ12bot", "*"].map(|name| name.parse().unwrap());
+        let snapshot = Snapshot::new(bytes.clone()).unwrap();
+        Judge::new(snapshot, &agents, JudgeOptions::default()).unwrap()
+    };
+    let urls: Vec<String> = (0..3 * SITES)
+        .map(|number| match number % 3 {
+            0 => format!("https://h{}.example/p/{number}.html", number / 3),
+            1 => format!("https://h{}.example/axbxc{number}", number / 3 + 3),
+            _ => format!("https://busy.example/busy/{}/x.html", number % 90),
+        })
+        .chain(["no URL".to_owned()])
+        .collect();
+    let alone = judge();
+    let expected: Vec<_> = urls.iter().map(|url| answers(&alone, url)).collect();
+    let letters: String = expected
+        .iter()
+        .map(|(letters, _)| letters.as_str())
+        .collect();
+    assert!(
+        ['A', 'D', 'U', 'I']
+            .iter()
+            .all(|&letter| letters.contains(letter)),
+        "{letters}"
+    );
+
+    let (shared, start) = (judge(), Barrier::new(THREADS));
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (shared, start, urls, expected) = (&shared, &start, &urls, &expected);
+            scope.spawn(move || {
+                start.wait();
+                for round in 0..urls.len() {
+                    let row = (round + thread * urls.len() / THREADS) % urls.len();
+                    let found = answers(shared, &urls[row]);
+                    assert!(found == expected[row], "{}: {found:?}", urls[row]);
+                }
+                // Enough for promotions, whatever memory of the pool this thread gets.
+                for row in (0..4 * urls.len()).map(|row| row % urls.len()) {
+                    let verdicts = shared.judge(urls[row].as_bytes()).unwrap();
+                    assert!(
+                        verdicts
+                            .iter()
+                            .map(Verdict::letter)
+                            .eq(expected[row].0.chars())
+                    );
+                }
+            });
+        }
+    });
+}
 
 #[test]
 fn too_many_threads_are_capped_with_a_note() {

@@ -247,11 +247,73 @@ pub unsafe extern "C" fn robosieve_judge_close(judge: *mut robosieve_judge) {
 mod tests {
     use super::*;
 
-    /// The header promises use from several threads.
+    /// What C gets for a URL: a verdict per agent, and the explanation for the first.
+    fn answers(judge: &robosieve_judge, url: &str) -> ([i8; 2], CString) {
+        let (mut verdicts, mut text) = ([-1; 2], ptr::null_mut());
+        // SAFETY: lengths are those of the buffers, and the text came from the library.
+        unsafe {
+            let (start, len) = (url.as_ptr().cast(), url.len());
+            let out = verdicts.as_mut_ptr();
+            let status = robosieve_judge_url(judge, start, len, out, verdicts.len());
+            assert_eq!(status, robosieve_status::Ok);
+            let status = robosieve_explain(judge, start, len, 0, 0, &raw mut text);
+            assert_eq!(status, robosieve_status::Ok);
+            (verdicts, CString::from_raw(text))
+        }
+    }
+
+    /// The header promises use from several threads. These verify blocks of one snapshot, read texts,
+    /// and promote a rule set at the same time. `scripts/sanitize --thread` looks for races.
     #[test]
     fn handles_are_shared_between_threads() {
-        fn assert_shared<T: Send + Sync>() {}
-        assert_shared::<robosieve_judge>();
-        assert_shared::<robosieve_snapshot>();
+        const THREADS: usize = 64;
+        const SITES: usize = 100;
+        let mut compiler = crate::compile::Compiler::default();
+        let busy: String = (0..60)
+            .map(|rule| format!("disallow: /{rule}/*.html$\n"))
+            .collect();
+        for site in 0..SITES {
+            let rules = if site == 0 { &busy } else { "disallow: /1/\n" };
+            let robots = format!("user-agent: a\n{rules}# {site}\n");
+            compiler
+                .add_robots(&format!("https://h{site}.example"), robots.as_bytes())
+                .unwrap();
+        }
+        let bytes = compiler.finish().unwrap().to_vec().unwrap();
+        let open = || {
+            let agents = ["a", "b"].map(|name| name.parse().unwrap());
+            let snapshot = crate::snapshot::Snapshot::new(bytes.clone()).unwrap();
+            robosieve_judge {
+                judge: Judge::new(snapshot, &agents, Default::default()).unwrap(),
+                labels: vec![c"a".to_owned(), c"b".to_owned()],
+            }
+        };
+        // Every other URL is one of the busy site. The last site is unknown.
+        let urls: Vec<String> = (0..=2 * SITES)
+            .map(|number| {
+                let site = if number % 2 == 0 { number / 2 } else { 0 };
+                format!("https://h{site}.example/{}/x.html", number % 90)
+            })
+            .collect();
+        let (alone, shared) = (open(), open());
+        let expected: Vec<_> = urls.iter().map(|url| answers(&alone, url)).collect();
+        assert!((0..3).all(|code| expected.iter().any(|(verdicts, _)| verdicts[0] == code)));
+        let start = std::sync::Barrier::new(THREADS);
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (shared, start, urls, expected) = (&shared, &start, &urls, &expected);
+                scope.spawn(move || {
+                    start.wait();
+                    for round in 0..2 * urls.len() {
+                        let row = (round + thread * urls.len() / THREADS) % urls.len();
+                        assert!(
+                            answers(shared, &urls[row]) == expected[row],
+                            "{}",
+                            urls[row]
+                        );
+                    }
+                });
+            }
+        });
     }
 }
