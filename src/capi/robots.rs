@@ -378,3 +378,77 @@ unsafe fn parse_agent(name: *const c_char) -> Result<Agent, Failure> {
     // SAFETY: as the caller guarantees.
     Ok(unsafe { agent_name(name, "agent")? }.parse()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capi::judge::robosieve_string_free;
+    use crate::capi::status::robosieve_status::{BadArgument, BadColumn, Ok};
+    use std::ffi::CStr;
+
+    const BODY: &[u8] =
+        b"user-agent: a\ndisallow: /x\ncrawl-delay: 2\nsitemap: https://e.example/s\n";
+
+    /// Every function of a robots.txt, through pointers as C has them. `scripts/sanitize --miri` runs
+    /// this, and checks the accesses; nothing here needs a C library.
+    #[test]
+    fn pointers_of_callers_are_used_as_promised() {
+        let (url, mut handle) = (b"https://e.example/x", ptr::null_mut());
+        // SAFETY: lengths are those of the buffers, and no handle is used after its end.
+        unsafe {
+            let body = BODY.as_ptr().cast();
+            assert_eq!(
+                robosieve_robots_parse(body, BODY.len(), 0, &raw mut handle),
+                Ok
+            );
+            let (agent, address) = (c"a".as_ptr(), url.as_ptr().cast());
+            let mut allowed = -1;
+            let ask = |robots, allowed| {
+                robosieve_robots_allows(robots, agent, address, url.len(), 0, allowed)
+            };
+            assert_eq!((ask(handle, &raw mut allowed), allowed), (Ok, 0));
+            assert_eq!(ask(ptr::null(), &raw mut allowed), BadArgument);
+            assert_eq!(ask(handle, ptr::null_mut()), BadArgument);
+
+            // The last row is empty, and ends where the data does.
+            let (data, mut verdicts) = (b"https://e.example/x/y", [9i8; 3]);
+            for (offsets, wanted) in [([0i32, 19, 21, 21], Ok), ([0, 22, 21, 21], BadColumn)] {
+                let status = robosieve_robots_rows32(
+                    handle,
+                    agent,
+                    0,
+                    data.as_ptr().cast(),
+                    data.len(),
+                    offsets.as_ptr(),
+                    3,
+                    verdicts.as_mut_ptr(),
+                    verdicts.len(),
+                );
+                assert_eq!(status, wanted);
+            }
+            assert_eq!(verdicts, [0, 1, 1]);
+
+            let mut text = ptr::null_mut();
+            let status =
+                robosieve_robots_explain(handle, agent, address, url.len(), 0, 0, &raw mut text);
+            assert_eq!(status, Ok);
+            assert!(CStr::from_ptr(text).to_str().unwrap().contains("\"/x\""));
+            robosieve_string_free(text);
+
+            let (mut seconds, mut len) = (0.0, 0);
+            assert_eq!(
+                robosieve_robots_crawl_delay(handle, agent, 0, &raw mut seconds),
+                Ok
+            );
+            assert_eq!((seconds, robosieve_robots_sitemap_count(handle)), (2.0, 1));
+            let sitemap = robosieve_robots_sitemap(handle, 0, &raw mut len);
+            assert_eq!(
+                std::slice::from_raw_parts(sitemap.cast::<u8>(), len),
+                b"https://e.example/s"
+            );
+            assert!(robosieve_robots_sitemap(handle, 1, &raw mut len).is_null() && len == 0);
+            robosieve_robots_close(handle);
+            robosieve_robots_close(ptr::null_mut());
+        }
+    }
+}
