@@ -118,8 +118,9 @@ impl FileFormat {
         {
             return Some(Self::Warc);
         }
+        let first = &start[..start.len().min(ENOUGH)];
         for (magic, format) in TEXT_MAGIC {
-            if let Some(rest) = start.strip_prefix(*magic)
+            if let Some(rest) = first.strip_prefix(*magic)
                 && (rest.is_empty() || !is_text(rest))
             {
                 return Some(*format);
@@ -246,7 +247,6 @@ fn is_arrow_message(start: &[u8]) -> bool {
 /// Whether the first bytes are printable ASCII or white space.
 fn is_text(rest: &[u8]) -> bool {
     rest.iter()
-        .take(ENOUGH)
         .all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
 }
 
@@ -303,6 +303,15 @@ mod tests {
                 Some(*name),
                 "{}",
                 start.escape_ascii()
+            );
+        }
+        // A read of ENOUGH bytes decides as a longer one does.
+        for magic in ["PARE", "PAR1", "FEA1", "ORC"] {
+            let start = format!("{magic}],n,url,title,x\u{1}");
+            assert!(start.len() > ENOUGH);
+            assert_eq!(
+                FileFormat::of(start.as_bytes()),
+                FileFormat::of(&start.as_bytes()[..ENOUGH])
             );
         }
         let tar = [b"a.txt".as_slice(), &[0; 252], b"ustar\x0000", &[0; 250]].concat();

@@ -2,13 +2,13 @@
 
 use crate::command::{Ran, robosieve};
 use crate::external_sort::web;
+use crate::forging::forged_captures;
 use robosieve::compile::CapturesFile;
 use robosieve::{Compiler, Profile};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// A directory with `a.jsonl` and `b.jsonl`, halves of one web, and `web.captures` with both.
 struct Place(TempDir);
@@ -329,28 +329,6 @@ fn damaged_blocks_are_named_or_skipped() {
     );
 }
 
-/// Forges the only block of a captures file: changes its records, with right checksums.
-fn forged(bytes: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    // docs/FORMAT.md, "Captures files".
-    let block = 32 + u32_at(12) + u32_at(16);
-    let (texts_len, frame_len) = (u32_at(block + 12), u32_at(block + 16));
-    let frame = block + 48 + texts_len;
-    let mut records = zstd::bulk::decompress(&bytes[frame..frame + frame_len], 1 << 20).unwrap();
-    change(&mut records);
-    let packed = zstd::bulk::compress(&records, 3).unwrap();
-    let mut out = bytes[..frame].to_vec();
-    out.extend_from_slice(&packed);
-    out[block + 16..block + 20].copy_from_slice(&(packed.len() as u32).to_le_bytes());
-    out[block + 20..block + 24].copy_from_slice(&(records.len() as u32).to_le_bytes());
-    let checksum = xxh3_64(&out[block + 48..]);
-    out[block + 32..block + 40].copy_from_slice(&checksum.to_le_bytes());
-    let checksum = xxh3_64(&out[block..block + 40]);
-    out[block + 40..block + 48].copy_from_slice(&checksum.to_le_bytes());
-    out.extend_from_slice(&bytes[frame + frame_len..]);
-    out
-}
-
 /// Every byte of the records set to other values, with right checksums: each is refused, or it is
 /// another valid capture. None panics.
 #[test]
@@ -368,12 +346,15 @@ fn forged_records_are_refused() {
     compiler.write_captures(dir.path().join("x")).unwrap();
     let bytes = fs::read(dir.path().join("x")).unwrap();
     let intact = snapshot_of(&bytes, false).unwrap();
-    assert!(snapshot_of(&forged(&bytes, |_| {}), false).unwrap() == intact);
+    assert!(snapshot_of(&forged_captures(&bytes, |_| {}), false).unwrap() == intact);
     let (mut len, mut refused, mut accepted) = (0, 0, 0);
-    forged(&bytes, |records| len = records.len());
+    forged_captures(&bytes, |records| len = records.len());
     for at in 0..len {
         for value in [0, 1, 2, 0x1f, 0x23, 0x41, 0x7f, 0x80, 0xc3, 0xff] {
-            match snapshot_of(&forged(&bytes, |records| records[at] = value), false) {
+            match snapshot_of(
+                &forged_captures(&bytes, |records| records[at] = value),
+                false,
+            ) {
                 Err(err) => {
                     assert!(
                         err.to_string()
@@ -391,7 +372,11 @@ fn forged_records_are_refused() {
                 }
             }
         }
-        snapshot_of(&forged(&bytes, |records| records.truncate(at)), false).unwrap_err();
+        snapshot_of(
+            &forged_captures(&bytes, |records| records.truncate(at)),
+            false,
+        )
+        .unwrap_err();
     }
     assert!(refused > accepted, "{refused} refused, {accepted} accepted");
 }

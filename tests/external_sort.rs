@@ -1,8 +1,8 @@
 //! Compiling under any budget of memory: sorted runs and temporary files, or all in memory. The
 //! bytes are the same, for random webs in any order and division, from archives or captures files.
 
-use crate::corruption::{METADATA, sections};
 use crate::determinism::robots;
+use crate::forging::{METADATA, sections};
 use crate::generate::Random;
 use proptest::prelude::*;
 use robosieve::compile::CapturesFile;
@@ -247,6 +247,35 @@ proptest! {
 }
 
 /// A hub: every site redirects to one URL, which was captured often.
+/// Sites with schemes that sort before and after http.
+#[test]
+fn snapshots_hold_origins_of_all_schemes() {
+    let mut compiler = Compiler::default();
+    let origins = [
+        "ftp://a.example",
+        "http://a.example",
+        "https://a.example",
+        "ws://a.example",
+    ];
+    for origin in [
+        "ws://a.example",
+        "https://a.example",
+        "ftp://a.example",
+        "http://a.example",
+    ] {
+        compiler
+            .add_robots(origin, b"user-agent: *\ndisallow: /x")
+            .unwrap();
+    }
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    snapshot.verify().unwrap();
+    let found: Vec<_> = snapshot
+        .origins()
+        .map(|entry| entry.unwrap().origin())
+        .collect();
+    assert_eq!(found, origins);
+}
+
 #[test]
 fn hubs_do_not_depend_on_memory() {
     let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 //! as before.
 
 use crate::command::{Ran, robosieve};
-use crate::corruption::{AGENTS, URLS, extents, intact};
+use crate::forging::{AGENTS, URLS, extents, intact};
 use crate::generate::Random;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! checksums are right. Without a bound, each would take hours, or more memory than a machine has.
 //! `scripts/bombs` measures larger ones; `docs/LIMITS.md` lists the bounds.
 
-use crate::corruption::{assemble, extents, intact, is_corrupt, sections};
+use crate::forging::{assemble, extents, intact, is_corrupt, sections};
 use robosieve::report::Reporter;
 use robosieve::{Error, Judge, JudgeOptions, Snapshot};
 

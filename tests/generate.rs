@@ -17,7 +17,7 @@ pub(crate) const AGENTS: &[&str] = &["a", "ab", "MJ12bot", "b c", "x:a", "ab:a",
 
 /// Segments of rule paths and URL paths: every byte with a special meaning, and texts that often
 /// match each other.
-const SEGMENTS: &[&str] = &[
+pub(crate) const SEGMENTS: &[&str] = &[
     "/",
     "a",
     "b",

@@ -1008,6 +1008,8 @@ fn source_files_in_the_documentation_exist() {
         "tests",
         "benches",
         "examples",
+        "fuzz/src",
+        "fuzz/tests",
         "python/src",
     ];
     let files: Vec<PathBuf> = folders

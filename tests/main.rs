@@ -2,6 +2,7 @@
 
 mod added_columns;
 mod agents;
+mod agreement;
 mod answers;
 mod audit;
 mod bad_input;
@@ -22,6 +23,7 @@ mod external_sort;
 mod fix;
 mod flipped_bits;
 mod forged;
+mod forging;
 mod generate;
 mod help;
 mod hostile_text;

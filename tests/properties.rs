@@ -1,12 +1,14 @@
 //! Properties on random input: fast judges agree with the slow reference, origins with the `url`
 //! crate, and snapshots read back what was written.
 
+use crate::agreement::{judges_agree, snapshot_of};
 use crate::generate::{AGENTS, ORIGIN, config, robots_txt, rule_path, url};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use robosieve::job::{Input, Job, Output};
 use robosieve::judge::{AgentRules, explain};
+use robosieve::preferences::{Preference, explain_preferences};
 use robosieve::robots::reference;
 use robosieve::{
     Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, RobotsRef, Snapshot,
@@ -43,107 +45,10 @@ const TAILS: &[&str] = &[
     "", "/", "/x", "/xy#z", "/a b", "/x \t", "/x\r", "\r", "\rx", "?q", ";/x",
 ];
 
-fn snapshot_of(body: &[u8], profile: Profile) -> Snapshot {
-    let mut compiler = Compiler::new(profile);
-    compiler.add_robots(ORIGIN, body).unwrap();
-    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
-}
-
-/// Asserts that all judges agree with the reference, for all agents, profiles and ways of matching.
-fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
+fn agree(body: &[u8], urls: &[String]) {
     let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
-    for profile in [Profile::Google, Profile::Rfc9309] {
-        let snapshot = snapshot_of(body, profile);
-        let parsed = RobotsRef::parse(body, profile);
-        for how in [AgentMatch::Extended, AgentMatch::Google] {
-            let options = JudgeOptions::default().agent_match(how);
-            let judge = Judge::new(snapshot.clone(), &agents, options).unwrap();
-            let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
-            let mut session = judge.session();
-            for url in urls {
-                let verdicts = judge.judge(url.as_bytes()).unwrap();
-                let letters: String = verdicts.iter().map(Verdict::letter).collect();
-                let path = url.strip_prefix(ORIGIN).unwrap();
-                let by_site = site.judge(path.as_bytes()).unwrap();
-                prop_assert_eq!(
-                    by_site.iter().map(Verdict::letter).collect::<String>(),
-                    letters,
-                    "site: {:?} {}",
-                    profile,
-                    url
-                );
-                let in_session = session.judge(url.as_bytes()).unwrap();
-                let path_in_session = session.judge_path(&site, path.as_bytes()).unwrap();
-                prop_assert!(
-                    in_session.iter().eq(verdicts.iter()),
-                    "session: {:?} {}",
-                    profile,
-                    url
-                );
-                prop_assert!(
-                    path_in_session.iter().eq(verdicts.iter()),
-                    "path: {:?} {}",
-                    profile,
-                    url
-                );
-                for (i, agent) in agents.iter().enumerate() {
-                    let slow = reference::judge(body, agent, how, profile, url.as_bytes());
-                    let expected = if slow.allowed {
-                        Verdict::Allowed
-                    } else {
-                        Verdict::Disallowed
-                    };
-                    prop_assert_eq!(
-                        verdicts.get(i),
-                        expected,
-                        "snapshot: {} {:?} {}",
-                        agent,
-                        profile,
-                        url
-                    );
-                    let rules = AgentRules::new(&parsed, agent, how).unwrap();
-                    prop_assert_eq!(
-                        rules.allows(url).unwrap(),
-                        slow.allowed,
-                        "compiled: {} {:?} {}",
-                        agent,
-                        profile,
-                        url
-                    );
-                    if how == AgentMatch::Extended {
-                        prop_assert_eq!(
-                            parsed.allows(agent, url),
-                            slow.allowed,
-                            "parsed: {} {:?} {}",
-                            agent,
-                            profile,
-                            url
-                        );
-                    }
-                    let why = explain(&parsed, agent, how, url.as_bytes());
-                    prop_assert_eq!(
-                        why.verdict,
-                        expected,
-                        "explanation: {} {:?} {}",
-                        agent,
-                        profile,
-                        url
-                    );
-                    if let (false, Some(rule)) = (slow.allowed, why.deciding) {
-                        prop_assert_eq!(
-                            rule.line,
-                            slow.line,
-                            "line: {} {:?} {}",
-                            agent,
-                            profile,
-                            url
-                        );
-                    }
-                }
-            }
-        }
-    }
-    Ok(())
+    let urls: Vec<&[u8]> = urls.iter().map(String::as_bytes).collect();
+    judges_agree(body, &agents, &urls);
 }
 
 fn judges_lines_independently(list: String) -> Result<(), TestCaseError> {
@@ -180,12 +85,54 @@ fn long_origins_are_judged_independently() {
     judges_lines_independently(format!("{short}{LONG_ORIGIN}/\n{LONG_UNKNOWN_ORIGIN}")).unwrap();
 }
 
+/// SEMANTICS: white space around a URL is not part of it, whoever judges it.
+#[test]
+fn white_space_around_urls_is_ignored() {
+    let body = b"user-agent: *\ndisallow: /x$\ncontent-usage: /x$ train-ai=n";
+    let agent: Agent = "a".parse().unwrap();
+    for profile in [Profile::Google, Profile::Rfc9309] {
+        let judge = Judge::new(
+            snapshot_of(body, profile),
+            &["a".parse().unwrap()],
+            JudgeOptions::default(),
+        )
+        .unwrap();
+        let robots = RobotsRef::parse(body, profile);
+        let how = AgentMatch::Extended;
+        let rules = AgentRules::new(&robots, &agent, how).unwrap();
+        for around in [" ", "\t", "\x0b", "\x0c", "\r\n"] {
+            for url in [format!("{ORIGIN}/x{around}"), format!("{around}{ORIGIN}/x")] {
+                let url = url.as_bytes();
+                assert_eq!(
+                    judge.judge(url).unwrap().get(0),
+                    Verdict::Disallowed,
+                    "{around:?}"
+                );
+                assert!(
+                    !robots.allows(&agent, url) && !rules.allows(url).unwrap(),
+                    "{around:?}"
+                );
+                assert_eq!(
+                    explain(&robots, &agent, how, url).verdict,
+                    Verdict::Disallowed
+                );
+                assert!(
+                    !reference::judge(body, &agent, how, profile, url).allowed,
+                    "{around:?}"
+                );
+                let stated = explain_preferences(&robots, &agent, how, url);
+                assert_eq!(stated.preferences.train_ai, Preference::No, "{around:?}");
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(config(1500))]
 
     #[test]
     fn all_judges_agree_with_the_reference(body in robots_txt(), urls in vec(url(), 1..6)) {
-        agree(body.as_bytes(), &urls)?;
+        agree(body.as_bytes(), &urls);
     }
 
     #[test]
@@ -193,13 +140,13 @@ proptest! {
         rules in vec((any::<bool>(), rule_path()), 1..12), urls in vec(url(), 1..8),
     ) {
         let lines = rules.iter().map(|(allow, path)| format!("{}: {path}\n", if *allow { "allow" } else { "disallow" }));
-        agree(format!("user-agent: *\n{}", lines.collect::<String>()).as_bytes(), &urls)?;
+        agree(format!("user-agent: *\n{}", lines.collect::<String>()).as_bytes(), &urls);
     }
 
     #[test]
     fn any_bytes_agree_with_the_reference(body in vec(any::<u8>(), 0..300), path in vec(any::<u8>(), 0..40)) {
         let url = format!("{ORIGIN}/{}", String::from_utf8_lossy(&path).replace(['\n', '\r'], ""));
-        agree(&body, &[url.trim_end().to_owned()])?;
+        agree(&body, &[url.trim_end().to_owned()]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! `tests/cases/recrawl`, compared with one compilation of all captures.
 
 use crate::command::robosieve;
-use crate::corruption::{METADATA, assemble, overlapping, sections};
 use crate::determinism::{self, robots};
+use crate::forging::{METADATA, assemble, overlapping, sections};
 use crate::generate::Random;
 use crate::spec::{Expectation, Failures, annotate, cases_dir, load};
 use robosieve::judge::StatusPolicy;

@@ -111,7 +111,8 @@ impl Rejection {
 
 /// Explains the verdict of `robots` on `url` for `agent`. Cost: compares every rule of the groups.
 ///
-/// `url` may also be a path without an origin. An empty one counts as `/`.
+/// `url` may also be a path without an origin. An empty one counts as `/`. White space around it is
+/// not part of it.
 ///
 /// ```
 /// use robosieve::judge::explain;

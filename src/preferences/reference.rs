@@ -40,7 +40,7 @@ pub fn preferences(
     profile: Profile,
     url: &[u8],
 ) -> Preferences {
-    let path = normal_path(&path_params_query(url, profile), profile);
+    let path = normal_path(&path_params_query(strip(url), profile), profile);
     let lines = key_values(robots);
     let name = agent.keys(how).find(|name| {
         lines

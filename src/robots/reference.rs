@@ -19,7 +19,8 @@ pub struct Answer {
     pub line: u32,
 }
 
-/// Judges `url`, a URL or a bare path (an empty one means `/`), by the body of a robots.txt.
+/// Judges `url`, a URL or a bare path (an empty one means `/`), by the body of a robots.txt. White
+/// space around it is not part of it.
 ///
 /// Cost: in the worst case the length of the body times the length of the path. Never panics.
 ///
@@ -40,7 +41,7 @@ pub fn judge(
     profile: Profile,
     url: &[u8],
 ) -> Answer {
-    let path = normal_path(&path_params_query(url, profile), profile);
+    let path = normal_path(&path_params_query(strip(url), profile), profile);
     if profile == Profile::Rfc9309 && path == b"/robots.txt" {
         return Answer {
             allowed: true,

@@ -256,12 +256,14 @@ fn user_info_len(rest: &[u8]) -> usize {
     memchr::memrchr(b'@', &rest[..end]).map_or(0, |at| at + 1)
 }
 
-/// Path and query of a URL or of a bare path, byte for byte as in the reference.
+/// Path and query of a URL or of a bare path, byte for byte as in the reference. White space around
+/// the text is ignored.
 ///
 /// They reach from the first `/`, `?` or `;` after `://` (or after an initial `//`) to the first
 /// `#`; a text without any of these has the path `/`. Under [`Profile::Rfc9309`] user information
 /// is skipped first, as in [`split`]. The second value says whether the caller must prepend a `/`.
 pub(crate) fn path_of(text: &[u8], profile: Profile) -> (&[u8], bool) {
+    let text = trim(text);
     let start = if text.starts_with(b"//") { 2 } else { 0 };
     let find_path = |from: usize| memchr3(b'/', b'?', b';', &text[from..]).map(|at| from + at);
     // `://` ends a scheme if its first slash is the first byte that could begin a path.

@@ -303,9 +303,16 @@ impl<'a> CaptureRecord<'a> {
         self.path() == ROBOTS_PATH
     }
 
-    /// The start of the key.
+    /// The start of the key. A record with a smaller one has the smaller origin.
     pub(crate) fn key_prefix(&self) -> KeyPrefix {
-        let text = self.origin().strip_prefix(b"http").unwrap_or_default();
+        let Some(text) = self.origin().strip_prefix(b"http") else {
+            // Other schemes sort before all of `http…` (`ftp`) or after them (`ws`).
+            return if self.origin() < b"http".as_slice() {
+                0
+            } else {
+                KeyPrefix::MAX
+            };
+        };
         let mut prefix = [0; 16];
         let len = text.len().min(prefix.len());
         prefix[..len].copy_from_slice(&text[..len]);
@@ -440,6 +447,10 @@ mod tests {
         // In sorted order.
         let captures = [
             (
+                "ftp://z.example/robots.txt",
+                capture(None, 404, None, FetchAnswer::ClientError),
+            ),
+            (
                 "http://a.example/robots.txt",
                 capture(Some(7), 404, None, FetchAnswer::ClientError),
             ),
@@ -493,6 +504,14 @@ mod tests {
                 "https://a.example/robots.txt",
                 capture(None, 0, None, FetchAnswer::Unreachable("".into())),
             ),
+            (
+                "httq://a.example/robots.txt",
+                capture(None, 404, None, FetchAnswer::ClientError),
+            ),
+            (
+                "ws://a.example/robots.txt",
+                capture(None, 404, None, FetchAnswer::ClientError),
+            ),
         ];
         let encode = |(url, capture): &(&str, Fetch)| {
             let mut bytes = Vec::new();
@@ -511,6 +530,8 @@ mod tests {
         for (i, a) in records.iter().enumerate() {
             for (j, b) in records.iter().enumerate() {
                 assert_eq!(a.order(b, &NoTexts), i.cmp(&j), "{i} {j}");
+                let by_prefix = a.key_prefix().cmp(&b.key_prefix());
+                assert!(by_prefix.is_eq() || by_prefix == i.cmp(&j), "{i} {j}");
             }
         }
         assert!(CaptureRecord::first_of(&encoded[0][..encoded[0].len() - 1]).is_none());

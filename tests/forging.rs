@@ -1,0 +1,353 @@
+//! Forged snapshots: sections with any content and right checksums, and the calls that must survive
+//! them. The tests and the fuzz target `open_snapshot` share it.
+
+use robosieve::diff::{Diff, DiffOptions};
+use robosieve::job::Input;
+use robosieve::judge::{StatusPolicy, UnknownOrigin};
+use robosieve::report::Reporter;
+use robosieve::snapshot::FORMAT_VERSION;
+use robosieve::{
+    Agent, AgentMatch, Compiler, Error, ErrorKind, Judge, JudgeOptions, Origin, Snapshot, Verdict,
+};
+use std::io::{Cursor, Write};
+use std::ops::Range;
+use std::sync::OnceLock;
+use xxhash_rust::xxh3::xxh3_64;
+
+// The layout of `docs/FORMAT.md`, written down a second time: a shared constant would hide an
+// error.
+pub(crate) const HEADER: usize = 40;
+pub(crate) const ROW: usize = 32;
+pub(crate) const HEAD: usize = HEADER + SECTIONS * ROW;
+pub(crate) const ALIGN: usize = 64;
+pub(crate) const SECTIONS: usize = 13;
+pub(crate) const BLOCK: usize = 64 << 10;
+pub(crate) const METADATA: usize = 0;
+pub(crate) const FILES: usize = 5;
+pub(crate) const RULE_SETS: usize = 7;
+pub(crate) const TEXTS: usize = 9;
+pub(crate) const DICTIONARY: usize = 10;
+pub(crate) const CHECKSUMS: usize = 12;
+pub(crate) const UNION: u32 = u32::MAX;
+
+pub(crate) const RULES: &str = "\
+User-agent: FooBot\nDisallow: /private\nAllow: /private/*.html$\nDisallow: /*.pdf$\nCrawl-delay: 2\n
+User-agent: Kangaroo Bot/2\nUser-agent: BarBot\nDisallow: /a/path/that/no/prefix/word/holds\nAllow: /a/path/that$\n
+User-agent: *\nDisallow: /cart*\nAllow: /cart/open$\nDisallow: *?session=\nDisallow: /****************stars\n
+Sitemap: https://rules.example/sitemap.xml\n";
+
+/// Captures with every outcome that a snapshot distinguishes, and every reason for a note.
+pub(crate) const ARCHIVE: &str = r#"
+{"url": "https://rules.example/robots.txt", "fetched_at": "2026-03-01T00:00:00Z", "body": RULES, "headers": {"Cache-Control": "max-age=60"}}
+{"url": "http://moved.example/robots.txt", "status": 301, "headers": {"Location": "https://rules.example/robots.txt"}}
+{"url": "http://loop.example/robots.txt", "status": 302, "headers": {"Location": "/robots.txt"}}
+{"url": "http://lost.example/robots.txt", "status": 302, "headers": {"Location": "https://absent.example/robots.txt"}}
+{"url": "http://gone.example/robots.txt", "status": 404}
+{"url": "http://locked.example/robots.txt", "status": 403}
+{"url": "http://busy.example/robots.txt", "status": 429, "fetched_at": "2026-03-01T00:00:00Z"}
+{"url": "http://failing.example/robots.txt", "status": 200, "fetched_at": "2026-01-01T00:00:00Z", "body": "user-agent: *\ndisallow: /old"}
+{"url": "http://failing.example/robots.txt", "status": 503, "fetched_at": "2026-01-02T00:00:00Z"}
+{"url": "http://failing.example/robots.txt", "status": 500, "fetched_at": "2026-03-01T00:00:00Z"}
+{"url": "http://silent.example/robots.txt", "error": "connection timed out", "fetched_at": "2026-03-01T00:00:00Z"}
+{"url": "http://long.example/robots.txt", "truncated": "length", "body": "user-agent: foobot\ndisallow: /\nallow: /pub"}
+{"url": "http://m\u00fcller.example:8080/robots.txt", "body": "user-agent: foobot\nuser-agent: a9\ndisallow: /\u00e4"}
+"#;
+
+pub(crate) const URLS: [&str; 23] = [
+    "https://rules.example/private",
+    "https://rules.example/private/page.html",
+    "https://rules.example/folder/file.pdf",
+    "https://rules.example/a/path/that",
+    "https://rules.example/a/path/that/no/prefix/word/holds/x",
+    "https://rules.example/cart/open",
+    "https://rules.example/x?session=1",
+    "https://rules.example/falling-stars",
+    "http://moved.example/private/x",
+    "http://loop.example/",
+    "http://lost.example/",
+    "http://gone.example/",
+    "http://locked.example/",
+    "http://busy.example/",
+    "http://failing.example/old",
+    "http://failing.example/new",
+    "http://silent.example/",
+    "http://long.example/pub",
+    "http://xn--mller-kva.example:8080/%C3%A4",
+    "http://union.example/a/bm/x",
+    "https://union.example/a/x",
+    "http://unknown.example/",
+    "not a URL",
+];
+
+pub(crate) const AGENTS: [&str; 6] = [
+    "FooBot",
+    "Kangaroo Bot",
+    "Absent:BarBot:FooBot",
+    "am",
+    "an",
+    "*",
+];
+
+/// A robots.txt whose groups overlap so much that merging them for every name would multiply its
+/// size. So the last names get a union of rule sets. Equal rules keep the snapshot small.
+pub(crate) fn overlapping() -> String {
+    let names: Vec<String> = ('a'..='n').map(|letter| format!("a{letter}")).collect();
+    let mut text: String = names
+        .iter()
+        .map(|name| format!("user-agent: {name}\n"))
+        .collect();
+    text.push_str(&"disallow: /a\n".repeat(600));
+    let own = |name: &String| format!("user-agent: {name}\nallow: /a/b{}\n", &name[1..]);
+    text.extend(names.iter().map(own));
+    text
+}
+
+/// A small snapshot with something in every section.
+pub(crate) fn intact() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    BYTES.get_or_init(|| {
+        let mut archive = tempfile::NamedTempFile::new().unwrap();
+        let rules = serde_json::to_string(RULES).unwrap();
+        archive
+            .write_all(ARCHIVE.replace("RULES", &rules).as_bytes())
+            .unwrap();
+        let mut compiler = Compiler::default();
+        compiler.add_path(archive.path()).unwrap();
+        compiler
+            .add_robots("http://union.example", overlapping().as_bytes())
+            .unwrap();
+        compiler.finish().unwrap().to_vec().unwrap()
+    })
+}
+
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+pub(crate) fn put_u64(bytes: &mut [u8], at: usize, value: u64) {
+    bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+}
+
+/// The byte ranges of the sections, from the table.
+pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
+    let extent = |row: usize| {
+        let start = u64_at(bytes, HEADER + row * ROW + 8) as usize;
+        start..start + u64_at(bytes, HEADER + row * ROW + 16) as usize
+    };
+    (0..SECTIONS).map(extent).collect()
+}
+
+/// The contents of the sections. Checksums follow from the other sections, so the seed of the index
+/// is in the place of theirs.
+pub(crate) fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let extents = extents(bytes).into_iter().take(CHECKSUMS);
+    extents
+        .chain(std::iter::once(24..32))
+        .map(|extent| bytes[extent].to_vec())
+        .collect()
+}
+
+/// The checksums of the blocks of a section.
+pub(crate) fn checksums(section: &[u8]) -> Vec<u8> {
+    section
+        .chunks(BLOCK)
+        .flat_map(|block| xxh3_64(block).to_le_bytes())
+        .collect()
+}
+
+/// Writes a valid checksum into the header, as a forger would.
+pub(crate) fn seal_head(bytes: &mut [u8]) {
+    put_u64(bytes, 32, 0);
+    let checksum = xxh3_64(&bytes[..HEAD]);
+    put_u64(bytes, 32, checksum);
+}
+
+/// Assembles a snapshot of these sections with valid checksums.
+pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = [
+        b"RSIEVE\x1a\n".as_slice(),
+        &FORMAT_VERSION.to_le_bytes(),
+        &(SECTIONS as u32).to_le_bytes(),
+    ]
+    .concat();
+    out.resize(HEAD, 0);
+    let (seed, sections) = sections.split_last().unwrap();
+    let all_checksums = sections
+        .iter()
+        .flat_map(|section| checksums(section))
+        .collect::<Vec<u8>>();
+    for (i, section) in sections.iter().chain([&all_checksums]).enumerate() {
+        out.resize(out.len().next_multiple_of(ALIGN), 0);
+        let checksum = if i == CHECKSUMS {
+            0
+        } else {
+            xxh3_64(&checksums(section))
+        };
+        let row = [
+            i as u64 + 1,
+            out.len() as u64,
+            section.len() as u64,
+            checksum,
+        ];
+        let at = HEADER + i * ROW;
+        row.iter()
+            .enumerate()
+            .for_each(|(field, value)| put_u64(&mut out, at + field * 8, *value));
+        out.extend_from_slice(section);
+    }
+    let len = out.len() as u64;
+    put_u64(&mut out, 16, len);
+    seed.iter()
+        .take(8)
+        .enumerate()
+        .for_each(|(i, byte)| out[24 + i] = *byte);
+    seal_head(&mut out);
+    out
+}
+
+/// Judges every URL for every agent under several options. Returns the letters, `!` for an error.
+pub(crate) fn verdicts(snapshot: &Snapshot) -> String {
+    let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
+    let mut out = String::new();
+    for options in all_options() {
+        let Ok(judge) = Judge::new(snapshot, &agents, options) else {
+            out.push('!');
+            continue;
+        };
+        for url in URLS {
+            match judge.judge(url.as_bytes()) {
+                Ok(verdicts) => out.extend(verdicts.iter().map(Verdict::letter)),
+                Err(err) => {
+                    assert!(is_corrupt(&err), "{err}");
+                    out.push('!');
+                }
+            }
+        }
+    }
+    out
+}
+
+pub(crate) fn all_options() -> [JudgeOptions; 4] {
+    let base = JudgeOptions::default();
+    [
+        base,
+        base.status_policy(StatusPolicy::Rfc9309).any_scheme(true),
+        base.status_policy(StatusPolicy::Strict),
+        base.agent_match(AgentMatch::Google)
+            .unknown(UnknownOrigin::Allow),
+    ]
+}
+
+pub(crate) fn is_corrupt(err: &Error) -> bool {
+    matches!(err.kind(), ErrorKind::Corrupt { .. })
+}
+
+/// Calls the rest of the public interface. Each call must return, with any result.
+pub(crate) fn ask(snapshot: &Snapshot) {
+    let _ = (
+        snapshot.metadata(),
+        snapshot.profile(),
+        snapshot.outcome_counts(),
+        snapshot.byte_len(),
+    );
+    assert_eq!(snapshot.sections().count(), SECTIONS);
+    for entry in snapshot.origins().flatten() {
+        let _ = (
+            entry.origin(),
+            entry.outcome(),
+            entry.source(),
+            entry.detail(),
+            entry.has_last_good(),
+        );
+        let _ = snapshot.robots_text(&entry);
+    }
+    for url in URLS {
+        let _ = Origin::of(url.as_bytes()).map(|origin| snapshot.origin(&origin).map(drop));
+    }
+    let agents = [AGENTS[0].parse().unwrap(), AGENTS[4].parse().unwrap()];
+    if let Ok(judge) = Judge::new(snapshot, &agents, JudgeOptions::default()) {
+        let explained = [(1, 0), (14, 0), (19, 1)]
+            .map(|(url, agent)| judge.explain(URLS[url].as_bytes(), agent));
+        explained
+            .iter()
+            .flatten()
+            .for_each(|why| drop(format!("{why:?}")));
+        let reporter = Reporter::new(&judge);
+        drop(reporter.of_snapshot());
+        drop(reporter.of_inputs(vec![Input::from_reader(
+            "list",
+            Cursor::new(URLS.join("\n")),
+        )]));
+    }
+    let _ = snapshot
+        .census()
+        .map(|census| drop((census.top(5), census.named("a"), census.global())));
+    let other = Snapshot::new(intact()).unwrap();
+    for agents in [Vec::new(), agents.to_vec()] {
+        let options = DiffOptions::default().agents(agents);
+        let _ = (
+            Diff::of(snapshot, &other, &options),
+            Diff::of(&other, snapshot, &options),
+        );
+    }
+}
+
+/// Uses a forged snapshot. It may give an error or any verdict, but no panic and no hang.
+pub(crate) fn survives(bytes: &[u8]) {
+    if let Ok(snapshot) = Snapshot::new(bytes.to_vec()) {
+        let verified = snapshot.verify();
+        if let Err(err) = &verified {
+            assert!(is_corrupt(err), "{err}");
+        }
+        verdicts(&snapshot);
+        ask(&snapshot);
+        compile_over(bytes, verified.is_ok());
+    }
+}
+
+/// Compiles over a forged snapshot. One that verification refuses is refused here too: its
+/// contradictions would get right checksums.
+pub(crate) fn compile_over(bytes: &[u8], is_verified: bool) {
+    let expected = |err: &Error| is_corrupt(err) || matches!(err.kind(), ErrorKind::BadPrevious(_));
+    let previous = Compiler::default().previous(Snapshot::new(bytes.to_vec()).unwrap());
+    assert_eq!(previous.is_ok(), is_verified);
+    let mut compiler = match previous {
+        Ok(compiler) => compiler,
+        Err(err) => return assert!(expected(&err), "{err}"),
+    };
+    compiler
+        .add_reader(
+            "archive",
+            ARCHIVE.replace("RULES", "\"user-agent: new\"").as_bytes(),
+        )
+        .unwrap();
+    let compiled = compiler.finish().and_then(|compiled| compiled.to_vec());
+    assert!(
+        compiled
+            .as_ref()
+            .is_ok_and(|bytes| Snapshot::new(bytes.clone()).is_ok())
+            || compiled.is_err_and(|err| expected(&err))
+    );
+}
+
+/// Forges the only block of a captures file: changes its records, with right checksums.
+pub(crate) fn forged_captures(bytes: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    // docs/FORMAT.md, "Captures files".
+    let block = 32 + u32_at(12) + u32_at(16);
+    let (texts_len, frame_len) = (u32_at(block + 12), u32_at(block + 16));
+    let frame = block + 48 + texts_len;
+    let mut records = zstd::bulk::decompress(&bytes[frame..frame + frame_len], 1 << 20).unwrap();
+    change(&mut records);
+    let packed = zstd::bulk::compress(&records, 3).unwrap();
+    let mut out = bytes[..frame].to_vec();
+    out.extend_from_slice(&packed);
+    out[block + 16..block + 20].copy_from_slice(&(packed.len() as u32).to_le_bytes());
+    out[block + 20..block + 24].copy_from_slice(&(records.len() as u32).to_le_bytes());
+    let checksum = xxh3_64(&out[block + 48..]);
+    out[block + 32..block + 40].copy_from_slice(&checksum.to_le_bytes());
+    let checksum = xxh3_64(&out[block..block + 40]);
+    out[block + 40..block + 48].copy_from_slice(&checksum.to_le_bytes());
+    out.extend_from_slice(&bytes[frame + frame_len..]);
+    out
+}
