@@ -12,6 +12,11 @@ use std::io::{self, Read};
 const MAX_KEPT: usize = 16 << 20;
 const READ_SIZE: u64 = 1 << 17;
 
+/// How many times the bytes read so far may be searched and decoded again after damage. False
+/// headers in a damaged member can each begin a stream that reaches far, and all of them again would
+/// take quadratic time.
+const MAX_REREAD: u64 = 4;
+
 /// Reads the members one after the other and checks the length and the CRC of each (RFC 1952). A
 /// short member is inflated in one call; a long or damaged one is inflated as a stream.
 ///
@@ -29,6 +34,8 @@ pub(crate) struct GzipReader<R> {
     inflate: Decompress,
     crc: Crc,
     state: MemberState,
+    /// The bytes to which [`resync`](Self::resync) has gone back.
+    reread: u64,
 }
 
 /// The position of the next byte to decode.
@@ -56,6 +63,7 @@ impl<R: Read> GzipReader<R> {
             inflate: Decompress::new(false),
             crc: Crc::new(),
             state: MemberState::Header,
+            reread: 0,
         }
     }
 
@@ -215,9 +223,17 @@ impl<R: Read> GzipReader<R> {
     }
 
     /// Moves to the next probable gzip header after the first byte of the current member; `false`
-    /// if there is none.
+    /// if there is none. After much damage it moves on from the damaged byte instead, so the time is
+    /// linear in the file.
     pub(crate) fn resync(&mut self) -> io::Result<bool> {
         let mut from = (self.member + 1).min(self.buf.len());
+        let again = self.at.saturating_sub(from) as u64;
+        let read = self.base + self.buf.len() as u64;
+        if self.reread + again > MAX_KEPT as u64 + MAX_REREAD * read {
+            from = self.at;
+        } else {
+            self.reread += again;
+        }
         loop {
             if let Some(at) = self.whole.next_start(&self.buf[from..]) {
                 self.at = from + at;
@@ -361,6 +377,43 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A header per 15 bytes, each the start of a stored block that ends where the others end. So
+    /// each stream reaches to the damage at the end, and begins again if the one before it failed.
+    #[test]
+    fn false_headers_take_linear_time() {
+        let mut file = Vec::new();
+        for number in 0..20 {
+            let mut part = Vec::new();
+            for later in (0..4000_u16).rev() {
+                let len = later * 15;
+                part.extend_from_slice(b"\x1f\x8b\x08\0\0\0\0\0\0\x03\0");
+                part.extend_from_slice(&[len.to_le_bytes(), (!len).to_le_bytes()].concat());
+            }
+            let len = part.len() as u16;
+            if number < 19 {
+                part.push(0);
+                part.extend_from_slice(&[len.to_le_bytes(), (!len).to_le_bytes()].concat());
+            }
+            file.extend(part);
+        }
+        file.extend([7; 10]);
+        file.extend(member(b"last"));
+        let (mut reader, mut out, mut inflated) = (GzipReader::new(&file[..]), vec![0; 1 << 16], 0);
+        loop {
+            match reader.read(&mut out) {
+                Ok(0) => break,
+                Ok(n) => inflated += n,
+                Err(_) => assert!(reader.resync().unwrap()),
+            }
+        }
+        assert!(
+            out.starts_with(b"last"),
+            "the member after the damage is read"
+        );
+        let bound = MAX_KEPT + (MAX_REREAD as usize + 2) * file.len();
+        assert!(inflated < bound, "{inflated} bytes of {}", file.len());
     }
 
     #[test]
