@@ -2,6 +2,7 @@
 
 use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short, parse_time};
 use super::http::{self, MAX_KEPT, max_age};
+use super::json_values::{Headers, Scalar, body_like_key};
 use super::read_context::{MeteredReader, ReadContext};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
@@ -9,8 +10,6 @@ use crate::file_format::without_mark;
 use base64::Engine;
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
 /// The longest line. A body of 500 KiB with every byte escaped stays far below.
@@ -93,45 +92,16 @@ impl<'r> JsonlReader<'r> {
 #[derive(Deserialize)]
 struct JsonlObject {
     url: String,
-    status: Option<Value>,
+    status: Option<Scalar>,
     body: Option<String>,
     body_base64: Option<String>,
-    content: Option<Value>,
-    text: Option<Value>,
-    robots: Option<Value>,
-    fetched_at: Option<Value>,
-    headers: Option<BTreeMap<String, Value>>,
+    content: Option<Scalar>,
+    text: Option<Scalar>,
+    robots: Option<Scalar>,
+    fetched_at: Option<Scalar>,
+    headers: Option<Headers>,
     error: Option<String>,
     truncated: Option<String>,
-}
-
-/// Parts of key names that may hold a body.
-const BODY_NAMES: &[&str] = &[
-    "body", "content", "text", "robots", "payload", "html", "raw",
-];
-
-/// Fields of a robots.txt; most bodies have one of them.
-const BODY_FIELDS: &[&str] = &["user-agent:", "disallow:", "allow:", "sitemap:"];
-
-/// In a line without a body, a key that looks like the body, by its name or its value.
-fn body_like_key(line: &[u8]) -> Option<String> {
-    let object: serde_json::Map<String, Value> = serde_json::from_slice(line).ok()?;
-    for (key, value) in &object {
-        let is_known =
-            ["url", "status", "fetched_at", "error", "truncated"].contains(&key.as_str());
-        if let (false, Some(text)) = (is_known, value.as_str())
-            && (contains_any(key, BODY_NAMES) || contains_any(text, BODY_FIELDS))
-        {
-            return Some(key.clone());
-        }
-    }
-    None
-}
-
-/// Whether a text contains one of these parts, which are in lower case, in any case.
-fn contains_any(text: &str, parts: &[&str]) -> bool {
-    let text = text.to_ascii_lowercase();
-    parts.iter().any(|part| text.contains(part))
 }
 
 impl JsonlObject {
@@ -191,7 +161,7 @@ impl JsonlObject {
     fn take_body(&mut self) -> Result<Option<Bytes>, String> {
         let other = [&mut self.content, &mut self.text, &mut self.robots];
         let other = other.into_iter().find_map(|value| match value.take() {
-            Some(Value::String(text)) => Some(text),
+            Some(Scalar::Text(text)) => Some(text),
             _ => None,
         });
         Ok(match (self.body.take(), &self.body_base64, other) {
@@ -214,8 +184,8 @@ impl JsonlObject {
             return Ok(None);
         };
         let number = match value {
-            Value::Number(number) => number.as_f64(),
-            Value::String(text) => text.trim().parse().ok(),
+            Scalar::Number(number) => number.as_f64(),
+            Scalar::Text(text) => text.trim().parse().ok(),
             _ => None,
         };
         let status = number
@@ -231,25 +201,16 @@ impl JsonlObject {
 
     /// The values of all headers with this name.
     fn values(&self, name: &str) -> impl Iterator<Item = Result<&str, String>> {
-        let headers = self
-            .headers
-            .iter()
-            .flatten()
-            .filter(move |(key, _)| key.eq_ignore_ascii_case(name));
-        headers.flat_map(|(key, value)| {
-            let values = value
-                .as_array()
-                .map_or(std::slice::from_ref(value), Vec::as_slice);
-            values
-                .iter()
-                .filter(|value| !value.is_null())
-                .map(move |one| {
-                    one.as_str().ok_or_else(|| {
-                        format!(
-                            "\"headers\": {key:?} is neither a text nor a list of texts: {value}"
-                        )
-                    })
-                })
+        let headers = self.headers.iter().flat_map(|Headers(all)| all);
+        let named = headers.filter(move |(key, _)| key.eq_ignore_ascii_case(name));
+        named.flat_map(|(key, values)| {
+            let values = values.iter().filter(|value| !matches!(value, Scalar::Null));
+            values.map(move |value| match value {
+                Scalar::Text(text) => Ok(text.as_str()),
+                other => Err(format!(
+                    "\"headers\": {key:?} is neither a text nor a list of texts: {other}"
+                )),
+            })
         })
     }
 }
@@ -258,11 +219,11 @@ impl JsonlObject {
 const NO_BODY: &str = "a 2xx status without a body";
 
 /// The time of `fetched_at`: RFC 3339, or whole seconds since 1970.
-fn time_of(value: &Value) -> Result<i64, String> {
+fn time_of(value: &Scalar) -> Result<i64, String> {
     let time = match value {
-        Value::String(text) => parse_time(text.as_bytes()),
+        Scalar::Text(text) => parse_time(text.as_bytes()),
         // Milliseconds exceed the last representable year.
-        Value::Number(number) => number
+        Scalar::Number(number) => number
             .as_i64()
             .filter(|&seconds| jiff::Timestamp::from_second(seconds).is_ok()),
         _ => None,

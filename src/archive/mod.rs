@@ -9,6 +9,7 @@ pub(crate) mod capture;
 pub(crate) mod captures_file;
 pub(crate) mod dir;
 pub(crate) mod http;
+mod json_values;
 mod jsonl;
 pub(crate) mod read_context;
 pub(crate) mod reader;
