@@ -202,9 +202,16 @@ const MAX_BLANK: usize = 1 << 20;
 /// Peeks at the stream until its format is clear: eight bytes after the white space, or the end.
 /// One peek may return fewer bytes, for example at the end of a gzip member.
 fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
+    let mut wanted = 0;
     loop {
         let more =
             decoder.peeked().len() < MAX_BLANK && decoder.peek_more().map_err(Error::from_io)?;
+        // A step may add as little as one byte, so blank text is examined again when it has grown by
+        // a part of its length.
+        if more && decoder.peeked().len() < wanted {
+            continue;
+        }
+        wanted = decoder.peeked().len() * 5 / 4;
         if decoder.peeked().starts_with(CAPTURES_MAGIC) {
             return Ok(ArchiveFormat::Captures);
         }

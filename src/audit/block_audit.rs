@@ -81,6 +81,11 @@ struct LineResult {
 }
 
 impl BlockAudit {
+    /// The memory of the texts and of the rules. Events and counts are small.
+    pub(super) fn bytes_held(&self) -> usize {
+        self.broken_rules.bytes() + self.breaches.capacity() + self.annotated.capacity()
+    }
+
     fn count_invalid(&mut self) -> LineResult {
         self.counts.invalid += 1;
         LineResult {

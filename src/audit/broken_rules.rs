@@ -119,6 +119,11 @@ impl BrokenRules {
         }
     }
 
+    /// The estimated memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Removes all counts.
     pub(super) fn clear(&mut self) {
         self.rules.clear();

@@ -10,9 +10,6 @@ use crate::pipeline::source::BlockSource;
 use crate::records::{InputFormat, RecordOptions};
 use std::sync::Arc;
 
-/// Blocks in flight beyond which no later log is read: 128 MiB of lines.
-const MAX_IN_FLIGHT: usize = 512;
-
 /// Fields without which a log is refused.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequiredFields {
@@ -116,8 +113,13 @@ impl BlockSource for LogSource<'_> {
         }))
     }
 
-    fn read(&self, reader: &mut Box<LogReader>, block: &mut LogBlock) -> Result<bool> {
-        let has_block = reader.blocks.next(&mut block.lines)?;
+    fn read(
+        &self,
+        reader: &mut Box<LogReader>,
+        block: &mut LogBlock,
+        grow: &dyn Fn(usize),
+    ) -> Result<bool> {
+        let has_block = reader.blocks.next(&mut block.lines, grow)?;
         self.meter
             .advance(&mut reader.reported, reader.blocks.bytes_read());
         if !has_block {
@@ -150,7 +152,7 @@ impl BlockSource for LogSource<'_> {
         reader.blocks.is_compressed()
     }
 
-    fn max_in_flight(&self, _threads: usize) -> usize {
-        MAX_IN_FLIGHT
+    fn bytes_held(&self, block: &LogBlock) -> usize {
+        block.lines.bytes_held() + block.audit.bytes_held()
     }
 }

@@ -178,7 +178,10 @@ impl<'a> AnnotationWriter<'a> {
                         // A byte order mark before the first URL is not part of it.
                         let line = if is_invalid { line } else { without_mark(line) };
                         let line = without_end(line).to_str_lossy();
-                        let _ = write!(out, "{{\"{key}\":{},", serde_json::Value::from(line));
+                        let _ = write!(out, "{{\"{key}\":");
+                        // A value of `serde_json` would be a copy of a line of up to 64 MiB.
+                        let _ = serde_json::to_writer(&mut *out, &*line);
+                        out.push(b',');
                     }
                 }
                 out.extend_from_slice(verdicts);

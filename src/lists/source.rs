@@ -7,9 +7,6 @@ use crate::pipeline::source::BlockSource;
 use crate::records::RecordOptions;
 use std::sync::{Mutex, PoisonError};
 
-/// Blocks in flight beyond which no later list is read: 128 MiB of lines.
-const MAX_IN_FLIGHT: usize = 512;
-
 /// Reads lists block by block, and reports progress.
 pub(super) struct ListSource<'r> {
     options: &'r RecordOptions,
@@ -74,9 +71,14 @@ impl BlockSource for ListSource<'_> {
         }))
     }
 
-    fn read(&self, reader: &mut Box<ListReader>, block: &mut LineBlock) -> Result<bool> {
+    fn read(
+        &self,
+        reader: &mut Box<ListReader>,
+        block: &mut LineBlock,
+        grow: &dyn Fn(usize),
+    ) -> Result<bool> {
         loop {
-            let has_block = reader.blocks.next(block)?;
+            let has_block = reader.blocks.next(block, grow)?;
             self.meter
                 .advance(&mut reader.reported, reader.blocks.bytes_read());
             if !has_block
@@ -98,7 +100,7 @@ impl BlockSource for ListSource<'_> {
         reader.blocks.is_compressed()
     }
 
-    fn max_in_flight(&self, _threads: usize) -> usize {
-        MAX_IN_FLIGHT
+    fn bytes_held(&self, block: &LineBlock) -> usize {
+        block.bytes_held()
     }
 }

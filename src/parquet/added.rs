@@ -123,6 +123,14 @@ fn origin_of(url: &[u8]) -> Option<ByteArray> {
 }
 
 impl AddedBatch {
+    /// The memory without the texts of origins, which are short and shared by rows.
+    pub(super) fn bytes_held(&self) -> usize {
+        let delays: usize = self.delays.iter().map(Vec::capacity).sum();
+        self.origins.capacity() * size_of::<Option<ByteArray>>()
+            + self.reasons.capacity() * size_of::<Option<Reason>>()
+            + delays * size_of::<Option<f64>>()
+    }
+
     /// Makes these rows null, which judging sees as empty lines.
     pub(super) fn drop_nulls(&mut self, null_rows: &[usize]) {
         for row in null_rows {

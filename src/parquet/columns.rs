@@ -114,6 +114,13 @@ fn fill<T: Copy>(column: &mut [T], rows: &Range<usize>, value: T) {
 }
 
 impl VerdictBatch {
+    pub(super) fn bytes_held(&self) -> usize {
+        let codes: usize = self.codes.iter().map(Vec::capacity).sum();
+        self.levels.capacity() * size_of::<i16>()
+            + self.bits.capacity() * size_of::<i64>()
+            + codes * size_of::<i32>()
+    }
+
     /// Sets the verdicts of neighbouring rows.
     #[inline]
     pub(super) fn set(&mut self, rows: Range<usize>, verdicts: &VerdictsRef<'_>) {

@@ -3,18 +3,20 @@
 //! Outputs have the schema, the metadata and the row groups of the inputs.
 //!
 //! Memory is a few pages and some batches per thread, however large row groups are. Filtering also
-//! takes a byte per row of the current row group; annotating takes its new columns, encoded. A
-//! single hostile page can take up to 2 GiB, as the format allows.
+//! takes a byte per row of the current row group; annotating takes its new columns, encoded. Pages
+//! over 128 MiB are refused. A row of nested values must fit in memory.
 
 mod added;
 mod annotate;
 mod arrow;
 mod chunks;
 mod columns;
+mod delta;
 mod flatbuffer;
 mod input;
 mod levels;
 mod new_columns;
+mod pages;
 pub(crate) mod plain_table;
 mod rewrite;
 mod route;

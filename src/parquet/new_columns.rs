@@ -17,6 +17,10 @@ pub(super) struct NewColumns {
 }
 
 impl NewColumns {
+    pub(super) fn bytes_held(&self) -> usize {
+        self.verdicts.bytes_held() + self.added.bytes_held()
+    }
+
     /// Makes these rows null.
     pub(super) fn drop_nulls(&mut self, null_rows: &[usize]) {
         self.verdicts.drop_nulls(null_rows);

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::judge::Verdict;
 use crate::parquet::input::{ParquetInput, bad, check_codec, table_error};
+use crate::parquet::pages::CheckedPages;
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
 use parquet::basic::{Compression, CompressionCodec, Encoding, PageType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -10,13 +11,15 @@ use parquet::column::writer::get_typed_column_writer_mut;
 use parquet::data_type::DataType;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use parquet::file::reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Rows read at once.
-const STEP: usize = 1024;
+/// The most rows read at once.
+const MAX_STEP: usize = 1024;
+
+/// The memory of the pages that rows read at once may keep: each row its own.
+const MAX_STEP_BYTES: usize = 256 << 20;
 
 /// The rows with a verdict, and the output for them.
 pub(super) struct ColumnTarget {
@@ -48,24 +51,34 @@ pub(super) fn column(
         let writer = ChunkWriter::new(&descr, &properties, &target.out);
         parts.push((target.verdict, writer));
     }
-    let pages =
-        SerializedPageReader::new(Arc::new(input.chunks.clone()), chunk, verdicts.len(), None);
-    let reader = get_column_reader(descr.clone(), Box::new(pages.map_err(table_error)?));
+    let pages = CheckedPages::open(input, row_group, column)?;
+    let step = (MAX_STEP_BYTES / pages.largest.max(1)).clamp(1, MAX_STEP);
+    let reader = get_column_reader(descr.clone(), Box::new(pages));
     // `split_rows` is compiled once per physical type, because values have no common type.
     match reader {
-        ColumnReader::BoolColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
-        ColumnReader::Int32ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
-        ColumnReader::Int64ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
-        ColumnReader::Int96ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
-        ColumnReader::FloatColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::BoolColumnReader(reader) => {
+            split_rows(reader, &descr, step, verdicts, &mut parts)
+        }
+        ColumnReader::Int32ColumnReader(reader) => {
+            split_rows(reader, &descr, step, verdicts, &mut parts)
+        }
+        ColumnReader::Int64ColumnReader(reader) => {
+            split_rows(reader, &descr, step, verdicts, &mut parts)
+        }
+        ColumnReader::Int96ColumnReader(reader) => {
+            split_rows(reader, &descr, step, verdicts, &mut parts)
+        }
+        ColumnReader::FloatColumnReader(reader) => {
+            split_rows(reader, &descr, step, verdicts, &mut parts)
+        }
         ColumnReader::DoubleColumnReader(reader) => {
-            split_rows(reader, &descr, verdicts, &mut parts)
+            split_rows(reader, &descr, step, verdicts, &mut parts)
         }
         ColumnReader::ByteArrayColumnReader(reader) => {
-            split_rows(reader, &descr, verdicts, &mut parts)
+            split_rows(reader, &descr, step, verdicts, &mut parts)
         }
         ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-            split_rows(reader, &descr, verdicts, &mut parts)
+            split_rows(reader, &descr, step, verdicts, &mut parts)
         }
     }?;
     parts
@@ -144,6 +157,7 @@ impl<T: DataType> ValueBuffer<T> {
 fn split_rows<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     descr: &ColumnDescriptor,
+    step: usize,
     verdicts: &[Verdict],
     parts: &mut [(Verdict, ChunkWriter)],
 ) -> Result<()> {
@@ -154,7 +168,7 @@ fn split_rows<T: DataType>(
     let mut repetitions = Vec::new();
     let mut buffers = Vec::with_capacity(parts.len());
     buffers.resize_with(parts.len(), ValueBuffer::<T>::empty);
-    for verdicts in verdicts.chunks(STEP) {
+    for verdicts in verdicts.chunks(step) {
         values.clear();
         definitions.clear();
         repetitions.clear();

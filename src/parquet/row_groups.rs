@@ -10,13 +10,10 @@ use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::input::{ParquetInput, guard};
 use crate::parquet::new_columns::NewColumns;
-use crate::parquet::urls::{UrlBatch, UrlReader};
+use crate::parquet::urls::{LongValue, UrlBatch, UrlReader};
 use crate::pipeline::FilterStats;
 use crate::pipeline::source::BlockSource;
 use std::ops::Range;
-
-/// Blocks in flight per worker beyond which no later row group is read: some 5 MiB per worker.
-const IN_FLIGHT_PER_WORKER: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowGroupId {
@@ -66,7 +63,12 @@ impl<'q> BlockSource for RowGroupSource<'q> {
             .map_err(|err| err.at(&input.path))
     }
 
-    fn read(&self, reader: &mut Box<UrlReader<'q>>, block: &mut RowBlock) -> Result<bool> {
+    fn read(
+        &self,
+        reader: &mut Box<UrlReader<'q>>,
+        block: &mut RowBlock,
+        _grow: &dyn Fn(usize),
+    ) -> Result<bool> {
         reader
             .next(&mut block.urls)
             .map_err(|err| err.at(&reader.input.path))
@@ -76,8 +78,11 @@ impl<'q> BlockSource for RowGroupSource<'q> {
         true
     }
 
-    fn max_in_flight(&self, threads: usize) -> usize {
-        threads * IN_FLIGHT_PER_WORKER
+    fn bytes_held(&self, block: &RowBlock) -> usize {
+        block.urls.bytes_held()
+            + block.columns.bytes_held()
+            + block.verdicts.capacity()
+            + block.disallowed.capacity() * size_of::<Range<usize>>()
     }
 }
 
@@ -102,19 +107,23 @@ pub(super) fn judge_batch<'s>(
         row += lines.ends.len();
     })?;
     // The line of a long value is empty, so it was counted as a blank line. Now the value itself is
-    // judged.
-    for (row, value) in &batch.long {
+    // judged, once for all its rows: a dictionary of 2 KB can give a million rows one value of 60
+    // MiB.
+    for LongValue { value, rows } in &batch.long {
         let verdicts = judge.judge(value.data(), scratch)?;
-        stats.lines -= 1;
-        stats.invalid -= 1;
-        stats.blank -= 1;
-        criterion.count(&verdicts, 1, &mut stats);
+        let count = rows.len() as u64;
+        stats.lines -= count;
+        stats.invalid -= count;
+        stats.blank -= count;
+        criterion.count(&verdicts, count, &mut stats);
         let value = value.data();
-        each(
-            *row..row + 1,
-            RecordUrls::of_one(value, &value.len()),
-            &verdicts,
-        );
+        for row in rows {
+            each(
+                *row..row + 1,
+                RecordUrls::of_one(value, &value.len()),
+                &verdicts,
+            );
+        }
     }
     Ok(stats)
 }

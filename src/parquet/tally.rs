@@ -12,6 +12,7 @@ use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::input::ParquetInput;
 use crate::parquet::row_groups::{RowBlock, RowGroupSource, all_row_groups};
 use crate::parquet::tables::RowProgress;
+use crate::parquet::urls::LongValue;
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 
@@ -101,7 +102,14 @@ fn count_rows<'s>(
     } = block;
     *stats = FilterStats::of_bytes(batch.bytes);
     disallowed.clear();
-    let mut long = batch.long.iter().map(|(row, _)| *row).peekable();
+    let mut long: Vec<usize> = batch
+        .long
+        .iter()
+        .flat_map(|long| &long.rows)
+        .copied()
+        .collect();
+    long.sort_unstable();
+    let mut long = long.into_iter().peekable();
     let mut row = 0;
     judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
         // The line of a long value is empty. The value is judged below and must not count twice.
@@ -119,15 +127,16 @@ fn count_rows<'s>(
             disallowed.extend(lines.ranges());
         }
     })?;
-    for (_, value) in &batch.long {
-        stats.blank -= 1;
+    for LongValue { value, rows } in &batch.long {
+        let rows = rows.len() as u64;
+        stats.blank -= rows;
         let verdicts = judge.judge(value.data(), scratch)?;
-        criterion.count(&verdicts, 1, stats);
+        criterion.count(&verdicts, rows, stats);
         let value = value.data();
-        if count(&verdicts, 1, RecordUrls::of_one(value, &value.len())) {
+        if count(&verdicts, rows, RecordUrls::of_one(value, &value.len())) {
             // The sample would drop the text of a long value, and a dictionary can repeat the value
             // any number of times.
-            disallowed.push(0..0);
+            disallowed.extend((0..rows).map(|_| 0..0));
         }
     }
     Ok(())

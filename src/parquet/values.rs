@@ -10,12 +10,12 @@
 use crate::error::Result;
 use crate::parquet::input::{ParquetInput, bad, table_error};
 use crate::parquet::levels::DefinitionLevels;
+use crate::parquet::pages::CheckedPages;
 use bytes::{Buf, Bytes};
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType};
-use parquet::file::reader::SerializedPageReader;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,12 +29,21 @@ pub(super) trait ValueSink {
 
 /// Reads the values of a column of one row group.
 pub(super) struct ValueReader {
-    pages: SerializedPageReader<crate::parquet::chunks::ParquetFile>,
+    pages: CheckedPages,
     /// The definition level of a row with a value.
     full_level: i16,
     page: CurrentPage,
+    /// The bytes of the page, and of the dictionary. A value keeps one of them in memory.
+    page_len: usize,
+    dictionary_len: usize,
+    /// The most rows that are read at once from this page.
+    max_rows: usize,
     library: LibraryReader,
 }
+
+/// The most memory of the values that are read at once from a page of delta-coded strings. Such a
+/// page may repeat one long value for every row.
+const MAX_DELTA_BYTES: usize = 64 << 20;
 
 enum CurrentPage {
     Plain(PlainPage),
@@ -44,14 +53,7 @@ enum CurrentPage {
 
 impl ValueReader {
     pub(super) fn new(input: &ParquetInput, row_group: usize) -> Result<Self> {
-        let group = input.meta.row_group(row_group);
-        let rows = group.num_rows() as usize;
-        let pages = SerializedPageReader::new(
-            Arc::new(input.chunks.clone()),
-            group.column(input.column),
-            rows,
-            None,
-        );
+        let pages = CheckedPages::open(input, row_group, input.column)?;
         let descr = input.schema().column(input.column);
         let full_level = descr.max_def_level();
         let queue = PageQueue::default();
@@ -63,17 +65,26 @@ impl ValueReader {
             levels: Vec::new(),
         };
         Ok(Self {
-            pages: pages.map_err(table_error)?,
+            pages,
             full_level,
             page: CurrentPage::Library(0),
+            page_len: 0,
+            dictionary_len: 0,
+            max_rows: usize::MAX,
             library,
         })
+    }
+
+    /// The most bytes that a value which was just read keeps in memory.
+    pub(super) fn bytes_kept(&self) -> usize {
+        self.page_len + self.dictionary_len
     }
 
     /// Appends the values of at most `wanted` rows to `sink` and returns their number,
     /// 0 after the last.
     pub(super) fn read(&mut self, wanted: usize, sink: &mut impl ValueSink) -> Result<usize> {
         loop {
+            let wanted = wanted.min(self.max_rows);
             let rows = match &mut self.page {
                 CurrentPage::Plain(page) => page.read(wanted, sink)?,
                 CurrentPage::Library(left) => {
@@ -96,6 +107,16 @@ impl ValueReader {
             return Ok(false);
         };
         let rows = page.num_values() as usize;
+        let len = page.buffer().len();
+        if page.is_dictionary_page() {
+            self.dictionary_len = len;
+        } else {
+            self.page_len = len;
+            self.max_rows = match page.encoding() {
+                Encoding::DELTA_BYTE_ARRAY => (MAX_DELTA_BYTES / len.max(1)).max(1),
+                _ => usize::MAX,
+            };
+        }
         match PlainPage::of(&page, self.full_level)? {
             Some(page) => self.page = CurrentPage::Plain(page),
             None => {

@@ -5,6 +5,7 @@
 //! compressed lists, pipes, records that may span lines, and very long lines.
 
 use super::ranged_file::{FileRange, RangedFile};
+use super::source::LARGE_BLOCK;
 use super::stats::FilterStats;
 use crate::decode::{Decoder, refuse_by_name};
 use crate::error::{Error, ErrorKind, Remedy, Result};
@@ -26,9 +27,6 @@ const MAX_LINE: usize = 64 << 20;
 /// The longest quoted field of CSV. A quote that is never closed would make one field of the rest
 /// of the list.
 const MAX_QUOTED: usize = 1 << 20;
-
-/// A buffer that grew beyond this for a long line is freed instead of being used again.
-const MAX_KEPT: usize = 16 * BLOCK_SIZE;
 
 /// One file of lines to read, plain or compressed (gzip, zstd). The content decides, not the name.
 pub(crate) struct LineInput {
@@ -121,6 +119,15 @@ impl LineBlock {
         &self.buffer[..self.len]
     }
 
+    /// The memory of the lines and of the results.
+    pub(crate) fn bytes_held(&self) -> usize {
+        self.buffer.capacity()
+            + self.extracted.bytes_held()
+            + self.runs.capacity() * size_of::<VerdictRun>()
+            + self.disallowed.capacity() * size_of::<ops::Range<usize>>()
+            + self.annotated.capacity()
+    }
+
     /// Makes this a block of records that are read otherwise: their lines, and their URLs, which
     /// are taken.
     pub(crate) fn set_records(
@@ -141,7 +148,7 @@ impl LineBlock {
     /// Reads the lines if they are not read yet, and extracts the URLs of records.
     pub(crate) fn load(&mut self) -> Result<()> {
         if let Some(range) = self.unread.take() {
-            grow(&mut self.buffer, range.len);
+            lengthen(&mut self.buffer, range.len);
             self.len = range.len;
             range.read(&mut self.buffer[..self.len])?;
         }
@@ -247,11 +254,10 @@ impl LineBlockReader {
     }
 
     /// Makes `block` the next one, which is complete once it is [loaded](LineBlock::load); `false`
-    /// at the end of the input.
-    pub(crate) fn next(&mut self, block: &mut LineBlock) -> Result<bool> {
-        if block.buffer.len() > MAX_KEPT {
-            *block = LineBlock::default();
-        }
+    /// at the end of the input. Calls `grow` as [`BlockSource::read`] does.
+    ///
+    /// [`BlockSource::read`]: super::source::BlockSource::read
+    pub(crate) fn next(&mut self, block: &mut LineBlock, grow: &dyn Fn(usize)) -> Result<bool> {
         if let Some(range) = self.next_range()? {
             block.unread = Some(range);
             block.kind = BlockKind::Lines;
@@ -260,7 +266,7 @@ impl LineBlockReader {
         }
         // The block starts with the incomplete line at the end of the one before.
         block.len = self.carry.len();
-        grow(&mut block.buffer, block.len);
+        lengthen(&mut block.buffer, block.len);
         block.buffer[..block.len].copy_from_slice(&self.carry);
         self.carry.clear();
         block.format = self.first_format.take().or_else(|| self.format.clone());
@@ -269,7 +275,16 @@ impl LineBlockReader {
         }
         let mut searched = 0;
         loop {
+            if block.len >= LARGE_BLOCK {
+                grow(block.len + BLOCK_SIZE);
+            }
             self.fill(block)?;
+            // Records are searched from the start of the block, because quotes decide which line
+            // ends count. A search after each fill would take quadratic time in a long record.
+            let is_due = block.len - searched >= searched / 4 || block.len >= MAX_LINE;
+            if self.format.is_some() && !is_due && !self.has_ended {
+                continue;
+            }
             if let Some(end) = self.block_end(block, searched)? {
                 self.carry.extend_from_slice(&block.buffer[end..block.len]);
                 block.len = end;
@@ -375,7 +390,7 @@ impl LineBlockReader {
     /// Appends up to [`BLOCK_SIZE`] decoded bytes to a block.
     fn fill(&mut self, block: &mut LineBlock) -> Result<()> {
         let wanted = block.len + BLOCK_SIZE;
-        grow(&mut block.buffer, wanted);
+        lengthen(&mut block.buffer, wanted);
         while block.len < wanted {
             match self.decoder.read(&mut block.buffer[block.len..wanted]) {
                 Ok(0) => {
@@ -402,9 +417,13 @@ fn read_head<R: Read>(
     options: &RecordOptions,
 ) -> Result<InputHead> {
     let mut has_more = true;
+    // A step may add as little as one byte, so the start is examined when it has grown by a part of
+    // its length.
+    let mut wanted = file_format::ENOUGH;
     loop {
         let start = decoder.peeked();
-        if start.len() >= file_format::ENOUGH || !has_more {
+        if start.len() >= wanted || !has_more {
+            wanted = start.len() + start.len() / 4;
             if let Some(reason) = FileFormat::not_a_list(start, decoder.is_compressed()) {
                 return Err(Error::from(ErrorKind::BadList(reason)).at(path));
             }
@@ -418,7 +437,7 @@ fn read_head<R: Read>(
 
 /// Makes a buffer at least this long. An eighth beyond the block size leaves room for an incomplete
 /// line.
-fn grow(buffer: &mut Vec<u8>, len: usize) {
+fn lengthen(buffer: &mut Vec<u8>, len: usize) {
     if buffer.len() < len {
         buffer.resize(len.max(BLOCK_SIZE + BLOCK_SIZE / 8), 0);
     }
@@ -459,7 +478,7 @@ mod tests {
         let mut blocks = LineBlockReader::new(input, &RecordOptions::default()).unwrap();
         let (mut out, mut ranges) = (Vec::new(), 0);
         let mut block = LineBlock::default();
-        while blocks.next(&mut block).unwrap() {
+        while blocks.next(&mut block, &|_| ()).unwrap() {
             ranges += usize::from(block.unread.is_some());
             block.load().unwrap();
             out.push((block.kind, block.data().to_vec()));
@@ -525,7 +544,7 @@ mod tests {
         .unwrap();
         let mut block = LineBlock::default();
         while block.unread.is_none() {
-            assert!(blocks.next(&mut block).unwrap());
+            assert!(blocks.next(&mut block, &|_| ()).unwrap());
         }
         file.as_file().set_len(300_000).unwrap();
         let err = block.load().unwrap_err().to_string();

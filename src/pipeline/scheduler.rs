@@ -3,7 +3,7 @@
 //! One worker at a time reads an input. A compressed list or a Parquet row group takes longer to
 //! decode than to judge, so one input alone would leave workers idle. They read later inputs
 //! meanwhile, and the reorder buffer holds those blocks. The first input always comes first. How
-//! far workers read ahead is bounded, and that bounds memory.
+//! far workers read ahead is bounded, in blocks and in bytes, and that bounds memory.
 
 use super::reorder_buffer::BlockPosition;
 use std::collections::VecDeque;
@@ -31,8 +31,8 @@ struct OpenInput<R> {
 
 /// A read that a worker has to do.
 pub(crate) struct ReadTask<I, R> {
-    /// The number of the input.
-    pub input: u64,
+    /// The position of the block.
+    pub position: BlockPosition,
     pub target: ReadTarget<I, R>,
 }
 
@@ -54,7 +54,7 @@ impl<I, R> InputScheduler<I, R> {
     }
 
     /// The next read, if one can start now. `written` is the position that is written next;
-    /// `has_room` says whether blocks of later inputs may be read.
+    /// `has_room` says whether other blocks than that one may be read.
     ///
     /// If no read can start and the inputs are not [finished](Self::is_finished), a worker is
     /// reading, or has the block at `written`. So whoever waits for a read waits for a worker that
@@ -64,19 +64,19 @@ impl<I, R> InputScheduler<I, R> {
         written: BlockPosition,
         has_room: bool,
     ) -> Option<ReadTask<I, R>> {
-        // The bounds on memory: the input that is written now has its own, so a full pipeline never
+        // The bounds on memory. The block that is written next has none, so a full pipeline never
         // stops the read that would empty it.
         let max_ahead = self.max_ahead;
-        let is_allowed = |next: BlockPosition| match next.input == written.input {
-            true => next.block < written.block + max_ahead,
-            false => has_room,
+        let is_allowed = |next: BlockPosition| {
+            let is_near = next.input != written.input || next.block < written.block + max_ahead;
+            next == written || has_room && is_near
         };
         let mut open = self.open.iter_mut().filter(|open| is_allowed(open.next));
-        if let Some((input, reader)) =
-            open.find_map(|open| Some((open.next.input, open.reader.take()?)))
+        if let Some((position, reader)) =
+            open.find_map(|open| Some((open.next, open.reader.take()?)))
         {
             return Some(ReadTask {
-                input,
+                position,
                 target: ReadTarget::Open(reader),
             });
         }
@@ -97,7 +97,7 @@ impl<I, R> InputScheduler<I, R> {
         });
         self.next_input += 1;
         Some(ReadTask {
-            input: next.input,
+            position: next,
             target: ReadTarget::Unopened(unopened),
         })
     }
@@ -167,7 +167,7 @@ mod tests {
     ) -> Option<u64> {
         scheduler
             .start_read(written, has_room)
-            .map(|read| read.input)
+            .map(|read| read.position.input)
     }
 
     #[test]
@@ -211,13 +211,22 @@ mod tests {
             "two blocks ahead of the output, two inputs open"
         );
         assert_eq!(
+            start(&mut scheduler, at(0, 1), false),
+            None,
+            "the next block is ahead of the output, and there is no room"
+        );
+        assert_eq!(
             start(&mut scheduler, at(0, 1), true),
             Some(0),
             "one block is written"
         );
         scheduler.end_input(0);
         scheduler.return_reader(1, (), true);
-        assert_eq!(start(&mut scheduler, at(0, 2), true), Some(1));
+        assert_eq!(
+            start(&mut scheduler, at(1, 1), false),
+            Some(1),
+            "the block that is written next needs no room"
+        );
         assert_eq!(start(&mut scheduler, at(0, 2), true), Some(2));
     }
 }

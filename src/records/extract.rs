@@ -48,6 +48,12 @@ pub(crate) struct ExtractedUrls {
     pub ends: Vec<usize>,
 }
 
+impl ExtractedUrls {
+    pub(crate) fn bytes_held(&self) -> usize {
+        self.urls.capacity() + self.ends.capacity() * size_of::<usize>()
+    }
+}
+
 impl RecordFormat {
     pub(super) fn new(field: UrlField, options: &RecordOptions) -> Self {
         Self {

@@ -12,9 +12,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A buffer that grew beyond this is freed instead of being used again.
-const MAX_KEPT: usize = 8 << 20;
-
 /// Records of one input, in order.
 #[derive(Default)]
 pub(super) struct WarcBlock {
@@ -104,20 +101,29 @@ pub(super) struct RecordEntry {
 impl WarcBlock {
     /// Empties the block for other bytes of an input.
     pub(super) fn reset(&mut self, path: &Arc<Path>, content: BlockContent) {
-        let largest = self
-            .data
-            .capacity()
-            .max(self.texts.capacity())
-            .max(self.results.encoded.capacity());
-        if largest > MAX_KEPT {
-            *self = Self::default();
-        }
         self.path = Some(Arc::clone(path));
         self.content = content;
         self.data.clear();
         self.base = 0;
         self.stop = 0;
         self.clear_records();
+    }
+
+    /// The memory of the bytes, of the records and of the results.
+    pub(super) fn bytes_held(&self) -> usize {
+        let RecordResults {
+            urls,
+            encoded,
+            index,
+            lines,
+            annotated,
+            ..
+        } = &self.results;
+        let texts = [&self.data, &self.texts, &self.heads, encoded, index, lines];
+        texts.into_iter().map(Vec::capacity).sum::<usize>()
+            + self.records.capacity() * size_of::<RecordEntry>()
+            + urls.bytes_held()
+            + annotated.bytes_held()
     }
 
     /// Removes the records, and keeps the bytes of the input.

@@ -29,9 +29,6 @@ const MAX_HELD: usize = 4 << 20;
 /// The bytes of a gzip file that show whether each member holds one record.
 const PROBE: usize = 1 << 20;
 
-/// Blocks in flight per worker beyond which no later input is read.
-const IN_FLIGHT_PER_WORKER: usize = 8;
-
 /// Whether a file is compressed with gzip. Then its records are gzip members.
 pub(super) fn is_gzip(source: &Source) -> bool {
     FileFormat::of(&source.start) == Some(FileFormat::Gzip)
@@ -87,7 +84,12 @@ impl BlockSource for WarcSource<'_> {
         })
     }
 
-    fn read(&self, reader: &mut WarcReader, block: &mut WarcBlock) -> Result<bool> {
+    fn read(
+        &self,
+        reader: &mut WarcReader,
+        block: &mut WarcBlock,
+        _grow: &dyn Fn(usize),
+    ) -> Result<bool> {
         block.reset(&reader.path, BlockContent::Texts);
         let read = match &mut reader.form {
             ReaderForm::Members(members) => members.next(block).map_err(Error::from_io),
@@ -103,8 +105,8 @@ impl BlockSource for WarcSource<'_> {
         matches!(&reader.form, ReaderForm::Text(text) if text.decoder.is_compressed())
     }
 
-    fn max_in_flight(&self, threads: usize) -> usize {
-        threads * IN_FLIGHT_PER_WORKER
+    fn bytes_held(&self, block: &WarcBlock) -> usize {
+        block.bytes_held()
     }
 }
 

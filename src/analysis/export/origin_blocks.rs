@@ -104,7 +104,12 @@ impl<T: Default + Send> BlockSource for OriginSource<'_, T> {
         Ok(0)
     }
 
-    fn read(&self, next: &mut u64, block: &mut OriginBlock<T>) -> Result<bool> {
+    fn read(
+        &self,
+        next: &mut u64,
+        block: &mut OriginBlock<T>,
+        _grow: &dyn Fn(usize),
+    ) -> Result<bool> {
         block.cells = self.next_block(next)?;
         Ok(!block.cells.is_empty())
     }
@@ -113,8 +118,8 @@ impl<T: Default + Send> BlockSource for OriginSource<'_, T> {
         false
     }
 
-    fn max_in_flight(&self, _: usize) -> usize {
-        // There is one input only.
-        usize::MAX
+    /// The limit of a block bounds its rows, so the number of blocks bounds memory.
+    fn bytes_held(&self, _: &OriginBlock<T>) -> usize {
+        0
     }
 }

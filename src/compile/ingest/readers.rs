@@ -1,7 +1,8 @@
 //! Reader threads and the pool: readers cut inputs into entries, the rayon pool decodes them.
 //!
 //! Half as many readers as workers decompress, because an archive must be decompressed in order,
-//! and decoding takes about as long. A bounded channel between them limits memory.
+//! and decoding takes about as long. A bounded channel between them limits memory, and [`ByteBudget`]
+//! that of long entries.
 
 use super::batch::{CaptureBatch, CaptureStore, IngestOptions};
 use crate::archive::read_context::ReadContext;
@@ -15,8 +16,8 @@ use std::collections::BTreeMap;
 use std::iter::Enumerate;
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
 /// The ingestion of some inputs.
@@ -32,6 +33,7 @@ pub(crate) struct ArchiveIngest<'c> {
     context: ReadContext,
     /// Errors by the number of the input.
     failures: Mutex<BTreeMap<usize, Error>>,
+    budget: Arc<ByteBudget>,
 }
 
 /// Entries of one input, which the parser pool opens.
@@ -39,6 +41,44 @@ struct EntryChunk<'c> {
     /// The name of the input, for errors.
     name: &'c Path,
     entries: Vec<ArchiveEntry>,
+    /// The memory of the entries, which is free again when they are parsed or dropped.
+    _claim: ByteClaim,
+}
+
+/// The bytes of entries that wait or are parsed. A line of an archive may have 64 MiB, so a number
+/// of chunks does not bound memory.
+struct ByteBudget {
+    used: Mutex<usize>,
+    freed: Condvar,
+    max: usize,
+}
+
+/// The bytes of entries per thread from which readers wait.
+const BYTES_PER_THREAD: usize = 32 << 20;
+
+impl ByteBudget {
+    /// Waits until these bytes fit, or until no others are claimed.
+    fn claim(self: &Arc<Self>, bytes: usize) -> ByteClaim {
+        let has_no_room = |used: &mut usize| *used > 0 && *used + bytes > self.max;
+        let used = self.freed.wait_while(lock(&self.used), has_no_room);
+        *used.unwrap_or_else(PoisonError::into_inner) += bytes;
+        ByteClaim {
+            budget: Arc::clone(self),
+            bytes,
+        }
+    }
+}
+
+struct ByteClaim {
+    budget: Arc<ByteBudget>,
+    bytes: usize,
+}
+
+impl Drop for ByteClaim {
+    fn drop(&mut self) {
+        *lock(&self.budget.used) -= self.bytes;
+        self.budget.freed.notify_all();
+    }
 }
 
 /// A chunk is sent when it reaches one of these.
@@ -65,6 +105,11 @@ impl<'c> ArchiveIngest<'c> {
                 ..ReadContext::default()
             },
             failures: Mutex::default(),
+            budget: Arc::new(ByteBudget {
+                used: Mutex::new(0),
+                freed: Condvar::new(),
+                max: threads::workers() * BYTES_PER_THREAD,
+            }),
         }
     }
 
@@ -142,12 +187,13 @@ impl<'c> ArchiveIngest<'c> {
             if chunk.len() < CHUNK_ENTRIES && weight < CHUNK_BYTES {
                 continue;
             }
-            weight = 0;
+            let claim = self.budget.claim(std::mem::take(&mut weight));
             // Sending fails after an error of the pool, which the pool reports.
             if sender
                 .send(EntryChunk {
                     name,
                     entries: std::mem::take(&mut chunk),
+                    _claim: claim,
                 })
                 .is_err()
             {
@@ -157,6 +203,7 @@ impl<'c> ArchiveIngest<'c> {
         let _ = sender.send(EntryChunk {
             name,
             entries: chunk,
+            _claim: self.budget.claim(weight),
         });
         Ok(())
     }
@@ -203,5 +250,34 @@ impl<'c> ArchiveIngest<'c> {
             ..CompileProgress::default()
         });
         Ok(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_stay_within_the_budget_and_none_waits_for_ever() {
+        let budget = Arc::new(ByteBudget {
+            used: Mutex::new(0),
+            freed: Condvar::new(),
+            max: 10,
+        });
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let budget = &budget;
+                // Claims of over 10 bytes are granted when there is no other.
+                scope.spawn(move || {
+                    for bytes in (0..200).map(|number| (number + thread) % 12 + 1) {
+                        let claim = budget.claim(bytes);
+                        let used = *lock(&budget.used);
+                        assert!(used >= bytes && used <= bytes.max(budget.max), "{used}");
+                        drop(claim);
+                    }
+                });
+            }
+        });
+        assert_eq!(*lock(&budget.used), 0);
     }
 }
