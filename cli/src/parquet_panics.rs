@@ -14,7 +14,15 @@ pub(crate) fn silence_parquet_panics() {
 }
 
 /// The crates that decode Parquet files.
-const PARQUET_READER: [&str; 6] = ["parquet", "snap", "lz4_flex", "zstd", "zstd-safe", "flate2"];
+const PARQUET_READER: [&str; 7] = [
+    "parquet",
+    "bytes",
+    "snap",
+    "lz4_flex",
+    "zstd",
+    "zstd-safe",
+    "flate2",
+];
 
 /// Whether a source file belongs to one of the crates that decode Parquet files.
 ///
@@ -54,6 +62,11 @@ mod tests {
                 true,
             ),
             ("vendor/parquet/src/schema/types.rs", true),
+            // Delta-coded texts are slices of `bytes`.
+            (
+                "/home/u/.cargo/registry/src/index-1949cf8c/bytes-1.12.1/src/bytes.rs",
+                true,
+            ),
             ("src/parquet/input.rs", false),
             (
                 "/home/u/.cargo/registry/src/index-1949cf8c/robosieve-0.1.0/src/parquet/input.rs",

@@ -154,10 +154,11 @@ pub(crate) fn run(input: &[u8]) {
     let written = written.and_then(|written| written.commit());
     let filtered = filter(&job, "list", &list, step);
     let (Ok(stats), Ok(filtered)) = (&written, filtered) else {
-        // Text is a list, unless it begins as an archive does.
+        // Text is a list, unless it begins as an archive does, or is a magic number and no more.
         let first = &list[..list.len().min(16)];
         let is_text = first.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~'));
         let is_list = is_text
+            && ![&b"PAR1"[..], b"PARE", b"FEA1", b"ORC"].contains(&first)
             && ![&b"WARC"[..], b"filedesc", b"%PDF"]
                 .iter()
                 .any(|magic| first.starts_with(magic));

@@ -169,9 +169,10 @@ pub fn write_seeds(target: &Target, dir: &Path) {
 pub fn tolerate_parquet_panics() {
     let abort = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        let is_of_parquet = panic
-            .location()
-            .is_some_and(|at| at.file().contains("/parquet-"));
+        let is_of_parquet = panic.location().is_some_and(|at| {
+            let file = at.file();
+            file.contains("/parquet-") || file.contains("/bytes-")
+        });
         if !is_of_parquet {
             abort(panic);
         }

@@ -63,7 +63,7 @@ struct Difference {
     has: fn(&str) -> bool,
 }
 
-const DIFFERENCES: [Difference; 5] = [
+const DIFFERENCES: [Difference; 6] = [
     Difference {
         what: "the standard removes tabs, line ends, and control characters at the ends",
         has: |url| {
@@ -88,6 +88,20 @@ const DIFFERENCES: [Difference; 5] = [
             let rest = url.split_once("://").map_or("", |(_, rest)| rest);
             let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
             authority.contains(';')
+        },
+    },
+    Difference {
+        what: "`%%41` has the normal form `%A`, which may complete another escape",
+        has: |url| {
+            let hex = |byte: &u8| byte.is_ascii_hexdigit();
+            let bytes = url.as_bytes();
+            let lone = |(at, byte): (usize, &u8)| {
+                let next = bytes.get(at + 1);
+                let second = bytes.get(at + 2);
+                *byte == b'%'
+                    && (next == Some(&b'%') || next.is_some_and(hex) && second == Some(&b'%'))
+            };
+            bytes.iter().enumerate().any(lone)
         },
     },
     Difference {
