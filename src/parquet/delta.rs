@@ -78,16 +78,16 @@ fn values(page: &Page, max_levels: [i16; 2]) -> Option<Bytes> {
 
 /// Skips a block of `DELTA_BINARY_PACKED` integers: their number. `None` if it is damaged.
 fn skip_block(rest: &mut &[u8]) -> Option<u64> {
-    let block_len = varint(rest)?;
-    let miniblocks = varint(rest)?;
-    let count = varint(rest)?;
-    varint(rest)?;
+    let block_len = number(rest)?;
+    let miniblocks = number(rest)?;
+    let count = number(rest)?;
+    number(rest)?;
     let miniblock_len = block_len.checked_div(miniblocks)?;
     // The header has the first value. More values than this are refused, so their blocks need not
     // be skipped.
     let mut left = count.saturating_sub(1);
     while left > 0 && count <= MAX_STRINGS {
-        varint(rest)?;
+        number(rest)?;
         let widths = rest.get(..usize::try_from(miniblocks).ok()?)?;
         *rest = &rest[widths.len()..];
         for width in widths {
@@ -105,11 +105,16 @@ fn skip_block(rest: &mut &[u8]) -> Option<u64> {
     Some(count)
 }
 
-fn varint(rest: &mut &[u8]) -> Option<u64> {
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    varint(|| rest.split_off_first().copied())
+}
+
+/// A number of seven bits per byte, the lowest first. Takes bytes from `next`; `None` if these end, or
+/// after ten.
+pub(super) fn varint(mut next: impl FnMut() -> Option<u8>) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
-        let (byte, after) = rest.split_first()?;
-        *rest = after;
+        let byte = next()?;
         value |= u64::from(byte & 127) << shift;
         if byte & 128 == 0 {
             return Some(value);

@@ -7,7 +7,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::parquet::chunks::ParquetFile;
-use crate::parquet::delta::check_counts;
+use crate::parquet::delta::{check_counts, varint};
 use crate::parquet::input::{ParquetInput, table_error};
 use bytes::Bytes;
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -309,15 +309,7 @@ impl<R: Read> HeaderParser<R> {
     }
 
     fn varint(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 127) << shift;
-            if byte & 128 == 0 {
-                return Some(value);
-            }
-        }
-        None
+        varint(|| self.byte())
     }
 
     fn skip(&mut self, len: u64) -> Option<()> {
