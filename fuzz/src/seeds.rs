@@ -101,21 +101,19 @@ fn with_options(options: [u8; 2], text: Vec<u8>) -> Vec<u8> {
 
 pub(crate) fn warcs() -> Vec<Vec<u8>> {
     let file = read("datasets/small/robots.warc");
-    let records = file
-        .split_str("WARC/1.0\r\n")
-        .filter(|record| !record.is_empty());
-    let mut seeds: Vec<Vec<u8>> = records
-        .map(|record| with_options([1, 6], condense(record, WARC)))
-        .collect();
-    seeds.extend((0..8).map(|at| vec![0, 9, 5, at * 30, at / 2, 0, at, 0, 1]));
-    seeds
+    let records = file.split_str("WARC/1.0\r\n");
+    archive_seeds(records.filter(|record| !record.is_empty()), WARC)
 }
 
 pub(crate) fn json_lines() -> Vec<Vec<u8>> {
     let file = read("datasets/small/more.jsonl");
-    let lines = file.split_inclusive(|&byte| byte == b'\n');
-    let mut seeds: Vec<Vec<u8>> = lines
-        .map(|line| with_options([1, 6], condense(line, JSON)))
+    archive_seeds(file.split_inclusive(|&byte| byte == b'\n'), JSON)
+}
+
+/// Each entry of an archive in the tokens of its grammar, and some made-up archives.
+fn archive_seeds<'e>(entries: impl Iterator<Item = &'e [u8]>, tokens: &[&str]) -> Vec<Vec<u8>> {
+    let mut seeds: Vec<Vec<u8>> = entries
+        .map(|entry| with_options([1, 6], condense(entry, tokens)))
         .collect();
     seeds.extend((0..8).map(|at| vec![0, 9, 5, at * 30, at / 2, 0, at, 0, 1]));
     seeds
