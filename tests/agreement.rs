@@ -87,6 +87,12 @@ pub(crate) fn judges_agree(body: &[u8], agents: &[Agent], urls: &[&[u8]]) {
                             shown
                         );
                     }
+                    let stored = judge.explain(url, i).unwrap();
+                    assert_eq!(
+                        stored.verdict, expected,
+                        "explanation of a snapshot: {} {:?} {}",
+                        agent, profile, shown
+                    );
                     let why = explain(&parsed, agent, how, url);
                     assert_eq!(
                         why.verdict, expected,

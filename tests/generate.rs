@@ -44,6 +44,7 @@ pub(crate) const SEGMENTS: &[&str] = &[
     "abcdefghij",
     "/a/b/c/d/e/f",
     "-",
+    " ",
     "\u{1}",
 ];
 
@@ -85,6 +86,7 @@ pub(crate) fn rule_path() -> BoxedStrategy<String> {
         "*$",
         "**",
         "**$",
+        " *",
         "****************",
         "****************$",
     ]);
@@ -93,15 +95,23 @@ pub(crate) fn rule_path() -> BoxedStrategy<String> {
         .boxed()
 }
 
-/// A URL on [`ORIGIN`].
+/// A URL on [`ORIGIN`], without white space at its end.
 pub(crate) fn url() -> BoxedStrategy<String> {
     let start = select(vec!["", "/", "/", "/", "/", "?", ";"]);
-    let url = (start, text(0..6), select(vec!["", "", "", "#f", "#/x"])).prop_map(
-        |(start, path, fragment)| {
-            let path = if start.is_empty() { "" } else { &path };
-            format!("{ORIGIN}{start}{path}{fragment}")
-        },
-    );
+    let url = (
+        start,
+        text(0..6),
+        select(vec!["", "", "", "#f", "#/x", " #f"]),
+    )
+        .prop_map(|(start, path, fragment)| {
+            // A blank after the host is an error, and `#` ends the host too.
+            let (path, fragment) = match start {
+                "" => ("", fragment.trim_start()),
+                _ => (path.as_str(), fragment),
+            };
+            let url = format!("{ORIGIN}{start}{path}{fragment}");
+            url.trim_end().to_owned()
+        });
     url.boxed()
 }
 

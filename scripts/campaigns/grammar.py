@@ -5,9 +5,13 @@ order marks, NULs, odd line ends, escapes, stars alone, `$` in the middle, names
 The numbers of rules lie around every size at which the matcher changes its layout.
 """
 
+import re
+
 # Sizes around which the layout of a rule set, a table or a batch changes.
 RULES = [1, 2, 3, 5, 8, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 103, 104, 105, 127, 128, 129, 255, 256, 257, 600]
 MANY_RULES = [1000, 2000, 4095, 4096, 4097, 5000]
+
+NOT_NORMAL = re.compile(rb"%[0-9a-fA-F]{2}|[\x80-\xff]")
 
 # The bytes of a name under RFC 9309.
 TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
@@ -160,19 +164,7 @@ def url_path(random, paths):
 
 def normal_form(text):
     """Escapes bytes from 0x80 and writes escapes in upper case: the form in which the reference expects URLs."""
-    out, at, digits = bytearray(), 0, b"0123456789abcdefABCDEF"
-    while at < len(text):
-        escape = text[at : at + 3]
-        if escape[:1] == b"%" and len(escape) == 3 and escape[1] in digits and escape[2] in digits:
-            out += escape.upper()
-            at += 3
-        elif text[at] >= 0x80:
-            out += b"%%%02X" % text[at]
-            at += 1
-        else:
-            out.append(text[at])
-            at += 1
-    return bytes(out)
+    return NOT_NORMAL.sub(lambda found: found[0].upper() if found[0][:1] == b"%" else b"%%%02X" % found[0][0], text)
 
 
 def agents(random):

@@ -120,6 +120,7 @@ impl<'s> Engine<'s> {
 /// The path with a made-up host, for [`explain`].
 fn path_url(parts: &url::UrlParts<'_>) -> Vec<u8> {
     let slash: &[u8] = if parts.slash { b"/" } else { b"" };
-    // Without the host, a path that begins with `//` or contains `://` would be parsed as a URL.
-    [b"http://h", slash, parts.path].concat()
+    // Without the host, a path that begins with `//` or contains `://` would be parsed as a URL. White
+    // space before a fragment is part of the path, so an empty fragment keeps it.
+    [b"http://h", slash, parts.path, b"#"].concat()
 }
