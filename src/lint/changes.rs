@@ -1,5 +1,6 @@
 //! Examples of verdicts and fields that differ between two texts of a robots.txt.
 
+use crate::bytes::trim;
 use crate::lint::equivalence::{FilePair, PlainRule};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
@@ -77,7 +78,8 @@ fn changes_under(pair: &FilePair<'_>) -> Vec<VerdictChange> {
             let change = paths_of(&rule.pattern).into_iter().find_map(|path| {
                 let [was_allowed, is_allowed] =
                     [&old, &new].map(|rules| is_allowed(rules, &path, pair.profile));
-                let is_changed = was_allowed != is_allowed && is_normal(&path, pair.profile);
+                let is_changed =
+                    was_allowed != is_allowed && is_asked_as_written(&path, pair.profile);
                 is_changed.then_some((path, was_allowed))
             });
             let Some((path, was_allowed)) = change else {
@@ -128,11 +130,12 @@ fn paths_of(pattern: &Pattern<'_>) -> Vec<Vec<u8>> {
     paths
 }
 
-/// Whether a path is its own normal form, so that it can be asked about. `/%%41` is not, once
-/// `%41` is decoded. The forms of rules and of URLs differ in `*` and a final `$` only.
-fn is_normal(path: &[u8], profile: Profile) -> bool {
+/// Whether a URL with this path is judged by exactly this path. `/%%41` has another normal form,
+/// once `%41` is decoded, and the white space of `/a ` is trimmed from the end of a URL. The normal
+/// forms of rules and of URLs differ in `*` and a final `$` only.
+fn is_asked_as_written(path: &[u8], profile: Profile) -> bool {
     let form = Pattern::new(path, profile);
-    form.text == path && !form.anchored
+    form.text == path && !form.anchored && trim(path) == path
 }
 
 /// The verdict on a path in normal form.
