@@ -68,20 +68,43 @@
 //! idna_adapter --precise 1.1.0`. Both sets give the same origins for all characters up to Unicode
 //! 16.
 //!
+//! # Targets
+//!
+//! Snapshots need a 64-bit target, and so do all features. For other targets, such as
+//! `wasm32-unknown-unknown`, the library has [`robots`], [`preferences`], [`crawlers`], [`lint`] of
+//! one text, and of [`judge`] the explanations by one robots.txt. `web` in the repository is a
+//! page with it.
+//!
 //! Nothing here panics on the contents of a site, an archive, a snapshot or a list of URLs.
 
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 // The pages of docs.rs say which items need a feature.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// The modules that need 64 bits use more of the others.
+#![cfg_attr(not(target_pointer_width = "64"), allow(dead_code, unused_imports))]
 
-// Snapshots of many gigabytes are memory-mapped, and offsets into them are `usize`.
-#[cfg(not(target_pointer_width = "64"))]
-compile_error!("robosieve needs a 64-bit target");
+// Snapshots of many gigabytes are memory-mapped, and offsets into them are `usize`. So the modules
+// below that are marked need 64 bits, and so do all features. The others also compile for
+// WebAssembly: they parse, explain and lint the text of one robots.txt.
+#[cfg(all(
+    not(target_pointer_width = "64"),
+    any(
+        feature = "audit",
+        feature = "capi",
+        feature = "domains",
+        feature = "parquet",
+        feature = "synthetic"
+    )
+))]
+compile_error!("the features of robosieve need a 64-bit target");
 
 mod agent;
+#[cfg(target_pointer_width = "64")]
 mod analysis;
+#[cfg(target_pointer_width = "64")]
 mod archive;
+#[cfg(target_pointer_width = "64")]
 mod atomic;
 #[cfg(feature = "audit")]
 pub mod audit;
@@ -90,26 +113,43 @@ mod bytes;
 #[cfg(feature = "capi")]
 #[allow(unsafe_code)]
 pub mod capi;
+#[cfg(target_pointer_width = "64")]
 pub mod compile;
+#[cfg(target_pointer_width = "64")]
 mod container;
 pub mod crawlers;
+#[cfg(target_pointer_width = "64")]
 pub mod decode;
+#[cfg(target_pointer_width = "64")]
 mod digest;
 mod error;
+mod explain;
 mod file_format;
+#[cfg(target_pointer_width = "64")]
 mod file_pass;
+#[cfg(target_pointer_width = "64")]
 pub mod job;
+#[cfg(target_pointer_width = "64")]
 pub mod judge;
+#[cfg(not(target_pointer_width = "64"))]
+pub mod judge {
+    //! The part of this module that needs no snapshot.
+    pub use crate::explain::*;
+}
 pub mod lint;
+#[cfg(target_pointer_width = "64")]
 mod lists;
 mod matcher;
 mod named_value;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(target_pointer_width = "64")]
 mod pipeline;
 pub mod preferences;
 mod profile;
+#[cfg(target_pointer_width = "64")]
 mod read_at;
+#[cfg(target_pointer_width = "64")]
 pub mod records;
 pub mod robots;
 #[cfg_attr(
@@ -117,17 +157,24 @@ pub mod robots;
     allow(dead_code, reason = "only audits scan for delimiters")
 )]
 mod simd;
+#[cfg(target_pointer_width = "64")]
 pub mod snapshot;
+#[cfg(target_pointer_width = "64")]
 mod spool;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
+#[cfg(target_pointer_width = "64")]
 pub mod threads;
+#[cfg(target_pointer_width = "64")]
 mod time_span;
 mod url;
+#[cfg(target_pointer_width = "64")]
 mod warc;
 
+#[cfg(target_pointer_width = "64")]
 pub use analysis::{census, diff, export, report};
 
+#[cfg(target_pointer_width = "64")]
 pub mod output {
     //! Output files that appear whole or not at all, and overwrite no input.
     pub use crate::atomic::output_file::OutputFile;
@@ -137,11 +184,16 @@ pub mod output {
 }
 
 pub use agent::{Agent, AgentMatch};
-pub use compile::Compiler;
 pub use error::{Error, ErrorKind, Remedy, Result};
-pub use judge::{Judge, JudgeOptions, Verdict};
+pub use judge::Verdict;
 pub use named_value::NamedValue;
 pub use profile::Profile;
 pub use robots::{Robots, RobotsRef};
-pub use snapshot::Snapshot;
 pub use url::origin::Origin;
+
+#[cfg(target_pointer_width = "64")]
+pub use {
+    compile::Compiler,
+    judge::{Judge, JudgeOptions},
+    snapshot::Snapshot,
+};

@@ -60,6 +60,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["profile", "bytes", "agent", "url", "robots", "matcher"],
     ),
     (
+        "explain",
+        &["profile", "agent", "url", "robots", "preferences"],
+    ),
+    (
         "snapshot",
         &[
             "error",
@@ -123,6 +127,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "url",
             "robots",
             "preferences",
+            "explain",
             "snapshot",
             "matcher",
             "records",
@@ -250,7 +255,6 @@ const LAYERS: &[(&str, &[&str])] = &[
             "snapshot",
             "file_pass",
             "archive",
-            "analysis",
         ],
     ),
     (
@@ -292,6 +296,7 @@ const ENGINE: &[&str] = &[
     "robots",
     "matcher",
     "preferences",
+    "explain",
     "snapshot",
     "archive",
     "compile",
@@ -316,10 +321,10 @@ const WALL: &[(&str, &str, &[&str])] = &[
     // `Scratch` is the memory of a thread that judges.
     ("analysis", "judge::owned", &["Judge"]),
     ("analysis", "judge::engine", &["Engine", "Scratch"]),
-    ("analysis", "judge::reason", &["Reason"]),
-    ("analysis", "judge::status_policy", &["Verdict"]),
-    // A report explains a sample of refused URLs. The path is that of the function of this name.
-    ("analysis", "judge::explain", &[MODULE]),
+    ("analysis", "explain::reason", &["Reason"]),
+    ("analysis", "explain::verdict", &["Verdict"]),
+    // A report explains a sample of refused URLs.
+    ("analysis", "explain::explanation", &["explain"]),
     // Examples, exports and counts of preferences show lines of a text, so they parse it.
     (
         "analysis",
@@ -371,7 +376,7 @@ const WALL: &[(&str, &str, &[&str])] = &[
     ("audit", "judge::owned", &["Judge"]),
     ("audit", "judge::options", &["JudgeOptions"]),
     ("audit", "judge::session", &["JudgeSession"]),
-    ("audit", "judge::status_policy", &["Verdict"]),
+    ("audit", "explain::verdict", &["Verdict"]),
     ("audit", "judge::refusing_line", &["RefusingLines"]),
     // An audit indexes the delimiters of a block of lines.
     ("audit", "simd", &["Kernel"]),
@@ -1011,6 +1016,7 @@ fn source_files_in_the_documentation_exist() {
         "fuzz/src",
         "fuzz/tests",
         "python/src",
+        "web/src",
     ];
     let files: Vec<PathBuf> = folders
         .iter()
@@ -1019,6 +1025,7 @@ fn source_files_in_the_documentation_exist() {
     let pages = [
         "README.md",
         "python/README.md",
+        "web/README.md",
         "CONTRIBUTING.md",
         "SECURITY.md",
         "benches/README.md",

@@ -10,6 +10,7 @@ mod list;
 mod registry;
 mod robots_json;
 mod sets;
+pub(crate) mod spelling;
 mod table;
 
 pub use known_agent::{Compliance, KnownAgent, Purpose};

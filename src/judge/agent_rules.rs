@@ -4,9 +4,9 @@
 //! of a snapshot, so the search is the one of [`matcher`](crate::matcher): it reads few rules of
 //! many.
 
-use super::explain::rule_path;
 use crate::agent::{Agent, AgentMatch};
 use crate::error::Result;
+use crate::explain::rule_path;
 use crate::matcher::canonical::{canonical, reduce};
 use crate::matcher::packed_rule::PackedRule;
 use crate::matcher::rule_set::RuleSet;

@@ -1,6 +1,6 @@
 //! Preferences under the verdict on a URL.
 
-use super::status_policy::Verdict;
+use crate::explain::Verdict;
 use crate::preferences::Preferences;
 
 /// Preferences of `content-usage` apply only to URLs that the agent may fetch

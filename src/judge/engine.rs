@@ -2,10 +2,11 @@
 
 use super::options::JudgeOptions;
 use super::origin_cache::{OriginCache, OriginState};
-use super::status_policy::{StatusPolicy, UnknownOrigin, Verdict};
+use super::status_policy::{StatusPolicy, UnknownOrigin};
 use super::verdicts_ref::VerdictsRef;
 use crate::agent::Agent;
 use crate::error::Result;
+use crate::explain::Verdict;
 use crate::matcher::RuleCache;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend, Kernel};

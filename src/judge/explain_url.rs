@@ -5,10 +5,9 @@
 
 use super::applied::under;
 use super::engine::Engine;
-use super::explain::{Explanation, explain};
-use super::reason::Reason;
-use super::status_policy::{Ruling, Verdict, ruling};
+use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
+use crate::explain::{Explanation, Reason, Verdict, explain};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
 use crate::robots::RobotsRef;
 use crate::snapshot::OriginEntry;

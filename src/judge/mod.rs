@@ -9,7 +9,6 @@ pub(crate) mod batch;
 mod columns;
 mod crawl_delays;
 pub(crate) mod engine;
-mod explain;
 mod explain_url;
 mod explanation_json;
 mod line_scanner;
@@ -20,7 +19,6 @@ mod owned;
 pub(crate) mod path;
 mod pool;
 mod preference_judge;
-mod reason;
 #[cfg(feature = "audit")]
 mod refusing_line;
 mod response;
@@ -33,27 +31,27 @@ mod status_policy;
 mod verdicts;
 mod verdicts_ref;
 
+pub use crate::explain::{
+    ExplainedRobots, Explanation, Reason, RejectedRule, Rejection, RuleLine, Verdict, explain,
+};
 pub use agent_rules::AgentRules;
 pub(crate) use applied::none_stated;
 pub use columns::Rows;
 pub(crate) use crawl_delays::CrawlDelayScratch;
 pub use crawl_delays::CrawlDelays;
-pub use explain::{Explanation, RejectedRule, Rejection, RuleLine, explain};
 pub use explain_url::UrlExplanation;
-pub use explanation_json::ExplainedRobots;
 #[cfg(feature = "audit")]
 pub(crate) use explanation_json::rfc3339;
 pub use options::{JudgeOptions, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
 pub(crate) use preference_judge::{FileStatements, PreferenceScratch};
-pub use reason::Reason;
 #[cfg(feature = "audit")]
 pub(crate) use refusing_line::RefusingLines;
 pub use response::ResponseRobots;
 pub(crate) use rule_source::{AgentGroup, RuleSource};
 pub use session::JudgeSession;
 pub use site::Site;
-pub use status_policy::{StatusPolicy, UnknownOrigin, Verdict};
+pub use status_policy::{StatusPolicy, UnknownOrigin};
 pub use verdicts::Verdicts;
 pub use verdicts_ref::VerdictsRef;

@@ -1,9 +1,9 @@
 //! The origin cache: the state of the origins that a thread judged lately.
 
 use super::agent_groups::AgentGroups;
-use super::status_policy::Verdict;
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
+use crate::explain::Verdict;
 use crate::matcher::rule_set::RuleSet;
 
 /// What holds for all URLs of an origin.

@@ -4,10 +4,10 @@
 use super::agent_groups::AgentGroups;
 use super::engine::Engine;
 use super::origin_cache::{OriginCache, OriginPolicy, OriginState, SingleRuleSet};
-use super::reason::Reason;
-use super::status_policy::{Ruling, Verdict, ruling};
+use super::status_policy::{Ruling, ruling};
 use super::verdicts_ref::OriginContext;
 use crate::error::Result;
+use crate::explain::{Reason, Verdict};
 use crate::matcher::rule_set::Rules;
 use crate::profile::Profile;
 use crate::snapshot::OutcomeClass;

@@ -2,9 +2,9 @@
 
 use super::engine::{Engine, Matching};
 use super::origin_cache::{OriginPolicy, OriginState};
-use super::status_policy::Verdict;
 use super::verdicts_ref::{VerdictBits, VerdictsRef};
 use crate::error::Result;
+use crate::explain::Verdict;
 use crate::matcher::packed_rule::PackedRule;
 use crate::matcher::rule_set::Rules;
 use crate::matcher::{Candidate, PathSignature, RuleCache};

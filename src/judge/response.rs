@@ -1,7 +1,7 @@
 //! The robots.txt that one response stands for, for programs without a snapshot.
 
-use super::reason::Reason;
 use super::status_policy::{Ruling, StatusPolicy, ruling};
+use crate::explain::Reason;
 use crate::snapshot::{Outcome, OutcomeClass};
 
 /// The robots.txt that a response stands for, and why.

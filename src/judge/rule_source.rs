@@ -5,9 +5,9 @@
 
 use super::agent_groups::AgentGroups;
 use super::engine::Engine;
-use super::reason::Reason;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
+use crate::explain::Reason;
 use crate::snapshot::view::View;
 
 /// The source of an origin's rules, which is the same for all agents.

@@ -3,11 +3,11 @@
 use super::engine::{Engine, Scratch};
 use super::owned::Judge;
 use super::site::Site;
-use super::status_policy::Verdict;
 use super::verdicts::Verdicts;
 #[cfg(feature = "audit")]
 use super::verdicts_ref::VerdictsRef;
 use crate::error::Result;
+use crate::explain::Verdict;
 
 impl Judge {
     /// A session of one thread, with memory of its own.

@@ -1,56 +1,9 @@
 //! Status policies: an outcome of fetching a robots.txt becomes rules, allow or disallow.
 
+use crate::explain::Reason;
 use crate::named_value::named_values;
 use crate::profile::Profile;
 use crate::snapshot::{Outcome, OutcomeClass};
-
-/// Whether an agent may fetch a URL.
-///
-/// These four values are the contract of every interface, so a `match` needs no wildcard arm.
-// Exhaustive on purpose: a fifth value would be another contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// The agent may fetch it.
-    Allowed,
-    /// The agent may not fetch it.
-    Disallowed,
-    /// The snapshot does not contain the URL's origin.
-    Unknown,
-    /// The text is not a URL with a scheme and a host.
-    Invalid,
-}
-
-impl Verdict {
-    /// The letter that `robosieve annotate` writes: `A`, `D`, `U` or `I`.
-    pub fn letter(self) -> char {
-        match self {
-            Self::Allowed => 'A',
-            Self::Disallowed => 'D',
-            Self::Unknown => 'U',
-            Self::Invalid => 'I',
-        }
-    }
-
-    /// The number in columns of verdicts: 0 disallowed, 1 allowed, 2 unknown, 3 invalid.
-    pub fn code(self) -> i8 {
-        match self {
-            Self::Disallowed => 0,
-            Self::Allowed => 1,
-            Self::Unknown => 2,
-            Self::Invalid => 3,
-        }
-    }
-
-    /// The name: `allowed`, `disallowed`, `unknown` or `invalid`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allowed => "allowed",
-            Self::Disallowed => "disallowed",
-            Self::Unknown => "unknown",
-            Self::Invalid => "invalid",
-        }
-    }
-}
 
 /// The verdict on URLs of origins that the snapshot does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +69,21 @@ pub(crate) enum Ruling {
     Allow,
     /// All URLs are disallowed.
     Disallow,
+}
+
+impl Reason {
+    /// The reason for an origin with this outcome and the ruling of the status policy on it.
+    pub(crate) fn of(outcome: &Outcome, ruling: Ruling) -> Self {
+        match outcome.class {
+            _ if ruling == Ruling::LastGood => Self::LastGoodCopy,
+            OutcomeClass::Rules => Self::Rules,
+            OutcomeClass::ClientError if matches!(outcome.status, 401 | 403) => Self::Forbidden,
+            OutcomeClass::ClientError => Self::NoRobotsTxt,
+            OutcomeClass::ServerError => Self::ServerError,
+            OutcomeClass::Unreachable => Self::Unreachable,
+            OutcomeClass::Unresolved => Self::UnresolvedRedirect,
+        }
+    }
 }
 
 /// The time for which a failing site disallows everything. RFC 9309 §2.3.1.4 recommends 30 days,

@@ -1,8 +1,7 @@
 //! The verdicts on one URL, owned.
 
-use super::reason::Reason;
-use super::status_policy::Verdict;
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
+use crate::explain::{Reason, Verdict};
 
 /// The verdicts on one URL, for the judge's agents in their order.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! The verdicts on one URL or on neighbouring lines, borrowed from the memory of the thread.
 
-use super::reason::Reason;
-use super::status_policy::Verdict;
+use crate::explain::{Reason, Verdict};
 use crate::snapshot::format::NONE;
 
 /// What the verdicts on an origin's URLs rest on, for all agents alike.

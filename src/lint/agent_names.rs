@@ -2,8 +2,8 @@
 //! has.
 
 use crate::agent::NamedTokens;
-use crate::analysis::census::spelling::{begins_crawler, close_crawler, crawlers_of};
 use crate::crawlers::KnownAgent;
+use crate::crawlers::spelling::{begins_crawler, close_crawler, crawlers_of};
 use crate::lint::agents::value_of;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};

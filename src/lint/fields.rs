@@ -1,8 +1,8 @@
 //! Checks of the fields: unknown and misspelt ones, missing colons, lines before any group.
 
 use crate::agent::without_separators;
-use crate::analysis::census::spelling::is_within;
 use crate::bytes::{is_white_space, trim};
+use crate::crawlers::spelling::is_within;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};

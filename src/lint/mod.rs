@@ -29,6 +29,7 @@ mod body;
 mod budget;
 mod changes;
 mod code;
+#[cfg(target_pointer_width = "64")]
 mod directory;
 mod edits;
 mod equivalence;
@@ -42,15 +43,18 @@ mod preferences;
 mod profiles;
 mod readings;
 mod rule_sets;
+#[cfg(target_pointer_width = "64")]
 mod survey;
 mod text;
 mod values;
 
 pub use changes::{FieldChange, VerdictChange};
 pub use code::{Code, Fixable, InSnapshot, Severity};
+#[cfg(target_pointer_width = "64")]
 pub use directory::{RobotsFiles, robots_files};
 pub use edits::{Edit, Fix, apply};
 pub use finding::Finding;
 pub use fix::{FixOptions, Fixed, fix};
+#[cfg(target_pointer_width = "64")]
 pub use survey::{CodeCount, Survey, survey};
 pub use text::lint;

@@ -5,7 +5,7 @@
 //! mistake is not an objection.
 
 use crate::agent::without_separators;
-use crate::analysis::census::spelling::is_within;
+use crate::crawlers::spelling::is_within;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};

@@ -4,7 +4,7 @@
 //! file first. Then it reads each distinct file once, and computes the coverage of each rule set
 //! once per thread.
 
-pub(crate) mod spelling;
+mod spelling;
 
 pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
 

@@ -1,7 +1,5 @@
 //! The reason of a verdict: rules, a failed fetch, or an unknown origin.
 
-use super::status_policy::Ruling;
-use crate::snapshot::{Outcome, OutcomeClass};
 use serde::Serialize;
 
 /// The reason of a verdict.
@@ -72,19 +70,6 @@ impl Reason {
             Self::UnresolvedRedirect => "a redirect to nowhere",
             Self::UnknownOrigin => "not in the snapshot",
             Self::NotAUrl => "not a URL",
-        }
-    }
-
-    /// The reason for an origin with this outcome and the ruling of the status policy on it.
-    pub(crate) fn of(outcome: &Outcome, ruling: Ruling) -> Self {
-        match outcome.class {
-            _ if ruling == Ruling::LastGood => Self::LastGoodCopy,
-            OutcomeClass::Rules => Self::Rules,
-            OutcomeClass::ClientError if matches!(outcome.status, 401 | 403) => Self::Forbidden,
-            OutcomeClass::ClientError => Self::NoRobotsTxt,
-            OutcomeClass::ServerError => Self::ServerError,
-            OutcomeClass::Unreachable => Self::Unreachable,
-            OutcomeClass::Unresolved => Self::UnresolvedRedirect,
         }
     }
 }

@@ -4,8 +4,8 @@
 //! This compares every rule, straight from the parsed text. So it is also an independent check of
 //! the compiled rule sets: see `Judge::explain`.
 
-use super::status_policy::Verdict;
 use crate::agent::{Agent, AgentMatch};
+use crate::explain::verdict::Verdict;
 use crate::profile::Profile;
 use crate::robots::{AgentLine, Robots, RobotsLine, RobotsRef, Rule, RuleKind};
 use crate::url;
@@ -177,7 +177,7 @@ impl RobotsRef<'_> {
     /// matching rule, the URL is allowed.
     ///
     /// Cost: each rule of the agent's groups is compared with the path. For many URLs of one site,
-    /// compile the rules of the agent ([`AgentRules`](super::AgentRules)); for many sites, compile a
+    /// compile the rules of the agent ([`AgentRules`](crate::judge::AgentRules)); for many sites, compile a
     /// snapshot. Never panics.
     ///
     /// ```
@@ -229,7 +229,7 @@ impl Robots {
 }
 
 /// The path and query of `url`, in the normal form in which rules are compared with it.
-pub(super) fn rule_path(url: &[u8], profile: Profile) -> Cow<'_, [u8]> {
+pub(crate) fn rule_path(url: &[u8], profile: Profile) -> Cow<'_, [u8]> {
     match url::path_of(url, profile) {
         (path, false) => normalize_path(path, profile),
         (path, true) => Cow::Owned(normalize_path(&[b"/", path].concat(), profile).into_owned()),

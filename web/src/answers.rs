@@ -1,0 +1,195 @@
+//! Questions about one robots.txt and their answers, as JSON objects.
+
+use crate::semantics::{Judgement, Line, SEMANTICS, lines_of, path_of};
+use robosieve::crawlers::KnownAgent;
+use robosieve::judge::{ExplainedRobots, Reason, explain};
+use robosieve::lint::lint;
+use robosieve::robots::BodyFacts;
+use robosieve::{Agent, AgentMatch, Profile, Robots, Verdict};
+use serde_json::{Value, json};
+
+/// One robots.txt, parsed for both profiles.
+pub struct Tester {
+    google: Robots,
+    rfc9309: Robots,
+    facts: BodyFacts,
+    body: Vec<u8>,
+    /// The lines, for the parsers of [`SEMANTICS`].
+    lines: Vec<Line>,
+}
+
+impl Tester {
+    /// Parses the body of a robots.txt.
+    pub fn new(body: Vec<u8>) -> Self {
+        Self {
+            google: Robots::parse(&*body, Profile::Google),
+            rfc9309: Robots::parse(&*body, Profile::Rfc9309),
+            facts: BodyFacts::of(&body),
+            lines: lines_of(&String::from_utf8_lossy(&body)),
+            body,
+        }
+    }
+
+    /// Answers a question, an object with the key `ask`:
+    ///
+    /// * `about`: the version, the registry of crawlers, and the other semantics.
+    /// * `lint`: the findings, with the keys of `robosieve lint --json`.
+    /// * `judge`: the answers to each URL of `urls` for each agent of `agents`, with `profile` and
+    ///   `agent_match`. An answer has the keys of `robosieve check --robots --json`, and two more:
+    ///   `other_profile` and `others`, the judgements by the other profile and by [`SEMANTICS`].
+    ///
+    /// Any other text gives an object with the key `error`.
+    pub fn answer(&self, question: &[u8]) -> Value {
+        let question: Value = match serde_json::from_slice(question) {
+            Ok(question) => question,
+            Err(err) => return json!({ "error": format!("the question is not JSON: {err}") }),
+        };
+        match question["ask"].as_str() {
+            Some("about") => about(),
+            Some("lint") => self.findings(),
+            Some("judge") => self
+                .judge(&question)
+                .unwrap_or_else(|message| json!({ "error": message })),
+            _ => json!({ "error": "the key `ask` is `about`, `lint` or `judge`" }),
+        }
+    }
+
+    fn findings(&self) -> Value {
+        let findings: Vec<Value> = lint(&self.body)
+            .iter()
+            .map(|finding| finding.to_json())
+            .collect();
+        json!({ "findings": findings, "robots": self.facts.to_json(None) })
+    }
+
+    fn judge(&self, question: &Value) -> Result<Value, String> {
+        let profile = match question["profile"].as_str() {
+            Some("google") => Profile::Google,
+            Some("rfc9309") => Profile::Rfc9309,
+            _ => return Err("the key `profile` is `google` or `rfc9309`".to_owned()),
+        };
+        let agent_match = match question["agent_match"].as_str() {
+            Some("extended") => AgentMatch::Extended,
+            Some("google") => AgentMatch::Google,
+            _ => return Err("the key `agent_match` is `extended` or `google`".to_owned()),
+        };
+        let (robots, other) = match profile {
+            Profile::Rfc9309 => (&self.rfc9309, &self.google),
+            _ => (&self.google, &self.rfc9309),
+        };
+        let explained = ExplainedRobots::new(robots.parsed(), Reason::Rules, self.facts);
+        let mut answers = Vec::new();
+        for url in texts(&question["urls"], "urls")? {
+            for name in texts(&question["agents"], "agents")? {
+                let agent: Agent = match name.parse() {
+                    Ok(agent) => agent,
+                    Err(err) => {
+                        let error = format!("{err}");
+                        answers.push(json!({ "url": url, "agent": name, "error": error }));
+                        continue;
+                    }
+                };
+                let url = url.as_bytes();
+                let mut answer = explained.to_json(&agent, agent_match, url, false);
+                let by_other = explain(other.parsed(), &agent, agent_match, url);
+                answer["other_profile"] = judgement(Judgement {
+                    allowed: by_other.verdict == Verdict::Allowed,
+                    line: by_other.deciding.map_or(0, |rule| rule.line),
+                });
+                answer["others"] = self.by_other_semantics(&agent, url);
+                answers.push(answer);
+            }
+        }
+        Ok(json!({ "answers": answers }))
+    }
+
+    /// The judgements of [`SEMANTICS`] in their order. These parsers know no chains of names, so
+    /// they get the first name of the agent.
+    fn by_other_semantics(&self, agent: &Agent, url: &[u8]) -> Value {
+        let name = agent.names().next().unwrap_or("*");
+        let path = path_of(&String::from_utf8_lossy(url));
+        SEMANTICS
+            .iter()
+            .map(|semantics| judgement((semantics.judge)(&self.lines, name, &path)))
+            .collect()
+    }
+}
+
+/// A judgement in JSON. No line decides if the URL is allowed by default.
+fn judgement(judgement: Judgement) -> Value {
+    let verdict = if judgement.allowed {
+        Verdict::Allowed
+    } else {
+        Verdict::Disallowed
+    };
+    let line = Some(judgement.line).filter(|line| *line > 0);
+    json!({ "verdict": verdict.name(), "line": line })
+}
+
+fn texts<'v>(value: &'v Value, key: &str) -> Result<Vec<&'v str>, String> {
+    let texts = value
+        .as_array()
+        .and_then(|texts| texts.iter().map(Value::as_str).collect());
+    texts.ok_or_else(|| format!("the key `{key}` is a list of texts"))
+}
+
+fn about() -> Value {
+    let agents: Vec<Value> = KnownAgent::all()
+        .iter()
+        .map(|known| {
+            json!({
+                "token": known.token, "operator": known.operator, "purpose": known.purpose.name(),
+            })
+        })
+        .collect();
+    let semantics: Vec<Value> = SEMANTICS
+        .iter()
+        .map(|semantics| {
+            json!({
+                "name": semantics.name, "source": semantics.source, "rules": semantics.rules,
+            })
+        })
+        .collect();
+    json!({ "agents": agents, "semantics": semantics })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(question: Value) -> Value {
+        let body = b"User-agent: *\nDisallow: /a\nAllow: /a/b\n".to_vec();
+        Tester::new(body).answer(question.to_string().as_bytes())
+    }
+
+    #[test]
+    fn answers_have_the_keys_of_check_and_the_other_judgements() {
+        let answer = judged(json!({
+            "ask": "judge", "profile": "google", "agent_match": "extended",
+            "agents": ["FooBot", ""], "urls": ["https://e.example/a/b"],
+        }));
+        let answers = answer["answers"].as_array().unwrap();
+        assert_eq!(answers[0]["verdict"], "allowed");
+        assert_eq!(answers[0]["rule"]["line"], 3);
+        assert_eq!(answers[0]["losers"][0]["reason"], "shorter");
+        assert_eq!(answers[0]["other_profile"]["line"], 3);
+        assert_eq!(answers[0]["others"].as_array().unwrap().len(), 5);
+        assert_eq!(
+            answers[0]["others"][0],
+            json!({ "verdict": "disallowed", "line": 2 })
+        );
+        assert!(answers[1]["error"].is_string());
+    }
+
+    #[test]
+    fn wrong_questions_are_answered_with_an_error() {
+        let urls = json!({
+            "ask": "judge", "profile": "google", "agent_match": "extended", "agents": ["a"],
+            "urls": [1],
+        });
+        for question in [json!(1), json!({}), json!({ "ask": "judge" }), urls] {
+            assert!(judged(question)["error"].is_string());
+        }
+        assert!(Tester::new(Vec::new()).answer(b"{")["error"].is_string());
+    }
+}

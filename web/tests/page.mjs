@@ -1,0 +1,276 @@
+// Runs the page in a real browser: every case of tests/cases that needs no snapshot, the page's own
+// behaviour, hostile input, and its accessibility. scripts/check-web calls it:
+//
+//   node page.mjs PAGE.html CASES.json [PICTURES]
+//
+// The cases go through the functions of the page, its worker and the WebAssembly module. With
+// PICTURES, a folder, it also takes pictures of the page.
+import fs from "node:fs";
+import path from "node:path";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(path.join(process.env.WEB_MODULES, "package.json"));
+const { chromium } = require("playwright-core");
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const [page_file, cases_file, pictures] = process.argv.slice(2);
+const cases = JSON.parse(fs.readFileSync(cases_file, "utf8"));
+const address = pathToFileURL(page_file).href;
+
+let checked = 0;
+const failures = [];
+function check(what, found, expected) {
+  checked++;
+  if (JSON.stringify(found) !== JSON.stringify(expected)) {
+    failures.push(`${what}: found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`);
+  }
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.WEB_BROWSER,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync"],
+});
+
+/** A new page, whose requests, messages and errors are recorded. */
+async function opened(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.requests = [];
+  page.errors = [];
+  page.on("request", request => page.requests.push(request.url()));
+  page.on("console", message => { if (message.type() === "error") page.errors.push(message.text()); });
+  page.on("pageerror", error => page.errors.push(String(error)));
+  await page.goto(address);
+  await finished(page);
+  return page;
+}
+
+/** Waits until the answers to the present inputs are shown. */
+async function finished(page) {
+  await page.waitForFunction(() => run && run.isDone && !isWaiting(), null, { timeout: 60_000 });
+}
+
+async function closed(page, name) {
+  const outside = page.requests.filter(url => url !== address && !url.startsWith("blob:"));
+  check(`${name}: requests`, outside, []);
+  check(`${name}: errors`, page.errors, []);
+  await page.context().close();
+}
+
+const fill = async (page, texts) => {
+  for (const [id, text] of Object.entries(texts)) await page.fill(`#${id}`, text);
+  await finished(page);
+};
+
+// --- the cases ---
+
+/** The answers of the page's module about one body. */
+async function answers(page, body, questions) {
+  return page.evaluate(async ([body, questions]) => {
+    await setRobots(Uint8Array.from(atob(body), character => character.charCodeAt(0)));
+    const answers = [];
+    for (const question of questions) answers.push(await ask(question));
+    return answers;
+  }, [body, questions]);
+}
+
+async function checkCases() {
+  const page = await opened();
+  for (const { name, body, profiles, agent, agent_match, urls } of cases.rules) {
+    const questions = profiles.map(profile => (
+      { ask: "judge", profile, agent_match, agents: [agent], urls: urls.map(({ url }) => url) }));
+    const found = await answers(page, body, questions);
+    for (const [index, profile] of profiles.entries()) {
+      for (const [row, { url, allowed, line, usage, signals }] of urls.entries()) {
+        const what = `${name} ${profile} ${url}`;
+        const answer = found[index].answers?.[row];
+        if (!answer || answer.error) {
+          check(what, found[index], "an answer");
+          continue;
+        }
+        if (allowed !== undefined) check(what, answer.verdict, allowed ? "allowed" : "disallowed");
+        if (line !== undefined) check(`${what}, line`, answer.rule?.line ?? 0, line);
+        if (usage !== undefined) {
+          const letter = value => value === "y" || value === "n" ? value : "-";
+          const { preferences } = answer;
+          check(`${what}, usage`, letter(preferences["train-ai"]) + letter(preferences.search), usage);
+          const pairs = Object.entries(preferences["content-signal"]).map(pair => pair.join("=")).sort();
+          check(`${what}, signals`, pairs, signals);
+        }
+      }
+    }
+  }
+  for (const { name, body, findings, count } of cases.lint) {
+    const [answer] = await answers(page, body, [{ ask: "lint" }]);
+    const found = answer.findings.map(finding => `${finding.line}:${finding.code}`);
+    if (findings) check(name, found, findings);
+    else check(`${name}, count`, found.length, count);
+  }
+  // The judgements of the original parsers, by the index of the semantics.
+  for (const { body, agent, url, judgements } of cases.originals) {
+    const question = { ask: "judge", profile: "google", agent_match: "extended", agents: [agent], urls: [url] };
+    const [{ answers: [answer] }] = await answers(page, body, [question]);
+    for (const [index, allowed] of Object.entries(judgements)) {
+      const what = `semantics ${index} on ${JSON.stringify([atob(body), agent, url])}`;
+      check(what, answer.others[index].verdict, allowed ? "allowed" : "disallowed");
+    }
+  }
+  await closed(page, "cases");
+}
+
+// --- the page ---
+
+async function checkPage() {
+  const page = await opened();
+  const text = selector => page.textContent(selector);
+  check("verdicts of the example", await page.locator("#verdicts button").count(), 12);
+  check("the deciding line", (await text(".line.decides")).includes("Disallow: /"), true);
+  check("the first agent", (await text("#why")).includes("GPTBot"), true);
+  // Googlebot on /private/press: its own group does not refuse it.
+  await page.locator("#verdicts button").nth(4).focus();
+  await page.keyboard.press("Enter");
+  check("the chosen agent", (await text("#why")).includes("Googlebot"), true);
+  check("the chosen verdict", await page.locator("[aria-pressed=true]").count(), 1);
+  check("a verdict in words", (await text("[aria-pressed=true]")).startsWith("✓ Allowed"), true);
+  check("rows of semantics", await page.locator("#others tbody tr").count(), 7);
+  // CCBot on /private/press: the rules of `*`, which the five read differently.
+  await page.locator("#verdicts button").nth(5).click();
+  check("the line of CCBot", (await text(".line.decides")).includes("Allow: /private/press"), true);
+  check("differing semantics", (await page.locator("#others tbody td.disallowed").count()) > 0, true);
+  // A line number leads to its line.
+  await page.locator("#why [data-line]").first().press("Enter");
+  check("focus on a line", await page.evaluate(() => document.activeElement.id), "line-2");
+  // Choices of the form.
+  await fill(page, { robots: "User-agent: *\nDisallow: /robots.txt\nDisallow: /%41", agents: "FooBot", urls: "/robots.txt\n/A" });
+  const verdicts = async () => (await page.locator("#verdicts button").allInnerTexts()).map(found => found.split("\n")[0]);
+  check("Google's parser", await verdicts(), ["✕ Disallowed", "✓ Allowed"]);
+  await page.check("[name=profile][value=rfc9309]");
+  await finished(page);
+  check("RFC 9309", await verdicts(), ["✓ Allowed", "✕ Disallowed"]);
+  await fill(page, { robots: "User-agent: MJ12bot\nDisallow: /", agents: "MJ12bot", urls: "/" });
+  check("extended names", await verdicts(), ["✕ Disallowed"]);
+  await page.check("[name=match][value=google]");
+  await finished(page);
+  check("Google's names", await verdicts(), ["✓ Allowed"]);
+  await page.selectOption("#known", "CCBot");
+  await finished(page);
+  check("an added agent", await page.inputValue("#agents"), "MJ12bot, CCBot");
+  // An error of one agent, findings, and preferences.
+  await fill(page, { agents: "GPTBot, a:b:", robots: "User-agent: *\nDissallow: /\nContent-Usage: train-ai=n" });
+  check("a wrong agent", await page.locator("#verdicts .error").count(), 1);
+  check("findings", (await text("#findings")).includes("misspelt-field"), true);
+  check("preferences", (await text("#why")).includes("line 3"), true);
+  await page.selectOption("#example", "Mistakes");
+  await finished(page);
+  check("the second example", (await page.locator("#findings li").count()) > 5, true);
+  // A file keeps its bytes: lone carriage returns end lines, and are findings.
+  await page.setInputFiles("#file", { name: "robots.txt", mimeType: "text/plain",
+    buffer: Buffer.from("User-agent: *\rDisallow: /\xff", "latin1") });
+  await finished(page);
+  check("bytes of a file", (await text("#findings")).includes("carriage-return"), true);
+  await fill(page, { robots: "", agents: "", urls: "" });
+  check("no input", (await text("#status")).startsWith("Enter an agent and a URL"), true);
+  await closed(page, "page");
+}
+
+async function checkHostile() {
+  const page = await opened();
+  const markup = "<script>hacked=1</script><img src=x onerror=hacked=1><svg onload=hacked=1>\u202e\u0007";
+  await fill(page, {
+    robots: `User-agent: ${markup}\nUser-agent: *\nDisallow: /${markup}\nLicense: ${markup}\nSitemap: ${markup}\n${markup}: x\n`,
+    agents: `${markup}, a"onclick="hacked=1`,
+    urls: `https://e.example/${markup}\njavascript:hacked=1`,
+  });
+  check("the text is shown", (await page.textContent("#lines")).includes("<script>hacked=1</script>"), true);
+  check("no markup", await page.locator("main :is(script, img, svg)").count(), 0);
+  check("no script ran", await page.evaluate(() => typeof hacked), "undefined");
+
+  // A file of 500 KB, 1,000 URLs and three agents. The page must answer while it is judged.
+  let robots = "User-agent: *\n";
+  for (let i = 0; robots.length < 500_000; i++) robots += `Disallow: /*a*${i}/b\n`;
+  const urls = Array.from({ length: 1000 }, (_, i) => `https://e.example/a${i}/${i}/b`).join("\n");
+  await page.evaluate(() => {
+    globalThis.longest = 0;
+    let last = performance.now();
+    const tick = () => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+      setTimeout(tick, 0);
+    };
+    tick();
+  });
+  const start = Date.now();
+  await page.evaluate(([robots, urls]) => {
+    document.getElementById("robots").value = robots;
+    document.getElementById("urls").value = urls;
+    document.getElementById("agents").value = "GPTBot, Googlebot, CCBot";
+    document.getElementById("robots").dispatchEvent(new Event("input", { bubbles: true }));
+  }, [robots, urls]);
+  await page.waitForFunction(() => run.answers.length > 0 && run.answers.length < 3000);
+  const first = Date.now() - start;
+  // An edit in the middle of it is answered at once.
+  await page.fill("#urls", "/a1/1/b");
+  const edited = Date.now();
+  await page.waitForFunction(() => run.urls.length === 1 && run.answers.length === 3);
+  const answered = Date.now() - edited;
+  await page.fill("#urls", urls);
+  const again = Date.now();
+  await page.waitForFunction(() => run.answers.length === 3000, null, { timeout: 120_000 });
+  const all = Date.now() - again;
+  await page.waitForFunction(() => run.isDone, null, { timeout: 120_000 });
+  const lint = Date.now() - again - all;
+  const longest = Math.round(await page.evaluate(() => longest));
+  console.log(`500 KB, 1,000 URLs, 3 agents: first answers after ${first} ms, an edit after ${answered} ms, ` +
+    `all after ${all} ms, findings ${lint} ms later; the page was never busy for more than ${longest} ms`);
+  check("an edit is answered soon", answered < 3000, true);
+  check("the page stays responsive", longest < 1000, true);
+  await closed(page, "hostile");
+}
+
+const SHAPES = {
+  light: { viewport: { width: 1280, height: 1500 }, colorScheme: "light" },
+  dark: { viewport: { width: 1280, height: 1500 }, colorScheme: "dark" },
+  phone: { viewport: { width: 360, height: 780 }, colorScheme: "light", isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
+  "phone-dark": { viewport: { width: 360, height: 780 }, colorScheme: "dark", isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
+};
+
+async function checkShapes() {
+  for (const [name, options] of Object.entries(SHAPES)) {
+    const page = await opened(options);
+    for (const example of ["Where parsers disagree", "No training of AI models", "Mistakes"]) {
+      await page.selectOption("#example", example);
+      await finished(page);
+      await page.locator("#verdicts button").nth(2).click();
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      check(`${name}, ${example}: width`, width <= options.viewport.width, true);
+      await page.evaluate(axe);
+      const found = await page.evaluate(async () => (await axe.run()).violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(node => node.html.slice(0, 100)).slice(0, 3).join(" | ")}`));
+      check(`${name}, ${example}: accessibility`, found, []);
+      if (pictures) {
+        const file = path.join(pictures, `${name}-${example.split(" ")[0].toLowerCase()}.png`);
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.screenshot({ path: file, fullPage: true });
+      }
+    }
+    await closed(page, name);
+  }
+}
+
+await checkCases();
+console.log(`${checked} expectations of ${cases.rules.length} cases of verdicts and preferences, ` +
+  `${cases.lint.length} of lint and ${cases.originals.length} questions to other parsers`);
+const ofCases = checked;
+await checkPage();
+await checkHostile();
+await checkShapes();
+console.log(`${checked - ofCases} expectations of the page`);
+await browser.close();
+if (failures.length) {
+  console.error(failures.slice(0, 40).join("\n"));
+  console.error(`${failures.length} of ${checked} expectations failed`);
+  process.exit(1);
+}
