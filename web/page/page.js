@@ -10,7 +10,7 @@ const LONG_LINE = 1000;
 
 const EXAMPLES = {
   "Where parsers disagree": {
-    robots: `# Four lines that parsers read in different ways.
+    robots: `# Parsers read these lines in different ways.
 User-agent: *
 Disallow: /private
 Allow: /private/press
@@ -224,8 +224,9 @@ function showStatus({ answers, findings, urls, agents, text }) {
   byId("status").textContent = parts.join(" · ");
 }
 
-const othersOf = answer => answer.error ? [] : [answer.other_profile, ...answer.others];
-const differs = answer => othersOf(answer).some(other => other.verdict !== answer.verdict);
+/** The verdicts of the other profile and of the other semantics. */
+const othersOf = answer => answer.error ? [] : [answer.other_profile, ...answer.others.map(other => other.verdict)];
+const differs = answer => othersOf(answer).some(verdict => verdict !== answer.verdict);
 
 // --- verdicts ---
 
@@ -259,7 +260,7 @@ function addVerdicts(current, urls, answers) {
 
 function verdictButton(answer, index) {
   if (answer.error) return element("span", { class: "error" }, answer.error);
-  const others = othersOf(answer).filter(other => other.verdict !== answer.verdict).length;
+  const others = othersOf(answer).filter(verdict => verdict !== answer.verdict).length;
   const button = element("button", { type: "button", class: `verdict ${answer.verdict}`, "data-index": index,
     "aria-pressed": "false" }, word(answer.verdict));
   button.append(element("small", {}, answer.rule ? `line ${answer.rule.line}` : "no rule"));
@@ -280,6 +281,7 @@ function select(current, index, isChosen) {
   byId("verdicts").querySelector(`[data-index="${index}"]`)?.setAttribute("aria-pressed", "true");
   showWhy(answer);
   showOthers(current, answer);
+  showOtherLine(current, answer);
   showLines(current);
   if (isChosen) byId("status").textContent = `${answer.agent}, ${answer.url}: ${sentence(answer)}`;
 }
@@ -330,7 +332,7 @@ function preferences(found) {
   const stated = ["train-ai", "search"].filter(key => found[key] === "y" || found[key] === "n");
   if (stated.length) list.append(element("li", {}, "Content-Usage: ", stated.map(key => `${key}=${found[key]}`).join(", "), ...at(found.usage_lines)));
   if (found["train-ai"] === null && found.usage_lines.length) {
-    list.append(element("li", {}, "Content-Usage does not apply, because the agent may not fetch the URL"));
+    list.append(element("li", {}, "Content-Usage does not apply, because the agent may not fetch the URL:", ...at(found.usage_lines)));
   }
   const signals = Object.entries(found["content-signal"]).map(([key, value]) => `${key}=${value}`);
   if (signals.length) list.append(element("li", {}, "Content-Signal: ", signals.join(", "), ...at(found.signal_lines)));
@@ -340,21 +342,34 @@ function preferences(found) {
 
 // --- other semantics ---
 
+const otherProfile = ({ profile }) => profile === "google" ? "rfc9309" : "google";
+
+/** Asks for the line that decides by the other profile. A verdict needs less time than a line. */
+async function showOtherLine(current, { agent, url }) {
+  const profile = otherProfile(current);
+  const question = { ask: "judge", profile, agent_match: current.agent_match, agents: [agent], urls: [url] };
+  const index = current.selected;
+  const answer = await ask(question).catch(() => null);
+  const isShown = run === current && current.selected === index;
+  const line = answer?.answers?.[0]?.rule?.line;
+  if (isShown && line) byId("other-line").replaceChildren(lineButton(line));
+}
+
 function showOthers(current, answer) {
-  const other = current.profile === "google" ? "rfc9309" : "google";
+  const other = otherProfile(current);
   const rows = [
     { name: PROFILES[current.profile], source: "the chosen profile", found: { verdict: answer.verdict, line: answer.rule?.line } },
-    { name: PROFILES[other], source: "the other profile", found: answer.other_profile },
+    { name: PROFILES[other], source: "the other profile", found: { verdict: answer.other_profile }, id: "other-line" },
     ...about.semantics.map((semantics, index) => ({ ...semantics, found: answer.others[index] })),
   ];
   const body = element("tbody");
-  for (const { name, source, found } of rows) {
+  for (const { name, source, found, id } of rows) {
     const line = found.line ? lineButton(found.line) : "no rule";
-    const same = found.verdict === answer.verdict ? "" : " differs";
+    const same = found.verdict === answer.verdict ? [] : [element("strong", {}, "differs")];
     body.append(element("tr", {},
       element("th", { scope: "row" }, name, element("small", {}, source)),
-      element("td", { class: found.verdict }, word(found.verdict), element("strong", {}, same)),
-      element("td", {}, line)));
+      element("td", { class: found.verdict }, word(found.verdict), ...same),
+      element("td", id ? { id } : {}, line)));
   }
   const head = ["Semantics", "Verdict", "Line"].map(title => element("th", { scope: "col" }, title));
   const rules = element("dl");
@@ -370,7 +385,10 @@ function showOthers(current, answer) {
 // --- the file ---
 
 /** Splits as the parser does: CR, LF and CR LF end a line. */
-const linesOf = text => text.split(/\r\n|\r|\n/);
+function linesOf(text) {
+  const lines = text.split(/\r\n|\r|\n/);
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}
 
 function notesByLine(current) {
   const notes = new Map();
@@ -440,13 +458,17 @@ document.addEventListener("click", event => {
 
 // --- findings ---
 
+/** The parts of a message: those in backquotes are code. */
+const withCode = message =>
+  message.split("`").map((part, index) => index % 2 ? element("code", {}, part) : part);
+
 function showFindings({ findings }, facts) {
   const list = element("ul");
   for (const finding of findings.slice(0, MAX_FINDINGS)) {
     list.append(element("li", { class: `${finding.severity}-finding` },
       element("strong", {}, finding.severity), " · ", element("code", {}, finding.code), " · ", lineButton(finding.line),
-      element("div", {}, finding.message),
-      element("div", { class: "help" }, finding.help)));
+      element("div", {}, ...withCode(finding.message)),
+      element("div", { class: "help" }, ...withCode(finding.help))));
   }
   const parts = [];
   if (!findings.length) parts.push(element("p", {}, "None: the file has no mistakes that robosieve knows."));

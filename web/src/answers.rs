@@ -2,7 +2,7 @@
 
 use crate::semantics::{Judgement, Line, SEMANTICS, lines_of, path_of};
 use robosieve::crawlers::KnownAgent;
-use robosieve::judge::{ExplainedRobots, Reason, explain};
+use robosieve::judge::{ExplainedRobots, Reason};
 use robosieve::lint::lint;
 use robosieve::robots::BodyFacts;
 use robosieve::{Agent, AgentMatch, Profile, Robots, Verdict};
@@ -36,7 +36,8 @@ impl Tester {
     /// * `lint`: the findings, with the keys of `robosieve lint --json`.
     /// * `judge`: the answers to each URL of `urls` for each agent of `agents`, with `profile` and
     ///   `agent_match`. An answer has the keys of `robosieve check --robots --json`, and two more:
-    ///   `other_profile` and `others`, the judgements by the other profile and by [`SEMANTICS`].
+    ///   `other_profile`, the verdict by the other profile, and `others`, the judgements by
+    ///   [`SEMANTICS`].
     ///
     /// Any other text gives an object with the key `error`.
     pub fn answer(&self, question: &[u8]) -> Value {
@@ -91,11 +92,8 @@ impl Tester {
                 };
                 let url = url.as_bytes();
                 let mut answer = explained.to_json(&agent, agent_match, url, false);
-                let by_other = explain(other.parsed(), &agent, agent_match, url);
-                answer["other_profile"] = judgement(Judgement {
-                    allowed: by_other.verdict == Verdict::Allowed,
-                    line: by_other.deciding.map_or(0, |rule| rule.line),
-                });
+                let allowed = other.parsed().allows_with(&agent, agent_match, url);
+                answer["other_profile"] = verdict(allowed).into();
                 answer["others"] = self.by_other_semantics(&agent, url);
                 answers.push(answer);
             }
@@ -117,13 +115,16 @@ impl Tester {
 
 /// A judgement in JSON. No line decides if the URL is allowed by default.
 fn judgement(judgement: Judgement) -> Value {
-    let verdict = if judgement.allowed {
-        Verdict::Allowed
-    } else {
-        Verdict::Disallowed
-    };
     let line = Some(judgement.line).filter(|line| *line > 0);
-    json!({ "verdict": verdict.name(), "line": line })
+    json!({ "verdict": verdict(judgement.allowed), "line": line })
+}
+
+fn verdict(allowed: bool) -> &'static str {
+    if allowed {
+        Verdict::Allowed.name()
+    } else {
+        Verdict::Disallowed.name()
+    }
 }
 
 fn texts<'v>(value: &'v Value, key: &str) -> Result<Vec<&'v str>, String> {
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(answers[0]["verdict"], "allowed");
         assert_eq!(answers[0]["rule"]["line"], 3);
         assert_eq!(answers[0]["losers"][0]["reason"], "shorter");
-        assert_eq!(answers[0]["other_profile"]["line"], 3);
+        assert_eq!(answers[0]["other_profile"], "allowed");
         assert_eq!(answers[0]["others"].as_array().unwrap().len(), 5);
         assert_eq!(
             answers[0]["others"][0],

@@ -5,6 +5,8 @@
 //! choice of the rule of its model. They leave out what hardly any file has, such as escapes that
 //! are not UTF-8. `scripts/check-web` compares those whose model it can run.
 
+use std::borrow::Cow;
+
 /// A semantics, with its source.
 pub struct Semantics {
     /// A short name.
@@ -118,14 +120,14 @@ pub fn path_of(url: &str) -> String {
 
 /// A rule of a group.
 #[derive(Clone, Debug)]
-struct Rule {
+struct Rule<'l> {
     line: u32,
     allow: bool,
-    path: String,
+    path: Cow<'l, str>,
 }
 
-impl Rule {
-    fn new(line: &Line, allow: bool, path: impl Into<String>) -> Self {
+impl<'l> Rule<'l> {
+    fn new(line: &Line, allow: bool, path: impl Into<Cow<'l, str>>) -> Self {
         Self {
             line: line.number,
             allow,
@@ -143,14 +145,14 @@ impl Rule {
 
 /// User-agent lines, and the rules below them.
 #[derive(Clone, Debug, Default)]
-struct Group {
-    names: Vec<String>,
-    rules: Vec<Rule>,
+struct Group<'l> {
+    names: Vec<&'l str>,
+    rules: Vec<Rule<'l>>,
 }
 
-impl Group {
+impl Group<'_> {
     fn is_global(&self) -> bool {
-        self.names.iter().any(|name| name == "*")
+        self.names.contains(&"*")
     }
 
     /// Whether one of its names occurs in the agent's name.
@@ -185,7 +187,7 @@ fn first_match_without_wildcards(lines: &[Line], agent: &str, path: &str) -> Jud
                     groups.push(std::mem::take(&mut open));
                     has_rule = false;
                 }
-                open.names.push(line.value.clone());
+                open.names.push(&line.value);
                 has_agent = true;
             }
             field @ ("allow" | "disallow") if has_agent => {
@@ -218,7 +220,8 @@ fn first_match_without_wildcards(lines: &[Line], agent: &str, path: &str) -> Jud
     ALLOWED_BY_DEFAULT
 }
 
-/// `robotexclusionrulesparser`. Both sides are compared without escapes, except that of the slash.
+/// `robotexclusionrulesparser`. Both sides are compared without escapes, except that of the slash. It
+/// reads the end of a field only: `x-disallow` is `disallow`.
 fn first_match_with_wildcards(lines: &[Line], agent: &str, path: &str) -> Judgement {
     let mut groups: Vec<Group> = Vec::new();
     let mut open: Option<Group> = None;
@@ -228,13 +231,22 @@ fn first_match_with_wildcards(lines: &[Line], agent: &str, path: &str) -> Judgem
             groups.extend(open.take());
             is_after_agent = false;
         }
-        match line.field.as_str() {
+        let fields = [
+            "user-agent",
+            "useragent",
+            "disallow",
+            "allow",
+            "sitemap",
+            "crawl-delay",
+        ];
+        let field = fields.iter().find(|field| line.field.ends_with(**field));
+        match field.copied().unwrap_or_default() {
             "user-agent" | "useragent" => {
                 if !is_after_agent {
                     groups.extend(open.replace(Group::default()));
                 }
                 if let Some(group) = open.as_mut().filter(|_| !line.value.is_empty()) {
-                    group.names.push(line.value.clone());
+                    group.names.push(&line.value);
                 }
                 is_after_agent = true;
             }
@@ -242,7 +254,7 @@ fn first_match_with_wildcards(lines: &[Line], agent: &str, path: &str) -> Judgem
                 if let Some(group) = &mut open {
                     group
                         .rules
-                        .push(Rule::new(line, field == "allow", &line.value));
+                        .push(Rule::new(line, field == "allow", &*line.value));
                 }
                 is_after_agent = false;
             }
@@ -306,10 +318,10 @@ fn disallow_only(lines: &[Line], agent: &str, path: &str) -> Judgement {
                 has_rule = true;
                 // Rules before any user-agent line count as those of `*`.
                 is_global |= !has_agent;
-                let path = match line.value.as_str() {
-                    value if value.is_empty() || value.starts_with('/') => value.to_owned(),
+                let path: Cow<'_, str> = match line.value.as_str() {
+                    value if value.is_empty() || value.starts_with('/') => value.into(),
                     value if value.contains("://") => continue,
-                    value => format!("/{value}"),
+                    value => format!("/{value}").into(),
                 };
                 let rule = Rule::new(line, false, path);
                 match &mut own {
@@ -322,7 +334,7 @@ fn disallow_only(lines: &[Line], agent: &str, path: &str) -> Judgement {
         }
     }
     for rule in own.unwrap_or(global) {
-        if rule.path.is_empty() || path.starts_with(&rule.path) {
+        if rule.path.is_empty() || path.starts_with(&*rule.path) {
             return rule.decides(rule.path.is_empty());
         }
     }
@@ -377,7 +389,7 @@ fn longest_match_without_wildcards(lines: &[Line], agent: &str, path: &str) -> J
     for rule in &groups[*group].rules {
         let rank = (rule.path.len(), rule.allow);
         if !rule.path.is_empty()
-            && path.starts_with(&rule.path)
+            && path.starts_with(&*rule.path)
             && best.is_none_or(|best| rank > (best.path.len(), best.allow))
         {
             best = Some(rule);
@@ -400,17 +412,17 @@ fn longest_name(lines: &[Line], agent: &str, path: &str) -> Judgement {
                     has_rule = false;
                 }
                 if let Some(group) = groups.last_mut() {
-                    group.names.push(word.to_lowercase());
+                    group.names.push(word);
                 }
             }
             field @ ("allow" | "disallow") => {
-                let path = if word.starts_with(['/', '*']) {
-                    word.to_owned()
+                let path = word.trim_end_matches('*');
+                let path: Cow<'_, str> = if word.starts_with(['/', '*']) {
+                    path.into()
                 } else {
-                    format!("/{word}")
+                    format!("/{path}").into()
                 };
                 if let Some(group) = groups.last_mut() {
-                    let path = path.trim_end_matches('*');
                     group.rules.push(Rule::new(line, field == "allow", path));
                     has_rule = true;
                 }
@@ -419,19 +431,23 @@ fn longest_name(lines: &[Line], agent: &str, path: &str) -> Judgement {
         }
     }
     groups.retain(|group| !group.rules.is_empty());
-    let names = groups.iter().flat_map(|group| &group.names);
-    let longest = names
-        .filter(|name| *name != "*" && agent.starts_with(name.as_str()))
-        .max_by_key(|name| name.len());
-    let name = longest.map_or("*", String::as_str);
+    let longest = groups
+        .iter()
+        .flat_map(|group| &group.names)
+        .map(|name| name.to_lowercase())
+        .filter(|name| name != "*" && agent.starts_with(name.as_str()))
+        .max_by_key(String::len);
+    let name = longest.unwrap_or_else(|| "*".to_owned());
     let mut best: Option<(usize, &Rule)> = None;
     for group in groups
         .iter()
-        .filter(|group| group.names.iter().any(|own| own == name))
+        .filter(|group| group.names.iter().any(|own| own.to_lowercase() == name))
     {
         for rule in &group.rules {
-            let (is_match, length) = unanchored_match(&rule.path, path);
-            if is_match && best.map_or(0, |(longest, _)| longest) < length {
+            let longest = best.map_or(0, |(longest, _)| longest);
+            if let Some(length) =
+                unanchored_length(&rule.path, path).filter(|length| *length > longest)
+            {
                 best = Some((length, rule));
             }
         }
@@ -439,20 +455,18 @@ fn longest_name(lines: &[Line], agent: &str, path: &str) -> Judgement {
     best.map_or(ALLOWED_BY_DEFAULT, |(_, rule)| rule.decides(rule.allow))
 }
 
-/// Whether a rule matches a path, and its length. A rule with a wildcard is a regular expression
-/// without `^`, so it matches anywhere, and the escapes of the expression count in its length.
-fn unanchored_match(rule: &str, path: &str) -> (bool, usize) {
+/// The length of a rule if it matches a path. A rule with a wildcard is a regular expression without
+/// `^`, so it matches anywhere, and the escapes of the expression count in its length.
+fn unanchored_length(rule: &str, path: &str) -> Option<usize> {
     if !rule.contains(['*', '$']) {
-        return (path.starts_with(rule), rule.len());
+        return path.starts_with(rule).then_some(rule.len());
     }
+    let pattern = rule.strip_suffix('$').unwrap_or(rule).as_bytes();
+    let is_anchored = pattern.len() < rule.len();
+    let is_match =
+        (0..=path.len()).any(|start| matches(pattern, is_anchored, &path.as_bytes()[start..]));
     let escapes = rule.chars().filter(|c| r"\.+?()|[]{}^*".contains(*c));
-    let length = rule.len() + escapes.count();
-    let (pattern, is_anchored) = match rule.strip_suffix('$') {
-        Some(pattern) => (pattern, true),
-        None => (rule, false),
-    };
-    let pattern = [b"*", pattern.as_bytes()].concat();
-    (matches(&pattern, is_anchored, path.as_bytes()), length)
+    is_match.then(|| rule.len() + escapes.count())
 }
 
 /// Whether a pattern matches the start of a path, or all of it. `*` stands for any bytes.
@@ -488,7 +502,10 @@ fn find(text: &[u8], searched: &[u8]) -> Option<usize> {
 }
 
 /// The bytes of a text without percent-escapes, except those of the characters in `kept`.
-fn unescaped(text: &str, kept: &str) -> Vec<u8> {
+fn unescaped<'t>(text: &'t str, kept: &str) -> Cow<'t, [u8]> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text.as_bytes());
+    }
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -501,13 +518,18 @@ fn unescaped(text: &str, kept: &str) -> Vec<u8> {
                 bytes.push(code);
                 rest = &after[2..];
             }
+            // An escape that is kept has upper-case digits.
+            None if code.is_some() && *first == b'%' => {
+                bytes.extend(format!("%{}", hex.unwrap_or_default().to_uppercase()).bytes());
+                rest = &after[2..];
+            }
             None => {
                 bytes.push(*first);
                 rest = after;
             }
         }
     }
-    bytes
+    Cow::Owned(bytes)
 }
 
 #[cfg(test)]

@@ -168,6 +168,7 @@ async function checkPage() {
   // A file keeps its bytes: lone carriage returns end lines, and are findings.
   await page.setInputFiles("#file", { name: "robots.txt", mimeType: "text/plain",
     buffer: Buffer.from("User-agent: *\rDisallow: /\xff", "latin1") });
+  await page.waitForFunction(() => fileBytes && run.body === fileBytes);
   await finished(page);
   check("bytes of a file", (await text("#findings")).includes("carriage-return"), true);
   await fill(page, { robots: "", agents: "", urls: "" });
@@ -193,38 +194,42 @@ async function checkHostile() {
   const urls = Array.from({ length: 1000 }, (_, i) => `https://e.example/a${i}/${i}/b`).join("\n");
   await page.evaluate(() => {
     globalThis.longest = 0;
-    let last = performance.now();
-    const tick = () => {
-      const now = performance.now();
-      longest = Math.max(longest, now - last);
-      last = now;
-      setTimeout(tick, 0);
-    };
-    tick();
+    const observer = new PerformanceObserver(list => {
+      for (const task of list.getEntries()) longest = Math.max(longest, Math.round(task.duration));
+    });
+    observer.observe({ entryTypes: ["longtask"] });
   });
+  /** Sets texts of the form in one step, as a paste does. */
+  const paste = texts => page.evaluate(texts => {
+    for (const [id, text] of Object.entries(texts)) document.getElementById(id).value = text;
+    document.getElementById("urls").dispatchEvent(new Event("input", { bubbles: true }));
+  }, texts);
   const start = Date.now();
-  await page.evaluate(([robots, urls]) => {
-    document.getElementById("robots").value = robots;
-    document.getElementById("urls").value = urls;
-    document.getElementById("agents").value = "GPTBot, Googlebot, CCBot";
-    document.getElementById("robots").dispatchEvent(new Event("input", { bubbles: true }));
-  }, [robots, urls]);
+  await paste({ robots, urls, agents: "GPTBot, Googlebot, CCBot" });
   await page.waitForFunction(() => run.answers.length > 0 && run.answers.length < 3000);
   const first = Date.now() - start;
+  const pasting = await page.evaluate(() => {
+    const pasting = longest;
+    longest = 0;
+    return pasting;
+  });
   // An edit in the middle of it is answered at once.
-  await page.fill("#urls", "/a1/1/b");
   const edited = Date.now();
+  await paste({ urls: "/a1/1/b" });
   await page.waitForFunction(() => run.urls.length === 1 && run.answers.length === 3);
   const answered = Date.now() - edited;
-  await page.fill("#urls", urls);
+  // Some hundred answers show the rate; all would take a minute.
   const again = Date.now();
-  await page.waitForFunction(() => run.answers.length === 3000, null, { timeout: 120_000 });
-  const all = Date.now() - again;
-  await page.waitForFunction(() => run.isDone, null, { timeout: 120_000 });
-  const lint = Date.now() - again - all;
-  const longest = Math.round(await page.evaluate(() => longest));
-  console.log(`500 KB, 1,000 URLs, 3 agents: first answers after ${first} ms, an edit after ${answered} ms, ` +
-    `all after ${all} ms, findings ${lint} ms later; the page was never busy for more than ${longest} ms`);
+  await paste({ urls });
+  await page.waitForFunction(() => run.urls.length === 1000 && run.answers.length >= 450, null, { timeout: 120_000 });
+  const each = Math.round((Date.now() - again) / await page.evaluate(() => run.answers.length));
+  await paste({ urls: "/" });
+  const last = Date.now();
+  await page.waitForFunction(() => run.urls.length === 1 && run.isDone, null, { timeout: 120_000 });
+  const lint = Date.now() - last;
+  const longest = await page.evaluate(() => longest);
+  console.log(`500 KB, 1,000 URLs, 3 agents: first answers after ${first} ms, ${each} ms per answer, an edit after ${answered} ms, ` +
+    `findings after ${lint} ms; the page is busy for ${pasting} ms to paste, then never for more than ${longest} ms`);
   check("an edit is answered soon", answered < 3000, true);
   check("the page stays responsive", longest < 1000, true);
   await closed(page, "hostile");

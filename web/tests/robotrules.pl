@@ -10,7 +10,8 @@ local $^W = 0;
 my @answers;
 for my $question (@{ decode_json(<STDIN>) }) {
     my $rules = WWW::RobotRules->new($question->{agent});
-    $rules->parse('https://e.example/robots.txt', $question->{body});
+    my ($origin) = $question->{url} =~ m{^(\w+://[^/?]*)};
+    $rules->parse("$origin/robots.txt", $question->{body});
     push @answers, $rules->allowed($question->{url}) > 0 ? 1 : 0;
 }
 print encode_json(\@answers);
