@@ -43,7 +43,7 @@ Disallow: /
 
 License: https://shop.example/license.xml
 `,
-    agents: "GPTBot, Googlebot, CCBot",
+    agents: "Googlebot, GPTBot, CCBot",
     urls: `https://shop.example/shoes
 https://shop.example/cart`,
   },
@@ -317,7 +317,7 @@ function showWhy(answer) {
     add("Loses: ", lineButton(loser.line), ": ", code(loser.text), ` ${REASONS[loser.reason] ?? loser.reason} (length ${loser.length})`);
   }
   if (answer.not_matching) add(`${plural(answer.not_matching, "rule")} of the groups ${answer.not_matching === 1 ? "does" : "do"} not match.`);
-  add("Compared: ", code(answer.path));
+  add("Compared with the rules: ", code(answer.path));
   byId("why").replaceChildren(
     element("p", {}, element("strong", { class: answer.verdict }, word(answer.verdict)), " for ", element("strong", {}, answer.agent), ": ", code(answer.url)),
     list,

@@ -248,7 +248,7 @@ async function checkShapes() {
     for (const example of ["Where parsers disagree", "No training of AI models", "Mistakes"]) {
       await page.selectOption("#example", example);
       await finished(page);
-      await page.locator("#verdicts button").nth(2).click();
+      await page.locator("#verdicts button").nth(5).click();
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       check(`${name}, ${example}: width`, width <= options.viewport.width, true);
       await page.evaluate(axe);
@@ -261,6 +261,11 @@ async function checkShapes() {
         await page.screenshot({ path: file, fullPage: true });
       }
     }
+    const long = "x".repeat(600);
+    await fill(page, { robots: `User-agent: ${long}\nDisallow: /${long}\nLicense: https://${long}/`, agents: `${long}, a b c`,
+      urls: `https://e.example/${long}` });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(`${name}, long texts: width`, wide <= options.viewport.width, true);
     await closed(page, name);
   }
 }
