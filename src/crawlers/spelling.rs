@@ -25,8 +25,8 @@ static TOKENS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 });
 
 /// The crawler of the registry that a name is close to without being its token: the name is
-/// probably a misspelling. The measure is that of [`SpellCheck`](crate::census::SpellCheck), with less tolerance in two cases:
-/// names that differ in a part after a `-` only, and short names ([`is_likely_typo`]).
+/// probably a misspelling. The measure is that of the census, with less tolerance in two cases: names
+/// that differ in a part after a `-` only, and short names ([`is_likely_typo`]).
 ///
 /// Cost: a comparison with each token of the registry.
 pub(crate) fn close_crawler(name: &str) -> Option<&'static KnownAgent> {

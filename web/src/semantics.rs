@@ -220,8 +220,8 @@ fn first_match_without_wildcards(lines: &[Line], agent: &str, path: &str) -> Jud
     ALLOWED_BY_DEFAULT
 }
 
-/// `robotexclusionrulesparser`. Both sides are compared without escapes, except that of the slash. It
-/// reads the end of a field only: `x-disallow` is `disallow`.
+/// `robotexclusionrulesparser`. Both sides are compared without escapes, except that of the slash.
+/// It reads the end of a field only: `x-disallow` is `disallow`.
 fn first_match_with_wildcards(lines: &[Line], agent: &str, path: &str) -> Judgement {
     let mut groups: Vec<Group> = Vec::new();
     let mut open: Option<Group> = None;
@@ -398,15 +398,14 @@ fn longest_match_without_wildcards(lines: &[Line], agent: &str, path: &str) -> J
     best.map_or(ALLOWED_BY_DEFAULT, |rule| rule.decides(rule.allow))
 }
 
-/// `temoto/robotstxt`. A value is one word.
+/// `temoto/robotstxt`. A value is one word. A crawl-delay and an empty rule end user-agent lines too.
 fn longest_name(lines: &[Line], agent: &str, path: &str) -> Judgement {
     let mut groups: Vec<Group> = Vec::new();
     let mut has_rule = false;
     for line in lines {
         let word = line.value.split([' ', '\t']).next().unwrap_or_default();
-        match line.field.as_str() {
-            _ if word.is_empty() => {}
-            "user-agent" | "useragent" => {
+        match line.field.trim_end() {
+            "user-agent" | "useragent" if !word.is_empty() => {
                 if has_rule || groups.is_empty() {
                     groups.push(Group::default());
                     has_rule = false;
@@ -415,22 +414,27 @@ fn longest_name(lines: &[Line], agent: &str, path: &str) -> Judgement {
                     group.names.push(word);
                 }
             }
-            field @ ("allow" | "disallow") => {
+            field @ ("allow" | "disallow" | "crawl-delay" | "crawldelay") => {
+                has_rule = true;
                 let path = word.trim_end_matches('*');
                 let path: Cow<'_, str> = if word.starts_with(['/', '*']) {
                     path.into()
                 } else {
                     format!("/{path}").into()
                 };
-                if let Some(group) = groups.last_mut() {
+                // A blank before the colon makes the colon the value.
+                let is_rule = matches!(line.field.as_str(), "allow" | "disallow");
+                if let Some(group) = groups.last_mut().filter(|_| is_rule && !word.is_empty()) {
                     group.rules.push(Rule::new(line, field == "allow", path));
-                    has_rule = true;
                 }
             }
             _ => {}
         }
     }
-    groups.retain(|group| !group.rules.is_empty());
+    // User-agent lines at the end of the file name no group.
+    if !has_rule {
+        groups.pop();
+    }
     let longest = groups
         .iter()
         .flat_map(|group| &group.names)
@@ -455,8 +459,8 @@ fn longest_name(lines: &[Line], agent: &str, path: &str) -> Judgement {
     best.map_or(ALLOWED_BY_DEFAULT, |(_, rule)| rule.decides(rule.allow))
 }
 
-/// The length of a rule if it matches a path. A rule with a wildcard is a regular expression without
-/// `^`, so it matches anywhere, and the escapes of the expression count in its length.
+/// The length of a rule if it matches a path. A rule with a wildcard is a regular expression
+/// without `^`, so it matches anywhere, and the escapes of the expression count in its length.
 fn unanchored_length(rule: &str, path: &str) -> Option<usize> {
     if !rule.contains(['*', '$']) {
         return path.starts_with(rule).then_some(rule.len());
