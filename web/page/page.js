@@ -378,7 +378,7 @@ function showOthers(current, answer) {
   }
   const isOpen = byId("others").querySelector("details")?.open;
   const details = element("details", isOpen ? { open: "" } : {}, element("summary", {}, "The rules of these semantics"), rules,
-    element("p", { class: "dim" }, "These are small models of the parsers. Crawlers that use them are many; the big search engines follow RFC 9309."));
+    element("p", { class: "dim" }, "These are small models of the parsers, not the parsers themselves."));
   byId("others").replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...head)), body), details);
 }
 

@@ -271,7 +271,7 @@ async function checkShapes() {
 }
 
 await checkCases();
-console.log(`${checked} expectations of ${cases.rules.length} cases of verdicts and preferences, ` +
+console.log(`${checked} expectations of ${cases.rules.length} cases of verdicts, paths and preferences, ` +
   `${cases.lint.length} of lint and ${cases.originals.length} questions to other parsers`);
 const ofCases = checked;
 await checkPage();
