@@ -9,6 +9,7 @@ mod bad_input;
 mod bench;
 mod captures;
 mod check;
+mod claims;
 mod command;
 mod commoncrawl;
 mod corpus;
