@@ -12,6 +12,7 @@ mod check;
 mod claims;
 mod command;
 mod commoncrawl;
+mod conformance;
 mod corpus;
 mod corruption;
 mod datasets;

@@ -1,0 +1,1 @@
+"""What `conformance/run` consists of: installing, asking, comparing, naming causes, and reporting."""
