@@ -151,7 +151,7 @@ def main() -> None:
     urls, texts, lines = read_urls(given.urls, given.limit, snapshot)
     if not urls:
         parser.error(f"{given.urls}: no URL has a robots.txt in {given.snapshot}")
-    print(f"{len(urls):,} URLs of {len(texts):,} origins with a robots.txt, from {lines:,} lines; agent {given.agent}")
+    print(f"{len(urls):,} URLs of {len(texts):,} origins with a robots.txt, from {lines:,} lines; agent {given.agent}\n")
 
     rows, expected = [], None
     directory = tempfile.TemporaryDirectory()
@@ -169,9 +169,9 @@ def main() -> None:
         rows.append((name, seconds * 1e9 / len(urls), sum(verdicts), agreed / len(urls)))
 
     first = rows[0][1]
-    print(f"{'way':44} {'ns per URL':>10} {'ratio':>8} {'allowed':>9} {'agreed':>8}")
+    print("| way | ns per URL | ratio | allowed | agrees |\n|---|---:|---:|---:|---:|")
     for name, each, allowed, share in rows:
-        print(f"{name:44} {each:10,.0f} {each / first:8,.1f} {allowed:9,} {share:8.2%}")
+        print(f"| {name} | {each:,.0f} | {each / first:,.1f} | {allowed:,} | {share:.2%} |")
 
 
 if __name__ == "__main__":

@@ -83,20 +83,21 @@ def timed(robosieve, snapshot, urls):
     begin, most = time.perf_counter(), 0.0
     with subprocess.Popen(command) as process:
         while process.poll() is None:
-            most = max(most, anonymous(process.pid))
+            most = max(most, memory(process.pid, ["RssAnon"])["RssAnon"])
             time.sleep(0.005)
         if process.returncode != 0:
             raise SystemExit(f"{command}: exit status {process.returncode}")
     return time.perf_counter() - begin, most
 
 
-def anonymous(pid):
+def memory(pid, names):
+    """Values of /proc/PID/status in MB, 0 if the process has ended."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
     except OSError:
-        return 0.0
-    found = re.search(r"RssAnon:\s+(\d+) kB", status)
-    return int(found[1]) / 1000 if found else 0.0
+        status = ""
+    found = {name: re.search(rf"{name}:\s+(\d+) kB", status) for name in names}
+    return {name: int(value[1]) / 1000 if value else 0.0 for name, value in found.items()}
 
 
 def rules():

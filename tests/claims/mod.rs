@@ -29,6 +29,7 @@ use std::fs;
 #[serde(deny_unknown_fields)]
 struct Page {
     claim: Vec<Claim>,
+    #[serde(default)]
     unrecorded: Vec<Unrecorded>,
     constant: Vec<Constant>,
 }

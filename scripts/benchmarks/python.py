@@ -1,0 +1,35 @@
+"""Times the ways to judge URLs in Python, next to the command line and to Protego."""
+
+import importlib.metadata
+import importlib.util
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+from . import data, record
+
+LINES = 1_000_000
+NOTE = (
+    "Processor time of one thread, the least of five runs (Protego: one run). Only URLs whose origins\n"
+    "have a robots.txt."
+)
+PACKAGES = ["robosieve", "pyarrow", "protego"]
+
+
+def run(real):
+    if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
+        print(f"python: skipped, {sys.executable} has no package {', '.join(missing)}")
+        return None
+    with tempfile.TemporaryDirectory() as place:
+        place = pathlib.Path(place)
+        robosieve = record.robosieve()
+        inputs = data.find(real, place) if real else data.make(place, LINES)
+        snapshot = place / "snapshot"
+        subprocess.run([robosieve, "compile", "-q", "-o", snapshot, inputs.archive], check=True)
+        compare = [sys.executable, record.ROOT / "python" / "bench" / "compare.py", snapshot]
+        options = ["--limit", str(LINES), "--program", robosieve]
+        tables = [f"**{name}**: {record.output(*compare, urls, *options)}" for name, urls in inputs.lists.items()]
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES[1:]]
+    return "\n\n".join([f"{NOTE}\nCPython {platform.python_version()}, {', '.join(versions)}.", *tables])
