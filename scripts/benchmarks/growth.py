@@ -5,9 +5,9 @@ import re
 import statistics
 import subprocess
 import tempfile
-import time
 
 from . import picture, record
+from .process import timed
 
 ORIGINS = [10_000, 100_000, 1_000_000, 10_000_000]
 URLS = 2_000_000
@@ -62,7 +62,7 @@ def measure(robosieve, webs):
             with urls.open("rb") as lines:
                 ones[origins].write_bytes(lines.readline())
         rounds = [
-            {n: (timed(robosieve, snapshot, urls), timed(robosieve, snapshot, ones[n])) for n, (snapshot, urls) in webs.items()}
+            {n: (filtered(robosieve, snapshot, urls), filtered(robosieve, snapshot, ones[n])) for n, (snapshot, urls) in webs.items()}
             for _ in range(RUNS + 1)
         ][1:]
     found = []
@@ -71,33 +71,15 @@ def measure(robosieve, webs):
         found.append({
             "origins": origins,
             "bytes": snapshot.stat().st_size,
-            "ns": statistics.median(whole[0] - start[0] for whole, start in runs) * 1e9 / URLS,
-            "anon": max(whole[1] for whole, _ in runs),
+            "ns": statistics.median(whole.seconds - start.seconds for whole, start in runs) * 1e9 / URLS,
+            "anon": max(whole.anonymous for whole, _ in runs),
         })
     return found
 
 
-def timed(robosieve, snapshot, urls):
-    """The duration of a run in seconds, and its maximum anonymous memory in MB."""
-    command = [robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", urls]
-    begin, most = time.perf_counter(), 0.0
-    with subprocess.Popen(command) as process:
-        while process.poll() is None:
-            most = max(most, memory(process.pid, ["RssAnon"])["RssAnon"])
-            time.sleep(0.005)
-        if process.returncode != 0:
-            raise SystemExit(f"{command}: exit status {process.returncode}")
-    return time.perf_counter() - begin, most
-
-
-def memory(pid, names):
-    """Values of /proc/PID/status in MB, 0 if the process has ended."""
-    try:
-        status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        status = ""
-    found = {name: re.search(rf"{name}:\s+(\d+) kB", status) for name in names}
-    return {name: int(value[1]) / 1000 if value else 0.0 for name, value in found.items()}
+def filtered(robosieve, snapshot, urls):
+    """A run on one thread."""
+    return timed([robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", urls])
 
 
 def rules():

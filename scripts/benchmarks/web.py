@@ -11,11 +11,9 @@ import re
 import statistics
 import subprocess
 import tempfile
-import threading
-import time
-from dataclasses import dataclass
 
-from . import growth, record
+from . import record
+from .process import timed
 
 URLS_PER_ORIGIN = 10
 # The archive of the partial re-crawl has a hundredth of the origins.
@@ -25,17 +23,6 @@ AGENTS = "GPTBot,CCBot,Googlebot"
 RUNS = 5
 # A look-up takes milliseconds.
 SHORT_RUNS = 15
-
-
-@dataclass
-class Run:
-    """What a command took. Memory is the maximum in MB; the second figure leaves out mapped files."""
-
-    seconds: float
-    processor: float
-    resident: float
-    anonymous: float
-    errors: str
 
 
 def run(real, webs=None, most=1_000_000):
@@ -109,32 +96,10 @@ def verification(robosieve, place, urls, snapshot, judge):
 
 
 def alternate(cases, count):
-    """Runs all commands in turn, after a warm-up, so that other load on the machine affects all of them."""
-    rounds = [{name: timed(command) for name, command in cases} for _ in range(count + 1)][1:]
+    """Runs all commands in turn, after a warm-up, so that other load on the machine affects all of them.
+    `check` answers no with status 1."""
+    rounds = [{name: timed(command, (0, 1)) for name, command in cases} for _ in range(count + 1)][1:]
     return {name: [one[name] for one in rounds] for name, _ in cases}
-
-
-def timed(command):
-    begin = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    memory, done = {"VmHWM": 0.0, "RssAnon": 0.0}, threading.Event()
-
-    def watch():
-        while not done.wait(0.01):
-            for name, found in growth.memory(process.pid, memory).items():
-                memory[name] = max(memory[name], found)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    errors = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - begin
-    done.set()
-    watcher.join()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
-        raise SystemExit(f"{command}: exit status {process.returncode}\n{errors}")
-    return Run(seconds, usage.ru_utime + usage.ru_stime, memory["VmHWM"], memory["RssAnon"], errors)
 
 
 def evict(*files):
