@@ -220,7 +220,7 @@ proptest! {
 
 #[test]
 fn listed_changes_are_of_paths_that_urls_can_have() {
-    // White space at the end of a URL is no part of its path, so `/$ ` is no example.
+    // White space at the end of a URL is not part of its path, so `/$ ` is not an example.
     let body = "user-agent: a\ndisallow: $ *\n";
     assert_listed_changes(body);
     let fixed = mended(body, true);
@@ -240,7 +240,7 @@ fn assert_listed_changes(body: &str) {
             None => vec![Profile::Google, Profile::Rfc9309],
         };
         for name in &change.agents {
-            // Some names of a file are no names that can be asked for.
+            // Some names of a file cannot be asked for.
             let Ok(agent) = name.parse::<Agent>() else {
                 continue;
             };

@@ -12,11 +12,13 @@ import subprocess
 import sys
 import time
 
+from campaigns.command import BINARY
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROJECT = ROOT.parent
 # Seconds for the questions about one file. A parser that needs longer gets each question alone.
 LIMIT = 10
-# So many questions of a file may each take LIMIT. The others then count as too slow, too.
+# This many questions of a file may each take LIMIT. Then the others count as too slow as well.
 SLOW_QUESTIONS = 1
 
 
@@ -104,10 +106,9 @@ class Installer:
 
     def command(self):
         """The command of this project."""
-        if named := os.environ.get("ROBOSIEVE"):
-            return pathlib.Path(named).resolve()
-        self.run("cargo", "build", "--release", "--locked", "--package", "robosieve-cli", cwd=PROJECT)
-        return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", PROJECT / "target")) / "release" / "robosieve"
+        if "ROBOSIEVE" not in os.environ:
+            self.run("cargo", "build", "--release", "--locked", "--package", "robosieve-cli", cwd=PROJECT)
+        return BINARY
 
     def javascript(self, contestant):
         # Node looks for packages above the module, so the modules are copied next to them.

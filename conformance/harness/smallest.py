@@ -2,15 +2,11 @@
 
 import base64
 import dataclasses
-import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"))
+from campaigns.shrinking import smallest
 
-from campaigns.shrinking import smallest  # noqa: E402
-
-from .questions import ORIGIN, is_normal  # noqa: E402
+from .questions import ORIGIN, is_normal
 
 # Probes for the lines of a file, and as many for what is in them. The best so far is the result when they
 # are used up.
@@ -51,8 +47,6 @@ def shrink(difference, reference, parser):
     path = difference.url.removeprefix(ORIGIN).encode()
     if not differs(body, agent, path):
         return difference
-    # The plainest of some texts, or the text itself.
-    plainest = lambda text, others, differs: next((one for one in others if one != text and differs(one)), text)  # noqa: E731
     path = plainest(path, [b"/", ESCAPE.sub(b"x", path)], lambda path: differs(body, agent, path))
     body = plainest(body, [LINE_END.sub(b"\n", body)], lambda body: differs(body, agent, path))
     lines = smallest(body.splitlines(keepends=True), lambda lines: differs(b"".join(lines), agent, path))
@@ -67,18 +61,30 @@ def shrink(difference, reference, parser):
     lines = body.splitlines(keepends=True)
     for number, line in enumerate(lines):
         key, colon, value = line.partition(b":")
-        if colon and len(value) <= 200 and b"agent" not in key.lower():
-            with_value = lambda value: [*lines[:number], key + colon + value, *lines[number + 1 :]]  # noqa: B023, E731
-            value_differs = lambda value: differs(b"".join(with_value(bytes(value))), agent, path)  # noqa: B023, E731
-            value = plainest(value, [VALUE.sub(b" /", value)], value_differs)
-            lines = with_value(bytes(smallest(list(value), value_differs)))
+        if not colon or len(value) > 200 or b"agent" in key.lower():
+            continue
+        before, after = b"".join(lines[:number]) + key + colon, b"".join(lines[number + 1 :])
+
+        def value_differs(value):
+            return differs(before + bytes(value) + after, agent, path)  # noqa: B023
+
+        value = plainest(value, [VALUE.sub(b" /", value)], value_differs)
+        lines[number] = key + colon + bytes(smallest(list(value), value_differs))
     body = b"".join(lines)
     path = plainest(path, [b"/"], lambda path: differs(body, agent, path))
     if is_normal(path):
-        keep = lambda parts: parts[:1] == [47] and is_normal(bytes(parts)) and differs(body, agent, bytes(parts))  # noqa: E731
-        path = bytes(smallest(list(path), keep))
+
+        def path_differs(path):
+            return path[:1] == b"/" and is_normal(path) and differs(body, agent, path)
+
+        path = bytes(smallest(list(path), lambda parts: path_differs(bytes(parts))))
     item = dataclasses.replace(difference.item, body=body)
     return dataclasses.replace(difference, item=item, agent=agent, url=ORIGIN + path.decode())
+
+
+def plainest(text, others, differs):
+    """The first of the other texts that shows the difference, or the text itself."""
+    return next((other for other in others if other != text and differs(other)), text)
 
 
 def has_group(body):
