@@ -32,8 +32,9 @@ def play(ask, options, number):
     if result.difference:
         name = ask.__module__.rpartition(".")[2]
         files = f" --files {shlex.quote(str(options.directory))}" if options.files else ""
+        kind = f" --kind {shlex.quote(options.kind)}" if options.kind else ""
         planted = " --self-test" if options.self_test else ""
-        again = f"scripts/differential {name} --seed {shlex.quote(options.seed)} --round {number}{files}{planted}"
+        again = f"scripts/differential {name} --seed {shlex.quote(options.seed)} --round {number}{files}{kind}{planted}"
         result.difference = f"# {again}\n{result.difference}"
     return result
 

@@ -28,6 +28,8 @@ except ImportError:
 
 SITES = 60
 FEW_RULES_SITES = 1000
+# How often a round is of a kind, and how many rules the files of such a round have.
+SHARE_BY_KIND = {"edges": 14, "few rules": 8, "short": 16, "long": 4, "busy": 1}
 RULES_BY_KIND = {
     "edges": grammar.RULES,
     "few rules": grammar.RULES[:5],
@@ -107,10 +109,11 @@ class Google:
         return letters
 
 
-def made_up(rng):
+def made_up(rng, kind=None):
     """Questions from the grammar: about some sites, many sites with few rules, a few long files, or more
     busy sites than a thread keeps."""
-    kind = rng.choice(["edges"] * 14 + ["few rules"] * 8 + ["short"] * 16 + ["long"] * 4 + ["busy"])
+    drawn = rng.choice([kind for kind, share in SHARE_BY_KIND.items() for _ in range(share)])
+    kind = kind or drawn
     agents, ways = grammar.agents(rng), None
     # Google's code needs 1.6 microseconds per line, so files of a few lines answer most questions. The ways
     # take longer than that, so a round of such files asks some of them.
@@ -335,7 +338,7 @@ def play(rng, directory, options, number):
     # Names of the grammar are misspelled on purpose.
     warnings.simplefilter("ignore")
     google = Google()
-    questions = real(rng, options.files, number) if options.files else made_up(rng)
+    questions = real(rng, options.files, number) if options.files else made_up(rng, options.kind)
     ways = Ways(directory, questions, google, options.self_test)
     counts = collections.Counter({"asked of Google's parser": google.asked})
     asked = list(ways.all().items())
