@@ -6,5 +6,7 @@ pub mod contestants;
 pub mod sites;
 pub mod table;
 
+// Some of it is for the benchmarks of the crate itself.
+#[allow(dead_code)]
 #[path = "../../common/mod.rs"]
 mod common;
