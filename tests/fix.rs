@@ -3,7 +3,7 @@
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use crate::generate::{AGENTS, ORIGIN, Random, config, robots_txt};
-use crate::lint::{SHARED_AGENTS, file_of_shared_groups};
+use crate::lint::effects::{SHARED_AGENTS, file_of_shared_groups};
 use crate::spec::{cases_dir, load};
 use proptest::prelude::*;
 use robosieve::lint::{Code, Fix, FixOptions, Fixable, apply, fix, lint};

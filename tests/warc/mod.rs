@@ -1,0 +1,215 @@
+//! `filter` and `annotate` on WARC, WET and WAT files: every record goes to one output with its
+//! bytes, and with its gzip member.
+
+mod mistakes;
+mod outputs;
+mod properties;
+
+use crate::command::{Ran, robosieve};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A record with this type, URL (unless it is empty) and block.
+fn record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
+    let target = if url.is_empty() {
+        String::new()
+    } else {
+        format!("WARC-Target-URI: {url}\r\n")
+    };
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\n{target}WARC-Date: 2026-03-04T05:06:07Z\r\n\
+         WARC-Record-ID: <urn:uuid:{kind}>\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    );
+    [head.as_bytes(), block, b"\r\n\r\n"].concat()
+}
+
+fn response(url: &str, block: &[u8]) -> Vec<u8> {
+    record(
+        "response",
+        url,
+        &[
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=x\r\n\r\n",
+            block,
+        ]
+        .concat(),
+    )
+}
+
+fn gz_at(text: &[u8], level: u32) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+    out.write_all(text).unwrap();
+    out.finish().unwrap()
+}
+
+fn gz(text: &[u8]) -> Vec<u8> {
+    gz_at(text, 6)
+}
+
+/// The text of all members.
+fn gunzip(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes)
+        .read_to_end(&mut text)
+        .unwrap();
+    text
+}
+
+/// The text of each member.
+fn members(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut texts = Vec::new();
+    while !bytes.is_empty() {
+        let (mut member, mut text) = (flate2::bufread::GzDecoder::new(bytes), Vec::new());
+        member.read_to_end(&mut text).unwrap();
+        bytes = member.into_inner();
+        texts.push(text);
+    }
+    texts
+}
+
+/// One of each: the text, and the letter of its output (`K` is the main output without a verdict).
+fn archive() -> Vec<(char, Vec<u8>)> {
+    vec![
+        ('K', record("warcinfo", "", b"software: none\r\n")),
+        (
+            'A',
+            record("request", "https://e.example/a", b"GET /a HTTP/1.1\r\n\r\n"),
+        ),
+        ('A', response("https://e.example/a", b"<p>a")),
+        (
+            'A',
+            record("metadata", "<https://e.example/a>", b"fetchTimeMs: 7\r\n"),
+        ),
+        (
+            'D',
+            record(
+                "request",
+                "https://e.example/x1",
+                b"GET /x1 HTTP/1.1\r\n\r\n",
+            ),
+        ),
+        ('D', response("https://e.example/x1", b"<p>x")),
+        (
+            'I',
+            record(
+                "response",
+                "dns:e.example",
+                b"20260304050607\ne.example. 1 IN A 192.0.2.1\n",
+            ),
+        ),
+        ('U', response("https://other.example/", b"")),
+        (
+            'A',
+            record(
+                "revisit",
+                "https://e.example/a",
+                b"HTTP/1.1 304 Not Modified\r\n\r\n",
+            ),
+        ),
+        ('I', record("metadata", "", b"x: y\r\n")),
+        (
+            'A',
+            record("resource", "https://e.example/b", &[0, 1, 0xff]),
+        ),
+        (
+            'D',
+            record("conversion", "https://e.example/x2", "t\u{e9}xt".as_bytes()),
+        ),
+    ]
+}
+
+/// The text of the records with these letters.
+fn of(letters: &str) -> Vec<Vec<u8>> {
+    archive()
+        .into_iter()
+        .filter(|(letter, _)| letters.contains(*letter))
+        .map(|(_, text)| text)
+        .collect()
+}
+
+fn all() -> Vec<Vec<u8>> {
+    of("KADUI")
+}
+
+fn gz_each(records: &[Vec<u8>]) -> Vec<u8> {
+    records
+        .iter()
+        .map(|record| gz(record))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(TempDir::new().unwrap());
+        fs::create_dir(place.0.path().join("robots")).unwrap();
+        place.write(
+            "robots/https_e.example.txt",
+            b"user-agent: *\ndisallow: /x\ncontent-usage: train-ai=n",
+        );
+        let ran = robosieve(
+            place.0.path(),
+            &["compile", "-q", "-o", "s.rsieve", "robots"],
+        );
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        place
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let verb = [&[args[0], "-s", "s.rsieve", "-a", "FooBot"], &args[1..]].concat();
+        robosieve(self.0.path(), &verb)
+    }
+
+    fn ok(&self, args: &[&str]) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+        ran
+    }
+
+    /// The message of a run that fails and writes nothing.
+    fn fails(&self, args: &[&str]) -> String {
+        let before = names(self.0.path());
+        let ran = self.run(args);
+        assert_eq!(
+            (ran.code, names(self.0.path())),
+            (Some(2), before),
+            "{args:?}: {}",
+            ran.stderr
+        );
+        ran.stderr
+    }
+}
+
+fn names(dir: &Path) -> Vec<std::ffi::OsString> {
+    let mut names: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    names
+}
+
+const FOUR: &[&str] = &[
+    "--disallowed-to",
+    "no.warc.gz",
+    "--unknown-to",
+    "new.warc.gz",
+    "--invalid-to",
+    "odd.warc.gz",
+];

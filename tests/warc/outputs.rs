@@ -1,0 +1,395 @@
+//! Kept and rejected records, with their compression, annotations and indexes.
+
+use super::{FOUR, Place, all, gunzip, gz, gz_each, members, of, record};
+use crate::command::robosieve_with;
+use std::fs;
+use std::io::Write;
+
+#[test]
+fn gzip_members_are_copied() {
+    let place = Place::new();
+    // Members with other levels, names and padding, as no other program would write them again.
+    let odd = |text: &[u8]| {
+        let mut out = flate2::GzBuilder::new()
+            .filename("x")
+            .mtime(7)
+            .write(Vec::new(), flate2::Compression::new(1));
+        out.write_all(text).unwrap();
+        out.finish().unwrap()
+    };
+    let file: Vec<u8> = all()
+        .iter()
+        .flat_map(|text| [odd(text), vec![0; text.len() % 3]].concat())
+        .collect();
+    place.write("in.warc.gz", &file);
+    let ran = place.ok(&[
+        &["filter", "in.warc.gz", "-o", "go.warc.gz", "-j", "3"],
+        FOUR,
+    ]
+    .concat());
+    for (name, letters) in [
+        ("go.warc.gz", "KA"),
+        ("no.warc.gz", "D"),
+        ("new.warc.gz", "U"),
+        ("odd.warc.gz", "I"),
+    ] {
+        let expected: Vec<u8> = of(letters).iter().flat_map(|text| odd(text)).collect();
+        assert!(place.read(name) == expected, "{name}");
+    }
+    let counts = "lines 11  allowed 5  disallowed 3  unknown 1  invalid 2\n";
+    assert!(ran.stderr.contains(counts), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("warcinfo records, not counted above: 1\n"),
+        "{}",
+        ran.stderr
+    );
+    // Standard output gets members too, and standard input is read as a file.
+    let args = ["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"];
+    let piped = robosieve_with(place.0.path(), &args, &file);
+    assert!(piped.stdout == place.read("go.warc.gz"), "{}", piped.stderr);
+    place.ok(&[
+        "filter",
+        "--keep",
+        "disallowed",
+        "in.warc.gz",
+        "-o",
+        "kept.gz",
+    ]);
+    let expected: Vec<u8> = of("KD").iter().flat_map(|text| odd(text)).collect();
+    assert!(place.read("kept.gz") == expected);
+}
+
+#[test]
+fn plain_records_stay_plain_or_become_members() {
+    let place = Place::new();
+    place.write("in.warc", &all().concat());
+    place.ok(&[
+        "filter",
+        "in.warc",
+        "-o",
+        "go.warc",
+        "--disallowed-to",
+        "no.wet.gz",
+        "--unknown-to",
+        "new.warc.zst",
+    ]);
+    assert_eq!(place.read("go.warc"), of("KA").concat());
+    assert_eq!(members(&place.read("no.wet.gz")), of("D"));
+    assert_eq!(
+        zstd::decode_all(&place.read("new.warc.zst")[..]).unwrap(),
+        of("U").concat()
+    );
+    assert_eq!(
+        place.ok(&["filter", "-q", "in.warc"]).stdout,
+        of("KA").concat()
+    );
+    // The last record of an input may lack its blank lines; it gets them if another follows.
+    let mut cut = of("A").concat();
+    cut.truncate(cut.len() - 4);
+    place.write("cut.warc", &cut);
+    assert_eq!(
+        place.ok(&["filter", "-q", "cut.warc", "cut.warc"]).stdout,
+        [&cut, &b"\r\n\r\n"[..], &cut].concat()
+    );
+    // A plain and a gzip input give members.
+    place.write("in.warc.gz", &gz_each(&all()));
+    place.ok(&["filter", "in.warc", "in.warc.gz", "-o", "both.warc.gz"]);
+    assert_eq!(
+        members(&place.read("both.warc.gz")),
+        [of("KA"), of("KA")].concat()
+    );
+}
+
+#[test]
+fn files_compressed_as_a_whole_are_cut_into_members() {
+    let place = Place::new();
+    place.write("in.warc.gz", &gz(&all().concat()));
+    place.ok(&[&["filter", "in.warc.gz", "-o", "go.warc.gz"], FOUR].concat());
+    for (name, letters) in [
+        ("go.warc.gz", "KA"),
+        ("no.warc.gz", "D"),
+        ("new.warc.gz", "U"),
+        ("odd.warc.gz", "I"),
+    ] {
+        assert_eq!(members(&place.read(name)), of(letters), "{name}");
+    }
+    // Members with several records after members with one.
+    let (first, rest) = (all()[..2].to_vec(), all()[2..].concat());
+    place.write(
+        "part.warc.gz",
+        &[gz_each(&first), gz(b""), gz(&rest)].concat(),
+    );
+    place.ok(&["filter", "part.warc.gz", "-o", "go.warc.gz"]);
+    assert_eq!(members(&place.read("go.warc.gz")), of("KA"));
+    // A zstd file is read as plain records, and written as the name says.
+    place.write(
+        "in.warc.zst",
+        &zstd::encode_all(&all().concat()[..], 1).unwrap(),
+    );
+    place.ok(&[
+        "filter",
+        "in.warc.zst",
+        "-o",
+        "go.warc",
+        "--disallowed-to",
+        "no.warc.gz",
+    ]);
+    assert_eq!(place.read("go.warc"), of("KA").concat());
+    assert_eq!(members(&place.read("no.warc.gz")), of("D"));
+}
+
+#[test]
+fn annotating_gives_a_line_per_record() {
+    let place = Place::new();
+    place.write("in.warc.gz", &gz_each(&all()));
+    let urls = [
+        "I\t-",
+        "A\thttps://e.example/a",
+        "A\thttps://e.example/a",
+        "A\thttps://e.example/a",
+        "D\thttps://e.example/x1",
+        "D\thttps://e.example/x1",
+        "I\tdns:e.example",
+        "U\thttps://other.example/",
+        "A\thttps://e.example/a",
+        "I\t-",
+        "A\thttps://e.example/b",
+        "D\thttps://e.example/x2",
+        "",
+    ];
+    let ran = place.ok(&["annotate", "in.warc.gz"]);
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), urls.join("\n"));
+    assert!(
+        ran.stderr
+            .contains("lines 11  allowed 5  disallowed 3  unknown 1  invalid 2\n"),
+        "{}",
+        ran.stderr
+    );
+    let mask = place
+        .ok(&["annotate", "-q", "--as", "mask", "in.warc.gz"])
+        .stdout;
+    assert_eq!(mask, b"0\n1\n1\n1\n0\n0\n0\n0\n1\n0\n1\n0\n");
+    let preferences = place
+        .ok(&["annotate", "-q", "--preferences", "in.warc.gz"])
+        .stdout;
+    let lines: Vec<&str> = std::str::from_utf8(&preferences).unwrap().lines().collect();
+    assert_eq!(
+        [lines[0], lines[1], lines[7]],
+        [
+            "I\t--\t-\t-\t-",
+            "A\tn-\t-\t-\thttps://e.example/a",
+            "U\t--\t-\t-\thttps://other.example/"
+        ]
+    );
+    // The places of the records are those of the members, or of the text.
+    for (name, file) in [("in.warc.gz", gz_each(&all())), ("in.warc", all().concat())] {
+        place.write(name, &file);
+        let lines = place.ok(&["annotate", "-q", "--as", "jsonl", name]).stdout;
+        let mut end = 0;
+        for (line, text) in String::from_utf8(lines).unwrap().lines().zip(all()) {
+            let object: serde_json::Value = serde_json::from_str(line).unwrap();
+            let place = ["offset", "length"].map(|key| object[key].as_u64().unwrap() as usize);
+            assert_eq!(place[0], end, "{line}");
+            end += place[1];
+            let stored = &file[place[0]..end];
+            assert_eq!(
+                if name == "in.warc" {
+                    stored.to_vec()
+                } else {
+                    gunzip(stored)
+                },
+                text,
+                "{line}"
+            );
+        }
+        assert_eq!(end, file.len());
+    }
+    let objects = String::from_utf8(
+        place
+            .ok(&["annotate", "-q", "--as", "jsonl", "in.warc"])
+            .stdout,
+    )
+    .unwrap();
+    let lines: Vec<&str> = objects.lines().collect();
+    let len = all()[0].len();
+    assert_eq!(
+        lines[0],
+        format!(
+            "{{\"type\":\"warcinfo\",\"offset\":0,\"length\":{len},\"date\":\"2026-03-04T05:06:07Z\",\
+             \"id\":\"urn:uuid:warcinfo\",\"robots\":{{\"FooBot\":\"invalid\"}}}}"
+        )
+    );
+    assert!(
+        lines[3].starts_with("{\"url\":\"https://e.example/a\",\"type\":\"metadata\",\"offset\":"),
+        "{}",
+        lines[3]
+    );
+    assert!(
+        lines[3].ends_with("\"id\":\"urn:uuid:metadata\",\"robots\":{\"FooBot\":\"allowed\"}}"),
+        "{}",
+        lines[3]
+    );
+}
+
+/// The entries of an index must lead to the records that they name.
+pub(super) fn check_index(index: &[u8], kept: &[u8], file_name: &str) -> usize {
+    let mut lines = 0;
+    for line in std::str::from_utf8(index).unwrap().lines() {
+        let object: serde_json::Value =
+            serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap();
+        let number = |key: &str| object[key].as_str().unwrap().parse::<usize>().unwrap();
+        let stored = &kept[number("offset")..][..number("length")];
+        let text = if stored.starts_with(b"WARC/") {
+            stored.to_vec()
+        } else {
+            gunzip(stored)
+        };
+        let head = String::from_utf8_lossy(&text).into_owned();
+        let url = object["url"].as_str().unwrap();
+        let targets = [
+            format!("WARC-Target-URI: {url}\r\n"),
+            format!("WARC-Target-URI: <{url}>\r\n"),
+        ];
+        assert!(targets.iter().any(|target| head.contains(target)), "{line}");
+        assert!(object["filename"].as_str().unwrap().starts_with(file_name));
+        lines += 1;
+    }
+    lines
+}
+
+#[test]
+fn index_entries_lead_to_their_records() {
+    let place = Place::new();
+    let records = [
+        all(),
+        vec![record(
+            "conversion",
+            "https://www.e.example/A?b=2&a=1",
+            b"text",
+        )],
+    ]
+    .concat();
+    place.write("in.warc", &records.concat());
+    place.write("in.warc.gz", &gz_each(&records));
+    for (input, output) in [
+        ("in.warc", "go.warc"),
+        ("in.warc", "go.warc.gz"),
+        ("in.warc.gz", "go.warc.gz"),
+    ] {
+        place.ok(&[
+            "filter",
+            "--unknown",
+            "allow",
+            input,
+            "-o",
+            output,
+            "--cdxj",
+            "go.cdxj",
+        ]);
+        let index = place.read("go.cdxj");
+        // The first response, its metadata and its revisit, the other response, the resource, and
+        // the conversion.
+        assert_eq!(
+            check_index(&index, &place.read(output), output),
+            6,
+            "{input} {output}"
+        );
+        let text = String::from_utf8(index).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let start = "example,e)/a 20260304050607 {\"url\": \"https://e.example/a\", \"mime\": \"text/html\", \
+                     \"status\": \"200\", \"length\": \"";
+        assert!(lines[0].starts_with(start), "{}", lines[0]);
+        assert!(
+            lines[5].starts_with("example,e)/a?a=1&b=2 20260304050607 {"),
+            "{}",
+            lines[5]
+        );
+    }
+    for (args, expected) in [
+        (
+            &["filter", "in.warc", "--cdxj", "i.cdxj"][..],
+            "-o kept.warc.gz",
+        ),
+        (
+            &["filter", "in.warc", "-o", "go.warc.zst", "--cdxj", "i.cdxj"],
+            "zstd stream",
+        ),
+        (
+            &["filter", "in.warc", "-o", "go.warc", "--cdxj", "go.warc"],
+            "two outputs",
+        ),
+    ] {
+        let message = place.fails(args);
+        assert!(message.contains(expected), "{args:?}: {message}");
+    }
+    place.write("list", b"https://e.example/a\n");
+    assert!(
+        place
+            .fails(&["filter", "list", "-o", "x", "--cdxj", "i.cdxj"])
+            .contains("no input is one")
+    );
+}
+
+#[test]
+fn each_input_gets_outputs_of_its_name() {
+    let place = Place::new();
+    fs::create_dir(place.path("in")).unwrap();
+    place.write("in/a.warc.gz", &gz_each(&all()));
+    place.write("in/b.warc.wet", &all().concat());
+    place.write(
+        "in/c.warc.zst",
+        &zstd::encode_all(&all().concat()[..], 1).unwrap(),
+    );
+    place.write("in/list.txt", b"https://e.example/a\nhttps://e.example/x\n");
+    let args = [
+        "filter",
+        "in",
+        "--out-dir",
+        "go",
+        "--disallowed-to",
+        "no",
+        "-j",
+        "2",
+    ];
+    place.ok(&args);
+    assert_eq!(place.read("go/a.warc.gz"), gz_each(&of("KA")));
+    assert_eq!(place.read("no/b.warc.wet"), of("D").concat());
+    assert_eq!(
+        zstd::decode_all(&place.read("go/c.warc.zst")[..]).unwrap(),
+        of("KA").concat()
+    );
+    assert_eq!(place.read("go/list.txt"), b"https://e.example/a\n");
+    let again = place.ok(&[&args[..], &["--resume"]].concat());
+    assert!(
+        again.stderr.contains("4 of 4 files are complete"),
+        "{}",
+        again.stderr
+    );
+    assert!(
+        again.stderr.contains("together: lines 35") || again.stderr.contains("lines 35"),
+        "{}",
+        again.stderr
+    );
+    place.ok(&[
+        "filter",
+        "in/a.warc.gz",
+        "in/b.warc.wet",
+        "--out-dir",
+        "go",
+        "--cdxj",
+        "index",
+    ]);
+    for name in ["a.warc.gz", "b.warc.wet"] {
+        let index = place.read(&format!("index/{name}.cdxj"));
+        assert_eq!(
+            check_index(&index, &place.read(&format!("go/{name}")), name),
+            4,
+            "{name}"
+        );
+    }
+    place.ok(&["annotate", "in", "--out-dir", "letters"]);
+    assert!(
+        gunzip(&place.read("letters/a.warc.gz")).starts_with(b"I\t-\nA\thttps://e.example/a\n")
+    );
+}
