@@ -300,6 +300,9 @@ pub(crate) fn gzip_members(input: &[u8]) {
 }
 
 /// The decoder gives the same bytes in one read as in many, and those of `flate2` if it accepts all.
+///
+/// zstd decodes a frame in one call if its input buffer has all of it, and by blocks if not. So the
+/// bytes before damage depend on the steps.
 fn check_decoder(bytes: &[u8], step: usize) {
     let decoded = |step: usize| -> Result<Vec<u8>, String> {
         let reader = decode(InSteps { inner: bytes, step }).map_err(|err| err.to_string())?;
@@ -307,13 +310,16 @@ fn check_decoder(bytes: &[u8], step: usize) {
         let read = reader.take(1 << 24).read_to_end(&mut out);
         read.map(|_| out).map_err(|err| err.to_string())
     };
-    let whole = decoded(usize::MAX);
-    assert_eq!(whole, decoded(step), "in steps of {step} bytes");
+    let (whole, stepped) = (decoded(usize::MAX), decoded(step));
+    let is_gzip = bytes.starts_with(b"\x1f\x8b");
+    if is_gzip || whole.is_ok() || stepped.is_ok() {
+        assert_eq!(whole, stepped, "in steps of {step} bytes");
+    }
     let mut expected = Vec::new();
     let read = MultiGzDecoder::new(bytes)
         .take(1 << 24)
         .read_to_end(&mut expected);
-    if bytes.starts_with(b"\x1f\x8b") && read.is_ok() {
+    if is_gzip && read.is_ok() {
         assert!(
             whole.as_ref() == Ok(&expected),
             "flate2 decodes it, but: {whole:?}"
