@@ -2,7 +2,7 @@
 
 use crate::command::robosieve;
 use crate::generate::{AGENTS, agent_value, concat, config};
-use crate::spec::{Failures, cases_dir, load};
+use crate::spec::{Failures, Repeat, cases_dir, load, robots_body};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -37,13 +37,6 @@ struct Case {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Repeat {
-    text: String,
-    times: usize,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Expectation {
     url: String,
     #[serde(default = "nothing")]
@@ -68,16 +61,7 @@ fn shown(found: &Preferences) -> (String, String) {
 
 impl Case {
     fn robots(&self) -> Vec<u8> {
-        let repeated = |parts: &Vec<Repeat>| {
-            parts
-                .iter()
-                .map(|part| part.text.repeat(part.times))
-                .collect()
-        };
-        self.robots
-            .clone()
-            .unwrap_or_else(|| self.robots_repeat.as_ref().map(repeated).unwrap())
-            .into_bytes()
+        robots_body(self.robots.as_deref(), None, self.robots_repeat.as_deref())
     }
 
     fn agent_match(&self) -> AgentMatch {

@@ -32,16 +32,28 @@ fn toml_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The cases of a directory, whose names must be unique.
 pub(crate) fn load<T: for<'de> Deserialize<'de>>(dir: &Path) -> Vec<T> {
     #[derive(Deserialize)]
     struct Cases<T> {
         case: Vec<T>,
     }
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
+    let mut names = HashSet::new();
     let parse = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
-        toml::from_str::<Cases<T>>(&text)
-            .unwrap_or_else(|err| panic!("{}: {err}", path.display()))
-            .case
+        let cases = toml::from_str::<Cases<T>>(&text)
+            .unwrap_or_else(|err| panic!("{}: {err}", path.display()));
+        for Named { name } in toml::from_str::<Cases<Named>>(&text).unwrap().case {
+            assert!(
+                names.insert(name.clone()),
+                "a second case is called {name:?}"
+            );
+        }
+        cases.case
     };
     toml_files(dir).iter().flat_map(parse).collect()
 }
@@ -64,17 +76,36 @@ pub(crate) struct RulesCase {
     pub line: Option<u32>,
 }
 
+/// A text of a robots.txt that repeats.
 #[derive(Deserialize)]
-struct Repeat {
+#[serde(deny_unknown_fields)]
+pub(crate) struct Repeat {
     text: String,
     times: usize,
+}
+
+/// The robots.txt of a case: texts that repeat, a text, or bytes in base64.
+pub(crate) fn robots_body(
+    text: Option<&str>,
+    base64: Option<&str>,
+    repeat: Option<&[Repeat]>,
+) -> Vec<u8> {
+    match (repeat, text, base64) {
+        (Some(parts), ..) => parts
+            .iter()
+            .map(|part| part.text.repeat(part.times))
+            .collect::<String>()
+            .into_bytes(),
+        (None, Some(text), _) => text.as_bytes().to_vec(),
+        (None, None, coded) => base64::engine::general_purpose::STANDARD
+            .decode(coded.unwrap())
+            .unwrap(),
+    }
 }
 
 impl RulesCase {
     pub(crate) fn all() -> Vec<Self> {
         let cases: Vec<Self> = load(&cases_dir());
-        let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-        assert_eq!(names.len(), cases.len(), "case names are unique");
         assert!(
             cases
                 .iter()
@@ -84,19 +115,11 @@ impl RulesCase {
     }
 
     pub(crate) fn robots(&self) -> Vec<u8> {
-        if let Some(parts) = &self.robots_repeat {
-            return parts
-                .iter()
-                .map(|part| part.text.repeat(part.times))
-                .collect::<String>()
-                .into_bytes();
-        }
-        match (&self.robots, &self.robots_base64) {
-            (Some(text), _) => text.clone().into_bytes(),
-            (None, coded) => base64::engine::general_purpose::STANDARD
-                .decode(coded.as_ref().unwrap())
-                .unwrap(),
-        }
+        robots_body(
+            self.robots.as_deref(),
+            self.robots_base64.as_deref(),
+            self.robots_repeat.as_deref(),
+        )
     }
 
     pub(crate) fn profiles(&self) -> Vec<Profile> {

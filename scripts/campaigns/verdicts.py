@@ -28,8 +28,7 @@ except ImportError:
 
 SITES = 60
 FEW_RULES_SITES = 1000
-# How often a round is of a kind, and how many rules the files of such a round have.
-SHARE_BY_KIND = {"edges": 14, "few rules": 8, "short": 16, "long": 4, "busy": 1}
+# How many rules the files of a round have.
 RULES_BY_KIND = {
     "edges": grammar.RULES,
     "few rules": grammar.RULES[:5],
@@ -112,8 +111,7 @@ class Google:
 def made_up(rng, kind=None):
     """Questions from the grammar: about some sites, many sites with few rules, a few long files, or more
     busy sites than a thread keeps."""
-    drawn = rng.choice([kind for kind, share in SHARE_BY_KIND.items() for _ in range(share)])
-    kind = kind or drawn
+    kind = kind or rng.choice([kind for kind, share in grammar.SHARE_BY_KIND.items() for _ in range(share)])
     agents, ways = grammar.agents(rng), None
     # Google's code needs 1.6 microseconds per line, so files of a few lines answer most questions. The ways
     # take longer than that, so a round of such files asks some of them.
