@@ -3,7 +3,7 @@
 
 mod mistakes;
 mod outputs;
-mod properties;
+mod random;
 
 use crate::command::{Ran, robosieve};
 use std::fs;
