@@ -132,6 +132,25 @@ pub(crate) fn is_compressed(text: &[u8]) -> bool {
     magic.iter().any(|magic| text.starts_with(magic)) || text.get(1..4) == Some(b"\x2a\x4d\x18")
 }
 
+/// Whether the first bytes are printable, but those of an archive, an image or a table.
+fn begins_as_another_format(list: &[u8]) -> bool {
+    let magic = [
+        &b"WARC"[..],
+        b"filedesc",
+        b"%PDF",
+        b"GIF87a",
+        b"GIF89a",
+        b"BZh",
+    ];
+    // A list may begin with these, unless nothing follows.
+    let whole = [&b"PAR1"[..], b"PARE", b"FEA1", b"ORC"];
+    magic.iter().any(|magic| list.starts_with(magic))
+        || whole.contains(&list)
+        || list
+            .get(257..)
+            .is_some_and(|rest| rest.starts_with(b"ustar"))
+}
+
 /// Three bytes of options, and the list.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Bytes(input);
@@ -154,14 +173,9 @@ pub(crate) fn run(input: &[u8]) {
     let written = written.and_then(|written| written.commit());
     let filtered = filter(&job, "list", &list, step);
     let (Ok(stats), Ok(filtered)) = (&written, filtered) else {
-        // Text is a list, unless it begins as an archive does, or is a magic number and no more.
         let first = &list[..list.len().min(16)];
         let is_text = first.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~'));
-        let is_list = is_text
-            && ![&b"PAR1"[..], b"PARE", b"FEA1", b"ORC"].contains(&first)
-            && ![&b"WARC"[..], b"filedesc", b"%PDF"]
-                .iter()
-                .any(|magic| first.starts_with(magic));
+        let is_list = is_text && !begins_as_another_format(&list);
         assert!(!is_list, "a list is refused: {:?}", written.err());
         return;
     };
