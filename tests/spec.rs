@@ -446,7 +446,10 @@ fn origins_and_paths_are_as_listed() {
             panic!("{line:?}")
         };
         let found = Origin::of(url.as_bytes()).map_or("-".to_owned(), |origin| origin.to_string());
-        failures.check(|| format!("{url:?}"), found, (*origin).to_owned());
+        let again =
+            Origin::of(found.as_bytes()).map_or("-".to_owned(), |origin| origin.to_string());
+        failures.check(|| format!("{url:?}"), &*found, origin);
+        failures.check(|| format!("origin of {found:?}"), &*again, origin);
         for (profile, path) in [
             (Profile::Google, path),
             (Profile::Rfc9309, rfc_path.unwrap_or(path)),

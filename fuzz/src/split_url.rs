@@ -83,11 +83,13 @@ const DIFFERENCES: [Difference; 6] = [
         },
     },
     Difference {
-        what: "Google's parser begins the path at `;`, also in user information",
+        what: "Google's parser begins the path at `;`, also in user information; escaped in hosts",
         has: |url| {
             let rest = url.split_once("://").map_or("", |(_, rest)| rest);
             let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-            authority.contains(';')
+            let parsed = Url::parse(url).ok();
+            let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
+            authority.contains(';') || host.contains(';')
         },
     },
     Difference {

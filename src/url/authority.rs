@@ -56,7 +56,8 @@ fn split_port(text: &[u8]) -> Option<(&[u8], Option<u16>)> {
 fn push_host(host: &[u8], key: &mut Vec<u8>) -> Option<()> {
     let text = std::str::from_utf8(host).ok()?;
     match url::Host::parse(text) {
-        Ok(host) => key.extend_from_slice(host.to_string().as_bytes()),
+        // A `;` would end the host: as in Google's parser, the path begins there.
+        Ok(host) => key.extend_from_slice(host.to_string().replace(';', "%3B").as_bytes()),
         // IDNA rejects a label that only looks like Punycode, but DNS may have it.
         Err(_) if is_ascii_name(host) => key.extend(host.iter().map(u8::to_ascii_lowercase)),
         Err(_) => return None,
