@@ -2,8 +2,8 @@
 //!
 //! Matching finds a verdict, not the line that decides. An explanation finds the line, but it
 //! parses the robots.txt for each URL. Here a thread parses each robots.txt once, and keeps the
-//! disallow rules of the agent in the order of their priority. If a URL is known to be refused, no
-//! allow rule decides, so the first of these rules that matches is the one.
+//! disallow rules of the agent. If a URL is known to be refused, no allow rule decides, so the one
+//! with the highest priority of those that match is the one.
 
 use super::engine::Engine;
 use crate::agent::Agent;
@@ -14,9 +14,11 @@ use crate::robots::{RobotsRef, RuleKind};
 use crate::snapshot::text_reader::TextReader;
 use crate::url;
 use crate::url::escape::normalize_path;
+use memchr::memchr;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The texts whose rules a thread caches, in bytes. When full, the cache is cleared.
@@ -25,7 +27,7 @@ const CACHE_BYTES: usize = 8 << 20;
 /// One thread's cache of disallow rules, by judge and robots.txt. Each judge has one agent.
 #[derive(Debug, Default)]
 pub(crate) struct RefusingLines {
-    rules: HashMap<(u64, u32), Vec<DisallowRule>>,
+    rules: HashMap<(u64, u32), DisallowRules>,
     /// The length of the texts of these rules.
     cached_bytes: usize,
     /// The reader of the last snapshot. Logs are in the order of time, so it seldom changes.
@@ -34,18 +36,38 @@ pub(crate) struct RefusingLines {
     origin: Vec<u8>,
 }
 
+/// The disallow rules of an agent, by the text before their first star. A large site has thousands
+/// of rules, and few of these texts are prefixes of a path.
+#[derive(Debug, Default)]
+struct DisallowRules {
+    /// Sorted by the text before the first star, then by rank.
+    rules: Vec<DisallowRule>,
+    /// The different texts before a first star, sorted.
+    prefixes: Vec<Prefix>,
+}
+
 #[derive(Debug)]
 struct DisallowRule {
     pattern: Pattern<'static>,
+    /// The position by priority. The lowest decides.
+    rank: usize,
     /// The line without its comment.
     line: Arc<str>,
+}
+
+/// Rules with the same text before their first star.
+#[derive(Debug)]
+struct Prefix {
+    rules: Range<usize>,
+    /// The longest other prefix that this one begins with.
+    parent: Option<usize>,
 }
 
 impl RefusingLines {
     /// The line that refuses `url` to the first agent of a judge by the robots.txt `file`.
     ///
-    /// Cost: one comparison per disallow rule that is longer than the line's; for the first URL of
-    /// a robots.txt, parsing it.
+    /// Cost: a binary search among the rules, and a comparison with each whose text before the first
+    /// star is a prefix of the path; for the first URL of a robots.txt, parsing it.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if no line refuses the URL, so that the stored text
@@ -67,15 +89,11 @@ impl RefusingLines {
             let rules = engine
                 .agents()
                 .first()
-                .map(|agent| disallow_rules(&text, agent, engine));
+                .map(|agent| DisallowRules::of(&text, agent, engine));
             self.rules.insert(key, rules.unwrap_or_default());
         }
-        let refusing = rule_path(url, engine.profile(), &mut self.origin).and_then(|path| {
-            self.rules[&key]
-                .iter()
-                .find(|rule| rule.pattern.matches(&path))
-                .map(|rule| Arc::clone(&rule.line))
-        });
+        let refusing = rule_path(url, engine.profile(), &mut self.origin)
+            .and_then(|path| Some(Arc::clone(&self.rules[&key].find(&path)?.line)));
         refusing.ok_or_else(|| {
             let url = String::from_utf8_lossy(url);
             Error::corrupt(format!(
@@ -98,29 +116,144 @@ fn rule_path<'u>(
     })
 }
 
-/// The disallow rules of a robots.txt for an agent. The longest comes first, of equally long ones
-/// the first in the text.
-fn disallow_rules(text: &[u8], agent: &Agent, engine: &Engine<'_>) -> Vec<DisallowRule> {
-    let robots = RobotsRef::parse(text, engine.profile());
-    let (groups, _) = robots.groups_for(agent, engine.options().agent_match);
-    let rules = groups
-        .iter()
-        .flat_map(|&group| robots.groups()[group].rules());
-    let rules =
-        rules.filter(|rule| rule.kind() == RuleKind::Disallow && rule.pattern().priority() > 0);
-    let mut rules: Vec<DisallowRule> = rules
-        .map(|rule| {
+impl DisallowRules {
+    /// The rules of a robots.txt for an agent. Of equally long ones, the first in the text decides.
+    fn of(text: &[u8], agent: &Agent, engine: &Engine<'_>) -> Self {
+        let robots = RobotsRef::parse(text, engine.profile());
+        let (groups, _) = robots.groups_for(agent, engine.options().agent_match);
+        let rules = groups
+            .iter()
+            .flat_map(|&group| robots.groups()[group].rules())
+            .filter(|rule| rule.kind() == RuleKind::Disallow && rule.pattern().priority() > 0);
+        Self::new(rules.map(|rule| {
             let Pattern { text, anchored } = rule.pattern();
             let pattern = Pattern {
                 text: Cow::Owned(text.to_vec()),
                 anchored: *anchored,
             };
-            DisallowRule {
+            (pattern, String::from_utf8_lossy(rule.text()).into())
+        }))
+    }
+
+    /// The rules of these patterns and lines, which are in the order of the text.
+    fn new(rules: impl Iterator<Item = (Pattern<'static>, Arc<str>)>) -> Self {
+        let mut rules: Vec<(Pattern<'static>, Arc<str>)> = rules.collect();
+        rules.sort_by_key(|(pattern, _)| Reverse(pattern.priority()));
+        let mut rules: Vec<DisallowRule> = rules
+            .into_iter()
+            .enumerate()
+            .map(|(rank, (pattern, line))| DisallowRule {
                 pattern,
-                line: String::from_utf8_lossy(rule.text()).into(),
+                rank,
+                line,
+            })
+            .collect();
+        // The sort is stable, so rules of a prefix stay in the order of their rank.
+        rules.sort_by(|a, b| a.prefix().cmp(b.prefix()));
+        let mut prefixes: Vec<Prefix> = Vec::new();
+        let mut start = 0;
+        for same in rules.chunk_by(|a, b| a.prefix() == b.prefix()) {
+            // Of sorted texts, the prefixes of one are the one before it, or prefixes of that.
+            let mut parent = prefixes.len().checked_sub(1);
+            while let Some(at) = parent
+                && !same[0].prefix().starts_with(prefixes[at].text(&rules))
+            {
+                parent = prefixes[at].parent;
             }
-        })
-        .collect();
-    rules.sort_by_key(|rule| Reverse(rule.pattern.priority()));
-    rules
+            prefixes.push(Prefix {
+                rules: start..start + same.len(),
+                parent,
+            });
+            start += same.len();
+        }
+        Self { rules, prefixes }
+    }
+
+    /// The rule that decides on a path among these.
+    fn find(&self, path: &[u8]) -> Option<&DisallowRule> {
+        let after = self
+            .prefixes
+            .partition_point(|prefix| prefix.text(&self.rules) <= path);
+        let mut next = after.checked_sub(1);
+        let mut found: Option<&DisallowRule> = None;
+        while let Some(at) = next {
+            let prefix = &self.prefixes[at];
+            next = prefix.parent;
+            if !path.starts_with(prefix.text(&self.rules)) {
+                continue;
+            }
+            let of_prefix = &self.rules[prefix.rules.clone()];
+            let better = of_prefix
+                .iter()
+                .take_while(|rule| found.is_none_or(|found| rule.rank < found.rank))
+                .find(|rule| rule.pattern.matches(path));
+            found = better.or(found);
+        }
+        found
+    }
+}
+
+impl DisallowRule {
+    /// The text before the first star.
+    fn prefix(&self) -> &[u8] {
+        let text = &self.pattern.text;
+        &text[..memchr(b'*', text).unwrap_or(text.len())]
+    }
+}
+
+impl Prefix {
+    fn text<'r>(&self, rules: &'r [DisallowRule]) -> &'r [u8] {
+        rules[self.rules.start].prefix()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every set of these rules, against the first rule that matches in the order of priority.
+    #[test]
+    fn the_rule_of_the_highest_priority_is_found() {
+        const RULES: [&str; 12] = [
+            "/", "/a", "/a/b", "/ab", "/a/b$", "/a*", "*b", "*/b$", "/a*b", "/b*", "/$", "/a/c",
+        ];
+        let paths = [
+            "/", "/a", "/a/", "/a/b", "/a/bc", "/ab", "/aab", "/b", "/c/b", "/a/a/b",
+        ];
+        let pattern = |text: &str| {
+            let Pattern { text, anchored } = Pattern::new(text.as_bytes(), Profile::Google);
+            Pattern {
+                text: Cow::Owned(text.into_owned()),
+                anchored,
+            }
+        };
+        for set in 0..1_u32 << RULES.len() {
+            let chosen: Vec<&str> = (0..RULES.len())
+                .filter(|number| set >> number & 1 == 1)
+                .map(|number| RULES[number])
+                .collect();
+            let rules =
+                DisallowRules::new(chosen.iter().map(|text| (pattern(text), (*text).into())));
+            let mut in_order: Vec<Pattern<'_>> = chosen.iter().map(|text| pattern(text)).collect();
+            in_order.sort_by_key(|pattern| Reverse(pattern.priority()));
+            for path in paths {
+                let expected = in_order.iter().find(|rule| rule.matches(path.as_bytes()));
+                let found = rules.find(path.as_bytes());
+                assert_eq!(
+                    found.map(|rule| &rule.pattern),
+                    expected,
+                    "{chosen:?}: {path}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_of_equal_rules_is_found() {
+        let line = |text: &'static str| (Pattern::new(b"/a", Profile::Google), text.into());
+        let rules =
+            DisallowRules::new([line("Disallow: /a # 1"), line("Disallow: /a # 2")].into_iter());
+        assert_eq!(&*rules.find(b"/ab").unwrap().line, "Disallow: /a # 1");
+        assert!(rules.find(b"/b").is_none());
+    }
 }
