@@ -58,11 +58,11 @@ pub(crate) fn run(input: &[u8]) {
         let path = expand(input.part(0xfe), &tokens);
         let end = path.iter().rposition(|byte| !(9..=b' ').contains(byte));
         let path = &path[..end.map_or(0, |end| end + 1)];
-        let slash: &[u8] = if matches!(path.first(), None | Some(b'/' | b'?' | b';' | b'#')) {
-            b""
-        } else {
-            b"/"
-        };
+        // `;@` belongs to the authority, and another host follows.
+        let mut segments = path.split(|byte| b"/?#".contains(byte));
+        let is_user = segments.next().is_some_and(|first| first.contains(&b'@'));
+        let ends_host = matches!(path.first(), None | Some(b'/' | b'?' | b';' | b'#'));
+        let slash: &[u8] = if ends_host && !is_user { b"" } else { b"/" };
         urls.push([ORIGIN.as_bytes(), slash, path].concat());
     }
     let urls: Vec<&[u8]> = urls.iter().map(Vec::as_slice).collect();
