@@ -97,8 +97,12 @@ pub(crate) fn run(input: &[u8]) {
             .map(|stats| (stats, out))
             .map_err(|err| err.to_string())
     };
-    let whole = annotated(usize::MAX);
-    assert_eq!(whole, annotated(step), "in steps of {step} bytes");
+    let (whole, stepped) = (annotated(usize::MAX), annotated(step));
+    // How much of a damaged zstd frame is decoded, and stated in the message, depends on the steps.
+    let is_zstd = is_compressed(&list) && !list.starts_with(b"\x1f\x8b");
+    if !is_zstd || whole.is_ok() || stepped.is_ok() {
+        assert_eq!(whole, stepped, "in steps of {step} bytes");
+    }
     let filtered = filter(&job, "list", &list, step);
     assert_eq!(whole.is_ok(), filtered.is_ok(), "{whole:?}");
     let is_plain = !is_compressed(&list) && !list.starts_with(b"WARC/");
