@@ -27,17 +27,30 @@ impl<'s> StoredRules<'s> {
     }
 }
 
-/// A set or union of fewer bytes is compared sooner than the earlier result is found.
+/// A set of fewer bytes is compared sooner than the earlier result is found.
 const LARGE: usize = 4096;
 
 /// The number of results that are kept. When full, they are forgotten.
 const MAX_KEPT: usize = 1 << 14;
 
-/// The results for large rule sets of two snapshots, by their offsets. One per thread.
+/// The results for large rule sets and unions of two snapshots, by their offsets. One per thread.
 ///
 /// Thousands of files may share a rule set of megabytes, and each would compare it again.
 #[derive(Default)]
 pub(crate) struct ComparedRules(HashMap<(u32, u32), bool>);
+
+impl ComparedRules {
+    fn get(&self, old: StoredRules<'_>, new: StoredRules<'_>) -> Option<bool> {
+        self.0.get(&(old.offset, new.offset)).copied()
+    }
+
+    fn insert(&mut self, old: StoredRules<'_>, new: StoredRules<'_>, same: bool) {
+        if self.0.len() >= MAX_KEPT {
+            self.0.clear();
+        }
+        self.0.insert((old.offset, new.offset), same);
+    }
+}
 
 /// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
 pub(crate) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
@@ -102,65 +115,52 @@ pub(crate) fn have_same_rules(
 fn are_same_rules(
     old: StoredRules<'_>,
     new: StoredRules<'_>,
-    ComparedRules(compared): &mut ComparedRules,
+    compared: &mut ComparedRules,
 ) -> Result<bool> {
     if old.offset == NONE || new.offset == NONE {
         return Ok(old.offset == new.offset);
     }
-    let (first, second) = (old.view.rules(old.offset)?, new.view.rules(new.offset)?);
-    // The sets of a union may be long although the union is not.
-    let is_large = matches!(first, Rules::Union(_)) || first.encoded_len() >= LARGE;
-    let offsets = (old.offset, new.offset);
-    if is_large && let Some(same) = compared.get(&offsets) {
-        return Ok(*same);
-    }
-    let same = compare(old, &first, new, &second)?;
-    if is_large {
-        if compared.len() >= MAX_KEPT {
-            compared.clear();
-        }
-        compared.insert(offsets, same);
-    }
-    Ok(same)
-}
-
-fn compare(
-    old: StoredRules<'_>,
-    first: &Rules<'_>,
-    new: StoredRules<'_>,
-    second: &Rules<'_>,
-) -> Result<bool> {
-    match (first, second) {
-        // The number of rules is cheap to compare, and differs for most different sets.
-        (Rules::Set(first), Rules::Set(second)) if first.len() == second.len() => {
-            are_same_sets(old, new)
-        }
+    match (old.view.rules(old.offset)?, new.view.rules(new.offset)?) {
+        (Rules::Set(_), Rules::Set(_)) => are_same_sets(old, new, compared),
         (Rules::Union(first), Rules::Union(second)) if first.len() == second.len() => {
-            for (old_offset, new_offset) in first.iter().zip(*second) {
-                let old = StoredRules {
-                    offset: u32::from_le_bytes(*old_offset),
-                    ..old
-                };
-                let new = StoredRules {
-                    offset: u32::from_le_bytes(*new_offset),
-                    ..new
-                };
-                if !are_same_sets(old, new)? {
-                    return Ok(false);
+            // Comparing the members may take long although the union is short.
+            if let Some(same) = compared.get(old, new) {
+                return Ok(same);
+            }
+            let mut same = true;
+            for (old_offset, new_offset) in first.iter().zip(second) {
+                let old_member = StoredRules::new(old.view, u32::from_le_bytes(*old_offset));
+                let new_member = StoredRules::new(new.view, u32::from_le_bytes(*new_offset));
+                if !are_same_sets(old_member, new_member, compared)? {
+                    same = false;
+                    break;
                 }
             }
-            Ok(true)
+            compared.insert(old, new, same);
+            Ok(same)
         }
         _ => Ok(false),
     }
 }
 
 /// Compares two rule sets. A union is an error, as it cannot be a member of a union.
-fn are_same_sets(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
-    Ok(bytes_of_set(old)? == bytes_of_set(new)?)
-}
-
-fn bytes_of_set(StoredRules { view, offset }: StoredRules<'_>) -> Result<&[u8]> {
-    view.rule_set(offset)?;
-    view.rule_bytes(offset)
+fn are_same_sets(
+    old: StoredRules<'_>,
+    new: StoredRules<'_>,
+    compared: &mut ComparedRules,
+) -> Result<bool> {
+    old.view.rule_set(old.offset)?;
+    new.view.rule_set(new.offset)?;
+    let first = old.view.rule_bytes(old.offset)?;
+    let second = new.view.rule_bytes(new.offset)?;
+    // A forged union may have the same large set thousands of times.
+    let is_large = first.len() >= LARGE;
+    if is_large && let Some(same) = compared.get(old, new) {
+        return Ok(same);
+    }
+    let same = first == second;
+    if is_large {
+        compared.insert(old, new, same);
+    }
+    Ok(same)
 }
