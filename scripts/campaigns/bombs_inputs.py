@@ -474,11 +474,11 @@ BOMBS = [
          "states 8589934592 lengths", 1, 50),
     Bomb("table-prefix-lengths", "a page that states 2^33 lengths of prefixes", lengths_without_strings(DELTA_BYTE_ARRAY),
          table_runs(), "states 8589934592 lengths", 1, 50),
-    Bomb("table-prefix", "1,024 values of 30 MiB that repeat the one before", repeated_prefix, table_runs(), None, 20, 1500),
+    Bomb("table-prefix", "1,024 values of 30 MiB that repeat the one before", repeated_prefix, table_runs(), None, 40, 1500),
     Bomb("site-groups", "170 groups for each of 200 agents in 500 KB", overlapping_groups,
          [["filter", "-s", "s.rbs", "--agents-from", "agents", "-o", "out", "l"]], None, 10, 100),
     Bomb("site-audit", "200,000 rules that begin with a star, and 20,000 requests", many_broken_rules,
          [["audit", "-s", "s.rbs", "l.gz", "-o", "out"]], None, 20, 150),
     Bomb("site-diff", "a million rules of which none stays", changed_rules,
-         [["diff", "s.rbs", "t.rbs", "-a", "FooBot"], ["report", "-s", "s.rbs", "-a", "FooBot", "l.gz"]], None, 10, 200),
+         [["diff", "s.rbs", "t.rbs", "-a", "FooBot"], ["report", "-s", "s.rbs", "-a", "FooBot", "l.gz"]], None, 30, 200),
 ]
