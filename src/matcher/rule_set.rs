@@ -414,23 +414,12 @@ mod tests {
     use crate::simd::AnyBackend;
 
     fn encoded(rules: &[(&str, RuleKind)]) -> Vec<u8> {
-        let rule = |(text, kind): &(&'static str, RuleKind)| match text.strip_suffix('$') {
-            Some(text) => CanonicalRule {
-                text: text.as_bytes().into(),
-                anchored: true,
-                kind: *kind,
-            },
-            None => CanonicalRule {
-                text: text.as_bytes().into(),
-                anchored: false,
-                kind: *kind,
-            },
-        };
-        let leaked = rules
-            .iter()
-            .map(|(text, kind)| (&*String::leak((*text).to_owned()), *kind))
-            .collect::<Vec<_>>();
-        encode(&leaked.iter().map(rule).collect::<Vec<_>>()).unwrap()
+        let rules = rules.iter().map(|(text, kind)| CanonicalRule {
+            text: text.strip_suffix('$').unwrap_or(text).as_bytes().into(),
+            anchored: text.ends_with('$'),
+            kind: *kind,
+        });
+        encode(&rules.collect::<Vec<_>>()).unwrap()
     }
 
     fn highest(set: &RuleSet<'_>, path: &[u8]) -> Result<u32> {
