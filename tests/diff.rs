@@ -395,6 +395,40 @@ fn rules_change_if_any_agent_is_affected() {
     }
 }
 
+/// Two groups for each of 14 names: one large, with all names, and one of its own. Merging them for
+/// every name would multiply the file, so the last names get a union of both.
+fn overlapping_groups(shared: &str, own: &str) -> String {
+    let names = (1..=14).map(|number| format!("user-agent: a{number}\n"));
+    let mut text: String = names.clone().collect();
+    text.extend((0..600).map(|number| format!("disallow: /{number}\n")));
+    text.push_str(shared);
+    text.extend(names.map(|name| name + "allow: /1/x\n"));
+    text + own
+}
+
+#[test]
+fn members_of_unions_are_compared() {
+    let before = overlapping_groups("disallow: /b\n", "allow: /c\n");
+    for (after, changed) in [
+        (
+            overlapping_groups("disallow: /b\n", "allow: /c\n") + "# comment",
+            false,
+        ),
+        (overlapping_groups("disallow: /d\n", "allow: /c\n"), true),
+        (overlapping_groups("disallow: /b\n", "allow: /d\n"), true),
+    ] {
+        // The second site has the same unions, whose result is known by then.
+        let sites = |body: &str| {
+            compile(
+                &["https://a.example", "https://b.example"]
+                    .map(|origin| (origin, 200, body.to_owned())),
+            )
+        };
+        let diff = Diff::of(&sites(&before), &sites(&after), &DiffOptions::default()).unwrap();
+        assert_eq!(diff.rules_changed.origins, if changed { 2 } else { 0 });
+    }
+}
+
 #[test]
 fn profiles_are_not_compared() {
     let compiled = |profile| {
