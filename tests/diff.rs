@@ -402,8 +402,8 @@ fn overlapping_groups(shared: &str, own: &str) -> String {
     let mut text: String = names.clone().collect();
     text.extend((0..600).map(|number| format!("disallow: /{number}\n")));
     text.push_str(shared);
-    text.extend(names.map(|name| name + "allow: /1/x\n"));
-    text + own
+    text.extend(names.map(|name| name + own));
+    text
 }
 
 #[test]
