@@ -22,6 +22,18 @@ LIMIT = 10
 SLOW_QUESTIONS = 1
 
 
+# The Debian packages that a language needs. README.md lists them too.
+DEBIAN = {
+    "C++": "g++ pkg-config libabsl-dev",
+    "Go": "golang-go",
+    "Java": "default-jdk-headless libslf4j-java libcommons-io-java",
+    "JavaScript": "nodejs npm",
+    "Perl": "libwww-robotrules-perl",
+    "PHP": "php-cli php-mbstring",
+    "Ruby": "ruby-webrobots",
+}
+
+
 class CannotInstall(Exception):
     """Why a parser is left out, and what would install it."""
 
@@ -58,7 +70,14 @@ class Installer:
 
     def install(self, contestant):
         """The command line that starts a parser, and its environment."""
-        return getattr(self, contestant.language.lower().replace("+", "p"))(contestant)
+        try:
+            return getattr(self, contestant.language.lower().replace("+", "p"))(contestant)
+        except CannotInstall as why:
+            if contestant.language not in DEBIAN:
+                raise
+            raise CannotInstall(
+                f"{why} (parsers in {contestant.language} need Debian's packages {DEBIAN[contestant.language]})"
+            ) from why
 
     def run(self, *command, cwd=None, **environment):
         """The standard output of a command that must succeed."""
@@ -156,7 +175,7 @@ class Installer:
         jars = ["/usr/share/java/slf4j-api.jar", "/usr/share/java/slf4j-nop.jar", "/usr/share/java/commons-io.jar"]
         for jar in jars:
             if not pathlib.Path(jar).exists():
-                raise CannotInstall(f"{jar} is missing: apt-get install default-jdk-headless libslf4j-java libcommons-io-java")
+                raise CannotInstall(f"{jar} is missing")
         path = os.pathsep.join([str(classes), *jars])
         parser = "CrawlerCommons"
         self.run("javac", "-nowarn", "-encoding", "UTF-8", "-d", classes, "-cp", path, "-sourcepath", sources / "src/main/java",
@@ -187,7 +206,7 @@ class Installer:
 
     def php(self, contestant):
         if "mbstring" not in self.run("php", "-m"):
-            raise CannotInstall("PHP has no mbstring: apt-get install php-cli php-mbstring")
+            raise CannotInstall("PHP has no mbstring")
         environment = {"BASES": str(ROOT / "bases"), "SOURCES": str(self.sources(contestant))}
         return ["php", str(ROOT / "parsers" / "php" / f"{contestant.name}.php")], environment
 
