@@ -2,6 +2,7 @@
 
 use crate::agents::census::{names_in, reach_by_asking};
 use crate::command::{Ran, robosieve};
+use crate::forging::overlapping_groups;
 use robosieve::diff::{Diff, DiffOptions};
 use robosieve::report::Coverage;
 use robosieve::snapshot::OutcomeClass;
@@ -395,37 +396,28 @@ fn rules_change_if_any_agent_is_affected() {
     }
 }
 
-/// Two groups for each of 14 names: one large, with all names, and one of its own. Merging them for
-/// every name would multiply the file, so the last names get a union of both.
-fn overlapping_groups(shared: &str, own: &str) -> String {
-    let names = (1..=14).map(|number| format!("user-agent: a{number}\n"));
-    let mut text: String = names.clone().collect();
-    text.extend((0..600).map(|number| format!("disallow: /{number}\n")));
-    text.push_str(shared);
-    text.extend(names.map(|name| name + own));
-    text
+/// Two sites with the same unions of rule sets: the results for the first are known when the second is
+/// compared. `shared` ends the 601 lines of the large rule set, `own` is the rule of each name.
+fn sites_with_unions(shared: &str, own: &str) -> Snap {
+    let mut large: String = (0..600)
+        .map(|number| format!("disallow: /{number}\n"))
+        .collect();
+    large.push_str(shared);
+    let body = overlapping_groups(&large, |_| own.to_owned());
+    compile(&["https://a.example", "https://b.example"].map(|origin| (origin, 200, body.clone())))
 }
 
 #[test]
 fn members_of_unions_are_compared() {
-    let before = overlapping_groups("disallow: /b\n", "allow: /c\n");
-    for (after, changed) in [
-        (
-            overlapping_groups("disallow: /b\n", "allow: /c\n") + "# comment",
-            false,
-        ),
-        (overlapping_groups("disallow: /d\n", "allow: /c\n"), true),
-        (overlapping_groups("disallow: /b\n", "allow: /d\n"), true),
+    let old = sites_with_unions("disallow: /b\n", "allow: /c\n");
+    for (shared, own, changed) in [
+        ("disallow: /b\n# a comment\n", "allow: /c\n", 0),
+        ("disallow: /d\n", "allow: /c\n", 2),
+        ("disallow: /b\n", "allow: /d\n", 2),
     ] {
-        // The second site has the same unions, whose result is known by then.
-        let sites = |body: &str| {
-            compile(
-                &["https://a.example", "https://b.example"]
-                    .map(|origin| (origin, 200, body.to_owned())),
-            )
-        };
-        let diff = Diff::of(&sites(&before), &sites(&after), &DiffOptions::default()).unwrap();
-        assert_eq!(diff.rules_changed.origins, if changed { 2 } else { 0 });
+        let new = sites_with_unions(shared, own);
+        let diff = Diff::of(&old, &new, &DiffOptions::default()).unwrap();
+        assert_eq!(diff.rules_changed.origins, changed, "{shared:?} {own:?}");
     }
 }
 

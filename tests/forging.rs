@@ -88,17 +88,22 @@ pub(crate) const AGENTS: [&str; 6] = [
     "*",
 ];
 
-/// A robots.txt whose groups overlap so much that merging them for every name would multiply its
-/// size. So the last names get a union of rule sets. Equal rules keep the snapshot small.
+/// [`overlapping_groups`] with rules so equal that a snapshot of them stays small.
 pub(crate) fn overlapping() -> String {
-    let names: Vec<String> = ('a'..='n').map(|letter| format!("a{letter}")).collect();
-    let mut text: String = names
-        .iter()
-        .map(|name| format!("user-agent: {name}\n"))
-        .collect();
-    text.push_str(&"disallow: /a\n".repeat(600));
-    let own = |name: &String| format!("user-agent: {name}\nallow: /a/b{}\n", &name[1..]);
-    text.extend(names.iter().map(own));
+    overlapping_groups(&"disallow: /a\n".repeat(600), |letter| {
+        format!("allow: /a/b{letter}\n")
+    })
+}
+
+/// A robots.txt with a large group for the names `aa` to `an`, and a small group for each of them.
+/// `large` has the rules of the large group, `own` makes those of a name by its last letter. With 600
+/// lines in the large group, merging both for every name would multiply the file, so the last names
+/// get a union of rule sets.
+pub(crate) fn overlapping_groups(large: &str, own: impl Fn(char) -> String) -> String {
+    let names = ('a'..='n').map(|letter| (letter, format!("user-agent: a{letter}\n")));
+    let mut text: String = names.clone().map(|(_, line)| line).collect();
+    text.push_str(large);
+    text.extend(names.map(|(letter, line)| line + &own(letter)));
     text
 }
 
