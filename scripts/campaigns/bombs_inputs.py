@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import struct
+import zlib
 
 from bomb import Bomb
 
@@ -119,14 +120,26 @@ def snapshot(folder, robosieve, robots="user-agent: *\ndisallow: /x\n", host="h.
 
 
 def gzip_repeated(path, *parts):
-    """A gzip file of (bytes, repetitions), made without holding the text."""
-    with gzip.open(path, "wb", 9) as out:
+    """A gzip file of (bytes, repetitions), made without holding the text. Repeated bytes are compressed
+    once: blocks after a full flush refer to nothing before them, so they can be repeated too."""
+    checksum = length = 0
+    with open(path, "wb") as out:
+        out.write(b"\x1f\x8b\x08\0\0\0\0\0\x02\xff")
         for text, times in parts:
+            # At least 1 MiB at a time, and then what is left.
             step = max(1, MIB // max(1, len(text)))
-            while times:
-                now = min(times, step)
-                out.write(text * now)
-                times -= now
+            for count, repetitions in (step, times // step), (times % step, 1):
+                if repetitions == 0:
+                    continue
+                content = text * count
+                compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+                blocks = compressor.compress(content) + compressor.flush(zlib.Z_FULL_FLUSH)
+                for _ in range(repetitions):
+                    checksum = zlib.crc32(content, checksum)
+                    out.write(blocks)
+                length += len(content) * repetitions
+        # An empty last block.
+        out.write(b"\x03\0" + struct.pack("<II", checksum, length & 0xffffffff))
 
 
 def long_lines(folder, robosieve):
@@ -212,15 +225,11 @@ def json_keys(folder, _robosieve):
                              (b'{"url":"http://d.example/robots.txt","status":200,"headers":{"location":[', b'"",', b'""]}}\n')]:
         lines += [(start, 1), (part, 63 * MIB // len(part)), (end, 1)]
     gzip_repeated(folder / "a.jsonl.gz", *lines)
+    keys = b"".join(b',"k%x":0' % number for number in range(4_000_000))
     with gzip.open(folder / "b.jsonl.gz", "wb", 1) as out:
-        out.write(b'{"url":"http://e.example/robots.txt","status":200')
-        for number in range(4_000_000):
-            out.write(b',"k%x":0' % number)
-        out.write(b"}\n")
-        out.write(b'{"url":"http://e.example/robots.txt","status":200,"body":"","headers":{"a":0')
-        for number in range(4_000_000):
-            out.write(b',"k%x":0' % number)
-        out.write(b"}}\n")
+        for start, end in [(b'{"url":"http://e.example/robots.txt","status":200', b"}\n"),
+                           (b'{"url":"http://e.example/robots.txt","status":200,"body":"","headers":{"a":0', b"}}\n")]:
+            out.write(start + keys + end)
 
 
 def deep_archive(folder, _robosieve):
