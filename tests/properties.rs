@@ -161,7 +161,8 @@ proptest! {
     #[test]
     fn origins_equal_the_url_crate(url in origin_url()) {
         let parsed = ::url::Url::parse(&url).ok().filter(::url::Url::has_host);
-        let expected = parsed.map(|url| url.origin().ascii_serialization());
+        // An escaped `;` stays escaped: without it, the path would begin there (SEMANTICS.md).
+        let expected = parsed.map(|url| url.origin().ascii_serialization().replace(';', "%3B"));
         let found = Origin::of(url.as_bytes()).map(|origin| origin.to_string());
         // A label that only looks like Punycode is invalid in IDNA, but DNS may know it, so it is
         // accepted as it is.
@@ -272,6 +273,7 @@ fn origin_url() -> impl Strategy<Value = String> {
             "[2001:DB8::1]",
             "[::ffff:1.2.3.4]",
             "h%2eexample",
+            "a%3Bb.example",
             "a_b.example",
             "",
             "-a.example",
