@@ -88,7 +88,7 @@ pub(crate) const AGENTS: [&str; 6] = [
     "*",
 ];
 
-/// [`overlapping_groups`] with rules so equal that a snapshot of them stays small.
+/// [`overlapping_groups`] whose large group has equal rules, so that a snapshot of it stays small.
 pub(crate) fn overlapping() -> String {
     overlapping_groups(&"disallow: /a\n".repeat(600), |letter| {
         format!("allow: /a/b{letter}\n")

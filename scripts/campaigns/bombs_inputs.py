@@ -126,7 +126,7 @@ def gzip_repeated(path, *parts):
     with open(path, "wb") as out:
         out.write(b"\x1f\x8b\x08\0\0\0\0\0\x02\xff")
         for text, times in parts:
-            # At least 1 MiB at a time, and then what is left.
+            # About 1 MiB at a time, or one longer text, and then what is left.
             step = max(1, MIB // max(1, len(text)))
             for count, repetitions in (step, times // step), (times % step, 1):
                 if repetitions == 0:
