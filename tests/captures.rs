@@ -1,60 +1,26 @@
 //! Captures files: what they keep, how they are merged, described and verified, and their damage.
 
-use crate::command::{Ran, robosieve};
+use crate::command::robosieve;
 use crate::external_sort::web;
 use crate::forging::forged_captures;
+use crate::test_dir::TestDir;
 use robosieve::compile::CapturesFile;
 use robosieve::{Compiler, Profile};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
-use tempfile::TempDir;
 
 /// A directory with `a.jsonl` and `b.jsonl`, halves of one web, and `web.captures` with both.
-struct Place(TempDir);
+/// A directory with two archives, `a.jsonl` and `b.jsonl`, and their captures file.
+fn captures_dir() -> TestDir {
+    let dir = TestDir::new();
+    let lines = web(11, 600);
+    dir.write("a.jsonl", lines[..300].concat());
+    dir.write("b.jsonl", lines[300..].concat());
+    dir.done(&["captures", "-q", "-o", "web.captures", "a.jsonl", "b.jsonl"]);
+    dir
+}
 
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let lines = web(11, 600);
-        place.write("a.jsonl", lines[..300].concat());
-        place.write("b.jsonl", lines[300..].concat());
-        place.done(&["captures", "-q", "-o", "web.captures", "a.jsonl", "b.jsonl"]);
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
-    fn done(&self, args: &[&str]) -> Ran {
-        let ran = robosieve(self.0.path(), args);
-        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
-        ran
-    }
-
-    /// Asserts that a command fails with all of `expected` in its message.
-    fn fails(&self, args: &[&str], expected: &[&str]) {
-        let ran = robosieve(self.0.path(), args);
-        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
-        for part in expected {
-            assert!(
-                ran.stderr.contains(part),
-                "{args:?} should say {part:?}: {}",
-                ran.stderr
-            );
-        }
-        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
-    }
-
+impl TestDir {
     /// The snapshot of these inputs.
     fn compiled(&self, inputs: &[&str]) -> Vec<u8> {
         self.done(&[&["compile", "-q", "-o", "new"], inputs].concat());
@@ -69,21 +35,20 @@ impl Place {
 
 #[test]
 fn captures_files_stand_for_their_archives() {
-    let place = Place::new();
-    let [both, a] =
-        [&["a.jsonl", "b.jsonl"][..], &["a.jsonl"]].map(|inputs| place.compiled(inputs));
-    place.write("a.rsieve", &a);
-    place.done(&["captures", "-q", "-o", "b.captures", "b.jsonl"]);
-    fs::create_dir(place.path("archive")).unwrap();
-    fs::rename(place.path("b.captures"), place.path("archive/b.captures")).unwrap();
-    fs::copy(place.path("a.jsonl"), place.path("archive/a.jsonl")).unwrap();
+    let dir = captures_dir();
+    let [both, a] = [&["a.jsonl", "b.jsonl"][..], &["a.jsonl"]].map(|inputs| dir.compiled(inputs));
+    dir.write("a.rsieve", &a);
+    dir.done(&["captures", "-q", "-o", "b.captures", "b.jsonl"]);
+    fs::create_dir(dir.path("archive")).unwrap();
+    fs::rename(dir.path("b.captures"), dir.path("archive/b.captures")).unwrap();
+    fs::copy(dir.path("a.jsonl"), dir.path("archive/a.jsonl")).unwrap();
     for inputs in [
         &["web.captures"][..],
         &["web.captures", "b.jsonl"],
         &["archive/b.captures", "a.jsonl"],
         &["archive"],
     ] {
-        assert!(place.compiled(inputs) == both, "{inputs:?}");
+        assert!(dir.compiled(inputs) == both, "{inputs:?}");
     }
     // With every option that chooses among captures.
     for options in [
@@ -94,8 +59,8 @@ fn captures_files_stand_for_their_archives() {
     ] {
         let from = |inputs: &[&str]| {
             let snapshot =
-                place.compiled(&[&["--stats-json", "stats.json"], options, inputs].concat());
-            let mut stats: Value = serde_json::from_slice(&place.read("stats.json")).unwrap();
+                dir.compiled(&[&["--stats-json", "stats.json"], options, inputs].concat());
+            let mut stats: Value = serde_json::from_slice(&dir.read("stats.json")).unwrap();
             for of_inputs in ["inputs", "bytes_in", "body_bytes"] {
                 stats.as_object_mut().unwrap().remove(of_inputs).unwrap();
             }
@@ -114,15 +79,15 @@ fn captures_files_stand_for_their_archives() {
 
 #[test]
 fn merged_files_are_those_of_all_captures() {
-    let place = Place::new();
-    let expected = place.read("web.captures");
-    place.done(&["captures", "-q", "-o", "a.captures", "a.jsonl"]);
+    let dir = captures_dir();
+    let expected = dir.read("web.captures");
+    dir.done(&["captures", "-q", "-o", "a.captures", "a.jsonl"]);
     for inputs in [
         &["b.jsonl", "a.jsonl"][..],
         &["a.captures", "b.jsonl"],
         &["b.jsonl", "a.captures"],
     ] {
-        place.done(
+        dir.done(
             &[
                 &[
                     "captures",
@@ -138,21 +103,21 @@ fn merged_files_are_those_of_all_captures() {
             ]
             .concat(),
         );
-        assert!(place.read("merged.captures") == expected, "{inputs:?}");
+        assert!(dir.read("merged.captures") == expected, "{inputs:?}");
     }
     // The output replaces none of the inputs.
-    place.fails(
+    dir.fails(
         &["captures", "-o", "web.captures", "web.captures", "a.jsonl"],
         &["web.captures", "same file as an input"],
     );
-    assert!(place.read("web.captures") == expected);
+    assert!(dir.read("web.captures") == expected);
 }
 
 #[test]
 fn inspect_describes_and_verifies() {
-    let place = Place::new();
-    let found = place.inspected(&["web.captures"]);
-    let texts = CapturesFile::open(place.path("web.captures"))
+    let dir = captures_dir();
+    let found = dir.inspected(&["web.captures"]);
+    let texts = CapturesFile::open(dir.path("web.captures"))
         .unwrap()
         .counts()
         .texts;
@@ -161,26 +126,26 @@ fn inspect_describes_and_verifies() {
         [&found["verified"], &found["captures_format_version"]],
         [&json!("checksums"), &json!(1)]
     );
-    assert_eq!(found["bytes"], json!(place.read("web.captures").len()));
+    assert_eq!(found["bytes"], json!(dir.read("web.captures").len()));
     assert!(texts > 10 && found["counts"]["texts"] == json!(texts));
     assert_eq!(
-        place.inspected(&["--verify", "-s", "web.captures"])["verified"],
+        dir.inspected(&["--verify", "-s", "web.captures"])["verified"],
         "structure"
     );
     assert_eq!(
-        place.inspected(&["--no-verify", "web.captures"])["verified"],
+        dir.inspected(&["--no-verify", "web.captures"])["verified"],
         "nothing"
     );
-    let table = String::from_utf8(place.done(&["inspect", "web.captures"]).stdout).unwrap();
+    let table = String::from_utf8(dir.done(&["inspect", "web.captures"]).stdout).unwrap();
     assert!(
         table.contains("\ncaptures                             600\n"),
         "{table}"
     );
-    place.fails(
+    dir.fails(
         &["inspect", "web.captures", "https://h1.example"],
         &["web.captures", "compile it"],
     );
-    place.fails(
+    dir.fails(
         &["due", "-s", "web.captures", "--stale-at", "now"],
         &["web.captures", "a captures file"],
     );
@@ -188,50 +153,50 @@ fn inspect_describes_and_verifies() {
 
 #[test]
 fn other_verbs_say_what_a_captures_file_is() {
-    let place = Place::new();
-    place.compiled(&["web.captures"]);
-    place.fails(
+    let dir = captures_dir();
+    dir.compiled(&["web.captures"]);
+    dir.fails(
         &["filter", "-s", "new", "-a", "GPTBot", "web.captures"],
         &["a captures file, not a list of URLs", "compile it"],
     );
-    place.fails(
+    dir.fails(
         &["filter", "-s", "web.captures", "-a", "GPTBot", "a.jsonl"],
         &["not a robosieve snapshot", "a captures file"],
     );
-    place.fails(
+    dir.fails(
         &["compile", "-o", "x.captures", "a.jsonl"],
         &["name it x.rsieve"],
     );
-    fs::copy(place.path("web.captures"), place.path("archive")).unwrap();
-    place.fails(
+    fs::copy(dir.path("web.captures"), dir.path("archive")).unwrap();
+    dir.fails(
         &["compile", "-o", "archive", "a.jsonl"],
         &["is a captures file"],
     );
     for name in ["x.captures.gz", "x.jsonl"] {
-        place.fails(
+        dir.fails(
             &["captures", "-o", name, "a.jsonl"],
             &["name it x.captures"],
         );
     }
-    place.write("blank.jsonl", "\n");
-    place.fails(
+    dir.write("blank.jsonl", "\n");
+    dir.fails(
         &["captures", "-o", "old.captures", "blank.jsonl"],
         &["no capture", "nothing is written"],
     );
-    assert!(!place.path("old.captures").exists());
+    assert!(!dir.path("old.captures").exists());
 }
 
 #[test]
 fn a_previous_snapshot_has_no_captures_to_write() {
-    let place = Place::new();
-    let old = robosieve::Snapshot::new(place.compiled(&["a.jsonl"])).unwrap();
+    let dir = captures_dir();
+    let old = robosieve::Snapshot::new(dir.compiled(&["a.jsonl"])).unwrap();
     let compiler = Compiler::new(Profile::Google).previous(old).unwrap();
     let err = compiler
-        .write_captures(place.path("x.captures"))
+        .write_captures(dir.path("x.captures"))
         .unwrap_err()
         .to_string();
     assert!(err.contains("a snapshot keeps none"), "{err}");
-    assert!(!place.path("x.captures").exists());
+    assert!(!dir.path("x.captures").exists());
 }
 
 /// The snapshot of a captures file, or the error.
@@ -243,8 +208,8 @@ fn snapshot_of(bytes: &[u8], skip_damaged: bool) -> robosieve::Result<Vec<u8>> {
 
 #[test]
 fn flipped_bits_and_cuts_are_errors() {
-    let place = Place::new();
-    let bytes = place.read("web.captures");
+    let dir = captures_dir();
+    let bytes = dir.read("web.captures");
     assert!(snapshot_of(&bytes, false).is_ok());
     let step = (bytes.len() * 8 / 3000) | 1;
     let of_ends = (0..48 * 8).chain((bytes.len() - 112) * 8..bytes.len() * 8);
@@ -261,9 +226,9 @@ fn flipped_bits_and_cuts_are_errors() {
             snapshot_of(&flipped, true).unwrap();
         }
         if bit % 7 == 0 {
-            place.write("flipped", &flipped);
+            dir.write("flipped", &flipped);
             assert!(
-                CapturesFile::open(place.path("flipped"))
+                CapturesFile::open(dir.path("flipped"))
                     .and_then(|file| file.verify_checksums())
                     .is_err(),
                 "{bit}"

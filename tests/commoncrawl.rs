@@ -2,6 +2,7 @@
 //! connections, is busy, and sends damaged files.
 
 use crate::command::checkout;
+use crate::test_dir::file_names;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::BTreeMap;
@@ -204,15 +205,6 @@ impl Server {
     }
 }
 
-fn names(dir: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
-
 fn is_there(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
@@ -250,13 +242,13 @@ fn downloads_survive_failures() {
     let cc = dir.path().join("cc");
     // Two of the four archives, evenly spread, and no partial file.
     assert_eq!(
-        names(&cc.join("robotstxt")),
+        file_names(&cc.join("robotstxt")),
         [
             format!("{CRAWL}-00000.warc.gz"),
             format!("{CRAWL}-00002.warc.gz")
         ]
     );
-    assert_eq!(names(&cc.join("index")), ["cdx-00000.gz"]);
+    assert_eq!(file_names(&cc.join("index")), ["cdx-00000.gz"]);
     {
         let state = server.state.lock().unwrap();
         for (path, bytes) in state
@@ -295,7 +287,7 @@ fn downloads_survive_failures() {
     );
     assert_eq!(
         (
-            names(&cc.join("robotstxt")).len(),
+            file_names(&cc.join("robotstxt")).len(),
             server.requests("warc.gz").len()
         ),
         (4, 2)
@@ -343,7 +335,7 @@ fn failed_downloads_are_reported() {
         );
     }
     assert_eq!(
-        names(&dir.path().join("cc/robotstxt")).len(),
+        file_names(&dir.path().join("cc/robotstxt")).len(),
         3,
         "complete files are kept"
     );

@@ -2,6 +2,7 @@
 //! documents were made from the newest record.
 
 use crate::command::checkout;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -138,4 +139,25 @@ fn documents_are_of_the_newest_record() {
             "docs/CONFORMANCE.md has no row of {name}"
         );
     }
+}
+
+#[test]
+fn the_documentation_lists_the_packages_of_debian() {
+    let (program, documentation) = (read("harness/contestants.py"), read("README.md"));
+    let between = |text: &str, start: &str, end: &str| {
+        let (_, rest) = text.split_once(start).unwrap();
+        rest.split_once(end).unwrap().0.to_owned()
+    };
+    // A line of the program: `    "Go": "golang-go",`.
+    let listed = between(&program, "\nDEBIAN = {\n", "\n}\n");
+    let needed: BTreeSet<&str> = listed
+        .lines()
+        .flat_map(|line| line.split('"').nth(3).unwrap().split(' '))
+        .collect();
+    let command = between(&documentation, "apt-get install ", "```");
+    let documented: BTreeSet<&str> = command
+        .split_whitespace()
+        .filter(|word| *word != "\\")
+        .collect();
+    assert_eq!(documented, needed);
 }

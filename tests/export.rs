@@ -1,64 +1,40 @@
 //! `export`: the snapshot as a table, in all formats.
 
-use crate::command::{Ran, checkout, robosieve};
+use crate::command::checkout;
 use crate::determinism::robots;
+use crate::test_dir::TestDir;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use robosieve::{AgentMatch, Origin, Snapshot};
 use serde_json::{Map, Value, json};
 use std::fs;
-use tempfile::TempDir;
 
 type Row = Map<String, Value>;
 
-struct Place(TempDir);
+/// A directory with the snapshot `s.rsieve` of these captures.
+fn snapshot_dir(captures: &[Value]) -> TestDir {
+    let dir = TestDir::new();
+    let lines = captures.iter().map(|capture| format!("{capture}\n"));
+    dir.write("a.jsonl", lines.collect::<String>());
+    dir.stdout_of("compile -q -o s.rsieve a.jsonl");
+    dir
+}
 
-impl Place {
-    /// A folder with the snapshot `s.rsieve` of these captures.
-    fn new(captures: &[Value]) -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let lines: String = captures
-            .iter()
-            .map(|capture| format!("{capture}\n"))
-            .collect();
-        fs::write(place.path("a.jsonl"), lines).unwrap();
-        place.succeed("compile -q -o s.rsieve a.jsonl");
-        place
-    }
+/// A directory with the snapshot of `datasets/small`.
+fn small_dir() -> TestDir {
+    let dir = TestDir::new();
+    let small = checkout().join("datasets/small");
+    let [warc, jsonl] =
+        ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
+    dir.done(&["compile", "-q", "-o", "s.rsieve", &warc, &jsonl]);
+    dir
+}
 
-    /// A folder with the snapshot of `datasets/small`.
-    fn small() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let small = checkout().join("datasets/small");
-        let [warc, jsonl] =
-            ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
-        let ran = robosieve(
-            place.0.path(),
-            &["compile", "-q", "-o", "s.rsieve", &warc, &jsonl],
-        );
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        place
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, args: &str) -> Ran {
-        robosieve(self.0.path(), &args.split(' ').collect::<Vec<_>>())
-    }
-
-    fn succeed(&self, args: &str) -> Vec<u8> {
-        let ran = self.run(args);
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args}");
-        ran.stdout
-    }
-
+impl TestDir {
     /// The rows of an export as JSON.
     fn rows(&self, args: &str) -> Vec<Row> {
-        let out = self.succeed(&format!("export -q -s s.rsieve --as jsonl {args}"));
-        String::from_utf8(out)
-            .unwrap()
+        let lines = self.stdout_of(&format!("export -q -s s.rsieve --as jsonl {args}"));
+        lines
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
@@ -81,8 +57,8 @@ fn assert_row(row: &Row, expected: &Value) {
 
 #[test]
 fn a_small_web_has_the_values_worked_out_by_hand() {
-    let place = Place::small();
-    let rows = place.rows("-a GPTBot,Googlebot,FooBot,MJ12bot");
+    let dir = small_dir();
+    let rows = dir.rows("-a GPTBot,Googlebot,FooBot,MJ12bot");
     assert_eq!(rows.len(), 48);
     for expected in [
         json!({
@@ -172,8 +148,8 @@ fn domains_are_those_of_reports() {
     let captures = cases.map(|(host, ..)| {
         json!({"url": format!("https://{host}/robots.txt"), "status": 200, "body": "user-agent: *"})
     });
-    let place = Place::new(&captures);
-    let rows = place.rows("--columns origin,domain,tld");
+    let dir = snapshot_dir(&captures);
+    let rows = dir.rows("--columns origin,domain,tld");
     assert_eq!(rows.len(), cases.len());
     for (host, domain, tld) in cases {
         let origin = Origin::of(format!("https://{host}/").as_bytes()).unwrap();
@@ -185,8 +161,8 @@ fn domains_are_those_of_reports() {
         .iter()
         .filter_map(|row| row["domain"].as_str())
         .collect();
-    place.succeed("report -q -s s.rsieve -a GPTBot --by domain --json r.json");
-    let report: Value = serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
+    dir.stdout_of("report -q -s s.rsieve -a GPTBot --by domain --json r.json");
+    let report: Value = serde_json::from_slice(&fs::read(dir.path("r.json")).unwrap()).unwrap();
     assert_eq!(report["units"], distinct.len());
 }
 
@@ -232,8 +208,8 @@ fn failures_have_the_time_of_their_first() {
         json!({"url": "https://moved.example/robots.txt", "status": 301, "fetched_at": day(8),
                "headers": {"location": "https://once.example/robots.txt"}}),
     ]);
-    let place = Place::new(&captures);
-    let rows = place.rows("--columns origin,failing_since,outcome");
+    let dir = snapshot_dir(&captures);
+    let rows = dir.rows("--columns origin,failing_since,outcome");
     for Case { host, since, .. } in cases {
         let row = of(&rows, &format!("https://{host}.example"));
         assert_eq!(row["failing_since"], json!(since.map(day)), "{host}");
@@ -246,8 +222,8 @@ fn failures_have_the_time_of_their_first() {
     // `inspect` states the same.
     for row in &rows {
         let origin = row["origin"].as_str().unwrap();
-        let shown = place.succeed(&format!("inspect s.rsieve {origin} --json"));
-        let shown: Value = serde_json::from_slice(&shown).unwrap();
+        let shown = dir.stdout_of(&format!("inspect s.rsieve {origin} --json"));
+        let shown: Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(row["failing_since"], shown["first_failure"], "{origin}");
     }
 }
@@ -272,15 +248,15 @@ fn reshaped(wide: &[Row], agents: &[&str]) -> Vec<Row> {
 #[test]
 fn the_long_table_is_the_wide_one_reshaped() {
     let agents = ["GPTBot", "Googlebot-Image:Googlebot", "*", "MJ12bot"];
-    for place in [Place::small(), hostile()] {
+    for dir in [small_dir(), hostile_dir()] {
         for selection in [
             "",
             " --outcome rules,unreachable",
             " --stale-at 2026-09-20 --at now",
         ] {
             let options = format!("-a {}{selection}", agents.join(","));
-            let mut wide = place.rows(&options);
-            let mut long = place.rows(&format!("--long {options}"));
+            let mut wide = dir.rows(&options);
+            let mut long = dir.rows(&format!("--long {options}"));
             if selection.contains("now") {
                 // The clock runs between the two.
                 for row in wide.iter_mut().chain(&mut long) {
@@ -289,12 +265,12 @@ fn the_long_table_is_the_wide_one_reshaped() {
             }
             assert_eq!(long, reshaped(&wide, &agents), "{options}");
         }
-        assert_formats_agree(&place, &format!("--long -a {}", agents.join(",")));
+        assert_formats_agree(&dir, &format!("--long -a {}", agents.join(",")));
         let columns = "--columns crawl_delay,origin,AGENT,access";
-        let chosen = place.rows(&format!("--long -a {} {columns}", agents.join(",")));
+        let chosen = dir.rows(&format!("--long -a {} {columns}", agents.join(",")));
         for (chosen, row) in chosen
             .iter()
-            .zip(place.rows(&format!("--long -a {}", agents.join(","))))
+            .zip(dir.rows(&format!("--long -a {}", agents.join(","))))
         {
             assert_eq!(chosen.len(), 4);
             assert!(chosen.iter().all(|(key, value)| row[key] == *value));
@@ -304,14 +280,14 @@ fn the_long_table_is_the_wide_one_reshaped() {
 
 #[test]
 fn names_of_columns_have_two_spellings() {
-    let place = Place::small();
+    let dir = small_dir();
     let names = |args: &str, extension: &str| -> Vec<String> {
         let name = format!("names.{extension}");
-        place.succeed(&format!("export -q -s s.rsieve {args} -o {name}"));
+        dir.stdout_of(&format!("export -q -s s.rsieve {args} -o {name}"));
         if extension == "parquet" {
-            return parquet_names(&place.path(&name));
+            return parquet_names(&dir.path(&name));
         }
-        let text = fs::read_to_string(place.path(&name)).unwrap();
+        let text = fs::read_to_string(dir.path(&name)).unwrap();
         let first = text.lines().next().unwrap();
         let split = |separator: char| first.split(separator).map(str::to_owned).collect();
         match extension {
@@ -346,7 +322,7 @@ fn names_of_columns_have_two_spellings() {
     // Agents whose names become equal. A name that both share is refused, not guessed.
     let same = "-a Qqqq-Wwww,Qqqq_Wwww";
     for args in ["-o same.parquet", "--columns Qqqq_Wwww_access"] {
-        let ran = place.run(&format!("export -q -s s.rsieve {same} {args}"));
+        let ran = dir.run_line(&format!("export -q -s s.rsieve {same} {args}"));
         assert_eq!(ran.code, Some(2));
         let cause = "two agents have the column Qqqq_Wwww_access";
         assert!(
@@ -354,15 +330,15 @@ fn names_of_columns_have_two_spellings() {
             "{}",
             ran.stderr
         );
-        assert!(ran.stdout.is_empty() && !place.path("same.parquet").exists());
+        assert!(ran.stdout.is_empty() && !dir.path("same.parquet").exists());
     }
-    place.succeed(&format!(
+    dir.stdout_of(&format!(
         "export -q -s s.rsieve {same} --column-names dots -o same.parquet"
     ));
-    place.succeed(&format!(
+    dir.stdout_of(&format!(
         "export -q -s s.rsieve {same} --long -o same.parquet"
     ));
-    place.succeed(&format!(
+    dir.stdout_of(&format!(
         "export -q -s s.rsieve {same} --columns Qqqq-Wwww.access,origin -o same.parquet"
     ));
 }
@@ -370,10 +346,10 @@ fn names_of_columns_have_two_spellings() {
 /// The library's look-ups give the same values.
 #[test]
 fn rows_equal_look_ups() {
-    let place = Place::small();
-    let snapshot = Snapshot::open(place.path("s.rsieve")).unwrap();
-    let rows = place.rows("-a GPTBot");
-    let sitemaps = place.rows("--sitemaps");
+    let dir = small_dir();
+    let snapshot = Snapshot::open(dir.path("s.rsieve")).unwrap();
+    let rows = dir.rows("-a GPTBot");
+    let sitemaps = dir.rows("--sitemaps");
     assert_eq!(rows.len(), snapshot.origins().count());
     let mut delays = 0;
     for (row, entry) in rows.iter().zip(snapshot.origins()) {
@@ -421,7 +397,7 @@ fn sitemaps_are_resolved_against_the_answer() {
         capture
     };
     let body = "Sitemap: /a.xml\nSitemap: b.xml\n\nSitemap: https://c.example/c.xml\nSitemap: /a.xml\nSitemap: http://[";
-    let place = Place::new(&[
+    let dir = snapshot_dir(&[
         capture("e.example", json!({"body": body})),
         capture(
             "f.example",
@@ -437,7 +413,7 @@ fn sitemaps_are_resolved_against_the_answer() {
             .clone()
     };
     assert_eq!(
-        place.rows("--sitemaps"),
+        dir.rows("--sitemaps"),
         [
             row(
                 "https://e.example",
@@ -472,8 +448,9 @@ fn sitemaps_are_resolved_against_the_answer() {
 fn rules_have_a_row_for_each_agent() {
     let body = "Disallow: /early\nUser-agent: FooBot/1.0\nUser-agent: MJ12bot\nDisallow: /%7Ea*$ # x\nAllow:\n\n\
                 User-agent: *\nDisallow: /x\nUser-agent: foobot\nDisallow: /y";
-    let place =
-        Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
+    let dir = snapshot_dir(&[
+        json!({"url": "https://e.example/robots.txt", "status": 200, "body": body}),
+    ]);
     let row = |group: u32, agent: &str, kind: &str, pattern: &str, line: u32| {
         let origin = "https://e.example";
         let row = json!({"origin": origin, "group": group, "agent": agent, "kind": kind, "pattern": pattern, "line": line});
@@ -487,7 +464,7 @@ fn rules_have_a_row_for_each_agent() {
         row(2, "*", "disallow", "/x", 8),
         row(3, "foobot", "disallow", "/y", 10),
     ];
-    assert_eq!(place.rows("--rules"), all);
+    assert_eq!(dir.rows("--rules"), all);
     // FooBot obeys both of its groups, and BarBot that for all agents.
     let obeyed = [
         row(1, "FooBot", "disallow", "/%7Ea*$", 4),
@@ -495,7 +472,7 @@ fn rules_have_a_row_for_each_agent() {
         row(2, "BarBot", "disallow", "/x", 8),
         row(3, "FooBot", "disallow", "/y", 10),
     ];
-    assert_eq!(place.rows("--rules -a FooBot,BarBot"), obeyed);
+    assert_eq!(dir.rows("--rules -a FooBot,BarBot"), obeyed);
 }
 
 /// A robots.txt of 500 KiB can combine 10,000 agents with 10,000 rules.
@@ -508,22 +485,23 @@ fn large_groups_have_one_row_per_rule() {
         .map(|number| format!("disallow: /{number}\n"))
         .collect();
     let body = format!("user-agent: a\ndisallow: /first\n{agents}{rules}");
-    let place =
-        Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
-    let rows = place.rows("--rules");
+    let dir = snapshot_dir(&[
+        json!({"url": "https://e.example/robots.txt", "status": 200, "body": body}),
+    ]);
+    let rows = dir.rows("--rules");
     assert_eq!(rows.len(), 10_001);
     assert_eq!(
         (&rows[0]["agent"], &rows[1]["agent"], &rows[1]["line"]),
         (&json!("a"), &Value::Null, &json!(10_003))
     );
-    assert_eq!(place.rows("--rules -a a7").len(), 10_000);
+    assert_eq!(dir.rows("--rules -a a7").len(), 10_000);
 }
 
 #[test]
 fn rows_and_columns_are_selected() {
-    let place = Place::small();
+    let dir = small_dir();
     let origins = |args: &str| -> Vec<String> {
-        let rows = place.rows(&format!("--columns origin {args}"));
+        let rows = dir.rows(&format!("--columns origin {args}"));
         assert!(rows.iter().all(|row| row.len() == 1));
         rows.iter()
             .map(|row| row["origin"].as_str().unwrap().to_owned())
@@ -536,8 +514,7 @@ fn rows_and_columns_are_selected() {
         let mut stale = origins(&format!("--stale-at {at}"));
         assert!(!stale.is_empty() && stale.len() <= 48);
         stale.retain(|origin| !origin.starts_with("ftp:"));
-        let listed = place.succeed(&format!("due -q -s s.rsieve --stale-at {at}"));
-        let listed = String::from_utf8(listed).unwrap();
+        let listed = dir.stdout_of(&format!("due -q -s s.rsieve --stale-at {at}"));
         let listed: Vec<&str> = listed
             .lines()
             .map(|url| url.strip_suffix("/robots.txt").unwrap())
@@ -550,23 +527,22 @@ fn rows_and_columns_are_selected() {
         "all but the one with a max-age of a week"
     );
     let tsv =
-        place.succeed("export -q -s s.rsieve -a GPTBot --columns status,gptbot.ACCESS,origin --outcome unreachable");
-    let tsv = String::from_utf8(tsv).unwrap();
+        dir.stdout_of("export -q -s s.rsieve -a GPTBot --columns status,gptbot.ACCESS,origin --outcome unreachable");
     assert!(
         tsv.starts_with(
             "status\tGPTBot.access\torigin\n\tallowed\thttps://mourned.example\n\tblocked\thttps://"
         ),
         "{tsv}"
     );
-    let ages = place.rows("--at 2026-09-15T07:00:16Z --columns origin,age");
+    let ages = dir.rows("--at 2026-09-15T07:00:16Z --columns origin,age");
     assert_eq!(of(&ages, "https://signals.example")["age"], 10);
 }
 
 #[test]
 fn status_policies_decide_access() {
-    let place = Place::small();
+    let dir = small_dir();
     let access = |policy: &str, origin: &str| {
-        let rows = place.rows(&format!(
+        let rows = dir.rows(&format!(
             "-a FooBot --status-policy {policy} --columns origin,FooBot.access"
         ));
         of(&rows, origin)["FooBot.access"].clone()
@@ -583,7 +559,7 @@ fn status_policies_decide_access() {
 
 #[test]
 fn wrong_options_are_refused() {
-    let place = Place::small();
+    let dir = small_dir();
     for (args, cause) in [
         (
             "--columns nothing",
@@ -607,7 +583,7 @@ fn wrong_options_are_refused() {
         ("--stale-at soon", "not a time"),
         ("--outcome fine", "unreachable"),
     ] {
-        let ran = place.run(&format!("export -q -s s.rsieve {args}"));
+        let ran = dir.run_line(&format!("export -q -s s.rsieve {args}"));
         assert_eq!(ran.code, Some(2), "{args}: {}", ran.stderr);
         assert!(
             ran.stderr.contains(cause) && ran.stdout.is_empty(),
@@ -618,7 +594,7 @@ fn wrong_options_are_refused() {
 }
 
 /// Sites with fields full of characters that the formats use.
-fn hostile() -> Place {
+fn hostile_dir() -> TestDir {
     let odd = "\t\u{1b}]0;x\u{7}\u{9b}\u{202e}\\t\\u{1b}\"',;= ü \u{fffd}";
     let bodies = [
         format!(
@@ -636,7 +612,7 @@ fn hostile() -> Place {
         .collect();
     captures.push(json!({"url": "https://i.example/robots.txt", "error": format!("dns\r\n{odd}")}));
     captures.push(json!({"url": "https://j.example/robots.txt", "body_base64": "aG9zdDogm/8KdXNlci1hZ2VudDogKg=="}));
-    Place::new(&captures)
+    snapshot_dir(&captures)
 }
 
 /// The text of a field of TSV or CSV: without the apostrophe that protects spreadsheets, and
@@ -717,13 +693,13 @@ fn decompressed(bytes: &[u8]) -> String {
 }
 
 /// All formats have the values of the JSON lines.
-fn assert_formats_agree(place: &Place, args: &str) {
-    let rows = place.rows(args);
+fn assert_formats_agree(dir: &TestDir, args: &str) {
+    let rows = dir.rows(args);
     assert!(!rows.is_empty());
     for name in ["t.tsv.zst", "t.csv", "t.parquet", "t.jsonl.gz"] {
-        place.succeed(&format!("export -q -s s.rsieve {args} -o {name}"));
+        dir.stdout_of(&format!("export -q -s s.rsieve {args} -o {name}"));
     }
-    let tsv = decompressed(&fs::read(place.path("t.tsv.zst")).unwrap());
+    let tsv = decompressed(&fs::read(dir.path("t.tsv.zst")).unwrap());
     let mut lines = tsv.lines();
     let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
     assert!(rows.iter().all(|row| row.len() == names.len()));
@@ -736,13 +712,13 @@ fn assert_formats_agree(place: &Place, args: &str) {
         .collect();
     assert_eq!(found, expected, "TSV of {args:?}");
 
-    let csv = fs::read_to_string(place.path("t.csv")).unwrap();
+    let csv = fs::read_to_string(dir.path("t.csv")).unwrap();
     let mut lines = csv.lines();
     assert_eq!(csv_fields(lines.next().unwrap()), names);
     let found: Vec<Vec<String>> = lines.map(csv_fields).collect();
     assert_eq!(found, expected, "CSV of {args:?}");
 
-    let file = SerializedFileReader::new(fs::File::open(place.path("t.parquet")).unwrap()).unwrap();
+    let file = SerializedFileReader::new(fs::File::open(dir.path("t.parquet")).unwrap()).unwrap();
     let parquet: Vec<_> = file
         .get_row_iter(None)
         .unwrap()
@@ -757,12 +733,11 @@ fn assert_formats_agree(place: &Place, args: &str) {
         })
         .collect();
     assert_eq!(found, expected, "Parquet of {args:?}");
-    let header = place.succeed(&format!(
+    let header = dir.stdout_of(&format!(
         "export -q -s s.rsieve {args} --column-names underscores"
     ));
-    let header = String::from_utf8(header).unwrap();
     assert_eq!(
-        parquet_names(&place.path("t.parquet")),
+        parquet_names(&dir.path("t.parquet")),
         header
             .lines()
             .next()
@@ -781,25 +756,24 @@ fn parquet_names(path: &std::path::Path) -> Vec<String> {
 
 #[test]
 fn formats_have_the_same_values() {
-    for place in [Place::small(), hostile()] {
+    for dir in [small_dir(), hostile_dir()] {
         for args in [
             "-a GPTBot,Googlebot-Image:Googlebot",
             "--sitemaps",
             "--rules",
             "--rules -a GPTBot",
         ] {
-            assert_formats_agree(&place, args);
+            assert_formats_agree(&dir, args);
         }
     }
 }
 
 #[test]
 fn hostile_texts_are_escaped() {
-    let place = hostile();
+    let dir = hostile_dir();
     for format in ["tsv", "csv", "jsonl"] {
         for table in ["-a GPTBot", "--sitemaps", "--rules"] {
-            let out = place.succeed(&format!("export -q -s s.rsieve {table} --format {format}"));
-            let text = String::from_utf8(out).unwrap();
+            let text = dir.stdout_of(&format!("export -q -s s.rsieve {table} --format {format}"));
             let is_hostile = |c: char| {
                 c.is_control() && !"\n\t".contains(c) || "\u{202e}\u{feff}\u{2028}".contains(c)
             };
@@ -812,9 +786,7 @@ fn hostile_texts_are_escaped() {
             );
         }
     }
-    let csv =
-        String::from_utf8(place.succeed("export -q -s s.rsieve --as csv --columns host_field"))
-            .unwrap();
+    let csv = dir.stdout_of("export -q -s s.rsieve --as csv --columns host_field");
     assert!(
         csv.lines().skip(1).all(|line| !line
             .trim_start_matches('"')
@@ -832,7 +804,7 @@ fn bytes_do_not_depend_on_threads() {
             json!({"url": format!("https://h{number}.example/robots.txt"), "status": 200, "body": body})
         })
         .collect();
-    let place = Place::new(&captures);
+    let dir = snapshot_dir(&captures);
     for (args, extension) in [
         ("-a FooBot,BarBot", "tsv"),
         ("--rules", "csv"),
@@ -847,10 +819,10 @@ fn bytes_do_not_depend_on_threads() {
     ] {
         let written = ["1", "2", "5"].map(|threads| {
             let name = format!("{threads}.{extension}");
-            place.succeed(&format!(
+            dir.stdout_of(&format!(
                 "export -q -j {threads} -s s.rsieve {args} -o {name}"
             ));
-            fs::read(place.path(&name)).unwrap()
+            fs::read(dir.path(&name)).unwrap()
         });
         assert!(written[0].len() > 10_000);
         assert!(
@@ -858,23 +830,23 @@ fn bytes_do_not_depend_on_threads() {
             "{args} {extension}"
         );
     }
-    let file = SerializedFileReader::new(fs::File::open(place.path("5.parquet")).unwrap()).unwrap();
+    let file = SerializedFileReader::new(fs::File::open(dir.path("5.parquet")).unwrap()).unwrap();
     assert_eq!(
         file.metadata().file_metadata().num_rows() as usize,
-        place.rows("--rules").len()
+        dir.rows("--rules").len()
     );
 }
 
 #[test]
 fn empty_tables_have_a_header() {
-    let place = Place::small();
+    let dir = small_dir();
     let at = "--stale-at 1990-01-01";
     assert_eq!(
-        place.succeed(&format!("export -q -s s.rsieve --sitemaps {at}")),
-        b"origin\tsitemap\turl\tline\n"
+        dir.stdout_of(&format!("export -q -s s.rsieve --sitemaps {at}")),
+        "origin\tsitemap\turl\tline\n"
     );
-    place.succeed(&format!("export -q -s s.rsieve {at} -o x.parquet"));
-    let file = SerializedFileReader::new(fs::File::open(place.path("x.parquet")).unwrap()).unwrap();
+    dir.stdout_of(&format!("export -q -s s.rsieve {at} -o x.parquet"));
+    let file = SerializedFileReader::new(fs::File::open(dir.path("x.parquet")).unwrap()).unwrap();
     assert_eq!(
         (
             file.num_row_groups(),
@@ -888,10 +860,11 @@ fn empty_tables_have_a_header() {
 fn licenses_and_odd_fields_are_exported() {
     let body = "License: https://l.example/l.xml\nuser-agent: *\ndomain: x.example\nRevisit-After: 7 days\n\
                 license: /m.xml\nlicense:\nlicense: https://l.example/l.xml\nnoarchive: /\nother: 1\n";
-    let place =
-        Place::new(&[json!({"url": "https://a.example/robots.txt", "status": 200, "body": body})]);
+    let dir = snapshot_dir(&[
+        json!({"url": "https://a.example/robots.txt", "status": 200, "body": body}),
+    ]);
     assert_row(
-        of(&place.rows("-a FooBot"), "https://a.example"),
+        of(&dir.rows("-a FooBot"), "https://a.example"),
         &json!({
             "license": "https://l.example/l.xml; /m.xml",
             "other_fields": {"domain": ["x.example"], "noarchive": ["/"], "revisit-after": ["7 days"]},

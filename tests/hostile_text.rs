@@ -1,10 +1,10 @@
 //! Control characters in site text, archives, lists and file names: no verb prints them raw.
 
-use crate::command::{Ran, robosieve, robosieve_with};
+use crate::command::robosieve_with;
+use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// One of each kind: ESC, BEL, DEL, C1 and bidirectional controls.
 const EVIL: &str = "\u{1b}]0;x\u{7}\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200e}\u{200f}\u{61c}";
@@ -36,94 +36,65 @@ fn robots() -> Vec<u8> {
     [text.as_bytes(), b"\x9b31m\xff\n"].concat()
 }
 
-/// Hosts `e` (rules), `f` (an error with text), `g` (a redirect) and `h` (a broken redirect), in
-/// two snapshots, one of them with a hostile file name.
-struct Place {
-    dir: TempDir,
-    snapshot: String,
-    list: String,
+/// Hostile names of the snapshot and of the list in [`hostile_dir`].
+fn hostile_names() -> [String; 2] {
+    [format!("s{EVIL}.rsieve"), format!("l{EVIL}.txt")]
 }
 
-impl Place {
-    fn new() -> Self {
-        use base64::Engine as _;
-        let dir = tempfile::tempdir().unwrap();
-        let body = base64::engine::general_purpose::STANDARD.encode(robots());
-        let place = |to: &str| json!({"location": to});
-        let captures = [
-            json!({"url": "https://e.example/robots.txt", "status": 200, "body_base64": body}),
-            json!({"url": "https://f.example/robots.txt", "error": format!("dns\n{EVIL}")}),
-            json!({"url": "https://g.example/robots.txt", "status": 301, "headers": place(&format!("https://e.example/r{EVIL}"))}),
-            json!({"url": format!("https://e.example/r{EVIL}"), "status": 200, "body_base64": body}),
-            json!({"url": "https://h.example/robots.txt", "status": 301, "headers": place(&format!("https://{EVIL}/"))}),
-            json!({"url": "https://i.example/robots.txt", "status": 404}),
-        ];
-        let lines: String = captures
-            .iter()
-            .map(|capture| format!("{capture}\n"))
-            .collect();
-        fs::write(dir.path().join("a.jsonl"), lines).unwrap();
-        let place = Self {
-            dir,
-            snapshot: format!("s{EVIL}.rsieve"),
-            list: format!("l{EVIL}.txt"),
-        };
-        assert_eq!(
-            place
-                .run(&["compile", "-q", "a.jsonl", "-o", &place.snapshot])
-                .code,
-            Some(0)
-        );
-        fs::copy(place.path(&place.snapshot), place.path("s.rsieve")).unwrap();
-        let refused = "user-agent: *\\ndisallow: /";
-        let old = format!(
+/// Hosts `e` (rules), `f` (an error with text), `g` (a redirect) and `h` (a broken redirect), in
+/// two snapshots of the same bytes, one of them with a hostile file name.
+fn hostile_dir() -> TestDir {
+    use base64::Engine as _;
+    let dir = TestDir::new();
+    let body = base64::engine::general_purpose::STANDARD.encode(robots());
+    let location = |to: &str| json!({"location": to});
+    let captures = [
+        json!({"url": "https://e.example/robots.txt", "status": 200, "body_base64": body}),
+        json!({"url": "https://f.example/robots.txt", "error": format!("dns\n{EVIL}")}),
+        json!({"url": "https://g.example/robots.txt", "status": 301, "headers": location(&format!("https://e.example/r{EVIL}"))}),
+        json!({"url": format!("https://e.example/r{EVIL}"), "status": 200, "body_base64": body}),
+        json!({"url": "https://h.example/robots.txt", "status": 301, "headers": location(&format!("https://{EVIL}/"))}),
+        json!({"url": "https://i.example/robots.txt", "status": 404}),
+    ];
+    let lines = captures.iter().map(|capture| format!("{capture}\n"));
+    dir.write("a.jsonl", lines.collect::<String>());
+    let [snapshot, list] = hostile_names();
+    dir.done(&["compile", "-q", "a.jsonl", "-o", &snapshot]);
+    fs::copy(dir.path(&snapshot), dir.path("s.rsieve")).unwrap();
+    let refused = "user-agent: *\\ndisallow: /";
+    dir.write(
+        "old.jsonl",
+        format!(
             "{{\"url\": \"https://e.example/robots.txt\", \"status\": 200, \"body\": \"{refused}\"}}\n"
-        );
-        fs::write(place.path("old.jsonl"), old).unwrap();
-        assert_eq!(
-            place
-                .run(&["compile", "-q", "old.jsonl", "-o", "old.rsieve"])
-                .code,
-            Some(0)
-        );
-        fs::write(
-            place.path(&place.list),
-            format!("https://e.example/x{EVIL}\nhttps://e.example/a{EVIL}\n{EVIL}\n"),
-        )
-        .unwrap();
-        fs::write(place.path("robots.txt"), robots()).unwrap();
-        let record = format!(
+        ),
+    );
+    dir.done(&["compile", "-q", "old.jsonl", "-o", "old.rsieve"]);
+    dir.write(
+        &list,
+        format!("https://e.example/x{EVIL}\nhttps://e.example/a{EVIL}\n{EVIL}\n"),
+    );
+    dir.write("robots.txt", robots());
+    dir.write(
+        "odd.warc",
+        format!(
             "WARC/1.0\r\nWARC-Type: {EVIL}\r\nWARC-Target-URI: {EVIL}\r\nContent-Length: {EVIL}\r\n\r\n"
-        );
-        fs::write(place.path("odd.warc"), record).unwrap();
-        fs::write(
-            place.path("odd.jsonl"),
-            format!("{{\"url\": \"https://{EVIL}/robots.txt\", \"status\": \"{EVIL}\"}}\n"),
-        )
-        .unwrap();
-        fs::write(place.path("odd.txt"), format!("(;{EVIL}\n")).unwrap();
-        fs::write(
-            place.path("odd.tsv"),
-            format!("a{EVIL}\tb\nhttps://e.example/\tx\n"),
-        )
-        .unwrap();
-        fs::write(place.path("odd.parquet"), format!("PAR1{EVIL}PAR1")).unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        robosieve(self.dir.path(), args)
-    }
+        ),
+    );
+    dir.write(
+        "odd.jsonl",
+        format!("{{\"url\": \"https://{EVIL}/robots.txt\", \"status\": \"{EVIL}\"}}\n"),
+    );
+    dir.write("odd.txt", format!("(;{EVIL}\n"));
+    dir.write("odd.tsv", format!("a{EVIL}\tb\nhttps://e.example/\tx\n"));
+    dir.write("odd.parquet", format!("PAR1{EVIL}PAR1"));
+    dir
 }
 
 #[test]
 fn no_verb_prints_hostile_text() {
-    let place = Place::new();
-    let (s, list) = (place.snapshot.as_str(), place.list.as_str());
+    let dir = hostile_dir();
+    let [s, list] = hostile_names();
+    let (s, list) = (s.as_str(), list.as_str());
     let url = format!("https://e.example/x{EVIL}\n\t");
     let agent = format!("Evil{}Crawler", EVIL.replace(['\u{7f}', '\t'], ""));
     let (who, odd) = (["-a", agent.as_str()], format!("no{EVIL}"));
@@ -393,7 +364,7 @@ fn no_verb_prints_hostile_text() {
         &[EVIL],
     ];
     for args in runs {
-        let ran = place.run(args);
+        let ran = dir.run(args);
         assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
         assert!(
             !ran.stdout.is_empty() || !ran.stderr.is_empty() || ran.code == Some(0),
@@ -402,8 +373,8 @@ fn no_verb_prints_hostile_text() {
         assert_harmless(&ran.stdout, args);
         assert_harmless(ran.stderr.as_bytes(), args);
     }
-    assert_harmless(&fs::read(place.path("svg")).unwrap(), &"svg");
-    let kept = fs::read(place.path("annotated")).unwrap();
+    assert_harmless(&dir.read("svg"), &"svg");
+    let kept = dir.read("annotated");
     assert!(
         kept.ends_with(format!("\t{EVIL}\n").as_bytes()),
         "data keep their bytes"
@@ -412,9 +383,9 @@ fn no_verb_prints_hostile_text() {
 
 #[test]
 fn hostile_text_is_escaped() {
-    let place = Place::new();
+    let dir = hostile_dir();
     let shown = "\\u{1b}]0;x\\u{7}\\u{7f}\\u{9b}31m\\u{202e}\\u{2066}\\u{200e}\\u{200f}\\u{61c}";
-    let print = |args: &[&str]| String::from_utf8(place.run(args).stdout).unwrap();
+    let print = |args: &[&str]| String::from_utf8(dir.run(args).stdout).unwrap();
     let inspected = print(&["inspect", "s.rsieve", "https://e.example"]);
     assert!(
         inspected.contains(&format!(

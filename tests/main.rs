@@ -54,6 +54,7 @@ mod study;
 mod synthetic;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod test_dir;
 mod threads;
 mod time;
 mod transcripts;

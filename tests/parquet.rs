@@ -1,7 +1,8 @@
 //! `annotate`, `filter` and `report` on Parquet files: each row gets the verdict of its URL, and
 //! all other data is copied byte for byte.
 
-use crate::command::{Ran, robosieve, robosieve_with};
+use crate::command::robosieve_with;
+use crate::test_dir::{TestDir, file_names};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use ::parquet::file::metadata::KeyValue;
@@ -14,9 +15,7 @@ use bytes::Bytes;
 use robosieve::job::{Input, Job, Output, Outputs};
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
-use tempfile::TempDir;
 
 const SCHEMA: &str = "message m {
     optional binary url (STRING); required int64 n;
@@ -108,52 +107,24 @@ pub(crate) fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Ve
     file.into_inner().unwrap()
 }
 
-struct Place(TempDir);
+/// A directory with the snapshot `s`.
+fn snapshot_dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("s", snapshot());
+    dir
+}
 
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        place.write("s", &snapshot());
-        place
+impl TestDir {
+    fn open_parquet(&self, name: &str) -> SerializedFileReader<Bytes> {
+        SerializedFileReader::new(self.read(name).into()).unwrap()
     }
 
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.path().join(name), bytes).unwrap();
-    }
-
-    fn open(&self, name: &str) -> SerializedFileReader<Bytes> {
-        SerializedFileReader::new(fs::read(self.path().join(name)).unwrap().into()).unwrap()
-    }
-
-    fn rows(&self, name: &str) -> Vec<Row> {
-        self.open(name)
+    fn parquet_rows(&self, name: &str) -> Vec<Row> {
+        self.open_parquet(name)
             .get_row_iter(None)
             .unwrap()
             .map(Result::unwrap)
             .collect()
-    }
-
-    fn run(&self, args: &str) -> Ran {
-        robosieve(self.path(), &args.split_whitespace().collect::<Vec<_>>())
-    }
-
-    fn done(&self, args: &str) -> Ran {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(0), "{args}: {}", ran.stderr);
-        ran
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(self.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
     }
 }
 
@@ -273,10 +244,10 @@ fn assert_copied(kind: &str, (old, new): (&Bytes, &Bytes)) {
 
 #[test]
 fn annotate_adds_verdicts_and_copies_the_rest() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (kind, properties, groups) in kinds() {
         let old = Bytes::from(table(properties, &groups));
-        place.write("in.parquet", &old);
+        dir.write("in.parquet", &old);
         let verdicts = verdicts(groups.iter().sum());
         let judged = |row: &[Verdict; 2]| !matches!(row[0], Verdict::Unknown | Verdict::Invalid);
         let code = |verdict: Verdict| match verdict {
@@ -286,13 +257,13 @@ fn annotate_adds_verdicts_and_copies_the_rest() {
             Verdict::Invalid => 3,
         };
         for (column, two) in [("url", ""), ("page.link", " --as int8 --as-name may_")] {
-            place.done(&format!(
+            dir.done_line(&format!(
                 "annotate -s s -a one,two in.parquet -o out.parquet --column {column}{two}"
             ));
-            let new = Bytes::from(fs::read(place.path().join("out.parquet")).unwrap());
+            let new = Bytes::from(fs::read(dir.path("out.parquet")).unwrap());
             assert_copied(kind, (&old, &new));
-            let entries = place
-                .open("out.parquet")
+            let entries = dir
+                .open_parquet("out.parquet")
                 .metadata()
                 .file_metadata()
                 .key_value_metadata()
@@ -302,7 +273,7 @@ fn annotate_adds_verdicts_and_copies_the_rest() {
                 entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(),
                 ["kept", "robosieve.agents"]
             );
-            let rows = place.rows("out.parquet");
+            let rows = dir.parquet_rows("out.parquet");
             assert_eq!(rows.len(), verdicts.len(), "{kind}");
             for (number, (row, verdicts)) in rows.iter().zip(&verdicts).enumerate() {
                 let text = row.to_string();
@@ -344,22 +315,22 @@ fn added(url: Option<Vec<u8>>) -> String {
 
 #[test]
 fn added_columns_follow_the_verdicts() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (kind, properties, groups) in kinds() {
-        place.write("in.parquet", &table(properties, &groups));
+        dir.write("in.parquet", table(properties, &groups));
         for (options, prefix) in [
             ("", "robots_"),
             ("--as bits --as-name may", "may_"),
             ("--as int8 --as-name may_", "may_"),
         ] {
-            place.done(&format!(
+            dir.done_line(&format!(
                 "annotate -q -s s -a one,two --add crawl_delay,reason,origin {options} \
                  in.parquet -o out.parquet"
             ));
             let [old, new] = ["in.parquet", "out.parquet"]
-                .map(|name| Bytes::from(fs::read(place.path().join(name)).unwrap()));
+                .map(|name| Bytes::from(fs::read(dir.path(name)).unwrap()));
             assert_copied(kind, (&old, &new));
-            for (number, row) in place.rows("out.parquet").iter().enumerate() {
+            for (number, row) in dir.parquet_rows("out.parquet").iter().enumerate() {
                 let end = added(url(number)).replace(", ", &format!(", {prefix}"));
                 let text = row.to_string();
                 assert!(
@@ -374,11 +345,11 @@ fn added_columns_follow_the_verdicts() {
 
 #[test]
 fn filter_writes_each_row_to_one_output_in_order() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (kind, properties, groups) in kinds() {
-        place.write("in.parquet", &table(properties, &groups));
-        place.done("filter -s s -a one,two in.parquet -o A --disallowed-to D --unknown-to U --invalid-to I");
-        let rows = place.rows("in.parquet");
+        dir.write("in.parquet", table(properties, &groups));
+        dir.done_line("filter -s s -a one,two in.parquet -o A --disallowed-to D --unknown-to U --invalid-to I");
+        let rows = dir.parquet_rows("in.parquet");
         for (name, verdict) in [
             ("U", Verdict::Unknown),
             ("I", Verdict::Invalid),
@@ -398,10 +369,9 @@ fn filter_writes_each_row_to_one_output_in_order() {
                 .zip(&verdicts)
                 .filter(|(_, row)| of_row(row) == verdict)
                 .map(|(row, _)| row);
-            assert!(place.rows(name).iter().eq(wanted), "{kind}: {name}");
+            assert!(dir.parquet_rows(name).iter().eq(wanted), "{kind}: {name}");
             let chunks = |name| {
-                place
-                    .open(name)
+                dir.open_parquet(name)
                     .metadata()
                     .row_groups()
                     .first()
@@ -413,12 +383,12 @@ fn filter_writes_each_row_to_one_output_in_order() {
             );
         }
         // If one output gets all rows of a row group, the group is copied.
-        place.done("filter -s s -a one --unknown allow --keep allowed A -o again");
+        dir.done_line("filter -s s -a one --unknown allow --keep allowed A -o again");
         assert_copied(
             kind,
             (
-                &fs::read(place.path().join("A")).unwrap().into(),
-                &fs::read(place.path().join("again")).unwrap().into(),
+                &fs::read(dir.path("A")).unwrap().into(),
+                &fs::read(dir.path("again")).unwrap().into(),
             ),
         );
     }
@@ -426,10 +396,10 @@ fn filter_writes_each_row_to_one_output_in_order() {
 
 #[test]
 fn report_counts_every_row() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (kind, properties, groups) in kinds() {
-        place.write("in.parquet", &table(properties, &groups));
-        let ran = place.done("report -q -s s -a one,two in.parquet --json -");
+        dir.write("in.parquet", table(properties, &groups));
+        let ran = dir.done_line("report -q -s s -a one,two in.parquet --json -");
         let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
         let verdicts = verdicts(groups.iter().sum());
         assert_eq!(report["lists"]["lines"], verdicts.len(), "{kind}");
@@ -455,7 +425,7 @@ fn report_counts_every_row() {
             .sum();
         assert_eq!(of_bases, verdicts.len() as u64, "{kind}");
     }
-    let refused = place.run("report -q -s s -a one in.parquet --field 2");
+    let refused = dir.run_line("report -q -s s -a one in.parquet --field 2");
     assert!(
         refused.stderr.contains("have names; give one"),
         "{}",
@@ -465,62 +435,62 @@ fn report_counts_every_row() {
 
 #[test]
 fn files_of_one_schema_are_concatenated() {
-    let place = Place::new();
-    place.write("a.parquet", &table(WriterProperties::builder(), &[5, 6]));
-    place.write(
+    let dir = snapshot_dir();
+    dir.write("a.parquet", table(WriterProperties::builder(), &[5, 6]));
+    dir.write(
         "b",
-        &table(
+        table(
             WriterProperties::builder().set_dictionary_enabled(false),
             &[7],
         ),
     );
-    let ran = place.done("annotate -s s -a one a.parquet b -o out");
+    let ran = dir.done_line("annotate -s s -a one a.parquet b -o out");
     assert!(
         ran.stderr.starts_with("lines 18  allowed "),
         "{}",
         ran.stderr
     );
-    assert_eq!(place.open("out").metadata().num_row_groups(), 3);
+    assert_eq!(dir.open_parquet("out").metadata().num_row_groups(), 3);
 }
 
 /// Parquet files and lists mix. Each gets its own output, and a rerun skips complete ones.
 #[test]
 fn files_and_lists_share_an_output_directory() {
-    let place = Place::new();
-    place.write("a.parquet", &table(WriterProperties::builder(), &[50, 60]));
-    place.write("b.parquet", &table(WriterProperties::builder(), &[70]));
-    place.write("c.txt", b"https://a.example/\n");
-    place.done("annotate -q -s s -a one a.parquet -o alone");
+    let dir = snapshot_dir();
+    dir.write("a.parquet", table(WriterProperties::builder(), &[50, 60]));
+    dir.write("b.parquet", table(WriterProperties::builder(), &[70]));
+    dir.write("c.txt", b"https://a.example/\n");
+    dir.done_line("annotate -q -s s -a one a.parquet -o alone");
     let run = "annotate -s s -a one --out-dir out a.parquet b.parquet c.txt";
-    let ran = place.done(run);
+    let ran = dir.done_line(run);
     assert!(ran.stderr.contains("lines 181  allowed "), "{}", ran.stderr);
     assert_eq!(
-        fs::read(place.path().join("out/a.parquet")).unwrap(),
-        fs::read(place.path().join("alone")).unwrap()
+        fs::read(dir.path("out/a.parquet")).unwrap(),
+        fs::read(dir.path("alone")).unwrap()
     );
-    let again = place.done(&format!("{run} --resume"));
+    let again = dir.done_line(&format!("{run} --resume"));
     assert!(
         again.stderr.contains("3 of 3 files are complete"),
         "{}",
         again.stderr
     );
-    place.write("b.parquet", &table(WriterProperties::builder(), &[71]));
-    let again = place.done(&format!("{run} --resume"));
+    dir.write("b.parquet", table(WriterProperties::builder(), &[71]));
+    let again = dir.done_line(&format!("{run} --resume"));
     assert!(
         again.stderr.contains("2 of 3 files are complete"),
         "{}",
         again.stderr
     );
-    assert_eq!(place.rows("out/b.parquet").len(), 71);
+    assert_eq!(dir.parquet_rows("out/b.parquet").len(), 71);
     // A failing file is reported, and its old output is kept.
-    place.write("b.parquet", b"PAR1 damaged");
-    let ran = place.run(&format!("{run} --resume"));
+    dir.write("b.parquet", b"PAR1 damaged");
+    let ran = dir.run_line(&format!("{run} --resume"));
     assert!(
         ran.code == Some(2) && ran.stderr.contains("b.parquet: Parquet: damaged"),
         "{}",
         ran.stderr
     );
-    assert_eq!(place.rows("out/b.parquet").len(), 71);
+    assert_eq!(dir.parquet_rows("out/b.parquet").len(), 71);
 }
 
 /// A file with one column of these values.
@@ -549,9 +519,9 @@ fn column_of(values: &[Option<&str>]) -> Vec<u8> {
 
 #[test]
 fn columns_without_urls_are_refused() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let long = "x".repeat(20_000);
-    place.write("out.parquet", b"from before");
+    dir.write("out.parquet", b"from before");
     let runs = [
         "filter -q -s s -a one in.parquet -o",
         "annotate -q -s s -a one in.parquet -o",
@@ -562,10 +532,10 @@ fn columns_without_urls_are_refused() {
         (&[None, Some("")], false),
         (&[Some("title"), Some("https://unknown.example/")], false),
     ] {
-        place.write("in.parquet", &column_of(values));
-        let names = place.names();
+        dir.write("in.parquet", column_of(values));
+        let names = file_names(dir.root());
         for run in runs {
-            let ran = place.run(&format!("{run} out.parquet"));
+            let ran = dir.run_line(&format!("{run} out.parquet"));
             assert_eq!(
                 ran.code,
                 Some(if is_error { 2 } else { 0 }),
@@ -579,12 +549,15 @@ fn columns_without_urls_are_refused() {
                 "{}",
                 ran.stderr
             );
-            let is_kept =
-                std::fs::read(place.path().join("out.parquet")).unwrap() == b"from before";
-            assert_eq!((is_kept, place.names()), (is_error, names.clone()), "{run}");
-            place.write("out.parquet", b"from before");
+            let is_kept = std::fs::read(dir.path("out.parquet")).unwrap() == b"from before";
+            assert_eq!(
+                (is_kept, file_names(dir.root())),
+                (is_error, names.clone()),
+                "{run}"
+            );
+            dir.write("out.parquet", b"from before");
         }
-        let report = place.run("report -q -s s -a one in.parquet");
+        let report = dir.run_line("report -q -s s -a one in.parquet");
         assert_eq!(
             report.code,
             Some(if is_error { 2 } else { 0 }),
@@ -597,7 +570,7 @@ fn columns_without_urls_are_refused() {
 /// As with lists, the completed URL is judged, and the output keeps the original.
 #[test]
 fn incomplete_urls_are_completed() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let long = format!("a.example/{}", "y/".repeat(10_000));
     let urls = [
         "/x",
@@ -619,8 +592,8 @@ fn incomplete_urls_are_completed() {
         .unwrap();
     column.close().unwrap();
     group.close().unwrap();
-    place.write("in.parquet", &file.into_inner().unwrap());
-    place.write("list", (urls.join("\n") + "\n").as_bytes());
+    dir.write("in.parquet", file.into_inner().unwrap());
+    dir.write("list", (urls.join("\n") + "\n").as_bytes());
     for options in [
         "--host a.example",
         "--default-scheme https",
@@ -628,14 +601,14 @@ fn incomplete_urls_are_completed() {
         "",
     ] {
         let args = format!("-q -s s -a one {options}");
-        let letters = place.done(&format!("annotate {args} list")).stdout;
+        let letters = dir.done_line(&format!("annotate {args} list")).stdout;
         let letters: Vec<u8> = letters
             .split(|b| *b == b'\n')
             .filter_map(|line| line.first().copied())
             .collect();
-        place.done(&format!("annotate {args} in.parquet -o out.parquet"));
-        let masks: Vec<String> = place
-            .rows("out.parquet")
+        dir.done_line(&format!("annotate {args} in.parquet -o out.parquet"));
+        let masks: Vec<String> = dir
+            .parquet_rows("out.parquet")
             .iter()
             .map(|row| row.get_column_iter().nth(1).unwrap().1.to_string())
             .collect();
@@ -653,17 +626,17 @@ fn incomplete_urls_are_completed() {
 
 #[test]
 fn impossible_runs_are_explained_and_write_nothing() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let good = table(WriterProperties::builder(), &[3000]);
-    place.write("in.parquet", &good);
-    place.write("cut.parquet", &good[..good.len() / 2]);
-    place.write("empty.parquet", b"");
-    place.write("text.parquet", b"https://a.example/\n");
-    place.write("list", b"https://a.example/\n");
-    place.done("annotate -q -s s -a one in.parquet -o other.parquet");
+    dir.write("in.parquet", &good);
+    dir.write("cut.parquet", &good[..good.len() / 2]);
+    dir.write("empty.parquet", b"");
+    dir.write("text.parquet", b"https://a.example/\n");
+    dir.write("list", b"https://a.example/\n");
+    dir.done_line("annotate -q -s s -a one in.parquet -o other.parquet");
     let many: Vec<String> = (0..64).map(|n| format!("agent{}", "x".repeat(n))).collect();
     let many = format!("annotate -s s -a {} in.parquet -o new", many.join(","));
-    let names = place.names();
+    let names = file_names(dir.root());
     for (args, expected) in [
         ("annotate -s s -a one in.parquet", "-o out.parquet"),
         (
@@ -737,16 +710,19 @@ fn impossible_runs_are_explained_and_write_nothing() {
             "added to Parquet files have a name",
         ),
     ] {
-        let ran = place.run(args);
+        let ran = dir.run_line(args);
         assert!(
             ran.code == Some(2) && ran.stderr.contains(expected),
             "{args}: {}",
             ran.stderr
         );
-        assert!(ran.stdout.is_empty() && place.names() == names, "{args}");
+        assert!(
+            ran.stdout.is_empty() && file_names(dir.root()) == names,
+            "{args}"
+        );
     }
     let piped = robosieve_with(
-        place.path(),
+        dir.root(),
         &["annotate", "-s", "s", "-a", "one", "-o", "new"],
         &good,
     );
@@ -776,9 +752,9 @@ fn damaged_files_fail_or_keep_all_rows() {
         WriterProperties::builder().set_dictionary_enabled(false),
     ] {
         let good = table(properties.set_compression(Compression::SNAPPY), &[8, 40]);
-        for place in (0..good.len()).step_by(13) {
+        for position in (0..good.len()).step_by(13) {
             let mut bad = good.clone();
-            bad[place] ^= 1 << (place % 8);
+            bad[position] ^= 1 << (position % 8);
             fs::write(&path, &bad).unwrap();
             let job = Job::new(&judge);
             let ran = (|| {
@@ -789,7 +765,7 @@ fn damaged_files_fail_or_keep_all_rows() {
                     ..Outputs::default()
                 };
                 let filtered = job.filter(inputs()?, outputs)?.commit()?;
-                assert_eq!(annotated.lines, filtered.lines, "byte {place}");
+                assert_eq!(annotated.lines, filtered.lines, "byte {position}");
                 Ok::<_, robosieve::Error>(())
             })();
             match ran {

@@ -1,6 +1,6 @@
 //! Parquet files of other writers: empty row groups, and column names in another case.
 
-use crate::command::{Ran, robosieve};
+use crate::test_dir::TestDir;
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -10,8 +10,6 @@ use bytes::Bytes;
 use robosieve::Compiler;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
-use tempfile::TempDir;
 
 /// The header of a dictionary page without values, as pyarrow writes it.
 const EMPTY_DICTIONARY: &[u8] = b"\x15\x04\x15\x00\x15\x00\x4c\x15\x00\x15\x00\x12\x00\x00";
@@ -79,36 +77,22 @@ fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
     out.into_inner().unwrap()
 }
 
-struct Place(TempDir);
+/// A directory with the snapshot `s`.
+fn snapshot_dir() -> TestDir {
+    let dir = TestDir::new();
+    let mut compiler = Compiler::default();
+    compiler
+        .add_robots("https://a.example", b"user-agent: *\ndisallow: /x")
+        .unwrap();
+    compiler.finish().unwrap().write_to(dir.path("s")).unwrap();
+    dir
+}
 
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let mut compiler = Compiler::default();
-        compiler
-            .add_robots("https://a.example", b"user-agent: *\ndisallow: /x")
-            .unwrap();
-        compiler
-            .finish()
-            .unwrap()
-            .write_to(place.path().join("s"))
-            .unwrap();
-        place
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn run(&self, args: &str) -> Ran {
-        robosieve(self.path(), &args.split_whitespace().collect::<Vec<_>>())
-    }
-
+impl TestDir {
     /// Reads a whole file: its column names and its rows.
-    fn read(&self, name: &str) -> (Vec<String>, Vec<String>) {
+    fn read_parquet(&self, name: &str) -> (Vec<String>, Vec<String>) {
         let file =
-            SerializedFileReader::new(Bytes::from(fs::read(self.path().join(name)).unwrap()))
-                .unwrap();
+            SerializedFileReader::new(Bytes::from(fs::read(self.path(name)).unwrap())).unwrap();
         let schema = file.metadata().file_metadata().schema_descr();
         let columns = schema
             .columns()
@@ -127,13 +111,13 @@ impl Place {
 
 #[test]
 fn empty_row_groups_are_valid() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for groups in [&[0][..], &[0, 0], &[2, 0, 4], &[0, 2], &[3, 0]] {
         let table = as_by_pyarrow(
             "message m { required binary url (STRING); required int64 n; }",
             groups,
         );
-        fs::write(place.path().join("in.parquet"), table).unwrap();
+        fs::write(dir.path("in.parquet"), table).unwrap();
         let rows: usize = groups.iter().sum();
         for args in [
             "annotate -s s -a one in.parquet -o A",
@@ -144,23 +128,23 @@ fn empty_row_groups_are_valid() {
             "annotate -s s -a one A --as-name again -o B",
             "report -q -s s -a one in.parquet --json report.json",
         ] {
-            let ran = place.run(args);
+            let ran = dir.run_line(args);
             assert_eq!(ran.code, Some(0), "{groups:?}: {args}: {}", ran.stderr);
             if args.starts_with("annotate") && args.ends_with("-o A") {
-                let (columns, read) = place.read("A");
+                let (columns, read) = dir.read_parquet("A");
                 assert!(
                     columns.len() > 2 && read.len() == rows,
                     "{groups:?}: {args}: {columns:?}"
                 );
             }
         }
-        assert_eq!(place.read("B").0, ["url", "n", "again"], "{groups:?}");
+        assert_eq!(dir.read_parquet("B").0, ["url", "n", "again"], "{groups:?}");
     }
 }
 
 #[test]
 fn column_names_ignore_case_if_unambiguous() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for ((first, second), args, expected) in [
         (("URL", "n"), "", None),
         (("Url", "n"), "--field uRL", None),
@@ -185,12 +169,8 @@ fn column_names_ignore_case_if_unambiguous() {
     ] {
         let schema =
             format!("message m {{ required binary {first} (STRING); required int64 {second}; }}");
-        fs::write(
-            place.path().join("in.parquet"),
-            as_by_pyarrow(&schema, &[2]),
-        )
-        .unwrap();
-        let ran = place.run(&format!("annotate -s s -a one {args} in.parquet -o out"));
+        fs::write(dir.path("in.parquet"), as_by_pyarrow(&schema, &[2])).unwrap();
+        let ran = dir.run_line(&format!("annotate -s s -a one {args} in.parquet -o out"));
         match expected {
             Some(error) => assert!(
                 ran.code == Some(2) && ran.stderr.contains(error),
@@ -199,7 +179,7 @@ fn column_names_ignore_case_if_unambiguous() {
             ),
             None => {
                 assert_eq!(ran.code, Some(0), "{first}: {}", ran.stderr);
-                let (_, rows) = place.read("out");
+                let (_, rows) = dir.read_parquet("out");
                 assert!(
                     rows[0].ends_with("robots_allowed: 0}")
                         && rows[1].ends_with("robots_allowed: 1}"),

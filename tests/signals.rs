@@ -1,7 +1,7 @@
 //! Runs ended by a signal: exit status, last message, and remaining files.
 
 use crate::command::with_usual_signals;
-use crate::streams::place;
+use crate::streams::snapshot_dir;
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -80,8 +80,8 @@ fn shortened_snapshots_end_runs_with_their_name() {
         "filter -s s -a FooBot -o old",
         "annotate -s s -a FooBot -o old -",
     ] {
-        let place = place();
-        let dir = place.path();
+        let temp_dir = snapshot_dir();
+        let dir = temp_dir.path();
         fs::write(dir.join("old"), "as it was").unwrap();
         let mut command = with_usual_signals();
         command.args(args.split(' '));
@@ -118,8 +118,8 @@ fn overwritten_snapshots_are_an_error() {
         "annotate -s s -a FooBot -o old -",
     ] {
         for is_changed in [true, false] {
-            let place = place();
-            let dir = place.path();
+            let temp_dir = snapshot_dir();
+            let dir = temp_dir.path();
             fs::write(dir.join("old"), "as it was").unwrap();
             let mut bytes = fs::read(dir.join("s")).unwrap();
             let mut command = with_usual_signals();
@@ -156,8 +156,8 @@ fn overwritten_snapshots_are_an_error() {
 
 #[test]
 fn signals_end_runs_without_temporary_files() {
-    let place = place();
-    let dir = place.path();
+    let temp_dir = snapshot_dir();
+    let dir = temp_dir.path();
     fs::write(dir.join("old"), "as it was").unwrap();
     for (name, number) in SIGNALS {
         for (args, outputs) in [
@@ -192,7 +192,7 @@ fn signals_end_runs_without_temporary_files() {
 
 #[test]
 fn shells_see_the_usual_status() {
-    let place = place();
+    let temp_dir = snapshot_dir();
     for (name, number) in SIGNALS {
         // The shell waits for the run, and the signal goes to the run alone.
         let script = "env --default-signal \"$0\" filter -q -s s -a FooBot -o new <&3 & \
@@ -202,7 +202,7 @@ fn shells_see_the_usual_status() {
         let mut shell = Command::new("bash");
         let shell = shell
             .args(["-c", &script, env!("CARGO_BIN_EXE_robosieve"), name])
-            .current_dir(place.path());
+            .current_dir(temp_dir.path());
         let mut child = shell
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -224,8 +224,8 @@ fn shells_see_the_usual_status() {
 /// `nohup` and `trap '' INT` ask to ignore signals.
 #[test]
 fn ignored_signals_stay_ignored() {
-    let place = place();
-    let dir = place.path();
+    let temp_dir = snapshot_dir();
+    let dir = temp_dir.path();
     for (name, _) in SIGNALS {
         let mut command = Command::new("sh");
         let script = format!("trap '' {name}; exec \"$0\" filter -q -s s -a FooBot -o new");
@@ -252,7 +252,7 @@ fn ignored_signals_stay_ignored() {
 
 #[test]
 fn file_size_limits_are_write_errors() {
-    let place = place();
+    let temp_dir = snapshot_dir();
     for args in [
         "filter -s s -a FooBot list.txt -o new",
         "annotate -s s -a FooBot list.txt -o new",
@@ -261,7 +261,7 @@ fn file_size_limits_are_write_errors() {
         let mut command = Command::new("bash");
         let run = command
             .args(["-c", &script, env!("CARGO_BIN_EXE_robosieve")])
-            .current_dir(place.path());
+            .current_dir(temp_dir.path());
         let ran = run.output().unwrap();
         let stderr = String::from_utf8(ran.stderr).unwrap();
         assert!(
@@ -270,7 +270,7 @@ fn file_size_limits_are_write_errors() {
             ran.status
         );
         assert!(
-            temporary_files(place.path()) == 0 && !place.path().join("new").exists(),
+            temporary_files(temp_dir.path()) == 0 && !temp_dir.path().join("new").exists(),
             "{args}"
         );
     }

@@ -99,7 +99,7 @@ fn sites_do_not_affect_the_judge() {
     }
 }
 
-/// The rules of both judges are at the same place of their snapshots, so a session that mixed up
+/// The rules of both judges have the same row in their snapshots, so a session that mixed up
 /// its caches would give the verdicts of the wrong one.
 #[test]
 fn sessions_judge_sites_of_other_judges() {

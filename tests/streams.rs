@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 /// A directory with a snapshot `s`, an archive, and a list `list.txt` that is longer than a pipe
 /// holds.
-pub(crate) fn place() -> TempDir {
+pub(crate) fn snapshot_dir() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let robots =
         r#"{"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /x"}"#;
@@ -88,8 +88,8 @@ fn made(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn failing_stderr_changes_no_result() {
-    let place = place();
-    let dir = place.path();
+    let temp_dir = snapshot_dir();
+    let dir = temp_dir.path();
     for (args, code) in [
         ("filter -s s -a FooBot list.txt -o new", 0),
         ("filter -s s -a FooBot list.txt --unknown-to new", 0),
@@ -143,8 +143,8 @@ fn failing_stderr_changes_no_result() {
 
 #[test]
 fn closed_stdout_ends_runs_quietly() {
-    let place = place();
-    let dir = place.path();
+    let temp_dir = snapshot_dir();
+    let dir = temp_dir.path();
     for (args, code) in [
         ("filter -s s -a FooBot list.txt", 0),
         ("filter -s s -a FooBot list.txt -o /dev/stdout", 0),
@@ -180,8 +180,8 @@ fn closed_stdout_ends_runs_quietly() {
 
 #[test]
 fn closed_stdout_completes_files() {
-    let place = place();
-    let dir = place.path();
+    let temp_dir = snapshot_dir();
+    let dir = temp_dir.path();
     for args in [
         "filter -s s -a FooBot list.txt --disallowed-to new.1 --unknown-to new.2 --invalid-to new.3",
         "filter -s s -a FooBot list.txt --keep disallowed --unknown-to new.1",
@@ -221,13 +221,13 @@ fn closed_stdout_completes_files() {
 #[cfg(target_os = "linux")]
 #[test]
 fn closed_output_pipes_are_errors() {
-    let place = place();
+    let temp_dir = snapshot_dir();
     let script =
         "exec 3> >(exec true); wait $!; exec \"$0\" filter -q -s s -a FooBot list.txt -o /dev/fd/3";
     let mut bash = Command::new("bash");
     let found = ran(bash
         .args(["-c", script, env!("CARGO_BIN_EXE_robosieve")])
-        .current_dir(place.path()));
+        .current_dir(temp_dir.path()));
     assert_eq!(found.code, Some(2), "{}", found.stderr);
     assert!(found.stderr.contains("/dev/fd/3"), "{}", found.stderr);
 }
@@ -235,7 +235,7 @@ fn closed_output_pipes_are_errors() {
 #[cfg(target_os = "linux")]
 #[test]
 fn full_stdout_is_an_error() {
-    let place = place();
+    let temp_dir = snapshot_dir();
     for args in [
         "filter -q -s s -a FooBot list.txt",
         "filter -q -s s -a FooBot list.txt --disallowed-to new",
@@ -244,14 +244,14 @@ fn full_stdout_is_an_error() {
         "--help",
         "--version",
     ] {
-        let found = ran(command(place.path(), args).stdout(full().unwrap()));
+        let found = ran(command(temp_dir.path(), args).stdout(full().unwrap()));
         assert_eq!(found.code, Some(2), "{args}: {}", found.stderr);
         assert!(
             found.stderr.contains("standard output: "),
             "{args}: {}",
             found.stderr
         );
-        assert_eq!(made(place.path()), [], "{args}");
+        assert_eq!(made(temp_dir.path()), [], "{args}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Progress bars on a terminal.
 
-use crate::streams::place;
+use crate::streams::snapshot_dir;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,14 +28,14 @@ fn shown(dir: &Path, script: &str) -> Option<String> {
 
 #[test]
 fn compile_shows_bytes_rate_and_time_left() {
-    let place = place();
-    let length = fs::metadata(place.path().join("robots.jsonl"))
+    let temp_dir = snapshot_dir();
+    let length = fs::metadata(temp_dir.path().join("robots.jsonl"))
         .unwrap()
         .len();
-    fs::create_dir(place.path().join("archives")).unwrap();
+    fs::create_dir(temp_dir.path().join("archives")).unwrap();
     fs::copy(
-        place.path().join("robots.jsonl"),
-        place.path().join("archives/a.jsonl"),
+        temp_dir.path().join("robots.jsonl"),
+        temp_dir.path().join("archives/a.jsonl"),
     )
     .unwrap();
     for (input, bytes) in [
@@ -43,7 +43,10 @@ fn compile_shows_bytes_rate_and_time_left() {
         ("archives", length),
         ("robots.jsonl archives", 2 * length),
     ] {
-        let Some(shown) = shown(place.path(), &format!("$ROBOSIEVE compile {input} -o new")) else {
+        let Some(shown) = shown(
+            temp_dir.path(),
+            &format!("$ROBOSIEVE compile {input} -o new"),
+        ) else {
             return;
         };
         let bar = format!("{bytes} B/{bytes} B ");
@@ -63,9 +66,9 @@ fn compile_shows_bytes_rate_and_time_left() {
 
 #[test]
 fn errors_and_signals_remove_the_bar() {
-    let place = place();
+    let temp_dir = snapshot_dir();
     fs::write(
-        place.path().join("bad.jsonl"),
+        temp_dir.path().join("bad.jsonl"),
         "{\"url\": \"https://e.example/robots.txt\", \"body\": \"\"}\n{]\n",
     )
     .unwrap();
@@ -83,7 +86,7 @@ fn errors_and_signals_remove_the_bar() {
             "robosieve: interrupted by SIGTERM: no output file was written or changed\r\n",
         ),
     ] {
-        let Some(shown) = shown(place.path(), script) else {
+        let Some(shown) = shown(temp_dir.path(), script) else {
             return;
         };
         let last = shown.rsplit(CLEAR).next().unwrap();

@@ -4,7 +4,7 @@ use crate::command::{Ran, checkout, robosieve};
 use crate::determinism::robots;
 #[cfg(target_os = "linux")]
 use crate::signals::begun;
-use crate::streams::place;
+use crate::streams::snapshot_dir;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use std::fs;
 use std::path::Path;
@@ -97,7 +97,7 @@ fn threads_share_a_judge() {
 
 #[test]
 fn too_many_threads_are_capped_with_a_note() {
-    let place = place();
+    let temp_dir = snapshot_dir();
     let most = robosieve::threads::max_threads();
     let note = format!(
         "robosieve: note: 100000 threads are too many; using {most}, the most that are allowed here"
@@ -105,13 +105,13 @@ fn too_many_threads_are_capped_with_a_note() {
     let args = [
         "filter", "-s", "s", "-a", "FooBot", "list.txt", "-o", "new", "-j", "100000",
     ];
-    let ran = robosieve(place.path(), &args);
+    let ran = robosieve(temp_dir.path(), &args);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.starts_with(&note), "{}", ran.stderr);
-    let quiet = robosieve(place.path(), &[&args[..], &["-q"]].concat());
+    let quiet = robosieve(temp_dir.path(), &[&args[..], &["-q"]].concat());
     assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
     assert_eq!(
-        robosieve(place.path(), &["inspect", "s", "-j", "0"]).code,
+        robosieve(temp_dir.path(), &["inspect", "s", "-j", "0"]).code,
         Some(2)
     );
 }
@@ -119,14 +119,14 @@ fn too_many_threads_are_capped_with_a_note() {
 #[cfg(target_os = "linux")]
 #[test]
 fn capped_runs_start_no_more_threads() {
-    let place = place();
+    let temp_dir = snapshot_dir();
     for (jobs, variable) in [(&["-j", "100000"][..], "1"), (&[], "100000")] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
         command
             .args(["filter", "-q", "-s", "s", "-a", "FooBot", "-o", "new"])
             .args(jobs);
         command.env("RAYON_NUM_THREADS", variable);
-        let mut child = begun(command, place.path(), 1);
+        let mut child = begun(command, temp_dir.path(), 1);
         let threads = fs::read_dir(format!("/proc/{}/task", child.id()))
             .unwrap()
             .count();
@@ -163,8 +163,8 @@ fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
 #[test]
 fn unstartable_threads_are_explained() {
     use std::os::unix::fs::PermissionsExt;
-    let place = place();
-    let dir = place.path();
+    let temp_dir = snapshot_dir();
+    let dir = temp_dir.path();
     let data = checkout().join("datasets/small");
     fs::copy(data.join("pages.parquet"), dir.join("pages.parquet")).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_robosieve"), dir.join("robosieve")).unwrap();

@@ -1,6 +1,6 @@
 //! `--crawlers`: files of known crawlers that extend or replace the built-in registry.
 
-use super::{done, listed, place, text};
+use super::{done, listed, snapshot_dir, text};
 use crate::command::{checkout, robosieve, robosieve_with};
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn with_own(dir: &Path, verb: &[&str]) -> String {
 
 #[test]
 fn every_verb_takes_the_sets_of_a_file() {
-    let dir = place();
+    let dir = snapshot_dir();
     let log = "192.0.2.1 - - [23/Nov/2026:10:00:00 +0000] \"GET /x HTTP/1.1\" 200 5 \"-\" \"zz/1.0 (+https://zed.example/)\"\n";
     fs::write(dir.path().join("access.log"), log).unwrap();
     fs::write(dir.path().join("robots.txt"), "user-agent: zz\ndisallow: /").unwrap();
@@ -102,7 +102,7 @@ fn every_verb_takes_the_sets_of_a_file() {
 
 #[test]
 fn a_file_extends_the_registry_or_replaces_it() {
-    let dir = place();
+    let dir = snapshot_dir();
     let path = dir.path();
     fs::write(
         path.join("own"),
@@ -149,7 +149,7 @@ fn a_file_extends_the_registry_or_replaces_it() {
 
 #[test]
 fn the_output_of_agents_is_a_file_of_crawlers() {
-    let dir = place();
+    let dir = snapshot_dir();
     for who in [&[][..], &["-a", "@ai,FooBot"]] {
         let tsv = done(dir.path(), &[&["agents", "--tsv"], who].concat());
         fs::write(dir.path().join("own"), &tsv.stdout).unwrap();
@@ -171,7 +171,7 @@ fn the_output_of_agents_is_a_file_of_crawlers() {
 
 #[test]
 fn bad_files_are_named_with_the_line_and_a_remedy() {
-    let dir = place();
+    let dir = snapshot_dir();
     for (content, expected) in [
         (
             &b""[..],
@@ -244,7 +244,7 @@ fn bad_files_are_named_with_the_line_and_a_remedy() {
 
 #[test]
 fn names_of_a_file_are_known_to_the_spelling_check() {
-    let dir = place();
+    let dir = snapshot_dir();
     fs::write(dir.path().join("own"), "token\nAcmeCrawl\n").unwrap();
     let warning = |args: &[&str]| {
         done(
@@ -280,7 +280,7 @@ fn names_of_a_file_are_known_to_the_spelling_check() {
 
 #[test]
 fn texts_of_a_file_are_escaped() {
-    let dir = place();
+    let dir = snapshot_dir();
     fs::write(
         dir.path().join("own"),
         "token\toperator\tpurpose\nzz\u{202e}y\tA\u{200b}B\tai-agent\n",
@@ -303,7 +303,7 @@ fn texts_of_a_file_are_escaped() {
 #[cfg(unix)]
 #[test]
 fn a_file_may_be_a_pipe() {
-    let dir = place();
+    let dir = snapshot_dir();
     for verb in [&["agents", "--tsv"][..], &["agents", "web", "--tsv"]] {
         let args = [
             verb,
@@ -327,7 +327,7 @@ fn a_file_may_be_a_pipe() {
 
 #[test]
 fn resumed_runs_notice_a_changed_set() {
-    let dir = place();
+    let dir = snapshot_dir();
     let run = |purpose: &str, extra: &[&str]| {
         fs::write(
             dir.path().join("own"),
@@ -357,7 +357,7 @@ fn resumed_runs_notice_a_changed_set() {
 
 #[test]
 fn the_drift_of_the_registry_is_listed() {
-    let dir = place();
+    let dir = snapshot_dir();
     let list =
         "token\toperator\tpurpose\nGPTBot\tAcme\tsearch\nFooBot\t\t\nCCBot\tCommon Crawl\t\n";
     fs::write(dir.path().join("list"), list).unwrap();

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// A directory with a snapshot `web` of one site, which refuses `/x` to GPTBot, `/y` to MJ12bot and
 /// all to `zz`.
-fn place() -> TempDir {
+fn snapshot_dir() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let robots = "user-agent: GPTBot\\ndisallow: /x\\nuser-agent: MJ12bot\\ndisallow: /y\\nuser-agent: zz\\ndisallow: /";
     let line = format!(
@@ -91,7 +91,7 @@ fn tsv_of(object: &serde_json::Value) -> String {
 
 #[test]
 fn sets_mix_with_agents_without_duplicates() {
-    let dir = place();
+    let dir = snapshot_dir();
     let set = listed(dir.path(), &["-a", "@ai-user"]);
     assert!(set.len() > 3 && set.contains(&"Claude-User".to_owned()));
     let mixed = listed(
@@ -121,7 +121,7 @@ fn sets_mix_with_agents_without_duplicates() {
 
 #[test]
 fn own_sets_select_their_members_everywhere() {
-    let dir = place();
+    let dir = snapshot_dir();
     let file = "@team=FooBot,@ai-user # ours\nGPTBot\n@openai=GPTBot,ChatGPT-User\n";
     std::fs::write(dir.path().join("who.txt"), file).unwrap();
     let user = listed(dir.path(), &["-a", "@ai-user"]);
@@ -153,7 +153,7 @@ fn own_sets_select_their_members_everywhere() {
 
 #[test]
 fn misused_own_sets_are_errors() {
-    let dir = place();
+    let dir = snapshot_dir();
     std::fs::write(dir.path().join("twice.txt"), "@own=a\nb\n@OWN=c\n").unwrap();
     for (who, expected) in [
         (
@@ -223,7 +223,7 @@ const VERBS: &[&[&str]] = &[
 
 #[test]
 fn unknown_sets_are_errors() {
-    let dir = place();
+    let dir = snapshot_dir();
     std::fs::write(dir.path().join("who.txt"), "FooBot\n@aii\n").unwrap();
     let there_are =
         "there are @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider, @search";
@@ -291,7 +291,7 @@ const NOTES: &[(&str, &str, &[&str])] = &[
 
 #[test]
 fn every_verb_warns_of_unmatchable_names() {
-    let dir = place();
+    let dir = snapshot_dir();
     for (number, (agents, how, expected)) in NOTES.iter().enumerate() {
         // A benchmark takes at least a second.
         for verb in VERBS
@@ -338,7 +338,7 @@ fn many() -> Vec<String> {
 
 #[test]
 fn more_than_64_agents_work_everywhere() {
-    let dir = place();
+    let dir = snapshot_dir();
     let names = many();
     std::fs::write(dir.path().join("who.txt"), names.join("\n")).unwrap();
     let who = ["-s", "web", "--agents-from", "who.txt"];
@@ -412,7 +412,7 @@ fn more_than_64_agents_work_everywhere() {
 
 #[test]
 fn letter_positions_are_listed() {
-    let dir = place();
+    let dir = snapshot_dir();
     let ran = done(
         dir.path(),
         &["agents", "-a", "FooBot,Googlebot-Image:Googlebot,gptbot"],

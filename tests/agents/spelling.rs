@@ -1,6 +1,6 @@
 //! Agents that no robots.txt names: every verb warns of misspelled names, but not of new ones.
 
-use super::{done, place, text};
+use super::{done, snapshot_dir, text};
 use crate::command::robosieve_with;
 use robosieve::census::SpellCheck;
 use robosieve::{Compiler, Snapshot};
@@ -38,7 +38,7 @@ fn run(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn every_verb_warns_of_misspelled_agents() {
-    let dir = place();
+    let dir = snapshot_dir();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     std::fs::write(dir.path().join("who.txt"), "GTPBot\n").unwrap();
     for verb in VERBS {
@@ -73,7 +73,7 @@ fn every_verb_warns_of_misspelled_agents() {
 
 #[test]
 fn known_and_new_names_cause_no_warning() {
-    let dir = place();
+    let dir = snapshot_dir();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     let agents =
         "*,GPTBot,mj12bot,MyBot,FooBot,Kangaroo Bot,Googlebot-Image:Googelbot,My Own Crawler,@ai";
@@ -121,7 +121,7 @@ fn suggestions_prefer_frequent_names() {
 
 #[test]
 fn misplaced_agents_and_files_are_explained() {
-    let dir = place();
+    let dir = snapshot_dir();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     std::fs::write(dir.path().join("commas.txt"), "MyBot\nGPTBot, CCBot\n").unwrap();
     let commas = "separate agents by commas: -a GPTBot,CCBot";

@@ -4,34 +4,34 @@ use super::*;
 
 #[test]
 fn uncompressed_warcs_are_accepted() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let warc = warc(response().len());
     for (name, bytes) in [
         ("a.warc", warc.clone()),
         ("a.warc.gz", gz(&warc)),
         ("a.warc.zst", zst(&warc)),
     ] {
-        place.write(name, bytes);
-        place.done(&["compile", "-q", name, "-o", "new"]);
-        assert_eq!(place.letters("new"), "AAA", "{name}");
+        dir.write(name, bytes);
+        dir.done(&["compile", "-q", name, "-o", "new"]);
+        assert_eq!(dir.letters("new"), "AAA", "{name}");
     }
 }
 
 #[test]
 fn leading_white_space_of_json_lines_is_skipped() {
-    let place = Place::new();
-    place.write("a.jsonl", "\n\n  \r\n\n".to_owned() + &json_line("a"));
-    place.done(&["compile", "-q", "a.jsonl", "-o", "new"]);
-    assert_eq!(place.letters("new"), "AUU");
+    let dir = snapshot_dir();
+    dir.write("a.jsonl", "\n\n  \r\n\n".to_owned() + &json_line("a"));
+    dir.done(&["compile", "-q", "a.jsonl", "-o", "new"]);
+    assert_eq!(dir.letters("new"), "AUU");
 }
 
 #[test]
 fn non_archives_are_refused() {
-    let place = Place::new();
-    place.write("text", "hello\n");
-    place.write("html", "<!doctype html><title>x</title>");
-    place.write("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-    place.write("robots.txt", ROBOTS);
+    let dir = snapshot_dir();
+    dir.write("text", "hello\n");
+    dir.write("html", "<!doctype html><title>x</title>");
+    dir.write("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    dir.write("robots.txt", ROBOTS);
     for (name, cause) in [
         ("text", "neither WARC nor JSONL"),
         ("html", "neither WARC nor JSONL"),
@@ -40,9 +40,9 @@ fn non_archives_are_refused() {
         ("good.rsieve", "a snapshot, not an archive"),
         ("missing", "No such file"),
     ] {
-        place.fails_to_write(&["compile", name], &[name, cause]);
-        place.fails_to_write(&["compile", "good.jsonl", name], &[name, cause]);
-        place.fails_to_write(
+        dir.fails_to_write(&["compile", name], &[name, cause]);
+        dir.fails_to_write(&["compile", "good.jsonl", name], &[name, cause]);
+        dir.fails_to_write(
             &["compile", name, "good.jsonl", "--skip-damaged"],
             &[name, cause],
         );
@@ -51,20 +51,20 @@ fn non_archives_are_refused() {
 
 #[test]
 fn inputs_without_captures_write_no_snapshot() {
-    let place = Place::new();
-    place.write("empty", "");
-    place.write("blank.gz", gz(b"\n\n"));
-    place.write("list.json", "  \n");
+    let dir = snapshot_dir();
+    dir.write("empty", "");
+    dir.write("blank.gz", gz(b"\n\n"));
+    dir.write("list.json", "  \n");
     for name in ["empty", "blank.gz", "list.json", "folder"] {
-        place.fails_to_write(&["compile", name], &[name]);
+        dir.fails_to_write(&["compile", name], &[name]);
     }
 }
 
 #[test]
 fn empty_inputs_among_others_are_accepted() {
-    let place = Place::new();
-    place.write("empty", "");
-    place.done(&[
+    let dir = snapshot_dir();
+    dir.write("empty", "");
+    dir.done(&[
         "compile",
         "-q",
         "empty",
@@ -73,19 +73,19 @@ fn empty_inputs_among_others_are_accepted() {
         "-o",
         "new",
     ]);
-    assert_eq!(place.letters("new"), "AAU");
+    assert_eq!(dir.letters("new"), "AAU");
 }
 
 /// Among robots.txt files, a file `a.warc.gz` would count as the robots.txt of a host of that name.
 #[test]
 fn directories_of_archives_are_read() {
-    let place = Place::new();
-    place.write("folder/a.warc.gz", gz(&record("a")));
-    place.write("folder/b.warc.gz", gz(&record("b")));
-    place.done(&["compile", "-q", "folder", "-o", "new"]);
-    assert_eq!(place.letters("new"), "AAU");
-    place.write("folder/a.example", ROBOTS);
-    place.fails_to_write(
+    let dir = snapshot_dir();
+    dir.write("folder/a.warc.gz", gz(&record("a")));
+    dir.write("folder/b.warc.gz", gz(&record("b")));
+    dir.done(&["compile", "-q", "folder", "-o", "new"]);
+    assert_eq!(dir.letters("new"), "AAU");
+    dir.write("folder/a.example", ROBOTS);
+    dir.fails_to_write(
         &["compile", "folder"],
         &["folder: ", "a.warc.gz", "a.example", "name the archives"],
     );
@@ -93,15 +93,15 @@ fn directories_of_archives_are_read() {
 
 #[test]
 fn damaged_members_are_named_or_skipped() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let (a, b, c) = (gz(&record("a")), gz(&record("b")), gz(&record("c")));
     let offset = format!("byte {}", a.len());
-    place.write("a.warc.gz", [a, damage(b), c].concat());
-    place.fails_to_write(
+    dir.write("a.warc.gz", [a, damage(b), c].concat());
+    dir.fails_to_write(
         &["compile", "a.warc.gz"],
         &["a.warc.gz", &offset, "--skip-damaged"],
     );
-    place.done(&[
+    dir.done(&[
         "compile",
         "-q",
         "--skip-damaged",
@@ -113,9 +113,9 @@ fn damaged_members_are_named_or_skipped() {
     ]);
     assert_eq!(
         (
-            place.letters("new").as_str(),
-            place.stat("damaged"),
-            place.stat("captures")
+            dir.letters("new").as_str(),
+            dir.stat("damaged"),
+            dir.stat("captures")
         ),
         ("AUA", 1, 2)
     );
@@ -123,15 +123,15 @@ fn damaged_members_are_named_or_skipped() {
 
 #[test]
 fn truncated_members_are_named_or_skipped() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let whole = [gz(&record("a")), gz(&record("b"))].concat();
     let offset = format!("byte {}", whole.len());
-    place.write("a.warc.gz", [whole, cut(gz(&record("c")))].concat());
-    place.fails_to_write(
+    dir.write("a.warc.gz", [whole, cut(gz(&record("c")))].concat());
+    dir.fails_to_write(
         &["compile", "a.warc.gz"],
         &["a.warc.gz", &offset, "ends inside"],
     );
-    place.done(&[
+    dir.done(&[
         "compile",
         "-q",
         "--skip-damaged",
@@ -142,14 +142,14 @@ fn truncated_members_are_named_or_skipped() {
         "new",
     ]);
     assert_eq!(
-        (place.letters("new").as_str(), place.stat("damaged")),
+        (dir.letters("new").as_str(), dir.stat("damaged")),
         ("AAU", 1)
     );
 }
 
 #[test]
 fn damaged_warcs_are_refused() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let length = response().len();
     let mut short = warc(length);
     short.truncate(short.len() - 20);
@@ -176,8 +176,8 @@ fn damaged_warcs_are_refused() {
             ("x.warc.gz", gz(&bytes)),
             ("x.warc", bytes),
         ] {
-            place.write(name, bytes);
-            let message = place.fails_to_write(&["compile", name], &[name, "byte ", cause]);
+            dir.write(name, bytes);
+            let message = dir.fails_to_write(&["compile", name], &[name, "byte ", cause]);
             assert!(message.contains("--skip-damaged"), "{what}: {message}");
         }
     }
@@ -185,7 +185,7 @@ fn damaged_warcs_are_refused() {
 
 #[test]
 fn records_around_damage_are_kept() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let length = response().len();
     let cases = [
         ("too short", warc(10), "AUA"),
@@ -194,8 +194,8 @@ fn records_around_damage_are_kept() {
         ("negative", warc(-1), "AUA"),
     ];
     for (what, bytes, expected) in cases {
-        place.write("x.warc", bytes);
-        place.done(&[
+        dir.write("x.warc", bytes);
+        dir.done(&[
             "compile",
             "-q",
             "--skip-damaged",
@@ -205,11 +205,11 @@ fn records_around_damage_are_kept() {
             "-o",
             "new",
         ]);
-        let letters = place.letters("new");
+        let letters = dir.letters("new");
         // It is unspecified whether a record with a wrong length of its own is kept in part.
         let letters = format!("{}U{}", &letters[..1], &letters[2..]);
         assert_eq!(
-            (letters.as_str(), place.stat("damaged")),
+            (letters.as_str(), dir.stat("damaged")),
             (expected, 1),
             "{what}"
         );
@@ -218,7 +218,7 @@ fn records_around_damage_are_kept() {
 
 #[test]
 fn bad_json_lines_are_numbered_or_skipped() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let cases = [
         (r#"{"url": "https://c.example/robots.txt", "#, "line 2"),
         ("user-agent: *", "line 2"),
@@ -251,12 +251,12 @@ fn bad_json_lines_are_numbered_or_skipped() {
         ),
     ];
     for (line, cause) in cases {
-        place.write(
+        dir.write(
             "x.jsonl",
             [&json_line("a"), line, "\n", &json_line("b")].concat(),
         );
-        place.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 2", cause]);
-        place.done(&[
+        dir.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 2", cause]);
+        dir.done(&[
             "compile",
             "-q",
             "--skip-damaged",
@@ -267,17 +267,17 @@ fn bad_json_lines_are_numbered_or_skipped() {
             "new",
         ]);
         assert_eq!(
-            (place.letters("new").as_str(), place.stat("damaged")),
+            (dir.letters("new").as_str(), dir.stat("damaged")),
             ("AAU", 1),
             "{line}"
         );
-        fs::remove_file(place.path("new")).unwrap();
+        fs::remove_file(dir.path("new")).unwrap();
     }
 }
 
 #[test]
 fn wrong_field_types_are_named() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (field, name) in [
         (r#""status": 99999"#, "\"status\""),
         (r#""status": 65536"#, "\"status\""),
@@ -285,24 +285,24 @@ fn wrong_field_types_are_named() {
         (r#""status": {}"#, "\"status\""),
         (r#""headers": {"location": 1}"#, "headers"),
     ] {
-        place.write(
+        dir.write(
             "x.jsonl",
             format!("{{\"url\": \"https://c.example/robots.txt\", {field}}}\n"),
         );
-        let message = place.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 1", name]);
+        let message = dir.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 1", name]);
         assert!(!message.contains("untagged enum"), "{message}");
     }
 }
 
 #[test]
 fn invalid_statuses_allow_nothing() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for status in [0, 42, 600, 999, 1000, 65535] {
         let line = serde_json::json!({"url": "https://c.example/robots.txt", "status": status, "body": ROBOTS});
-        place.write("x.jsonl", line.to_string());
-        let ran = place.run(&["compile", "-q", "x.jsonl", "-o", "new"]);
+        dir.write("x.jsonl", line.to_string());
+        let ran = dir.run(&["compile", "-q", "x.jsonl", "-o", "new"]);
         assert!(
-            ran.code == Some(2) || place.letters("new") == "UUD",
+            ran.code == Some(2) || dir.letters("new") == "UUD",
             "{status}: {}",
             ran.stderr
         );
@@ -311,49 +311,47 @@ fn invalid_statuses_allow_nothing() {
 
 #[test]
 fn bad_json_on_standard_input_is_named() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let args = ["compile", "-", "-o", "old"];
     let text = json_line("a") + "{";
-    place.fails_as(
-        &|| robosieve_with(place.0.path(), &args, text.as_bytes()),
-        &args,
-        &["line 2"],
-    );
+    dir.assert_failure(&args.join(" "), &["line 2"], || {
+        robosieve_with(dir.root(), &args, text.as_bytes())
+    });
 }
 
 #[test]
 fn damaged_zstd_is_refused() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (name, bytes) in [
         ("cut.warc.zst", cut(zst(&warc(response().len())))),
         ("cut.jsonl.zst", cut(zst(json_line("a").as_bytes()))),
         ("magic.zst", zst(b"x")[..4].to_vec()),
     ] {
-        place.write(name, bytes);
-        place.fails_to_write(&["compile", name], &[name, "zstd"]);
+        dir.write(name, bytes);
+        dir.fails_to_write(&["compile", name], &[name, "zstd"]);
     }
 }
 
 #[test]
 fn unwritable_outputs_are_named() {
-    let place = Place::new();
-    place.fails(
+    let dir = snapshot_dir();
+    dir.fails(
         &["compile", "good.jsonl", "-o", "folder"],
         &["folder", "is a directory"],
     );
-    place.fails(
+    dir.fails(
         &["compile", "good.jsonl", "-o", "no/new"],
         &["no/new", "no folder"],
     );
-    place.fails(
+    dir.fails(
         &["compile", "good.jsonl", "-o", "list.txt/new"],
         &["list.txt/new", "Not a directory"],
     );
-    place.fails_to_write(
+    dir.fails_to_write(
         &["compile", "good.jsonl", "--stats-json", "no/s"],
         &["no/s"],
     );
-    place.fails_to_write(
+    dir.fails_to_write(
         &["compile", "good.jsonl", "--stats-json", "folder"],
         &["folder", "irectory"],
     );
@@ -361,9 +359,9 @@ fn unwritable_outputs_are_named() {
 
 #[test]
 fn report_may_not_replace_the_snapshot() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for path in ["old", "./old", "folder/../old"] {
-        place.fails(
+        dir.fails(
             &["compile", "good.jsonl", "-o", "old", "--stats-json", path],
             &["old", "two outputs"],
         );
@@ -374,16 +372,16 @@ fn report_may_not_replace_the_snapshot() {
 #[test]
 fn unwritable_folders_are_named() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
-    fs::set_permissions(place.path("folder"), fs::Permissions::from_mode(0o555)).unwrap();
-    if fs::write(place.path("folder/probe"), "").is_ok() {
+    let dir = snapshot_dir();
+    fs::set_permissions(dir.path("folder"), fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(dir.path("folder/probe"), "").is_ok() {
         return println!("SKIPPED: this user may write anywhere");
     }
-    place.fails(
+    dir.fails(
         &["compile", "good.jsonl", "-o", "folder/new"],
         &["folder/new", "Permission denied"],
     );
-    place.fails(
+    dir.fails(
         &[
             "filter",
             "-s",
@@ -400,14 +398,14 @@ fn unwritable_folders_are_named() {
 
 #[test]
 fn unusable_previous_snapshots_are_named() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let good = snapshot(ROBOTS);
     let mut version = good.clone();
     version[8] = 9;
-    place.write("version", version);
-    place.write("short", &good[..good.len() - 1]);
-    place.write("flipped", damage(good));
-    place.write("empty", "");
+    dir.write("version", version);
+    dir.write("short", &good[..good.len() - 1]);
+    dir.write("flipped", damage(good));
+    dir.write("empty", "");
     for (name, cause) in [
         ("missing", "No such file"),
         ("folder", "a directory where a snapshot is expected"),
@@ -417,14 +415,14 @@ fn unusable_previous_snapshots_are_named() {
         ("short", "damaged snapshot"),
         ("flipped", "has another checksum"),
     ] {
-        place.fails_to_write(
+        dir.fails_to_write(
             &["compile", "--previous", name, "good.jsonl"],
             &[name, cause],
         );
-        place.fails_to_write(&["compile", "--previous", name], &[name, cause]);
+        dir.fails_to_write(&["compile", "--previous", name], &[name, cause]);
     }
-    place.fails_to_write(&["compile"], &["<INPUT>"]);
-    place.fails_to_write(
+    dir.fails_to_write(&["compile"], &["<INPUT>"]);
+    dir.fails_to_write(
         &["compile", "good.rsieve"],
         &["good.rsieve", "a snapshot", "--previous"],
     );
@@ -432,9 +430,9 @@ fn unusable_previous_snapshots_are_named() {
 
 #[test]
 fn snapshots_may_replace_themselves() {
-    let place = Place::new();
-    place.write("new.jsonl", json_line("c"));
-    place.done(&[
+    let dir = snapshot_dir();
+    dir.write("new.jsonl", json_line("c"));
+    dir.done(&[
         "compile",
         "-q",
         "--previous",
@@ -443,9 +441,9 @@ fn snapshots_may_replace_themselves() {
         "good.rsieve",
         "new.jsonl",
     ]);
-    assert_eq!(place.letters("good.rsieve"), "AUA");
-    let before = place.read("good.rsieve");
-    place.done(&[
+    assert_eq!(dir.letters("good.rsieve"), "AUA");
+    let before = dir.read("good.rsieve");
+    dir.done(&[
         "compile",
         "-q",
         "--previous",
@@ -453,9 +451,9 @@ fn snapshots_may_replace_themselves() {
         "-o",
         "good.rsieve",
     ]);
-    assert!(before == place.read("good.rsieve"));
-    place.write("bad.jsonl", "{");
-    place.fails(
+    assert!(before == dir.read("good.rsieve"));
+    dir.write("bad.jsonl", "{");
+    dir.fails(
         &[
             "compile",
             "--previous",
@@ -470,15 +468,15 @@ fn snapshots_may_replace_themselves() {
 
 #[test]
 fn profile_defaults_to_the_previous_snapshot() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let profile = |name: &str| {
-        Snapshot::open(place.path(name))
+        Snapshot::open(dir.path(name))
             .unwrap()
             .profile()
             .unwrap()
             .name()
     };
-    place.done(&[
+    dir.done(&[
         "compile",
         "-q",
         "good.jsonl",
@@ -487,7 +485,7 @@ fn profile_defaults_to_the_previous_snapshot() {
         "-o",
         "rfc",
     ]);
-    place.done(&[
+    dir.done(&[
         "compile",
         "-q",
         "--previous",
@@ -496,7 +494,7 @@ fn profile_defaults_to_the_previous_snapshot() {
         "-o",
         "same",
     ]);
-    place.done(&[
+    dir.done(&[
         "compile",
         "-q",
         "--previous",
@@ -514,9 +512,9 @@ fn profile_defaults_to_the_previous_snapshot() {
 
 #[test]
 fn empty_crawls_change_nothing() {
-    let place = Place::new();
-    place.write("empty.jsonl", "");
-    place.done(&[
+    let dir = snapshot_dir();
+    dir.write("empty.jsonl", "");
+    dir.done(&[
         "compile",
         "-q",
         "--previous",
@@ -525,5 +523,5 @@ fn empty_crawls_change_nothing() {
         "-o",
         "new",
     ]);
-    assert!(place.read("new") == place.read("good.rsieve"));
+    assert!(dir.read("new") == dir.read("good.rsieve"));
 }

@@ -106,17 +106,17 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
 
 #[test]
 fn other_formats_are_refused_as_lists() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (name, bytes, expected) in other_formats() {
-        place.write(name, &bytes);
+        dir.write(name, &bytes);
         let expected = [&[name], expected].concat();
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(
+            dir.fails_to_write(
                 &[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name],
                 &expected,
             );
         }
-        place.fails(
+        dir.fails(
             &[
                 "report",
                 "-q",
@@ -132,22 +132,23 @@ fn other_formats_are_refused_as_lists() {
         );
         // Also without a file name.
         let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot"];
-        let piped = || robosieve_with(place.0.path(), &args, &bytes);
-        place.fails_as(&piped, &args, &expected[1..2]);
+        dir.assert_failure(&args.join(" "), &expected[1..2], || {
+            robosieve_with(dir.root(), &args, &bytes)
+        });
     }
 }
 
 /// `filter` and `annotate` read WARC files, `report` does not.
 #[test]
 fn warc_files_are_recognised_in_every_compression() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let warc = warc(response().len());
     for (name, bytes) in [
         ("x.warc", warc.clone()),
         ("x.warc.gz", gz(&warc)),
         ("x.wet.zst", zst(&warc)),
     ] {
-        place.write(name, bytes);
+        dir.write(name, bytes);
         let args = [
             "report",
             "-q",
@@ -159,20 +160,20 @@ fn warc_files_are_recognised_in_every_compression() {
             "--json",
             "new",
         ];
-        place.done(&args);
-        let report = String::from_utf8(fs::read(place.path("new")).unwrap()).unwrap();
+        dir.done(&args);
+        let report = String::from_utf8(fs::read(dir.path("new")).unwrap()).unwrap();
         assert!(report.contains("\"lines\": 3,"), "{name}: {report}");
     }
 }
 
 #[test]
 fn foreign_files_fail_alone() {
-    let place = Place::new();
-    place.write(
+    let dir = snapshot_dir();
+    dir.write(
         "x.arc.gz",
         gz(b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n"),
     );
-    place.write("none.txt", "one\ntwo\n");
+    dir.write("none.txt", "one\ntwo\n");
     let args = [
         "filter",
         "-s",
@@ -185,7 +186,7 @@ fn foreign_files_fail_alone() {
         "list.txt",
         "none.txt",
     ];
-    let ran = place.run(&args);
+    let ran = dir.run(&args);
     assert_eq!(ran.code, Some(2));
     for expected in [
         "x.arc.gz: an ARC archive",
@@ -195,18 +196,18 @@ fn foreign_files_fail_alone() {
         assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
     assert_eq!(
-        fs::read(place.path("out/list.txt")).unwrap(),
+        fs::read(dir.path("out/list.txt")).unwrap(),
         b"https://a.example/\n"
     );
-    assert!(!place.path("out/x.arc.gz").exists() && !place.path("out/none.txt").exists());
+    assert!(!dir.path("out/x.arc.gz").exists() && !dir.path("out/none.txt").exists());
 }
 
 #[test]
 fn runs_without_urls_replace_nothing() {
-    let place = Place::new();
-    place.write("none.txt", "one\n\ntwo\n");
-    place.write("none.csv", "url,n\nx,1\n");
-    place.write("none.jsonl", "{\"link\":\"https://a.example/\"}\n");
+    let dir = snapshot_dir();
+    dir.write("none.txt", "one\n\ntwo\n");
+    dir.write("none.csv", "url,n\nx,1\n");
+    dir.write("none.jsonl", "{\"link\":\"https://a.example/\"}\n");
     for (name, lines) in [
         ("none.txt", "3 lines"),
         ("none.csv", "1 lines"),
@@ -214,12 +215,12 @@ fn runs_without_urls_replace_nothing() {
     ] {
         let expected = ["none of the", lines, "--input-format"];
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(
+            dir.fails_to_write(
                 &[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name],
                 &expected,
             );
         }
-        place.fails(
+        dir.fails(
             &[
                 "filter",
                 "-q",
@@ -233,13 +234,13 @@ fn runs_without_urls_replace_nothing() {
             ],
             &expected,
         );
-        place.fails(
+        dir.fails(
             &["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name],
             &expected,
         );
         // One URL suffices, with any verdict.
-        place.write("unknown.txt", "https://unknown.example/\n");
-        place.done(&[
+        dir.write("unknown.txt", "https://unknown.example/\n");
+        dir.done(&[
             "filter",
             "-q",
             "-s",
@@ -256,7 +257,7 @@ fn runs_without_urls_replace_nothing() {
 
 #[test]
 fn empty_inputs_are_accepted() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (name, bytes) in [
         ("empty", Vec::new()),
         ("empty.gz", gz(b"")),
@@ -267,16 +268,16 @@ fn empty_inputs_are_accepted() {
         ("header.csv", b"url,n\n".to_vec()),
         ("marked.csv", b"\xef\xbb\xbfurl,n\n".to_vec()),
     ] {
-        place.write(name, bytes);
+        dir.write(name, bytes);
         for verb in ["filter", "annotate", "report"] {
-            place.done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name]);
+            dir.done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name]);
         }
     }
 }
 
 #[test]
 fn all_zstd_frames_are_read() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let (first, rest) = LIST.split_at(30);
     for (name, bytes) in [
         ("first", [skippable(0), zst(LIST)].concat()),
@@ -287,7 +288,7 @@ fn all_zstd_frames_are_read() {
         ("frames", [zst(first), zst(rest)].concat()),
         ("between", [zst(first), skippable(2), zst(rest)].concat()),
     ] {
-        place.write(name, bytes);
+        dir.write(name, bytes);
         let args = [
             "annotate",
             "-q",
@@ -299,15 +300,15 @@ fn all_zstd_frames_are_read() {
             "mask",
         ];
         assert_eq!(
-            place.done(&[&args[..], &[name]].concat()).stdout,
+            dir.done(&[&args[..], &[name]].concat()).stdout,
             b"1\n0\n0\n0\n",
             "{name}"
         );
     }
     let whole = [skippable(0), zst(LIST)].concat();
     for len in [5, 12, 16, 25, whole.len() - 1] {
-        place.write("cut.zst", &whole[..len]);
-        place.fails_to_write(
+        dir.write("cut.zst", &whole[..len]);
+        dir.fails_to_write(
             &[
                 "filter",
                 "-q",
@@ -320,17 +321,17 @@ fn all_zstd_frames_are_read() {
             &["cut.zst"],
         );
     }
-    place.write(
+    dir.write(
         "archive.jsonl.zst",
         [skippable(0), zst(json_line("a").as_bytes())].concat(),
     );
-    place.done(&["compile", "-q", "archive.jsonl.zst", "-o", "new"]);
-    assert_eq!(place.letters("new"), "AUU");
+    dir.done(&["compile", "-q", "archive.jsonl.zst", "-o", "new"]);
+    assert_eq!(dir.letters("new"), "AUU");
 }
 
 #[test]
 fn compressed_extensions_require_compression() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let mut damaged = gz(LIST);
     damaged[0] ^= 1;
     for (name, bytes, expected) in [
@@ -342,8 +343,8 @@ fn compressed_extensions_require_compression() {
         ("x.xz", LIST.to_vec(), "decompress it first"),
         ("x.bz2", Vec::new(), "it is empty"),
     ] {
-        place.write(name, bytes);
-        place.fails_to_write(
+        dir.write(name, bytes);
+        dir.fails_to_write(
             &[
                 "filter",
                 "-q",
@@ -358,8 +359,8 @@ fn compressed_extensions_require_compression() {
         );
     }
     // The content decides, not the extension.
-    place.write("swapped.gz", zst(LIST));
-    place.done(&[
+    dir.write("swapped.gz", zst(LIST));
+    dir.done(&[
         "filter",
         "-q",
         "-s",
@@ -369,8 +370,8 @@ fn compressed_extensions_require_compression() {
         "swapped.gz",
     ]);
     // A compressed archive of zero bytes is damaged, not empty.
-    place.write("a.warc.gz", "");
-    place.fails_to_write(
+    dir.write("a.warc.gz", "");
+    dir.fails_to_write(
         &["compile", "good.jsonl", "a.warc.gz"],
         &["a.warc.gz", "it is empty", "--skip-damaged"],
     );
@@ -385,18 +386,18 @@ fn compressed_extensions_require_compression() {
         "-o",
         "new",
     ];
-    place.done(&skipping);
-    assert_eq!(place.stat("damaged"), 1);
+    dir.done(&skipping);
+    assert_eq!(dir.stat("damaged"), 1);
 }
 
 /// If the file cannot be read, its error names it, whatever its extension says.
 #[cfg(unix)]
 #[test]
 fn unreadable_parquet_is_refused() {
-    let place = Place::new();
-    std::os::unix::fs::symlink("loop.parquet", place.path("loop.parquet")).unwrap();
+    let dir = snapshot_dir();
+    std::os::unix::fs::symlink("loop.parquet", dir.path("loop.parquet")).unwrap();
     for name in ["loop.parquet", "missing.parquet"] {
-        place.fails_to_write(
+        dir.fails_to_write(
             &["filter", "-s", "good.rsieve", "-a", "FooBot", name],
             &[name],
         );
@@ -405,9 +406,9 @@ fn unreadable_parquet_is_refused() {
 
 #[test]
 fn directories_of_robots_files_name_skipped_files() {
-    let place = Place::new();
-    place.write("folder/a.example", ROBOTS);
-    place.write("folder/b.example.txt", [0xff, 0xfe].as_slice());
+    let dir = snapshot_dir();
+    dir.write("folder/a.example", ROBOTS);
+    dir.write("folder/b.example.txt", [0xff, 0xfe].as_slice());
     let others: [(&str, Vec<u8>, &str); 7] = [
         (
             "plain.parquet",
@@ -426,9 +427,9 @@ fn directories_of_robots_files_name_skipped_files() {
         ("robots.txt", ROBOTS.into(), "its name is not HOST"),
     ];
     for (name, bytes, _) in &others {
-        place.write(&format!("folder/{name}"), bytes);
+        dir.write(&format!("folder/{name}"), bytes);
     }
-    let ran = place.done(&[
+    let ran = dir.done(&[
         "compile",
         "--stats-json",
         "stats.json",
@@ -449,10 +450,10 @@ fn directories_of_robots_files_name_skipped_files() {
         .unwrap();
     assert!(row.ends_with(" 7"), "{row}");
     assert_eq!(
-        (place.letters("new").as_str(), place.stat("skipped_files")),
+        (dir.letters("new").as_str(), dir.stat("skipped_files")),
         ("AAU", 7)
     );
-    let hosts = robosieve(place.0.path(), &["inspect", "new", "--json"]);
+    let hosts = robosieve(dir.root(), &["inspect", "new", "--json"]);
     assert!(
         String::from_utf8(hosts.stdout)
             .unwrap()
@@ -460,11 +461,11 @@ fn directories_of_robots_files_name_skipped_files() {
     );
     // The message names the first five. None of them is a snapshot.
     for (name, bytes, why) in &others {
-        fs::remove_dir_all(place.path("folder")).unwrap();
-        fs::create_dir(place.path("folder")).unwrap();
-        place.write(&format!("folder/{name}"), bytes);
+        fs::remove_dir_all(dir.path("folder")).unwrap();
+        fs::create_dir(dir.path("folder")).unwrap();
+        dir.write(&format!("folder/{name}"), bytes);
         let name = format!("{name} (");
-        place.fails_to_write(
+        dir.fails_to_write(
             &["compile", "-q", "folder"],
             &[&name, why, "no capture", "1 files left out"],
         );
@@ -473,21 +474,21 @@ fn directories_of_robots_files_name_skipped_files() {
 
 #[test]
 fn archives_are_detected_by_content() {
-    let place = Place::new();
-    place.write("folder/a.arc.gz", gz(&record("a")));
-    place.write("folder/b.warc", record("b"));
-    place.done(&["compile", "-q", "folder", "-o", "new"]);
-    assert_eq!(place.letters("new"), "AAU");
+    let dir = snapshot_dir();
+    dir.write("folder/a.arc.gz", gz(&record("a")));
+    dir.write("folder/b.warc", record("b"));
+    dir.done(&["compile", "-q", "folder", "-o", "new"]);
+    assert_eq!(dir.letters("new"), "AAU");
     // The body of a site does not decide the format.
-    fs::remove_file(place.path("folder/a.arc.gz")).unwrap();
-    fs::remove_file(place.path("folder/b.warc")).unwrap();
-    place.write("folder/evil.example", record("a"));
-    place.fails_to_write(&["compile", "folder"], &["evil.example (a WARC archive)"]);
+    fs::remove_file(dir.path("folder/a.arc.gz")).unwrap();
+    fs::remove_file(dir.path("folder/b.warc")).unwrap();
+    dir.write("folder/evil.example", record("a"));
+    dir.fails_to_write(&["compile", "folder"], &["evil.example (a WARC archive)"]);
 }
 
 #[test]
 fn formats_of_non_snapshots_are_named() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let bytes = snapshot(ROBOTS);
     for (name, bytes, expected) in [
         (
@@ -524,15 +525,15 @@ fn formats_of_non_snapshots_are_named() {
             &["not a robosieve snapshot: it is empty"],
         ),
     ] {
-        place.write(name, bytes);
+        dir.write(name, bytes);
         let expected = [&[name, "not a robosieve snapshot"], expected].concat();
-        let message = place.fails(
+        let message = dir.fails(
             &["filter", "-s", name, "-a", "FooBot", "list.txt"],
             &expected,
         );
         assert!(!message.contains("magic"), "{message}");
-        place.fails(&["inspect", name], &expected);
-        place.fails(
+        dir.fails(&["inspect", name], &expected);
+        dir.fails(
             &["compile", "good.jsonl", "--previous", name, "-o", "new"],
             &expected,
         );
@@ -541,18 +542,18 @@ fn formats_of_non_snapshots_are_named() {
 
 #[test]
 fn check_reads_a_compressed_robots_txt() {
-    let place = Place::new();
-    place.write("robots.txt.gz", gz(ROBOTS.as_bytes()));
-    place.write(
+    let dir = snapshot_dir();
+    dir.write("robots.txt.gz", gz(ROBOTS.as_bytes()));
+    dir.write(
         "robots.txt.zst",
         [skippable(0), zst(ROBOTS.as_bytes())].concat(),
     );
     for name in ["robots.txt.gz", "robots.txt.zst"] {
-        let ran = place.run(&["check", "--robots", name, "-a", "FooBot", "/x"]);
+        let ran = dir.run(&["check", "--robots", name, "-a", "FooBot", "/x"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{name}");
     }
-    place.write("cut.gz", cut(gz(ROBOTS.as_bytes())));
-    place.fails(
+    dir.write("cut.gz", cut(gz(ROBOTS.as_bytes())));
+    dir.fails(
         &["check", "--robots", "cut.gz", "-a", "FooBot", "/x"],
         &["cut.gz", "damaged"],
     );
@@ -560,7 +561,7 @@ fn check_reads_a_compressed_robots_txt() {
 
 #[test]
 fn archives_of_other_formats_are_named() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (name, bytes, expected) in [
         (
             "x.xz",
@@ -578,8 +579,8 @@ fn archives_of_other_formats_are_named() {
             &["an ARC archive", "warcio"],
         ),
     ] {
-        place.write(name, bytes);
-        place.fails_to_write(
+        dir.write(name, bytes);
+        dir.fails_to_write(
             &["compile", "good.jsonl", name],
             &[&[name], expected].concat(),
         );
@@ -588,7 +589,7 @@ fn archives_of_other_formats_are_named() {
 
 #[test]
 fn urls_are_refused_as_files() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot"];
     let cases: &[(&[&str], &str)] = &[
         (
@@ -670,43 +671,42 @@ fn urls_are_refused_as_files() {
             "download",
         ),
     ];
-    place.write("names", "list.txt\ns3://bucket/urls.gz\n");
+    dir.write("names", "list.txt\ns3://bucket/urls.gz\n");
     for (args, expected) in cases {
-        place.fails(args, &["local files only", expected]);
+        dir.fails(args, &["local files only", expected]);
     }
     // This verb takes URLs as arguments.
     assert_eq!(
-        place
-            .run(&[
-                "check",
-                "-s",
-                "good.rsieve",
-                "-a",
-                "FooBot",
-                "https://a.example/"
-            ])
-            .code,
+        dir.run(&[
+            "check",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "https://a.example/"
+        ])
+        .code,
         Some(0)
     );
 }
 
 #[test]
 fn compile_expands_globs() {
-    let place = Place::new();
-    place.write("folder/a.warc", record("a"));
-    fs::create_dir(place.path("folder/deep")).unwrap();
-    place.write("folder/deep/b.warc", record("b"));
-    place.write("folder/deep/[c].warc", record("c"));
+    let dir = snapshot_dir();
+    dir.write("folder/a.warc", record("a"));
+    fs::create_dir(dir.path("folder/deep")).unwrap();
+    dir.write("folder/deep/b.warc", record("b"));
+    dir.write("folder/deep/[c].warc", record("c"));
     for (pattern, letters) in [
         ("folder/*.warc", "AUU"),
         ("folder/**/*.warc", "AAA"),
         ("folder/deep/?.warc", "UAU"),
         ("folder/deep/[c].warc", "UUA"),
     ] {
-        place.done(&["compile", "-q", pattern, "-o", "new"]);
-        assert_eq!(place.letters("new"), letters, "{pattern}");
+        dir.done(&["compile", "-q", pattern, "-o", "new"]);
+        assert_eq!(dir.letters("new"), letters, "{pattern}");
     }
-    place.fails_to_write(
+    dir.fails_to_write(
         &["compile", "folder/*.gz"],
         &["folder/*.gz", "matches none"],
     );
@@ -715,13 +715,13 @@ fn compile_expands_globs() {
 /// Starts a run that waits for standard input, truncates the file `name` meanwhile, and lets the
 /// run read it.
 #[cfg(unix)]
-fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
+fn shortened(dir: &TestDir, name: &str, verb: &[&str], to: u64) -> Ran {
     use std::io::Read;
     // The run reads its first input from a pipe, after it has examined the others.
     let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
         .args(verb)
         .args(["-", name])
-        .current_dir(place.0.path())
+        .current_dir(dir.root())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -735,7 +735,7 @@ fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
         .unwrap();
     File::options()
         .write(true)
-        .open(place.path(name))
+        .open(dir.path(name))
         .unwrap()
         .set_len(to)
         .unwrap();
@@ -767,7 +767,7 @@ fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
 #[cfg(unix)]
 #[test]
 fn shrinking_lists_are_errors() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let members: Vec<u8> = (0..3).flat_map(|_| gz(LIST)).collect();
     let frames: Vec<u8> = (0..3).flat_map(|_| zst(LIST)).collect();
     let verb = [
@@ -790,27 +790,27 @@ fn shrinking_lists_are_errors() {
         ("x.gz", members.clone(), members.len() / 3),
         ("x.zst", frames.clone(), frames.len() / 3),
     ] {
-        place.write(name, bytes);
-        let ran = shortened(&place, name, &verb, to as u64);
+        dir.write(name, bytes);
+        let ran = shortened(&dir, name, &verb, to as u64);
         assert_eq!(ran.code, Some(2), "{name}: {}", ran.stderr);
         assert!(
             ran.stderr.contains(&format!("{name}: ")) && ran.stderr.contains("became shorter"),
             "{}",
             ran.stderr
         );
-        assert!(!place.path("new").exists(), "{name}");
+        assert!(!dir.path("new").exists(), "{name}");
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn shrinking_redirected_lists_are_errors() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     // Longer than the bytes that are read at the start to recognise its format.
-    place.write("x.txt", LIST.repeat(100_000));
+    dir.write("x.txt", LIST.repeat(100_000));
     assert!(
         Command::new("mkfifo")
-            .arg(place.path("pipe"))
+            .arg(dir.path("pipe"))
             .status()
             .unwrap()
             .success()
@@ -829,21 +829,18 @@ fn shrinking_redirected_lists_are_errors() {
             "pipe",
             "-",
         ])
-        .current_dir(place.0.path())
-        .stdin(File::open(place.path("x.txt")).unwrap())
+        .current_dir(dir.root())
+        .stdin(File::open(dir.path("x.txt")).unwrap())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     // Opening waits for the reader. Writing more than a pipe holds waits for its first block.
-    let mut pipe = File::options()
-        .write(true)
-        .open(place.path("pipe"))
-        .unwrap();
+    let mut pipe = File::options().write(true).open(dir.path("pipe")).unwrap();
     pipe.write_all(&b"https://a.example/\n".repeat(40_000))
         .unwrap();
     File::options()
         .write(true)
-        .open(place.path("x.txt"))
+        .open(dir.path("x.txt"))
         .unwrap()
         .set_len(50_000 * LIST.len() as u64)
         .unwrap();
@@ -854,5 +851,5 @@ fn shrinking_redirected_lists_are_errors() {
         ran.status.code() == Some(2) && stderr.contains("standard input: the file became shorter"),
         "{stderr}"
     );
-    assert!(!place.path("new").exists());
+    assert!(!dir.path("new").exists());
 }

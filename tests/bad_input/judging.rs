@@ -4,14 +4,14 @@ use super::*;
 
 #[test]
 fn every_verb_refuses_non_snapshots() {
-    let place = Place::new();
-    let good = place.read("good.rsieve");
+    let dir = snapshot_dir();
+    let good = dir.read("good.rsieve");
     let mut version = good.clone();
     version[8..12].copy_from_slice(&99u32.to_le_bytes());
-    place.write("version", version);
-    place.write("begun", &good[..40]);
-    place.write("cut", cut(good));
-    place.write("empty", "");
+    dir.write("version", version);
+    dir.write("begun", &good[..40]);
+    dir.write("cut", cut(good));
+    dir.write("empty", "");
     for (name, cause) in [
         ("list.txt", "not a robosieve snapshot"),
         ("empty", "not a robosieve snapshot"),
@@ -22,18 +22,18 @@ fn every_verb_refuses_non_snapshots() {
         ("missing", "No such file"),
     ] {
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(
+            dir.fails_to_write(
                 &[verb, "-s", name, "-a", "FooBot", "list.txt"],
                 &[name, cause],
             );
         }
-        place.fails(
+        dir.fails(
             &["check", "-s", name, "-a", "FooBot", "https://a.example/"],
             &[name, cause],
         );
-        place.fails(&["inspect", name], &[name, cause]);
+        dir.fails(&["inspect", name], &[name, cause]);
     }
-    let message = place.fails(&["inspect", "folder"], &["folder"]);
+    let message = dir.fails(&["inspect", "folder"], &["folder"]);
     assert!(
         !message.contains("JSONL"),
         "the hint is for archives: {message}"
@@ -42,33 +42,33 @@ fn every_verb_refuses_non_snapshots() {
 
 #[test]
 fn unopenable_files_are_named() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for verb in ["filter", "annotate"] {
         let judge = [verb, "-s", "good.rsieve", "-a", "FooBot"];
-        place.fails_to_write(
+        dir.fails_to_write(
             &[&judge[..], &["missing"]].concat(),
             &["missing", "No such file"],
         );
-        place.fails_to_write(
+        dir.fails_to_write(
             &[&judge[..], &["list.txt", "missing"]].concat(),
             &["missing", "No such file"],
         );
-        place.fails_to_write(
+        dir.fails_to_write(
             &[&judge[..], &["folder"]].concat(),
             &["folder", "directory"],
         );
-        place.fails(
+        dir.fails(
             &[&judge[..], &["list.txt", "-o", "folder"]].concat(),
             &["folder", "is a directory"],
         );
-        place.fails(
+        dir.fails(
             &[&judge[..], &["list.txt", "-o", "no/new"]].concat(),
             &["no/new", "no folder"],
         );
     }
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
     for option in ["--disallowed-to", "--unknown-to", "--invalid-to"] {
-        place.fails_to_write(
+        dir.fails_to_write(
             &[&filter[..], &[option, "folder"]].concat(),
             &["folder", "is a directory"],
         );
@@ -77,7 +77,7 @@ fn unopenable_files_are_named() {
 
 #[test]
 fn causes_are_printed_once() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for args in [
         &["compile", "missing", "-o", "new"][..],
         &["compile", "good.jsonl", "-o", "no/new"],
@@ -97,7 +97,7 @@ fn causes_are_printed_once() {
         &["inspect", "missing"],
         &["check", "--robots", "missing", "-a", "a", "/"],
     ] {
-        let message = place.fails(args, &[]);
+        let message = dir.fails(args, &[]);
         let parts: Vec<&str> = message.trim_end().split(": ").collect();
         assert!(
             parts.windows(2).all(|pair| pair[0] != pair[1]),
@@ -109,7 +109,7 @@ fn causes_are_printed_once() {
 
 #[test]
 fn one_file_is_not_two_outputs() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
     for options in [
         &["-o", "old", "--invalid-to", "old"][..],
@@ -119,7 +119,7 @@ fn one_file_is_not_two_outputs() {
         &["-o", "-", "--invalid-to", "-"],
         &["--invalid-to", "-"],
     ] {
-        place.fails(
+        dir.fails(
             &[&filter[..], options].concat(),
             &[options[options.len() - 1], "two outputs"],
         );
@@ -129,10 +129,10 @@ fn one_file_is_not_two_outputs() {
 #[cfg(unix)]
 #[test]
 fn one_file_under_two_names_is_not_two_outputs() {
-    let place = Place::new();
-    std::os::unix::fs::symlink("old", place.path("link")).unwrap();
+    let dir = snapshot_dir();
+    std::os::unix::fs::symlink("old", dir.path("link")).unwrap();
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
-    place.fails(
+    dir.fails(
         &[&filter[..], &["-o", "old", "--invalid-to", "link"]].concat(),
         &["link", "two outputs"],
     );
@@ -140,7 +140,7 @@ fn one_file_under_two_names_is_not_two_outputs() {
 
 #[test]
 fn invalid_agents_are_refused() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (agent, cause) in [
         ("", "a name is missing"),
         ("a,,b", "a name is missing"),
@@ -151,12 +151,12 @@ fn invalid_agents_are_refused() {
         ),
     ] {
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(
+            dir.fails_to_write(
                 &[verb, "-s", "good.rsieve", "-a", agent, "list.txt"],
                 &["agent", cause],
             );
         }
-        place.fails(
+        dir.fails(
             &[
                 "check",
                 "-s",
@@ -168,12 +168,12 @@ fn invalid_agents_are_refused() {
             &["agent", cause],
         );
     }
-    place.fails(&["filter", "-s", "good.rsieve", "list.txt"], &["--agent"]);
+    dir.fails(&["filter", "-s", "good.rsieve", "list.txt"], &["--agent"]);
 }
 
 #[test]
 fn unknown_option_values_list_the_possible_ones() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (option, values) in [
         ("--keep", &["allowed", "disallowed"][..]),
         ("--require", &["all", "any"]),
@@ -196,19 +196,19 @@ fn unknown_option_values_list_the_possible_ones() {
                 "-o",
                 "old",
             ];
-            place.fails(&args, &[&[option, value], values].concat());
+            dir.fails(&args, &[&[option, value], values].concat());
         }
     }
-    place.fails(
+    dir.fails(
         &["compile", "good.jsonl", "-o", "old", "--profile", "x"],
         &["--profile", "google", "rfc9309"],
     );
-    place.fails(&["compiel"], &["compiel", "compile"]);
+    dir.fails(&["compiel"], &["compiel", "compile"]);
 }
 
 #[test]
 fn damaged_lists_write_nothing() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let list: Vec<u8> = (0..100_000)
         .flat_map(|i| format!("https://a.example/{i}\n").into_bytes())
         .collect();
@@ -218,10 +218,10 @@ fn damaged_lists_write_nothing() {
         ("bad.zst", damage(zst(&list))),
         ("cut.zst", cut(zst(&list))),
     ] {
-        place.write(name, bytes);
+        dir.write(name, bytes);
         for verb in ["filter", "annotate"] {
             let args = [verb, "-s", "good.rsieve", "-a", "FooBot", "list.txt", name];
-            let message = place.fails_to_write(&args, &[name, "damaged at byte"]);
+            let message = dir.fails_to_write(&args, &[name, "damaged at byte"]);
             assert!(
                 !message.contains("--skip-damaged"),
                 "{verb} has no --skip-damaged: {message}"
@@ -232,8 +232,8 @@ fn damaged_lists_write_nothing() {
 
 #[test]
 fn closed_stdout_ends_the_command_quietly() {
-    let place = Place::new();
-    place.write("long.txt", b"https://a.example/\n".repeat(200_000));
+    let dir = snapshot_dir();
+    dir.write("long.txt", b"https://a.example/\n".repeat(200_000));
     for args in [
         &[
             "filter",
@@ -258,7 +258,7 @@ fn closed_stdout_ends_the_command_quietly() {
         let is_long = args.contains(&"long.txt");
         let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
             .args(args)
-            .current_dir(place.0.path())
+            .current_dir(dir.root())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -279,8 +279,8 @@ fn closed_stdout_ends_the_command_quietly() {
 
 #[test]
 fn check_answers_by_exit_code() {
-    let place = Place::new();
-    place.write("robots.txt", ROBOTS);
+    let dir = snapshot_dir();
+    dir.write("robots.txt", ROBOTS);
     let by_snapshot = ["check", "-s", "good.rsieve", "-a", "FooBot"];
     let by_file = ["check", "--robots", "robots.txt", "-a", "FooBot"];
     let all = [&by_snapshot[..], &by_file[..]];
@@ -306,7 +306,7 @@ fn check_answers_by_exit_code() {
         (&all[..1], &["https://"], 2, "invalid\t"),
     ] {
         for way in ways {
-            let ran = place.run(&[way, urls].concat());
+            let ran = dir.run(&[way, urls].concat());
             assert_eq!(ran.code, Some(code), "{way:?} {urls:?}: {}", ran.stderr);
             assert!(
                 ran.stdout.starts_with(stdout.as_bytes()),
@@ -314,16 +314,16 @@ fn check_answers_by_exit_code() {
             );
         }
     }
-    place.fails(
+    dir.fails(
         &[&by_snapshot[..], &["https://q.example/"]].concat(),
         &["does not have the origin", "--unknown"],
     );
-    place.fails(&[&by_snapshot[..], &["foo"]].concat(), &["not a URL"]);
-    place.fails(
+    dir.fails(&[&by_snapshot[..], &["foo"]].concat(), &["not a URL"]);
+    dir.fails(
         &["check", "--robots", "missing", "-a", "FooBot", "/"],
         &["missing", "No such file"],
     );
-    place.fails(
+    dir.fails(
         &["check", "--robots", "folder", "-a", "FooBot", "/"],
         &["folder", "irectory"],
     );
@@ -331,8 +331,8 @@ fn check_answers_by_exit_code() {
 
 #[test]
 fn check_requires_a_snapshot_or_robots_txt() {
-    let place = Place::new();
-    place.fails(
+    let dir = snapshot_dir();
+    dir.fails(
         &["check", "-a", "FooBot", "https://a.example/"],
         &["--snapshot", "--robots"],
     );
@@ -346,23 +346,23 @@ fn check_requires_a_snapshot_or_robots_txt() {
         "FooBot",
         "/",
     ];
-    place.fails(&both, &["--snapshot", "--robots"]);
+    dir.fails(&both, &["--snapshot", "--robots"]);
 }
 
 #[test]
 fn inspect_reports_absence_and_damage() {
-    let place = Place::new();
-    place.fails(
+    let dir = snapshot_dir();
+    dir.fails(
         &["inspect", "good.rsieve", "https://q.example"],
         &["https://q.example", "not in the snapshot"],
     );
     for text in ["not a host", "https://", ""] {
-        place.fails(
+        dir.fails(
             &["inspect", "good.rsieve", text],
             &[&format!("{text:?}"), "not an origin"],
         );
     }
-    let good = place.read("good.rsieve");
+    let good = dir.read("good.rsieve");
     let sections = Snapshot::new(good.clone())
         .unwrap()
         .sections()
@@ -371,11 +371,11 @@ fn inspect_reports_absence_and_damage() {
     for at in [good.len() - sections / 2, good.len() - sections / 4] {
         let mut bad = good.clone();
         bad[at] ^= 1;
-        place.write("bad.rsieve", bad);
-        place.fails(
+        dir.write("bad.rsieve", bad);
+        dir.fails(
             &["inspect", "--verify", "bad.rsieve"],
             &["bad.rsieve", "damaged snapshot"],
         );
     }
-    place.done(&["inspect", "--verify", "good.rsieve"]);
+    dir.done(&["inspect", "--verify", "good.rsieve"]);
 }

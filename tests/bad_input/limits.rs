@@ -25,13 +25,13 @@ const ONE_GIGABYTE: &str = "ulimit -v 1000000";
 
 #[test]
 fn missing_memory_is_an_error() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let mut refused = 0;
     // The least limits stop the loader of programs, and the greatest are enough.
     for kilobytes in [50_000, 70_000, 90_000, 120_000, 160_000, 200_000, 300_000] {
         let limit = format!("ulimit -v {kilobytes}");
         let args = ["compile", "-q", "good.jsonl", "-o", "new"];
-        let ran = limited(place.0.path(), &limit, &args);
+        let ran = limited(dir.root(), &limit, &args);
         assert!(
             matches!(ran.code, Some(0 | 2 | 126 | 127)),
             "{limit}: {:?}, {}",
@@ -51,7 +51,7 @@ fn four_gigabytes(start: &[u8], unit: &[u8]) -> Vec<u8> {
 
 #[test]
 fn archives_take_bounded_memory() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (bytes, cause) in [
         (four_gigabytes(b"WARC/1.0\r\n", b"x"), "header without end"),
         (
@@ -62,39 +62,37 @@ fn archives_take_bounded_memory() {
         (zst(&warc(u64::MAX)), "Content-Length"),
         (warc(1_u64 << 40), "ends inside a WARC record"),
     ] {
-        place.write("x", bytes);
+        dir.write("x", bytes);
         let args = ["compile", "x", "-o", "old"];
-        place.fails_as(
-            &|| limited(place.0.path(), ONE_GIGABYTE, &args),
-            &args,
-            &["x: ", cause],
-        );
+        dir.assert_failure(&args.join(" "), &["x: ", cause], || {
+            limited(dir.root(), ONE_GIGABYTE, &args)
+        });
     }
 }
 
 #[test]
 fn huge_records_are_skipped() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let frame = zst(&vec![b'\n'; 16 << 20]);
     let big = zst(&record_of_length("b", response().len() + 4 + (1 << 30)));
-    place.write(
+    dir.write(
         "x.warc.zst",
         [zst(&record("a")), big, frame.repeat(64), zst(&record("c"))].concat(),
     );
     let ran = limited(
-        place.0.path(),
+        dir.root(),
         ONE_GIGABYTE,
         &["compile", "-q", "x.warc.zst", "-o", "new"],
     );
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
-    assert_eq!(place.letters("new"), "AAA");
+    assert_eq!(dir.letters("new"), "AAA");
 }
 
 #[test]
 fn endless_lines_take_bounded_memory() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let frame = zst(&vec![b'y'; 16 << 20]);
-    place.write(
+    dir.write(
         "x.zst",
         [zst(LIST), frame.repeat(64), zst(b"\nhttps://a.example/x")].concat(),
     );
@@ -109,26 +107,23 @@ fn endless_lines_take_bounded_memory() {
         "--disallowed-to",
         "new",
     ];
-    let ran = limited(place.0.path(), ONE_GIGABYTE, &args);
+    let ran = limited(dir.root(), ONE_GIGABYTE, &args);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert_eq!(ran.stdout, b"https://a.example/\n");
-    assert_eq!(
-        place.read("new"),
-        b"https://a.example/x\nhttps://a.example/x"
-    );
+    assert_eq!(dir.read("new"), b"https://a.example/x\nhttps://a.example/x");
 }
 
 #[test]
 fn full_disks_leave_no_files() {
-    let place = Place::new();
-    place.write("long.txt", b"https://a.example/\n".repeat(200_000));
+    let dir = snapshot_dir();
+    dir.write("long.txt", b"https://a.example/\n".repeat(200_000));
     let captures = |i: usize| {
         let body = format!("user-agent: *\n{}", format!("disallow: /{i}\n").repeat(100));
         serde_json::json!({"url": format!("https://h{i}.example/robots.txt"), "body": body})
             .to_string()
             + "\n"
     };
-    place.write("long.jsonl", (0..2000).map(captures).collect::<String>());
+    dir.write("long.jsonl", (0..2000).map(captures).collect::<String>());
     let small_files = "trap '' XFSZ && ulimit -f 100";
     for args in [
         &[
@@ -168,18 +163,16 @@ fn full_disks_leave_no_files() {
     ] {
         for out in ["old", "new"] {
             let args = [args, &[out]].concat();
-            place.fails_as(
-                &|| limited(place.0.path(), small_files, &args),
-                &args,
-                &[out, "File too large"],
-            );
+            dir.assert_failure(&args.join(" "), &[out, "File too large"], || {
+                limited(dir.root(), small_files, &args)
+            });
         }
     }
 }
 
 #[test]
 fn full_devices_are_named() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let judge = [
         "-s",
         "good.rsieve",
@@ -194,11 +187,13 @@ fn full_devices_are_named() {
         [&["annotate"][..], &judge].concat(),
         vec!["compile", "good.jsonl", "-o", "/dev/full"],
     ] {
-        place.fails(&args, &["/dev/full", "No space left"]);
+        dir.fails(&args, &["/dev/full", "No space left"]);
     }
     for verb in ["filter", "annotate"] {
         let args = [verb, "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
-        let run = || limited(place.0.path(), "exec >/dev/full", &args);
-        place.fails_as(&run, &args, &["standard output", "No space left"]);
+        let expected = ["standard output", "No space left"];
+        dir.assert_failure(&args.join(" "), &expected, || {
+            limited(dir.root(), "exec >/dev/full", &args)
+        });
     }
 }

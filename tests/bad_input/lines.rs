@@ -51,21 +51,21 @@ fn assert_summary(stderr: &str, letters: &[char], bytes: usize) {
 }
 
 /// Writes the odd lines to three files without a last line end, and an empty file between them.
-fn write_odd(place: &Place) -> [&'static str; 4] {
+fn write_odd(dir: &TestDir) -> [&'static str; 4] {
     let text: Vec<&[u8]> = ODD.iter().map(|(line, _)| *line).collect();
     let text = text.join(&b'\n');
-    place.write("1.txt", &text);
-    place.write("2.txt", "");
-    place.write("3.txt.gz", gz(&text));
-    place.write("4.txt.zst", zst(&text));
+    dir.write("1.txt", &text);
+    dir.write("2.txt", "");
+    dir.write("3.txt.gz", gz(&text));
+    dir.write("4.txt.zst", zst(&text));
     ["1.txt", "2.txt", "3.txt.gz", "4.txt.zst"]
 }
 
 #[test]
 fn annotate_preserves_odd_lines() {
-    let place = Place::new();
-    let inputs = write_odd(&place);
-    let ran = place.done(
+    let dir = snapshot_dir();
+    let inputs = write_odd(&dir);
+    let ran = dir.done(
         &[
             &["annotate", "-s", "good.rsieve", "-a", "FooBot"][..],
             &inputs,
@@ -84,8 +84,8 @@ fn annotate_preserves_odd_lines() {
 
 #[test]
 fn filter_writes_every_line_once() {
-    let place = Place::new();
-    let inputs = write_odd(&place);
+    let dir = snapshot_dir();
+    let inputs = write_odd(&dir);
     let outputs = [
         "-o",
         "A",
@@ -96,7 +96,7 @@ fn filter_writes_every_line_once() {
         "--invalid-to",
         "I",
     ];
-    let ran = place.done(
+    let ran = dir.done(
         &[
             &["filter", "-s", "good.rsieve", "-a", "FooBot"][..],
             &outputs,
@@ -115,14 +115,14 @@ fn filter_writes_every_line_once() {
             expected.push(b'\n');
         }
         assert_eq!(
-            place.read(letter).escape_ascii().to_string(),
+            dir.read(letter).escape_ascii().to_string(),
             expected.escape_ascii().to_string(),
             "{letter}"
         );
     }
     let bytes = inputs[..1]
         .iter()
-        .map(|name| place.read(name).len())
+        .map(|name| dir.read(name).len())
         .sum::<usize>()
         * 3;
     assert_summary(&ran.stderr, &ODD.map(|(_, letter)| letter).repeat(3), bytes);
@@ -130,10 +130,10 @@ fn filter_writes_every_line_once() {
 
 #[test]
 fn empty_lists_give_empty_outputs() {
-    let place = Place::new();
-    place.write("empty", "");
+    let dir = snapshot_dir();
+    dir.write("empty", "");
     for verb in ["filter", "annotate"] {
-        let ran = place.done(&[
+        let ran = dir.done(&[
             verb,
             "-s",
             "good.rsieve",
@@ -143,11 +143,10 @@ fn empty_lists_give_empty_outputs() {
             "-o",
             "new",
         ]);
-        assert_eq!(place.read("new"), b"");
+        assert_eq!(dir.read("new"), b"");
         assert_summary(&ran.stderr, &[], 0);
         assert_eq!(
-            place
-                .done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot"])
+            dir.done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot"])
                 .stdout,
             b""
         );
@@ -156,7 +155,7 @@ fn empty_lists_give_empty_outputs() {
 
 #[test]
 fn overlong_lines_are_invalid() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let long = [b"https://a.example/".as_slice(), &vec![b'y'; 100 << 20]].concat();
     let list = [
         b"https://a.example/\n",
@@ -164,7 +163,7 @@ fn overlong_lines_are_invalid() {
         b"\nhttps://a.example/x",
     ]
     .concat();
-    place.write("long.txt", &list);
+    dir.write("long.txt", &list);
     let args = [
         "annotate",
         "-s",
@@ -176,7 +175,7 @@ fn overlong_lines_are_invalid() {
         "-o",
         "new",
     ];
-    let ran = place.done(&args);
+    let ran = dir.done(&args);
     let rest =
         b"AA\thttps://a.example/\nDD\thttps://a.example/x\nUU\thttps://q.example/\nII\tfoo\n";
     let parts = [
@@ -186,7 +185,7 @@ fn overlong_lines_are_invalid() {
         rest,
     ];
     assert!(
-        place.read("new") == parts.concat(),
+        dir.read("new") == parts.concat(),
         "bytes were lost or changed"
     );
     assert_summary(
@@ -198,7 +197,7 @@ fn overlong_lines_are_invalid() {
 
 #[test]
 fn urls_of_megabytes_have_verdicts() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let filler = vec![b'y'; 5 << 20];
     let line = |start: &str, end: &str| [start.as_bytes(), &filler, end.as_bytes()].concat();
     let lines = [
@@ -208,8 +207,8 @@ fn urls_of_megabytes_have_verdicts() {
         line("https://a.example/x", "%c3%a9?\u{e9}"),
         line("https://q.example/", ""),
     ];
-    place.write("long.txt", lines.join(&b'\n'));
-    let ran = place.done(&[
+    dir.write("long.txt", lines.join(&b'\n'));
+    let ran = dir.done(&[
         "annotate",
         "-q",
         "-s",
@@ -228,8 +227,8 @@ fn urls_of_megabytes_have_verdicts() {
 
 #[test]
 fn hosts_of_megabytes_are_unknown_or_invalid() {
-    let place = Place::new();
-    place.write(
+    let dir = snapshot_dir();
+    dir.write(
         "long.txt",
         [
             b"https://",
@@ -238,7 +237,7 @@ fn hosts_of_megabytes_are_unknown_or_invalid() {
         ]
         .concat(),
     );
-    let ran = place.done(&[
+    let ran = dir.done(&[
         "annotate",
         "-q",
         "-s",
@@ -253,7 +252,7 @@ fn hosts_of_megabytes_are_unknown_or_invalid() {
 
 #[test]
 fn seventy_agents_have_seventy_letters() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let name = |i: usize| {
         format!(
             "bot{}{}",
@@ -266,9 +265,9 @@ fn seventy_agents_have_seventy_letters() {
         .iter()
         .map(|&i| format!("user-agent: {}\ndisallow: /x\n\n", name(i)))
         .collect();
-    place.write("good.rsieve", snapshot(&groups));
+    dir.write("good.rsieve", snapshot(&groups));
     let agents: Vec<String> = (0..70).map(name).collect();
-    let ran = place.done(&[
+    let ran = dir.done(&[
         "annotate",
         "-q",
         "-s",
@@ -292,7 +291,7 @@ fn seventy_agents_have_seventy_letters() {
 
 #[test]
 fn quiet_prints_nothing_and_dash_is_a_stream() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (verb, expected) in [
         ("filter", "https://a.example/\n"),
         (
@@ -308,7 +307,7 @@ fn quiet_prints_nothing_and_dash_is_a_stream() {
             &["-o", "-", "-"],
             &["list.txt", "-o", "-"],
         ] {
-            let ran = robosieve_with(place.0.path(), &[&judge[..], rest].concat(), LIST);
+            let ran = robosieve_with(dir.root(), &[&judge[..], rest].concat(), LIST);
             assert_eq!(
                 (ran.code, ran.stderr.as_str()),
                 (Some(0), ""),
@@ -320,11 +319,10 @@ fn quiet_prints_nothing_and_dash_is_a_stream() {
                 "{verb} {rest:?}"
             );
         }
-        assert!(!place.path("-").exists());
+        assert!(!dir.path("-").exists());
     }
     assert_eq!(
-        place
-            .done(&["compile", "-q", "good.jsonl", "-o", "new"])
+        dir.done(&["compile", "-q", "good.jsonl", "-o", "new"])
             .stderr,
         ""
     );

@@ -9,99 +9,30 @@ mod limits;
 mod lines;
 
 use crate::command::{Ran, robosieve, robosieve_with};
+use crate::test_dir::TestDir;
 use robosieve::{Compiler, Snapshot};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 const ROBOTS: &str = "user-agent: *\ndisallow: /x\ndisallow: /*.secret$\n";
 const LIST: &[u8] = b"https://a.example/\nhttps://a.example/x\nhttps://q.example/\nfoo\n";
 
 /// A directory with an archive, a snapshot, a list, an older output `old`, and an empty directory
 /// `folder`.
-struct Place(TempDir);
+fn snapshot_dir() -> TestDir {
+    let dir = TestDir::new();
+    let robots: Vec<String> = ["a", "b"].iter().map(|host| json_line(host)).collect();
+    dir.write("good.jsonl", robots.concat());
+    dir.write("good.rsieve", snapshot(ROBOTS));
+    dir.write("list.txt", LIST);
+    dir.write("old", "old content");
+    fs::create_dir(dir.path("folder")).unwrap();
+    dir
+}
 
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let robots: Vec<String> = ["a", "b"].iter().map(|host| json_line(host)).collect();
-        place.write("good.jsonl", robots.concat());
-        place.write("good.rsieve", snapshot(ROBOTS));
-        place.write("list.txt", LIST);
-        place.write("old", "old content");
-        fs::create_dir(place.path("folder")).unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        robosieve(self.0.path(), args)
-    }
-
-    /// Runs a command, and asserts success.
-    fn done(&self, args: &[&str]) -> Ran {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
-        ran
-    }
-
-    /// Every file with its content; directories as empty files.
-    fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let entries = fs::read_dir(self.0.path()).unwrap().map(Result::unwrap);
-        entries
-            .map(|entry| {
-                (
-                    entry.file_name().into_string().unwrap(),
-                    fs::read(entry.path()).unwrap_or_default(),
-                )
-            })
-            .collect()
-    }
-
-    /// Asserts that a command fails: exit code 2, a message with all of `expected`, and no changed
-    /// or new file.
-    fn fails(&self, args: &[&str], expected: &[&str]) -> String {
-        self.fails_as(&|| self.run(args), args, expected)
-    }
-
-    fn fails_as(&self, run: &dyn Fn() -> Ran, args: &[&str], expected: &[&str]) -> String {
-        let before = self.files();
-        let ran = run();
-        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
-        for part in expected {
-            assert!(
-                ran.stderr.contains(part),
-                "{args:?} should say {part:?}: {}",
-                ran.stderr
-            );
-        }
-        assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
-        let after = self.files();
-        let names: Vec<_> = after
-            .keys()
-            .filter(|name| before.get(*name) != after.get(*name))
-            .collect();
-        assert!(
-            before == after,
-            "{args:?} changed {names:?} or removed files"
-        );
-        ran.stderr
-    }
-
+impl TestDir {
     /// [`fails`](Self::fails) with a new output, and with an existing one.
     fn fails_to_write(&self, args: &[&str], expected: &[&str]) -> String {
         self.fails(&[args, &["-o", "new"]].concat(), expected);
@@ -112,7 +43,7 @@ impl Place {
     fn letters(&self, name: &str) -> String {
         let urls = b"https://a.example/\nhttps://b.example/\nhttps://c.example/\n";
         let ran = robosieve_with(
-            self.0.path(),
+            self.root(),
             &["annotate", "-q", "-s", name, "-a", "FooBot"],
             urls,
         );

@@ -57,7 +57,7 @@ struct Constant {
     reason: String,
 }
 
-/// A place of a pattern in a text.
+/// A match of a pattern in a text.
 struct Match {
     start: usize,
     end: usize,
@@ -131,7 +131,7 @@ fn match_start(pattern: &str, text: &str, numbers: &mut Vec<String>) -> Option<u
     None
 }
 
-/// All places of a pattern in a text. A match begins no number in its middle.
+/// All matches of a pattern in a text. A match begins no number in its middle.
 fn matches(pattern: &str, text: &str) -> Vec<Match> {
     let mut found = Vec::new();
     for start in text.char_indices().map(|(at, _)| at) {
@@ -153,7 +153,7 @@ fn matches(pattern: &str, text: &str) -> Vec<Match> {
     found
 }
 
-/// The only place of a text in a page.
+/// The only match of a text in a page.
 fn find(pattern: &str, page: &str) -> Result<Match, String> {
     let pattern = collapse(pattern);
     let mut found = matches(&pattern, page);
@@ -323,39 +323,39 @@ fn section(page: &str, at: usize) -> Option<&str> {
 }
 
 /// The values of a claim in its record, one for each number of its text.
-fn recorded(claim: &Claim, record: &Record, place: &Match) -> Result<Vec<String>, String> {
+fn recorded(claim: &Claim, record: &Record, found: &Match) -> Result<Vec<String>, String> {
     let mut values = Vec::new();
     for figure in &claim.figures {
         values.extend(record.values(figure)?);
     }
-    if place.numbers.len() == values.len() {
+    if found.numbers.len() == values.len() {
         return Ok(values);
     }
-    let numbers = place.numbers.len();
+    let numbers = found.numbers.len();
     Err(format!("{} figures for {numbers} numbers", values.len()))
 }
 
 /// Compares the figures of a claim with its record. A section must link the records of its figures;
 /// the lines before the first section give their days only.
-fn check_claim(claim: &Claim, page: &str, place: &Match, links: bool) -> Result<(), String> {
+fn check_claim(claim: &Claim, page: &str, found: &Match, links: bool) -> Result<(), String> {
     let record = Record::newest(&claim.record);
     let failed = |error: String| format!("{}: {error}: {}", record.name, claim.text);
-    let values = recorded(claim, &record, place).map_err(failed)?;
-    for (number, value) in place.numbers.iter().zip(&values) {
+    let values = recorded(claim, &record, found).map_err(failed)?;
+    for (number, value) in found.numbers.iter().zip(&values) {
         if !is_rounded(number, value) {
             return Err(failed(format!("has {value}, the page has {number}")));
         }
     }
     let link = format!("benches/record/{}", record.name);
-    let section = section(page, place.start).filter(|_| links);
+    let section = section(page, found.start).filter(|_| links);
     if section.is_some_and(|section| !section.contains(&link)) {
         return Err(failed("the section has no link to it".to_owned()));
     }
     Ok(())
 }
 
-/// The numbers of a page outside of the given places, each with the words around it.
-fn numbers_outside(page: &str, places: &[Match]) -> Vec<String> {
+/// The numbers of a page outside of the given matches, each with the words around it.
+fn numbers_outside(page: &str, matches: &[Match]) -> Vec<String> {
     let mut found = Vec::new();
     let mut code = false;
     let mut address = false;
@@ -368,9 +368,9 @@ fn numbers_outside(page: &str, places: &[Match]) -> Vec<String> {
         let len = number_len(rest);
         let counts =
             !code && !address && !previous.is_alphanumeric() && !page[..at].ends_with("RFC ");
-        let covered = places
+        let covered = matches
             .iter()
-            .any(|place| place.start <= at && at + len <= place.end);
+            .any(|found| found.start <= at && at + len <= found.end);
         if len > 0 && counts && !covered {
             let start = page[..at]
                 .char_indices()
@@ -390,12 +390,12 @@ fn errors(text: &str, list: &str, links: bool) -> Vec<String> {
     let page = prose(text);
     let list: Page = toml::from_str(list).unwrap();
     let mut errors = Vec::new();
-    let mut places = Vec::new();
+    let mut matches = Vec::new();
     for claim in &list.claim {
         match find(&claim.text, &page) {
-            Ok(place) => {
-                errors.extend(check_claim(claim, &page, &place, links).err());
-                places.push(place);
+            Ok(found) => {
+                errors.extend(check_claim(claim, &page, &found, links).err());
+                matches.push(found);
             }
             Err(error) => errors.push(error),
         }
@@ -411,12 +411,12 @@ fn errors(text: &str, list: &str, links: bool) -> Vec<String> {
     for (text, reason) in unrecorded.chain(constants) {
         assert!(!reason.is_empty(), "no reason: {text}");
         match find(text, &page) {
-            Ok(place) => places.push(place),
+            Ok(found) => matches.push(found),
             Err(error) => errors.push(error),
         }
     }
     errors.extend(
-        numbers_outside(&page, &places)
+        numbers_outside(&page, &matches)
             .into_iter()
             .map(|number| format!("not listed: {number}")),
     );
@@ -449,9 +449,9 @@ fn other_figures_are_noticed() {
         let page = prose(&page(name));
         let list: Page = toml::from_str(list).unwrap();
         for claim in &list.claim {
-            let place = find(&claim.text, &page).unwrap();
-            let values = recorded(claim, &Record::newest(&claim.record), &place).unwrap();
-            for (number, value) in place.numbers.iter().zip(&values) {
+            let found = find(&claim.text, &page).unwrap();
+            let values = recorded(claim, &Record::newest(&claim.record), &found).unwrap();
+            for (number, value) in found.numbers.iter().zip(&values) {
                 let last = number.len() - 1;
                 for digit in ('0'..='9').filter(|digit| !number.ends_with(*digit)) {
                     let other = format!("{}{digit}", &number[..last]);

@@ -174,8 +174,8 @@ fn three_commands_close_the_loop_of_a_crawler() {
     if Command::new("python3").arg("--version").output().is_err() {
         return eprintln!("SKIPPED: no python3");
     }
-    let place = tempfile::tempdir().unwrap();
-    let dir = place.path();
+    let temp_dir = tempfile::tempdir().unwrap();
+    let dir = temp_dir.path();
     let (good, missing, busy) = (serve(has_rules), serve(has_none), serve(is_busy));
     let (failing, moved, circle) = (
         serve(breaks_down),
@@ -294,15 +294,15 @@ fn private_addresses_are_not_asked() {
     if Command::new("python3").arg("--version").output().is_err() {
         return eprintln!("SKIPPED: no python3");
     }
-    let place = tempfile::tempdir().unwrap();
+    let temp_dir = tempfile::tempdir().unwrap();
     let origin = serve(is_busy);
     let list = format!("{origin}/robots.txt\nftp://a.example/robots.txt\n");
-    fs::write(place.path().join("list"), list).unwrap();
+    fs::write(temp_dir.path().join("list"), list).unwrap();
     let fetch = |args: &[&str]| {
         Command::new("python3")
             .arg(checkout().join("examples/fetch.py"))
             .args(args)
-            .current_dir(place.path())
+            .current_dir(temp_dir.path())
             .output()
             .unwrap()
     };

@@ -4,8 +4,9 @@ mod crawl;
 #[cfg(unix)]
 mod refresh;
 
-use crate::command::{Ran, checkout, robosieve, robosieve_with};
+use crate::command::{checkout, robosieve_with};
 use crate::outputs::parquet;
+use crate::test_dir::TestDir;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use robosieve::Origin;
@@ -14,49 +15,31 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use tempfile::TempDir;
 
-/// The snapshot `s` of `datasets/small`.
-struct Place(TempDir);
+/// A directory with the snapshot `s` and the list `urls.txt` of `datasets/small`.
+fn snapshot_dir() -> TestDir {
+    let dir = TestDir::new();
+    let small = checkout().join("datasets/small");
+    let [warc, jsonl] =
+        ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
+    dir.done(&["compile", "-q", "-o", "s", &warc, &jsonl]);
+    fs::copy(small.join("urls.txt"), dir.path("urls.txt")).unwrap();
+    dir
+}
 
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let small = checkout().join("datasets/small");
-        let [warc, jsonl] =
-            ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
-        let ran = robosieve(place.0.path(), &["compile", "-q", "-o", "s", &warc, &jsonl]);
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        fs::copy(small.join("urls.txt"), place.0.path().join("urls.txt")).unwrap();
-        place
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.0.path().join(name), bytes).unwrap();
-    }
-
-    fn run(&self, args: &str) -> Ran {
-        robosieve(self.0.path(), &args.split(' ').collect::<Vec<_>>())
-    }
-
-    fn done(&self, args: &str) -> String {
-        let ran = self.run(args);
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args}");
-        String::from_utf8(ran.stdout).unwrap()
-    }
-
+impl TestDir {
     /// The URLs of `due` with these arguments.
     fn due(&self, args: &str) -> Vec<String> {
-        let out = self.done(&format!("due -q -s s {args}"));
+        let out = self.stdout_of(&format!("due -q -s s {args}"));
         out.lines().map(str::to_owned).collect()
     }
 
     /// The slow model: the origins of the lines that `filter` calls unknown.
     fn unknown(&self, list: &str) -> BTreeSet<String> {
-        self.done(&format!(
+        self.stdout_of(&format!(
             "filter -q -s s -a a -o /dev/null --unknown-to unknown {list}"
         ));
-        let lines = fs::read(self.0.path().join("unknown")).unwrap();
+        let lines = self.read("unknown");
         let origins = lines.split(|byte| *byte == b'\n').filter_map(Origin::of);
         origins
             .filter(|origin| matches!(origin.scheme(), "http" | "https"))
@@ -66,7 +49,7 @@ impl Place {
 
     /// The stale http and https origins by `export`.
     fn stale(&self, args: &str) -> BTreeSet<String> {
-        let table = self.done(&format!("export -q -s s --columns origin {args}"));
+        let table = self.stdout_of(&format!("export -q -s s --columns origin {args}"));
         let origins = table.lines().filter(|line| line.starts_with("http"));
         origins
             .map(|origin| format!("{origin}/robots.txt"))
@@ -110,19 +93,19 @@ fn mixed_lines(seed: usize) -> String {
 
 #[test]
 fn urls_are_those_of_unknown_and_of_stale_origins() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for seed in 0..8 {
-        place.write("mixed.txt", mixed_lines(seed));
-        let unknown = place.unknown("mixed.txt");
+        dir.write("mixed.txt", mixed_lines(seed));
+        let unknown = dir.unknown("mixed.txt");
         assert!(unknown.len() > 5, "{unknown:?}");
-        let listed = place.due("mixed.txt");
+        let listed = dir.due("mixed.txt");
         let set: BTreeSet<String> = listed.iter().cloned().collect();
         assert_eq!(set.len(), listed.len(), "each URL is listed once");
         assert_eq!(set, unknown, "{seed}");
         for more in ["", " --outcome unreachable,rules"] {
             let at = format!("--stale-at 2026-09-20{more}");
-            let stale = place.stale(&at);
-            let listed = place.due(&format!("{at} mixed.txt"));
+            let stale = dir.stale(&at);
+            let listed = dir.due(&format!("{at} mixed.txt"));
             let set: BTreeSet<String> = listed.iter().cloned().collect();
             assert_eq!(set, &unknown | &stale, "{seed} {at}");
             assert_eq!(listed.len(), unknown.len() + stale.len());
@@ -133,36 +116,36 @@ fn urls_are_those_of_unknown_and_of_stale_origins() {
 
 #[test]
 fn urls_are_in_the_order_of_origins_for_any_number_of_threads() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let list: String = (0..3).map(mixed_lines).collect();
-    place.write("mixed.txt", list.repeat(20));
-    let one = place.due("-j 1 --stale-at now mixed.txt urls.txt");
+    dir.write("mixed.txt", list.repeat(20));
+    let one = dir.due("-j 1 --stale-at now mixed.txt urls.txt");
     let origins: Vec<&str> = one
         .iter()
         .map(|url| url.strip_suffix("/robots.txt").unwrap())
         .collect();
     assert!(origins.is_sorted(), "{origins:#?}");
-    assert_eq!(place.due("-j 4 --stale-at now urls.txt mixed.txt"), one);
+    assert_eq!(dir.due("-j 4 --stale-at now urls.txt mixed.txt"), one);
 }
 
 #[test]
 fn every_format_of_lists_is_read() {
-    let place = Place::new();
-    let text = fs::read_to_string(place.0.path().join("urls.txt")).unwrap();
-    let expected = place.due("urls.txt");
+    let dir = snapshot_dir();
+    let text = fs::read_to_string(dir.path("urls.txt")).unwrap();
+    let expected = dir.due("urls.txt");
     assert_eq!(expected.len(), 28);
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(text.as_bytes()).unwrap();
-    place.write("urls.gz", gzip.finish().unwrap());
-    place.write("urls.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
-    place.write("urls.parquet", parquet(&text));
+    dir.write("urls.gz", gzip.finish().unwrap());
+    dir.write("urls.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
+    dir.write("urls.parquet", parquet(&text));
     let objects = text
         .lines()
         .map(|url| json!({ "id": 1, "page": { "url": url } }));
     let objects: String = objects.map(|object| format!("{object}\n")).collect();
-    place.write("urls.jsonl", objects);
+    dir.write("urls.jsonl", objects);
     let rows: String = text.lines().map(|url| format!("1\t{url}\n")).collect();
-    place.write("urls.tsv", format!("id\tpage\n{rows}"));
+    dir.write("urls.tsv", format!("id\tpage\n{rows}"));
     let record = |kind: &str, url: &str| {
         format!(
             "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n\
@@ -171,7 +154,7 @@ fn every_format_of_lists_is_read() {
     };
     let warcinfo = record("warcinfo", "https://no.example/");
     let records: String = text.lines().map(|url| record("response", url)).collect();
-    place.write("urls.warc", warcinfo + &records);
+    dir.write("urls.warc", warcinfo + &records);
     let members: Vec<u8> = text
         .lines()
         .flat_map(|url| {
@@ -180,9 +163,9 @@ fn every_format_of_lists_is_read() {
             member.finish().unwrap()
         })
         .collect();
-    place.write("urls.warc.gz", members);
-    fs::create_dir_all(place.0.path().join("tree/a/b")).unwrap();
-    place.write("tree/a/b/urls.txt", &text);
+    dir.write("urls.warc.gz", members);
+    fs::create_dir_all(dir.path("tree/a/b")).unwrap();
+    dir.write("tree/a/b/urls.txt", &text);
     for args in [
         "urls.gz",
         "urls.zst",
@@ -195,7 +178,7 @@ fn every_format_of_lists_is_read() {
         "tree/**/*.txt",
         "urls.gz urls.txt urls.zst",
     ] {
-        assert_eq!(place.due(args), expected, "{args}");
+        assert_eq!(dir.due(args), expected, "{args}");
     }
     // Lists of several formats, and with different columns.
     let half = |odd: usize| -> String {
@@ -207,35 +190,31 @@ fn every_format_of_lists_is_read() {
         .lines()
         .map(|url| json!({ "url": url }).to_string() + "\n")
         .collect::<String>();
-    place.write("half.jsonl", objects);
-    place.write("half.parquet", parquet(&half(1)));
-    assert_eq!(place.due("half.jsonl half.parquet urls.warc"), expected);
+    dir.write("half.jsonl", objects);
+    dir.write("half.parquet", parquet(&half(1)));
+    assert_eq!(dir.due("half.jsonl half.parquet urls.warc"), expected);
     let rows: String = half(0).lines().map(|url| format!("{url}\t2\n")).collect();
-    place.write("half.tsv", format!("page\tnumber\n{rows}"));
-    assert_eq!(place.due("--field page half.tsv urls.tsv"), expected);
-    let stdin = robosieve_with(
-        place.0.path(),
-        &["due", "-q", "-s", "s", "-"],
-        text.as_bytes(),
-    );
+    dir.write("half.tsv", format!("page\tnumber\n{rows}"));
+    assert_eq!(dir.due("--field page half.tsv urls.tsv"), expected);
+    let stdin = robosieve_with(dir.root(), &["due", "-q", "-s", "s", "-"], text.as_bytes());
     assert_eq!(
         String::from_utf8(stdin.stdout).unwrap(),
         expected.join("\n") + "\n"
     );
     // A long value of a Parquet file is judged apart.
     let long = format!("https://of-long-paths.example/{}\n", "x".repeat(40_000));
-    place.write("long.parquet", parquet(&long));
+    dir.write("long.parquet", parquet(&long));
     assert_eq!(
-        place.due("long.parquet"),
+        dir.due("long.parquet"),
         ["https://of-long-paths.example/robots.txt"]
     );
 }
 
 #[test]
 fn objects_say_why_an_origin_is_due() {
-    let place = Place::new();
-    place.write("list", "https://new.example:443/a\n");
-    let out = place.done("due -q -s s --stale-at now --as jsonl list");
+    let dir = snapshot_dir();
+    dir.write("list", "https://new.example:443/a\n");
+    let out = dir.stdout_of("due -q -s s --stale-at now --as jsonl list");
     let objects: Vec<Value> = out
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -269,8 +248,8 @@ fn objects_say_why_an_origin_is_due() {
 
 #[test]
 fn summaries_count_what_is_left_out() {
-    let place = Place::new();
-    let ran = place.run("due -s s --stale-at now -o due.jsonl.gz urls.txt");
+    let dir = snapshot_dir();
+    let ran = dir.run_line("due -s s --stale-at now -o due.jsonl.gz urls.txt");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.is_empty());
     for line in [
@@ -280,22 +259,22 @@ fn summaries_count_what_is_left_out() {
         assert!(ran.stderr.contains(line), "{line}: {}", ran.stderr);
     }
     let mut text = String::new();
-    let file = fs::File::open(place.0.path().join("due.jsonl.gz")).unwrap();
+    let file = fs::File::open(dir.path("due.jsonl.gz")).unwrap();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(file), &mut text).unwrap();
     assert_eq!(text.lines().count(), 75);
     // Without lists there are no lines to count.
-    let ran = place.run("due -s s --stale-at now -o due");
+    let ran = dir.run_line("due -s s --stale-at now -o due");
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
 }
 
 #[test]
 fn mistakes_are_explained() {
-    let place = Place::new();
-    place.write("empty", "");
-    place.write("blank", "\n\n");
-    place.write("prose", "no URL\n");
-    assert_eq!(place.due("empty"), [""; 0]);
-    assert_eq!(place.due("blank"), [""; 0]);
+    let dir = snapshot_dir();
+    dir.write("empty", "");
+    dir.write("blank", "\n\n");
+    dir.write("prose", "no URL\n");
+    assert_eq!(dir.due("empty"), [""; 0]);
+    assert_eq!(dir.due("blank"), [""; 0]);
     for (args, words) in [
         ("due -s s", &["give lists of URLs", "--stale-at TIME"][..]),
         ("due -s s prose", &["prose", "none of the 1 lines"]),
@@ -322,14 +301,14 @@ fn mistakes_are_explained() {
             &["robosieve due -s SNAP --stale-at TIME"],
         ),
     ] {
-        let ran = place.run(args);
+        let ran = dir.run_line(args);
         assert_eq!(ran.code, Some(2), "{args}");
         for word in words {
             assert!(ran.stderr.contains(word), "{args}: {word}: {}", ran.stderr);
         }
     }
     // A failed run leaves no output.
-    let ran = place.run("due -s s prose -o due");
+    let ran = dir.run_line("due -s s prose -o due");
     assert_eq!(ran.code, Some(2));
-    assert!(!place.0.path().join("due").exists());
+    assert!(!dir.path("due").exists());
 }

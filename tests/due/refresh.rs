@@ -1,7 +1,8 @@
 //! `packaging/refresh`, the nightly refresh of a snapshot, with fetchers of one line.
 
-use super::Place;
+use super::snapshot_dir;
 use crate::command::checkout;
+use crate::test_dir::TestDir;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,17 +10,17 @@ use std::process::{Command, Output};
 /// Answers each URL with rules, in a year from which nothing is due again.
 const FETCH: &str = r#"exec sed 's|.*|{"url": "&", "fetched_at": "2999-01-01T00:00:00Z", "body": "User-agent: *\\nDisallow: /new/"}|'"#;
 
-impl Place {
+impl TestDir {
     /// Runs the script with this text of the fetcher.
     fn refresh(&self, fetch: &str) -> Output {
         self.write("fetch", fetch);
         let directory = Path::new(env!("CARGO_BIN_EXE_robosieve")).parent().unwrap();
         let path = format!("{}:{}", directory.display(), std::env::var("PATH").unwrap());
-        let temp = self.0.path().join("temp");
+        let temp = self.path("temp");
         fs::create_dir_all(&temp).unwrap();
         let out = Command::new("sh")
             .arg(checkout().join("packaging/refresh"))
-            .current_dir(self.0.path())
+            .current_dir(self.root())
             .env("PATH", path)
             .env("TMPDIR", &temp)
             .env("FETCH", "sh fetch")
@@ -31,37 +32,33 @@ impl Place {
         assert!(left.is_empty(), "{left:?}");
         out
     }
-
-    fn snapshot(&self) -> Vec<u8> {
-        fs::read(self.0.path().join("s")).unwrap()
-    }
 }
 
 #[test]
 fn a_refresh_fetches_what_is_due_once() {
-    let place = Place::new();
-    let due = place.due("--stale-at now urls.txt");
-    let unknown = place.due("urls.txt");
+    let dir = snapshot_dir();
+    let due = dir.due("--stale-at now urls.txt");
+    let unknown = dir.due("urls.txt");
     assert!(unknown.len() > 1 && due.len() > unknown.len());
-    let out = place.refresh(FETCH);
+    let out = dir.refresh(FETCH);
     assert!(out.status.success(), "{out:?}");
     // The rules of all these are the new ones, and the snapshot lacks no origin of the list.
-    assert_eq!(place.due("--stale-at now urls.txt"), Vec::<String>::new());
+    assert_eq!(dir.due("--stale-at now urls.txt"), Vec::<String>::new());
     for url in due {
         let page = url.replace("/robots.txt", "/new/");
-        let ran = place.run(&format!("check -s s -a FooBot {page}"));
+        let ran = dir.run_line(&format!("check -s s -a FooBot {page}"));
         assert!(ran.stdout.starts_with(b"disallowed"), "{ran:?}");
     }
-    let before = place.snapshot();
-    let out = place.refresh("exit 1");
+    let before = dir.read("s");
+    let out = dir.refresh("exit 1");
     assert_eq!(out.stdout, b"no robots.txt file is due\n");
-    assert_eq!((out.status.code(), place.snapshot()), (Some(0), before));
+    assert_eq!((out.status.code(), dir.read("s")), (Some(0), before));
 }
 
 #[test]
 fn a_refresh_that_fails_leaves_the_snapshot() {
-    let place = Place::new();
-    let before = place.snapshot();
+    let dir = snapshot_dir();
+    let before = dir.read("s");
     let half = format!("head -n 3 | ({FETCH}); exit 3");
     for (fetch, message) in [
         // A fetcher that gives up, also after some answers.
@@ -70,10 +67,10 @@ fn a_refresh_that_fails_leaves_the_snapshot() {
         // One that writes something else than answers.
         ("cat", "answers.jsonl"),
     ] {
-        let out = place.refresh(fetch);
+        let out = dir.refresh(fetch);
         assert!(!out.status.success(), "{fetch}: {out:?}");
         let stderr = String::from_utf8(out.stderr).unwrap();
         assert!(stderr.contains(message), "{fetch}: {stderr}");
-        assert_eq!(place.snapshot(), before, "{fetch}");
+        assert_eq!(dir.read("s"), before, "{fetch}");
     }
 }

@@ -195,9 +195,9 @@ fn sarif_has_the_required_structure() {
                 "note" | "warning" | "error"
             ));
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
-            let place = &result["locations"][0]["physicalLocation"];
-            assert_eq!(place["artifactLocation"]["uri"], "a%20b.txt");
-            assert!((1..=3).contains(&place["region"]["startLine"].as_u64().unwrap()));
+            let location = &result["locations"][0]["physicalLocation"];
+            assert_eq!(location["artifactLocation"]["uri"], "a%20b.txt");
+            assert!((1..=3).contains(&location["region"]["startLine"].as_u64().unwrap()));
         }
     }
 }

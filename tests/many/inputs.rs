@@ -1,6 +1,7 @@
 //! The expansion of inputs, and their order.
 
-use super::Place;
+use super::snapshot_dir;
+use crate::test_dir::TestDir;
 use std::fs;
 
 const LISTS: [&str; 7] = [
@@ -13,18 +14,18 @@ const LISTS: [&str; 7] = [
     "c[1].txt",
 ];
 
-fn place() -> Place {
-    let place = Place::new();
-    LISTS.iter().for_each(|name| place.write_list(name));
-    place.write("list", "crawl/2.txt\r\n\n  \nb.txt\n'none'.txt\n");
-    place.write_list("'none'.txt");
-    fs::create_dir(place.path("empty")).unwrap();
-    place
+fn lists_dir() -> TestDir {
+    let dir = snapshot_dir();
+    LISTS.iter().for_each(|name| dir.write_list(name));
+    dir.write("list", "crawl/2.txt\r\n\n  \nb.txt\n'none'.txt\n");
+    dir.write_list("'none'.txt");
+    fs::create_dir(dir.path("empty")).unwrap();
+    dir
 }
 
 #[test]
 fn inputs_are_expanded_in_order() {
-    let place = place();
+    let dir = lists_dir();
     let cases: [(&[&str], &str, &[&str]); 12] = [
         (&["b.txt", "a.txt"], "", &["b.txt", "a.txt"]),
         (
@@ -65,9 +66,9 @@ fn inputs_are_expanded_in_order() {
         ),
     ];
     for (args, stdin, expected) in cases {
-        assert_eq!(place.taken(args, stdin), expected, "{args:?}");
+        assert_eq!(dir.taken(args, stdin), expected, "{args:?}");
     }
-    let ran = place.done(&["filter", "-s", "web.rsieve", "-a", "FooBot", "crawl"]);
+    let ran = dir.done(&["filter", "-s", "web.rsieve", "-a", "FooBot", "crawl"]);
     assert!(
         ran.stderr
             .contains("crawl: reads the 2 files in it and skips 1 directories"),
@@ -78,7 +79,7 @@ fn inputs_are_expanded_in_order() {
 
 #[test]
 fn annotate_expands_inputs() {
-    let ran = place().done(&[
+    let ran = lists_dir().done(&[
         "annotate",
         "-q",
         "-s",
@@ -94,30 +95,30 @@ fn annotate_expands_inputs() {
 
 #[test]
 fn shards_partition_the_inputs() {
-    let place = place();
+    let dir = lists_dir();
     let all = ["--files-from", "list", "crawl", "a.txt"];
     let mut taken = Vec::new();
     for shard in ["1/4", "2/4", "3/4", "4/4"] {
-        let part = place.taken(&[&all[..], &["--shard", shard]].concat(), "");
+        let part = dir.taken(&[&all[..], &["--shard", shard]].concat(), "");
         assert!((1..=2).contains(&part.len()), "{shard}: {part:?}");
         taken.extend(part);
     }
-    let mut expected = place.taken(&all, "");
+    let mut expected = dir.taken(&all, "");
     taken.sort();
     expected.sort();
     assert_eq!(taken, expected);
     // A shard without inputs does nothing. In particular it does not wait for standard input.
     let nothing: [&str; 0] = [];
     assert_eq!(
-        place.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n"),
+        dir.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n"),
         nothing
     );
 }
 
 #[test]
 fn arguments_without_inputs_are_refused() {
-    let place = place();
-    place.write("blank", "\n \n");
+    let dir = lists_dir();
+    dir.write("blank", "\n \n");
     let cases: [(&[&str], &[&str]); 10] = [
         (&["*.gz"], &["*.gz: no file has this name", "ls"]),
         (&["a.txt["], &["a.txt[: not a glob"]),
@@ -137,7 +138,7 @@ fn arguments_without_inputs_are_refused() {
         (&["--shard", "5/4", "a.txt"], &["from 1 to N"]),
     ];
     for (args, words) in cases {
-        place.refused(
+        dir.fails(
             &[&["filter", "-s", "web.rsieve", "-a", "FooBot"][..], args].concat(),
             words,
         );
@@ -148,27 +149,27 @@ fn arguments_without_inputs_are_refused() {
 #[test]
 fn names_may_be_any_bytes() {
     use std::os::unix::ffi::OsStrExt;
-    let place = Place::new();
+    let dir = snapshot_dir();
     let name = std::ffi::OsStr::from_bytes(b"\xff.txt");
-    place.write_list("odd/a.txt");
-    fs::write(place.path("odd").join(name), "https://h1.example/odd\n").unwrap();
-    assert_eq!(place.taken(&["odd"], ""), ["odd/a.txt", "odd"]);
-    assert_eq!(place.taken(&["odd/*"], ""), ["odd/a.txt"]);
+    dir.write_list("odd/a.txt");
+    fs::write(dir.path("odd").join(name), "https://h1.example/odd\n").unwrap();
+    assert_eq!(dir.taken(&["odd"], ""), ["odd/a.txt", "odd"]);
+    assert_eq!(dir.taken(&["odd/*"], ""), ["odd/a.txt"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn inputs_may_exceed_the_open_file_limit() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for i in 0..100 {
-        place.write_list(&format!("many/{i:02}"));
+        dir.write_list(&format!("many/{i:02}"));
     }
     let binary = env!("CARGO_BIN_EXE_robosieve");
     let command =
         format!("ulimit -n 40; {binary} filter -q -j 2 -s web.rsieve -a FooBot many < /dev/null");
     let out = std::process::Command::new("bash")
         .args(["-c", &command])
-        .current_dir(place.dir.path())
+        .current_dir(dir.root())
         .output()
         .unwrap();
     assert_eq!(String::from_utf8(out.stderr).unwrap(), "");

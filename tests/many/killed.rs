@@ -1,8 +1,9 @@
 //! Runs that are killed leave no partial output, and keep what they completed.
 
-use super::Place;
 use super::out_dir::{gz, list};
+use super::snapshot_dir;
 use crate::command::with_usual_signals;
+use crate::test_dir::TestDir;
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -23,12 +24,12 @@ const ARGS: [&str; 9] = [
     "in",
 ];
 
-fn place() -> Place {
-    let place = Place::new();
+fn compressed_dir() -> TestDir {
+    let dir = snapshot_dir();
     // Compressing the outputs makes the run longer.
     let list = gz(&list(20_000));
-    (0..FILES).for_each(|i| place.write(&format!("in/{i}.gz"), &list));
-    place
+    (0..FILES).for_each(|i| dir.write(&format!("in/{i}.gz"), &list));
+    dir
 }
 
 /// The names in a directory, without that of the state.
@@ -41,16 +42,16 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 /// A run that has completed this number of files.
-fn begun(place: &Place, complete: usize) -> Child {
+fn begun(dir: &TestDir, complete: usize) -> Child {
     let to = ["--out-dir", "out", "--disallowed-to", "no", "--resume"];
     let child = with_usual_signals()
         .args([&ARGS[..], &to].concat())
-        .current_dir(place.dir.path())
+        .current_dir(dir.root())
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while names(&place.path("out/.robosieve"))
+    while names(&dir.path("out/.robosieve"))
         .iter()
         .filter(|name| name.ends_with(".json"))
         .count()
@@ -63,12 +64,12 @@ fn begun(place: &Place, complete: usize) -> Child {
 
 #[test]
 fn killed_and_resumed_runs_give_the_same_bytes() {
-    let place = place();
+    let dir = compressed_dir();
     for complete in [1, 10, 25] {
-        let mut child = begun(&place, complete);
+        let mut child = begun(&dir, complete);
         child.kill().unwrap();
         child.wait().unwrap();
-        let states = names(&place.path("out/.robosieve"))
+        let states = names(&dir.path("out/.robosieve"))
             .iter()
             .filter(|name| name.ends_with(".json"))
             .count();
@@ -78,7 +79,7 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
         );
     }
     let to = ["--out-dir", "out", "--disallowed-to", "no", "--resume"];
-    let resumed = place.run(
+    let resumed = dir.run(
         &[
             &["filter", "-s", "web.rsieve", "-a", "FooBot", "in"][..],
             &to,
@@ -97,7 +98,7 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
         "{}",
         resumed.stderr
     );
-    place.done(
+    dir.done(
         &[
             &ARGS[..],
             &["--out-dir", "calm", "--disallowed-to", "calm-no"],
@@ -105,11 +106,11 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
         .concat(),
     );
     for (found, expected) in [("out", "calm"), ("no", "calm-no")] {
-        for name in names(&place.path(expected)) {
-            let read = |dir: &str| fs::read(place.path(dir).join(&name)).unwrap();
+        for name in names(&dir.path(expected)) {
+            let read = |outputs: &str| dir.read(&format!("{outputs}/{name}"));
             assert!(read(found) == read(expected), "{found}/{name}");
         }
-        let visible = names(&place.path(found))
+        let visible = names(&dir.path(found))
             .into_iter()
             .filter(|name| !name.starts_with('.'))
             .count();
@@ -119,9 +120,9 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
 
 #[test]
 fn interrupted_runs_leave_no_temporary_files() {
-    let place = place();
+    let dir = compressed_dir();
     for complete in [1, 5, 10, 15] {
-        let mut child = begun(&place, complete);
+        let mut child = begun(&dir, complete);
         let sent = Command::new("kill")
             .args(["-INT", &child.id().to_string()])
             .status()
@@ -135,7 +136,7 @@ fn interrupted_runs_leave_no_temporary_files() {
             .unwrap()
             .read_to_string(&mut stderr)
             .unwrap();
-        let states = names(&place.path("out/.robosieve"))
+        let states = names(&dir.path("out/.robosieve"))
             .iter()
             .filter(|name| name.ends_with(".json"))
             .count();
@@ -153,7 +154,7 @@ fn interrupted_runs_leave_no_temporary_files() {
             "of 40 files are complete; the same command with --resume does the others\n"
         );
         let all = ["out", "no", "out/.robosieve"]
-            .map(|dir| names(&place.path(dir)))
+            .map(|outputs| names(&dir.path(outputs)))
             .concat();
         assert!(all.iter().all(|name| !name.ends_with(".tmp")), "{all:?}");
     }

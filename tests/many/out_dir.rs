@@ -1,6 +1,6 @@
 //! One output per input.
 
-use super::Place;
+use super::snapshot_dir;
 use std::fs;
 use std::io::Read;
 
@@ -31,13 +31,13 @@ pub(super) fn gz(text: &str) -> Vec<u8> {
 
 #[test]
 fn files_are_judged_independently() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for i in 0..200 {
         // The first line of each list is not a URL. A list with no URL at all would fail.
-        place.write(&format!("in/{i:03}.txt"), list(if i == 1 { 2 } else { i }));
+        dir.write(&format!("in/{i:03}.txt"), list(if i == 1 { 2 } else { i }));
     }
-    place.write("in/big.txt.gz", gz(&list(300_000)));
-    place.write(
+    dir.write("in/big.txt.gz", gz(&list(300_000)));
+    dir.write(
         "in/zst.txt.zst",
         zstd::encode_all(list(1000).as_bytes(), 1).unwrap(),
     );
@@ -50,13 +50,13 @@ fn files_are_judged_independently() {
         "deep/odd",
     ];
     for threads in ["1", "2", "7"] {
-        place.done(&args(
+        dir.done(&args(
             &[&["-j", threads, "--out-dir", "deep/go", "in"][..], &to].concat(),
         ));
         for name in ["000.txt", "001.txt", "199.txt", "big.txt.gz", "zst.txt.zst"] {
             let input = format!("in/{name}");
             let alone = format!("alone-{name}");
-            place.done(&args(&[
+            dir.done(&args(&[
                 "-q",
                 "-o",
                 &alone,
@@ -66,7 +66,7 @@ fn files_are_judged_independently() {
             ]));
             let read = |path: &str| {
                 let mut bytes = Vec::new();
-                robosieve::decode::decode(fs::File::open(place.path(path)).unwrap())
+                robosieve::decode::decode(fs::File::open(dir.path(path)).unwrap())
                     .unwrap()
                     .read_to_end(&mut bytes)
                     .unwrap();
@@ -81,23 +81,23 @@ fn files_are_judged_independently() {
                 "{name} with {threads} threads"
             );
         }
-        let lists = ["deep/go", "no", "new", "deep/odd"].map(|dir| {
-            let names = fs::read_dir(place.path(dir))
+        let lists = ["deep/go", "no", "new", "deep/odd"].map(|outputs| {
+            let names = fs::read_dir(dir.path(outputs))
                 .unwrap()
                 .map(|entry| entry.unwrap().file_name());
             names.filter(|name| name != ".robosieve").count()
         });
         assert_eq!(lists, [202; 4]);
-        fs::remove_dir_all(place.path("deep")).unwrap();
+        fs::remove_dir_all(dir.path("deep")).unwrap();
     }
     // The extension decides, as with -o.
     assert!(
-        fs::read(place.path("no/big.txt.gz"))
+        fs::read(dir.path("no/big.txt.gz"))
             .unwrap()
             .starts_with(&[0x1f, 0x8b])
     );
     assert!(
-        fs::read(place.path("no/zst.txt.zst"))
+        fs::read(dir.path("no/zst.txt.zst"))
             .unwrap()
             .starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
     );
@@ -105,10 +105,10 @@ fn files_are_judged_independently() {
 
 #[test]
 fn annotate_writes_one_file_per_input() {
-    let place = Place::new();
-    place.write("in/a", "https://h1.example/foo\nhttps://h1.example/p\n");
-    place.write("in/b", "https://h2.example/\n");
-    let ran = place.done(&[
+    let dir = snapshot_dir();
+    dir.write("in/a", "https://h1.example/foo\nhttps://h1.example/p\n");
+    dir.write("in/b", "https://h2.example/\n");
+    let ran = dir.done(&[
         "annotate",
         "-s",
         "web.rsieve",
@@ -119,10 +119,10 @@ fn annotate_writes_one_file_per_input() {
         "in",
     ]);
     assert_eq!(
-        place.read("out/a"),
+        dir.read_text("out/a"),
         "DA\thttps://h1.example/foo\nDD\thttps://h1.example/p\n"
     );
-    assert_eq!(place.read("out/b"), "AA\thttps://h2.example/\n");
+    assert_eq!(dir.read_text("out/b"), "AA\thttps://h2.example/\n");
     for line in [
         "files 2  done 2  skipped 0  failed 0",
         "lines 3  allowed 1  disallowed 2",
@@ -137,27 +137,27 @@ fn annotate_writes_one_file_per_input() {
 
 #[test]
 fn shards_share_a_directory() {
-    let place = Place::new();
-    (0..10).for_each(|i| place.write_list(&format!("in/{i}")));
+    let dir = snapshot_dir();
+    (0..10).for_each(|i| dir.write_list(&format!("in/{i}")));
     for shard in ["1/3", "2/3", "3/3"] {
-        place.done(&args(&["--out-dir", "out", "--shard", shard, "in"]));
+        dir.done(&args(&["--out-dir", "out", "--shard", shard, "in"]));
     }
     (0..10).for_each(|i| {
         assert_eq!(
-            place.read(&format!("out/{i}")),
-            place.read(&format!("in/{i}"))
+            dir.read_text(&format!("out/{i}")),
+            dir.read_text(&format!("in/{i}"))
         )
     });
 }
 
 #[test]
 fn failing_files_stop_no_other() {
-    let place = Place::new();
-    (0..5).for_each(|i| place.write(&format!("in/{i}.gz"), gz(&list(10))));
+    let dir = snapshot_dir();
+    (0..5).for_each(|i| dir.write(&format!("in/{i}.gz"), gz(&list(10))));
     let damaged = gz(&list(10_000));
-    place.write("in/2.gz", &damaged[..damaged.len() / 2]);
-    place.write("out/2.gz", "from before");
-    let ran = place.run(&args(&["--out-dir", "out", "in"]));
+    dir.write("in/2.gz", &damaged[..damaged.len() / 2]);
+    dir.write("out/2.gz", "from before");
+    let ran = dir.run(&args(&["--out-dir", "out", "in"]));
     assert_eq!(ran.code, Some(2));
     for words in [
         "files 5  done 4  skipped 0  failed 1",
@@ -167,9 +167,9 @@ fn failing_files_stop_no_other() {
     ] {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }
-    assert_eq!(place.read("out/2.gz"), "from before");
-    place.write("in/2.gz", gz(&list(10)));
-    let ran = place.done(&args(&["--out-dir", "out", "--resume", "in"]));
+    assert_eq!(dir.read_text("out/2.gz"), "from before");
+    dir.write("in/2.gz", gz(&list(10)));
+    let ran = dir.done(&args(&["--out-dir", "out", "--resume", "in"]));
     assert!(
         ran.stderr
             .contains("4 of 5 files are complete and skipped, 1 to do"),
@@ -181,12 +181,12 @@ fn failing_files_stop_no_other() {
 #[cfg(unix)]
 #[test]
 fn nameless_and_overwriting_outputs_are_refused() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     ["in/a", "other/a", "in/b", "file"]
         .iter()
-        .for_each(|name| place.write_list(name));
-    std::os::unix::fs::symlink(place.path("in"), place.path("link")).unwrap();
-    std::os::unix::fs::symlink(place.path("in/b"), place.path("other/b")).unwrap();
+        .for_each(|name| dir.write_list(name));
+    std::os::unix::fs::symlink(dir.path("in"), dir.path("link")).unwrap();
+    std::os::unix::fs::symlink(dir.path("in/b"), dir.path("other/b")).unwrap();
     let cases: [(&[&str], &[&str]); 13] = [
         (
             &["--out-dir", "out", "in/a", "in/a"],
@@ -248,14 +248,14 @@ fn nameless_and_overwriting_outputs_are_refused() {
         (&["--resume", "in"], &["--resume needs --out-dir"]),
     ];
     for (more, words) in cases {
-        place.refused(&args(more), words);
+        dir.fails(&args(more), words);
     }
-    place.refused(
+    dir.fails(
         &args(&["--out-dir", "out", "in", "none"]),
         &["none: No such file"],
     );
     assert!(
-        !place.path("out").exists(),
+        !dir.path("out").exists(),
         "a refused run creates no directory"
     );
 }

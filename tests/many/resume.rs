@@ -1,12 +1,13 @@
 //! The files that a rerun skips, and those that it processes again.
 
-use super::Place;
+use super::snapshot_dir;
+use crate::test_dir::TestDir;
 use std::fs;
 
 /// A case: the change, the arguments of the rerun, the number of skipped files of three, and the
 /// reason it prints.
 struct Case {
-    change: fn(&Place),
+    change: fn(&TestDir),
     args: &'static [&'static str],
     skips: usize,
     why: &'static str,
@@ -22,37 +23,37 @@ const CASES: &[Case] = &[
         why: "",
     },
     Case {
-        change: |place| place.write("in/b", "https://h1.example/x\n"),
+        change: |dir| dir.write("in/b", "https://h1.example/x\n"),
         args: FILTER,
         skips: 2,
         why: "input changed",
     },
     Case {
-        change: |place| touch(place, "in/b"),
+        change: |dir| touch(dir, "in/b"),
         args: FILTER,
         skips: 2,
         why: "input changed",
     },
     Case {
-        change: |place| remove(place, "out/a"),
+        change: |dir| remove(dir, "out/a"),
         args: FILTER,
         skips: 2,
         why: "output missing or changed",
     },
     Case {
-        change: |place| place.write("out/a", ""),
+        change: |dir| dir.write("out/a", ""),
         args: FILTER,
         skips: 2,
         why: "output missing or changed",
     },
     Case {
-        change: |place| remove(place, "out/.robosieve/a.json"),
+        change: |dir| remove(dir, "out/.robosieve/a.json"),
         args: FILTER,
         skips: 2,
         why: "not done yet",
     },
     Case {
-        change: |place| place.write("out/.robosieve/a.json", "{"),
+        change: |dir| dir.write("out/.robosieve/a.json", "{"),
         args: FILTER,
         skips: 2,
         why: "state not readable",
@@ -125,9 +126,9 @@ const CASES: &[Case] = &[
     },
     // A moved directory stays complete.
     Case {
-        change: |place| {
-            fs::rename(place.path("out"), place.path("moved")).unwrap();
-            std::os::unix::fs::symlink("moved", place.path("out")).unwrap();
+        change: |dir| {
+            fs::rename(dir.path("out"), dir.path("moved")).unwrap();
+            std::os::unix::fs::symlink("moved", dir.path("out")).unwrap();
         },
         args: FILTER,
         skips: 3,
@@ -135,47 +136,47 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn touch(place: &Place, name: &str) {
+fn touch(dir: &TestDir, name: &str) {
     let file = fs::File::options()
         .append(true)
-        .open(place.path(name))
+        .open(dir.path(name))
         .unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
 }
 
-fn remove(place: &Place, name: &str) {
-    fs::remove_file(place.path(name)).unwrap();
+fn remove(dir: &TestDir, name: &str) {
+    fs::remove_file(dir.path(name)).unwrap();
 }
 
-fn recompile(place: &Place) {
-    place.write(
+fn recompile(dir: &TestDir) {
+    dir.write(
         "one.jsonl",
         r#"{"url": "https://h1.example/robots.txt", "status": 200, "body": ""}"#,
     );
-    place.done(&["compile", "-q", "-o", "web.rsieve", "one.jsonl"]);
+    dir.done(&["compile", "-q", "-o", "web.rsieve", "one.jsonl"]);
 }
 
-fn other_version(place: &Place) {
-    let state = place.read("out/.robosieve/a.json");
+fn other_version(dir: &TestDir) {
+    let state = dir.read_text("out/.robosieve/a.json");
     let other = state.replace(
         concat!("robosieve ", env!("CARGO_PKG_VERSION")),
         "robosieve 0.0.1",
     );
     assert_ne!(state, other);
-    place.write("out/.robosieve/a.json", other);
+    dir.write("out/.robosieve/a.json", other);
 }
 
 #[test]
 fn reruns_process_only_incomplete_files() {
     for (number, case) in CASES.iter().enumerate() {
-        let place = Place::new();
+        let dir = snapshot_dir();
         for name in ["in/a", "in/b", "in/c"] {
-            place.write(name, "https://h1.example/x\nhttps://h1.example/foo\n?\n");
+            dir.write(name, "https://h1.example/x\nhttps://h1.example/foo\n?\n");
         }
-        place.done(&[FILTER, &["--out-dir", "out", "in"]].concat());
-        (case.change)(&place);
-        let ran = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
+        dir.done(&[FILTER, &["--out-dir", "out", "in"]].concat());
+        (case.change)(&dir);
+        let ran = dir.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
         let (skips, todo) = (case.skips, 3 - case.skips);
         let summary =
             format!("resume: {skips} of 3 files are complete and skipped, {todo} to do\n");
@@ -187,14 +188,14 @@ fn reruns_process_only_incomplete_files() {
         let done = format!("files 3  done {todo}  skipped {skips}  failed 0");
         assert!(ran.stderr.contains(&done), "case {number}: {}", ran.stderr);
         // As after a run without --resume, and the next rerun skips everything.
-        let after = ["a", "b", "c"].map(|name| place.read(&format!("out/{name}")));
-        let next = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
+        let after = ["a", "b", "c"].map(|name| dir.read_text(&format!("out/{name}")));
+        let next = dir.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
         assert!(
             next.stderr.contains("3 of 3 files are complete"),
             "case {number}: {}",
             next.stderr
         );
-        let ran = place.done(&[case.args, &["--out-dir", "out", "in"]].concat());
+        let ran = dir.done(&[case.args, &["--out-dir", "out", "in"]].concat());
         assert!(
             ran.stderr.contains("files 3  done 3  skipped 0"),
             "case {number}: {}",
@@ -202,7 +203,7 @@ fn reruns_process_only_incomplete_files() {
         );
         assert_eq!(
             after,
-            ["a", "b", "c"].map(|name| place.read(&format!("out/{name}"))),
+            ["a", "b", "c"].map(|name| dir.read_text(&format!("out/{name}"))),
             "case {number}"
         );
     }
@@ -210,13 +211,13 @@ fn reruns_process_only_incomplete_files() {
 
 #[test]
 fn skipped_files_are_counted_separately() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for name in ["in/a", "in/b"] {
-        place.write(name, "https://h1.example/x\nhttps://h1.example/foo\n");
+        dir.write(name, "https://h1.example/x\nhttps://h1.example/foo\n");
     }
-    place.done(&[FILTER, &["--out-dir", "out", "in"]].concat());
-    place.write("in/b", "?\nhttps://u.example/\n");
-    let ran = place.done(&[FILTER, &["--out-dir", "out", "--resume", "in"]].concat());
+    dir.done(&[FILTER, &["--out-dir", "out", "in"]].concat());
+    dir.write("in/b", "?\nhttps://u.example/\n");
+    let ran = dir.done(&[FILTER, &["--out-dir", "out", "--resume", "in"]].concat());
     for line in [
         "\nlines 2  allowed 0  disallowed 0  unknown 1  invalid 1\nbytes 21 ",
         "\nskipped files: lines 2  allowed 1  disallowed 1  unknown 0  invalid 0  bytes 44\n",

@@ -1,10 +1,10 @@
 //! The extension of an output must match its format.
 
-use super::Place;
+use super::snapshot_dir;
 
 #[test]
 fn mismatched_extensions_are_refused() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (command, words) in [
         (
             "$R filter -s s -a a -o y.parquet u.txt",
@@ -67,14 +67,14 @@ fn mismatched_extensions_are_refused() {
             &["cannot write .xz"],
         ),
     ] {
-        place.write("odd.txt", super::parquet(super::LIST));
-        place.refused(command, words);
+        dir.write("odd.txt", super::parquet(super::LIST));
+        dir.shell_fails(command, words);
     }
 }
 
 #[test]
 fn matching_and_neutral_extensions_are_accepted() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for command in [
         "$R filter -q -s s -a a -o y.txt.GZ u.txt && gzip -t < y.txt.GZ",
         "$R filter -q -s s -a a -o y.csv u.txt",
@@ -84,7 +84,7 @@ fn matching_and_neutral_extensions_are_accepted() {
         "$R report -q -s s -a a --html y.html.gz",
         "$R compile -q -o y.2024 web.jsonl",
     ] {
-        let ran = place.shell(command);
+        let ran = dir.shell(command);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
     }
 }

@@ -8,66 +8,38 @@ mod partitions;
 mod streams;
 mod together;
 
-use crate::command::{Ran, robosieve};
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::command::Ran;
+use crate::test_dir::TestDir;
 use std::sync::Arc;
-use tempfile::TempDir;
 
 const LIST: &str = "https://h.example/a\nhttps://h.example/p\nfoo\nhttps://u.example/\n";
 
 /// A directory with an archive, snapshots, a list, a Parquet file of the same URLs, and other
 /// inputs.
-pub(super) struct Place(TempDir);
+fn snapshot_dir() -> TestDir {
+    let dir = TestDir::new();
+    let robots =
+        "{\"url\":\"https://h.example/robots.txt\",\"body\":\"user-agent: *\\ndisallow: /p\\n\"}\n";
+    dir.write("web.jsonl", robots);
+    dir.done(&["compile", "-q", "-o", "s", "web.jsonl"]);
+    dir.done(&["compile", "-q", "-o", "t", "web.jsonl"]);
+    dir.write("u.txt", LIST);
+    dir.write("in.parquet", parquet(LIST));
+    dir.write("agents", "FooBot\n");
+    dir.write("list", "u.txt\n");
+    dir.write("robots.txt", "user-agent: *\ndisallow: /p\n");
+    dir.write("dir/h.example", "user-agent: *\n");
+    dir
+}
 
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        let robots = "{\"url\":\"https://h.example/robots.txt\",\"body\":\"user-agent: *\\ndisallow: /p\\n\"}\n";
-        place.write("web.jsonl", robots);
-        place.done(&["compile", "-q", "-o", "s", "web.jsonl"]);
-        place.done(&["compile", "-q", "-o", "t", "web.jsonl"]);
-        place.write("u.txt", LIST);
-        place.write("in.parquet", parquet(LIST));
-        place.write("agents", "FooBot\n");
-        place.write("list", "u.txt\n");
-        place.write("robots.txt", "user-agent: *\ndisallow: /p\n");
-        place.write("dir/h.example", "user-agent: *\n");
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        String::from_utf8(fs::read(self.path(name)).unwrap_or_else(|err| panic!("{name}: {err}")))
-            .unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        robosieve(self.0.path(), args)
-    }
-
-    fn done(&self, args: &[&str]) -> Ran {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
-        ran
-    }
-
+impl TestDir {
     /// Runs `command` in a shell; `$R` is the program.
     fn shell(&self, command: &str) -> Ran {
         let mut shell = std::process::Command::new("bash");
         shell
             .args(["-c", command])
             .env("R", env!("CARGO_BIN_EXE_robosieve"))
-            .current_dir(self.0.path());
+            .current_dir(self.root());
         let out = shell.stdin(std::process::Stdio::null()).output().unwrap();
         let stderr = String::from_utf8(out.stderr).unwrap();
         Ran {
@@ -77,50 +49,9 @@ impl Place {
         }
     }
 
-    /// All files of all directories, with their bytes.
-    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        fn add(dir: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
-            for entry in fs::read_dir(dir)
-                .unwrap()
-                .map(|entry| entry.unwrap().path())
-            {
-                if entry.is_dir() && !entry.is_symlink() {
-                    add(&entry, all);
-                } else {
-                    // Reading a device would not end.
-                    let bytes = if entry.is_file() {
-                        fs::read(&entry).unwrap()
-                    } else {
-                        Vec::new()
-                    };
-                    all.insert(entry, bytes);
-                }
-            }
-        }
-        let mut all = BTreeMap::new();
-        add(self.0.path(), &mut all);
-        all
-    }
-
-    /// Asserts that a command fails with a message that has all of `words`, and changes no file.
-    fn refused(&self, command: &str, words: &[&str]) {
-        let before = self.files();
-        let ran = self.shell(command);
-        assert_eq!(ran.code, Some(2), "{command}: {}", ran.stderr);
-        for word in words {
-            assert!(
-                ran.stderr.contains(word),
-                "{command} should say {word:?}: {}",
-                ran.stderr
-            );
-        }
-        let after = self.files();
-        let changed: Vec<_> = before
-            .keys()
-            .chain(after.keys())
-            .filter(|name| before.get(*name) != after.get(*name))
-            .collect();
-        assert!(changed.is_empty(), "{command} changed {changed:?}");
+    /// Asserts that a command of a shell [fails](Self::fails).
+    fn shell_fails(&self, command: &str, words: &[&str]) {
+        self.assert_failure(command, words, || self.shell(command));
     }
 }
 

@@ -1,7 +1,8 @@
 //! No output overwrites an input of the run, under any of its names, and no two outputs are one
 //! file.
 
-use super::Place;
+use super::snapshot_dir;
+use crate::test_dir::TestDir;
 use std::fs;
 
 /// Commands, and the words of the message: the output's option, and the role of the file.
@@ -223,30 +224,30 @@ const CASES: &[(&str, &[&str])] = &[
 ];
 
 #[cfg(unix)]
-fn place() -> Place {
+fn links_dir() -> TestDir {
     use std::os::unix::fs::symlink;
-    let place = Place::new();
-    place.write("old", "old content");
-    place.write("dir/x", "https://h.example/x\n");
-    place.write("dir/agents", "FooBot\n");
-    place.write("d2/agents", "https://h.example/x\n");
-    place.write("out/.robosieve/u.txt.json", "https://h.example/\n");
-    place.write("b/urls.txt", "");
-    fs::hard_link(place.path("b/urls.txt"), place.path("b/robots.jsonl.zst")).unwrap();
-    fs::hard_link(place.path("u.txt"), place.path("hard")).unwrap();
-    fs::hard_link(place.path("old"), place.path("hard2")).unwrap();
-    symlink("u.txt", place.path("soft")).unwrap();
-    symlink("old", place.path("soft2")).unwrap();
-    symlink("x", place.path("later")).unwrap();
-    place
+    let dir = snapshot_dir();
+    dir.write("old", "old content");
+    dir.write("dir/x", "https://h.example/x\n");
+    dir.write("dir/agents", "FooBot\n");
+    dir.write("d2/agents", "https://h.example/x\n");
+    dir.write("out/.robosieve/u.txt.json", "https://h.example/\n");
+    dir.write("b/urls.txt", "");
+    fs::hard_link(dir.path("b/urls.txt"), dir.path("b/robots.jsonl.zst")).unwrap();
+    fs::hard_link(dir.path("u.txt"), dir.path("hard")).unwrap();
+    fs::hard_link(dir.path("old"), dir.path("hard2")).unwrap();
+    symlink("u.txt", dir.path("soft")).unwrap();
+    symlink("old", dir.path("soft2")).unwrap();
+    symlink("x", dir.path("later")).unwrap();
+    dir
 }
 
 #[cfg(unix)]
 #[test]
 fn inputs_and_outputs_are_not_overwritten() {
-    let place = place();
+    let dir = links_dir();
     for (command, words) in CASES {
-        place.refused(command, words);
+        dir.shell_fails(command, words);
     }
 }
 
@@ -266,7 +267,7 @@ fn other_files_may_be_overwritten() {
         "$R report -q -s s -a a --json-to /dev/null --csv-to /dev/null",
         "$R annotate -q -s s -a a -o x - < u.txt",
     ] {
-        let ran = place().shell(command);
+        let ran = links_dir().shell(command);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
     }
 }

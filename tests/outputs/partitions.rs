@@ -1,34 +1,37 @@
 //! `--out-dir` keeps the directories of inputs if their names alone would collide.
 
-use super::Place;
+use super::snapshot_dir;
+use crate::test_dir::TestDir;
 use std::path::Path;
 
 /// A tree of Parquet files, as query engines write it, and one of lists.
-fn place() -> Place {
-    let place = Place::new();
+fn partitions_dir() -> TestDir {
+    let dir = snapshot_dir();
     for day in [
         "y=1/m=1/p.parquet",
         "y=1/m=2/p.parquet",
         "y=2/m=1/p.parquet",
     ] {
-        place.write(
+        dir.write(
             &format!("part/{day}"),
             super::parquet(&format!("https://h.example/{day}\nhttps://h.example/p\n")),
         );
     }
     for list in ["a/1.txt", "a/2.txt", "b/1.txt", "b/deep/3.txt"] {
-        place.write(
+        dir.write(
             &format!("lists/{list}"),
             format!("https://h.example/{list}\nhttps://h.example/p\n"),
         );
     }
-    place
+    dir
 }
 
-/// The files below `dir`, sorted.
-fn files_below(place: &Place, dir: &str) -> Vec<String> {
-    let (files, dir) = (place.files(), place.path(dir));
-    let below = files.keys().filter_map(|path| path.strip_prefix(&dir).ok());
+/// The files below `folder`, sorted.
+fn files_below(dir: &TestDir, folder: &str) -> Vec<String> {
+    let (files, folder) = (dir.files(), dir.path(folder));
+    let below = files
+        .keys()
+        .filter_map(|path| path.strip_prefix(&folder).ok());
     below
         .map(|path| path.display().to_string())
         .filter(|name| !name.starts_with(".robosieve"))
@@ -76,19 +79,19 @@ fn outputs_mirror_input_directories() {
         ("lists/a lists/b/deep", &["1.txt", "2.txt", "3.txt"]),
         ("'lists/a/*.txt'", &["1.txt", "2.txt"]),
     ] {
-        let place = place();
-        place.write("names", "lists/a/1.txt\nlists/b/1.txt\n");
+        let dir = partitions_dir();
+        dir.write("names", "lists/a/1.txt\nlists/b/1.txt\n");
         let command = format!("$R filter -q -s s -a a --out-dir out --disallowed-to no {inputs}");
-        let ran = place.shell(&command);
+        let ran = dir.shell(&command);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
-        assert_eq!(files_below(&place, "out"), expected, "{command}");
-        assert_eq!(files_below(&place, "no"), expected, "{command}");
+        assert_eq!(files_below(&dir, "out"), expected, "{command}");
+        assert_eq!(files_below(&dir, "no"), expected, "{command}");
     }
 }
 
 #[test]
 fn reruns_find_complete_outputs() {
-    let place = place();
+    let dir = partitions_dir();
     let args = [
         "filter",
         "-s",
@@ -100,31 +103,27 @@ fn reruns_find_complete_outputs() {
         "--resume",
         "part/**/*.parquet",
     ];
-    place.done(&args);
-    let ran = place.done(&args);
+    dir.done(&args);
+    let ran = dir.done(&args);
     assert!(
         ran.stderr.contains("3 of 3 files are complete"),
         "{}",
         ran.stderr
     );
-    std::fs::remove_file(place.path("out/y=1/m=2/p.parquet")).unwrap();
-    let ran = place.done(&args);
+    std::fs::remove_file(dir.path("out/y=1/m=2/p.parquet")).unwrap();
+    let ran = dir.done(&args);
     assert!(
         ran.stderr.contains("2 of 3 files are complete"),
         "{}",
         ran.stderr
     );
-    assert!(Path::new(&place.path("out/y=1/m=2/p.parquet")).is_file());
-    assert!(
-        place
-            .path("out/.robosieve/y=1/m=2/p.parquet.json")
-            .is_file()
-    );
+    assert!(Path::new(&dir.path("out/y=1/m=2/p.parquet")).is_file());
+    assert!(dir.path("out/.robosieve/y=1/m=2/p.parquet.json").is_file());
 }
 
 #[test]
 fn colliding_outputs_are_refused() {
-    let place = place();
+    let dir = partitions_dir();
     for (command, words) in [
         (
             "$R filter -s s -a a --out-dir out lists/a/1.txt lists/a/1.txt",
@@ -147,8 +146,8 @@ fn colliding_outputs_are_refused() {
             &["named for two outputs"],
         ),
     ] {
-        place.write("p2/y=1/x", "https://h.example/\n");
-        place.write("p2/x", "https://h.example/\n");
-        place.refused(command, words);
+        dir.write("p2/y=1/x", "https://h.example/\n");
+        dir.write("p2/x", "https://h.example/\n");
+        dir.shell_fails(command, words);
     }
 }

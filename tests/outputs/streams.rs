@@ -1,6 +1,6 @@
 //! Devices, pipes and open files are written in place, and symbolic links stay.
 
-use super::{LIST, Place};
+use super::{LIST, snapshot_dir};
 use ::parquet::file::reader::FileReader;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ const REFUSED: &str = "https://h.example/p\n";
 
 #[test]
 fn descriptors_keep_their_position() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let filter = "$R filter -q -s s -a a u.txt";
     for (command, expected) in [
         (
@@ -40,24 +40,24 @@ fn descriptors_keep_their_position() {
             format!("before\n{KEPT}last\n"),
         ),
     ] {
-        place.write("all", "before\n");
-        let _ = fs::remove_file(place.path("link"));
-        symlink("/dev/fd/3", place.path("link")).unwrap();
-        let ran = place.shell(&format!("{command} && echo after >> all"));
+        dir.write("all", "before\n");
+        let _ = fs::remove_file(dir.path("link"));
+        symlink("/dev/fd/3", dir.path("link")).unwrap();
+        let ran = dir.shell(&format!("{command} && echo after >> all"));
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
-        let all = place.read("all");
+        let all = dir.read_text("all");
         assert_eq!(
             all.strip_suffix("after\n").unwrap_or(&all),
             expected.strip_suffix("after\n").unwrap_or(&expected),
             "{command}"
         );
-        assert!(place.path("link").is_symlink());
+        assert!(dir.path("link").is_symlink());
     }
 }
 
 #[test]
 fn every_verb_appends_to_descriptors() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (command, start) in [
         (
             "$R annotate -q -s s -a a -o /dev/fd/3 u.txt",
@@ -73,10 +73,10 @@ fn every_verb_appends_to_descriptors() {
         ("$R report -q -s s -a a --html /dev/fd/3", "<!DOCTYPE html>"),
         ("$R diff s t --svg /dev/fd/3", "<svg"),
     ] {
-        place.write("all", "before\n");
-        let ran = place.shell(&format!("exec 3>> all; {command}"));
+        dir.write("all", "before\n");
+        let ran = dir.shell(&format!("exec 3>> all; {command}"));
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
-        let all = place.read("all");
+        let all = dir.read_text("all");
         assert!(
             all.strip_prefix("before\n")
                 .is_some_and(|new| new.starts_with(start)),
@@ -87,7 +87,7 @@ fn every_verb_appends_to_descriptors() {
 
 #[test]
 fn snapshots_and_tables_go_through_pipes() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for (command, made) in [
         (
             "$R compile -q -o /dev/stdout web.jsonl | cat > piped; cmp piped s",
@@ -106,23 +106,20 @@ fn snapshots_and_tables_go_through_pipes() {
             "got",
         ),
     ] {
-        let ran = place.shell(command);
+        let ran = dir.shell(command);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
-        assert!(
-            fs::metadata(place.path(made)).unwrap().len() > 0,
-            "{command}"
-        );
+        assert!(fs::metadata(dir.path(made)).unwrap().len() > 0, "{command}");
     }
-    let piped = fs::File::open(place.path("piped.parquet")).unwrap();
+    let piped = fs::File::open(dir.path("piped.parquet")).unwrap();
     let table = ::parquet::file::reader::SerializedFileReader::new(piped).unwrap();
     assert_eq!(table.metadata().file_metadata().num_rows(), 1);
-    assert_eq!(place.read("got"), KEPT);
+    assert_eq!(dir.read_text("got"), KEPT);
 }
 
 #[test]
 fn stdout_aliases_suppress_the_table() {
-    let place = Place::new();
-    let ran = place.shell("$R report -s s -a a --json-to /dev/stdout");
+    let dir = snapshot_dir();
+    let ran = dir.shell("$R report -s s -a a --json-to /dev/stdout");
     assert!(
         ran.stdout.ends_with(b"}\n"),
         "{}",
@@ -132,42 +129,42 @@ fn stdout_aliases_suppress_the_table() {
 
 #[test]
 fn symbolic_links_are_kept() {
-    let place = Place::new();
-    place.write("old", "old content");
-    fs::create_dir(place.path("sub")).unwrap();
+    let dir = snapshot_dir();
+    dir.write("old", "old content");
+    fs::create_dir(dir.path("sub")).unwrap();
     for (link, target) in [
         ("to_old", "old"),
         ("dangling", "sub/new"),
         ("chain", "dangling"),
     ] {
-        symlink(target, place.path(link)).unwrap();
+        symlink(target, dir.path(link)).unwrap();
     }
     for (link, real) in [
         ("to_old", "old"),
         ("chain", "sub/new"),
         ("dangling", "sub/new"),
     ] {
-        place.done(&["filter", "-q", "-s", "s", "-a", "a", "-o", link, "u.txt"]);
+        dir.done(&["filter", "-q", "-s", "s", "-a", "a", "-o", link, "u.txt"]);
         assert!(
             ["to_old", "dangling", "chain"]
                 .iter()
-                .all(|link| place.path(link).is_symlink()),
+                .all(|link| dir.path(link).is_symlink()),
             "{link}"
         );
-        assert_eq!(fs::read_to_string(place.path(real)).unwrap(), KEPT);
-        fs::remove_file(place.path(real)).unwrap();
+        assert_eq!(fs::read_to_string(dir.path(real)).unwrap(), KEPT);
+        fs::remove_file(dir.path(real)).unwrap();
     }
-    assert_eq!(place.read("u.txt"), LIST);
+    assert_eq!(dir.read_text("u.txt"), LIST);
 }
 
 #[test]
 fn errors_name_the_output() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let big: String = (0..300_000)
         .map(|i| format!("https://h.example/{i}\n"))
         .collect();
-    place.write("big.txt", &big);
-    place.write("big.parquet", super::parquet(&big));
+    dir.write("big.txt", &big);
+    dir.write("big.parquet", super::parquet(&big));
     for (command, words) in [
         (
             "$R filter -q -s s -a a -o /dev/full u.txt",
@@ -214,8 +211,8 @@ fn errors_name_the_output() {
             "robosieve: x.rsieve: File too large",
         ),
     ] {
-        place.refused(command, &[words]);
-        let stderr = place.shell(command).stderr;
+        dir.shell_fails(command, &[words]);
+        let stderr = dir.shell(command).stderr;
         assert!(
             !stderr.contains(".tmp") && !stderr.contains("uncategorized"),
             "{command}: {stderr}"
@@ -225,11 +222,11 @@ fn errors_name_the_output() {
 
 #[test]
 fn too_many_open_files_are_explained() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let outputs = "-o x --disallowed-to y --unknown-to z --invalid-to w";
     let mut failures = Vec::new();
     for limit in 4..12 {
-        let ran = place.shell(&format!(
+        let ran = dir.shell(&format!(
             "ulimit -n {limit}; $R filter -q -s s -a a -j 1 {outputs} u.txt"
         ));
         if ran.code == Some(2) && !ran.stderr.contains("shared libraries") {

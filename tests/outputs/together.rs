@@ -1,6 +1,6 @@
 //! The outputs of one run appear together or not at all.
 
-use super::Place;
+use super::snapshot_dir;
 use std::fs;
 
 /// Commands whose outputs are a, b, c and d.
@@ -36,9 +36,9 @@ fn one_failed_output_leaves_none() {
                 obstacles.push("ln -s /dev/full X");
             }
             for obstacle in obstacles {
-                let place = Place::new();
-                place.shell(&obstacle.replace('X', broken));
-                place.refused(run, &[broken]);
+                let dir = snapshot_dir();
+                dir.shell(&obstacle.replace('X', broken));
+                dir.shell_fails(run, &[broken]);
             }
         }
     }
@@ -47,16 +47,16 @@ fn one_failed_output_leaves_none() {
 #[test]
 fn old_files_stay_until_all_are_complete() {
     for run in RUNS {
-        let place = Place::new();
-        outputs(run).for_each(|name| place.write(name, "old"));
+        let dir = snapshot_dir();
+        outputs(run).for_each(|name| dir.write(name, "old"));
         let last = outputs(run).last().unwrap();
-        fs::remove_file(place.path(last)).unwrap();
-        fs::create_dir(place.path(last)).unwrap();
-        place.refused(run, &[last]);
-        fs::remove_dir(place.path(last)).unwrap();
-        assert_eq!(place.shell(run).code, Some(0), "{run}");
+        fs::remove_file(dir.path(last)).unwrap();
+        fs::create_dir(dir.path(last)).unwrap();
+        dir.shell_fails(run, &[last]);
+        fs::remove_dir(dir.path(last)).unwrap();
+        assert_eq!(dir.shell(run).code, Some(0), "{run}");
         assert!(
-            outputs(run).all(|name| fs::read(place.path(name)).unwrap() != b"old"),
+            outputs(run).all(|name| fs::read(dir.path(name)).unwrap() != b"old"),
             "{run}"
         );
     }
@@ -65,19 +65,19 @@ fn old_files_stay_until_all_are_complete() {
 #[cfg(target_os = "linux")]
 #[test]
 fn failing_stdout_leaves_no_files() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     for command in [
         "$R diff s t --svg a > /dev/full",
         "$R report -s s -a a --json-to a > /dev/full",
         "$R filter -q -s s -a a u.txt --disallowed-to a > /dev/full",
     ] {
-        place.refused(command, &["standard output: No space left"]);
+        dir.shell_fails(command, &["standard output: No space left"]);
     }
 }
 
 #[test]
 fn closed_stdout_loses_no_file() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let commands = [
         "$R diff s t --svg a0",
         "$R report -s s -a a --json-to a1",
@@ -85,7 +85,7 @@ fn closed_stdout_loses_no_file() {
         "$R compile -q -o a3 --stats-json - web.jsonl",
     ];
     for (number, command) in commands.iter().enumerate() {
-        place.shell(&format!("(sleep .1; {command}) | true"));
-        assert!(place.path(&format!("a{number}")).is_file(), "{command}");
+        dir.shell(&format!("(sleep .1; {command}) | true"));
+        assert!(dir.path(&format!("a{number}")).is_file(), "{command}");
     }
 }

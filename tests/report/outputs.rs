@@ -59,9 +59,9 @@ fn some_web(dir: &Path) {
 pub(super) fn counted(page: &str) -> Vec<(String, u64)> {
     let spans = page.split("<span data-m=\"").skip(1);
     let read = |span: &str| {
-        let (place, rest) = span.split_once("\">")?;
+        let (pointer, rest) = span.split_once("\">")?;
         let number = rest.split('<').next()?.replace(',', "");
-        Some((place.to_owned(), number.parse().ok()?))
+        Some((pointer.to_owned(), number.parse().ok()?))
     };
     spans
         .map(|span| read(span).unwrap_or_else(|| panic!("{span:.80}")))
@@ -76,8 +76,8 @@ fn page_and_csv_equal_the_json() {
         let (page, json, csv) = forms(dir.path(), &[&["-a", "a,b"], list].concat());
         let counted = counted(&page);
         assert!(counted.len() > 20, "{}", counted.len());
-        for (place, number) in counted {
-            assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
+        for (pointer, number) in counted {
+            assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
         }
         for i in 0..2 {
             let origins = &json["agents"][i]["origins"];

@@ -78,8 +78,8 @@ fn numbers_of_a_series_equal_the_json() {
             2 * 3 * 4 + 1 + usize::from(!units.is_empty()),
             "{units:?}"
         );
-        for (place, number) in numbers {
-            assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
+        for (pointer, number) in numbers {
+            assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
         }
         assert_eq!(
             page.contains(" of the weight of the hosts refuse"),
@@ -112,7 +112,7 @@ fn numbers_of_a_series_equal_the_json() {
     }
     let first_chart = page
         .find("<figcaption>")
-        .map(|place| &page[place..])
+        .map(|position| &page[position..])
         .unwrap();
     assert!(
         first_chart
@@ -144,8 +144,8 @@ fn numbers_of_units_equal_the_json() {
             "tld",
         ],
     );
-    for (place, number) in counted(&page) {
-        assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
+    for (pointer, number) in counted(&page) {
+        assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
     }
     // By hand: two hosts, of which two.org refuses `a` by name, with a weight of 1 of 4.
     for text in [

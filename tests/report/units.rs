@@ -410,25 +410,25 @@ fn unit_of(origin: &str, by: UnitKind) -> String {
     }
 }
 
-/// The place of an origin in the order of the documentation.
-fn place(origin: &str, word: &str, unit: &str) -> (bool, usize, usize, usize, String) {
+/// The sort key of an origin for the order of the documentation.
+fn sort_key(origin: &str, word: &str, unit: &str) -> (bool, usize, usize, usize, String) {
     let (scheme, rest) = origin.split_once("://").unwrap();
     let (host, port) = rest.split_once(':').unwrap_or((rest, ""));
-    let host_place = match host {
+    let host_rank = match host {
         _ if host == unit => 0,
         _ if host == format!("www.{unit}") => 1,
         _ => 2,
     };
-    let scheme_place = match (scheme, port) {
+    let scheme_rank = match (scheme, port) {
         ("https", "") => 0,
         ("http", "") => 1,
         _ => 2,
     };
     (
         word == "503",
-        host_place,
+        host_rank,
         host.len(),
-        scheme_place,
+        scheme_rank,
         origin.to_owned(),
     )
 }
@@ -459,7 +459,7 @@ proptest! {
                 let kept = |unit: &&String| !is_shared || shared.iter().any(|origin| unit_of(origin, by) == **unit);
                 let expected = units.keys().filter(kept).map(|unit| {
                     let of = &units[unit];
-                    let (origin, word) = of.iter().min_by_key(|(origin, word)| place(origin, word, unit)).unwrap();
+                    let (origin, word) = of.iter().min_by_key(|(origin, word)| sort_key(origin, word, unit)).unwrap();
                     (unit_of(origin, UnitKind::Host), unit, *word)
                 });
                 let expected: Vec<(String, &String, &str)> = expected.collect();

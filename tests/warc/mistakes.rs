@@ -1,13 +1,13 @@
 //! Mistaken options and damaged files.
 
-use super::{Place, all, gz, gz_each};
+use super::{all, gz, gz_each, judging, snapshot_dir};
 
 #[test]
 fn mistakes_have_advice() {
-    let place = Place::new();
-    place.write("in.warc.gz", &gz_each(&all()));
-    place.write("in.warc", &all().concat());
-    place.write("list", b"https://e.example/a\n");
+    let dir = snapshot_dir();
+    dir.write("in.warc.gz", gz_each(&all()));
+    dir.write("in.warc", all().concat());
+    dir.write("list", b"https://e.example/a\n");
     for (args, expected) in [
         (
             &["filter", "in.warc", "list", "-o", "x"][..],
@@ -52,14 +52,14 @@ fn mistakes_have_advice() {
             "of its own (--out-dir)",
         ),
     ] {
-        let message = place.fails(args);
+        let message = dir.fails(&judging(args), &[]);
         assert!(message.contains(expected), "{args:?}: {message}");
     }
 }
 
 #[test]
 fn damage_names_the_file_and_the_offset() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let one = gz(&all()[1]);
     let two = gz(&all()[2]);
     let start = one.len();
@@ -184,13 +184,13 @@ fn damage_names_the_file_and_the_offset() {
             "gzip member",
         ),
     ] {
-        place.write(name, &bytes);
+        dir.write(name, &bytes);
         for args in [
             &["filter", name, "-o", "new.gz"][..],
             &["filter", name, "-o", "new.gz", "-j1"],
             &["annotate", name, "-o", "new"],
         ] {
-            let message = place.fails(args);
+            let message = dir.fails(&judging(args), &[]);
             for word in [name, expected, &format!("byte {offset}:")] {
                 assert!(message.contains(word), "{name}: {message}");
             }

@@ -5,11 +5,8 @@ mod mistakes;
 mod outputs;
 mod random;
 
-use crate::command::{Ran, robosieve};
-use std::fs;
+use crate::test_dir::TestDir;
 use std::io::{Read, Write};
-use std::path::Path;
-use tempfile::TempDir;
 
 /// A record with this type, URL (unless it is empty) and block.
 fn record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
@@ -141,68 +138,20 @@ fn gz_each(records: &[Vec<u8>]) -> Vec<u8> {
         .concat()
 }
 
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Self(TempDir::new().unwrap());
-        fs::create_dir(place.0.path().join("robots")).unwrap();
-        place.write(
-            "robots/https_e.example.txt",
-            b"user-agent: *\ndisallow: /x\ncontent-usage: train-ai=n",
-        );
-        let ran = robosieve(
-            place.0.path(),
-            &["compile", "-q", "-o", "s.rsieve", "robots"],
-        );
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        place
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        let verb = [&[args[0], "-s", "s.rsieve", "-a", "FooBot"], &args[1..]].concat();
-        robosieve(self.0.path(), &verb)
-    }
-
-    fn ok(&self, args: &[&str]) -> Ran {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
-        ran
-    }
-
-    /// The message of a run that fails and writes nothing.
-    fn fails(&self, args: &[&str]) -> String {
-        let before = names(self.0.path());
-        let ran = self.run(args);
-        assert_eq!(
-            (ran.code, names(self.0.path())),
-            (Some(2), before),
-            "{args:?}: {}",
-            ran.stderr
-        );
-        ran.stderr
-    }
+/// A directory with the snapshot `s.rsieve`.
+fn snapshot_dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.write(
+        "robots/https_e.example.txt",
+        b"user-agent: *\ndisallow: /x\ncontent-usage: train-ai=n",
+    );
+    dir.done(&["compile", "-q", "-o", "s.rsieve", "robots"]);
+    dir
 }
 
-fn names(dir: &Path) -> Vec<std::ffi::OsString> {
-    let mut names: Vec<_> = fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    names.sort();
-    names
+/// The arguments of a verb with the snapshot and an agent.
+fn judging<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&[args[0], "-s", "s.rsieve", "-a", "FooBot"], &args[1..]].concat()
 }
 
 const FOUR: &[&str] = &[

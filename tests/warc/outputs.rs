@@ -1,13 +1,13 @@
 //! Kept and rejected records, with their compression, annotations and indexes.
 
-use super::{FOUR, Place, all, gunzip, gz, gz_each, members, of, record};
+use super::{FOUR, all, gunzip, gz, gz_each, judging, members, of, record, snapshot_dir};
 use crate::command::robosieve_with;
 use std::fs;
 use std::io::Write;
 
 #[test]
 fn gzip_members_are_copied() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     // Members with other levels, names and padding, as no other program would write them again.
     let odd = |text: &[u8]| {
         let mut out = flate2::GzBuilder::new()
@@ -21,12 +21,14 @@ fn gzip_members_are_copied() {
         .iter()
         .flat_map(|text| [odd(text), vec![0; text.len() % 3]].concat())
         .collect();
-    place.write("in.warc.gz", &file);
-    let ran = place.ok(&[
-        &["filter", "in.warc.gz", "-o", "go.warc.gz", "-j", "3"],
-        FOUR,
-    ]
-    .concat());
+    dir.write("in.warc.gz", &file);
+    let ran = dir.done(&judging(
+        &[
+            &["filter", "in.warc.gz", "-o", "go.warc.gz", "-j", "3"],
+            FOUR,
+        ]
+        .concat(),
+    ));
     for (name, letters) in [
         ("go.warc.gz", "KA"),
         ("no.warc.gz", "D"),
@@ -34,7 +36,7 @@ fn gzip_members_are_copied() {
         ("odd.warc.gz", "I"),
     ] {
         let expected: Vec<u8> = of(letters).iter().flat_map(|text| odd(text)).collect();
-        assert!(place.read(name) == expected, "{name}");
+        assert!(dir.read(name) == expected, "{name}");
     }
     let counts = "lines 11  allowed 5  disallowed 3  unknown 1  invalid 2\n";
     assert!(ran.stderr.contains(counts), "{}", ran.stderr);
@@ -46,25 +48,25 @@ fn gzip_members_are_copied() {
     );
     // Standard output gets members too, and standard input is read as a file.
     let args = ["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"];
-    let piped = robosieve_with(place.0.path(), &args, &file);
-    assert!(piped.stdout == place.read("go.warc.gz"), "{}", piped.stderr);
-    place.ok(&[
+    let piped = robosieve_with(dir.root(), &args, &file);
+    assert!(piped.stdout == dir.read("go.warc.gz"), "{}", piped.stderr);
+    dir.done(&judging(&[
         "filter",
         "--keep",
         "disallowed",
         "in.warc.gz",
         "-o",
         "kept.gz",
-    ]);
+    ]));
     let expected: Vec<u8> = of("KD").iter().flat_map(|text| odd(text)).collect();
-    assert!(place.read("kept.gz") == expected);
+    assert!(dir.read("kept.gz") == expected);
 }
 
 #[test]
 fn plain_records_stay_plain_or_become_members() {
-    let place = Place::new();
-    place.write("in.warc", &all().concat());
-    place.ok(&[
+    let dir = snapshot_dir();
+    dir.write("in.warc", all().concat());
+    dir.done(&judging(&[
         "filter",
         "in.warc",
         "-o",
@@ -73,76 +75,85 @@ fn plain_records_stay_plain_or_become_members() {
         "no.wet.gz",
         "--unknown-to",
         "new.warc.zst",
-    ]);
-    assert_eq!(place.read("go.warc"), of("KA").concat());
-    assert_eq!(members(&place.read("no.wet.gz")), of("D"));
+    ]));
+    assert_eq!(dir.read("go.warc"), of("KA").concat());
+    assert_eq!(members(&dir.read("no.wet.gz")), of("D"));
     assert_eq!(
-        zstd::decode_all(&place.read("new.warc.zst")[..]).unwrap(),
+        zstd::decode_all(&dir.read("new.warc.zst")[..]).unwrap(),
         of("U").concat()
     );
     assert_eq!(
-        place.ok(&["filter", "-q", "in.warc"]).stdout,
+        dir.done(&judging(&["filter", "-q", "in.warc"])).stdout,
         of("KA").concat()
     );
     // The last record of an input may lack its blank lines; it gets them if another follows.
     let mut cut = of("A").concat();
     cut.truncate(cut.len() - 4);
-    place.write("cut.warc", &cut);
+    dir.write("cut.warc", &cut);
     assert_eq!(
-        place.ok(&["filter", "-q", "cut.warc", "cut.warc"]).stdout,
+        dir.done(&judging(&["filter", "-q", "cut.warc", "cut.warc"]))
+            .stdout,
         [&cut, &b"\r\n\r\n"[..], &cut].concat()
     );
     // A plain and a gzip input give members.
-    place.write("in.warc.gz", &gz_each(&all()));
-    place.ok(&["filter", "in.warc", "in.warc.gz", "-o", "both.warc.gz"]);
+    dir.write("in.warc.gz", gz_each(&all()));
+    dir.done(&judging(&[
+        "filter",
+        "in.warc",
+        "in.warc.gz",
+        "-o",
+        "both.warc.gz",
+    ]));
     assert_eq!(
-        members(&place.read("both.warc.gz")),
+        members(&dir.read("both.warc.gz")),
         [of("KA"), of("KA")].concat()
     );
 }
 
 #[test]
 fn files_compressed_as_a_whole_are_cut_into_members() {
-    let place = Place::new();
-    place.write("in.warc.gz", &gz(&all().concat()));
-    place.ok(&[&["filter", "in.warc.gz", "-o", "go.warc.gz"], FOUR].concat());
+    let dir = snapshot_dir();
+    dir.write("in.warc.gz", gz(&all().concat()));
+    dir.done(&judging(
+        &[&["filter", "in.warc.gz", "-o", "go.warc.gz"], FOUR].concat(),
+    ));
     for (name, letters) in [
         ("go.warc.gz", "KA"),
         ("no.warc.gz", "D"),
         ("new.warc.gz", "U"),
         ("odd.warc.gz", "I"),
     ] {
-        assert_eq!(members(&place.read(name)), of(letters), "{name}");
+        assert_eq!(members(&dir.read(name)), of(letters), "{name}");
     }
     // Members with several records after members with one.
     let (first, rest) = (all()[..2].to_vec(), all()[2..].concat());
-    place.write(
+    dir.write(
         "part.warc.gz",
-        &[gz_each(&first), gz(b""), gz(&rest)].concat(),
+        [gz_each(&first), gz(b""), gz(&rest)].concat(),
     );
-    place.ok(&["filter", "part.warc.gz", "-o", "go.warc.gz"]);
-    assert_eq!(members(&place.read("go.warc.gz")), of("KA"));
+    dir.done(&judging(&["filter", "part.warc.gz", "-o", "go.warc.gz"]));
+    assert_eq!(members(&dir.read("go.warc.gz")), of("KA"));
     // A zstd file is read as plain records, and written as the name says.
-    place.write(
+    dir.write(
         "in.warc.zst",
-        &zstd::encode_all(&all().concat()[..], 1).unwrap(),
+        zstd::encode_all(&all().concat()[..], 1).unwrap(),
     );
-    place.ok(&[
+    dir.done(&judging(&[
         "filter",
         "in.warc.zst",
         "-o",
         "go.warc",
         "--disallowed-to",
         "no.warc.gz",
-    ]);
-    assert_eq!(place.read("go.warc"), of("KA").concat());
-    assert_eq!(members(&place.read("no.warc.gz")), of("D"));
+    ]));
+    assert_eq!(dir.read("go.warc"), of("KA").concat());
+    assert_eq!(members(&dir.read("no.warc.gz")), of("D"));
 }
 
 #[test]
 fn annotating_gives_a_line_per_record() {
-    let place = Place::new();
-    place.write("in.warc.gz", &gz_each(&all()));
+    let dir = snapshot_dir();
+    dir.write("in.warc.gz", gz_each(&all()));
     let urls = [
         "I\t-",
         "A\thttps://e.example/a",
@@ -158,7 +169,7 @@ fn annotating_gives_a_line_per_record() {
         "D\thttps://e.example/x2",
         "",
     ];
-    let ran = place.ok(&["annotate", "in.warc.gz"]);
+    let ran = dir.done(&judging(&["annotate", "in.warc.gz"]));
     assert_eq!(String::from_utf8(ran.stdout).unwrap(), urls.join("\n"));
     assert!(
         ran.stderr
@@ -166,12 +177,12 @@ fn annotating_gives_a_line_per_record() {
         "{}",
         ran.stderr
     );
-    let mask = place
-        .ok(&["annotate", "-q", "--as", "mask", "in.warc.gz"])
+    let mask = dir
+        .done(&judging(&["annotate", "-q", "--as", "mask", "in.warc.gz"]))
         .stdout;
     assert_eq!(mask, b"0\n1\n1\n1\n0\n0\n0\n0\n1\n0\n1\n0\n");
-    let preferences = place
-        .ok(&["annotate", "-q", "--preferences", "in.warc.gz"])
+    let preferences = dir
+        .done(&judging(&["annotate", "-q", "--preferences", "in.warc.gz"]))
         .stdout;
     let lines: Vec<&str> = std::str::from_utf8(&preferences).unwrap().lines().collect();
     assert_eq!(
@@ -184,15 +195,18 @@ fn annotating_gives_a_line_per_record() {
     );
     // The places of the records are those of the members, or of the text.
     for (name, file) in [("in.warc.gz", gz_each(&all())), ("in.warc", all().concat())] {
-        place.write(name, &file);
-        let lines = place.ok(&["annotate", "-q", "--as", "jsonl", name]).stdout;
+        dir.write(name, &file);
+        let lines = dir
+            .done(&judging(&["annotate", "-q", "--as", "jsonl", name]))
+            .stdout;
         let mut end = 0;
         for (line, text) in String::from_utf8(lines).unwrap().lines().zip(all()) {
             let object: serde_json::Value = serde_json::from_str(line).unwrap();
-            let place = ["offset", "length"].map(|key| object[key].as_u64().unwrap() as usize);
-            assert_eq!(place[0], end, "{line}");
-            end += place[1];
-            let stored = &file[place[0]..end];
+            let [offset, length] =
+                ["offset", "length"].map(|key| object[key].as_u64().unwrap() as usize);
+            assert_eq!(offset, end, "{line}");
+            end += length;
+            let stored = &file[offset..end];
             assert_eq!(
                 if name == "in.warc" {
                     stored.to_vec()
@@ -206,8 +220,7 @@ fn annotating_gives_a_line_per_record() {
         assert_eq!(end, file.len());
     }
     let objects = String::from_utf8(
-        place
-            .ok(&["annotate", "-q", "--as", "jsonl", "in.warc"])
+        dir.done(&judging(&["annotate", "-q", "--as", "jsonl", "in.warc"]))
             .stdout,
     )
     .unwrap();
@@ -260,7 +273,7 @@ pub(super) fn check_index(index: &[u8], kept: &[u8], file_name: &str) -> usize {
 
 #[test]
 fn index_entries_lead_to_their_records() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     let records = [
         all(),
         vec![record(
@@ -270,14 +283,14 @@ fn index_entries_lead_to_their_records() {
         )],
     ]
     .concat();
-    place.write("in.warc", &records.concat());
-    place.write("in.warc.gz", &gz_each(&records));
+    dir.write("in.warc", records.concat());
+    dir.write("in.warc.gz", gz_each(&records));
     for (input, output) in [
         ("in.warc", "go.warc"),
         ("in.warc", "go.warc.gz"),
         ("in.warc.gz", "go.warc.gz"),
     ] {
-        place.ok(&[
+        dir.done(&judging(&[
             "filter",
             "--unknown",
             "allow",
@@ -286,12 +299,12 @@ fn index_entries_lead_to_their_records() {
             output,
             "--cdxj",
             "go.cdxj",
-        ]);
-        let index = place.read("go.cdxj");
+        ]));
+        let index = dir.read("go.cdxj");
         // The first response, its metadata and its revisit, the other response, the resource, and
         // the conversion.
         assert_eq!(
-            check_index(&index, &place.read(output), output),
+            check_index(&index, &dir.read(output), output),
             6,
             "{input} {output}"
         );
@@ -320,28 +333,30 @@ fn index_entries_lead_to_their_records() {
             "two outputs",
         ),
     ] {
-        let message = place.fails(args);
+        let message = dir.fails(&judging(args), &[]);
         assert!(message.contains(expected), "{args:?}: {message}");
     }
-    place.write("list", b"https://e.example/a\n");
+    dir.write("list", b"https://e.example/a\n");
     assert!(
-        place
-            .fails(&["filter", "list", "-o", "x", "--cdxj", "i.cdxj"])
-            .contains("no input is one")
+        dir.fails(
+            &judging(&["filter", "list", "-o", "x", "--cdxj", "i.cdxj"]),
+            &[]
+        )
+        .contains("no input is one")
     );
 }
 
 #[test]
 fn each_input_gets_outputs_of_its_name() {
-    let place = Place::new();
-    fs::create_dir(place.path("in")).unwrap();
-    place.write("in/a.warc.gz", &gz_each(&all()));
-    place.write("in/b.warc.wet", &all().concat());
-    place.write(
+    let dir = snapshot_dir();
+    fs::create_dir(dir.path("in")).unwrap();
+    dir.write("in/a.warc.gz", gz_each(&all()));
+    dir.write("in/b.warc.wet", all().concat());
+    dir.write(
         "in/c.warc.zst",
-        &zstd::encode_all(&all().concat()[..], 1).unwrap(),
+        zstd::encode_all(&all().concat()[..], 1).unwrap(),
     );
-    place.write("in/list.txt", b"https://e.example/a\nhttps://e.example/x\n");
+    dir.write("in/list.txt", b"https://e.example/a\nhttps://e.example/x\n");
     let args = [
         "filter",
         "in",
@@ -352,15 +367,15 @@ fn each_input_gets_outputs_of_its_name() {
         "-j",
         "2",
     ];
-    place.ok(&args);
-    assert_eq!(place.read("go/a.warc.gz"), gz_each(&of("KA")));
-    assert_eq!(place.read("no/b.warc.wet"), of("D").concat());
+    dir.done(&judging(&args));
+    assert_eq!(dir.read("go/a.warc.gz"), gz_each(&of("KA")));
+    assert_eq!(dir.read("no/b.warc.wet"), of("D").concat());
     assert_eq!(
-        zstd::decode_all(&place.read("go/c.warc.zst")[..]).unwrap(),
+        zstd::decode_all(&dir.read("go/c.warc.zst")[..]).unwrap(),
         of("KA").concat()
     );
-    assert_eq!(place.read("go/list.txt"), b"https://e.example/a\n");
-    let again = place.ok(&[&args[..], &["--resume"]].concat());
+    assert_eq!(dir.read("go/list.txt"), b"https://e.example/a\n");
+    let again = dir.done(&judging(&[&args[..], &["--resume"]].concat()));
     assert!(
         again.stderr.contains("4 of 4 files are complete"),
         "{}",
@@ -371,7 +386,7 @@ fn each_input_gets_outputs_of_its_name() {
         "{}",
         again.stderr
     );
-    place.ok(&[
+    dir.done(&judging(&[
         "filter",
         "in/a.warc.gz",
         "in/b.warc.wet",
@@ -379,17 +394,15 @@ fn each_input_gets_outputs_of_its_name() {
         "go",
         "--cdxj",
         "index",
-    ]);
+    ]));
     for name in ["a.warc.gz", "b.warc.wet"] {
-        let index = place.read(&format!("index/{name}.cdxj"));
+        let index = dir.read(&format!("index/{name}.cdxj"));
         assert_eq!(
-            check_index(&index, &place.read(&format!("go/{name}")), name),
+            check_index(&index, &dir.read(&format!("go/{name}")), name),
             4,
             "{name}"
         );
     }
-    place.ok(&["annotate", "in", "--out-dir", "letters"]);
-    assert!(
-        gunzip(&place.read("letters/a.warc.gz")).starts_with(b"I\t-\nA\thttps://e.example/a\n")
-    );
+    dir.done(&judging(&["annotate", "in", "--out-dir", "letters"]));
+    assert!(gunzip(&dir.read("letters/a.warc.gz")).starts_with(b"I\t-\nA\thttps://e.example/a\n"));
 }

@@ -1,14 +1,14 @@
 //! Random records, reports, and members of odd sizes.
 
 use super::outputs::check_index;
-use super::{Place, all, gunzip, gz, gz_at, gz_each, members, record, response};
+use super::{all, gunzip, gz, gz_at, gz_each, judging, members, record, response, snapshot_dir};
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Output, Outputs, Written};
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 use std::fs;
 use std::io::Cursor;
 
-/// A judge whose rules are those of [`Place`].
+/// A judge whose rules are those of [`snapshot_dir`].
 fn judge() -> Judge {
     let mut compiler = Compiler::default();
     compiler
@@ -26,7 +26,7 @@ fn judge() -> Judge {
 /// The figures of a report do not depend on the container of the URLs.
 #[test]
 fn reports_count_records_as_a_list_of_their_urls() {
-    let place = Place::new();
+    let dir = snapshot_dir();
     // Enough records for several blocks, and one that is too long to be held.
     let mut records = Vec::new();
     for number in 0..400 {
@@ -36,10 +36,10 @@ fn reports_count_records_as_a_list_of_their_urls() {
     }
     records.push(response("https://e.example/xlong", &vec![7; 20 << 20]));
     let plain = records.concat();
-    place.write("pages.warc", &plain);
-    place.write("pages.warc.gz", &gz_each(&records));
-    place.write("whole.warc.gz", &gz(&plain));
-    place.ok(&[
+    dir.write("pages.warc", &plain);
+    dir.write("pages.warc.gz", gz_each(&records));
+    dir.write("whole.warc.gz", gz(&plain));
+    dir.done(&judging(&[
         "annotate",
         "-q",
         "pages.warc",
@@ -47,19 +47,18 @@ fn reports_count_records_as_a_list_of_their_urls() {
         "jsonl",
         "-o",
         "all.jsonl",
-    ]);
-    let lines = String::from_utf8(place.read("all.jsonl")).unwrap();
+    ]));
+    let lines = String::from_utf8(dir.read("all.jsonl")).unwrap();
     let urls: String = lines
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
         .filter(|record| record["type"] != "warcinfo")
         .map(|record| format!("{}\n", record["url"].as_str().unwrap_or("-")))
         .collect();
-    place.write("urls", urls.as_bytes());
+    dir.write("urls", urls.as_bytes());
     let report = |input: &str| {
-        place.ok(&["report", "-q", input, "--json-to", "figures"]);
-        let mut figures: serde_json::Value =
-            serde_json::from_slice(&place.read("figures")).unwrap();
+        dir.done(&judging(&["report", "-q", input, "--json-to", "figures"]));
+        let mut figures: serde_json::Value = serde_json::from_slice(&dir.read("figures")).unwrap();
         // The bytes are those of records, and the time is that of the run.
         figures["lists"]["bytes"].take();
         figures["made_at"].take();

@@ -1,18 +1,16 @@
-//! The comparison of snapshots, against a slow count with the reference, and as printed by `diff`.
+//! The comparison of snapshots: its counts equal a slow count with the reference.
+
+mod command;
 
 use crate::agents::census::{names_in, reach_by_asking};
-use crate::command::{Ran, robosieve};
 use crate::forging::overlapping_groups;
 use robosieve::diff::{Diff, DiffOptions};
 use robosieve::report::Coverage;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::synthetic::{Web, WebOptions};
 use robosieve::{Agent, Compiler, ErrorKind, Profile, Remedy, Snapshot};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tempfile::TempDir;
-
-type Snap = Snapshot;
 
 /// One capture of a site, with its answer.
 type Site<'a> = (&'a str, u16, String);
@@ -22,7 +20,7 @@ fn line((origin, status, body): &Site<'_>) -> String {
         + "\n"
 }
 
-fn compile(sites: &[Site<'_>]) -> Snap {
+fn compile(sites: &[Site<'_>]) -> Snapshot {
     let mut compiler = Compiler::default();
     let lines: String = sites.iter().map(line).collect();
     compiler.add_reader("sites", lines.as_bytes()).unwrap();
@@ -78,7 +76,7 @@ fn webs() -> [Vec<(String, u16, String)>; 2] {
 }
 
 /// The robots.txt of every origin; `None` if fetching failed.
-fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)> {
+fn answers(snapshot: &Snapshot) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)> {
     let answer = |entry: robosieve::snapshot::OriginEntry<'_>| {
         let class = entry.outcome().class;
         let text = match class {
@@ -119,7 +117,7 @@ impl CoverageCache {
 /// origins by name, by `*`, and where either robots.txt names the agent.
 type Counts = [[u64; 3]; 4];
 
-fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
+fn slow_counts(old: &Snapshot, new: &Snapshot, chains: &[Vec<String>]) -> Vec<Counts> {
     let (before, after) = (answers(old), answers(new));
     let mut cache = CoverageCache::default();
     let mut counts = vec![Counts::default(); chains.len()];
@@ -169,7 +167,7 @@ fn counts_of(row: &robosieve::diff::AgentChange) -> Counts {
     })
 }
 
-fn compiled_webs() -> [Snap; 2] {
+fn compiled_webs() -> [Snapshot; 2] {
     webs().map(|sites| {
         let sites: Vec<Site<'_>> = sites
             .iter()
@@ -398,7 +396,7 @@ fn rules_change_if_any_agent_is_affected() {
 
 /// Two sites with the same unions of rule sets: the results for the first are known when the second is
 /// compared. `shared` ends the 601 lines of the large rule set, `own` is the rule of each name.
-fn sites_with_unions(shared: &str, own: &str) -> Snap {
+fn sites_with_unions(shared: &str, own: &str) -> Snapshot {
     let mut large: String = (0..600)
         .map(|number| format!("disallow: /{number}\n"))
         .collect();
@@ -432,146 +430,6 @@ fn profiles_are_not_compared() {
     let err = Diff::of(&old, &new, &DiffOptions::default()).unwrap_err();
     assert!(matches!(err.kind(), ErrorKind::BadDiff(_)), "{err}");
     assert_eq!(err.remedy(), Some(Remedy::CompileWithProfile("rfc9309")));
-}
-
-/// A directory with snapshots `old` and `new`. In `new` two sites start to refuse GPTBot, one
-/// refuses all but Googlebot, and one refuses no agent.
-fn place() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    let site = |origin: &str, body: &str| line(&(origin, 200, body.to_owned()));
-    let old = [
-        site(
-            "https://a.example",
-            "user-agent: *\ndisallow: /admin\ndisallow: /tmp",
-        ),
-        site("https://b.example", "user-agent: *\ndisallow: /admin"),
-        site(
-            "https://c.example",
-            "user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /x",
-        ),
-        site("https://d.example", "user-agent: *\ndisallow: /"),
-        site("https://gone.example", ""),
-    ];
-    let evil = "user-agent: <b>\u{1b}[2J&\ndisallow: /";
-    let new = [
-        site(
-            "https://a.example",
-            "user-agent: *\ndisallow: /admin\nuser-agent: GPTBot\ndisallow: /",
-        ),
-        site(
-            "https://b.example",
-            "user-agent: *\ndisallow: /admin\nuser-agent: GPTBot\nuser-agent: CCBot\ndisallow: /",
-        ),
-        site(
-            "https://c.example",
-            &format!("user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /\n{evil}"),
-        ),
-        site("https://d.example", "user-agent: *\ndisallow:"),
-        site("https://new.example", ""),
-    ];
-    for (name, lines) in [("old", old), ("new", new)] {
-        std::fs::write(dir.path().join("a.jsonl"), lines.concat()).unwrap();
-        assert_eq!(
-            robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", name]).code,
-            Some(0)
-        );
-    }
-    dir
-}
-
-fn diff(dir: &TempDir, args: &[&str]) -> Ran {
-    robosieve(dir.path(), &[&["diff", "old", "new"], args].concat())
-}
-
-#[test]
-fn diff_prints_a_table() {
-    let dir = place();
-    let ran = diff(&dir, &[]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
-    let text = String::from_utf8(ran.stdout).unwrap();
-    let has = |words: &str| {
-        text.lines()
-            .any(|line| line.split_whitespace().eq(words.split(' ')))
-    };
-    for words in [
-        "origins in both 4",
-        "new 1",
-        "gone 1",
-        "rules changed 4",
-        "outcome changed 0",
-        "newly refused newly allowed",
-        "agent wholly by name by * partly wholly by name by * partly",
-        "* 1 0 1 0 1 0 1 0",
-        "GPTBot 3 2 1 0 1 0 1 0",
-        "CCBot 2 1 1 0 1 0 1 0",
-        "GPTBot newly refused, for example",
-        "https://a.example (group *, now group gptbot)",
-        "- disallow: /admin",
-        "- disallow: /tmp",
-        "+ disallow: /",
-    ] {
-        assert!(has(words), "{words}: {text}");
-    }
-    assert!(
-        !text.contains('\u{1b}') && text.contains("<b>\\u{1b}[2j&"),
-        "{text}"
-    );
-    let gpt = text
-        .lines()
-        .position(|line| line.starts_with("GPTBot "))
-        .unwrap();
-    let cc = text
-        .lines()
-        .position(|line| line.starts_with("CCBot "))
-        .unwrap();
-    assert!(gpt < cc);
-    let none = String::from_utf8(diff(&dir, &["--examples", "0", "--top", "1"]).stdout).unwrap();
-    assert!(
-        !none.contains("for example")
-            && !none.contains("CCBot")
-            && none.contains("and 2 more names"),
-        "{none}"
-    );
-}
-
-#[test]
-fn diff_prints_json() {
-    let dir = place();
-    let ran = diff(
-        &dir,
-        &["--json", "-a", "@ai-train,FooBot", "--examples", "1"],
-    );
-    let value: Value = serde_json::from_slice(&ran.stdout).unwrap();
-    assert_eq!(
-        value["old"],
-        json!({"snapshot": "old", "newest_capture": null, "origins": 5})
-    );
-    assert_eq!(
-        value["gone"],
-        json!({"origins": 1, "examples": ["https://gone.example"]})
-    );
-    let of = |name: &str| {
-        value["agents"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|row| row["name"] == name)
-            .unwrap()
-            .clone()
-    };
-    assert_eq!(of("FooBot")["refused"]["origins"], 1);
-    assert_eq!(
-        of("FooBot")["refused"]["examples"][0]["origin"],
-        "https://c.example"
-    );
-    let example = json!({
-        "origin": "https://a.example", "old_group": "*", "new_group": "gptbot",
-        "removed": ["disallow: /admin", "disallow: /tmp"], "removed_more": 0, "added": ["disallow: /"], "added_more": 0,
-    });
-    assert_eq!(
-        of("GPTBot")["refused"],
-        json!({"origins": 3, "by_name": 2, "by_global": 1, "named": 2, "examples": [example]})
-    );
 }
 
 /// Each origin with a robots.txt before and after, and the transition of `a`: its kind, and whether
@@ -722,85 +580,4 @@ fn transitions_are_told_apart_by_name_and_by_star() {
             );
         }
     }
-}
-
-#[test]
-fn diff_draws_svg() {
-    let dir = place();
-    assert_eq!(diff(&dir, &["--svg", "out.svg"]).code, Some(0));
-    let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
-    assert!(
-        svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.ends_with("</svg>\n")
-    );
-    assert!(
-        svg.contains(">GPTBot</text>") && svg.contains("&lt;b&gt;\\u{1b}[2j&amp;</text>"),
-        "{svg}"
-    );
-    // Site text is escaped, and the picture loads no resource.
-    let tags = svg.matches('<').count();
-    let known = [
-        "<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ",
-        "<text ", "</text>",
-    ];
-    assert_eq!(
-        known
-            .iter()
-            .map(|tag| svg.matches(tag).count())
-            .sum::<usize>(),
-        tags,
-        "{svg}"
-    );
-    assert!(!svg.contains("href") && !svg.contains("url("));
-    // GPTBot: two by name, one by `*`; one was refused by `*`.
-    assert!(
-        svg.contains(">2 · 1 · 0</text>") && svg.contains(">0 · 1 · 0</text>"),
-        "{svg}"
-    );
-    for class in ["t", "r0", "r1", "a1"] {
-        assert!(
-            svg.contains(&format!("<rect class=\"{class}\" ")),
-            "{class}: {svg}"
-        );
-    }
-    let ran = diff(&dir, &["--svg", "nowhere/out.svg"]);
-    assert!(
-        ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("nowhere"),
-        "{}",
-        ran.stderr
-    );
-}
-
-#[test]
-fn exit_status_reports_differences_on_request() {
-    let dir = place();
-    assert_eq!(diff(&dir, &["--exit-code"]).code, Some(1));
-    assert_eq!(
-        robosieve(dir.path(), &["diff", "old", "old", "--exit-code"]).code,
-        Some(0)
-    );
-    assert_eq!(
-        robosieve(dir.path(), &["diff", "old", "nowhere"]).code,
-        Some(2)
-    );
-    std::fs::write(
-        dir.path().join("a.jsonl"),
-        line(&("https://a.example", 200, String::new())),
-    )
-    .unwrap();
-    let args = [
-        "compile",
-        "-q",
-        "a.jsonl",
-        "-o",
-        "rfc",
-        "--profile",
-        "rfc9309",
-    ];
-    assert_eq!(robosieve(dir.path(), &args).code, Some(0));
-    let ran = robosieve(dir.path(), &["diff", "old", "rfc"]);
-    assert!(
-        ran.code == Some(2) && ran.stderr.contains("old and rfc: cannot be compared"),
-        "{}",
-        ran.stderr
-    );
 }
