@@ -79,14 +79,14 @@ pub(super) struct Template {
     fields: Vec<TemplateField>,
 }
 
-/// The fields of the last parsed line: their places, with escapes. Most lines are of browsers, and
+/// The fields of the last parsed line: their spans, with escapes. Most lines are of browsers, and
 /// only the User-Agent is read.
 ///
 /// It is filled in place, and kept from line to line. Returning it copied it, which took 70
 /// instructions per line.
 #[derive(Debug, Default)]
 pub(super) struct TextFields {
-    /// The place of each kind. Kinds that the layout does not have keep an empty place.
+    /// The span of each kind. Kinds that the layout does not have keep an empty span.
     spans: [FieldSpan; KINDS],
     times: TimeMemo,
     time: i64,
@@ -94,7 +94,7 @@ pub(super) struct TextFields {
     bytes: u64,
 }
 
-/// The place of a field.
+/// The span of a field in its line.
 #[derive(Clone, Copy, Debug, Default)]
 struct FieldSpan {
     start: usize,

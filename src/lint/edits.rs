@@ -64,7 +64,7 @@ pub fn apply<'f>(body: &[u8], fixes: impl IntoIterator<Item = &'f Fix>) -> Vec<u
 /// Edits of several fixes that do not overlap.
 #[derive(Default)]
 pub(super) struct EditSet<'f> {
-    /// By start and end. Two insertions in one place have no order, so the second is left out.
+    /// By start and end. Two insertions at one offset have no order, so the second is left out.
     edits: BTreeMap<(usize, usize), &'f Edit>,
 }
 
@@ -159,15 +159,15 @@ impl LineFix {
     }
 }
 
-/// The places of the lines of a file that can be edited, by number.
+/// The spans of the lines of a file that can be edited, by number.
 pub(super) struct LineStarts<'b> {
     body: &'b [u8],
     /// Line 1 is the first. `None`: the line is not edited, because parsers do not read it whole.
-    lines: Vec<Option<LinePlace>>,
+    lines: Vec<Option<LineSpan>>,
 }
 
 /// The parts of a line, as offsets in the file.
-struct LinePlace {
+struct LineSpan {
     start: usize,
     text: Range<usize>,
     /// The start of the comment, if there is one.
@@ -194,7 +194,7 @@ impl<'b> LineStarts<'b> {
                 let text = trim(content);
                 let is_blank = |byte: &&u8| is_white_space((**byte).into());
                 let lead = content.iter().take_while(is_blank).count();
-                LinePlace {
+                LineSpan {
                     start,
                     text: start + lead..start + lead + text.len(),
                     comment: comment.map(|at| start + at),
@@ -215,21 +215,21 @@ impl<'b> LineStarts<'b> {
                     text: by.clone(),
                 },
                 LineEdit::Remove { line } => Edit {
-                    range: self.removal_of(self.place(*line)?),
+                    range: self.removal_of(self.span(*line)?),
                     text: String::new(),
                 },
                 LineEdit::Text { line, range, by } => {
-                    let start = self.place(*line)?.text.start;
+                    let start = self.span(*line)?.text.start;
                     Edit {
                         range: start + range.start..start + range.end,
                         text: by.clone(),
                     }
                 }
                 LineEdit::Value { line, len, by } => {
-                    let place = self.place(*line)?;
+                    let span = self.span(*line)?;
                     Edit {
-                        range: place.text.end - len..place.text.end,
-                        text: by.replace('\n', self.line_end(place)),
+                        range: span.text.end - len..span.text.end,
+                        text: by.replace('\n', self.line_end(span)),
                     }
                 }
             });
@@ -239,20 +239,20 @@ impl<'b> LineStarts<'b> {
         (!edits.is_empty()).then_some(Fix { is_safe, edits })
     }
 
-    fn place(&self, line: u32) -> Option<&LinePlace> {
+    fn span(&self, line: u32) -> Option<&LineSpan> {
         self.lines.get((line as usize).checked_sub(1)?)?.as_ref()
     }
 
     /// The bytes that a removal deletes: the line with its end, or the text in front of a comment.
-    fn removal_of(&self, place: &LinePlace) -> Range<usize> {
-        match place.comment {
-            Some(comment) => place.text.start..comment,
-            None => place.start..place.end + self.line_end_len(place),
+    fn removal_of(&self, span: &LineSpan) -> Range<usize> {
+        match span.comment {
+            Some(comment) => span.text.start..comment,
+            None => span.start..span.end + self.line_end_len(span),
         }
     }
 
-    fn line_end_len(&self, place: &LinePlace) -> usize {
-        match self.body.get(place.end..) {
+    fn line_end_len(&self, span: &LineSpan) -> usize {
+        match self.body.get(span.end..) {
             Some([b'\r', b'\n', ..]) => 2,
             Some([_, ..]) => 1,
             _ => 0,
@@ -260,13 +260,13 @@ impl<'b> LineStarts<'b> {
     }
 
     /// The end of a line; of the last one, that of the first.
-    fn line_end(&self, place: &LinePlace) -> &'static str {
+    fn line_end(&self, span: &LineSpan) -> &'static str {
         let first = self.lines.first().and_then(Option::as_ref);
-        let place = match self.line_end_len(place) {
-            0 => first.unwrap_or(place),
-            _ => place,
+        let span = match self.line_end_len(span) {
+            0 => first.unwrap_or(span),
+            _ => span,
         };
-        match self.body.get(place.end..) {
+        match self.body.get(span.end..) {
             Some([b'\r', b'\n', ..]) => "\r\n",
             Some([b'\r', ..]) => "\r",
             _ => "\n",

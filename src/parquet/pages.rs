@@ -30,7 +30,7 @@ pub(super) struct CheckedPages {
     /// The bytes of the largest page after decompression.
     pub largest: usize,
     max_levels: [i16; 2],
-    place: String,
+    location: String,
 }
 
 impl CheckedPages {
@@ -42,13 +42,13 @@ impl CheckedPages {
     pub(super) fn open(input: &ParquetInput, row_group: usize, column: usize) -> Result<Self> {
         let chunk = input.meta.row_group(row_group).column(column);
         let rows = input.meta.row_group(row_group).num_rows() as usize;
-        let place = format!(
+        let location = format!(
             "column {:?} of row group {row_group}",
             chunk.column_path().string()
         );
         let headers = HeaderFile {
             file: input.chunks.clone(),
-            place: place.clone(),
+            location: location.clone(),
             largest: Arc::default(),
         };
         let largest = Arc::clone(&headers.largest);
@@ -63,7 +63,7 @@ impl CheckedPages {
             pages: pages.map_err(table_error)?,
             largest: largest.load(Ordering::Relaxed),
             max_levels: [descr.max_rep_level(), descr.max_def_level()],
-            place,
+            location,
         })
     }
 }
@@ -80,7 +80,7 @@ impl PageReader for CheckedPages {
     fn get_next_page(&mut self) -> parquet::errors::Result<Option<Page>> {
         let page = self.pages.get_next_page()?;
         if let Some(page) = &page {
-            check_counts(page, self.max_levels).map_err(|what| refused(&self.place, what))?;
+            check_counts(page, self.max_levels).map_err(|what| refused(&self.location, what))?;
         }
         Ok(page)
     }
@@ -98,7 +98,7 @@ impl PageReader for CheckedPages {
 struct HeaderFile {
     file: ParquetFile,
     /// The column and the row group.
-    place: String,
+    location: String,
     largest: Arc<AtomicUsize>,
 }
 
@@ -113,7 +113,7 @@ impl ChunkReader for HeaderFile {
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
         let size = checked_size(self.file.get_read(start)?)
-            .map_err(|what| refused(&self.place, format!("the page at byte {start} {what}")))?;
+            .map_err(|what| refused(&self.location, format!("the page at byte {start} {what}")))?;
         self.largest.fetch_max(size, Ordering::Relaxed);
         self.file.get_read(start)
     }
@@ -123,8 +123,8 @@ impl ChunkReader for HeaderFile {
     }
 }
 
-fn refused(place: &str, what: impl std::fmt::Display) -> ParquetError {
-    let err = Error::from(ErrorKind::BadTable(format!("{place}: {what}")));
+fn refused(location: &str, what: impl std::fmt::Display) -> ParquetError {
+    let err = Error::from(ErrorKind::BadTable(format!("{location}: {what}")));
     ParquetError::External(Box::new(io::Error::other(err)))
 }
 
