@@ -141,13 +141,16 @@ fn documents_are_of_the_newest_record() {
     }
 }
 
+/// The part of a text between two others.
+fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
+    let (_, rest) = text.split_once(start).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
 #[test]
 fn the_documentation_lists_the_packages_of_debian() {
-    let (program, documentation) = (read("harness/contestants.py"), read("README.md"));
-    let between = |text: &str, start: &str, end: &str| {
-        let (_, rest) = text.split_once(start).unwrap();
-        rest.split_once(end).unwrap().0.to_owned()
-    };
+    let program = read("harness/contestants.py");
+    let documentation = read("README.md");
     // A line of the program: `    "Go": "golang-go",`.
     let listed = between(&program, "\nDEBIAN = {\n", "\n}\n");
     let needed: BTreeSet<&str> = listed

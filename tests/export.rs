@@ -1,6 +1,5 @@
 //! `export`: the snapshot as a table, in all formats.
 
-use crate::command::checkout;
 use crate::determinism::robots;
 use crate::test_dir::TestDir;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -23,10 +22,7 @@ fn snapshot_dir(captures: &[Value]) -> TestDir {
 /// A directory with the snapshot of `datasets/small`.
 fn small_dir() -> TestDir {
     let dir = TestDir::new();
-    let small = checkout().join("datasets/small");
-    let [warc, jsonl] =
-        ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
-    dir.done(&["compile", "-q", "-o", "s.rsieve", &warc, &jsonl]);
+    dir.compile_small("s.rsieve");
     dir
 }
 
@@ -162,7 +158,7 @@ fn domains_are_those_of_reports() {
         .filter_map(|row| row["domain"].as_str())
         .collect();
     dir.stdout_of("report -q -s s.rsieve -a GPTBot --by domain --json r.json");
-    let report: Value = serde_json::from_slice(&fs::read(dir.path("r.json")).unwrap()).unwrap();
+    let report: Value = serde_json::from_slice(&dir.read("r.json")).unwrap();
     assert_eq!(report["units"], distinct.len());
 }
 
@@ -287,7 +283,7 @@ fn names_of_columns_have_two_spellings() {
         if extension == "parquet" {
             return parquet_names(&dir.path(&name));
         }
-        let text = fs::read_to_string(dir.path(&name)).unwrap();
+        let text = dir.read_text(&name);
         let first = text.lines().next().unwrap();
         let split = |separator: char| first.split(separator).map(str::to_owned).collect();
         match extension {
@@ -699,7 +695,7 @@ fn assert_formats_agree(dir: &TestDir, args: &str) {
     for name in ["t.tsv.zst", "t.csv", "t.parquet", "t.jsonl.gz"] {
         dir.stdout_of(&format!("export -q -s s.rsieve {args} -o {name}"));
     }
-    let tsv = decompressed(&fs::read(dir.path("t.tsv.zst")).unwrap());
+    let tsv = decompressed(&dir.read("t.tsv.zst"));
     let mut lines = tsv.lines();
     let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
     assert!(rows.iter().all(|row| row.len() == names.len()));
@@ -712,7 +708,7 @@ fn assert_formats_agree(dir: &TestDir, args: &str) {
         .collect();
     assert_eq!(found, expected, "TSV of {args:?}");
 
-    let csv = fs::read_to_string(dir.path("t.csv")).unwrap();
+    let csv = dir.read_text("t.csv");
     let mut lines = csv.lines();
     assert_eq!(csv_fields(lines.next().unwrap()), names);
     let found: Vec<Vec<String>> = lines.map(csv_fields).collect();
@@ -822,7 +818,7 @@ fn bytes_do_not_depend_on_threads() {
             dir.stdout_of(&format!(
                 "export -q -j {threads} -s s.rsieve {args} -o {name}"
             ));
-            fs::read(dir.path(&name)).unwrap()
+            dir.read(&name)
         });
         assert!(written[0].len() > 10_000);
         assert!(

@@ -93,8 +93,7 @@ fn hostile_dir() -> TestDir {
 #[test]
 fn no_verb_prints_hostile_text() {
     let dir = hostile_dir();
-    let [s, list] = hostile_names();
-    let (s, list) = (s.as_str(), list.as_str());
+    let [s, list] = &hostile_names();
     let url = format!("https://e.example/x{EVIL}\n\t");
     let agent = format!("Evil{}Crawler", EVIL.replace(['\u{7f}', '\t'], ""));
     let (who, odd) = (["-a", agent.as_str()], format!("no{EVIL}"));

@@ -260,7 +260,7 @@ fn annotate_adds_verdicts_and_copies_the_rest() {
             dir.done_line(&format!(
                 "annotate -s s -a one,two in.parquet -o out.parquet --column {column}{two}"
             ));
-            let new = Bytes::from(fs::read(dir.path("out.parquet")).unwrap());
+            let new = Bytes::from(dir.read("out.parquet"));
             assert_copied(kind, (&old, &new));
             let entries = dir
                 .open_parquet("out.parquet")
@@ -327,8 +327,7 @@ fn added_columns_follow_the_verdicts() {
                 "annotate -q -s s -a one,two --add crawl_delay,reason,origin {options} \
                  in.parquet -o out.parquet"
             ));
-            let [old, new] = ["in.parquet", "out.parquet"]
-                .map(|name| Bytes::from(fs::read(dir.path(name)).unwrap()));
+            let [old, new] = ["in.parquet", "out.parquet"].map(|name| Bytes::from(dir.read(name)));
             assert_copied(kind, (&old, &new));
             for (number, row) in dir.parquet_rows("out.parquet").iter().enumerate() {
                 let end = added(url(number)).replace(", ", &format!(", {prefix}"));
@@ -384,13 +383,7 @@ fn filter_writes_each_row_to_one_output_in_order() {
         }
         // If one output gets all rows of a row group, the group is copied.
         dir.done_line("filter -s s -a one --unknown allow --keep allowed A -o again");
-        assert_copied(
-            kind,
-            (
-                &fs::read(dir.path("A")).unwrap().into(),
-                &fs::read(dir.path("again")).unwrap().into(),
-            ),
-        );
+        assert_copied(kind, (&dir.read("A").into(), &dir.read("again").into()));
     }
 }
 
@@ -464,10 +457,7 @@ fn files_and_lists_share_an_output_directory() {
     let run = "annotate -s s -a one --out-dir out a.parquet b.parquet c.txt";
     let ran = dir.done_line(run);
     assert!(ran.stderr.contains("lines 181  allowed "), "{}", ran.stderr);
-    assert_eq!(
-        fs::read(dir.path("out/a.parquet")).unwrap(),
-        fs::read(dir.path("alone")).unwrap()
-    );
+    assert_eq!(dir.read("out/a.parquet"), dir.read("alone"));
     let again = dir.done_line(&format!("{run} --resume"));
     assert!(
         again.stderr.contains("3 of 3 files are complete"),
@@ -549,7 +539,7 @@ fn columns_without_urls_are_refused() {
                 "{}",
                 ran.stderr
             );
-            let is_kept = std::fs::read(dir.path("out.parquet")).unwrap() == b"from before";
+            let is_kept = dir.read("out.parquet") == b"from before";
             assert_eq!(
                 (is_kept, file_names(dir.root())),
                 (is_error, names.clone()),

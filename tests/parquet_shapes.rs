@@ -117,7 +117,7 @@ fn empty_row_groups_are_valid() {
             "message m { required binary url (STRING); required int64 n; }",
             groups,
         );
-        fs::write(dir.path("in.parquet"), table).unwrap();
+        dir.write("in.parquet", table);
         let rows: usize = groups.iter().sum();
         for args in [
             "annotate -s s -a one in.parquet -o A",
@@ -169,7 +169,7 @@ fn column_names_ignore_case_if_unambiguous() {
     ] {
         let schema =
             format!("message m {{ required binary {first} (STRING); required int64 {second}; }}");
-        fs::write(dir.path("in.parquet"), as_by_pyarrow(&schema, &[2])).unwrap();
+        dir.write("in.parquet", as_by_pyarrow(&schema, &[2]));
         let ran = dir.run_line(&format!("annotate -s s -a one {args} in.parquet -o out"));
         match expected {
             Some(error) => assert!(

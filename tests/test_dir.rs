@@ -2,7 +2,7 @@
 //!
 //! Other modules add functions for what only they read or run.
 
-use crate::command::{Ran, robosieve};
+use crate::command::{Ran, checkout, robosieve};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,24 +39,32 @@ impl TestDir {
         String::from_utf8(self.read(name)).unwrap()
     }
 
-    /// All files of all directories, with their bytes. Anything else, such as a device, has none:
-    /// reading it might not end.
-    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut files = BTreeMap::new();
+    /// All files and directories below the root, with their bytes. Directories have none, nor does
+    /// anything else, such as a device: reading it might not end.
+    pub(crate) fn entries(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut entries = BTreeMap::new();
         let mut dirs = vec![self.root().to_owned()];
         while let Some(dir) = dirs.pop() {
             for entry in fs::read_dir(dir).unwrap() {
                 let path = entry.unwrap().path();
-                if path.is_dir() && !path.is_symlink() {
-                    dirs.push(path);
-                } else if path.is_file() {
-                    files.insert(path.clone(), fs::read(&path).unwrap());
-                } else {
-                    files.insert(path, Vec::new());
+                let mut bytes = Vec::new();
+                if path.is_file() {
+                    bytes = fs::read(&path).unwrap();
+                } else if path.is_dir() && !path.is_symlink() {
+                    dirs.push(path.clone());
                 }
+                entries.insert(path, bytes);
             }
         }
-        files
+        entries
+    }
+
+    /// Compiles `datasets/small` into the snapshot `name`.
+    pub(crate) fn compile_small(&self, name: &str) {
+        let small = checkout().join("datasets/small");
+        let [warc, jsonl] =
+            ["robots.warc", "more.jsonl"].map(|file| small.join(file).display().to_string());
+        self.done(&["compile", "-q", "-o", name, &warc, &jsonl]);
     }
 
     /// Runs a command.
@@ -89,7 +97,7 @@ impl TestDir {
     }
 
     /// Asserts that a command fails: exit code 2, a message with all of `expected`, and no changed,
-    /// new or removed file. Returns the message.
+    /// new or removed file or directory. Returns the message.
     pub(crate) fn fails(&self, args: &[&str], expected: &[&str]) -> String {
         self.assert_failure(&args.join(" "), expected, || self.run(args))
     }
@@ -101,7 +109,7 @@ impl TestDir {
         expected: &[&str],
         run: impl FnOnce() -> Ran,
     ) -> String {
-        let before = self.files();
+        let before = self.entries();
         let ran = run();
         assert_eq!(ran.code, Some(2), "{command}: {}", ran.stderr);
         for part in expected {
@@ -116,7 +124,7 @@ impl TestDir {
             "{command}: {}",
             ran.stderr
         );
-        let after = self.files();
+        let after = self.entries();
         let changed: Vec<_> = before
             .keys()
             .chain(after.keys())

@@ -161,7 +161,7 @@ fn warc_files_are_recognised_in_every_compression() {
             "new",
         ];
         dir.done(&args);
-        let report = String::from_utf8(fs::read(dir.path("new")).unwrap()).unwrap();
+        let report = dir.read_text("new");
         assert!(report.contains("\"lines\": 3,"), "{name}: {report}");
     }
 }
@@ -195,10 +195,7 @@ fn foreign_files_fail_alone() {
     ] {
         assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
-    assert_eq!(
-        fs::read(dir.path("out/list.txt")).unwrap(),
-        b"https://a.example/\n"
-    );
+    assert_eq!(dir.read("out/list.txt"), b"https://a.example/\n");
     assert!(!dir.path("out/x.arc.gz").exists() && !dir.path("out/none.txt").exists());
 }
 
@@ -453,7 +450,7 @@ fn directories_of_robots_files_name_skipped_files() {
         (dir.letters("new").as_str(), dir.stat("skipped_files")),
         ("AAU", 7)
     );
-    let hosts = robosieve(dir.root(), &["inspect", "new", "--json"]);
+    let hosts = dir.run(&["inspect", "new", "--json"]);
     assert!(
         String::from_utf8(hosts.stdout)
             .unwrap()

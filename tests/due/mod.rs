@@ -19,11 +19,12 @@ use std::io::Write as _;
 /// A directory with the snapshot `s` and the list `urls.txt` of `datasets/small`.
 fn snapshot_dir() -> TestDir {
     let dir = TestDir::new();
-    let small = checkout().join("datasets/small");
-    let [warc, jsonl] =
-        ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
-    dir.done(&["compile", "-q", "-o", "s", &warc, &jsonl]);
-    fs::copy(small.join("urls.txt"), dir.path("urls.txt")).unwrap();
+    dir.compile_small("s");
+    fs::copy(
+        checkout().join("datasets/small/urls.txt"),
+        dir.path("urls.txt"),
+    )
+    .unwrap();
     dir
 }
 
@@ -131,7 +132,7 @@ fn urls_are_in_the_order_of_origins_for_any_number_of_threads() {
 #[test]
 fn every_format_of_lists_is_read() {
     let dir = snapshot_dir();
-    let text = fs::read_to_string(dir.path("urls.txt")).unwrap();
+    let text = dir.read_text("urls.txt");
     let expected = dir.due("urls.txt");
     assert_eq!(expected.len(), 28);
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());

@@ -14,6 +14,7 @@ const LISTS: [&str; 7] = [
     "c[1].txt",
 ];
 
+/// A directory with the lists of [`LISTS`], a list of lists, and an empty folder.
 fn lists_dir() -> TestDir {
     let dir = snapshot_dir();
     LISTS.iter().for_each(|name| dir.write_list(name));

@@ -24,6 +24,7 @@ const ARGS: [&str; 9] = [
     "in",
 ];
 
+/// A directory with [`FILES`] compressed lists.
 fn compressed_dir() -> TestDir {
     let dir = snapshot_dir();
     // Compressing the outputs makes the run longer.

@@ -223,6 +223,7 @@ const CASES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// A directory with other names of inputs and outputs: links, and folders that options read.
 #[cfg(unix)]
 fn links_dir() -> TestDir {
     use std::os::unix::fs::symlink;

@@ -4,7 +4,7 @@ use super::snapshot_dir;
 use crate::test_dir::TestDir;
 use std::path::Path;
 
-/// A tree of Parquet files, as query engines write it, and one of lists.
+/// A directory with a tree of Parquet files, as query engines write it, and one of lists.
 fn partitions_dir() -> TestDir {
     let dir = snapshot_dir();
     for day in [
@@ -28,10 +28,9 @@ fn partitions_dir() -> TestDir {
 
 /// The files below `folder`, sorted.
 fn files_below(dir: &TestDir, folder: &str) -> Vec<String> {
-    let (files, folder) = (dir.files(), dir.path(folder));
-    let below = files
-        .keys()
-        .filter_map(|path| path.strip_prefix(&folder).ok());
+    let (entries, folder) = (dir.entries(), dir.path(folder));
+    let files = entries.keys().filter(|path| path.is_file());
+    let below = files.filter_map(|path| path.strip_prefix(&folder).ok());
     below
         .map(|path| path.display().to_string())
         .filter(|name| !name.starts_with(".robosieve"))

@@ -151,7 +151,7 @@ fn symbolic_links_are_kept() {
                 .all(|link| dir.path(link).is_symlink()),
             "{link}"
         );
-        assert_eq!(fs::read_to_string(dir.path(real)).unwrap(), KEPT);
+        assert_eq!(dir.read_text(real), KEPT);
         fs::remove_file(dir.path(real)).unwrap();
     }
     assert_eq!(dir.read_text("u.txt"), LIST);

@@ -48,7 +48,7 @@ fn reports_count_records_as_a_list_of_their_urls() {
         "-o",
         "all.jsonl",
     ]));
-    let lines = String::from_utf8(dir.read("all.jsonl")).unwrap();
+    let lines = dir.read_text("all.jsonl");
     let urls: String = lines
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
