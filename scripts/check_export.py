@@ -228,16 +228,18 @@ def check_rules(files):
 
 
 def unescape(field):
+    if "\\" not in field:
+        return field
     replace = lambda m: ESCAPES.get(m[1]) or chr(int(m[2], 16))
     return re.sub(r"\\(?:([tnr\\])|u\{([0-9a-f]+)\})", replace, field)
 
 
 def text_of(value):
+    if isinstance(value, str):
+        return value
     if value is None:
         return ""
-    if isinstance(value, dict):
-        return json.loads(json.dumps(value))
-    return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def same(column, text, value):
@@ -261,8 +263,12 @@ def check_formats(folder, options):
     for name, (header, *lines) in tables.items():
         compare(f"rows of {name}", title, len(lines), len(rows))
         for row, line in zip(rows, lines):
-            cells = [unescape(cell.removeprefix("'") if name in ("CSV", "TSV") else cell) for cell in line]
-            compare(f"row of {name}", row, [column for column, cell in zip(header, cells) if not same(column, cell, row[column])], [])
+            cells = [unescape(cell.removeprefix("'")) for cell in line]
+            # Nearly all rows have the very texts that are expected.
+            if cells == [text_of(row[column]) for column in header]:
+                found[f"row of {name}"] += 1
+            else:
+                compare(f"row of {name}", row, [column for column, cell in zip(header, cells) if not same(column, cell, row[column])], [])
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -274,14 +280,17 @@ def check_formats(folder, options):
     columns = list(rows[0]) if rows else table.column_names
     compare("names in Parquet", title, table.column_names, [identifier(name) for name in columns])
     for column, name in zip(table.column_names, columns):
-        kind = str(table[column].type)
-        for row, value in zip(rows, table[column].to_pylist()):
-            expected = row[name]
-            if kind.startswith("timestamp") and value is not None:
-                value = value.strftime("%Y-%m-%dT%H:%M:%SZ")
-            if isinstance(expected, dict):
+        kind, values = str(table[column].type), table[column].to_pylist()
+        if kind.startswith("timestamp"):
+            values = [value and value.strftime("%Y-%m-%dT%H:%M:%SZ") for value in values]
+        expected = [row[name] for row in rows]
+        if values == expected:
+            found[f"Parquet {kind}"] += len(rows)
+            continue
+        for row, value in zip(rows, values):
+            if isinstance(row[name], dict):
                 value = json.loads(value)
-            compare(f"Parquet {kind}", row["origin"], value, expected)
+            compare(f"Parquet {kind}", row["origin"], value, row[name])
 
 
 def main():

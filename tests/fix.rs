@@ -102,46 +102,69 @@ fn urls_of(body: &[u8]) -> BTreeSet<Vec<u8>> {
     urls
 }
 
-/// All names in a file, and others.
-fn agents_of(body: &[u8], others: &[&str]) -> Vec<Agent> {
+/// The names in a file.
+fn names_of(body: &[u8]) -> BTreeSet<String> {
     let robots = RobotsRef::parse(body, Profile::Google);
     let lines = robots.groups().iter().flat_map(|group| group.agents());
-    let values = lines.filter_map(|line| {
-        let text = String::from_utf8_lossy(line.text()).into_owned();
-        Some(text.split_once([':', ' '])?.1.trim().to_owned())
-    });
-    let named: BTreeSet<String> = values
-        .chain(others.iter().map(|name| (*name).to_owned()))
-        .collect();
-    named.iter().filter_map(|name| name.parse().ok()).collect()
+    lines
+        .filter_map(|line| {
+            let text = String::from_utf8_lossy(line.text()).into_owned();
+            Some(text.split_once([':', ' '])?.1.trim().to_owned())
+        })
+        .collect()
 }
 
-/// The first URL whose verdict differs between two texts, by the reference.
-fn difference(
-    before: &[u8],
-    after: &[u8],
-    others: &[&str],
-    urls: &BTreeSet<Vec<u8>>,
-) -> Option<String> {
-    let agents: Vec<Agent> = [before, after]
-        .iter()
-        .flat_map(|body| agents_of(body, others))
-        .collect();
-    for agent in &agents {
-        for how in [AgentMatch::Extended, AgentMatch::Google] {
-            for profile in [Profile::Google, Profile::Rfc9309] {
-                for url in urls {
-                    let [old, new] = [before, after]
-                        .map(|body| reference::judge(body, agent, how, profile, url).allowed);
-                    if old != new {
-                        let url = String::from_utf8_lossy(url);
-                        return Some(format!("{agent} {how:?} {profile:?} {url}: {old} → {new}"));
-                    }
-                }
-            }
+/// What the reference is asked about each text: all agents, ways to match them, profiles and URLs.
+struct Questions {
+    agents: Vec<Agent>,
+    urls: BTreeSet<Vec<u8>>,
+}
+
+impl Questions {
+    /// The names and the rules of some texts, and other names.
+    fn about(bodies: [&[u8]; 2], others: &[&str]) -> Self {
+        let mut names: BTreeSet<String> = others.iter().map(|name| (*name).to_owned()).collect();
+        names.extend(bodies.iter().flat_map(|body| names_of(body)));
+        Questions {
+            agents: names.iter().filter_map(|name| name.parse().ok()).collect(),
+            urls: bodies.iter().flat_map(|body| urls_of(body)).collect(),
         }
     }
-    None
+
+    fn each(&self) -> impl Iterator<Item = (&Agent, AgentMatch, Profile, &[u8])> {
+        let agents = self.agents.iter();
+        agents.flat_map(move |agent| {
+            [AgentMatch::Extended, AgentMatch::Google]
+                .into_iter()
+                .flat_map(move |how| {
+                    [Profile::Google, Profile::Rfc9309]
+                        .into_iter()
+                        .flat_map(move |profile| {
+                            let urls = self.urls.iter();
+                            urls.map(move |url| (agent, how, profile, url.as_slice()))
+                        })
+                })
+        })
+    }
+
+    /// Whether a text allows each URL.
+    fn verdicts(&self, body: &[u8]) -> Vec<bool> {
+        self.each()
+            .map(|(agent, how, profile, url)| {
+                reference::judge(body, agent, how, profile, url).allowed
+            })
+            .collect()
+    }
+
+    /// The first question that a text answers in another way than `expected`.
+    fn difference(&self, expected: &[bool], body: &[u8]) -> Option<String> {
+        let verdicts = self.verdicts(body);
+        let at = (0..verdicts.len()).find(|&at| verdicts[at] != expected[at])?;
+        let (agent, how, profile, url) = self.each().nth(at)?;
+        let url = String::from_utf8_lossy(url);
+        let (old, new) = (expected[at], verdicts[at]);
+        Some(format!("{agent} {how:?} {profile:?} {url}: {old} → {new}"))
+    }
 }
 
 /// Asserts what `fix` promises for any file.
@@ -149,9 +172,9 @@ fn assert_fixed(body: &[u8], others: &[&str]) -> usize {
     let shown = String::from_utf8_lossy(body);
     let fixed = fix(body, &FixOptions::new());
     let after = String::from_utf8_lossy(&fixed.body);
-    let mut urls = urls_of(body);
-    urls.extend(urls_of(&fixed.body));
-    if let Some(changed) = difference(body, &fixed.body, others, &urls) {
+    let questions = Questions::about([body, &fixed.body], others);
+    let verdicts = questions.verdicts(body);
+    if let Some(changed) = questions.difference(&verdicts, &fixed.body) {
         panic!("{changed}\n{shown}\n--\n{after}");
     }
     assert_eq!(
@@ -171,7 +194,7 @@ fn assert_fixed(body: &[u8], others: &[&str]) -> usize {
     for finding in lint(body) {
         if let Some(fix) = finding.fix().filter(|fix| fix.is_safe) {
             let alone = apply(body, [fix]);
-            if let Some(changed) = difference(body, &alone, others, &urls) {
+            if let Some(changed) = questions.difference(&verdicts, &alone) {
                 panic!(
                     "{}: {changed}\n{shown}\n--\n{}",
                     finding.code,
