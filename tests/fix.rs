@@ -114,57 +114,50 @@ fn names_of(body: &[u8]) -> BTreeSet<String> {
         .collect()
 }
 
-/// What the reference is asked about each text: all agents, ways to match them, profiles and URLs.
-struct Questions {
-    agents: Vec<Agent>,
-    urls: BTreeSet<Vec<u8>>,
+/// What the reference is asked about each text.
+struct Question<'a> {
+    agent: &'a Agent,
+    how: AgentMatch,
+    profile: Profile,
+    url: &'a [u8],
 }
 
-impl Questions {
-    /// The names and the rules of some texts, and other names.
-    fn about(bodies: [&[u8]; 2], others: &[&str]) -> Self {
-        let mut names: BTreeSet<String> = others.iter().map(|name| (*name).to_owned()).collect();
-        names.extend(bodies.iter().flat_map(|body| names_of(body)));
-        Questions {
-            agents: names.iter().filter_map(|name| name.parse().ok()).collect(),
-            urls: bodies.iter().flat_map(|body| urls_of(body)).collect(),
+/// All agents and URLs, in both ways to match agents and both profiles.
+fn questions_of<'a>(agents: &'a [Agent], urls: &'a BTreeSet<Vec<u8>>) -> Vec<Question<'a>> {
+    let mut questions = Vec::new();
+    for agent in agents {
+        for how in [AgentMatch::Extended, AgentMatch::Google] {
+            for profile in [Profile::Google, Profile::Rfc9309] {
+                questions.extend(urls.iter().map(|url| Question {
+                    agent,
+                    how,
+                    profile,
+                    url,
+                }));
+            }
         }
     }
+    questions
+}
 
-    fn each(&self) -> impl Iterator<Item = (&Agent, AgentMatch, Profile, &[u8])> {
-        let agents = self.agents.iter();
-        agents.flat_map(move |agent| {
-            [AgentMatch::Extended, AgentMatch::Google]
-                .into_iter()
-                .flat_map(move |how| {
-                    [Profile::Google, Profile::Rfc9309]
-                        .into_iter()
-                        .flat_map(move |profile| {
-                            let urls = self.urls.iter();
-                            urls.map(move |url| (agent, how, profile, url.as_slice()))
-                        })
-                })
-        })
+impl Question<'_> {
+    /// Whether a text allows the URL, by the reference.
+    fn is_allowed(&self, body: &[u8]) -> bool {
+        reference::judge(body, self.agent, self.how, self.profile, self.url).allowed
     }
+}
 
-    /// Whether a text allows each URL.
-    fn verdicts(&self, body: &[u8]) -> Vec<bool> {
-        self.each()
-            .map(|(agent, how, profile, url)| {
-                reference::judge(body, agent, how, profile, url).allowed
-            })
-            .collect()
-    }
-
-    /// The first question that a text answers in another way than `expected`.
-    fn difference(&self, expected: &[bool], body: &[u8]) -> Option<String> {
-        let verdicts = self.verdicts(body);
-        let at = (0..verdicts.len()).find(|&at| verdicts[at] != expected[at])?;
-        let (agent, how, profile, url) = self.each().nth(at)?;
-        let url = String::from_utf8_lossy(url);
-        let (old, new) = (expected[at], verdicts[at]);
-        Some(format!("{agent} {how:?} {profile:?} {url}: {old} → {new}"))
-    }
+/// The first question that a text answers in another way than `expected`.
+fn difference(questions: &[Question<'_>], expected: &[bool], body: &[u8]) -> Option<String> {
+    let (question, before) = questions
+        .iter()
+        .zip(expected)
+        .find(|(question, before)| question.is_allowed(body) != **before)?;
+    let url = String::from_utf8_lossy(question.url);
+    Some(format!(
+        "{} {:?} {:?} {url}: {before} → {}",
+        question.agent, question.how, question.profile, !before
+    ))
 }
 
 /// Asserts what `fix` promises for any file.
@@ -172,9 +165,27 @@ fn assert_fixed(body: &[u8], others: &[&str]) -> usize {
     let shown = String::from_utf8_lossy(body);
     let fixed = fix(body, &FixOptions::new());
     let after = String::from_utf8_lossy(&fixed.body);
-    let questions = Questions::about([body, &fixed.body], others);
-    let verdicts = questions.verdicts(body);
-    if let Some(changed) = questions.difference(&verdicts, &fixed.body) {
+    // Each safe fix alone, as an editor applies it.
+    let mut alone = Vec::new();
+    for finding in lint(body) {
+        if let Some(fix) = finding.fix().filter(|fix| fix.is_safe) {
+            alone.push((finding.code, apply(body, [fix])));
+        }
+    }
+    let mut urls = urls_of(body);
+    urls.extend(urls_of(&fixed.body));
+    let mut names: BTreeSet<String> = others.iter().map(|name| (*name).to_owned()).collect();
+    names.extend(names_of(body));
+    names.extend(names_of(&fixed.body));
+    names.extend(alone.iter().flat_map(|(_, body)| names_of(body)));
+    let agents: Vec<Agent> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    let questions = questions_of(&agents, &urls);
+    let verdicts: Vec<bool> = questions
+        .iter()
+        .map(|question| question.is_allowed(body))
+        .collect();
+
+    if let Some(changed) = difference(&questions, &verdicts, &fixed.body) {
         panic!("{changed}\n{shown}\n--\n{after}");
     }
     assert_eq!(
@@ -190,17 +201,9 @@ fn assert_fixed(body: &[u8], others: &[&str]) -> usize {
     assert!(fixed.verdict_changes.is_empty() && fixed.field_changes.is_empty());
     assert_eq!(fixed.mended.is_empty(), fixed.body == body);
 
-    // Each fix alone, as an editor applies it, changes no verdict either.
-    for finding in lint(body) {
-        if let Some(fix) = finding.fix().filter(|fix| fix.is_safe) {
-            let alone = apply(body, [fix]);
-            if let Some(changed) = questions.difference(&verdicts, &alone) {
-                panic!(
-                    "{}: {changed}\n{shown}\n--\n{}",
-                    finding.code,
-                    alone.escape_ascii()
-                );
-            }
+    for (code, alone) in &alone {
+        if let Some(changed) = difference(&questions, &verdicts, alone) {
+            panic!("{code}: {changed}\n{shown}\n--\n{}", alone.escape_ascii());
         }
     }
 
