@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import tempfile
@@ -23,16 +24,18 @@ def run(real):
         return None
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
-        inputs = data.longer(data.find(real, place), place) if real else data.make(place, LINES)
-        return measure(record.robosieve(), inputs, place)
+        lists = data.find(real, place) if real else data.make(place, LINES)
+        return measure(record.robosieve(), lists, data.longer(lists, place) if real else lists, place)
 
 
-def measure(robosieve, inputs, place):
+def measure(robosieve, once, inputs, place):
+    """`inputs` may have the lists of `once` several times."""
     snapshot, stats = place / "snapshot", place / "stats.json"
     compile_ = [robosieve, "compile", "-q", "-o", snapshot, inputs.archive]
     subprocess.run([*compile_, "--stats-json", stats], check=True)
     table = alternate(pairs(robosieve, compile_, snapshot, inputs))
-    return f"{table}\n{size(json.loads(stats.read_text()))}\n{sizes(inputs)}"
+    parts = [table, floors(robosieve, snapshot, once), size(json.loads(stats.read_text())), sizes(inputs)]
+    return "\n".join(parts)
 
 
 def alternate(cases):
@@ -67,6 +70,7 @@ def pairs(robosieve, compile_, snapshot, inputs):
         ("filter, unsorted, 1 thread", one, "2 threads", two),
         ("compile", compile_, "zcat", ["zcat", inputs.archive]),
         ("check, one URL", check, "true", ["true"]),
+        ("--version", [robosieve, "--version"], "true", ["true"]),
     ]
 
 
@@ -82,6 +86,24 @@ def row(case, own, other):
     name, _, against, _ = case
     median, base = statistics.median(own), statistics.median(other)
     return [name, f"{median:.4f}", against, f"{base:.4f}", f"{median / base:.2f}", f"{min(own) / min(other):.2f}"]
+
+
+def stages(robosieve, snapshot, urls):
+    """Processor time of each stage of judging on one thread, in ns/URL."""
+    call = [robosieve, "bench", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "--urls", urls]
+    found = re.findall(r"^  (\w+) +[\d.]+ +([\d.]+) ", record.output(*call), re.MULTILINE)
+    return {name: float(time) for name, time in found}
+
+
+def floors(robosieve, snapshot, inputs):
+    """The lists as `robosieve bench` times them, from memory to memory."""
+    names, rows = ["split", "locate", "match", "total", "floor"], []
+    for name, urls in inputs.lists.items():
+        times = stages(robosieve, snapshot, urls)
+        row = [f"{times[name]:.1f}" for name in names]
+        rows.append([f"bench, {name}", *row, f"{times['total'] / times['floor']:.2f}"])
+    head = ["stages of one thread, ns/URL", *names, "times the floor"]
+    return "Processor time by `robosieve bench -j 1`, medians of 5 runs:\n\n" + record.table(head, rows)
 
 
 def size(stats):

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 
 from . import data, record, rivals
 
@@ -27,11 +28,20 @@ def run(real):
     return "Instructions by callgrind, which has no AVX-512 to offer: those of the AVX2 code.\n\n" + "\n".join(parts)
 
 
-def instructions(*command, env=None):
-    """The number of instructions of a command in all its threads."""
-    call = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+@dataclass
+class Counts:
+    """What callgrind counts in all threads of a command."""
+
+    instructions: int
+    mispredicted: int
+
+
+def count(*command, env=None):
+    """Runs a command in callgrind, with its model of a branch predictor."""
+    call = ["valgrind", "--tool=callgrind", "--branch-sim=yes", "--callgrind-out-file=/dev/null", *command]
     done = subprocess.run(call, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
-    return int(re.search(r"Collected : (\d+)", done.stderr)[1])
+    instructions, _, conditional, _, indirect = map(int, re.search(r"Collected : ([\d ]+)", done.stderr)[1].split())
+    return Counts(instructions, conditional + indirect)
 
 
 def commands(real):
@@ -49,7 +59,7 @@ def commands(real):
             for part in [lines[: len(lines) // 2], lines]:
                 (place / "part").write_bytes(b"".join(part))
                 command = ["filter", "-q", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", place / "part"]
-                counts.append(instructions(robosieve, "-j", "1", *command))
+                counts.append(count(robosieve, "-j", "1", *command).instructions)
             rows.append([f"filter -j 1, {name}", f"{(counts[1] - counts[0]) / (len(lines) - len(lines) // 2):,.0f}"])
     return record.table(["command", "instructions a line"], rows)
 
@@ -65,15 +75,15 @@ def contestants(step, sites):
         row = [who]
         for site in SITES:
             inputs = int(record.output(passes, step, site, who, "1", env=env))
-            count = a_pass(lambda times: instructions(passes, step, site, who, str(times), env=env))
-            row.append(f"{count / inputs:,.0f}")
+            found = a_pass(lambda times: count(passes, step, site, who, str(times), env=env).instructions)
+            row.append(f"{found / inputs:,.0f}")
         rows.append(row)
     return record.table(["instructions an answer", *SITES], rows)
 
 
-def a_pass(count):
-    """The count of one pass without start-up, from a function that counts any number of passes.
+def a_pass(instructions):
+    """The instructions of one pass without start-up, from a function that counts any number of passes.
     Start-up varies by tens of thousands of instructions."""
-    one = count(1)
-    more = max(1, ENOUGH // (count(2) - one))
-    return (count(1 + more) - one) / more
+    one = instructions(1)
+    more = max(1, ENOUGH // (instructions(2) - one))
+    return (instructions(1 + more) - one) / more

@@ -2,16 +2,19 @@
 
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import tempfile
 
-from . import picture, record
+from . import commands, counts, picture, record
 from .process import timed
 
 ORIGINS = [10_000, 100_000, 1_000_000, 10_000_000]
 URLS = 2_000_000
 RUNS = 9
+# URLs in callgrind, which runs a command some fifty times as long.
+COUNTED = 300_000
 PICTURE = record.ROOT / "docs" / "growth.svg"
 
 
@@ -22,7 +25,9 @@ def run(real, webs=None, most=1_000_000, draw=True):
     robosieve = record.robosieve()
     with tempfile.TemporaryDirectory() as place:
         place = webs or pathlib.Path(place)
-        found = measure(robosieve, {n: web(robosieve, place, n) for n in ORIGINS if n <= most})
+        made = {n: web(robosieve, place, n) for n in ORIGINS if n <= most}
+        found = measure(robosieve, made)
+        parts = [stages(robosieve, made), lookups(robosieve, made)]
     base = found[0]["ns"]
     rows = [
         [f"{one['origins']:,}", f"{one['bytes']:,}", f"{one['ns']:.1f}", f"{one['ns'] / base:.2f}", f"{one['anon']:.1f}"]
@@ -36,7 +41,7 @@ def run(real, webs=None, most=1_000_000, draw=True):
         print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
     return (
         f"With `--most {most}`: `filter -j 1` on {URLS:,} unsorted URLs, without start-up; medians of {RUNS} alternating runs.\n\n"
-        + record.table(head, rows)
+        + "\n".join([record.table(head, rows), *parts])
     )
 
 
@@ -80,6 +85,52 @@ def measure(robosieve, webs):
 def filtered(robosieve, snapshot, urls):
     """A run on one thread."""
     return timed([robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", urls])
+
+
+def stages(robosieve, webs):
+    """The stages of judging, and what callgrind counts if valgrind is installed."""
+    with_counts, rows = shutil.which("valgrind"), []
+    for origins, (snapshot, urls) in webs.items():
+        times = commands.stages(robosieve, snapshot, urls)
+        row = [f"{origins:,} origins", *(f"{times[name]:.1f}" for name in ["split", "locate", "match"])]
+        if with_counts:
+            found = counted(robosieve, snapshot, urls)
+            row += [f"{found.instructions / COUNTED:,.0f}", f"{found.mispredicted / COUNTED:.1f}"]
+        rows.append(row)
+    head = ["stages", "split, ns", "locate, ns", "match, ns"] + ["instructions", "mispredicted branches"] * bool(with_counts)
+    return (
+        "Per URL: processor time by `robosieve bench -j 1` from memory to memory, and counts of callgrind for the\n"
+        f"first {COUNTED:,} URLs of `filter -j 1 --no-verify`, without start-up.\n\n"
+        + record.table(head, rows)
+    )
+
+
+def counted(robosieve, snapshot, urls):
+    """The counts of a list minus those of its first line."""
+    judge = [robosieve, "filter", "-q", "-j", "1", "--no-verify", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null"]
+    found = []
+    with tempfile.TemporaryDirectory() as place:
+        for lines in [COUNTED + 1, 1]:
+            part = pathlib.Path(place) / str(lines)
+            with urls.open("rb") as whole:
+                part.write_bytes(b"".join(line for line, _ in zip(whole, range(lines))))
+            found.append(counts.count(*judge, part))
+    whole, start = found
+    return counts.Counts(whole.instructions - start.instructions, whole.mispredicted - start.mispredicted)
+
+
+def lookups(robosieve, webs):
+    """`check` of one URL, which verifies only what it reads."""
+    rows = []
+    for origins, (snapshot, urls) in webs.items():
+        with urls.open() as lines:
+            url = lines.readline().strip()
+        check = [robosieve, "check", "-q", "-s", snapshot, "-a", "GPTBot"]
+        rounds = [[timed([*check, *option, "--", url], (0, 1)).seconds for option in ([], ["--no-verify"])] for _ in range(RUNS + 1)]
+        medians = [statistics.median(times) for times in zip(*rounds[1:])]
+        rows.append([f"{origins:,} origins", *(f"{seconds:.4f}" for seconds in medians)])
+    head = ["check, 1 URL", "time, s", "--no-verify, s"]
+    return f"Medians of {RUNS} runs, snapshot in the page cache:\n\n" + record.table(head, rows)
 
 
 def rules():

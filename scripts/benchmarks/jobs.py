@@ -39,6 +39,7 @@ def measure(robosieve, inputs, place):
     check_counts(audit, log)
     cases = [
         (f"audit, {LOG_LINES:,} lines", [*audit, log], "wc -l", ["wc", "-l", log]),
+        ("audit, 1 thread", [*audit, "-j", "1", log], "wc -l", ["wc", "-l", log]),
         ("audit, gzip", [*audit, packed], "zcat", ["zcat", packed]),
         ("export, TSV", [*export, "-o", "/dev/null"], "wc -l of the table", ["wc", "-l", table]),
         (f"filter, WARC of {PAGES:,} pages", pages_filter, "zcat", ["zcat", pages]),

@@ -62,7 +62,8 @@ def measure(robosieve, place, most):
     steps += [(name, min(runs, key=lambda run: run.seconds)) for name, runs in found.items()]
     evict(snapshot, urls)
     steps.append(("filter, 2 threads, nothing in the page cache", timed(judge("-j", "2", urls))))
-    steps.append(("export, 3 agents, TSV", timed([robosieve, "export", "-q", "-s", snapshot, "-a", AGENTS, "-o", "/dev/null"])))
+    export = [robosieve, "export", "-q", "-s", snapshot, "-a", AGENTS, "-o", "/dev/null"]
+    steps += [(f"export, 3 agents, {name}", timed([*export, "--format", name.lower()])) for name in ["TSV", "Parquet"]]
     rows = [[name, f"{one.seconds:.2f}", f"{one.processor:.2f}", f"{one.resident:,.0f}", f"{one.anonymous:,.0f}"] for name, one in steps]
     head = ["step", "time, s", "processor time, s", "resident memory, MB", "without mapped files, MB"]
     return "\n".join([
