@@ -63,7 +63,7 @@ Ask = Callable[[Any, str], bool]
 def ways(agent: str) -> dict[str, tuple[Parse, Ask]]:
     """How each parser parses a text, and how it answers."""
     return {
-        "robosieve": (robosieve.Robots.parse, lambda robots, url: robots.allows(agent, url)),
+        "robosieve `Robots`": (robosieve.Robots.parse, lambda robots, url: robots.allows(agent, url)),
         "Protego": (Protego.parse, lambda robots, url: robots.can_fetch(url, agent)),
         "urllib.robotparser": (stdlib, lambda robots, url: robots.can_fetch(agent, url)),
     }
@@ -119,9 +119,11 @@ def main() -> None:
     chance = random.Random(7)
     urls = [paths_of(text, chance) for text in texts]
     rules = sum(robosieve.Robots.parse(text).counts()[1] for text in texts)
-    print(f"{len(texts):,} files, {sum(map(len, bodies)) / len(bodies):,.0f} bytes and {rules / len(texts):,.1f} rules each; agent {given.agent}")
+    mean = sum(map(len, bodies)) / len(bodies)
+    print(f"{len(texts):,} files with {mean:,.0f} bytes and {rules / len(texts):,.1f} rules on average; agent {given.agent}\n")
 
-    print(f"{'way':20} {'parse + 1 answer':>18} {'ratio':>7} {'later answer':>14} {'ratio':>7} {'other verdicts':>15}")
+    head = ["way", "parse and one answer, ns", "ratio", "later answer, ns", "ratio", "other verdicts", "of answers"]
+    print(f"| {' | '.join(head)} |\n|---|{'---:|' * (len(head) - 1)}")
     expected: list[bool] = []
     base = (1.0, 1.0)
     for name, (parse, ask) in ways(given.agent).items():
@@ -129,7 +131,8 @@ def main() -> None:
         if not expected:
             expected, base = answers, (first, later)
         other = sum(map(bool.__ne__, answers, expected))
-        print(f"{name:20} {first:15,.0f} ns {first / base[0]:7.1f} {later:11,.0f} ns {later / base[1]:7.1f} {other / len(answers):14.2%}")
+        ratios = first / base[0], later / base[1]
+        print(f"| {name} | {first:,.0f} | {ratios[0]:.1f} | {later:,.0f} | {ratios[1]:.1f} | {other:,} | {len(answers):,} |")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 //!
 //! - `[[claim]]`: each `{}` stands for a figure, and `figures` says where the record has it. The
 //!   figure must be that of the record, rounded to the digits of the text.
-//! - `[[unrecorded]]`: a measured figure without a record, and what a record of it needs.
 //! - `[[constant]]`: numbers that nobody measured, and the reason.
 //!
 //! A text must occur exactly once in its page, and each number of the page must be in one of the
@@ -29,8 +28,6 @@ use std::fs;
 #[serde(deny_unknown_fields)]
 struct Page {
     claim: Vec<Claim>,
-    #[serde(default)]
-    unrecorded: Vec<Unrecorded>,
     constant: Vec<Constant>,
 }
 
@@ -38,16 +35,9 @@ struct Page {
 #[serde(deny_unknown_fields)]
 struct Claim {
     text: String,
-    /// The name of the record without its date: the newest one counts.
+    /// The name of the record. Without a date, the newest one counts.
     record: String,
     figures: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Unrecorded {
-    text: String,
-    needs: String,
 }
 
 #[derive(Deserialize)]
@@ -184,17 +174,17 @@ fn columns(head: &[&str]) -> Vec<String> {
 }
 
 impl Record {
-    /// Reads the newest record of a name.
-    fn newest(name: &str) -> Self {
+    /// Reads a record, or the newest one of a name without a date.
+    fn named(name: &str) -> Self {
         let folder = checkout().join("benches/record");
-        let suffix = format!("-{name}.md");
+        let suffix = format!("{name}.md");
         let names = fs::read_dir(&folder).unwrap().map(|entry| {
             let name = entry.unwrap().file_name();
             name.into_string().unwrap()
         });
         let dated = names.filter(|file| {
             file.strip_suffix(&suffix)
-                .is_some_and(|day| day.len() == 10)
+                .is_some_and(|day| day.is_empty() || day.len() == "2026-11-27-".len())
         });
         let file = dated.max().unwrap_or_else(|| panic!("no record {name}"));
         let text = fs::read_to_string(folder.join(&file)).unwrap();
@@ -338,7 +328,7 @@ fn recorded(claim: &Claim, record: &Record, found: &Match) -> Result<Vec<String>
 /// Compares the figures of a claim with its record. A section must link the records of its figures;
 /// the lines before the first section give their days only.
 fn check_claim(claim: &Claim, page: &str, found: &Match, links: bool) -> Result<(), String> {
-    let record = Record::newest(&claim.record);
+    let record = Record::named(&claim.record);
     let failed = |error: String| format!("{}: {error}: {}", record.name, claim.text);
     let values = recorded(claim, &record, found).map_err(failed)?;
     for (number, value) in found.numbers.iter().zip(&values) {
@@ -400,15 +390,7 @@ fn errors(text: &str, list: &str, links: bool) -> Vec<String> {
             Err(error) => errors.push(error),
         }
     }
-    let unrecorded = list
-        .unrecorded
-        .iter()
-        .map(|entry| (&entry.text, &entry.needs));
-    let constants = list
-        .constant
-        .iter()
-        .map(|entry| (&entry.text, &entry.reason));
-    for (text, reason) in unrecorded.chain(constants) {
+    for Constant { text, reason } in &list.constant {
         assert!(!reason.is_empty(), "no reason: {text}");
         match find(text, &page) {
             Ok(found) => matches.push(found),
@@ -450,7 +432,7 @@ fn other_figures_are_noticed() {
         let list: Page = toml::from_str(list).unwrap();
         for claim in &list.claim {
             let found = find(&claim.text, &page).unwrap();
-            let values = recorded(claim, &Record::newest(&claim.record), &found).unwrap();
+            let values = recorded(claim, &Record::named(&claim.record), &found).unwrap();
             for (number, value) in found.numbers.iter().zip(&values) {
                 let last = number.len() - 1;
                 for digit in ('0'..='9').filter(|digit| !number.ends_with(*digit)) {
@@ -468,24 +450,23 @@ fn other_figures_are_noticed() {
 
 #[test]
 fn unlisted_numbers_are_noticed() {
-    let list = "unrecorded = []
-        constant = []
+    let list = "constant = []
         [[claim]]
-        text = 'Judging takes {} ns.'
-        record = 'rivals-real'
-        figures = ['match: path and query > ns per answer > robosieve > small']";
-    let right = "Judging takes 11 ns. RFC 9309 and `code 7` are no figures.";
+        text = 'Judging takes {} times as long.'
+        record = '2026-11-26-commands-real'
+        figures = ['filter, sorted > ratio']";
+    let right = "Judging takes 1.18 times as long. RFC 9309 and `code 7` are no figures.";
     assert_eq!(errors(right, list, false), [""; 0]);
     for wrong in [
-        "Judging takes 12 ns.",
-        "Judging takes 11 ns, or 3 instructions.",
-        "Parsing takes 11 ns.",
-        "Judging takes 11 ns. Judging takes 11 ns.",
+        "Judging takes 1.19 times as long.",
+        "Judging takes 1.18 times as long. Parsing takes 3 ns.",
+        "Parsing takes 1.18 times as long.",
+        "Judging takes 1.18 times as long. Judging takes 1.18 times as long.",
     ] {
         assert!(!errors(wrong, list, false).is_empty(), "{wrong}");
     }
     // No section links the record.
-    let linked = "# Speed ## Path Judging takes 11 ns.";
+    let linked = "# Speed ## Path Judging takes 1.18 times as long.";
     assert_eq!(errors(linked, list, true).len(), 1);
 }
 
