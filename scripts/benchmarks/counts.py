@@ -30,10 +30,10 @@ def run(real):
 
 @dataclass
 class Counts:
-    """What callgrind counts in all threads of a command."""
+    """What callgrind counts in all threads of a command, or a mean of it."""
 
-    instructions: int
-    mispredicted: int
+    instructions: float
+    mispredicted: float
 
 
 def count(*command, env=None):
@@ -42,6 +42,20 @@ def count(*command, env=None):
     done = subprocess.run(call, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
     instructions, _, conditional, _, indirect = map(int, re.search(r"Collected : ([\d ]+)", done.stderr)[1].split())
     return Counts(instructions, conditional + indirect)
+
+
+def per_line(judge, lines, start):
+    """What a line costs a command that reads a list: the counts of all lines minus those of the first
+    `start`, without start-up."""
+    found = []
+    with tempfile.TemporaryDirectory() as place:
+        part = pathlib.Path(place) / "part"
+        for end in [start, len(lines)]:
+            part.write_bytes(b"".join(lines[:end]))
+            found.append(count(*judge, part))
+    first, whole = found
+    judged = len(lines) - start
+    return Counts((whole.instructions - first.instructions) / judged, (whole.mispredicted - first.mispredicted) / judged)
 
 
 def commands(real):
@@ -55,12 +69,8 @@ def commands(real):
         subprocess.run([robosieve, "compile", "-q", "-o", snapshot, inputs.archive], check=True)
         for name, file in inputs.lists.items():
             lines = file.read_bytes().splitlines(keepends=True)[: 2 * LINES]
-            counts = []
-            for part in [lines[: len(lines) // 2], lines]:
-                (place / "part").write_bytes(b"".join(part))
-                command = ["filter", "-q", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", place / "part"]
-                counts.append(count(robosieve, "-j", "1", *command).instructions)
-            rows.append([f"filter -j 1, {name}", f"{(counts[1] - counts[0]) / (len(lines) - len(lines) // 2):,.0f}"])
+            judge = [robosieve, "-j", "1", "filter", "-q", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null"]
+            rows.append([f"filter -j 1, {name}", f"{per_line(judge, lines, len(lines) // 2).instructions:,.0f}"])
     return record.table(["command", "instructions a line"], rows)
 
 

@@ -1,5 +1,6 @@
 """Measures the cost of a URL against the number of origins, on synthetic webs with unsorted URLs."""
 
+import itertools
 import pathlib
 import re
 import shutil
@@ -8,7 +9,7 @@ import subprocess
 import tempfile
 
 from . import commands, counts, picture, record
-from .process import timed
+from .process import alternate, timed
 
 ORIGINS = [10_000, 100_000, 1_000_000, 10_000_000]
 URLS = 2_000_000
@@ -64,8 +65,7 @@ def measure(robosieve, webs):
         ones = {}
         for origins, (_, urls) in webs.items():
             ones[origins] = pathlib.Path(place) / str(origins)
-            with urls.open("rb") as lines:
-                ones[origins].write_bytes(lines.readline())
+            ones[origins].write_bytes(b"".join(first_lines(urls, 1)))
         rounds = [
             {n: (filtered(robosieve, snapshot, urls), filtered(robosieve, snapshot, ones[n])) for n, (snapshot, urls) in webs.items()}
             for _ in range(RUNS + 1)
@@ -82,9 +82,18 @@ def measure(robosieve, webs):
     return found
 
 
+def first_lines(urls, count):
+    with urls.open("rb") as lines:
+        return list(itertools.islice(lines, count))
+
+
+def judge(robosieve, snapshot):
+    """The command that judges a list on one thread."""
+    return [robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null"]
+
+
 def filtered(robosieve, snapshot, urls):
-    """A run on one thread."""
-    return timed([robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", urls])
+    return timed([*judge(robosieve, snapshot), urls])
 
 
 def stages(robosieve, webs):
@@ -94,8 +103,9 @@ def stages(robosieve, webs):
         times = commands.stages(robosieve, snapshot, urls)
         row = [f"{origins:,} origins", *(f"{times[name]:.1f}" for name in ["split", "locate", "match"])]
         if with_counts:
-            found = counted(robosieve, snapshot, urls)
-            row += [f"{found.instructions / COUNTED:,.0f}", f"{found.mispredicted / COUNTED:.1f}"]
+            lines = first_lines(urls, COUNTED + 1)
+            found = counts.per_line([*judge(robosieve, snapshot), "--no-verify"], lines, 1)
+            row += [f"{found.instructions:,.0f}", f"{found.mispredicted:.1f}"]
         rows.append(row)
     head = ["stages", "split, ns", "locate, ns", "match, ns"] + ["instructions", "mispredicted branches"] * bool(with_counts)
     return (
@@ -105,33 +115,18 @@ def stages(robosieve, webs):
     )
 
 
-def counted(robosieve, snapshot, urls):
-    """The counts of a list minus those of its first line."""
-    judge = [robosieve, "filter", "-q", "-j", "1", "--no-verify", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null"]
-    found = []
-    with tempfile.TemporaryDirectory() as place:
-        for lines in [COUNTED + 1, 1]:
-            part = pathlib.Path(place) / str(lines)
-            with urls.open("rb") as whole:
-                part.write_bytes(b"".join(line for line, _ in zip(whole, range(lines))))
-            found.append(counts.count(*judge, part))
-    whole, start = found
-    return counts.Counts(whole.instructions - start.instructions, whole.mispredicted - start.mispredicted)
-
-
 def lookups(robosieve, webs):
     """`check` of one URL, which verifies only what it reads."""
     rows = []
     for origins, (snapshot, urls) in webs.items():
-        with urls.open("rb") as lines:
-            first = b"".join(line for line, _ in zip(lines, range(1000)))
+        first = b"".join(first_lines(urls, 1000))
         judged = ["-q", "-s", snapshot, "-a", "GPTBot"]
         # `check` has no verdict on a URL of an unknown origin.
         allowed = subprocess.run([robosieve, "filter", *judged], input=first, check=True, stdout=subprocess.PIPE).stdout
         url = allowed.splitlines()[0]
         check = [robosieve, "check", *judged]
-        rounds = [[timed([*check, *option, "--", url], (0, 1)).seconds for option in ([], ["--no-verify"])] for _ in range(RUNS + 1)]
-        medians = [statistics.median(times) for times in zip(*rounds[1:])]
+        cases = [("verified", [*check, "--", url]), ("not verified", [*check, "--no-verify", "--", url])]
+        medians = [statistics.median(one.seconds for one in runs) for runs in alternate(cases, RUNS).values()]
         rows.append([f"{origins:,} origins", *(f"{seconds:.4f}" for seconds in medians)])
     head = ["check, 1 URL", "time, s", "--no-verify, s"]
     return f"Medians of {RUNS} runs, snapshot in the page cache:\n\n" + record.table(head, rows)

@@ -47,6 +47,13 @@ def timed(command, statuses=(0,)):
     return Run(seconds, usage.ru_utime + usage.ru_stime, memory["VmHWM"], memory["RssAnon"], errors)
 
 
+def alternate(cases, count):
+    """Runs all commands in turn, after a warm-up, so that other load on the machine affects all of them.
+    `check` answers no with status 1."""
+    rounds = [{name: timed(command, (0, 1)) for name, command in cases} for _ in range(count + 1)][1:]
+    return {name: [one[name] for one in rounds] for name, _ in cases}
+
+
 def status(pid, names):
     """Values of /proc/PID/status in MB, 0 if the process has ended."""
     try:

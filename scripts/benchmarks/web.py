@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 
 from . import record
-from .process import timed
+from .process import alternate, timed
 
 URLS_PER_ORIGIN = 10
 # The archive of the partial re-crawl has a hundredth of the origins.
@@ -94,13 +94,6 @@ def verification(robosieve, place, urls, snapshot, judge):
         f"Medians of {SHORT_RUNS} alternating runs, snapshot in the page cache:\n\n"
         + record.table(["verification", "time, s", "--no-verify, s"], rows)
     )
-
-
-def alternate(cases, count):
-    """Runs all commands in turn, after a warm-up, so that other load on the machine affects all of them.
-    `check` answers no with status 1."""
-    rounds = [{name: timed(command, (0, 1)) for name, command in cases} for _ in range(count + 1)][1:]
-    return {name: [one[name] for one in rounds] for name, _ in cases}
 
 
 def evict(*files):
