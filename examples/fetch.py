@@ -34,7 +34,7 @@ BODY_LIMIT = 500 * 1024
 HEADER_LINES = 200
 REDIRECTS = 5
 # The headers that `compile` reads.
-KEPT_HEADERS = ("location", "cache-control", "content-encoding")
+KEPT_HEADERS = ("location", "cache-control", "content-encoding", "retry-after")
 # The characters that a URL may have. Others, such as blanks, are escaped.
 URL_CHARACTERS = "%/:?#[]@!$&'()*+,;=~"
 

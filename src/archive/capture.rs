@@ -26,10 +26,37 @@ pub(crate) struct CapturedResponse {
     pub location: Option<Vec<u8>>,
     /// `max-age` of the `Cache-Control` header, in seconds.
     pub max_age: Option<u32>,
+    /// The `Retry-After` header of a 429 or a 5xx.
+    #[cfg_attr(not(test), expect(dead_code, reason = "read, but not stored yet"))]
+    pub retry_after: Option<RetryAfter>,
     /// The body after content decoding, up to a little over the 500 KiB that count.
     pub body: Bytes,
     /// Whether the archive has only the beginning of the body, so that its last line may be cut.
     pub cut_short: bool,
+}
+
+/// The value of a `Retry-After` header (RFC 9110 §10.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RetryAfter {
+    /// Seconds after the response.
+    Seconds(u32),
+    /// A time, in seconds since 1970.
+    At(i64),
+}
+
+impl RetryAfter {
+    /// The seconds to wait after a response of this time; at most `u32::MAX - 1`, and 0 if the time
+    /// to retry has passed. `None` for a time to retry if that of the response is unknown.
+    #[cfg_attr(not(test), expect(dead_code, reason = "read, but not stored yet"))]
+    pub(crate) fn seconds(self, fetched: Option<i64>) -> Option<u32> {
+        match self {
+            Self::Seconds(seconds) => Some(seconds),
+            Self::At(time) => {
+                let wait = time.saturating_sub(fetched?);
+                Some(wait.clamp(0, i64::from(u32::MAX - 1)) as u32)
+            }
+        }
+    }
 }
 
 /// The parsed content of an entry.

@@ -1,6 +1,6 @@
-//! Parses an HTTP response: status, `Location`, `Cache-Control`, decoded body.
+//! Parses an HTTP response: status, the headers that decide an outcome, decoded body.
 
-use super::capture::{CaptureAnswer, CapturedResponse};
+use super::capture::{CaptureAnswer, CapturedResponse, RetryAfter};
 use crate::bytes::{is_white_space, trim};
 use crate::file_format::ZSTD_MAGIC;
 use crate::robots::line::MAX_BODY;
@@ -91,6 +91,7 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     let names = [
         "Location",
         "Cache-Control",
+        "Retry-After",
         "Transfer-Encoding",
         "Content-Encoding",
         "Content-Length",
@@ -98,6 +99,7 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     let [
         location,
         cache_control,
+        retry,
         transfer_coding,
         content_coding,
         length,
@@ -106,6 +108,7 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
         status,
         location: location.map(<[u8]>::to_vec),
         max_age: cache_control.and_then(max_age),
+        retry_after: retry.and_then(|value| retry_after(status, value)),
         ..CapturedResponse::default()
     };
     // Only the body of a success can be a robots.txt.
@@ -232,14 +235,49 @@ pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     value.split(|&b| b == b',').find_map(|part| {
         let text = std::str::from_utf8(trim(part)).ok()?;
         let (name, seconds) = text.split_once('=')?;
-        let seconds: u64 = name
-            .trim()
+        name.trim()
             .eq_ignore_ascii_case("max-age")
-            .then(|| seconds.trim().trim_matches('"'))?
-            .parse()
-            .ok()?;
-        Some(seconds.min(u64::from(u32::MAX - 1)) as u32)
+            .then(|| delta_seconds(seconds.trim().trim_matches('"')))?
     })
+}
+
+/// The value of the `Retry-After` header of a response with this status; `None` if it is neither
+/// seconds nor a time, or if the status has another meaning than "later": only a 429 and the 5xx do
+/// not answer.
+pub(super) fn retry_after(status: u16, value: &[u8]) -> Option<RetryAfter> {
+    if status != 429 && !(500..600).contains(&status) {
+        return None;
+    }
+    let value = std::str::from_utf8(trim(value)).ok()?;
+    delta_seconds(value)
+        .map(RetryAfter::Seconds)
+        .or_else(|| http_date(value).map(RetryAfter::At))
+}
+
+/// A number of seconds, as several headers have it: digits only. Larger numbers count as `u32::MAX
+/// - 1` (RFC 9111 §1.2.2).
+fn delta_seconds(text: &str) -> Option<u32> {
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    // Only a number too large for 64 bits does not parse here.
+    let seconds = is_number.then(|| text.parse().unwrap_or(u64::MAX))?;
+    Some(seconds.min(u64::from(u32::MAX - 1)) as u32)
+}
+
+/// The time of an HTTP-date in seconds since 1970, in any of its three forms (RFC 9110 §5.6.7). The
+/// day of the week is not compared with the date.
+fn http_date(text: &str) -> Option<i64> {
+    const CURRENT: jiff::fmt::rfc2822::DateTimeParser =
+        jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true);
+    if let Ok(time) = CURRENT.parse_timestamp(text) {
+        return Some(time.as_second());
+    }
+    // The forms of RFC 850 and of C's `asctime`, which recipients must still parse. Both are in UTC.
+    let (_, date) = text.split_once(' ')?;
+    ["%d-%b-%y %H:%M:%S GMT", "%b %e %H:%M:%S %Y"]
+        .iter()
+        .find_map(|format| jiff::civil::DateTime::strptime(format, date).ok())
+        .and_then(|time| jiff::tz::Offset::UTC.to_timestamp(time).ok())
+        .map(jiff::Timestamp::as_second)
 }
 
 /// No server applies more. Each coding can expand its input a thousand times.
@@ -437,6 +475,83 @@ mod tests {
         ] {
             assert!(parse(bad.into(), false).is_err(), "{bad:?}");
         }
+    }
+
+    /// RFC 9110 §10.2.3 and §5.6.7. The date is that of the RFC's examples.
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let retry_after = |status: u16, value: &str| {
+            let block = format!("HTTP/1.1 {status} x\r\nretry-after: {value}\r\n\r\n");
+            parse(block.into(), false).unwrap().retry_after
+        };
+        let seconds = |value: &str| match retry_after(503, value) {
+            Some(RetryAfter::Seconds(seconds)) => Some(seconds),
+            _ => None,
+        };
+        assert_eq!(
+            [
+                "0",
+                "120",
+                "4294967294",
+                "4294967295",
+                "99999999999999999999"
+            ]
+            .map(seconds),
+            [
+                Some(0),
+                Some(120),
+                Some(u32::MAX - 1),
+                Some(u32::MAX - 1),
+                Some(u32::MAX - 1)
+            ]
+        );
+        for date in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Mon, 6 Nov 1994 08:49:37 GMT",
+            "06 Nov 1994 08:49:37 +0000",
+        ] {
+            assert_eq!(
+                retry_after(503, date),
+                Some(RetryAfter::At(784_111_777)),
+                "{date}"
+            );
+        }
+        for wrong in [
+            "",
+            "-1",
+            "+1",
+            "1.5",
+            "5 s",
+            "soon",
+            "Sun, 31 Feb 1994 08:49:37 GMT",
+            "1994-11-06",
+            "Sun, 06 Nov 1994",
+            "\u{ff}",
+        ] {
+            assert_eq!(retry_after(503, wrong), None, "{wrong:?}");
+        }
+        for status in [429, 500, 599] {
+            assert_eq!(retry_after(status, "7"), Some(RetryAfter::Seconds(7)));
+        }
+        for status in [200, 301, 304, 404, 600] {
+            assert_eq!(retry_after(status, "7"), None, "{status}");
+        }
+        let at = RetryAfter::At(1000);
+        assert_eq!(
+            [
+                at.seconds(Some(400)),
+                at.seconds(Some(1001)),
+                at.seconds(None)
+            ],
+            [Some(600), Some(0), None]
+        );
+        assert_eq!(RetryAfter::Seconds(7).seconds(None), Some(7));
+        assert_eq!(
+            RetryAfter::At(i64::MAX).seconds(Some(i64::MIN)),
+            Some(u32::MAX - 1)
+        );
     }
 
     /// The decoded body under these headers, or the error.

@@ -10,6 +10,7 @@ use crate::file_format::without_mark;
 use base64::Engine;
 use bytes::Bytes;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
 /// The longest line. A body of 500 KiB with every byte escaped stays far below.
@@ -123,7 +124,8 @@ impl JsonlObject {
             // Crawlers that store bytes may store them before content decoding.
             let codings = http::codings(
                 self.values("content-encoding")
-                    .collect::<Result<Vec<_>, _>>()?,
+                    .map(|value| value.map(|value| value.into_owned()))
+                    .collect::<Result<Vec<String>, _>>()?,
             );
             match http::decode_all(&codings, coded, cut_short) {
                 Ok(plain) => body = Some(plain.into()),
@@ -136,6 +138,7 @@ impl JsonlObject {
         let max_age = self
             .header("cache-control")?
             .and_then(|value| max_age(value.as_bytes()));
+        let retry = self.header("retry-after")?;
         let status = match (self.status()?, &body) {
             (Some(status), _) => status,
             (None, Some(_)) => 200,
@@ -153,6 +156,7 @@ impl JsonlObject {
             status,
             location,
             max_age,
+            retry_after: retry.and_then(|value| http::retry_after(status, value.as_bytes())),
             body,
             cut_short,
         }))
@@ -195,20 +199,21 @@ impl JsonlObject {
     }
 
     /// The (first) value of a header.
-    fn header(&self, name: &str) -> Result<Option<&str>, String> {
+    fn header(&self, name: &str) -> Result<Option<Cow<'_, str>>, String> {
         self.values(name).next().transpose()
     }
 
-    /// The values of all headers with this name.
-    fn values(&self, name: &str) -> impl Iterator<Item = Result<&str, String>> {
+    /// The values of all headers with this name. A number counts as its text.
+    fn values(&self, name: &str) -> impl Iterator<Item = Result<Cow<'_, str>, String>> {
         let headers = self.headers.iter().flat_map(|Headers(all)| all);
         let named = headers.filter(move |(key, _)| key.eq_ignore_ascii_case(name));
         named.flat_map(|(key, values)| {
             let values = values.iter().filter(|value| !matches!(value, Scalar::Null));
             values.map(move |value| match value {
-                Scalar::Text(text) => Ok(text.as_str()),
+                Scalar::Text(text) => Ok(Cow::Borrowed(text.as_str())),
+                Scalar::Number(number) => Ok(Cow::Owned(number.to_string())),
                 other => Err(format!(
-                    "\"headers\": {key:?} is neither a text nor a list of texts: {other}"
+                    "\"headers\": {key:?} is neither a text, a number, nor a list of these: {other}"
                 )),
             })
         })
@@ -274,5 +279,36 @@ impl JsonlLine {
 
     pub(super) fn capture(&self) -> Result<Capture> {
         parse(without_mark(&self.text)).map_err(|what| self.damaged(what, true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::capture::RetryAfter;
+
+    fn answer(line: &str) -> CaptureAnswer {
+        parse(line.as_bytes()).unwrap().answer
+    }
+
+    #[test]
+    fn retry_after_is_read_from_headers() {
+        for (value, expected) in [
+            (r#""120""#, Some(RetryAfter::Seconds(120))),
+            ("120", Some(RetryAfter::Seconds(120))),
+            (r#"["120", "7"]"#, Some(RetryAfter::Seconds(120))),
+            (
+                r#""Sun, 06 Nov 1994 08:49:37 GMT""#,
+                Some(RetryAfter::At(784_111_777)),
+            ),
+            ("null", None),
+            ("1.5", None),
+        ] {
+            let line = |status: u16| {
+                format!(r#"{{"url":"u","status":{status},"headers":{{"Retry-After":{value}}}}}"#)
+            };
+            assert_eq!(answer(&line(503)).unwrap().retry_after, expected, "{value}");
+            assert_eq!(answer(&line(404)).unwrap().retry_after, None, "{value}");
+        }
     }
 }

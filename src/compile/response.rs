@@ -101,7 +101,7 @@ impl FetchResult<'_> {
                         location,
                         max_age,
                         body,
-                        cut_short: false,
+                        ..CapturedResponse::default()
                     }),
                 )
             }
