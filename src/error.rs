@@ -81,14 +81,27 @@ pub enum ErrorKind {
     },
     /// A snapshot of a format version that this build cannot read.
     #[error(
-        "snapshot format version {found}, but this robosieve reads version {supported}; compile \
-         the archives again with this version"
+        "snapshot format version {found}, but this robosieve reads version {supported}; {}",
+        if found > supported {
+            "update robosieve, or compile the archives again with this version"
+        } else {
+            "compile the archives again with this version"
+        }
     )]
     UnsupportedVersion {
         /// The version of the file.
         found: u32,
         /// The version that this build reads.
         supported: u32,
+    },
+    /// A snapshot with a section that is new since this version, and without which it cannot be read.
+    #[error(
+        "the snapshot has a section with the number {number}, which this robosieve does not know; \
+         update robosieve, or compile the archives again with this version"
+    )]
+    UnknownSection {
+        /// The number of the section.
+        number: u32,
     },
     /// A snapshot with inconsistent bytes. Nothing read from it can be trusted.
     #[error("damaged snapshot: {what}; compile it again, or fetch it again if it was copied")]

@@ -5,7 +5,7 @@ use crate::external_sort::web;
 use crate::forging::forged_captures;
 use crate::test_dir::TestDir;
 use robosieve::compile::CapturesFile;
-use robosieve::{Compiler, Profile};
+use robosieve::{Compiler, Origin, Profile, Snapshot};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -124,7 +124,7 @@ fn inspect_describes_and_verifies() {
     assert_eq!(found["counts"]["captures"], json!(600));
     assert_eq!(
         [&found["verified"], &found["captures_format_version"]],
-        [&json!("checksums"), &json!(1)]
+        [&json!("checksums"), &json!(2)]
     );
     assert_eq!(found["bytes"], json!(dir.read("web.captures").len()));
     assert!(texts > 10 && found["counts"]["texts"] == json!(texts));
@@ -344,4 +344,52 @@ fn forged_records_are_refused() {
         .unwrap_err();
     }
     assert!(refused > accepted, "{refused} refused, {accepted} accepted");
+}
+
+/// A file of version 1, as archives of years have them. It has a failure with a `max-age`, a text with
+/// a line that was cut, and a capture of each other class.
+#[test]
+fn files_of_version_1_stay_readable() {
+    let dir = TestDir::new();
+    dir.write("old.captures", include_bytes!("cases/version-1.captures"));
+    let found = dir.inspected(&["--verify", "old.captures"]);
+    assert_eq!(
+        [
+            &found["captures_format_version"],
+            &found["counts"]["captures"]
+        ],
+        [&json!(1), &json!(7)]
+    );
+    let compile = |profile| {
+        let mut compiler = Compiler::new(profile);
+        compiler.add_path(dir.path("old.captures")).unwrap();
+        let compiled = compiler.finish().unwrap();
+        let report = compiled.report().clone();
+        (Snapshot::new(compiled.to_vec().unwrap()).unwrap(), report)
+    };
+    let (snapshot, report) = compile(Profile::Google);
+    snapshot.verify().unwrap();
+    assert_eq!((report.first_version, report.cut_texts), (7, 0));
+    let outcome = |origin: &str| {
+        let origin = Origin::of(origin.as_bytes()).unwrap();
+        snapshot.origin(&origin).unwrap().unwrap().outcome().clone()
+    };
+    let rules = outcome("https://rules.example");
+    assert_eq!((rules.status, rules.max_age), (200, Some(60)));
+    let busy = outcome("https://busy.example");
+    // The `max-age` of a failure is not its `Retry-After`.
+    assert_eq!(
+        (busy.status, busy.max_age, busy.retry_after),
+        (503, None, None)
+    );
+    assert_eq!(outcome("http://moved.example").hops, 1);
+    // Only this profile reads the end of a long line.
+    assert_eq!(compile(Profile::Rfc9309).1.cut_texts, 1);
+    // A captures file of this version stands for it.
+    dir.done(&["captures", "-q", "-o", "new.captures", "old.captures"]);
+    assert_eq!(
+        dir.inspected(&["--verify", "new.captures"])["captures_format_version"],
+        json!(2)
+    );
+    assert!(dir.compiled(&["new.captures"]) == dir.compiled(&["old.captures"]));
 }

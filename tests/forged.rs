@@ -100,7 +100,7 @@ fn only_full_buckets_of_the_index_are_marked() {
         }
     });
     assert!(extents(intact())[INDEX].len() >= BUCKET);
-    is_refused(snapshot.verify(), "keys for 12 origins");
+    is_refused(snapshot.verify(), "keys for 14 origins");
 }
 
 #[test]

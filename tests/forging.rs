@@ -20,14 +20,17 @@ pub(crate) const HEADER: usize = 40;
 pub(crate) const ROW: usize = 32;
 pub(crate) const HEAD: usize = HEADER + SECTIONS * ROW;
 pub(crate) const ALIGN: usize = 64;
-pub(crate) const SECTIONS: usize = 13;
+pub(crate) const SECTIONS: usize = 15;
 pub(crate) const BLOCK: usize = 64 << 10;
 pub(crate) const METADATA: usize = 0;
 pub(crate) const FILES: usize = 5;
 pub(crate) const RULE_SETS: usize = 7;
 pub(crate) const TEXTS: usize = 9;
 pub(crate) const DICTIONARY: usize = 10;
-pub(crate) const CHECKSUMS: usize = 12;
+pub(crate) const CHECKSUMS: usize = 14;
+/// The numbers of the sections in the order of the file, and the first one that may be absent.
+pub(crate) const NUMBERS: [u32; SECTIONS] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 13];
+pub(crate) const FIRST_OPTIONAL: u32 = 14;
 pub(crate) const UNION: u32 = u32::MAX;
 
 pub(crate) const RULES: &str = "\
@@ -48,10 +51,17 @@ pub(crate) const ARCHIVE: &str = r#"
 {"url": "http://failing.example/robots.txt", "status": 200, "fetched_at": "2026-01-01T00:00:00Z", "body": "user-agent: *\ndisallow: /old"}
 {"url": "http://failing.example/robots.txt", "status": 503, "fetched_at": "2026-01-02T00:00:00Z"}
 {"url": "http://failing.example/robots.txt", "status": 500, "fetched_at": "2026-03-01T00:00:00Z"}
+{"url": "http://turned.example/robots.txt", "status": 302, "headers": {"Location": "https://absent.example/robots.txt", "Cache-Control": "max-age=7"}, "fetched_at": "2026-01-01T00:00:00Z"}
+{"url": "http://turned.example/robots.txt", "status": 503, "headers": {"Retry-After": "3600"}, "fetched_at": "2026-03-01T00:00:00Z"}
 {"url": "http://silent.example/robots.txt", "error": "connection timed out", "fetched_at": "2026-03-01T00:00:00Z"}
 {"url": "http://long.example/robots.txt", "truncated": "length", "body": "user-agent: foobot\ndisallow: /\nallow: /pub"}
 {"url": "http://m\u00fcller.example:8080/robots.txt", "body": "user-agent: foobot\nuser-agent: a9\ndisallow: /\u00e4"}
 "#;
+
+/// A record that states the digest of its payload.
+const DIGESTED: &str = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://digested.example/robots.txt\r\n\
+    WARC-Date: 2026-03-01T00:00:00Z\r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n\
+    Content-Length: 51\r\n\r\nHTTP/1.1 200 OK\r\n\r\nuser-agent: foobot\ndisallow: /a\n\r\n\r\n";
 
 pub(crate) const URLS: [&str; 23] = [
     "https://rules.example/private",
@@ -121,6 +131,9 @@ pub(crate) fn intact() -> &'static [u8] {
         compiler
             .add_robots("http://union.example", overlapping().as_bytes())
             .unwrap();
+        compiler
+            .add_reader("digested", DIGESTED.as_bytes())
+            .unwrap();
         compiler.finish().unwrap().to_vec().unwrap()
     })
 }
@@ -133,13 +146,22 @@ pub(crate) fn put_u64(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// The byte ranges of the sections, from the table.
+/// The number of sections in the header.
+fn section_count(bytes: &[u8]) -> usize {
+    u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize
+}
+
+/// The byte ranges of the sections, from the table. Those of absent ones are empty.
 pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
-    let extent = |row: usize| {
-        let start = u64_at(bytes, HEADER + row * ROW + 8) as usize;
-        start..start + u64_at(bytes, HEADER + row * ROW + 16) as usize
-    };
-    (0..SECTIONS).map(extent).collect()
+    let mut extents = vec![0..0; SECTIONS];
+    for row in 0..section_count(bytes) {
+        let at = HEADER + row * ROW;
+        let number = u64_at(bytes, at) as u32;
+        let section = NUMBERS.iter().position(|other| *other == number).unwrap();
+        let start = u64_at(bytes, at + 8) as usize;
+        extents[section] = start..start + u64_at(bytes, at + 16) as usize;
+    }
+    extents
 }
 
 /// The contents of the sections. Checksums follow from the other sections, so the seed of the index
@@ -163,39 +185,48 @@ pub(crate) fn checksums(section: &[u8]) -> Vec<u8> {
 /// Writes a valid checksum into the header, as a forger would.
 pub(crate) fn seal_head(bytes: &mut [u8]) {
     put_u64(bytes, 32, 0);
-    let checksum = xxh3_64(&bytes[..HEAD]);
+    let end = (HEADER + section_count(bytes) * ROW).min(bytes.len());
+    let checksum = xxh3_64(&bytes[..end]);
     put_u64(bytes, 32, checksum);
 }
 
-/// Assembles a snapshot of these sections with valid checksums.
+/// Assembles a snapshot of these sections with valid checksums. Empty ones that may be absent are.
 pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
+    let is_present =
+        |section: usize| NUMBERS[section] < FIRST_OPTIONAL || !sections[section].is_empty();
+    let present: Vec<usize> = (0..SECTIONS)
+        .filter(|section| is_present(*section))
+        .collect();
     let mut out = [
         b"RSIEVE\x1a\n".as_slice(),
         &FORMAT_VERSION.to_le_bytes(),
-        &(SECTIONS as u32).to_le_bytes(),
+        &(present.len() as u32).to_le_bytes(),
     ]
     .concat();
-    out.resize(HEAD, 0);
+    out.resize(HEADER + present.len() * ROW, 0);
     let (seed, sections) = sections.split_last().unwrap();
     let all_checksums = sections
         .iter()
         .flat_map(|section| checksums(section))
         .collect::<Vec<u8>>();
-    for (i, section) in sections.iter().chain([&all_checksums]).enumerate() {
+    for (row, &i) in present.iter().enumerate() {
+        let section = sections.get(i).unwrap_or(&all_checksums);
         out.resize(out.len().next_multiple_of(ALIGN), 0);
         let checksum = if i == CHECKSUMS {
             0
         } else {
             xxh3_64(&checksums(section))
         };
-        let row = [
-            i as u64 + 1,
+        let is_required = u64::from(NUMBERS[i] < FIRST_OPTIONAL);
+        let fields = [
+            u64::from(NUMBERS[i]) | is_required << 32,
             out.len() as u64,
             section.len() as u64,
             checksum,
         ];
-        let at = HEADER + i * ROW;
-        row.iter()
+        let at = HEADER + row * ROW;
+        fields
+            .iter()
             .enumerate()
             .for_each(|(field, value)| put_u64(&mut out, at + field * 8, *value));
         out.extend_from_slice(section);
@@ -255,7 +286,8 @@ pub(crate) fn ask(snapshot: &Snapshot) {
         snapshot.outcome_counts(),
         snapshot.byte_len(),
     );
-    assert_eq!(snapshot.sections().count(), SECTIONS);
+    let sections = snapshot.sections().count();
+    assert!((FIRST_OPTIONAL as usize - 1..=SECTIONS).contains(&sections));
     for entry in snapshot.origins().flatten() {
         let _ = (
             entry.origin(),

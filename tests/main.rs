@@ -59,3 +59,4 @@ mod threads;
 mod time;
 mod transcripts;
 mod warc;
+mod warc_captures;

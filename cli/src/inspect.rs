@@ -13,7 +13,7 @@ use crate::time::time;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
-use robosieve::compile::{CAPTURES_FORMAT_VERSION, CapturesFile};
+use robosieve::compile::CapturesFile;
 use robosieve::robots::LooksLike;
 use robosieve::snapshot::{FORMAT_VERSION, OriginEntry, TimeSpan};
 use robosieve::{Origin, Snapshot};
@@ -137,16 +137,13 @@ fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> 
     let counts = file.counts();
     if args.json {
         let value = json!({
-            "captures_format_version": CAPTURES_FORMAT_VERSION, "bytes": file.byte_len(), "verified": args.verified(),
+            "captures_format_version": file.format_version(), "bytes": file.byte_len(), "verified": args.verified(),
             "tool": file.tool(), "blocks": file.blocks(), "counts": counts,
         });
         return print(&to_json_pretty(&value)?);
     }
     let mut table = Totals::default();
-    table.row(
-        "captures format version",
-        CAPTURES_FORMAT_VERSION.to_string(),
-    );
+    table.row("captures format version", file.format_version().to_string());
     table.row("written by", escape(file.tool()).into_owned());
     table.row("verified", args.verified().to_owned());
     table.captured(counts.captured);

@@ -27,6 +27,13 @@ fn rows(rows: &[(&str, u64)]) {
     }
 }
 
+/// Prints the rows whose number is not 0.
+fn rows_if_any(all: &[(&str, u64)]) {
+    for row in all.iter().filter(|(_, number)| *number > 0) {
+        rows(&[*row]);
+    }
+}
+
 /// Prints the size of a compiled snapshot, and what was skipped.
 pub(crate) fn print_compile(
     report: &CompileReport,
@@ -62,6 +69,9 @@ pub(crate) fn print_compile(
         ("superseded captures", report.superseded),
         ("captures of other URLs", report.other_urls),
         ("captures without a URL", report.not_urls),
+    ]);
+    rows_if_any(&rare_captures(report));
+    rows(&[
         ("damaged places skipped", report.damaged),
         ("files left out", report.skipped_files),
         ("distinct robots.txt", counts.files),
@@ -76,6 +86,15 @@ pub(crate) fn print_compile(
     ]);
 }
 
+/// Captures whose archives lack something: most runs have none.
+fn rare_captures(report: &CompileReport) -> [(&'static str, u64); 3] {
+    [
+        ("revisits without a body", report.revisits_without_body),
+        ("captures of version 1", report.first_version),
+        ("texts with cut lines", report.cut_texts),
+    ]
+}
+
 pub(crate) fn print_captures(report: &CapturesReport, elapsed: Duration) {
     let CapturesReport { input, content, .. } = report;
     let seconds = elapsed.as_secs_f64();
@@ -88,6 +107,9 @@ pub(crate) fn print_captures(report: &CapturesReport, elapsed: Duration) {
         ("captures of other URLs", content.other_urls),
         ("captures of unknown time", content.undated),
         ("captures without a URL", input.not_urls),
+    ]);
+    rows_if_any(&rare_captures(input));
+    rows(&[
         ("damaged places skipped", input.damaged),
         ("files left out", input.skipped_files),
         ("distinct texts", content.texts),

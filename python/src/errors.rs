@@ -46,7 +46,8 @@ pub(crate) fn exception(err: Error) -> PyErr {
         | ErrorKind::BadName(_) => PyValueError::new_err(message()),
         ErrorKind::Corrupt { .. }
         | ErrorKind::NotASnapshot { .. }
-        | ErrorKind::UnsupportedVersion { .. } => SnapshotError::new_err(message()),
+        | ErrorKind::UnsupportedVersion { .. }
+        | ErrorKind::UnknownSection { .. } => SnapshotError::new_err(message()),
         ErrorKind::OverwritesInput { .. } | ErrorKind::SameOutput { .. } => {
             PyValueError::new_err(message())
         }

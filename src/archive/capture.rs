@@ -1,6 +1,7 @@
 //! A capture: the answer to one request for a URL, whichever archive format recorded it.
 
 use super::captures_file::CapturesBlock;
+use crate::digest::Digest;
 use bytes::Bytes;
 
 /// One recorded fetch of a URL.
@@ -18,6 +19,18 @@ pub(crate) struct Capture {
 /// The HTTP response to one request, or the cause of a failed fetch in a few words.
 pub(crate) type CaptureAnswer = Result<CapturedResponse, String>;
 
+/// The reference of a WARC `revisit` record to the body of another record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PayloadReference {
+    /// The digest that both records state for the body.
+    pub digest: Digest,
+    /// The other record has another URL.
+    pub of_other_url: bool,
+}
+
+/// The failure of a record whose body is that of another URL, which no input has.
+pub(crate) const BODY_OF_OTHER_URL: &str = "a revisit record that refers to another URL";
+
 /// The parts of an HTTP response that decide an outcome.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CapturedResponse {
@@ -27,12 +40,16 @@ pub(crate) struct CapturedResponse {
     /// `max-age` of the `Cache-Control` header, in seconds.
     pub max_age: Option<u32>,
     /// The `Retry-After` header of a 429 or a 5xx.
-    #[cfg_attr(not(test), expect(dead_code, reason = "read, but not stored yet"))]
     pub retry_after: Option<RetryAfter>,
     /// The body after content decoding, up to a little over the 500 KiB that count.
     pub body: Bytes,
     /// Whether the archive has only the beginning of the body, so that its last line may be cut.
     pub cut_short: bool,
+    /// The digest that the archive states for the body as sent. `None` if it states none, or has
+    /// only the beginning of the body.
+    pub payload: Option<Digest>,
+    /// The record that has the body, if this one has none.
+    pub revisit: Option<PayloadReference>,
 }
 
 /// The value of a `Retry-After` header (RFC 9110 §10.2.3).
@@ -47,7 +64,6 @@ pub(crate) enum RetryAfter {
 impl RetryAfter {
     /// The seconds to wait after a response of this time; at most `u32::MAX - 1`, and 0 if the time
     /// to retry has passed. `None` for a time to retry if that of the response is unknown.
-    #[cfg_attr(not(test), expect(dead_code, reason = "read, but not stored yet"))]
     pub(crate) fn seconds(self, fetched: Option<i64>) -> Option<u32> {
         match self {
             Self::Seconds(seconds) => Some(seconds),
@@ -80,12 +96,4 @@ pub(super) fn is_cut_short(truncated: Option<&[u8]>) -> Result<bool, String> {
         }
         other => Ok(other.is_some()),
     }
-}
-
-/// Parses an RFC 3339 time to seconds since 1970.
-pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?.trim();
-    text.parse::<jiff::Timestamp>()
-        .ok()
-        .map(jiff::Timestamp::as_second)
 }

@@ -17,8 +17,12 @@ use std::io::Read;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The version of the layout that this build writes and reads.
-pub const CAPTURES_FORMAT_VERSION: u32 = 1;
+/// The version of the layout that this build writes. It reads this one and [`FIRST_VERSION`],
+/// because captures files are archives, which nobody can make again.
+pub const CAPTURES_FORMAT_VERSION: u32 = 2;
+
+/// The version without digests of bodies, `Retry-After`, and the ends of long lines.
+pub(crate) const FIRST_VERSION: u32 = 1;
 
 /// The length of the records of a block, before compression, unless one record is longer.
 pub(crate) const RECORDS_LEN: usize = 256 << 10;
@@ -41,6 +45,8 @@ const LEVEL: i32 = 3;
 /// The program that wrote a file, and the dictionary of its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CapturesHeader {
+    /// [`CAPTURES_FORMAT_VERSION`] or [`FIRST_VERSION`].
+    pub version: u32,
     pub tool: String,
     pub dictionary: Vec<u8>,
 }
@@ -60,7 +66,7 @@ impl CapturesHeader {
         let mut out = Vec::with_capacity(HEADER_LEN + self.tool.len() + self.dictionary.len());
         out.extend_from_slice(CAPTURES_MAGIC);
         for field in [
-            CAPTURES_FORMAT_VERSION,
+            self.version,
             self.tool.len() as u32,
             self.dictionary.len() as u32,
             0,
@@ -85,10 +91,10 @@ impl CapturesHeader {
         };
         let mut fields = Fields(fields);
         let version = fields.u32();
-        if version != CAPTURES_FORMAT_VERSION {
+        if !(FIRST_VERSION..=CAPTURES_FORMAT_VERSION).contains(&version) {
             let what = format!(
-                "a captures file of format version {version}, but this robosieve reads version \
-                 {CAPTURES_FORMAT_VERSION}"
+                "a captures file of format version {version}, but this robosieve reads versions \
+                 {FIRST_VERSION} to {CAPTURES_FORMAT_VERSION}; update robosieve"
             );
             return Err(ErrorKind::UnknownSource { what }.into());
         }
@@ -112,6 +118,7 @@ impl CapturesHeader {
         let tool = String::from_utf8(tool.to_vec())
             .map_err(|_| Error::damaged(0, "the name of the tool", false))?;
         Ok(Self {
+            version,
             tool,
             dictionary: dictionary.to_vec(),
         })
@@ -553,6 +560,7 @@ mod tests {
 
     fn header() -> CapturesHeader {
         CapturesHeader {
+            version: CAPTURES_FORMAT_VERSION,
             tool: "robosieve 0".to_owned(),
             dictionary: b"user-agent".to_vec(),
         }
@@ -698,11 +706,11 @@ mod tests {
     #[test]
     fn forged_headers_are_refused() {
         let mut bytes = file();
-        bytes[8] = 2;
+        bytes[8] = 3;
         let err = read(&bytes).unwrap_err().to_string();
         assert!(
             err.starts_with(
-                "a captures file of format version 2, but this robosieve reads version 1"
+                "a captures file of format version 3, but this robosieve reads versions 1 to 2"
             ),
             "{err}"
         );

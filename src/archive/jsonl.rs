@@ -1,6 +1,7 @@
 //! JSON lines: one capture per line, for crawlers that do not write WARC.
 
-use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short, parse_time};
+use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short};
+use super::capture_time::parse_time;
 use super::http::{self, MAX_KEPT, max_age};
 use super::json_values::{Headers, Scalar, body_like_key};
 use super::read_context::{MeteredReader, ReadContext};
@@ -159,6 +160,7 @@ impl JsonlObject {
             retry_after: retry.and_then(|value| http::retry_after(status, value.as_bytes())),
             body,
             cut_short,
+            ..CapturedResponse::default()
         }))
     }
 

@@ -6,11 +6,13 @@
 //! entry into captures on any thread; decoding bodies takes most of the time, so it happens there.
 
 pub(crate) mod capture;
+mod capture_time;
 pub(crate) mod captures_file;
 pub(crate) mod dir;
 pub(crate) mod http;
 mod json_values;
 mod jsonl;
+mod payload_digest;
 pub(crate) mod read_context;
 pub(crate) mod reader;
 mod warc;

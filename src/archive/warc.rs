@@ -1,11 +1,19 @@
-//! WARC files (ISO 28500): returns the `response` and `revisit` records, compressed or not.
+//! WARC files (ISO 28500): returns the records that answer a request, compressed or not.
 
-use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short, parse_time};
-use super::http::{self, headers};
+use super::capture::{
+    BODY_OF_OTHER_URL, Capture, CaptureAnswer, CapturedResponse, PayloadReference, is_cut_short,
+};
+use super::capture_time::parse_warc_date;
+use super::http::{self, MAX_KEPT, headers};
+use super::payload_digest;
 use super::read_context::{MeteredReader, ReadContext};
 use super::warc_head::{MAX_HEADER, parse_length, without_brackets};
 use crate::decode::Decoder;
+use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
+use crate::profile::Profile;
+use crate::url;
+use bstr::ByteSlice;
 use bytes::Bytes;
 use std::io::{BufRead, Read};
 
@@ -13,7 +21,7 @@ use std::io::{BufRead, Read};
 const MAX_BLOCK: u64 = 1 << 20;
 const MISPLACED: &str = "a WARC record should begin here";
 
-/// One `response` or `revisit` record.
+/// One record that answers a request.
 #[derive(Debug)]
 pub(crate) struct WarcRecord {
     /// The offset of the gzip member with its last byte; else the offset of its end.
@@ -35,20 +43,35 @@ impl WarcRecord {
             "WARC-Date",
             "WARC-Truncated",
             "WARC-Type",
-            "WARC-Refers-To-Target-URI",
+            "WARC-Payload-Digest",
         ];
-        let [target, date, truncated, kind, referred] = headers(head, names);
+        let [target, date, truncated, kind, payload] = headers(head, names);
         let target = without_brackets(target.unwrap_or_default());
         if target.is_empty() {
             return None;
         }
-        let time = date.and_then(parse_time);
+        let time = date.and_then(parse_warc_date);
+        let payload = payload.and_then(payload_digest::parse);
+        let kind = kind
+            .and_then(RecordKind::of)
+            .unwrap_or(RecordKind::Response);
         let answer = match kind {
-            Some(kind) if kind.eq_ignore_ascii_case(REVISIT) => {
-                revisit(target, referred.map(without_brackets), block)
+            RecordKind::Revisit => revisit(head, target, payload, block),
+            RecordKind::Response => {
+                is_cut_short(truncated).and_then(|cut_short| http::parse(block, cut_short))
             }
-            _ => is_cut_short(truncated).and_then(|cut_short| http::parse(block, cut_short)),
+            RecordKind::Resource => is_cut_short(truncated).map(|cut_short| CapturedResponse {
+                status: 200,
+                body: block.slice(..block.len().min(MAX_KEPT)),
+                cut_short,
+                ..CapturedResponse::default()
+            }),
         };
+        let answer = answer.map(|response| CapturedResponse {
+            // The digest of a body that was cut may be that of the whole one.
+            payload: payload.filter(|_| !response.cut_short),
+            ..response
+        });
         Some(Capture {
             url: target.to_vec(),
             time,
@@ -58,28 +81,65 @@ impl WarcRecord {
     }
 }
 
-/// The type of records that refer to an earlier record with the same content.
-const REVISIT: &[u8] = b"revisit";
+/// The types of records that hold the answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RecordKind {
+    /// An HTTP response.
+    Response,
+    /// A reference to an earlier record with the same content.
+    Revisit,
+    /// The content alone, without HTTP: as a 2xx response has it (WARC/1.1 §6.5).
+    Resource,
+}
+
+impl RecordKind {
+    /// The kind of a `WARC-Type`.
+    fn of(name: &[u8]) -> Option<Self> {
+        let kinds = [
+            (&b"response"[..], Self::Response),
+            (b"revisit", Self::Revisit),
+            (b"resource", Self::Resource),
+        ];
+        kinds
+            .into_iter()
+            .find(|(kind, _)| kind.eq_ignore_ascii_case(name))
+            .map(|(_, kind)| kind)
+    }
+}
 
 /// The answer of a `revisit` record (WARC/1.1 §6.7), whose block has the HTTP head at most.
 ///
-/// An answer that needs no body is used as it is. A 2xx confirms the copy captured earlier, as a
-/// 304 does. A record that refers to the body of another URL is a failure, because only captures of
-/// the URL itself are searched.
-fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> CaptureAnswer {
-    match http::parse(block, true) {
-        Ok(response) if !(200..300).contains(&response.status) => Ok(response),
-        _ if referred.is_some_and(|uri| uri != target) => {
-            Err("a revisit record that refers to another URL".to_owned())
-        }
-        answer => {
-            let max_age = answer.ok().and_then(|response| response.max_age);
-            Ok(CapturedResponse {
-                status: 304,
-                max_age,
-                ..CapturedResponse::default()
-            })
-        }
+/// An answer that needs no body is used as it is. A 2xx has the body of the record that the digest
+/// names. If no input has that record, it confirms the copy captured earlier, as a 304 does, unless
+/// it refers to another URL: then it is a failure.
+fn revisit(head: &[u8], target: &[u8], payload: Option<Digest>, block: Bytes) -> CaptureAnswer {
+    let [referred, profile] = headers(head, ["WARC-Refers-To-Target-URI", "WARC-Profile"]);
+    let parsed = http::parse(block, true).ok();
+    if let Some(response) = &parsed
+        && !(200..300).contains(&response.status)
+    {
+        return Ok(response.clone());
+    }
+    let of_other_url = referred.is_some_and(|uri| without_brackets(uri) != target);
+    let max_age = parsed.as_ref().and_then(|response| response.max_age);
+    // The server confirmed the copy, so the digest says nothing new.
+    let is_confirmed = profile.is_some_and(|uri| uri.contains_str("server-not-modified"));
+    match payload {
+        Some(digest) if !is_confirmed => Ok(CapturedResponse {
+            status: parsed.map_or(200, |response| response.status),
+            max_age,
+            revisit: Some(PayloadReference {
+                digest,
+                of_other_url,
+            }),
+            ..CapturedResponse::default()
+        }),
+        _ if of_other_url => Err(BODY_OF_OTHER_URL.to_owned()),
+        _ => Ok(CapturedResponse {
+            status: 304,
+            max_age,
+            ..CapturedResponse::default()
+        }),
     }
 }
 
@@ -90,20 +150,34 @@ enum WarcItem {
     End,
 }
 
-/// Whether a record of this type and target holds an HTTP response.
-fn is_http_response(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
-    let (Some(kind), Some(target)) = (kind, target) else {
+/// Whether a record of this type and target holds the answer to a request. A `resource` is one only
+/// as a robots.txt: redirects, which lead to other URLs, are of HTTP.
+fn is_answer(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
+    let Some((kind, target)) = kind.and_then(RecordKind::of).zip(target) else {
         return false;
     };
+    let target = without_brackets(target);
     let is_dns = target
-        .trim_ascii_start()
         .get(..4)
         .is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"));
-    let is_kind = kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(REVISIT);
-    is_kind && !is_dns
+    match kind {
+        RecordKind::Response | RecordKind::Revisit => !is_dns,
+        RecordKind::Resource => is_robots_url(target),
+    }
 }
 
-/// The `response` and `revisit` records of a WARC file, one by one.
+/// The path of an origin's robots.txt (RFC 9309 §2.3).
+const ROBOTS_PATH: &[u8] = b"/robots.txt";
+
+/// Whether a URL is that of an origin's robots.txt.
+fn is_robots_url(url: &[u8]) -> bool {
+    let mut origin = Vec::new();
+    url.contains_str(ROBOTS_PATH)
+        && url::split(url, Profile::Rfc9309, &mut origin)
+            .is_some_and(|parts| parts.path == ROBOTS_PATH && !parts.slash)
+}
+
+/// The records of a WARC file that answer a request, one by one.
 pub(super) struct WarcReader<'r> {
     input: Decoder<MeteredReader<'r>>,
     context: &'r ReadContext,
@@ -171,7 +245,7 @@ impl<'r> WarcReader<'r> {
         let length = length
             .and_then(parse_length)
             .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
-        if !is_http_response(kind, target) {
+        if !is_answer(kind, target) {
             self.skip(length, |_| {})?;
             return Ok(WarcItem::Other);
         }

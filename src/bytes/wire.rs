@@ -51,7 +51,7 @@ pub(crate) struct Fields<'a>(pub &'a [u8]);
 impl Fields<'_> {
     /// The next `N` bytes; zeros after the end, which a row of checked length never reaches.
     #[inline]
-    fn take<const N: usize>(&mut self) -> [u8; N] {
+    pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {
         match self.0.split_first_chunk::<N>() {
             Some((head, tail)) => {
                 self.0 = tail;
@@ -63,27 +63,27 @@ impl Fields<'_> {
 
     #[inline]
     pub(crate) fn u8(&mut self) -> u8 {
-        self.take::<1>()[0]
+        self.array::<1>()[0]
     }
 
     #[inline]
     pub(crate) fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.take())
+        u16::from_le_bytes(self.array())
     }
 
     #[inline]
     pub(crate) fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take())
+        u32::from_le_bytes(self.array())
     }
 
     #[inline]
     pub(crate) fn u64(&mut self) -> u64 {
-        u64::from_le_bytes(self.take())
+        u64::from_le_bytes(self.array())
     }
 
     #[inline]
     pub(crate) fn i64(&mut self) -> i64 {
-        i64::from_le_bytes(self.take())
+        i64::from_le_bytes(self.array())
     }
 
     /// A time, as [`time_bytes`] encodes it.

@@ -68,7 +68,9 @@ impl From<Error> for Failure {
         let status = match err.kind() {
             ErrorKind::Io(_) => robosieve_status::Io,
             ErrorKind::NotASnapshot { .. } => robosieve_status::NotASnapshot,
-            ErrorKind::UnsupportedVersion { .. } => robosieve_status::UnsupportedVersion,
+            ErrorKind::UnsupportedVersion { .. } | ErrorKind::UnknownSection { .. } => {
+                robosieve_status::UnsupportedVersion
+            }
             ErrorKind::Corrupt { .. } => robosieve_status::Corrupt,
             ErrorKind::BadAgent { .. } => robosieve_status::BadAgent,
             ErrorKind::BadColumn(_) => robosieve_status::BadColumn,

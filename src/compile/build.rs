@@ -13,13 +13,15 @@ use super::file_compiler::{CompiledFile, FileCompiler, InheritedOffsets};
 use super::incremental::previous::PreviousSnapshot;
 use super::incremental::previous_urls::PreviousUrls;
 use super::ingest::text_store::{TextId, Texts};
+use super::ingest::url_key::UrlKey;
 use super::progress::{CompilePhase, CompileProgress, ShowProgress};
+use super::resolve::payloads::Payloads;
 use super::resolve::resolved_origin::{DecidedBy, ResolvedOrigin};
 use super::resolve::resolver::{Resolver, SharedHistories};
 use super::sort::table::{RobotsCaptures, SortedTable, TableReader};
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::snapshot::contents::OriginContents;
+use crate::snapshot::contents::{EarlierRedirect, OriginContents};
 use crate::snapshot::format::NONE;
 use crate::snapshot::write::{FileWriter, OriginWriter, SnapshotSections};
 use crate::spool::SpoolOptions;
@@ -30,6 +32,7 @@ pub(super) struct BuildInputs<'c> {
     pub profile: Profile,
     pub table: &'c SortedTable,
     pub texts: &'c Texts,
+    pub payloads: &'c Payloads,
     pub previous: Option<&'c PreviousUrls<'c>>,
     pub spools: &'c SpoolOptions,
 }
@@ -78,6 +81,7 @@ pub(super) fn build(
     let resolver = Resolver {
         table: inputs.table,
         texts: inputs.texts,
+        payloads: inputs.payloads,
         previous: inputs.previous,
         histories: SharedHistories::default(),
     };
@@ -251,6 +255,14 @@ impl Numbering {
                 last_good,
                 source: origin.source.as_deref(),
                 detail: origin.detail.as_deref(),
+                payload: origin.payload,
+                earlier_redirect: origin.earlier_redirect.as_ref().map(|redirect| {
+                    EarlierRedirect {
+                        status: redirect.status,
+                        end: redirect.end.as_ref().map(UrlKey::text),
+                        hops: redirect.hops,
+                    }
+                }),
             })?;
             match origin.decided_by {
                 DecidedBy::Capture => self.decided.by_capture += 1,

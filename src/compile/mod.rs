@@ -42,6 +42,7 @@ use ingest::batch::{CaptureBatch, CaptureStore, IngestOptions};
 use ingest::readers::ArchiveIngest;
 use ingest::tally::IngestTally;
 use rayon::prelude::*;
+use resolve::payloads::Payloads;
 use sort::merge::{merge_runs, merge_with_progress};
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -84,8 +85,8 @@ const RESPONSES_PER_TASK: usize = 512;
 const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// The memory has this many parts. A run of captures takes one, and half of another for its sort;
-/// a second run is filled meanwhile. A spool takes half of one: at most ten hold data at once.
-const MEMORY_PARTS: u64 = 8;
+/// a second run is filled meanwhile. A spool takes half of one: at most twelve hold data at once.
+const MEMORY_PARTS: u64 = 9;
 
 /// The longest run of captures: 512 MiB.
 const MAX_RUN_LEN: u64 = 512 << 20;
@@ -139,8 +140,13 @@ impl Compiler {
     }
 
     fn new_store(&self) -> CaptureStore {
+        CaptureStore::new(&self.spools(), self.run_len())
+    }
+
+    /// The bytes of captures that make a run.
+    fn run_len(&self) -> usize {
         let part = self.memory.unwrap_or(DEFAULT_MEMORY) / MEMORY_PARTS;
-        CaptureStore::new(&self.spools(), part.min(MAX_RUN_LEN) as usize)
+        part.min(MAX_RUN_LEN) as usize
     }
 
     /// Whether to skip and count damaged places instead of failing at the first; off by default.
@@ -489,10 +495,19 @@ impl Compiler {
             .map(|previous| PreviousUrls::new(previous, &texts, has_captures))
             .transpose()?;
         let texts = texts.finish()?;
+        let payloads = Payloads::new(
+            &table,
+            previous.as_ref(),
+            &texts,
+            &spools,
+            self.run_len(),
+            progress,
+        )?;
         let inputs = BuildInputs {
             profile: self.options.profile,
             table: &table,
             texts: &texts,
+            payloads: &payloads,
             previous: previous.as_ref(),
             spools: &spools,
         };
@@ -502,6 +517,7 @@ impl Compiler {
             outdated,
             inherited,
         } = build(&inputs, progress)?;
+        report.revisits_without_body = payloads.missing();
         report.too_new += table.counts.left_out;
         report.other_urls = table.counts.other_urls;
         report.superseded = table.counts.captures - report.other_urls - by_capture;

@@ -46,6 +46,14 @@ pub struct CompileReport {
     pub too_new: u64,
     /// Captures of unknown time among the remaining ones.
     pub undated: u64,
+    /// WARC `revisit` records of robots.txt files that refer to a body which no input has. They are
+    /// failures, or confirm the copy before them if they refer to their own URL.
+    pub revisits_without_body: u64,
+    /// Captures in captures files of version 1, which lack the digests of bodies and `Retry-After`.
+    pub first_version: u64,
+    /// Texts in those files with a line that may lack its end, under the profile `rfc9309`: that
+    /// version kept 16,663 bytes of a line, and this profile reads all of them.
+    pub cut_texts: u64,
     /// Damaged places skipped.
     pub damaged: u64,
     /// In JSON lines with a 2xx status and no body: keys that look like the body and are not read,
@@ -79,6 +87,9 @@ impl CompileReport {
             not_urls: 0,
             too_new: 0,
             undated: 0,
+            revisits_without_body: 0,
+            first_version: 0,
+            cut_texts: 0,
             damaged: 0,
             unread_keys: BTreeMap::new(),
             skipped_files: 0,

@@ -14,6 +14,20 @@ pub(crate) struct OriginContents<'a> {
     pub last_good: Option<u32>,
     pub source: Option<&'a [u8]>,
     pub detail: Option<&'a [u8]>,
+    /// The digest that the archive states for the file, or for the last good copy.
+    pub payload: Option<Digest>,
+    pub earlier_redirect: Option<EarlierRedirect<'a>>,
+}
+
+/// The redirects that preceded the failures of an origin without a last good copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EarlierRedirect<'a> {
+    /// The status at their end.
+    pub status: u16,
+    /// The canonical URL of their end. `None` for a redirect without a target.
+    pub end: Option<&'a [u8]>,
+    /// The redirects to the end.
+    pub hops: u8,
 }
 
 /// One robots.txt. Inherited parts are borrowed from the previous snapshot.

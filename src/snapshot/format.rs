@@ -4,6 +4,7 @@
 //! is. `docs/FORMAT.md` describes every byte.
 
 use crate::bytes::wire::{Fields, array, bytes, time_bytes, u32_at, u64_at};
+use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{FileFormat, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The version of the layout that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// The null reference: the value of a field that refers to nothing.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -25,7 +26,7 @@ pub(super) const SECTION_ALIGN: u64 = 64;
 pub(super) const HEADER_LEN: usize = 40;
 const TABLE_ROW_LEN: usize = 32;
 
-/// The sections, in the order of the file.
+/// The sections that this version knows. A file has them in the order of [`ALL`](Section::ALL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Section {
@@ -41,12 +42,16 @@ pub(crate) enum Section {
     Texts = 10,
     Dictionary = 11,
     Strings = 12,
-    /// The checksums of the blocks of all other sections.
+    /// The digests that archives state for the robots.txt files. Absent if there are none.
+    Payloads = 14,
+    /// The redirects before runs of failures. Absent if there are none.
+    EarlierRedirects = 15,
+    /// The checksums of the blocks of all other sections: the last one, whatever its number.
     Checksums = 13,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Metadata,
         Self::Index,
         Self::Origins,
@@ -59,13 +64,27 @@ impl Section {
         Self::Texts,
         Self::Dictionary,
         Self::Strings,
+        Self::Payloads,
+        Self::EarlierRedirects,
         Self::Checksums,
     ];
 
-    /// Its position in [`ALL`](Self::ALL).
+    /// Its position in a [`SectionTable`].
     #[inline]
-    pub(crate) const fn number(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self as usize - 1
+    }
+
+    /// The section with this number.
+    fn of_number(number: u32) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|section| *section as u32 == number)
+    }
+
+    /// Whether a file may lack it, and a reader may ignore it.
+    fn is_optional(self) -> bool {
+        matches!(self, Self::Payloads | Self::EarlierRedirects)
     }
 
     /// The name in error messages and in the output of `inspect`.
@@ -83,6 +102,8 @@ impl Section {
             Self::Texts => "texts",
             Self::Dictionary => "dictionary",
             Self::Strings => "strings",
+            Self::Payloads => "payloads",
+            Self::EarlierRedirects => "earlier redirects",
             Self::Checksums => "checksums",
         }
     }
@@ -117,37 +138,76 @@ impl Extent {
     }
 }
 
-/// The extents of all sections, in the order of [`Section::ALL`].
+/// The extents of the known sections, by [`Section::index`]. An absent section has length 0.
 pub(crate) type SectionTable = [Extent; Section::ALL.len()];
 
+/// A row of the section table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SectionRow {
+    /// `None` for a section that this version does not know, and may ignore.
+    pub section: Option<Section>,
+    pub extent: Extent,
+}
+
+impl SectionRow {
+    /// The name of the section in error messages and in the output of `inspect`.
+    pub(super) fn name(&self) -> &'static str {
+        self.section.map_or("unknown", Section::name)
+    }
+}
+
 /// Header and section table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    pub table: SectionTable,
+    /// All sections in the order of the file.
+    pub rows: Vec<SectionRow>,
     /// The seed of the index's hashes.
     pub seed: u64,
 }
 
+impl Head {
+    /// The known sections.
+    pub(super) fn table(&self) -> SectionTable {
+        let mut table = SectionTable::default();
+        for row in &self.rows {
+            if let Some(section) = row.section {
+                table[section.index()] = row.extent;
+            }
+        }
+        table
+    }
+}
+
+/// A bit of the flags of a row: a reader that does not know the section must refuse the file.
+const REQUIRED: u32 = 1;
+
+/// The most sections of a file. A forged number of them costs no more.
+const MAX_SECTIONS: usize = 64;
+
 /// The offset of the header checksum.
 pub(super) const HEADER_CHECKSUM_AT: usize = 32;
 
-/// The length of header and section table. The first section follows them.
-pub(super) const fn head_len() -> usize {
-    HEADER_LEN + Section::ALL.len() * TABLE_ROW_LEN
+/// The length of the header, and of a table of this many sections. The first section follows them.
+pub(super) const fn head_len(sections: usize) -> usize {
+    HEADER_LEN + sections * TABLE_ROW_LEN
 }
 
 /// Encodes header and section table.
-pub(super) fn encode_head(Head { table, seed }: &Head, file_len: u64) -> Vec<u8> {
-    let mut out = Vec::with_capacity(head_len());
+pub(super) fn encode_head(Head { rows, seed }: &Head, file_len: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(head_len(rows.len()));
     out.extend_from_slice(SNAPSHOT_MAGIC);
     out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-    out.extend_from_slice(&(table.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
     out.extend_from_slice(&file_len.to_le_bytes());
     out.extend_from_slice(&seed.to_le_bytes());
     // The checksum covers the header with zeros in its own place.
     out.extend_from_slice(&[0; 8]);
-    for (section, extent) in Section::ALL.iter().zip(table) {
-        out.extend_from_slice(&u64::from(*section as u32).to_le_bytes());
+    for SectionRow { section, extent } in rows {
+        // The writer writes known sections only.
+        let number = section.map_or(0, |section| section as u32);
+        let is_required = section.is_some_and(|section| !section.is_optional());
+        out.extend_from_slice(&number.to_le_bytes());
+        out.extend_from_slice(&(if is_required { REQUIRED } else { 0 }).to_le_bytes());
         out.extend_from_slice(&extent.offset.to_le_bytes());
         out.extend_from_slice(&extent.len.to_le_bytes());
         out.extend_from_slice(&extent.checksum.to_le_bytes());
@@ -160,7 +220,7 @@ pub(super) fn encode_head(Head { table, seed }: &Head, file_len: u64) -> Vec<u8>
 /// Decodes header and section table.
 ///
 /// The order of the checks determines the message: another file format first, then another version,
-/// then damage, then a wrong length.
+/// then damage, then a wrong length, then a section that this version does not know.
 pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
     if !data.starts_with(SNAPSHOT_MAGIC) {
         return Err(not_a_snapshot(data));
@@ -173,8 +233,13 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
         }
         .into());
     }
-    // The checksum covers the head with zeros in its own bytes.
-    let mut head = bytes(data, 0, head_len(), "the header and section table")?.to_vec();
+    // The number of sections is used before the checksum is compared, because it tells how much the
+    // checksum covers.
+    let count = u32_at(data, 12, "the section count")? as usize;
+    if count > MAX_SECTIONS {
+        return Err(Error::corrupt(format!("{count} sections")));
+    }
+    let mut head = bytes(data, 0, head_len(count), "the header and section table")?.to_vec();
     let checksum = u64_at(&head, HEADER_CHECKSUM_AT, "the header checksum")?;
     head[HEADER_CHECKSUM_AT..HEADER_LEN].fill(0);
     if xxh3_64(&head) != checksum {
@@ -189,24 +254,8 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
             data.len()
         )));
     }
-    if u32_at(&head, 12, "the section count")? as usize != Section::ALL.len() {
-        return Err(Error::corrupt(
-            "the section table has another number of sections",
-        ));
-    }
-    let table = decode_table(&head, file_len)?;
-    // Each block has a checksum, so a short section would leave blocks unverified.
-    let blocks: u64 = table[..Section::Checksums.number()]
-        .iter()
-        .map(Extent::blocks)
-        .sum();
-    if blocks * CHECKSUM_LEN as u64 != table[Section::Checksums.number()].len {
-        return Err(Error::corrupt(
-            "the section \"checksums\" has another length than the blocks need",
-        ));
-    }
     Ok(Head {
-        table,
+        rows: decode_rows(&head, count, file_len)?,
         seed: u64_at(&head, 24, "the seed of the index")?,
     })
 }
@@ -228,33 +277,65 @@ pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
     ErrorKind::NotASnapshot { what }.into()
 }
 
-fn decode_table(head: &[u8], file_len: u64) -> Result<SectionTable> {
-    let mut table = SectionTable::default();
-    for (i, (section, extent)) in Section::ALL.iter().zip(&mut table).enumerate() {
-        let at = HEADER_LEN + i * TABLE_ROW_LEN;
+/// Decodes the section table. All required sections are there, each once, and in the order of their
+/// numbers, with the checksums last.
+fn decode_rows(head: &[u8], count: usize, file_len: u64) -> Result<Vec<SectionRow>> {
+    let mut rows = Vec::with_capacity(count);
+    let mut last = 0;
+    for position in 0..count {
+        let at = HEADER_LEN + position * TABLE_ROW_LEN;
         let row: [u8; TABLE_ROW_LEN] = array(head, at, "a row of the section table")?;
         let mut fields = Fields(&row);
-        if fields.u64() != u64::from(*section as u32) {
+        let number = fields.u32();
+        let flags = fields.u32();
+        let extent = Extent {
+            offset: fields.u64(),
+            len: fields.u64(),
+            checksum: fields.u64(),
+        };
+        let section = Section::of_number(number);
+        if section.is_none() && flags & REQUIRED != 0 {
+            return Err(ErrorKind::UnknownSection { number }.into());
+        }
+        let row = SectionRow { section, extent };
+        let is_last = position + 1 == count;
+        let is_in_order = match section {
+            Some(Section::Checksums) => is_last,
+            _ => number > last && !is_last,
+        };
+        if !is_in_order {
+            return Err(Error::corrupt("the sections are out of order"));
+        }
+        last = number;
+        // A section outside of the file would read as an empty one later.
+        let end = extent.offset.checked_add(extent.len);
+        if end.is_none_or(|end| end > file_len) || extent.offset < head_len(count) as u64 {
+            return Err(Error::corrupt(format!(
+                "the section \"{}\" exceeds the file",
+                row.name()
+            )));
+        }
+        rows.push(row);
+    }
+    for section in Section::ALL {
+        let is_there = rows.iter().any(|row| row.section == Some(section));
+        if !is_there && !section.is_optional() {
             return Err(Error::corrupt(format!(
                 "the section table lacks the section \"{}\"",
                 section.name()
             )));
         }
-        *extent = Extent {
-            offset: fields.u64(),
-            len: fields.u64(),
-            checksum: fields.u64(),
-        };
-        // A section outside of the file would read as an empty one later.
-        let end = extent.offset.checked_add(extent.len);
-        if end.is_none_or(|end| end > file_len) || extent.offset < head_len() as u64 {
-            return Err(Error::corrupt(format!(
-                "the section \"{}\" exceeds the file",
-                section.name()
-            )));
+    }
+    // Each block has a checksum, so a short section would leave blocks unverified.
+    if let Some((checksums, others)) = rows.split_last() {
+        let blocks: u64 = others.iter().map(|row| row.extent.blocks()).sum();
+        if blocks.checked_mul(CHECKSUM_LEN as u64) != Some(checksums.extent.len) {
+            return Err(Error::corrupt(
+                "the section \"checksums\" has another length than the blocks need",
+            ));
         }
     }
-    Ok(table)
+    Ok(rows)
 }
 
 /// The description of a snapshot that it stores itself.
@@ -352,14 +433,13 @@ impl OriginMetadata {
         let Outcome {
             first_failure,
             first_unreachable,
-            max_age,
             ..
         } = self.outcome;
         let references = [self.last_good, self.detail];
         self.short_time().is_none()
             || first_failure.is_some()
             || first_unreachable.is_some()
-            || max_age.is_some()
+            || self.outcome.wait().is_some()
             || references != [NONE; 2]
     }
 
@@ -393,7 +473,7 @@ impl OriginMetadata {
             details.extend(times.into_iter().flat_map(time_bytes));
             let numbers = [
                 self.last_good,
-                o.max_age.unwrap_or(NONE),
+                o.wait().unwrap_or(NONE),
                 self.source,
                 self.detail,
             ];
@@ -446,6 +526,7 @@ impl OriginMetadata {
             first_failure: None,
             first_unreachable: None,
             max_age: None,
+            retry_after: None,
         };
         // With details, the reference is their row; without, it is the source.
         let metadata = Self {
@@ -469,10 +550,57 @@ impl OriginMetadata {
         self.outcome.first_failure = f.time();
         self.outcome.first_unreachable = f.time();
         self.last_good = f.u32();
-        self.outcome.max_age = Some(f.u32()).filter(|&seconds| seconds != NONE);
+        self.outcome
+            .set_wait(Some(f.u32()).filter(|&seconds| seconds != NONE));
         self.source = f.u32();
         self.detail = f.u32();
         Ok(self)
+    }
+}
+
+/// The length of a row of the section `payloads`, which has one for each origin.
+pub(super) const PAYLOAD_LEN: usize = 16;
+
+/// The row of an origin without a digest.
+pub(super) const NO_PAYLOAD: Digest = [0; PAYLOAD_LEN];
+
+/// A row of the section `earlier redirects`: the redirects that preceded the failures of an origin
+/// without a last good copy.
+///
+/// A later 304 confirms them, and ends the run of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EarlierRedirectRow {
+    /// The origin's row in the section `origin metadata`.
+    pub origin: u32,
+    /// The URL of their end in the section `strings`; [`NONE`] for a redirect without a target.
+    pub end: u32,
+    /// The status at the end.
+    pub status: u16,
+    /// The redirects to the end.
+    pub hops: u8,
+}
+
+pub(super) const EARLIER_REDIRECT_LEN: usize = 12;
+
+impl EarlierRedirectRow {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.origin.to_le_bytes());
+        out.extend_from_slice(&self.end.to_le_bytes());
+        out.extend_from_slice(&self.status.to_le_bytes());
+        out.extend_from_slice(&[self.hops, 0]);
+    }
+
+    /// The row at a position of the section.
+    pub(super) fn decode(rows: &[u8], position: usize) -> Result<Self> {
+        let at = position * EARLIER_REDIRECT_LEN;
+        let row: [u8; EARLIER_REDIRECT_LEN] = array(rows, at, "an earlier redirect")?;
+        let mut f = Fields(&row);
+        Ok(Self {
+            origin: f.u32(),
+            end: f.u32(),
+            status: f.u16(),
+            hops: f.u8(),
+        })
     }
 }
 

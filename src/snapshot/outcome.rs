@@ -46,6 +46,12 @@ impl OutcomeClass {
         }
     }
 
+    /// Whether it is a temporary failure, after which a crawler asks again: 429, 5xx, and network
+    /// errors.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::ServerError | Self::Unreachable)
+    }
+
     /// The class of a stored number.
     pub(super) fn from_u8(value: u8) -> Option<Self> {
         [
@@ -88,8 +94,11 @@ pub struct Outcome {
     /// The same for a run of 5xx and network errors only, which a 429 ends: RFC 9309 counts 429 as
     /// "unavailable" (§2.3.1.3), and only the others as "unreachable" (§2.3.1.4).
     pub first_unreachable: Option<i64>,
-    /// The `max-age` of the answer's `Cache-Control`, in seconds.
+    /// The `max-age` of the answer's `Cache-Control`, in seconds. `None` for a failure, which says
+    /// nothing about the lifetime of a robots.txt.
     pub max_age: Option<u32>,
+    /// The `Retry-After` of a failure, in seconds after the capture.
+    pub retry_after: Option<u32>,
 }
 
 /// The lifetime of a robots.txt without `max-age` (RFC 9309 §2.4; Google's specification,
@@ -111,6 +120,21 @@ impl Outcome {
             first_failure: None,
             first_unreachable: None,
             max_age: None,
+            retry_after: None,
+        }
+    }
+
+    /// How long to wait before the next fetch, in seconds, as the answer itself states it.
+    pub(crate) fn wait(&self) -> Option<u32> {
+        self.max_age.or(self.retry_after)
+    }
+
+    /// Sets the wait that an answer of this class states.
+    pub(crate) fn set_wait(&mut self, wait: Option<u32>) {
+        if self.class.is_failure() {
+            self.retry_after = wait;
+        } else {
+            self.max_age = wait;
         }
     }
 

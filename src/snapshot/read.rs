@@ -6,14 +6,16 @@
 
 use crate::agent::{Agent, AgentMatch};
 use crate::bytes::wire::{bytes, u32_at, u64_at};
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::profile::Profile;
 use crate::robots::RobotsRef;
 use crate::snapshot::blocks::VerifiedBlocks;
 use crate::snapshot::format::{
-    ENTRY_HEAD, Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NONE,
-    ORIGIN_DETAILS_LEN, ORIGIN_METADATA_LEN, OriginMetadata, Section, SectionTable, decode_head,
+    EARLIER_REDIRECT_LEN, ENTRY_HEAD, EarlierRedirectRow, Entry, FILE_LEN, FileRow,
+    HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NO_PAYLOAD, NONE, ORIGIN_DETAILS_LEN,
+    ORIGIN_METADATA_LEN, OriginMetadata, PAYLOAD_LEN, Section, SectionTable, decode_head,
 };
 use crate::snapshot::index::{self, BUCKET_LEN};
 use crate::snapshot::mapped_file::MappedFile;
@@ -22,6 +24,7 @@ use crate::snapshot::text::{Unpacker, text_len};
 use crate::snapshot::view::View;
 use crate::url::{Origin, default_port};
 use ::bytes::Bytes;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,6 +54,8 @@ use std::time::Duration;
 pub struct Snapshot {
     pub(super) data: Bytes,
     pub(super) head: Head,
+    /// The extents of the known sections.
+    table: SectionTable,
     verified: Arc<VerifiedBlocks>,
     /// The file of the bytes; `None` for bytes in memory.
     pub(super) mapped: Option<Arc<MappedFile>>,
@@ -63,6 +68,7 @@ const MAX_DICTIONARY: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct OriginEntry<'a> {
     key: &'a [u8],
+    row: u32,
     file: Option<u32>,
     metadata: OriginMetadata,
     source: Option<&'a [u8]>,
@@ -145,6 +151,11 @@ impl<'a> OriginEntry<'a> {
         self.origin() + "/robots.txt"
     }
 
+    /// Its row in the sections with one row for each origin.
+    pub(crate) fn row(&self) -> u32 {
+        self.row
+    }
+
     /// The number of the current robots.txt, or else of the last good copy.
     pub(crate) fn file(&self) -> Option<u32> {
         self.file.or(self.last_good())
@@ -196,9 +207,10 @@ impl Snapshot {
     pub fn new(data: impl Into<Bytes>) -> Result<Self> {
         let data = data.into();
         let head = decode_head(&data)?;
-        let verified = Arc::new(VerifiedBlocks::new(&head.table));
+        let verified = Arc::new(VerifiedBlocks::new(&head));
         Ok(Self {
             data,
+            table: head.table(),
             head,
             verified,
             mapped: None,
@@ -217,6 +229,14 @@ impl Snapshot {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged block.
     pub(crate) fn verify_section(&self, section: Section) -> Result<()> {
         self.verify_range(section, 0, usize::MAX)
+    }
+
+    /// Verifies all blocks of all sections again, as [`verify_sections`](Self::verify_sections) does.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged block.
+    pub(super) fn verify_all(&self) -> Result<()> {
+        self.verified.verify_all(&self.data)
     }
 
     /// Verifies all blocks of some sections again, on all threads of the current rayon pool.
@@ -255,7 +275,7 @@ impl Snapshot {
     /// The bytes of a section. `new` has checked its extent.
     #[inline]
     pub(crate) fn section(&self, section: Section) -> &[u8] {
-        self.head.table[section.number()].bytes_in(&self.data)
+        self.table[section.index()].bytes_in(&self.data)
     }
 
     /// The bytes of the file from `start` up to `end`.
@@ -264,10 +284,6 @@ impl Snapshot {
         self.data
             .get(range)
             .ok_or_else(|| Error::corrupt("the sections overlap"))
-    }
-
-    pub(super) fn table(&self) -> &SectionTable {
-        &self.head.table
     }
 
     /// Whether this is a clone of the other snapshot.
@@ -321,10 +337,10 @@ impl Snapshot {
 
     /// The name and the length in bytes of every section, in the order of the file.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        Section::ALL
+        self.head
+            .rows
             .iter()
-            .zip(self.table())
-            .map(|(section, extent)| (section.name(), extent.len))
+            .map(|row| (row.name(), row.extent.len))
     }
 
     /// The stored description of the snapshot. Cost: parses a short JSON text.
@@ -434,6 +450,7 @@ impl Snapshot {
         }
         Ok(OriginEntry {
             key: entry.key,
+            row,
             file: (entry.file != NONE).then_some(entry.file),
             source: self.string(metadata.source)?,
             detail: self.string(metadata.detail)?,
@@ -469,6 +486,52 @@ impl Snapshot {
             )?;
         }
         self.view().origin_metadata(row)
+    }
+
+    /// The digest that the archive stated for the robots.txt of an origin, or for its last good copy.
+    pub(crate) fn payload(&self, row: u32) -> Result<Option<Digest>> {
+        let payloads = self.section(Section::Payloads);
+        if payloads.is_empty() {
+            return Ok(None);
+        }
+        let at = row as usize * PAYLOAD_LEN;
+        self.verify_range(Section::Payloads, at, PAYLOAD_LEN)?;
+        let digest: Digest = crate::bytes::wire::array(payloads, at, "the digest of a payload")?;
+        Ok((digest != NO_PAYLOAD).then_some(digest))
+    }
+
+    /// The redirects before the failures of the origin in a row, with the URL of their end. Cost: a
+    /// binary search.
+    pub(crate) fn earlier_redirect(
+        &self,
+        row: u32,
+    ) -> Result<Option<(EarlierRedirectRow, Option<&[u8]>)>> {
+        let mut low = 0;
+        let mut high = self.earlier_redirect_count();
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let redirect = self.earlier_redirect_at(middle)?;
+            match redirect.origin.cmp(&row) {
+                Ordering::Equal => return Ok(Some((redirect, self.string(redirect.end)?))),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The number of rows of the section `earlier redirects`.
+    pub(super) fn earlier_redirect_count(&self) -> usize {
+        self.section(Section::EarlierRedirects).len() / EARLIER_REDIRECT_LEN
+    }
+
+    pub(super) fn earlier_redirect_at(&self, position: usize) -> Result<EarlierRedirectRow> {
+        self.verify_range(
+            Section::EarlierRedirects,
+            position * EARLIER_REDIRECT_LEN,
+            EARLIER_REDIRECT_LEN,
+        )?;
+        EarlierRedirectRow::decode(self.section(Section::EarlierRedirects), position)
     }
 
     /// The number of distinct robots.txt files.
@@ -635,7 +698,7 @@ impl Snapshot {
     }
 
     /// The string at an offset, in units of 4 bytes; `None` for [`NONE`].
-    fn string(&self, offset: u32) -> Result<Option<&[u8]>> {
+    pub(super) fn string(&self, offset: u32) -> Result<Option<&[u8]>> {
         if offset == NONE {
             return Ok(None);
         }
@@ -688,9 +751,9 @@ impl Snapshot {
         while low < high {
             let middle = low + (high - low) / 2;
             match self.token(middle)?.cmp(name) {
-                std::cmp::Ordering::Equal => return Ok(u32::try_from(middle).ok()),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
+                Ordering::Equal => return Ok(u32::try_from(middle).ok()),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
             }
         }
         Ok(None)

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::file_format::SNAPSHOT_MAGIC;
 use crate::snapshot::format::{
-    BLOCK_LEN, Extent, Head, SECTION_ALIGN, Section, encode_head, head_len,
+    BLOCK_LEN, Extent, Head, SECTION_ALIGN, Section, SectionRow, encode_head, head_len,
 };
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
@@ -31,12 +31,13 @@ struct SectionFile<W> {
     out: W,
     head: Head,
     /// The checksums of the blocks of each section.
-    checksums: [Vec<u8>; Section::ALL.len()],
+    checksums: Vec<Vec<u8>>,
 }
 
 /// The position of a section in the file, with its padding.
 pub(super) struct SectionSlot {
-    section: Section,
+    /// The position of the section in the table.
+    position: usize,
     /// The start of the padding before it.
     start: u64,
     offset: u64,
@@ -44,22 +45,31 @@ pub(super) struct SectionSlot {
 }
 
 impl<W: Write + Seek> Sections<W> {
-    pub(super) fn new(out: W) -> Self {
+    /// A file with this many sections, that of the checksums included.
+    pub(super) fn new(out: W, sections: usize) -> Self {
         let file = SectionFile {
             out,
             head: Head::default(),
-            checksums: Default::default(),
+            checksums: Vec::new(),
         };
         Self {
             file: Mutex::new(file),
-            end: head_len() as u64,
+            end: head_len(sections) as u64,
         }
     }
 
     /// Reserves the slot of the next section.
     pub(super) fn reserve(&mut self, section: Section, len: u64) -> SectionSlot {
+        let position = self.with_file(|file| {
+            file.head.rows.push(SectionRow {
+                section: Some(section),
+                extent: Extent::default(),
+            });
+            file.checksums.push(Vec::new());
+            file.checksums.len() - 1
+        });
         let slot = SectionSlot {
-            section,
+            position,
             start: self.end,
             offset: self.end.next_multiple_of(SECTION_ALIGN),
             len,
@@ -78,7 +88,7 @@ impl<W: Write + Seek> Sections<W> {
         write: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>,
     ) -> Result<T> {
         let SectionSlot {
-            section,
+            position,
             start,
             offset,
             len: expected,
@@ -96,32 +106,36 @@ impl<W: Write + Seek> Sections<W> {
         let written = write(&mut writer)?;
         writer.end()?;
         let SectionWriter { len, checksums, .. } = writer;
-        if expected != len {
-            return Err(Error::corrupt(format!(
-                "the length of the section \"{}\"",
-                section.name()
-            )));
-        }
         self.with_file(|file| {
-            file.head.table[section.number()] = Extent {
+            let row = &mut file.head.rows[position];
+            if expected != len {
+                return Err(Error::corrupt(format!(
+                    "the length of the section \"{}\"",
+                    row.name()
+                )));
+            }
+            row.extent = Extent {
                 offset,
                 len,
                 checksum: xxh3_64(&checksums),
             };
-            file.checksums[section.number()] = checksums;
-        });
-        Ok(written)
+            file.checksums[position] = checksums;
+            Ok(written)
+        })
     }
 
     /// Writes the section of checksums, and the head, which makes the file valid. Returns the
     /// length of the file. `seed` is that of the index.
     pub(super) fn finish(mut self, seed: u64) -> Result<u64> {
-        let checksums = self.with_file(|file| std::mem::take(&mut file.checksums).concat());
+        let checksums = self.with_file(|file| file.checksums.concat());
         let slot = self.reserve(Section::Checksums, checksums.len() as u64);
         self.fill(slot, |out| out.append(&checksums))?;
         let head = self.with_file(|file| {
             file.head.seed = seed;
-            file.head.table[Section::Checksums.number()].checksum = 0;
+            // Nothing has the checksum of the checksums themselves.
+            if let Some(last) = file.head.rows.last_mut() {
+                last.extent.checksum = 0;
+            }
             encode_head(&file.head, self.end)
         });
         debug_assert!(head.starts_with(SNAPSHOT_MAGIC));
@@ -251,7 +265,7 @@ mod tests {
     #[test]
     fn writes_are_aligned_and_complete() {
         let mut recorded = RecordedWrites::default();
-        let mut sections = Sections::new(&mut recorded);
+        let mut sections = Sections::new(&mut recorded, 2);
         let parts = [1, PIECE, 100, 3 * PIECE, PIECE - 102, 7].map(|len| vec![len as u8; len]);
         let all = parts.concat();
         let slot = sections.reserve(Section::Metadata, all.len() as u64);
@@ -285,7 +299,7 @@ mod tests {
     #[test]
     fn sections_are_written_in_any_order() {
         let mut out = Cursor::new(Vec::new());
-        let mut sections = Sections::new(&mut out);
+        let mut sections = Sections::new(&mut out, 13);
         let (first, second) = (
             sections.reserve(Section::Metadata, 3),
             sections.reserve(Section::Index, 5),
@@ -298,7 +312,8 @@ mod tests {
         sections.fill(last, |_| Ok(())).unwrap();
         sections.fill(third, |_| Ok(())).unwrap();
         sections.fill(first, |out| out.append(b"met")).unwrap();
-        let table = sections.with_file(|file| file.head.table);
+        let rows = sections.with_file(|file| file.head.rows.clone());
+        let table: Vec<Extent> = rows.iter().map(|row| row.extent).collect();
         let end = table[3].offset;
         assert_eq!(sections.finish(7).unwrap(), end + 16);
         let bytes = out.into_inner();
@@ -321,7 +336,7 @@ mod tests {
 
     #[test]
     fn wrong_lengths_are_refused() {
-        let mut sections = Sections::new(Cursor::new(Vec::new()));
+        let mut sections = Sections::new(Cursor::new(Vec::new()), 2);
         let slot = sections.reserve(Section::Metadata, 3);
         assert!(sections.fill(slot, |out| out.append(b"four")).is_err());
     }

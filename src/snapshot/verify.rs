@@ -6,8 +6,8 @@
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::Rules;
 use crate::snapshot::format::{
-    FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata,
-    SECTION_ALIGN, Section, head_len,
+    EARLIER_REDIRECT_LEN, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN,
+    OriginMetadata, PAYLOAD_LEN, SECTION_ALIGN, Section, head_len,
 };
 use crate::snapshot::index;
 use crate::snapshot::outcome::OutcomeClass;
@@ -30,9 +30,6 @@ const JUDGING: [Section; 9] = [
 
 /// Origins per parallel task.
 const ROWS_PER_TASK: u32 = 1 << 12;
-
-/// All sections with blocks.
-const ALL: &[Section] = Section::ALL.split_at(Section::Checksums.number()).0;
 
 impl Snapshot {
     /// Checks every section's checksum and all references between sections, on all threads of the
@@ -62,6 +59,7 @@ impl Snapshot {
         self.verify_index()?;
         self.verify_origins()?;
         self.verify_details()?;
+        self.verify_optional_sections()?;
         let rule_sets = self.verify_rule_sets()?;
         self.verify_files(&rule_sets, of_text)
     }
@@ -91,7 +89,7 @@ impl Snapshot {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the position of a
     /// block whose checksum is wrong.
     pub fn verify_checksums(&self) -> Result<()> {
-        self.verify_sections(ALL)?;
+        self.verify_all()?;
         self.verify_file_rows()
     }
 
@@ -109,8 +107,8 @@ impl Snapshot {
 
     /// Checks the bytes between sections. No checksum covers them, but all of them are zero.
     fn verify_padding(&self) -> Result<()> {
-        let mut end = head_len() as u64;
-        for extent in self.table() {
+        let mut end = head_len(self.head.rows.len()) as u64;
+        for extent in self.head.rows.iter().map(|row| row.extent) {
             let gap = self.bytes(end, extent.offset)?;
             if extent.offset % SECTION_ALIGN != 0
                 || gap.len() as u64 >= SECTION_ALIGN
@@ -292,6 +290,38 @@ impl Snapshot {
         } else {
             Err(Error::corrupt("details of no origin"))
         }
+    }
+
+    /// Checks the sections that may be absent: a digest for each origin, and earlier redirects of
+    /// failing origins without a last good copy, in order.
+    fn verify_optional_sections(&self) -> Result<()> {
+        let payloads = self.section(Section::Payloads).len();
+        if payloads > 0 && payloads != self.origin_count() as usize * PAYLOAD_LEN {
+            return Err(Error::corrupt("the digests of another number of origins"));
+        }
+        let redirects = self.section(Section::EarlierRedirects).len();
+        if !redirects.is_multiple_of(EARLIER_REDIRECT_LEN) {
+            return Err(Error::corrupt("a part of an earlier redirect"));
+        }
+        let mut last = None;
+        for position in 0..self.earlier_redirect_count() {
+            let redirect = self.earlier_redirect_at(position)?;
+            if last >= Some(redirect.origin) || redirect.origin >= self.origin_count() {
+                return Err(Error::corrupt("the earlier redirects are out of order"));
+            }
+            last = Some(redirect.origin);
+            let metadata = self.origin_metadata(redirect.origin)?;
+            if !metadata.outcome.class.is_failure()
+                || metadata.last_good != NONE
+                || !(1..=5).contains(&redirect.hops)
+            {
+                return Err(Error::corrupt(
+                    "an earlier redirect of an origin that has none",
+                ));
+            }
+            self.string(redirect.end)?;
+        }
+        Ok(())
     }
 
     /// Checks that the rows of files are in order: then their texts and their named agents do not

@@ -8,10 +8,10 @@
 use crate::digest::{Digest, StreamDigest, digest, digest_hash};
 use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
-use crate::snapshot::contents::{FileContents, OriginContents};
+use crate::snapshot::contents::{EarlierRedirect, FileContents, OriginContents};
 use crate::snapshot::format::{
-    Counts, ENTRY_HEAD, Entry, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN,
-    OriginMetadata, Section, hash_key,
+    Counts, ENTRY_HEAD, EarlierRedirectRow, Entry, FileRow, Metadata, NAMED_LEN, NO_PAYLOAD, NONE,
+    NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, Section, hash_key,
 };
 use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -40,6 +40,8 @@ pub(crate) struct OriginWriter {
     entries: Spool,
     rows: Spool,
     details: Spool,
+    payloads: PayloadColumn,
+    earlier_redirects: Spool,
     strings: StringTable,
     /// Only those of origins are counted here.
     counts: Counts,
@@ -55,6 +57,8 @@ impl OriginWriter {
             entries: Spool::new(options, "origins"),
             rows: Spool::new(options, "origin metadata"),
             details: Spool::new(options, "origin details"),
+            payloads: PayloadColumn::new(options),
+            earlier_redirects: Spool::new(options, "earlier redirects"),
             strings: StringTable::new(options),
             counts: Counts::default(),
             captured: None,
@@ -103,8 +107,28 @@ impl OriginWriter {
         metadata.encode(details_row, &mut self.encoded, &mut details);
         self.rows.append(&self.encoded)?;
         self.details.append(&details)?;
+        self.payloads.append(row, origin.payload)?;
+        if let Some(redirect) = &origin.earlier_redirect {
+            self.append_earlier_redirect(row, redirect)?;
+        }
         self.add_to_counts(outcome);
         Ok(())
+    }
+
+    fn append_earlier_redirect(&mut self, row: u32, redirect: &EarlierRedirect<'_>) -> Result<()> {
+        // A longer URL would be cut, and might be that of another file then.
+        let end = redirect
+            .end
+            .filter(|end| end.len() <= usize::from(u16::MAX));
+        self.encoded.clear();
+        EarlierRedirectRow {
+            origin: row,
+            end: self.strings.intern(end)?,
+            status: redirect.status,
+            hops: redirect.hops,
+        }
+        .encode(&mut self.encoded);
+        self.earlier_redirects.append(&self.encoded)
     }
 
     fn add_to_counts(&mut self, outcome: &Outcome) {
@@ -122,6 +146,38 @@ impl OriginWriter {
         if let Some(time) = outcome.fetched {
             self.captured = Some(TimeSpan::extended(self.captured, time));
         }
+    }
+}
+
+/// The section `payloads`: a digest for each origin, or nothing at all if no origin has one.
+#[derive(Debug)]
+struct PayloadColumn {
+    digests: Spool,
+    /// Whether any origin so far has a digest.
+    is_used: bool,
+}
+
+impl PayloadColumn {
+    fn new(options: &SpoolOptions) -> Self {
+        Self {
+            digests: Spool::new(options, "digests"),
+            is_used: false,
+        }
+    }
+
+    /// Appends the digest of the origin in a row.
+    fn append(&mut self, row: u32, payload: Option<Digest>) -> Result<()> {
+        if !self.is_used && payload.is_some() {
+            self.is_used = true;
+            // The origins before have none.
+            for _ in 0..row {
+                self.digests.append(&NO_PAYLOAD)?;
+            }
+        }
+        if self.is_used {
+            self.digests.append(&payload.unwrap_or(NO_PAYLOAD))?;
+        }
+        Ok(())
     }
 }
 
@@ -225,6 +281,9 @@ pub(crate) struct SnapshotSections {
     entries: SpooledBytes,
     rows: SpooledBytes,
     details: SpooledBytes,
+    /// Empty if there are none, as the next.
+    payloads: SpooledBytes,
+    earlier_redirects: SpooledBytes,
     files: SpooledBytes,
     named: SpooledBytes,
     /// The final numbers of names, by number of first use.
@@ -271,6 +330,8 @@ impl SnapshotSections {
             entries: origins.entries.finish()?,
             rows: origins.rows.finish()?,
             details: origins.details.finish()?,
+            payloads: origins.payloads.digests.finish()?,
+            earlier_redirects: origins.earlier_redirects.finish()?,
             files: files.rows.finish()?,
             named: files.named.finish()?,
             tokens,
@@ -287,7 +348,9 @@ impl SnapshotSections {
     /// # Errors
     /// I/O errors.
     pub(crate) fn write<W: Write + Seek + Send>(self, out: W) -> Result<u64> {
-        let mut sections = Sections::new(out);
+        let optional = [self.payloads.len(), self.earlier_redirects.len()];
+        let absent = optional.iter().filter(|len| **len == 0).count();
+        let mut sections = Sections::new(out, Section::ALL.len() - absent);
         // Sections are reserved in the order of the file, before two threads fill them.
         let metadata = sections.reserve(Section::Metadata, self.metadata.len() as u64);
         let index_len = IndexBuilder::encoded_len(self.counts.origins as usize) as u64;
@@ -302,6 +365,11 @@ impl SnapshotSections {
         let texts = sections.reserve(Section::Texts, self.texts.len());
         let dictionary = sections.reserve(Section::Dictionary, DICTIONARY.len() as u64);
         let strings = sections.reserve(Section::Strings, self.strings.len());
+        let mut reserve_optional =
+            |section, len: u64| (len > 0).then(|| sections.reserve(section, len));
+        let payloads = reserve_optional(Section::Payloads, self.payloads.len());
+        let earlier_redirects =
+            reserve_optional(Section::EarlierRedirects, self.earlier_redirects.len());
         // One thread builds the index and copies the origins; the rules and the texts, the longest
         // sections, are the other's.
         let (origins, rest) = rayon::join(
@@ -319,6 +387,12 @@ impl SnapshotSections {
                 copy(&sections, files, self.files)?;
                 copy_named(&sections, named, self.named, &self.tokens)?;
                 copy(&sections, strings, self.strings)?;
+                if let Some(slot) = payloads {
+                    copy(&sections, slot, self.payloads)?;
+                }
+                if let Some(slot) = earlier_redirects {
+                    copy(&sections, slot, self.earlier_redirects)?;
+                }
                 Ok(built.seed)
             },
             || -> Result<()> {

@@ -91,6 +91,11 @@ impl CapturesFile {
         })
     }
 
+    /// The version of its layout.
+    pub fn format_version(&self) -> u32 {
+        self.header.version
+    }
+
     /// The program and version that wrote it.
     pub fn tool(&self) -> &str {
         &self.header.tool

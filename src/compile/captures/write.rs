@@ -5,8 +5,8 @@
 
 use super::totals::TotalsCounter;
 use crate::archive::captures_file::{
-    BlockText, CapturesCounts, CapturesHeader, MAX_RECORDS_LEN, RECORDS_LEN, TEXT_ROW_LEN,
-    TEXTS_LEN, encode_block,
+    BlockText, CAPTURES_FORMAT_VERSION, CapturesCounts, CapturesHeader, MAX_RECORDS_LEN,
+    RECORDS_LEN, TEXT_ROW_LEN, TEXTS_LEN, encode_block,
 };
 use crate::compile::ingest::capture_record::CaptureRecord;
 use crate::compile::ingest::text_store::{TextDigests, TextFrame, TextId, Texts};
@@ -63,6 +63,7 @@ impl<'w, W: Write> CapturesWriter<'w, W> {
             is_stored: vec![false; texts.len()],
         };
         let header = CapturesHeader {
+            version: CAPTURES_FORMAT_VERSION,
             tool: TOOL.to_owned(),
             dictionary: DICTIONARY.to_vec(),
         };

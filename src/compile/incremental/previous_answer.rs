@@ -1,6 +1,8 @@
 //! The answer of one URL in the previous snapshot, and the details of redirects that it stores.
 
 use crate::compile::ingest::text_store::TextId;
+use crate::compile::ingest::url_key::UrlKey;
+use crate::digest::Digest;
 use crate::snapshot::OutcomeClass;
 use crate::snapshot::read::OriginEntry;
 
@@ -27,10 +29,23 @@ pub(crate) fn missing_target(target: &[u8]) -> String {
 }
 
 /// The target in a detail that [`missing_target`] wrote.
-fn parse_missing_target(detail: &[u8]) -> Option<&[u8]> {
+pub(crate) fn parse_missing_target(detail: &[u8]) -> Option<&[u8]> {
     detail
         .strip_prefix(MISSING_PREFIX.as_bytes())?
         .strip_suffix(MISSING_SUFFIX.as_bytes())
+}
+
+/// The redirects that preceded the failures of an origin without a last good copy.
+///
+/// Only their end is kept, as for other redirects: it has a history of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EarlierRedirect {
+    /// The status at the end, or that of a redirect without a target.
+    pub status: u16,
+    /// The last URL, or the one that was not captured. `None` for a redirect without a target.
+    pub end: Option<UrlKey>,
+    /// The redirects to the end.
+    pub hops: u8,
 }
 
 /// The answer of one URL in the previous snapshot.
@@ -41,6 +56,10 @@ pub(crate) struct PreviousAnswer<'p> {
     pub rules: Option<TextId>,
     /// The last good copy, if the newest capture failed.
     pub last_good: Option<TextId>,
+    /// The digest that an archive stated for either of these.
+    pub payload: Option<Digest>,
+    /// The redirect before the failures, if there is no last good copy.
+    pub earlier_redirect: Option<EarlierRedirect>,
     /// The number of redirects from the URL to its final answer.
     pub hops: u8,
 }

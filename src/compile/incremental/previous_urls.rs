@@ -1,9 +1,10 @@
 //! The previous snapshot as one more source of answers: its texts by number, and its URLs.
 
 use super::previous::{PreviousSnapshot, damaged};
-use super::previous_answer::PreviousAnswer;
+use super::previous_answer::{EarlierRedirect, PreviousAnswer};
+use crate::compile::ingest::capture_record::{BodyFlags, RobotsBody};
 use crate::compile::ingest::text_store::{TextId, TextStore};
-use crate::compile::ingest::url_key::ROBOTS_PATH;
+use crate::compile::ingest::url_key::{ROBOTS_PATH, UrlKey};
 use crate::error::{Error, Result};
 use crate::snapshot::read::OriginEntry;
 use hashbrown::HashTable;
@@ -111,12 +112,48 @@ impl<'p> PreviousUrls<'p> {
         let last_good = entry.last_good();
         let last_good = last_good.map(|row| self.text(row)).transpose()?;
         let hops = entry.outcome().hops;
+        let snapshot = &self.previous.snapshot;
+        let payload = snapshot.payload(entry.row()).map_err(damaged)?;
+        let redirect = snapshot.earlier_redirect(entry.row()).map_err(damaged)?;
+        let earlier_redirect = redirect.map(|(redirect, end)| EarlierRedirect {
+            status: redirect.status,
+            end: end.and_then(UrlKey::of_canonical),
+            hops: redirect.hops,
+        });
         Ok(PreviousAnswer {
             entry,
             rules,
             last_good,
+            payload,
+            earlier_redirect,
             hops,
         })
+    }
+
+    /// Passes the body of each origin whose digest is known to `take`: the robots.txt in force, or
+    /// the last good copy.
+    ///
+    /// # Errors
+    /// Damage in the previous snapshot, and errors of `take`.
+    pub(crate) fn for_each_payload(
+        &self,
+        take: &mut dyn FnMut(RobotsBody) -> Result<()>,
+    ) -> Result<()> {
+        for row in 0..self.previous.snapshot.origin_count() {
+            let payload = self.previous.snapshot.payload(row).map_err(damaged)?;
+            if payload.is_none() {
+                continue;
+            }
+            let entry = self.previous.origin(row)?;
+            if let Some(file) = entry.file() {
+                take(RobotsBody {
+                    text: self.text(file)?,
+                    flags: BodyFlags::of_outcome(entry.outcome()),
+                    payload,
+                })?;
+            }
+        }
+        Ok(())
     }
 
     fn text(&self, row: u32) -> Result<TextId> {

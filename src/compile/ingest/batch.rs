@@ -1,12 +1,12 @@
 //! A batch: the captures and counts of one thread.
 
 use super::block_captures::{BlockCaptures, intern_texts};
-use super::capture_record::{BodyFlags, CaptureRecord, Fetch, FetchAnswer};
+use super::capture_record::{BodyFlags, CaptureRecord, Fetch, FetchAnswer, RobotsBody};
 use super::tally::IngestTally;
 use super::text_store::TextStore;
 use super::url_key::UrlKey;
 use crate::archive::capture::{Capture, CapturedResponse, EntryContent};
-use crate::archive::captures_file::CapturesBlock;
+use crate::archive::captures_file::{CapturesBlock, FIRST_VERSION};
 use crate::archive::reader::ArchiveEntry;
 use crate::compile::sort::runs::RunWriter;
 use crate::error::Result;
@@ -107,15 +107,27 @@ impl<'c> CaptureBatch<'c> {
             kept_texts,
             &self.store.texts,
             &mut self.packer,
+            self.options.profile == Profile::Rfc9309,
         )?;
+        self.tally.report.cut_texts += texts.cut;
+        let is_first_version = block.header.version == FIRST_VERSION;
         let mut kept = 0;
         for record in captures.records().filter(is_kept) {
             kept += 1;
             self.tally.report.undated += u64::from(record.time().is_none());
-            match record.text().and_then(|text| texts[text.0 as usize]) {
+            let text = record
+                .text()
+                .and_then(|text| texts.numbers[text.0 as usize]);
+            match text {
+                text if is_first_version => {
+                    record.append_of_first_version(text, &mut self.records);
+                }
                 Some(text) => record.append_with_text(text, &mut self.records),
                 None => self.records.extend_from_slice(record.bytes()),
             }
+        }
+        if is_first_version {
+            self.tally.report.first_version += block.captures();
         }
         self.tally.report.captures += block.captures();
         self.tally.report.too_new += block.captures() - kept;
@@ -138,21 +150,38 @@ impl<'c> CaptureBatch<'c> {
             self.tally.report.not_urls += 1;
             return Ok(());
         };
-        let (status, max_age, answer) = match capture.answer {
-            Err(cause) => (0, None, FetchAnswer::Unreachable(cause.into())),
-            Ok(response) => (
-                response.status,
-                response.max_age,
-                self.answer(&capture.url, response)?,
-            ),
+        let fetch = match capture.answer {
+            Err(cause) => Fetch {
+                time: capture.time,
+                status: 0,
+                wait: None,
+                answer: FetchAnswer::Unreachable(cause.into()),
+            },
+            Ok(response) => {
+                let CapturedResponse {
+                    status,
+                    max_age,
+                    retry_after,
+                    ..
+                } = response;
+                let answer = self.answer(&capture.url, response)?;
+                // Each kind of answer has one header that says when to ask again.
+                let wait = match answer {
+                    FetchAnswer::ServerError => {
+                        retry_after.and_then(|retry| retry.seconds(capture.time))
+                    }
+                    FetchAnswer::Unreachable(_) => None,
+                    _ => max_age,
+                };
+                Fetch {
+                    time: capture.time,
+                    status,
+                    wait,
+                    answer,
+                }
+            }
         };
-        Fetch {
-            time: capture.time,
-            status,
-            max_age,
-            answer,
-        }
-        .encode(&key, &mut self.records);
+        fetch.encode(&key, &mut self.records);
         self.flush_if_full()
     }
 
@@ -169,11 +198,18 @@ impl<'c> CaptureBatch<'c> {
         if !(200..300).contains(&response.status) {
             return Ok(FetchAnswer::without_body(url, response));
         }
+        if let Some(reference) = response.revisit {
+            return Ok(FetchAnswer::Revisit(reference));
+        }
         let flags = BodyFlags::of(&response);
         self.tally.report.body_bytes += response.body.len() as u64;
         let text = condense(&response.body, response.cut_short);
         let text = self.store.texts.intern(&text, &mut self.packer)?;
-        Ok(FetchAnswer::Rules(text, flags))
+        Ok(FetchAnswer::Rules(RobotsBody {
+            text,
+            flags,
+            payload: response.payload,
+        }))
     }
 
     /// Passes the captures to the store.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bytes  0..4         4..6               6..10                 10..
-//!        length       length of origin   length of the rest    URL, time, status, max-age, answer
+//!        length       length of origin   length of the rest    URL, time, status, wait, answer
 //! ```
 //!
 //! All numbers are little-endian. Records sort by origin, path, and time, newest first. Captures of
@@ -11,10 +11,12 @@
 
 use super::text_store::{TextDigests, TextId};
 use super::url_key::{ROBOTS_PATH, UrlKey};
-use crate::archive::capture::CapturedResponse;
+use crate::archive::capture::{CapturedResponse, PayloadReference};
+use crate::archive::captures_file::FIRST_VERSION;
 use crate::bytes::wire::{Fields, time_bytes};
+use crate::digest::Digest;
 use crate::robots::{BodyFacts, LooksLike};
-use crate::snapshot::OutcomeClass;
+use crate::snapshot::{Outcome, OutcomeClass};
 use ::url::Url;
 use std::cmp::{Ordering, Reverse};
 
@@ -24,7 +26,9 @@ pub(crate) struct Fetch {
     /// In seconds since 1970. `None`, older than any time, if the archive has none.
     pub time: Option<i64>,
     pub status: u16,
-    pub max_age: Option<u32>,
+    /// The seconds until the next fetch, as the answer states them: `Retry-After` of a failure,
+    /// `max-age` of any other answer.
+    pub wait: Option<u32>,
     pub answer: FetchAnswer,
 }
 
@@ -32,10 +36,10 @@ pub(crate) struct Fetch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FetchAnswer {
     /// 2xx.
-    Rules(TextId, BodyFlags),
+    Rules(RobotsBody),
     /// 3xx except 304; the target if the answer names one.
     Redirect(Option<UrlKey>),
-    /// 304, or a WARC `revisit` record: the crawler's copy is still valid.
+    /// 304, or a WARC `revisit` record without a digest: the crawler's copy is still valid.
     NotModified,
     /// 4xx except 429.
     ClientError,
@@ -43,6 +47,19 @@ pub(crate) enum FetchAnswer {
     ServerError,
     /// No answer, or not HTTP; the cause.
     Unreachable(Box<str>),
+    /// A WARC `revisit` record whose body is that of another record. It becomes one of the others
+    /// before histories are built (`resolve/payloads.rs`).
+    Revisit(PayloadReference),
+}
+
+/// The body of a 2xx answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RobotsBody {
+    pub text: TextId,
+    pub flags: BodyFlags,
+    /// The digest that the archive states for the body. `None` if it states none, or kept only the
+    /// beginning of the body.
+    pub payload: Option<Digest>,
 }
 
 impl FetchAnswer {
@@ -57,7 +74,7 @@ impl FetchAnswer {
             AnswerRank::NotModified => Self::NotModified,
             AnswerRank::ClientError => Self::ClientError,
             AnswerRank::ServerError => Self::ServerError,
-            AnswerRank::Rules | AnswerRank::Unreachable => {
+            AnswerRank::Rules | AnswerRank::Unreachable | AnswerRank::Revisit => {
                 Self::Unreachable(format!("HTTP status {}", response.status).into())
             }
         }
@@ -65,12 +82,13 @@ impl FetchAnswer {
 
     fn rank(&self) -> AnswerRank {
         match self {
-            Self::Rules(..) => AnswerRank::Rules,
+            Self::Rules(_) => AnswerRank::Rules,
             Self::Redirect(_) => AnswerRank::Redirect,
             Self::NotModified => AnswerRank::NotModified,
             Self::ClientError => AnswerRank::ClientError,
             Self::ServerError => AnswerRank::ServerError,
             Self::Unreachable(_) => AnswerRank::Unreachable,
+            Self::Revisit(_) => AnswerRank::Revisit,
         }
     }
 }
@@ -102,6 +120,15 @@ impl BodyFlags {
             cut_short: response.cut_short,
             past_limit: body_facts.ignored_bytes > 0,
             looks_like: body_facts.looks_like,
+        }
+    }
+
+    /// The flags of the body that decided an outcome.
+    pub(crate) fn of_outcome(outcome: &Outcome) -> Self {
+        Self {
+            cut_short: outcome.cut_short,
+            past_limit: outcome.past_limit,
+            looks_like: outcome.looks_like,
         }
     }
 
@@ -138,10 +165,12 @@ pub(crate) enum AnswerRank {
     ClientError = 3,
     ServerError = 4,
     Unreachable = 5,
+    Revisit = 6,
 }
 
 impl AnswerRank {
-    /// The rank of an answer with this HTTP status; 0 stands for no answer.
+    /// The rank of an answer with this HTTP status; 0 stands for no answer. A `revisit` record has
+    /// a status of a 2xx.
     fn of_status(status: u16) -> Self {
         match OutcomeClass::of_status(status) {
             None if status == 304 => Self::NotModified,
@@ -157,7 +186,7 @@ impl AnswerRank {
 impl Fetch {
     /// The first sort key of captures of the same second.
     pub(crate) fn rank(&self) -> (AnswerRank, u16, Option<u32>) {
-        (self.answer.rank(), self.status, self.max_age)
+        (self.answer.rank(), self.status, self.wait)
     }
 
     /// Whether it is a temporary failure, after which the last good copy counts.
@@ -169,8 +198,30 @@ impl Fetch {
         matches!(self.answer, ServerError | Unreachable(_) | NotModified)
     }
 
+    /// Whether only the second version of captures files can have it.
+    fn is_of_second_version(&self) -> bool {
+        match &self.answer {
+            FetchAnswer::Rules(body) => body.payload.is_some(),
+            FetchAnswer::Revisit(_) => true,
+            _ => false,
+        }
+    }
+
+    /// This capture as the second version of captures files has it. In the first version, the wait
+    /// of a failure is its `max-age`, which says nothing about the robots.txt.
+    pub(crate) fn of_first_version(self) -> Self {
+        let is_failure = matches!(
+            self.answer,
+            FetchAnswer::ServerError | FetchAnswer::Unreachable(_)
+        );
+        Self {
+            wait: self.wait.filter(|_| !is_failure),
+            ..self
+        }
+    }
+
     /// Newest first. Captures of the same second sort by rank and content.
-    fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
+    pub(crate) fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
         other
             .time
             .cmp(&self.time)
@@ -181,16 +232,19 @@ impl Fetch {
         self.rank()
             .cmp(&other.rank())
             .then_with(|| match (&self.answer, &other.answer) {
-                (FetchAnswer::Rules(a, flags_a), FetchAnswer::Rules(b, flags_b)) => {
-                    let digests = if a == b {
+                (FetchAnswer::Rules(a), FetchAnswer::Rules(b)) => {
+                    let digests = if a.text == b.text {
                         Ordering::Equal
                     } else {
-                        texts.digest(*a).cmp(&texts.digest(*b))
+                        texts.digest(a.text).cmp(&texts.digest(b.text))
                     };
-                    digests.then(flags_a.cmp(flags_b))
+                    digests
+                        .then(a.flags.cmp(&b.flags))
+                        .then(a.payload.cmp(&b.payload))
                 }
                 (FetchAnswer::Redirect(a), FetchAnswer::Redirect(b)) => a.cmp(b),
                 (FetchAnswer::Unreachable(a), FetchAnswer::Unreachable(b)) => a.cmp(b),
+                (FetchAnswer::Revisit(a), FetchAnswer::Revisit(b)) => a.cmp(b),
                 _ => Ordering::Equal,
             })
     }
@@ -203,19 +257,23 @@ impl Fetch {
         encode_key(key, out);
         out.extend_from_slice(&time_bytes(self.time));
         out.extend_from_slice(&self.status.to_le_bytes());
-        out.extend_from_slice(&self.max_age.unwrap_or_default().to_le_bytes());
-        out.push(
-            self.answer.rank() as u8
-                | if self.max_age.is_some() {
-                    HAS_MAX_AGE
+        out.extend_from_slice(&self.wait.unwrap_or_default().to_le_bytes());
+        out.push(self.answer.rank() as u8 | if self.wait.is_some() { HAS_WAIT } else { 0 });
+        match &self.answer {
+            FetchAnswer::Rules(body) => {
+                let has_payload = if body.payload.is_some() {
+                    HAS_PAYLOAD
                 } else {
                     0
-                },
-        );
-        match &self.answer {
-            FetchAnswer::Rules(text, flags) => {
-                out.push(flags.encode());
-                out.extend_from_slice(&text.0.to_le_bytes());
+                };
+                out.push(body.flags.encode() | has_payload);
+                out.extend_from_slice(body.payload.as_ref().map_or(&[], |digest| &digest[..]));
+                // The number of the text is last, where `append_with_text` replaces it.
+                out.extend_from_slice(&body.text.0.to_le_bytes());
+            }
+            FetchAnswer::Revisit(revisit) => {
+                out.push(u8::from(revisit.of_other_url));
+                out.extend_from_slice(&revisit.digest);
             }
             FetchAnswer::Redirect(target) => {
                 target.iter().for_each(|target| encode_key(target, out))
@@ -228,12 +286,15 @@ impl Fetch {
     }
 }
 
-/// A bit next to the rank: the answer has a `max-age`.
-const HAS_MAX_AGE: u8 = 0x80;
+/// A bit next to the rank: the answer states how long to wait.
+const HAS_WAIT: u8 = 0x80;
+
+/// A bit next to the flags of a body: the digest of the body follows.
+const HAS_PAYLOAD: u8 = 0x10;
 
 /// The length of a record up to its URL.
 const HEAD_LEN: usize = 10;
-/// The offset of the rank after the URL: time, status and `max-age` precede it.
+/// The offset of the rank after the URL: time, status and wait precede it.
 const RANK_AT: usize = 14;
 
 fn encode_key(key: &UrlKey, out: &mut Vec<u8>) {
@@ -273,15 +334,36 @@ impl<'a> CaptureRecord<'a> {
 
     /// The number of the text of a 2xx.
     pub(crate) fn text(&self) -> Option<TextId> {
-        let rank = self.bytes.get(self.path_end + RANK_AT)? & !HAS_MAX_AGE;
         let number = self.bytes.last_chunk()?;
-        (rank == AnswerRank::Rules as u8).then(|| TextId(u32::from_le_bytes(*number)))
+        (self.rank()? == AnswerRank::Rules as u8).then(|| TextId(u32::from_le_bytes(*number)))
+    }
+
+    /// Whether it is a `revisit` record that refers to a body.
+    pub(crate) fn is_revisit(&self) -> bool {
+        self.rank() == Some(AnswerRank::Revisit as u8)
+    }
+
+    /// The number of the rank of the answer.
+    fn rank(&self) -> Option<u8> {
+        Some(self.bytes.get(self.path_end + RANK_AT)? & !HAS_WAIT)
     }
 
     /// Appends the record with another number of its text.
     pub(crate) fn append_with_text(&self, text: TextId, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.bytes[..self.bytes.len() - 4]);
         out.extend_from_slice(&text.0.to_le_bytes());
+    }
+
+    /// Appends the record as it would be in the second version of captures files, given one of the
+    /// first version, with another number of its text.
+    pub(crate) fn append_of_first_version(&self, text: Option<TextId>, out: &mut Vec<u8>) {
+        let mut fetch = self.decode().of_first_version();
+        if let (FetchAnswer::Rules(body), Some(text)) = (&mut fetch.answer, text) {
+            body.text = text;
+        }
+        let url = &self.bytes[HEAD_LEN..self.path_end];
+        let origin_len = (self.origin_end - HEAD_LEN) as u16;
+        fetch.encode(&UrlKey::from_parts(url, origin_len), out);
     }
 
     /// The encoded bytes.
@@ -343,32 +425,41 @@ impl<'a> CaptureRecord<'a> {
         let mut fields = Fields(&self.bytes[self.path_end..]);
         let time = fields.time();
         let status = fields.u16();
-        let max_age = fields.u32();
+        let wait = fields.u32();
         let rank = fields.u8();
-        let answer = match rank & !HAS_MAX_AGE {
+        let answer = match rank & !HAS_WAIT {
             0 => {
-                let flags = BodyFlags::decode(fields.u8());
-                FetchAnswer::Rules(TextId(fields.u32()), flags)
+                let flags = fields.u8();
+                FetchAnswer::Rules(RobotsBody {
+                    flags: BodyFlags::decode(flags),
+                    payload: (flags & HAS_PAYLOAD != 0).then(|| fields.array()),
+                    text: TextId(fields.u32()),
+                })
             }
             1 if fields.0.is_empty() => FetchAnswer::Redirect(None),
             1 => FetchAnswer::Redirect(Some(decode_key(&mut fields))),
             2 => FetchAnswer::NotModified,
             3 => FetchAnswer::ClientError,
             4 => FetchAnswer::ServerError,
+            6 => FetchAnswer::Revisit(PayloadReference {
+                of_other_url: fields.u8() != 0,
+                digest: fields.array(),
+            }),
             _ => FetchAnswer::Unreachable(String::from_utf8_lossy(fields.0).into()),
         };
         Fetch {
             time,
             status,
-            max_age: (rank & HAS_MAX_AGE != 0).then_some(max_age),
+            wait: (rank & HAS_WAIT != 0).then_some(wait),
             answer,
         }
     }
 }
 
 /// Validates records of others, one after the other.
-#[derive(Default)]
 pub(crate) struct RecordValidator {
+    /// The version of the captures file that has them.
+    version: u32,
     /// The URL of the last record. In sorted records, many follow with the same one.
     key: Option<UrlKey>,
     /// The record as this program encodes it.
@@ -376,6 +467,15 @@ pub(crate) struct RecordValidator {
 }
 
 impl RecordValidator {
+    /// A validator of the records in a captures file of this version.
+    pub(crate) fn new(version: u32) -> Self {
+        Self {
+            version,
+            key: None,
+            encoded: Vec::new(),
+        }
+    }
+
     /// The record at the start of `bytes`. `None` unless [`Fetch::encode`] writes it for a
     /// response: lengths fit, URLs are canonical, and the class is that of the status.
     pub(crate) fn first_of<'b>(&mut self, bytes: &'b [u8]) -> Option<CaptureRecord<'b>> {
@@ -398,8 +498,14 @@ impl RecordValidator {
         }
         self.encoded.clear();
         fetch.encode(self.key.as_ref()?, &mut self.encoded);
-        let has_right_class = fetch.answer.rank() == AnswerRank::of_status(fetch.status);
-        (has_right_class && self.encoded == bytes).then_some(record)
+        let rank = match fetch.answer.rank() {
+            // It has the status of the body that it refers to.
+            AnswerRank::Revisit => AnswerRank::Rules,
+            rank => rank,
+        };
+        let has_right_class = rank == AnswerRank::of_status(fetch.status);
+        let is_known = self.version > FIRST_VERSION || !fetch.is_of_second_version();
+        (has_right_class && is_known && self.encoded == bytes).then_some(record)
     }
 }
 
@@ -438,11 +544,24 @@ mod tests {
             past_limit: false,
             looks_like: None,
         };
-        let capture = |time, status, max_age, answer| Fetch {
+        let capture = |time, status, wait, answer| Fetch {
             time,
             status,
-            max_age,
+            wait,
             answer,
+        };
+        let rules = |number, flags, payload| {
+            FetchAnswer::Rules(RobotsBody {
+                text: TextId(number),
+                flags,
+                payload,
+            })
+        };
+        let revisit = |byte, of_other_url| {
+            FetchAnswer::Revisit(PayloadReference {
+                digest: [byte; 16],
+                of_other_url,
+            })
         };
         // In sorted order.
         let captures = [
@@ -465,15 +584,19 @@ mod tests {
             ),
             (
                 "https://a.example/robots.txt",
-                capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), no_flags)),
+                capture(Some(9), 200, None, rules(2, no_flags, None)),
             ),
             (
                 "https://a.example/robots.txt",
-                capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), flags)),
+                capture(Some(9), 200, None, rules(2, flags, None)),
             ),
             (
                 "https://a.example/robots.txt",
-                capture(Some(9), 200, None, FetchAnswer::Rules(TextId(1), flags)),
+                capture(Some(9), 200, None, rules(1, flags, None)),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 200, None, rules(1, flags, Some([7; 16]))),
             ),
             (
                 "https://a.example/robots.txt",
@@ -495,6 +618,14 @@ mod tests {
             (
                 "https://a.example/robots.txt",
                 capture(Some(9), 0, None, FetchAnswer::Unreachable("a cause".into())),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 200, Some(1), revisit(3, false)),
+            ),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 200, Some(1), revisit(3, true)),
             ),
             (
                 "https://a.example/robots.txt",

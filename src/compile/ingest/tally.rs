@@ -50,6 +50,8 @@ impl IngestTally {
         self.report.not_urls += report.not_urls;
         self.report.too_new += report.too_new;
         self.report.undated += report.undated;
+        self.report.first_version += report.first_version;
+        self.report.cut_texts += report.cut_texts;
         self.report.damaged += report.damaged;
         self.report.body_bytes += report.body_bytes;
         report

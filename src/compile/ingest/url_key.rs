@@ -29,7 +29,7 @@ impl UrlKey {
     }
 
     /// The key with this text, whose first `origin_len` bytes are the origin.
-    pub(super) fn from_parts(text: &[u8], origin_len: u16) -> Self {
+    pub(crate) fn from_parts(text: &[u8], origin_len: u16) -> Self {
         Self {
             text: text.into(),
             origin_len,

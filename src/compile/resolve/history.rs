@@ -3,10 +3,11 @@
 //! A history is a sorted list of events. It precomputes which copy each 304 confirms and where each
 //! run of failures ends, because many origins may redirect to one URL with many captures.
 
-use crate::compile::incremental::previous_answer::PreviousAnswer;
+use crate::compile::incremental::previous_answer::{EarlierRedirect, PreviousAnswer};
 use crate::compile::ingest::capture_record::{AnswerRank, Fetch, FetchAnswer};
 use crate::compile::ingest::text_store::{TextDigests, TextId, Texts};
 use crate::compile::ingest::url_key::UrlKey;
+use crate::digest::Digest;
 use crate::snapshot::OutcomeClass;
 use std::cmp::Ordering;
 
@@ -33,7 +34,8 @@ struct RunEnds {
 pub(super) struct UrlEvent<'p> {
     /// In seconds since 1970; `None`, older than any time, if the archive has none.
     pub time: Option<i64>,
-    pub max_age: Option<u32>,
+    /// How long to wait before the next fetch, as the answer states it.
+    pub wait: Option<u32>,
     pub kind: EventKind<'p>,
     /// A 304 at this time confirmed the copy of `kind`.
     pub confirmed: bool,
@@ -50,14 +52,23 @@ pub(super) enum EventKind<'p> {
     /// The first failure of the run that ends with `Previous`. `unreachable`: the run has no 429.
     FirstFailure { unreachable: bool },
     /// The good copy from before that run.
-    LastGood(TextId),
+    LastGood(GoodCopy),
+    /// The redirect from before that run.
+    EarlierRedirect(EarlierRedirect),
+}
+
+/// The text of a robots.txt, and the digest that an archive stated for its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GoodCopy {
+    pub text: TextId,
+    pub payload: Option<Digest>,
 }
 
 impl<'p> UrlEvent<'p> {
-    fn new(time: Option<i64>, max_age: Option<u32>, kind: EventKind<'p>) -> Self {
+    fn new(time: Option<i64>, wait: Option<u32>, kind: EventKind<'p>) -> Self {
         Self {
             time,
-            max_age,
+            wait,
             kind,
             confirmed: false,
         }
@@ -69,7 +80,7 @@ impl<'p> UrlEvent<'p> {
             EventKind::Capture(capture) => capture.is_failure(),
             EventKind::Previous(answer) => answer.is_failure(),
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => true,
-            EventKind::LastGood(_) => false,
+            EventKind::LastGood(_) | EventKind::EarlierRedirect(_) => false,
         }
     }
 
@@ -81,7 +92,7 @@ impl<'p> UrlEvent<'p> {
             EventKind::Previous(answer) => answer.is_unreachable(),
             EventKind::FirstUnreachable => true,
             EventKind::FirstFailure { unreachable } => *unreachable,
-            EventKind::LastGood(_) => false,
+            EventKind::LastGood(_) | EventKind::EarlierRedirect(_) => false,
         }
     }
 
@@ -101,12 +112,12 @@ impl<'p> UrlEvent<'p> {
             EventKind::Capture(capture) => {
                 matches!(
                     capture.answer,
-                    FetchAnswer::Rules(..) | FetchAnswer::Redirect(_)
+                    FetchAnswer::Rules(_) | FetchAnswer::Redirect(_)
                 )
             }
             EventKind::Previous(answer) => answer.rules_text().is_some() || answer.is_redirect(),
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => false,
-            EventKind::LastGood(_) => true,
+            EventKind::LastGood(_) | EventKind::EarlierRedirect(_) => true,
         }
     }
 }
@@ -128,9 +139,7 @@ impl<'p> UrlHistory<'p> {
         });
         let mut events: Vec<UrlEvent<'_>> = captures
             .into_iter()
-            .map(|capture| {
-                UrlEvent::new(capture.time, capture.max_age, EventKind::Capture(capture))
-            })
+            .map(|capture| UrlEvent::new(capture.time, capture.wait, EventKind::Capture(capture)))
             .collect();
         // The old answer is an event among the new ones: some captures may be older.
         if let Some(answer) = previous {
@@ -226,10 +235,10 @@ fn confirm_copies(events: &mut [UrlEvent<'_>]) {
     let mut copy: Option<usize> = None;
     for at in (0..events.len()).rev() {
         if let (true, Some(copy)) = (events[at].is_not_modified(), copy) {
-            let max_age = events[at].max_age.or(events[copy].max_age);
+            let wait = events[at].wait.or(events[copy].wait);
             events[at] = UrlEvent {
                 time: events[at].time,
-                max_age,
+                wait,
                 confirmed: true,
                 ..events[copy].clone()
             };
@@ -276,15 +285,19 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
 fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAnswer<'p>) {
     let outcome = answer.entry.outcome();
     let fetched = outcome.fetched;
-    let max_age = outcome.max_age;
+    let wait = outcome.wait();
     let first = outcome.first_failure.min(fetched);
     let unreachable = outcome.first_unreachable.min(fetched);
     let failed = answer.is_failure();
     let is_unreachable = answer.is_unreachable();
-    let last_good = answer.last_good;
+    let last_good = answer.last_good.map(|text| GoodCopy {
+        text,
+        payload: answer.payload,
+    });
+    let earlier_redirect = answer.earlier_redirect.clone();
     events.insert(
         at,
-        UrlEvent::new(fetched, max_age, EventKind::Previous(answer)),
+        UrlEvent::new(fetched, wait, EventKind::Previous(answer)),
     );
     if !failed {
         return;
@@ -306,11 +319,12 @@ fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAns
             unreachable: is_unreachable && unreachable == first,
         },
     );
-    if let Some(text) = last_good {
-        // The snapshot does not keep the time of the copy, only that it is the event before. So no
+    let before = last_good.map(EventKind::LastGood);
+    if let Some(kind) = before.or(earlier_redirect.map(EventKind::EarlierRedirect)) {
+        // The snapshot does not keep the time of the event, only that it is the one before. So no
         // capture that arrives later comes between.
         let time = first.and_then(|first| first.checked_sub(1));
-        events.insert(at + 1, UrlEvent::new(time, None, EventKind::LastGood(text)));
+        events.insert(at + 1, UrlEvent::new(time, None, kind));
     }
 }
 
@@ -344,10 +358,10 @@ fn content_order(capture: &Fetch, answer: &PreviousAnswer<'_>, texts: &Texts) ->
         // The previous snapshot does not keep the status of a redirect that was followed.
         return capture_rank.0.cmp(&rank);
     }
-    let order = capture_rank.cmp(&(rank, outcome.status, outcome.max_age));
+    let order = capture_rank.cmp(&(rank, outcome.status, outcome.wait()));
     match (&capture.answer, answer.rules_text()) {
-        (FetchAnswer::Rules(text, _), Some(other)) if order.is_eq() => {
-            texts.digest(*text).cmp(&texts.digest(other))
+        (FetchAnswer::Rules(body), Some(other)) if order.is_eq() => {
+            texts.digest(body.text).cmp(&texts.digest(other))
         }
         (FetchAnswer::Unreachable(cause), _) if order.is_eq() => cause
             .as_bytes()

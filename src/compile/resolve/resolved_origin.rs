@@ -1,6 +1,8 @@
 //! One origin's outcome, with the texts that it refers to.
 
+use crate::compile::incremental::previous_answer::EarlierRedirect;
 use crate::compile::ingest::text_store::TextId;
+use crate::digest::Digest;
 use crate::snapshot::{Outcome, OutcomeClass};
 use std::borrow::Cow;
 
@@ -24,6 +26,10 @@ pub(crate) struct ResolvedOrigin<'p> {
     pub outcome: Outcome,
     pub file: Option<TextId>,
     pub last_good: Option<TextId>,
+    /// The digest that an archive stated for either of these.
+    pub payload: Option<Digest>,
+    /// The redirect before the failures, if there is no last good copy.
+    pub earlier_redirect: Option<EarlierRedirect>,
     /// The URL that answered, if it is not the origin's own robots.txt.
     pub source: Option<Cow<'p, [u8]>>,
     pub detail: Option<Cow<'p, [u8]>>,
@@ -38,6 +44,8 @@ impl ResolvedOrigin<'_> {
             outcome: Outcome::new(class, status),
             file: None,
             last_good: None,
+            payload: None,
+            earlier_redirect: None,
             source: None,
             detail: None,
             decided_by: DecidedBy::Previous,

@@ -4,10 +4,13 @@
 //! The newest event decides. A redirect continues with the history of its target. After a failure,
 //! older events are searched for the last good copy, at the target of an older redirect too.
 
-use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
+use super::history::{EventKind, EventsSince, GoodCopy, UrlEvent, UrlHistory};
+use super::payloads::Payloads;
 use super::resolved_origin::{DecidedBy, ResolvedOrigin};
+use crate::archive::capture::BODY_OF_OTHER_URL;
 use crate::compile::incremental::previous_answer::{
-    LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
+    EarlierRedirect, LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
+    parse_missing_target,
 };
 use crate::compile::incremental::previous_urls::PreviousUrls;
 use crate::compile::ingest::capture_record::{AnswerRank, BodyFlags, Fetch, FetchAnswer};
@@ -60,22 +63,19 @@ impl<'p> RedirectChain<'p> {
         class: OutcomeClass,
         status: u16,
         fetched: Option<i64>,
-        max_age: Option<u32>,
+        wait: Option<u32>,
     ) -> ResolvedOrigin<'p> {
         let mut resolved = ResolvedOrigin::new(class, status);
-        resolved.outcome = Outcome {
-            hops: self.hops,
-            fetched,
-            max_age,
-            ..resolved.outcome
-        };
+        resolved.outcome.hops = self.hops;
+        resolved.outcome.fetched = fetched;
+        resolved.outcome.set_wait(wait);
         resolved.source = self.source().map(|url| url.to_vec().into());
         resolved
     }
 
     /// The outcome of a redirect with this status that leads nowhere.
     fn unresolved(&self, event: &UrlEvent<'p>, status: u16, detail: &str) -> ResolvedOrigin<'p> {
-        self.outcome(OutcomeClass::Unresolved, status, event.time, event.max_age)
+        self.outcome(OutcomeClass::Unresolved, status, event.time, event.wait)
             .with_detail(detail)
     }
 
@@ -92,6 +92,7 @@ impl<'p> RedirectChain<'p> {
 pub(crate) struct Resolver<'p> {
     pub table: &'p SortedTable,
     pub texts: &'p Texts,
+    pub payloads: &'p Payloads,
     pub previous: Option<&'p PreviousUrls<'p>>,
     pub histories: SharedHistories<'p>,
 }
@@ -145,7 +146,11 @@ const OK: u16 = 200;
 impl<'p> Resolver<'p> {
     /// The outcome of an origin with captures of its robots.txt.
     pub(crate) fn resolve(&self, robots: RobotsCaptures) -> Result<ResolvedOrigin<'p>> {
-        let RobotsCaptures { origin, captures } = robots;
+        let RobotsCaptures {
+            origin,
+            mut captures,
+        } = robots;
+        self.payloads.resolve(&mut captures, self.texts, true)?;
         self.resolve_history(origin.into_vec().into(), captures, DecidedBy::NewerPrevious)
     }
 
@@ -158,10 +163,15 @@ impl<'p> Resolver<'p> {
         let entry = previous.previous.origin(row)?;
         let key = entry.key();
         let answer = previous.answer(entry)?;
-        for (url, _) in [answer.redirect_end(), answer.missing_target()]
+        let ends = [answer.redirect_end(), answer.missing_target()]
             .into_iter()
             .flatten()
-        {
+            .map(|(url, _)| url);
+        let earlier_end = answer
+            .earlier_redirect
+            .as_ref()
+            .and_then(|redirect| redirect.end.as_ref());
+        for url in ends.chain(earlier_end.map(UrlKey::text)) {
             if self.captured(url)?.is_some() {
                 return self.resolve_history(key.into(), Vec::new(), DecidedBy::Redirects);
             }
@@ -213,11 +223,18 @@ impl<'p> Resolver<'p> {
         if let Some(history) = self.histories.get(url) {
             return Ok(history);
         }
-        let history = Arc::new(self.history(url.clone(), self.table.captures_of(url)?)?);
+        let history = Arc::new(self.history(url.clone(), self.captures_of(url)?)?);
         if history.len() >= MIN_SHARED_EVENTS {
             self.histories.insert(&history);
         }
         Ok(history)
+    }
+
+    /// The captures of a URL, newest first.
+    fn captures_of(&self, url: &UrlKey) -> Result<Vec<Fetch>> {
+        let mut captures = self.table.captures_of(url)?;
+        self.payloads.resolve(&mut captures, self.texts, false)?;
+        Ok(captures)
     }
 
     /// The outcome of the current URL of the chain, with these events.
@@ -232,16 +249,18 @@ impl<'p> Resolver<'p> {
         match &event.kind {
             EventKind::Capture(capture) => self.capture_outcome(event, capture, events, chain),
             EventKind::Previous(answer) => self.previous_outcome(answer, events, chain),
-            EventKind::LastGood(text) => {
-                let file = Some(*text);
-                Ok(ResolvedOrigin {
-                    file,
-                    ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.max_age)
-                })
+            EventKind::LastGood(copy) => Ok(ResolvedOrigin {
+                file: Some(copy.text),
+                payload: copy.payload,
+                ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.wait)
+            }),
+            EventKind::EarlierRedirect(redirect) => {
+                let EarlierRedirect { status, end, hops } = redirect;
+                self.redirect(event, *status, end.as_ref(), *hops, chain)
             }
             // The newest event by a time within the stored run of failures.
             EventKind::FirstFailure { .. } | EventKind::FirstUnreachable => {
-                let failed = chain.outcome(OutcomeClass::Unreachable, 0, event.time, event.max_age);
+                let failed = chain.outcome(OutcomeClass::Unreachable, 0, event.time, event.wait);
                 self.with_last_good(failed, events, chain)
             }
         }
@@ -255,18 +274,18 @@ impl<'p> Resolver<'p> {
         events: EventsSince<'_, 'p>,
         chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin<'p>> {
-        let answered = |class| chain.outcome(class, capture.status, event.time, event.max_age);
+        let answered = |class| chain.outcome(class, capture.status, event.time, event.wait);
         // Answers return their outcome. For failures, an earlier good copy may stand in.
         let failed = match &capture.answer {
             FetchAnswer::Redirect(target) => {
-                return self.redirect(event, capture.status, target.as_ref(), chain);
+                return self.redirect(event, capture.status, target.as_ref(), 1, chain);
             }
-            FetchAnswer::Rules(text, flags) => {
+            FetchAnswer::Rules(body) => {
                 let BodyFlags {
                     cut_short,
                     past_limit,
                     looks_like,
-                } = *flags;
+                } = body.flags;
                 let resolved = answered(OutcomeClass::Rules);
                 let outcome = Outcome {
                     cut_short,
@@ -276,7 +295,8 @@ impl<'p> Resolver<'p> {
                 };
                 return Ok(ResolvedOrigin {
                     outcome,
-                    file: Some(*text),
+                    file: Some(body.text),
+                    payload: body.payload,
                     ..resolved
                 });
             }
@@ -285,17 +305,25 @@ impl<'p> Resolver<'p> {
             FetchAnswer::Unreachable(cause) => {
                 answered(OutcomeClass::Unreachable).with_detail(cause)
             }
-            FetchAnswer::NotModified => answered(OutcomeClass::Unreachable).with_detail(NO_COPY),
+            // Its `max-age` is that of the copy that is not known.
+            FetchAnswer::NotModified => chain
+                .outcome(OutcomeClass::Unreachable, capture.status, event.time, None)
+                .with_detail(NO_COPY),
+            // `Payloads` has replaced it.
+            FetchAnswer::Revisit(_) => {
+                answered(OutcomeClass::Unreachable).with_detail(BODY_OF_OTHER_URL)
+            }
         };
         self.with_last_good(failed, events, chain)
     }
 
-    /// The outcome of a redirect with this status and target.
+    /// The outcome of a redirect with this status, and a target that is `hops` redirects away.
     fn redirect(
         &self,
         event: &UrlEvent<'p>,
         status: u16,
         target: Option<&UrlKey>,
+        hops: u8,
         chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin<'p>> {
         let Some(target) = target else {
@@ -304,10 +332,10 @@ impl<'p> Resolver<'p> {
         if chain.has_visited(target.text()) {
             return Ok(chain.unresolved(event, status, LOOP));
         }
-        if chain.hops >= MAX_HOPS {
+        if chain.hops.saturating_add(hops) > MAX_HOPS {
             return Ok(chain.unresolved(event, status, TOO_MANY));
         }
-        if let Some(resolved) = self.follow(target, 1, chain)? {
+        if let Some(resolved) = self.follow(target, hops, chain)? {
             return Ok(resolved);
         }
         // A later compilation may have the target, and finds it by the URL in the detail.
@@ -385,7 +413,7 @@ impl<'p> Resolver<'p> {
             && answer.hops == 0
         {
             resolved.outcome.fetched = event.time;
-            resolved.outcome.max_age = event.max_age;
+            resolved.outcome.set_wait(event.wait);
         }
         if answer.is_failure() {
             self.with_last_good(resolved, events, chain)
@@ -421,7 +449,12 @@ impl<'p> Resolver<'p> {
         let Some(key) = UrlKey::of_canonical(url) else {
             return Ok(None);
         };
-        let newest = self.table.newest_of(&key)?;
+        // The order within a second is known only once the bodies of `revisit` records are.
+        let newest = if self.table.counts.revisits == 0 {
+            self.table.newest_of(&key)?
+        } else {
+            self.captures_of(&key)?.into_iter().next()
+        };
         Ok(newest.map(|capture| (key, capture)))
     }
 
@@ -435,22 +468,31 @@ impl<'p> Resolver<'p> {
         let before = events.before_failures();
         resolved.outcome.first_failure = events.first_failure();
         resolved.outcome.first_unreachable = events.first_unreachable();
-        resolved.last_good = match before.first().map(|event| &event.kind) {
-            Some(EventKind::Capture(Fetch {
-                answer: FetchAnswer::Rules(text, _),
+        let Some(event) = before.first() else {
+            return Ok(resolved);
+        };
+        let mut earlier_redirect = None;
+        let good = match &event.kind {
+            EventKind::Capture(Fetch {
+                answer: FetchAnswer::Rules(body),
                 ..
-            })) => Some(*text),
-            Some(EventKind::LastGood(text)) => Some(*text),
-            Some(EventKind::Previous(answer)) if answer.rules_text().is_some() => {
-                answer.rules_text()
-            }
-            Some(
-                EventKind::Capture(Fetch {
-                    answer: FetchAnswer::Redirect(Some(_)),
-                    ..
+            }) => Some(GoodCopy {
+                text: body.text,
+                payload: body.payload,
+            }),
+            EventKind::LastGood(copy) => Some(*copy),
+            EventKind::Previous(answer) if answer.rules_text().is_some() => {
+                answer.rules_text().map(|text| GoodCopy {
+                    text,
+                    payload: answer.payload,
                 })
-                | EventKind::Previous(_),
-            ) => {
+            }
+            EventKind::Capture(Fetch {
+                answer: FetchAnswer::Redirect(_),
+                ..
+            })
+            | EventKind::Previous(_)
+            | EventKind::EarlierRedirect(_) => {
                 // An older redirect: the answer of its target when the failures began, or the last
                 // good copy of the target.
                 // A URL of the chain that redirects here now may have had an answer of its own then,
@@ -462,12 +504,55 @@ impl<'p> Resolver<'p> {
                     until: resolved.outcome.first_failure.or(chain.until),
                 };
                 let target = self.outcome(before, &mut earlier)?;
-                target.file.or(target.last_good)
+                let text = target.file.or(target.last_good);
+                // A later 304 confirms the redirect too. A good copy stands for the redirect that led
+                // to it.
+                if text.is_none() {
+                    earlier_redirect = earlier_redirect_of(event, &target, chain.hops);
+                }
+                text.map(|text| GoodCopy {
+                    text,
+                    payload: target.payload,
+                })
             }
             _ => None,
         };
+        resolved.last_good = good.map(|copy| copy.text);
+        resolved.payload = good.and_then(|copy| copy.payload);
+        resolved.earlier_redirect = earlier_redirect;
         Ok(resolved)
     }
+}
+
+/// The redirects of an event, if it is a redirect, given their outcome. `hops`: the redirects that
+/// led to the URL of the event.
+fn earlier_redirect_of(
+    event: &UrlEvent<'_>,
+    target: &ResolvedOrigin<'_>,
+    hops: u8,
+) -> Option<EarlierRedirect> {
+    match &event.kind {
+        // Its end may have changed since, and only the end is known.
+        EventKind::EarlierRedirect(redirect) if !event.confirmed => return Some(redirect.clone()),
+        EventKind::EarlierRedirect(_) => {}
+        EventKind::Previous(answer) if answer.is_redirect() => {}
+        EventKind::Capture(Fetch {
+            answer: FetchAnswer::Redirect(_),
+            ..
+        }) => {}
+        _ => return None,
+    }
+    let followed = target.outcome.hops.saturating_sub(hops);
+    let missing = target.detail.as_deref().and_then(parse_missing_target);
+    let (end, hops) = match (&target.source, missing) {
+        (Some(source), _) if followed > 0 => (Some(&**source), followed),
+        (_, missing) => (missing, 1),
+    };
+    Some(EarlierRedirect {
+        status: target.outcome.status,
+        end: end.and_then(UrlKey::of_canonical),
+        hops,
+    })
 }
 
 /// The outcome of redirects of the previous snapshot that lead nowhere. Their own status is not
@@ -480,11 +565,10 @@ fn unresolved_previous<'p>(
 ) -> ResolvedOrigin<'p> {
     let stored = answer.entry.outcome();
     let confirmed = events.first().filter(|event| event.confirmed);
-    let (fetched, max_age) = confirmed.map_or((stored.fetched, stored.max_age), |event| {
-        (event.time, event.max_age)
-    });
+    let fetched = confirmed.map_or(stored.fetched, |event| event.time);
+    let wait = confirmed.map_or(stored.max_age, |event| event.wait);
     chain
-        .outcome(OutcomeClass::Unresolved, stored.status, fetched, max_age)
+        .outcome(OutcomeClass::Unresolved, stored.status, fetched, wait)
         .with_detail(detail)
 }
 
@@ -495,6 +579,8 @@ fn unchanged<'p>(answer: &PreviousAnswer<'p>, source: Option<Cow<'p, [u8]>>) -> 
         outcome: answer.entry.outcome().clone(),
         file: answer.rules,
         last_good: answer.last_good,
+        payload: answer.payload,
+        earlier_redirect: answer.earlier_redirect.clone(),
         source,
         detail: answer.entry.strings().1.map(Cow::Borrowed),
         decided_by: DecidedBy::Previous,

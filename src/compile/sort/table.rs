@@ -48,6 +48,8 @@ pub(crate) struct TableCounts {
     pub other_urls: u64,
     /// Origins with a capture of their robots.txt.
     pub origins: u64,
+    /// Captures that refer to the body of another one.
+    pub revisits: u64,
     /// Captures that were left out.
     pub left_out: u64,
 }
@@ -63,6 +65,7 @@ pub(crate) struct CaptureCounter {
 impl CaptureCounter {
     pub(crate) fn count(&mut self, record: &CaptureRecord<'_>) {
         self.counts.captures += 1;
+        self.counts.revisits += u64::from(record.is_revisit());
         if !record.is_robots() {
             self.counts.other_urls += 1;
         } else if self.counts.origins == 0 || self.origin != record.origin() {
@@ -168,7 +171,10 @@ impl SortedTable {
     }
 
     /// Passes the captures of a URL to `take`, until it returns `false`.
-    fn for_each_of(
+    ///
+    /// # Errors
+    /// As [`captures_of`](Self::captures_of).
+    pub(crate) fn for_each_of(
         &self,
         url: &UrlKey,
         mut take: impl FnMut(&CaptureRecord<'_>) -> bool,
@@ -254,6 +260,18 @@ pub(crate) struct RobotsCaptures {
 }
 
 impl TableReader<'_> {
+    /// The next capture of any URL.
+    ///
+    /// # Errors
+    /// I/O errors of temporary data.
+    pub(crate) fn next_capture(&mut self) -> Result<Option<Fetch>> {
+        let capture = self.reader.record().map(|record| record.decode());
+        if capture.is_some() {
+            self.reader.advance()?;
+        }
+        Ok(capture)
+    }
+
     /// The captures of the next origin's robots.txt; other URLs are skipped.
     ///
     /// # Errors
