@@ -107,14 +107,25 @@ enum robosieve_status_policy
  {
   // The policy of the snapshot's profile: GOOGLE or RFC9309.
   ROBOSIEVE_STATUS_POLICY_SNAPSHOT = 0,
-  // 4xx except 429 allows. 429, 5xx and network errors disallow for 30 days, then the last good
-  // copy applies.
+  // As GOOGLE2023: 4xx except 429 allows. 429, 5xx and network errors disallow for 30 days, then
+  // the last good copy applies.
   ROBOSIEVE_STATUS_POLICY_GOOGLE = 1,
   // 4xx allows. 5xx and network errors disallow for 30 days, then they allow.
   ROBOSIEVE_STATUS_POLICY_RFC9309 = 2,
   // Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network
   // errors disallow.
   ROBOSIEVE_STATUS_POLICY_STRICT = 3,
+  // Google's specification of 2012: 4xx allows. 5xx and network errors disallow, however long
+  // they last.
+  ROBOSIEVE_STATUS_POLICY_GOOGLE2012 = 4,
+  // Google's specification of 2019: 4xx allows. 5xx and network errors disallow for 30 days, then
+  // the last good copy applies.
+  ROBOSIEVE_STATUS_POLICY_GOOGLE2019 = 5,
+  // Google's specification of 2023.
+  ROBOSIEVE_STATUS_POLICY_GOOGLE2023 = 6,
+  // Google's documentation as of April 2026: 4xx except 429 allows. 429, 5xx and network errors
+  // disallow for 12 hours, then the last good copy applies; from 30 days on they allow.
+  ROBOSIEVE_STATUS_POLICY_GOOGLE2026 = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

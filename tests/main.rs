@@ -36,6 +36,7 @@ mod outputs;
 mod parquet;
 mod parquet_shapes;
 mod pipelines;
+mod policies;
 mod preferences;
 mod properties;
 mod records;

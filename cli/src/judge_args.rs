@@ -3,7 +3,7 @@
 use crate::agent_args::AgentArgs;
 use crate::help_text::POLICY;
 use crate::time::parse_instant_or_now;
-use crate::value_enums::{SchemeArg, named};
+use crate::value_enums::{SchemeArg, listing_values, named};
 use clap::{ArgGroup, Args};
 use robosieve::JudgeOptions;
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
@@ -30,21 +30,30 @@ pub(crate) struct JudgeArgs {
     pub unknown: Option<UnknownOrigin>,
     /// Judge failing sites as of this time (or `now`)
     ///
-    /// The policies count 30 days from a site's first failure to this time. The default for a site
-    /// is the time of its own newest capture, which may be long before that of the snapshot: a site
-    /// that nobody asked again stays refused. A date is its first second in UTC.
+    /// The policies count 30 days, or 12 hours, from a site's first failure to this time. The
+    /// default for a site is the time of its own newest capture, which may be long before that of
+    /// the snapshot: a site that nobody asked again stays refused. A date is its first second in
+    /// UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = POLICY)]
     pub at: Option<i64>,
 }
 
+const STATUS_POLICY_LONG: &str = "Policy for HTTP errors
+
+It decides what 4xx, 5xx and network errors mean. The default is that of the snapshot's profile.";
+
 // Also those of `audit`, which has another default.
 #[derive(Debug, Args)]
 pub(crate) struct PolicyArgs {
-    /// Policy for HTTP errors
-    ///
-    /// It decides what 4xx, 5xx and network errors mean. The default is that of the snapshot's
-    /// profile.
-    #[arg(long, value_parser = named::<StatusPolicy>(), value_name = "POLICY", help_heading = POLICY)]
+    /// Policy for HTTP errors: google, google-YEAR, rfc9309 or strict
+    #[arg(
+        long,
+        value_parser = named::<StatusPolicy>(),
+        value_name = "POLICY",
+        hide_possible_values = true,
+        long_help = listing_values::<StatusPolicy>(STATUS_POLICY_LONG),
+        help_heading = POLICY
+    )]
     pub status_policy: Option<StatusPolicy>,
     /// Scheme of the snapshot entry that judges a URL
     #[arg(long, value_enum, default_value_t = SchemeArg::Exact, hide_short_help = true, help_heading = POLICY)]

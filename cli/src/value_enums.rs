@@ -32,6 +32,15 @@ pub(crate) fn named<T: OptionValue>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(values).try_map(|name| name.parse::<T>())
 }
 
+/// The long help of an option with too many names for the summary of `-h`, which hides them.
+pub(crate) fn listing_values<T: OptionValue>(text: &str) -> String {
+    let values = T::NAMES.iter().zip(T::HELP);
+    let lines: Vec<String> = values
+        .map(|((_, name), help)| format!("- {name}: {help}"))
+        .collect();
+    format!("{text}\n\nPossible values:\n{}", lines.join("\n"))
+}
+
 impl OptionValue for Profile {
     const HELP: &'static [&'static str] =
         &["Like Google's open-source parser", "Exactly as RFC 9309"];
@@ -48,6 +57,11 @@ impl OptionValue for Severity {
 impl OptionValue for StatusPolicy {
     const HELP: &'static [&'static str] = &[
         "4xx allows; 429, 5xx and network errors disallow for 30 days, then the last good copy",
+        "Google's edition of 2012: 4xx, including 429, allows; 5xx and network errors disallow",
+        "That of 2019: as google, but 429 allows",
+        "That of 2023: the same as google",
+        "That of April 2026: as google, but failures disallow for 12 hours, then the last good copy \
+         holds until day 30, then everything is allowed",
         "4xx, including 429, allows; 5xx and network errors disallow for 30 days, then allow",
         "Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network \
          errors disallow",

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Literal, Union
 
 #: The meaning of answers other than 2xx.
-StatusPolicy = Literal["google", "rfc9309", "strict"]
+StatusPolicy = Literal["google", "google-2012", "google-2019", "google-2023", "google-2026", "rfc9309", "strict"]
 #: The verdict on URLs of origins that a snapshot does not hold.
 UnknownOrigin = Literal["allow", "disallow"]
 #: How agents are compared with user-agent lines.

@@ -126,8 +126,9 @@ class Robots(_native.Robots):
             headers: The headers of the response. ``Content-Encoding`` (gzip, deflate, zstd) is
                 decoded, unless the body is text already, as many clients leave it. A body shorter
                 than its ``Content-Length`` is incomplete. Other headers do not count.
-            status_policy: The meaning of other statuses than 2xx: ``"google"``, ``"rfc9309"`` or
-                ``"strict"`` (docs/SEMANTICS.md). The default has the name of the profile.
+            status_policy: The meaning of other statuses than 2xx: ``"google"``, ``"rfc9309"``,
+                ``"strict"``, or an edition such as ``"google-2019"`` (docs/SEMANTICS.md). The
+                default has the name of the profile.
 
         Returns:
             The rules of a 2xx. For other statuses, a robots.txt that allows or disallows everything;

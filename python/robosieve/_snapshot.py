@@ -145,14 +145,16 @@ class Snapshot:
 
     Options of the judging methods:
 
-    - ``status_policy``: the meaning of answers other than 2xx: ``"google"``, ``"rfc9309"`` or
-      ``"strict"``. The default is the policy named like the snapshot's profile.
+    - ``status_policy``: the meaning of answers other than 2xx: ``"google"``, ``"rfc9309"``,
+      ``"strict"``, or an edition of Google's specification: ``"google-2012"``, ``"google-2019"``,
+      ``"google-2023"`` (the same as ``"google"``) or ``"google-2026"`` (docs/SEMANTICS.md). The
+      default is the policy named like the snapshot's profile.
     - ``unknown``: the verdict on origins that the snapshot does not hold, ``"allow"`` or
       ``"disallow"``, in place of ``Verdict.UNKNOWN``.
     - ``any_scheme``: use the http entry for https URLs, and the reverse, if only one exists.
-    - ``at``: the time at which failing sites are judged (30 days after the first failure, they are
-      treated as RFC 9309 §2.3.1.4 says). The default for a site is the time of its own newest
-      capture, which may be long before that of the snapshot.
+    - ``at``: the time at which failing sites are judged: most policies refuse them until 30 days
+      after the first failure, ``"google-2026"`` for 12 hours. The default for a site is the time of
+      its own newest capture, which may be long before that of the snapshot.
     - ``agent_match``: ``"extended"`` also matches names like ``MJ12bot`` that RFC 9309 excludes;
       ``"google"`` does not.
     - ``strict_agents``: raise ``ValueError`` for an agent that looks misspelled: no robots.txt

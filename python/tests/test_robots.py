@@ -15,13 +15,15 @@ import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import robosieve
 from robosieve import Robots, Snapshot, Verdict
+from robosieve._options import StatusPolicy
 
+POLICIES = get_args(StatusPolicy)
 CASES = Path(__file__).resolve().parents[2] / "tests" / "cases"
 TEXT = """
 User-agent: *
@@ -350,29 +352,30 @@ def test_responses_with_rules() -> None:
 
 
 def test_statuses_follow_the_policies() -> None:
-    # Whether google, rfc9309 and strict allow.
+    # Whether google, its editions 2012, 2019, 2023 and 2026, rfc9309 and strict allow.
     expected = {
-        400: "AAA no-robots-txt",
-        401: "AAD forbidden",
-        403: "AAD forbidden",
-        404: "AAA no-robots-txt",
-        429: "DAD server-error",
-        500: "DDD server-error",
-        None: "DDD unreachable",
-        0: "DDD unreachable",
-        199: "DDD unreachable",
-        600: "DDD unreachable",
+        400: "AAAAAAA no-robots-txt",
+        401: "AAAAAAD forbidden",
+        403: "AAAAAAD forbidden",
+        404: "AAAAAAA no-robots-txt",
+        429: "DAADDAD server-error",
+        500: "DDDDDDD server-error",
+        None: "DDDDDDD unreachable",
+        0: "DDDDDDD unreachable",
+        199: "DDDDDDD unreachable",
+        600: "DDDDDDD unreachable",
     }
-    for status, letters in expected.items():
-        for policy, letter in zip(("google", "rfc9309", "strict"), letters):
+    for status, expectation in expected.items():
+        letters, reason = expectation.split()
+        for policy, letter in zip(POLICIES, letters, strict=True):
             robots = Robots.from_response(status, b"User-agent: *\nDisallow: /x", status_policy=policy)
             assert robots.allows("a", "/y") == (letter == "A"), (status, policy)
-            assert robots.reason == letters[4:]
+            assert robots.reason == reason
             assert robots.sitemaps == [] and robots.lint() == [] and robots.crawl_delay("a") is None
             why = robots.explain("a", "/y", all_rules=True)
-            assert (why.verdict.allowed, why.reason) == (letter == "A", letters[4:])
+            assert (why.verdict.allowed, why.reason) == (letter == "A", reason)
             assert (why.rule, why.line, why.details["losers"], why.details["robots"]) == (None, None, [], None)
-            assert repr(robots) == f"<robosieve.Robots: {letters[4:]}, profile google>"
+            assert repr(robots) == f"<robosieve.Robots: {reason}, profile google>"
 
 
 def test_policy_of_the_profile() -> None:
@@ -392,7 +395,7 @@ def test_compiled_responses_have_the_same_meaning(tmp_path: Path) -> None:
     compiler.write(tmp_path / "web.rsieve")
     snapshot = Snapshot(tmp_path / "web.rsieve")
     for status in statuses:
-        for policy in ("google", "rfc9309", "strict"):
+        for policy in POLICIES:
             robots = Robots.from_response(status, b"User-agent: *\nDisallow: /x", status_policy=policy)
             for path in ("/", "/x"):
                 why = snapshot.explain(f"https://s{status}.example{path}", "a", status_policy=policy)
@@ -409,7 +412,7 @@ def test_redirects_are_the_callers() -> None:
     for number in (-1, 1000, 1 << 40):
         with pytest.raises(ValueError, match=f"status={number}; give the status of the response, or None"):
             Robots.from_response(number)
-    with pytest.raises(ValueError, match='status_policy="lax"; give one of "google", "rfc9309", "strict"'):
+    with pytest.raises(ValueError, match='status_policy="lax"; give one of "google", "google-2012"'):
         Robots.from_response(200, status_policy="lax")  # type: ignore[arg-type]
 
 

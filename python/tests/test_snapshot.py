@@ -14,18 +14,21 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import robosieve
-from conftest import SMALL
-from robosieve import RobosieveError, Snapshot, SnapshotError, Verdict
+from conftest import ROOT, SMALL
+from robosieve import Compiler, RobosieveError, Snapshot, SnapshotError, Verdict
+from robosieve._options import StatusPolicy
 
 NEWS = "https://news.example/world/"
 SHOP = "https://shop.example/products/tea-pot"
 MANY = [f"{SHOP}/{row}" if row % 3 else NEWS for row in range(100_000)]
 AGENT = "GPTBot"
+POLICIES = get_args(StatusPolicy)
+POLICY_NAMES = ", ".join(f'"{name}"' for name in POLICIES)
 
 
 # What a snapshot tells.
@@ -126,6 +129,8 @@ def test_options_reach_the_judge(snapshot: Snapshot) -> None:
     assert [of(nowhere), of(nowhere, unknown="allow"), of(nowhere, unknown="disallow")] == [2, 1, 0]
     assert [of("https://busy.example/"), of("https://busy.example/", status_policy="rfc9309")] == [0, 1]
     assert [of("https://old.example/"), of("https://old.example/", any_scheme=True)] == [2, 1]
+    for policy, allowed in {"google-2012": 1, "google-2019": 1, "google-2023": 0, "google-2026": 0}.items():
+        assert of("https://busy.example/", status_policy=policy) == allowed
     # In 2026 the failing site is judged by its last good copy; at its first failure it is refused.
     failing = "https://timeout.example/"
     assert of(failing) == 0 and of(failing, at="2027-01-01T00:00:00Z") == 1
@@ -134,10 +139,44 @@ def test_options_reach_the_judge(snapshot: Snapshot) -> None:
         assert of(failing, at=time) == 1
 
 
+def test_policies_judge_as_the_table_says() -> None:
+    """The rows of failing sites in tests/cases/policies.tsv, which the tests of the command run too."""
+    text = (ROOT / "tests/cases/policies.tsv").read_text()
+    header, *rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
+    assert {"google", *header[3:]} == set(POLICIES)
+    start, hour = 1_767_225_600, 3600
+    compiler = Compiler()
+    judged = []
+    for number, (answer, has_copy, age, *letters) in enumerate(rows):
+        if answer not in ("429", "503", "timeout"):
+            continue
+        url = f"https://row{number}.example"
+        if has_copy == "copy":
+            copy = "User-agent: *\nDisallow: /x"
+            compiler.add_response(f"{url}/robots.txt", 200, copy, fetched_at=start - 24 * hour)
+        if answer == "timeout":
+            compiler.add_failure(f"{url}/robots.txt", answer, fetched_at=start)
+        else:
+            compiler.add_response(f"{url}/robots.txt", int(answer), fetched_at=start)
+        # An age is 0, 12h, 30d-1s or 12h+1s.
+        time, sign = age.removesuffix("+1s").removesuffix("-1s"), age[-3:-2]
+        hours = int(time.rstrip("dh")) * (24 if time.endswith("d") else 1)
+        seconds = hours * hour + (0 if sign not in ("+", "-") else int(f"{sign}1"))
+        judged.append((url, start + seconds, dict(zip(header[3:], letters, strict=True))))
+    snapshot = Snapshot.from_bytes(compiler.to_bytes())
+    assert len(judged) == 48
+    for url, at, expected in judged:
+        for policy, letters in expected.items():
+            found = snapshot.verdicts([f"{url}/x", f"{url}/y"], AGENT, status_policy=policy, at=at)
+            assert found == [int(letter == "A") for letter in letters], (url, policy, at)
+        google = snapshot.verdicts([f"{url}/x", f"{url}/y"], AGENT, status_policy="google", at=at)
+        assert google == [int(letter == "A") for letter in expected["google-2023"]]
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"status_policy": "lax"}, ValueError, 'status_policy="lax"; give one of "google", "rfc9309", "strict"'),
+        ({"status_policy": "lax"}, ValueError, f'status_policy="lax"; give one of {POLICY_NAMES}'),
         ({"unknown": "maybe"}, ValueError, 'unknown="maybe"; give one of "allow", "disallow"'),
         ({"agent_match": "x"}, ValueError, 'agent_match="x"; give one of "extended", "google"'),
         ({"at": "soon"}, ValueError, "'soon' is not a time; write it like 2026-10-01 or"),

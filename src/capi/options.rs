@@ -10,14 +10,25 @@ use crate::judge::{JudgeOptions, StatusPolicy, UnknownOrigin};
 pub enum robosieve_status_policy {
     /// The policy of the snapshot's profile: GOOGLE or RFC9309.
     Snapshot = 0,
-    /// 4xx except 429 allows. 429, 5xx and network errors disallow for 30 days, then the last good
-    /// copy applies.
+    /// As GOOGLE2023: 4xx except 429 allows. 429, 5xx and network errors disallow for 30 days, then
+    /// the last good copy applies.
     Google = 1,
     /// 4xx allows. 5xx and network errors disallow for 30 days, then they allow.
     Rfc9309 = 2,
     /// Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network
     /// errors disallow.
     Strict = 3,
+    /// Google's specification of 2012: 4xx allows. 5xx and network errors disallow, however long
+    /// they last.
+    Google2012 = 4,
+    /// Google's specification of 2019: 4xx allows. 5xx and network errors disallow for 30 days, then
+    /// the last good copy applies.
+    Google2019 = 5,
+    /// Google's specification of 2023.
+    Google2023 = 6,
+    /// Google's documentation as of April 2026: 4xx except 429 allows. 429, 5xx and network errors
+    /// disallow for 12 hours, then the last good copy applies; from 30 days on they allow.
+    Google2026 = 7,
 }
 
 /// The verdict on URLs of origins that the snapshot does not contain.
@@ -128,7 +139,11 @@ pub(super) fn policy_of(name: &str, value: i32) -> Result<Option<StatusPolicy>, 
         1 => Ok(Some(StatusPolicy::Google)),
         2 => Ok(Some(StatusPolicy::Rfc9309)),
         3 => Ok(Some(StatusPolicy::Strict)),
-        other => Err(bad_value(name, other, 3)),
+        4 => Ok(Some(StatusPolicy::Google2012)),
+        5 => Ok(Some(StatusPolicy::Google2019)),
+        6 => Ok(Some(StatusPolicy::Google2023)),
+        7 => Ok(Some(StatusPolicy::Google2026)),
+        other => Err(bad_value(name, other, 7)),
     }
 }
 
@@ -210,5 +225,29 @@ mod tests {
         ] {
             assert_eq!(convert(&options).unwrap(), expected);
         }
+    }
+
+    /// The number of each policy of the library: a new one does not compile without its own.
+    fn number(policy: StatusPolicy) -> robosieve_status_policy {
+        use robosieve_status_policy as number;
+        match policy {
+            StatusPolicy::Google => number::Google,
+            StatusPolicy::Google2012 => number::Google2012,
+            StatusPolicy::Google2019 => number::Google2019,
+            StatusPolicy::Google2023 => number::Google2023,
+            StatusPolicy::Google2026 => number::Google2026,
+            StatusPolicy::Rfc9309 => number::Rfc9309,
+            StatusPolicy::Strict => number::Strict,
+        }
+    }
+
+    #[test]
+    fn every_status_policy_has_a_number() {
+        for value in 1..=7 {
+            let policy = policy_of("status_policy", value).unwrap().unwrap();
+            assert_eq!(number(policy) as i32, value);
+        }
+        assert!(policy_of("status_policy", 8).is_err());
+        assert!(policy_of("status_policy", -1).is_err());
     }
 }

@@ -11,7 +11,8 @@ use serde::Serialize;
 pub enum Reason {
     /// The origin's newest robots.txt. A URL that no rule matches is allowed.
     Rules,
-    /// The rules of the last good copy, because the site has failed for 30 days or more.
+    /// The rules of the last good copy, because the site has failed for longer than the policy
+    /// disallows it: 30 days, or 12 hours.
     LastGoodCopy,
     /// 4xx except 401, 403 and 429, such as 404: there is no robots.txt.
     NoRobotsTxt,

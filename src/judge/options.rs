@@ -23,9 +23,10 @@ pub struct JudgeOptions {
     pub any_scheme: bool,
     /// How agents are compared with user-agent lines.
     pub agent_match: AgentMatch,
-    /// The time, in seconds since 1970, at which a failing site is judged: whether 30 days have
-    /// passed since its first failure. `None`: the time of its newest capture, so that the verdict
-    /// depends on the snapshot alone. Nothing else depends on it.
+    /// The time, in seconds since 1970, at which a failing site is judged: whether the policy's
+    /// time (30 days, or 12 hours) has passed since its first failure. `None`: the time of its
+    /// newest capture, so that the verdict depends on the snapshot alone. Nothing else depends on
+    /// it.
     pub at: Option<i64>,
 }
 

@@ -24,13 +24,27 @@ named_values! {
 }
 
 /// The meaning of answers other than 2xx.
+///
+/// Each edition of Google's specification is a policy of its own. `docs/SEMANTICS.md` has a table of
+/// all of them, with the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StatusPolicy {
-    /// Google's published policy. 4xx except 429 allows. 429, 5xx and network errors disallow until
-    /// 30 days after the first failure. Then the last good copy applies; without one, everything is
-    /// allowed.
+    /// Another name of [`Google2023`](Self::Google2023), and the default of profile `google`.
     Google,
+    /// Google's specification of 2012. 4xx, including 429, allows. 5xx and network errors disallow,
+    /// however long they last.
+    Google2012,
+    /// Google's specification of 2019. 4xx, including 429, allows. 5xx and network errors disallow
+    /// until 30 days after the first failure. Then the last good copy applies; without one,
+    /// everything is allowed.
+    Google2019,
+    /// Google's specification of 2023: that of 2019, but a 429 is a server error, as a 5xx is.
+    Google2023,
+    /// Google's documentation as of April 2026. 4xx except 429 allows. 429, 5xx and network errors
+    /// disallow for 12 hours after the first failure. Then the last good copy applies; without one,
+    /// everything is allowed. From 30 days on everything is allowed.
+    Google2026,
     /// RFC 9309 §2.3.1: 4xx, including 429, allows. 5xx and network errors disallow for 30 days,
     /// and allow then.
     Rfc9309,
@@ -43,6 +57,10 @@ named_values! {
     /// The name on the command line and in reports.
     StatusPolicy {
         Google = "google",
+        Google2012 = "google-2012",
+        Google2019 = "google-2019",
+        Google2023 = "google-2023",
+        Google2026 = "google-2026",
         Rfc9309 = "rfc9309",
         Strict = "strict",
     }
@@ -86,9 +104,114 @@ impl Reason {
     }
 }
 
-/// The time for which a failing site disallows everything. RFC 9309 §2.3.1.4 recommends 30 days,
-/// and so does Google.
-const FAILURE_SECONDS: i64 = 30 * 24 * 60 * 60;
+const HOUR: i64 = 60 * 60;
+const DAY: i64 = 24 * HOUR;
+
+/// The meaning of each kind of answer without rules: one row of the table in `docs/SEMANTICS.md`,
+/// "Results of fetching". The rows below name their sources.
+///
+/// Every policy allows the other 4xx, and redirects that end without an answer.
+struct StatusTable {
+    /// 401 and 403.
+    forbidden: Ruling,
+    /// A redirect to a URL that the archive lacks.
+    missing_target: Ruling,
+    /// Whether 429 is a failure, like 5xx and network errors. Otherwise it is an answer that
+    /// allows, as any 4xx, and it ends a run of failures.
+    has_429_as_failure: bool,
+    /// The ruling on a failing site by the age of its run of failures, in order of age. The first
+    /// phase is also that of a run whose age is unknown.
+    failure: &'static [Phase],
+}
+
+/// From an age in seconds on, the ruling on a failing site. Without a good copy,
+/// [`LastGood`](Ruling::LastGood) is [`Allow`](Ruling::Allow).
+struct Phase {
+    from: i64,
+    ruling: Ruling,
+}
+
+const fn from_age(from: i64, ruling: Ruling) -> Phase {
+    Phase { from, ruling }
+}
+
+/// Google, 2012, "HTTP result codes". 4xx are all alike, and 401 and 403 are named. 5xx are a full
+/// disallow until another answer comes. The text leaves permanent server errors and network errors
+/// open; Own: both refuse.
+const GOOGLE_2012: StatusTable = StatusTable {
+    forbidden: Ruling::Allow,
+    missing_target: Ruling::Allow,
+    has_429_as_failure: false,
+    failure: &[from_age(0, Ruling::Disallow)],
+};
+
+/// Google, 2019, "HTTP result codes". 4xx are all alike. 5xx are a full disallow, and after 30 days
+/// the last copy in the cache is used; without one there are no restrictions. Network errors are
+/// server errors.
+const GOOGLE_2019: StatusTable = StatusTable {
+    forbidden: Ruling::Allow,
+    missing_target: Ruling::Allow,
+    has_429_as_failure: false,
+    failure: &[
+        from_age(0, Ruling::Disallow),
+        from_age(30 * DAY, Ruling::LastGood),
+    ],
+};
+
+/// Google, 2023, "Handling of errors and HTTP status codes". 4xx except 429 allow, and 429 is among
+/// the server errors. The rest is that of 2019.
+const GOOGLE_2023: StatusTable = StatusTable {
+    has_429_as_failure: true,
+    ..GOOGLE_2019
+};
+
+/// Google, April 2026, "Handling of errors and HTTP status codes". The crawl stops for the first 12
+/// hours, which include their last second. Then the last good copy is used, and without one there
+/// are no restrictions. After 30 days the site counts as one without a robots.txt, if it is
+/// generally available. Own: whoever can fetch a page finds it available, and both times count from
+/// the first failure. The text excepts 429 from the 4xx; that it is a server error is said in 2023.
+const GOOGLE_2026: StatusTable = StatusTable {
+    failure: &[
+        from_age(0, Ruling::Disallow),
+        from_age(12 * HOUR + 1, Ruling::LastGood),
+        from_age(30 * DAY, Ruling::Allow),
+    ],
+    ..GOOGLE_2023
+};
+
+/// RFC 9309. §2.3.1.3: 4xx is "unavailable", and everything may be fetched. §2.3.1.4: 5xx and
+/// network errors are "unreachable", which is a full disallow. After a long time, for example 30
+/// days, the crawler may assume "unavailable", or use a cached copy; Own: it does the former.
+const RFC9309: StatusTable = StatusTable {
+    forbidden: Ruling::Allow,
+    missing_target: Ruling::Allow,
+    has_429_as_failure: false,
+    failure: &[
+        from_age(0, Ruling::Disallow),
+        from_age(30 * DAY, Ruling::Allow),
+    ],
+};
+
+/// Own: any answer that may hide rules refuses.
+const STRICT: StatusTable = StatusTable {
+    forbidden: Ruling::Disallow,
+    missing_target: Ruling::Disallow,
+    has_429_as_failure: true,
+    failure: &[from_age(0, Ruling::Disallow)],
+};
+
+impl StatusPolicy {
+    fn table(self) -> &'static StatusTable {
+        match self {
+            Self::Google2012 => &GOOGLE_2012,
+            Self::Google2019 => &GOOGLE_2019,
+            Self::Google | Self::Google2023 => &GOOGLE_2023,
+            Self::Google2026 => &GOOGLE_2026,
+            Self::Rfc9309 => &RFC9309,
+            Self::Strict => &STRICT,
+        }
+    }
+}
 
 /// The ruling of a policy on an outcome. `has_last_good` says whether the snapshot has a last good
 /// copy.
@@ -102,32 +225,44 @@ pub(crate) fn ruling(
     has_last_good: bool,
     at: Option<i64>,
 ) -> Ruling {
-    use OutcomeClass::{ClientError, Rules, ServerError, Unreachable, Unresolved};
-    use StatusPolicy::{Google, Rfc9309, Strict};
-    match (outcome.class, policy) {
-        (Rules, _) => Ruling::Rules,
-        (ClientError, Strict) if matches!(outcome.status, 401 | 403) => Ruling::Disallow,
-        (Unresolved, Strict) if outcome.target_missing => Ruling::Disallow,
-        (ClientError | Unresolved, _) => Ruling::Allow,
-        (ServerError, Rfc9309) if outcome.status == 429 => Ruling::Allow,
-        (ServerError | Unreachable, Strict) => Ruling::Disallow,
-        (ServerError | Unreachable, _) if !is_long_ago(policy, outcome, at) => Ruling::Disallow,
-        (ServerError | Unreachable, Google) if has_last_good => Ruling::LastGood,
-        (ServerError | Unreachable, Google | Rfc9309) => Ruling::Allow,
+    let table = policy.table();
+    match outcome.class {
+        OutcomeClass::Rules => Ruling::Rules,
+        OutcomeClass::ClientError if matches!(outcome.status, 401 | 403) => table.forbidden,
+        OutcomeClass::ClientError => Ruling::Allow,
+        OutcomeClass::Unresolved if outcome.target_missing => table.missing_target,
+        OutcomeClass::Unresolved => Ruling::Allow,
+        OutcomeClass::ServerError if outcome.status == 429 && !table.has_429_as_failure => {
+            Ruling::Allow
+        }
+        OutcomeClass::ServerError | OutcomeClass::Unreachable => {
+            table.ruling_on_failure(outcome, has_last_good, at)
+        }
     }
 }
 
-/// Whether the run of failures began 30 days ago or earlier. Each policy has its own run: for
-/// Google a 429 is a failure; for RFC 9309 it is "unavailable" (§2.3.1.3) and ends a run.
-fn is_long_ago(policy: StatusPolicy, outcome: &Outcome, at: Option<i64>) -> bool {
-    let first = if policy == StatusPolicy::Rfc9309 {
-        outcome.first_unreachable
-    } else {
-        outcome.first_failure
-    };
-    let age = at
-        .or(outcome.fetched)
-        .zip(first)
-        .map(|(now, first)| now.saturating_sub(first));
-    age.is_some_and(|age| age >= FAILURE_SECONDS)
+impl StatusTable {
+    fn ruling_on_failure(&self, outcome: &Outcome, has_last_good: bool, at: Option<i64>) -> Ruling {
+        // Each policy has its own run of failures.
+        let first = match self.has_429_as_failure {
+            true => outcome.first_failure,
+            false => outcome.first_unreachable,
+        };
+        let now = at.or(outcome.fetched);
+        let age = now.zip(first).map(|(now, first)| now.saturating_sub(first));
+        let phase = self
+            .failure
+            .iter()
+            .rev()
+            .find(|phase| age >= Some(phase.from));
+        let ruling = phase.unwrap_or(&self.failure[0]).ruling;
+        // The stored copy precedes the run of failures that counts 429. If the other run begins
+        // later, a 429 came between, which to this policy is an answer without a robots.txt.
+        let is_last_answer =
+            self.has_429_as_failure || outcome.first_unreachable == outcome.first_failure;
+        match ruling {
+            Ruling::LastGood if !(has_last_good && is_last_answer) => Ruling::Allow,
+            ruling => ruling,
+        }
+    }
 }

@@ -224,7 +224,7 @@ static void test_options(const robosieve_snapshot *snapshot) {
     options = defaults; \
     options.member = value; \
     FAILS(robosieve_judge_new(snapshot, &agent, 1, &options, &judge), BAD_ARGUMENT, "options->" #member " is")
-    BAD_MEMBER(status_policy, 4);
+    BAD_MEMBER(status_policy, 8);
     BAD_MEMBER(unknown_origin, -1);
     BAD_MEMBER(agent_match, 2);
     BAD_MEMBER(any_scheme, 2);
@@ -251,6 +251,10 @@ static void test_options(const robosieve_snapshot *snapshot) {
         {"FooBot", "https://closed.example/", YES, NO, {.status_policy = ROBOSIEVE_STATUS_POLICY_STRICT}},
         {"FooBot", "https://busy.example/", NO, YES, {.status_policy = ROBOSIEVE_STATUS_POLICY_RFC9309}},
         {"FooBot", "https://busy.example/", NO, NO, {.status_policy = ROBOSIEVE_STATUS_POLICY_GOOGLE}},
+        {"FooBot", "https://busy.example/", NO, YES, {.status_policy = ROBOSIEVE_STATUS_POLICY_GOOGLE2012}},
+        {"FooBot", "https://busy.example/", NO, YES, {.status_policy = ROBOSIEVE_STATUS_POLICY_GOOGLE2019}},
+        {"FooBot", "https://busy.example/", NO, NO, {.status_policy = ROBOSIEVE_STATUS_POLICY_GOOGLE2023}},
+        {"FooBot", "https://busy.example/", NO, NO, {.status_policy = ROBOSIEVE_STATUS_POLICY_GOOGLE2026}},
         {"FooBot", "https://nowhere.example/", UNKNOWN, YES, {.unknown_origin = ROBOSIEVE_UNKNOWN_ORIGIN_ALLOW}},
         {"FooBot", "https://nowhere.example/", UNKNOWN, NO, {.unknown_origin = ROBOSIEVE_UNKNOWN_ORIGIN_DISALLOW}},
         {"FooBot", "http://wiki.example/", UNKNOWN, YES, {.any_scheme = 1}},
@@ -526,7 +530,7 @@ static void test_robots(void) {
     CHECK(answer == NULL);
     FAILS(robosieve_robots_from_response(304, NULL, 0, 0, 0, &answer), BAD_ARGUMENT, "304");
     FAILS(robosieve_robots_from_response(-1, NULL, 0, 0, 0, &answer), BAD_ARGUMENT, "status is -1");
-    FAILS(robosieve_robots_from_response(200, NULL, 0, 0, 4, &answer), BAD_ARGUMENT, "status_policy is 4");
+    FAILS(robosieve_robots_from_response(200, NULL, 0, 0, 8, &answer), BAD_ARGUMENT, "status_policy is 8");
 
     double seconds = 0;
     OK(robosieve_robots_crawl_delay(robots, "FooBot", 0, &seconds));

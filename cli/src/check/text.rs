@@ -145,7 +145,7 @@ fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
         row(
             out,
             "copy",
-            "the last good one: the site has failed for 30 days or more",
+            "the last good one: the site has failed for longer than the policy disallows it",
         );
     }
 }

@@ -12,7 +12,7 @@ use crate::output_form::output_form;
 use crate::progress::Progress;
 use crate::summary::print_export;
 use crate::time::parse_instant_or_now;
-use crate::value_enums::named;
+use crate::value_enums::{listing_values, named};
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -25,6 +25,11 @@ use robosieve::{Judge, JudgeOptions, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
 
+const STATUS_POLICY_LONG: &str = "Policy for HTTP errors
+
+It decides what 4xx, 5xx and network errors mean for `AGENT.access`. The default is that of the \
+                                  snapshot's profile.";
+
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_SHORT, after_long_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
@@ -35,11 +40,15 @@ pub(crate) struct ExportArgs {
     pub verify: VerifyArgs,
     #[command(flatten)]
     pub agents: AgentArgs,
-    /// Policy for HTTP errors
-    ///
-    /// It decides what 4xx, 5xx and network errors mean for `AGENT.access`. The default is that of
-    /// the snapshot's profile.
-    #[arg(long, value_parser = named::<StatusPolicy>(), value_name = "POLICY", help_heading = POLICY)]
+    /// Policy for HTTP errors: google, google-YEAR, rfc9309 or strict
+    #[arg(
+        long,
+        value_parser = named::<StatusPolicy>(),
+        value_name = "POLICY",
+        hide_possible_values = true,
+        long_help = listing_values::<StatusPolicy>(STATUS_POLICY_LONG),
+        help_heading = POLICY
+    )]
     pub status_policy: Option<StatusPolicy>,
     /// Compute ages and judge failing sites as of this time (or `now`)
     ///

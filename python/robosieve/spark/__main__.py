@@ -10,12 +10,13 @@ import functools
 import os
 import sys
 import warnings
-from typing import Any, TextIO
+from typing import Any, TextIO, get_args
 
 # spark-submit puts the directory of this file first, but its modules belong to the package.
 sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 
 from robosieve import RobosieveError, Snapshot  # noqa: E402
+from robosieve._options import StatusPolicy  # noqa: E402
 from robosieve.spark import annotate_files, compile_files, filter_files  # noqa: E402
 from robosieve.spark._source import require_pyspark  # noqa: E402
 
@@ -247,7 +248,7 @@ def _add_record_options(group: Any) -> None:
 
 
 def _add_policy_options(group: Any) -> None:
-    policies = ["google", "rfc9309", "strict"]
+    policies = list(get_args(StatusPolicy))
     group.add_argument("--status-policy", choices=policies, help="meaning of HTTP errors")
     group.add_argument(
         "--unknown", choices=["allow", "disallow"], help="verdict on unknown origins (default: unknown, not kept)"

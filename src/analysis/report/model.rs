@@ -94,7 +94,7 @@ pub struct SnapshotFacts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Judging {
-    /// The status policy: `google`, `rfc9309` or `strict`.
+    /// The name of the status policy, such as `google` or `google-2019`.
     pub status_policy: &'static str,
     /// The verdict on URLs of unknown origins: `unknown`, `allowed` or `disallowed`.
     pub unknown_origins: &'static str,
