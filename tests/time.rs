@@ -200,8 +200,8 @@ fn verbs_judge_as_of_the_requested_time() {
     }
 }
 
-/// The fetch time and the freshness of each. RFC 9309 §2.4: 24 hours, unless Cache-Control says
-/// otherwise.
+/// The fetch time and the freshness of each. Google, caching: 24 hours, unless Cache-Control says
+/// otherwise. RFC 9309 §2.4: no more than 24 hours, whatever it says.
 const CAPTURES: &str = r#"
 {"url": "https://day.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": ""}
 {"url": "https://hour.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=3600"}}
@@ -227,20 +227,43 @@ const STALE: [(&str, &str); 8] = [
     ),
 ];
 
+/// The same for a snapshot of profile `rfc9309`: the week of `week` is a day.
+const STALE_RFC9309: [(&str, &str); 4] = [
+    ("2026-01-01T01:00:00Z", "hour undated"),
+    ("2026-01-01T23:59:59Z", "hour undated"),
+    ("2026-01-02", "w day hour undated week"),
+    (
+        "2026-01-02T12:00:00Z",
+        "w day failing gone hour undated week",
+    ),
+];
+
 #[test]
 fn stale_copies_are_listed() {
+    assert_stale("google", &STALE);
+    assert_stale("rfc9309", &STALE_RFC9309);
+}
+
+fn assert_stale(profile: &str, stale: &[(&str, &str)]) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
-        Some(0)
-    );
-    for (at, hosts) in STALE {
+    let compile = [
+        "compile",
+        "-q",
+        "--profile",
+        profile,
+        "a.jsonl",
+        "-o",
+        "web",
+    ];
+    assert_eq!(robosieve(dir.path(), &compile).code, Some(0));
+    for (at, hosts) in stale {
         let url = |host: &str| match host {
             "w" => "http://week.example/robots.txt\n".to_owned(),
             host => format!("https://{host}.example/robots.txt\n"),
         };
         let expected: Vec<String> = hosts.split(' ').map(url).collect();
+        assert_exported(dir.path(), at, &expected);
         let ran = robosieve(dir.path(), &["due", "-q", "-s", "web", "--stale-at", at]);
         assert_eq!(
             String::from_utf8(ran.stdout).unwrap(),
@@ -263,6 +286,32 @@ fn stale_copies_are_listed() {
             .collect();
         assert_eq!(urls, expected, "{at}");
     }
+}
+
+/// Asserts that `export` selects these robots.txt URLs as stale, and that each is by its own row.
+fn assert_exported(dir: &std::path::Path, at: &str, expected: &[String]) {
+    let export = ["export", "-q", "-s", "web", "--as", "tsv"];
+    let columns = ["--columns", "origin,stale_from"];
+    let rows = |more: &[&str]| -> Vec<String> {
+        let ran = robosieve(dir, &[&export[..], &columns, more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let text = String::from_utf8(ran.stdout).unwrap();
+        text.lines().skip(1).map(str::to_owned).collect()
+    };
+    let selected = rows(&["--stale-at", at]);
+    let urls: Vec<String> = selected
+        .iter()
+        .map(|row| row.split('\t').next().unwrap().to_owned() + "/robots.txt\n")
+        .collect();
+    assert_eq!(urls, expected, "{at}");
+    // Without an offset, times in RFC 3339 sort as texts.
+    let parsed: jiff::Timestamp = match at.len() {
+        10 => format!("{at}T00:00:00Z").parse().unwrap(),
+        _ => at.parse().unwrap(),
+    };
+    let mut by_row = rows(&[]);
+    by_row.retain(|row| row.split('\t').nth(1).unwrap() <= parsed.to_string().as_str());
+    assert_eq!(by_row, selected, "{at}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use clap::{Args, ValueEnum};
 use robosieve::job::{self, Job};
 use robosieve::judge::Reason;
 use robosieve::snapshot::{OriginEntry, OutcomeClass};
-use robosieve::{Judge, JudgeOptions, Origin, Snapshot};
+use robosieve::{Judge, JudgeOptions, Origin, Profile, Snapshot};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -42,7 +42,8 @@ pub(crate) struct DueArgs {
     /// List also the origins of the snapshot whose robots.txt is due at this time (or `now`)
     ///
     /// A robots.txt is due 24 hours after its fetch, or after the Cache-Control max-age of the
-    /// answer. One with an unknown time is always due. A date is its first second in UTC.
+    /// answer; in a snapshot of profile rfc9309 after 24 hours at the latest. One with an unknown
+    /// time is always due. A date is its first second in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = COMMON)]
     pub stale_at: Option<i64>,
     /// Of these, list only those with one of these outcomes
@@ -175,7 +176,8 @@ fn unknown_origins(
 /// An origin whose robots.txt is to be fetched.
 enum DueOrigin<'a> {
     Unknown(&'a Origin),
-    Stale(OriginEntry<'a>),
+    /// The profile of the snapshot decides how long a copy is fresh.
+    Stale(OriginEntry<'a>, Profile),
 }
 
 /// Writes the URLs of the unknown origins, which are sorted, and of the stale ones, in the order of
@@ -190,6 +192,9 @@ fn write(
     let mut counts = DueCounts::default();
     let mut unknown = unknown.iter().peekable();
     let stale = args.stale_at.map(|at| snapshot.stale_at(at));
+    let profile = snapshot
+        .profile()
+        .with_context(|| args.snapshot.display().to_string())?;
     for entry in stale.into_iter().flatten() {
         let entry = entry.with_context(|| args.snapshot.display().to_string())?;
         if !args.outcome.is_empty() && !args.outcome.contains(&entry.outcome().class) {
@@ -199,7 +204,7 @@ fn write(
         while let Some(origin) = unknown.next_if(|origin| origin.as_str() < key.as_str()) {
             write_origin(&DueOrigin::Unknown(origin), form, out, &mut counts)?;
         }
-        write_origin(&DueOrigin::Stale(entry), form, out, &mut counts)?;
+        write_origin(&DueOrigin::Stale(entry, profile), form, out, &mut counts)?;
     }
     for origin in unknown {
         write_origin(&DueOrigin::Unknown(origin), form, out, &mut counts)?;
@@ -216,7 +221,7 @@ fn write_origin(
 ) -> anyhow::Result<()> {
     let (scheme, url, count) = match origin {
         DueOrigin::Unknown(origin) => (origin.scheme(), origin.robots_url(), &mut counts.unknown),
-        DueOrigin::Stale(entry) => (entry.scheme(), entry.robots_url(), &mut counts.stale),
+        DueOrigin::Stale(entry, _) => (entry.scheme(), entry.robots_url(), &mut counts.stale),
     };
     if !matches!(scheme, "http" | "https") {
         counts.other_schemes += 1;
@@ -254,7 +259,7 @@ impl<'a> DueObject<'a> {
                 reason: Reason::UnknownOrigin.name(),
                 ..Self::default()
             },
-            DueOrigin::Stale(entry) => {
+            DueOrigin::Stale(entry, profile) => {
                 let outcome = entry.outcome();
                 Self {
                     url,
@@ -263,7 +268,7 @@ impl<'a> DueObject<'a> {
                     outcome: Some(outcome.class.name()),
                     status: Some(outcome.status).filter(|status| *status > 0),
                     fetched: outcome.fetched.map(time),
-                    stale_from: outcome.stale_from().map(time),
+                    stale_from: outcome.stale_from(*profile).map(time),
                     failing_since: outcome.first_failure.map(time),
                     source: entry.source(),
                     detail: entry.detail(),

@@ -422,10 +422,14 @@ impl Snapshot {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn stale_at(&self, time: i64) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
-        self.origins().filter(move |entry| match entry {
-            Ok(entry) => entry.outcome().is_stale_at(time),
+        let profile = self.profile();
+        let known = *profile.as_ref().unwrap_or(&Profile::Google);
+        let stale = self.origins().filter(move |entry| match entry {
+            Ok(entry) => entry.outcome().is_stale_at(time, known),
             Err(_) => true,
-        })
+        });
+        // A profile that cannot be read is the first item.
+        profile.err().map(Err).into_iter().chain(stale)
     }
 
     /// The origin in a row of the section `origin metadata`.

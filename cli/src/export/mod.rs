@@ -86,7 +86,8 @@ pub(crate) struct ExportArgs {
     /// Write only origins whose robots.txt is due at this time (or `now`)
     ///
     /// A robots.txt is due 24 hours after its fetch, or after the Cache-Control max-age of the
-    /// answer. One with an unknown time is always due.
+    /// answer; in a snapshot of profile rfc9309 after 24 hours at the latest. One with an unknown
+    /// time is always due.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
     pub stale_at: Option<i64>,
     /// Write only origins with one of these outcomes

@@ -2,6 +2,7 @@
 
 use super::columns::{ColumnNames, ExportColumn, ExportTable};
 use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::profile::Profile;
 use crate::snapshot::{Outcome, OutcomeClass};
 
 /// The rows and columns to export.
@@ -16,9 +17,10 @@ pub(super) struct ExportSelection {
 }
 
 impl ExportSelection {
-    /// Whether rows of an origin with this outcome are exported.
-    pub(super) fn includes(&self, outcome: &Outcome) -> bool {
-        self.stale_at.is_none_or(|time| outcome.is_stale_at(time))
+    /// Whether rows of an origin with this outcome are exported. `profile` is that of the snapshot.
+    pub(super) fn includes(&self, outcome: &Outcome, profile: Profile) -> bool {
+        self.stale_at
+            .is_none_or(|time| outcome.is_stale_at(time, profile))
             && (self.outcomes.is_empty() || self.outcomes.contains(&outcome.class))
     }
 }
