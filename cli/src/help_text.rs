@@ -333,7 +333,7 @@ Examples:
   robosieve due -s web.rsieve --stale-at now new-urls.txt -o due.txt
   robosieve due -s web.rsieve --stale-at now 'frontier/*.parquet' --field page.url -o due.jsonl.zst
   robosieve due -s web.rsieve 'crawl/*.warc.gz' --as jsonl
-  robosieve due -s web.rsieve --stale-at now --outcome rules,client-error
+  robosieve due -s web.rsieve --stale-at now --outcome server-error,unreachable
   robosieve due -s web.rsieve --stale-at now urls.txt | examples/fetch.py --agent \
       'MyBot (+https://example.com/bot)' > fetched.jsonl
 
