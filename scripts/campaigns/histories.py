@@ -6,8 +6,8 @@ For crawls over each other, `remembered` replaces all earlier captures by those 
 stands for, with all that it forgets.
 
 Against the model stand one compilation, also of captures files and with --as-of, and crawls that are
-compiled over each other with --previous, in time order and in any order; all with the three status
-policies and --at.
+compiled over each other with --previous, in time order and in any order; all with every status
+policy and --at.
 """
 
 import collections
@@ -26,7 +26,10 @@ WEBS = 150
 DAY = 24 * 3600
 MAX_HOPS = 5
 START = 1_767_225_600  # 2026-01-01
-POLICIES = ["google", "rfc9309", "strict"]
+HALF_DAY = 12 * 3600
+POLICIES = ["google", "google-2012", "google-2019", "google-2023", "google-2026", "rfc9309", "strict"]
+# The others read a 429 as any 4xx: an answer without a robots.txt.
+FAILS_BY_429 = {"google", "google-2023", "google-2026", "strict"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,15 +87,15 @@ def timestamp(seconds):
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a URL came to at a time: `text` and `status` as in a capture. A failure has the first failure
-    of each policy's run, and the text of a last good copy."""
+    """What a URL came to at a time: `text` and `status` as in a capture. A failure has for each policy the
+    first failure of its run and the text of its last good copy."""
 
     kind: str  # rules, unavailable, failure, unresolved (redirect), missing (its target)
     text: str = ""
     status: int = 0
     first: dict | None = None  # by policy: the time of the first failure, or None if unknown
     newest: int | None = None
-    good: str | None = None
+    good: dict | None = None
 
 
 def history(captures, url, until=None):
@@ -121,7 +124,7 @@ def without_failures(answers, policy):
 
 
 def is_failure(capture, policy):
-    return capture.kind in ("server-error", "unreachable") or (capture.kind == "busy" and policy != "rfc9309")
+    return capture.kind in ("server-error", "unreachable") or (capture.kind == "busy" and policy in FAILS_BY_429)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,21 +193,28 @@ def outcome_of(captures, redirects, until):
     newest = answers[-1]
     if newest.kind in ("rules", "unavailable"):
         return Outcome(newest.kind, text=newest.text, status=newest.status)
-    first = {}
-    for policy in ["google", "rfc9309"]:
-        _, failures = without_failures(answers, policy)
+    first, good = {}, {}
+    for policy in POLICIES:
+        before, failures = without_failures(answers, policy)
         if failures:
             # A 429 that was remembered without its time came before the failure half a second later.
             first[policy] = failures[0].time and math.ceil(failures[0].time)
-    before, _ = without_failures(answers, "google")
-    good = None
-    if before and before[-1].kind == "rules":
-        good = before[-1].text
-    elif before and before[-1].kind == "redirect":
-        by = until if first["google"] is None else first["google"]
-        target = outcome_of(captures, chain(captures, redirects.end, before[-1], by, redirects.hops), by)
-        good = target.text if target.kind == "rules" else target.good
+        # Of a 429 before the run there is no copy, as of a 404.
+        if failures and before and before[-1].kind != "busy":
+            good[policy] = copy(captures, redirects, before[-1], first[policy], until)
     return Outcome("failure", status=newest.status, first=first, newest=newest.time, good=good)
+
+
+def copy(captures, redirects, answer, first, until):
+    """The text of the answer before a run of failures, or what a redirect there led to; None without one."""
+    if answer.kind == "rules":
+        return answer.text
+    if answer.kind != "redirect":
+        return None
+    by = until if first is None else first
+    target = outcome_of(captures, chain(captures, redirects.end, answer, by, redirects.hops), by)
+    # `compile` follows the redirect, and to it a 429 of the target is a failure.
+    return target.text if target.kind == "rules" else (target.good or {}).get("google")
 
 
 def remembered(captures):
@@ -248,16 +258,21 @@ def remembered_failure(captures, url):
         kept.append(dataclasses.replace(newest, time=unreachable))
         kept.append(dataclasses.replace(busy, time=unreachable - 0.5))
     kept.append(busy if unreachable != first else dataclasses.replace(newest, time=first))
-    if found.good is not None and first is not None:
+    good = found.good.get("google")
+    if good is not None and first is not None:
         # Its time is not stored. It is the answer before the first failure, whatever arrives later.
-        kept.append(Capture(url, first - 1, "rules", 0, found.good))
+        kept.append(Capture(url, first - 1, "rules", 0, good))
     return kept
 
 
 def letter(captures, url, policy, at):
     """The letter of a URL under a status policy."""
     origin, _, path = url.partition(".example")
-    found = outcome(captures, origin + ".example/robots.txt")
+    return letter_of(outcome(captures, origin + ".example/robots.txt"), path, policy, at)
+
+
+def letter_of(found, path, policy, at):
+    """The letter of a path of an origin that came to `found`."""
     strict = policy == "strict"
     if found is None:
         return "D" if strict else "U"
@@ -269,16 +284,32 @@ def letter(captures, url, policy, at):
         return "A"
     if found.kind == "missing":
         return "D" if strict else "A"
-    if strict:
-        return "D"
-    if policy == "rfc9309" and found.status == 429:
+    if found.status == 429 and policy not in FAILS_BY_429:
         return "A"
     first, now = found.first[policy], found.newest if at is None else at
-    if first is None or now is None or now - first < 30 * DAY:
-        return "D"
-    if policy == "rfc9309" or found.good is None:
-        return "A"
-    return refuses(found.good, path)
+    # Without a time, a failure is as if it had just begun.
+    age = 0 if first is None or now is None else now - first
+    state = failing(policy, age)
+    if state == "copy":
+        text = found.good.get(policy)
+        return "A" if text is None else refuses(text, path)
+    return "D" if state == "refused" else "A"
+
+
+def failing(policy, age):
+    """The state of a site that has failed for `age` seconds: refused, by its last good copy, or open. Each
+    policy by the words of its source."""
+    if policy == "strict":
+        return "refused"
+    if policy == "google-2012":
+        # Until the site answers something else than a server error.
+        return "refused"
+    if policy == "google-2026":
+        # 12 hours without any crawling, then the copy, and after 30 days no robots.txt.
+        return "refused" if age <= HALF_DAY else "copy" if age < 30 * DAY else "open"
+    if policy == "rfc9309":
+        return "refused" if age < 30 * DAY else "open"
+    return "refused" if age < 30 * DAY else "copy"
 
 
 def refuses(text, path):
@@ -309,7 +340,8 @@ def made_up(rng, number):
     kinds = ["rules", "redirect", "not-modified", "unavailable", "busy", "server-error", "unreachable"]
     for _ in range(rng.choice([2, 3, 4, 6, 9, 14])):
         url, kind = rng.choice(urls), rng.choices(kinds, weights)[0]
-        time = START + rng.randrange(9) * 10 * DAY + rng.choice([0, 0, -1, 1, rng.randrange(DAY)])
+        time = START + rng.randrange(9) * 10 * DAY
+        time += rng.choice([0, 0, -1, 1, HALF_DAY, HALF_DAY + 1, rng.randrange(DAY)])
         time = None if rng.random() < 0.04 else time
         # The order of two captures of one second that say the same is that of their bytes.
         if (url, time, kind) in taken or (kind == "not-modified" and any(key[:2] == (url, time) for key in taken)):
@@ -488,7 +520,9 @@ def case(ways, question, crawls, url):
         text += "crawls = [\n" + "".join(lists) + "]\n"
     else:
         text += "captures = [\n" + "".join(f"  {toml(one)},\n" for crawl in crawls for one in crawl) + "]\n"
-    return text + f'agent = "FooBot"\nexpect = [\n  {{ url = "{url}", {question.policy} = "{expected}" }},\n]\n'
+    # The cases have no letters of `google-2023`: they are those of `google`.
+    policy = "google" if question.policy == "google-2023" else question.policy
+    return text + f'agent = "FooBot"\nexpect = [\n  {{ url = "{url}", {policy} = "{expected}" }},\n]\n'
 
 
 def toml(capture):
@@ -510,14 +544,20 @@ def play(rng, directory, options, number):
         captures = [one for web in webs for one in web.captures]
         crawls = split(way, captures, rng) if way.startswith("--previous") else [captures]
         snapshot = Question(way, "", None, as_of).snapshot(ways, crawls)
-        for policy, at in itertools.product(POLICIES, [None, START + rng.randrange(150) * DAY]):
+        outcomes = []
+        for web, own in zip(webs, split_by_web(webs, crawls)):
+            counted = Question(way, "", None, as_of).counted(own)
+            origins = {host: outcome(counted, f"https://{host}/robots.txt") for host in web.hosts}
+            outcomes.append((web, own, origins))
+        at = START + rng.randrange(150) * DAY + rng.choice([0, HALF_DAY, HALF_DAY + 1])
+        for policy, at in itertools.product(POLICIES, [None, at]):
             question = Question(way, policy, at, as_of)
             found = ways.letters(snapshot, urls, policy, at)
             counts[way] += len(urls)
-            for web, own in zip(webs, split_by_web(webs, crawls)):
-                counted = question.counted(own)
+            for web, own, origins in outcomes:
                 for url in web.urls():
-                    if found[url] != letter(counted, url, policy, at):
+                    host, path = url.removeprefix("https://").split("/", 1)
+                    if found[url] != letter_of(origins[host], f"/{path}", policy, at):
                         return Result(counts, case(ways, question, shrink(ways, question, own, url), url))
     return Result(counts)
 
