@@ -201,42 +201,122 @@ fn verbs_judge_as_of_the_requested_time() {
 }
 
 /// The fetch time and the freshness of each. Google, caching: 24 hours, unless Cache-Control says
-/// otherwise. RFC 9309 §2.4: no more than 24 hours, whatever it says.
+/// otherwise. RFC 9309 §2.4: no more than 24 hours, whatever it says. A failure has no freshness: it is
+/// asked again after an hour, or after its Retry-After (RFC 9110 §10.2.3), of which a day counts.
 const CAPTURES: &str = r#"
 {"url": "https://day.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": ""}
 {"url": "https://hour.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=3600"}}
 {"url": "https://week.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=604800"}}
 {"url": "https://gone.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 404}
 {"url": "https://failing.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "error": "timeout"}
+{"url": "https://later.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 503, "headers": {"Retry-After": "7200", "Cache-Control": "max-age=31536000"}}
+{"url": "https://never.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 503, "headers": {"Retry-After": "Fri, 01 Jan 2027 00:00:00 GMT"}}
+{"url": "https://year.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 503, "headers": {"Cache-Control": "max-age=31536000"}}
 {"url": "http://week.example/robots.txt", "fetched_at": "2025-12-01T00:00:00Z", "status": 301, "headers": {"Location": "https://week.example/robots.txt"}}
 {"url": "https://undated.example/robots.txt", "body": ""}
 "#;
 
 /// A time, and the hosts whose robots.txt is stale at that time; `w` is `http` of `week`.
-const STALE: [(&str, &str); 8] = [
+const STALE: [(&str, &str); 12] = [
     ("2025-01-01", "undated"),
     ("2026-01-01T00:59:59Z", "undated"),
     ("2026-01-01T01:00:00Z", "hour undated"),
-    ("2026-01-01T23:59:59Z", "hour undated"),
-    ("2026-01-02", "day hour undated"),
-    ("2026-01-02T12:00:00Z", "day failing gone hour undated"),
-    ("2026-01-08T01:00:00+02:00", "day failing gone hour undated"),
+    ("2026-01-01T12:59:59Z", "hour undated"),
+    ("2026-01-01T13:00:00Z", "failing hour undated year"),
+    ("2026-01-01T13:59:59Z", "failing hour undated year"),
+    ("2026-01-01T14:00:00Z", "failing hour later undated year"),
+    ("2026-01-02", "day failing hour later undated year"),
+    (
+        "2026-01-02T11:59:59Z",
+        "day failing hour later undated year",
+    ),
+    (
+        "2026-01-02T12:00:00Z",
+        "day failing gone hour later never undated year",
+    ),
+    (
+        "2026-01-08T01:00:00+02:00",
+        "day failing gone hour later never undated year",
+    ),
     (
         "2026-01-08T02:00:00+02:00",
-        "w day failing gone hour undated week",
+        "w day failing gone hour later never undated week year",
     ),
 ];
 
 /// The same for a snapshot of profile `rfc9309`: the week of `week` is a day.
 const STALE_RFC9309: [(&str, &str); 4] = [
     ("2026-01-01T01:00:00Z", "hour undated"),
-    ("2026-01-01T23:59:59Z", "hour undated"),
-    ("2026-01-02", "w day hour undated week"),
+    ("2026-01-01T23:59:59Z", "failing hour later undated year"),
+    ("2026-01-02", "w day failing hour later undated week year"),
     (
         "2026-01-02T12:00:00Z",
-        "w day failing gone hour undated week",
+        "w day failing gone hour later never undated week year",
     ),
 ];
+
+#[test]
+fn failing_origins_are_due_after_an_interval_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
+    let compile = ["compile", "-q", "a.jsonl", "-o", "web"];
+    assert_eq!(robosieve(dir.path(), &compile).code, Some(0));
+    for (at, interval, hosts) in [
+        ("2026-01-01T12:00:00Z", "0s", "failing hour undated year"),
+        ("2026-01-01T12:09:59Z", "10m", "hour undated"),
+        ("2026-01-01T12:10:00Z", "10m", "failing hour undated year"),
+        // Retry-After counts in place of the interval.
+        ("2026-01-01T14:00:00Z", "48h", "hour later undated"),
+        (
+            "2026-01-03T12:00:00Z",
+            "48h",
+            "day failing gone hour later never undated year",
+        ),
+    ] {
+        let due = ["due", "-q", "-s", "web", "--stale-at", at];
+        let retry = ["--retry-failed", interval];
+        let ran = robosieve(dir.path(), &[&due[..], &retry].concat());
+        let expected: String = hosts
+            .split(' ')
+            .map(|host| format!("https://{host}.example/robots.txt\n"))
+            .collect();
+        assert_eq!(
+            String::from_utf8(ran.stdout).unwrap(),
+            expected,
+            "{at} {interval}"
+        );
+        let export = [
+            "export",
+            "-q",
+            "-s",
+            "web",
+            "--columns",
+            "origin",
+            "--stale-at",
+            at,
+        ];
+        let ran = robosieve(dir.path(), &[&export[..], &retry].concat());
+        let rows = String::from_utf8(ran.stdout).unwrap();
+        let rows: String = rows
+            .lines()
+            .skip(1)
+            .map(|origin| format!("{origin}/robots.txt\n"))
+            .collect();
+        assert_eq!(rows, expected, "{at} {interval}");
+    }
+    let wrong = [
+        "due",
+        "-s",
+        "web",
+        "--stale-at",
+        "now",
+        "--retry-failed",
+        "60",
+    ];
+    let ran = robosieve(dir.path(), &wrong);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("like 1h, 30m or 90s"), "{}", ran.stderr);
+}
 
 #[test]
 fn stale_copies_are_listed() {
@@ -349,7 +429,7 @@ fn stale_copies_are_described_in_json() {
     let expected = json!({
         "url": "https://failing.example/robots.txt", "origin": "https://failing.example",
         "reason": "stale", "outcome": "unreachable", "status": null, "fetched": "2026-01-01T12:00:00Z",
-        "stale_from": "2026-01-02T12:00:00Z", "failing_since": "2026-01-01T12:00:00Z",
+        "stale_from": "2026-01-01T13:00:00Z", "failing_since": "2026-01-01T12:00:00Z",
         "source": null, "detail": "timeout",
     });
     assert_eq!(of("https://failing.example/robots.txt"), expected);

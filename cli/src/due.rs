@@ -13,6 +13,7 @@ use crate::output::OutputTarget;
 use crate::output_form::{OutputForm, output_form};
 use crate::progress::Progress;
 use crate::record_args::RecordArgs;
+use crate::retry_args::RetryArgs;
 use crate::summary::{DueCounts, print_due};
 use crate::time::{parse_instant_or_now, time};
 use crate::value_enums::named;
@@ -21,8 +22,8 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use robosieve::job::{self, Job};
 use robosieve::judge::Reason;
-use robosieve::snapshot::{OriginEntry, OutcomeClass};
-use robosieve::{Judge, JudgeOptions, Origin, Profile, Snapshot};
+use robosieve::snapshot::{Freshness, OriginEntry, OutcomeClass};
+use robosieve::{Judge, JudgeOptions, Origin, Snapshot};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -42,10 +43,13 @@ pub(crate) struct DueArgs {
     /// List also the origins of the snapshot whose robots.txt is due at this time (or `now`)
     ///
     /// A robots.txt is due 24 hours after its fetch, or after the Cache-Control max-age of the
-    /// answer; in a snapshot of profile rfc9309 after 24 hours at the latest. One with an unknown
-    /// time is always due. A date is its first second in UTC.
+    /// answer; in a snapshot of profile rfc9309 after 24 hours at the latest. A failing one is due
+    /// sooner: see --retry-failed. One with an unknown time is always due. A date is its first
+    /// second in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = COMMON)]
     pub stale_at: Option<i64>,
+    #[command(flatten)]
+    pub retry: RetryArgs,
     /// Of these, list only those with one of these outcomes
     #[arg(
         long,
@@ -176,8 +180,8 @@ fn unknown_origins(
 /// An origin whose robots.txt is to be fetched.
 enum DueOrigin<'a> {
     Unknown(&'a Origin),
-    /// The profile of the snapshot decides how long a copy is fresh.
-    Stale(OriginEntry<'a>, Profile),
+    /// With the rule by which it is stale.
+    Stale(OriginEntry<'a>, Freshness),
 }
 
 /// Writes the URLs of the unknown origins, which are sorted, and of the stale ones, in the order of
@@ -191,10 +195,11 @@ fn write(
 ) -> anyhow::Result<DueCounts> {
     let mut counts = DueCounts::default();
     let mut unknown = unknown.iter().peekable();
-    let stale = args.stale_at.map(|at| snapshot.stale_at(at));
-    let profile = snapshot
-        .profile()
-        .with_context(|| args.snapshot.display().to_string())?;
+    let freshness = snapshot
+        .freshness()
+        .with_context(|| args.snapshot.display().to_string())?
+        .retry_failed(args.retry.retry_failed);
+    let stale = args.stale_at.map(|at| snapshot.stale_at(at, freshness));
     for entry in stale.into_iter().flatten() {
         let entry = entry.with_context(|| args.snapshot.display().to_string())?;
         if !args.outcome.is_empty() && !args.outcome.contains(&entry.outcome().class) {
@@ -204,7 +209,7 @@ fn write(
         while let Some(origin) = unknown.next_if(|origin| origin.as_str() < key.as_str()) {
             write_origin(&DueOrigin::Unknown(origin), form, out, &mut counts)?;
         }
-        write_origin(&DueOrigin::Stale(entry, profile), form, out, &mut counts)?;
+        write_origin(&DueOrigin::Stale(entry, freshness), form, out, &mut counts)?;
     }
     for origin in unknown {
         write_origin(&DueOrigin::Unknown(origin), form, out, &mut counts)?;
@@ -259,7 +264,7 @@ impl<'a> DueObject<'a> {
                 reason: Reason::UnknownOrigin.name(),
                 ..Self::default()
             },
-            DueOrigin::Stale(entry, profile) => {
+            DueOrigin::Stale(entry, freshness) => {
                 let outcome = entry.outcome();
                 Self {
                     url,
@@ -268,7 +273,7 @@ impl<'a> DueObject<'a> {
                     outcome: Some(outcome.class.name()),
                     status: Some(outcome.status).filter(|status| *status > 0),
                     fetched: outcome.fetched.map(time),
-                    stale_from: outcome.stale_from(*profile).map(time),
+                    stale_from: freshness.stale_from(outcome).map(time),
                     failing_since: outcome.first_failure.map(time),
                     source: entry.source(),
                     detail: entry.detail(),

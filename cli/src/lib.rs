@@ -36,6 +36,7 @@ mod parquet_panics;
 mod progress;
 mod record_args;
 mod report;
+mod retry_args;
 mod robots_file;
 mod signals;
 mod stderr;

@@ -1,8 +1,8 @@
 //! Parses times (RFC 3339, or a date), and formats them.
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 /// Seconds per day.
 const DAY: i64 = 24 * 60 * 60;
@@ -33,6 +33,15 @@ pub(crate) fn parse_through_or_now(text: &str) -> Result<i64, String> {
             parse_time(text)
         }
     })
+}
+
+/// Parses a duration such as `1h`, `30m` or `90s` to seconds.
+pub(crate) fn parse_seconds(text: &str) -> Result<u32, String> {
+    const FORMS: &str = "give a duration like 1h, 30m or 90s";
+    let duration: SignedDuration = text
+        .parse()
+        .map_err(|_| format!("not a duration; {FORMS}"))?;
+    u32::try_from(duration.as_secs()).map_err(|_| format!("too long, or negative; {FORMS}"))
 }
 
 fn or_now(text: &str, parse: impl Fn(&str) -> Result<i64, String>) -> Result<i64, String> {
@@ -114,6 +123,25 @@ mod tests {
         assert_eq!(time(86_400), "1970-01-02T00:00:00Z");
         assert_eq!(day(86_400), "1970-01-02");
         assert_eq!(minute(86_400), "1970-01-02 00:00 UTC");
+    }
+
+    #[test]
+    fn durations_parse() {
+        for (text, seconds) in [
+            ("1h", 3600),
+            ("30m", 1800),
+            ("90s", 90),
+            ("0s", 0),
+            ("1h 30m", 5400),
+            ("48h", 172_800),
+            ("PT1H", 3600),
+        ] {
+            assert_eq!(parse_seconds(text), Ok(seconds), "{text}");
+        }
+        for text in ["", "60", "-1h", "1x", "2000000h", "soon"] {
+            let said = parse_seconds(text).unwrap_err();
+            assert!(said.contains("give a duration like 1h"), "{text:?}: {said}");
+        }
     }
 
     #[test]

@@ -115,6 +115,7 @@ class Compiler:
         *,
         location: str | None = None,
         max_age: int | None = None,
+        retry_after: int | None = None,
         fetched_at: Time | None = None,
     ) -> None:
         """Add the response to one request.
@@ -125,13 +126,14 @@ class Compiler:
             body: The body without its content coding.
             location: The ``Location`` header of a redirect. It is followed if its target is added.
             max_age: The ``max-age`` of the ``Cache-Control`` header, in seconds.
+            retry_after: The ``Retry-After`` header of a 429 or a 5xx, in seconds after the response.
             fetched_at: The time of the request. Without it, the response is older than any other.
 
         Raises:
             RobosieveError: ``url`` is not a URL.
         """
         text = body.encode() if isinstance(body, str) else bytes(body)
-        self._native.add_response(url, status, text, location, max_age, seconds(fetched_at))
+        self._native.add_response(url, status, text, location, max_age, retry_after, seconds(fetched_at))
 
     def add_failure(self, url: str, cause: str, *, fetched_at: Time | None = None) -> None:
         """Add a request without an HTTP response. It counts like a server error (RFC 9309 §2.3.1.4).
@@ -152,6 +154,7 @@ class Compiler:
         fetched_at: Column = ("fetched_at", "timestamp"),
         location: Column = "location",
         max_age: Column = "max_age",
+        retry_after: Column = "retry_after",
         error: Column = "error",
         scheme: Literal["https", "http"] = "https",
     ) -> int:
@@ -171,6 +174,7 @@ class Compiler:
             fetched_at: The column of times: timestamps, dates, seconds since 1970, or text.
             location: The column of ``Location`` headers.
             max_age: The column of ``max-age`` of ``Cache-Control`` headers, in seconds (integers).
+            retry_after: The column of ``Retry-After`` of 429 and 5xx, in seconds (integers).
             error: The column of causes of requests without a response.
             scheme: The scheme of hosts without one.
 
@@ -183,7 +187,7 @@ class Compiler:
         """
         if library_of(table) in ("pandas", "builtins") and not hasattr(table, "__arrow_c_stream__"):
             table = _as_arrow(table)
-        given = [url, domain, status, body, fetched_at, location, max_age, error]
+        given = [url, domain, status, body, fetched_at, location, max_age, retry_after, error]
         columns = [[column] if isinstance(column, str) else list(column) for column in given]
         return self._native.add_table(table, columns, scheme)
 

@@ -150,6 +150,7 @@ class Compiler:
         body: bytes,
         location: str | None,
         max_age: int | None,
+        retry_after: int | None,
         fetched_at: int | None,
     ) -> None: ...
     def add_failure(self, url: str, cause: str, fetched_at: int | None) -> None: ...
@@ -172,6 +173,7 @@ def export(
     columns: list[str],
     column_names: str,
     stale_at: int | None,
+    retry_failed: int,
     outcomes: list[str],
     options: _Options,
     threads: int | None,

@@ -479,6 +479,7 @@ class Snapshot:
         columns: str | Sequence[str] | None = None,
         column_names: Literal["dots", "underscores"] = "underscores",
         stale_at: Time | None = None,
+        retry_failed: int = 3600,
         outcomes: Outcome | Sequence[Outcome] = (),
         threads: int | None = None,
         status_policy: StatusPolicy | None = None,
@@ -506,6 +507,7 @@ class Snapshot:
             column_names: How names of agents' columns are written: ``"underscores"``, which SQL
                 takes without quotes, or ``"dots"``: ``Googlebot-Image.access``.
             stale_at: Only origins whose robots.txt is due at this time.
+            retry_failed: After how many seconds a failing robots.txt without ``Retry-After`` is due.
             outcomes: Only origins with one of these outcomes.
             threads: The number of threads; the default, as -1, is one per core.
             at: Also the time that the column ``age`` counts to. The default is the newest capture.
@@ -538,6 +540,7 @@ class Snapshot:
             [] if columns is None else _texts("columns", columns),
             column_names,
             seconds(stale_at),
+            retry_failed,
             as_list(outcomes),
             options,
             threads,

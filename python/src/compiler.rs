@@ -139,11 +139,14 @@ impl Compiler {
         body: &[u8],
         location: Option<&str>,
         max_age: Option<u32>,
+        retry_after: Option<u32>,
         fetched_at: Option<i64>,
     ) -> PyResult<()> {
         let mut response = HttpResponse::new(status).body(body);
         response.location = location.map(str::as_bytes);
-        (response.max_age, response.fetched_at) = (max_age, fetched_at);
+        response.max_age = max_age;
+        response.retry_after = retry_after;
+        response.fetched_at = fetched_at;
         detached(py, || {
             let Taken {
                 mut slot,
@@ -182,7 +185,7 @@ impl Compiler {
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
-        columns: [Vec<String>; 8],
+        columns: [Vec<String>; 9],
         scheme: String,
     ) -> PyResult<u64> {
         let [
@@ -193,6 +196,7 @@ impl Compiler {
             fetched_at,
             location,
             max_age,
+            retry_after,
             error,
         ] = columns;
         let names = TableNames {
@@ -203,6 +207,7 @@ impl Compiler {
             fetched_at,
             location,
             max_age,
+            retry_after,
             error,
             scheme,
         };
@@ -283,6 +288,7 @@ struct TableNames {
     fetched_at: Vec<String>,
     location: Vec<String>,
     max_age: Vec<String>,
+    retry_after: Vec<String>,
     error: Vec<String>,
     scheme: String,
 }
@@ -296,6 +302,7 @@ struct FetchColumns<'t> {
     fetched_at: Option<Column<'t>>,
     location: Option<Column<'t>>,
     max_age: Option<Column<'t>>,
+    retry_after: Option<Column<'t>>,
     error: Option<Column<'t>>,
     scheme: &'t str,
 }
@@ -319,6 +326,7 @@ impl<'t> FetchColumns<'t> {
             fetched_at: find(&names.fetched_at),
             location: find(&names.location),
             max_age: find(&names.max_age),
+            retry_after: find(&names.retry_after),
             error: find(&names.error),
             scheme: &names.scheme,
         };
@@ -384,21 +392,22 @@ impl<'t> FetchColumns<'t> {
             value_of(&self.location, |targets| targets.text(row))?,
             fetched_at,
         );
-        response.max_age = self.max_age(row)?;
+        response.max_age = seconds(&self.max_age, row, "max-age")?;
+        response.retry_after = seconds(&self.retry_after, row, "Retry-After")?;
         Ok(FetchResult::Response(response))
     }
+}
 
-    /// The `max-age` of a row's response, clamped to what a snapshot holds, as one in an archive
-    /// is.
-    fn max_age(&self, row: usize) -> Result<Option<u32>, String> {
-        let Some(seconds) = value_of(&self.max_age, |ages| ages.integer(row))? else {
-            return Ok(None);
-        };
-        let clamped = u32::try_from(seconds.min(i64::from(u32::MAX - 1)));
-        clamped
-            .map(Some)
-            .map_err(|_| format!("{seconds} is not a max-age in seconds"))
-    }
+/// The seconds in a row of a column, clamped to what a snapshot holds, as those in an archive are.
+/// `what` names them in errors.
+fn seconds(column: &Option<Column<'_>>, row: usize, what: &str) -> Result<Option<u32>, String> {
+    let Some(seconds) = value_of(column, |column| column.integer(row))? else {
+        return Ok(None);
+    };
+    let clamped = u32::try_from(seconds.min(i64::from(u32::MAX - 1)));
+    clamped
+        .map(Some)
+        .map_err(|_| format!("{seconds} is not a {what} in seconds"))
 }
 
 impl Compiler {

@@ -50,6 +50,7 @@ struct Request {
     columns: Vec<String>,
     names: ColumnNames,
     stale_at: Option<i64>,
+    retry_failed: u32,
     outcomes: Vec<OutcomeClass>,
     threads: usize,
 }
@@ -61,6 +62,7 @@ impl Request {
             .column_names(self.names)
             .choose_columns(&self.columns)?
             .stale_at(self.stale_at)
+            .retry_failed(self.retry_failed)
             .outcomes(&self.outcomes))
     }
 
@@ -253,6 +255,7 @@ pub(crate) fn export(
     columns: Vec<String>,
     column_names: &str,
     stale_at: Option<i64>,
+    retry_failed: u32,
     outcomes: Vec<String>,
     options: OptionTuple<'_>,
     #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
@@ -276,6 +279,7 @@ pub(crate) fn export(
         columns,
         names: named("column_names", column_names)?,
         stale_at,
+        retry_failed,
         outcomes: outcomes.collect::<PyResult<_>>()?,
         threads: threads_for(usize::MAX, threads),
         judge: snapshot.judge_of_any(py, &agents, options)?,

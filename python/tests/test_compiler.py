@@ -13,7 +13,7 @@ import pytest
 
 import robosieve
 
-NAMES = ["url", "status", "body", "fetched_at", "location", "error", "max_age"]
+NAMES = ["url", "status", "body", "fetched_at", "location", "error", "max_age", "retry_after"]
 TIME = 1_767_225_600
 
 #: One capture of each kind: rules, no rules, failures, a redirect, an older copy, text that is no URL.
@@ -31,8 +31,8 @@ _ROWS: list[tuple[Any, ...]] = [
     ("https://umlaut.example/robots.txt", 200, "User-agent: *\nDisallow: /größe", TIME, None, None),
     ("no URL", 200, "User-agent: *\nDisallow: /", TIME, None, None),
 ]
-#: Every third row has a ``max-age``; one is more than 32 bits.
-ROWS = [(*row, None if at % 3 else 99**at) for at, row in enumerate(_ROWS)]
+#: Every third row has a ``max-age``; one is more than 32 bits. Every second one has a ``Retry-After``.
+ROWS = [(*row, None if at % 3 else 99**at, None if at % 2 else 60 * at) for at, row in enumerate(_ROWS)]
 
 
 def columns() -> dict[str, list[Any]]:
@@ -51,6 +51,8 @@ def expected(program: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
                 headers["location"] = location
             if (max_age := capture.pop("max_age", None)) is not None:
                 headers["cache-control"] = f"max-age={max_age}"
+            if (retry_after := capture.pop("retry_after", None)) is not None:
+                headers["retry-after"] = str(retry_after)
             if headers:
                 capture["headers"] = headers
             out.write(json.dumps(capture) + "\n")
@@ -124,7 +126,7 @@ def test_tables_of_all_libraries_give_the_same_bytes(kind: str, expected: bytes,
 
 def test_single_responses_give_the_same_bytes(expected: bytes, tmp_path: Path) -> None:
     compiler = robosieve.Compiler()
-    for url, status, body, time, location, error, max_age in ROWS[:-1]:
+    for url, status, body, time, location, error, max_age, retry in ROWS[:-1]:
         age = None if max_age is None else min(max_age, 2**32 - 2)
         if error:
             compiler.add_failure(url, error, fetched_at=time)
@@ -133,7 +135,9 @@ def test_single_responses_give_the_same_bytes(expected: bytes, tmp_path: Path) -
         elif status == 200 and body is None:
             compiler.add_failure(url, "a 2xx status without a body", fetched_at=time)
         else:
-            compiler.add_response(url, status or 200, body or "", location=location, max_age=age, fetched_at=time)
+            compiler.add_response(
+                url, status or 200, body or "", location=location, max_age=age, retry_after=retry, fetched_at=time
+            )
     compiler.write(tmp_path / "out.rsieve")
     assert (tmp_path / "out.rsieve").read_bytes() == expected
 

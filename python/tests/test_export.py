@@ -38,6 +38,7 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({"agents": "MJ12bot", "agent_match": "google"}, ["-a", "MJ12bot", "--agent-match", "google"]),
     # No rows.
     ({"stale_at": 0}, ["--stale-at", "1970-01-01"]),
+    ({"stale_at": "2026-09-15T07:30:00Z", "retry_failed": 60}, ["--stale-at", "2026-09-15T07:30:00Z", "--retry-failed", "60s"]),
 ]
 
 

@@ -1,6 +1,6 @@
 //! The answer to a request for a robots.txt, as a crawler hands it to the compiler.
 
-use crate::archive::capture::{Capture, CapturedResponse};
+use crate::archive::capture::{Capture, CapturedResponse, RetryAfter};
 use crate::archive::http::MAX_KEPT;
 use bytes::Bytes;
 
@@ -25,6 +25,9 @@ pub struct HttpResponse<'a> {
     pub location: Option<&'a [u8]>,
     /// The `max-age` of the `Cache-Control` header, in seconds.
     pub max_age: Option<u32>,
+    /// The `Retry-After` header of a 429 or a 5xx, in seconds after the response; ignored for
+    /// others.
+    pub retry_after: Option<u32>,
     /// When it was fetched, in seconds since 1970; `None`: older than any known time.
     pub fetched_at: Option<i64>,
 }
@@ -53,6 +56,12 @@ impl<'a> HttpResponse<'a> {
     /// Sets [`max_age`](Self::max_age).
     pub fn max_age(mut self, seconds: u32) -> Self {
         self.max_age = Some(seconds);
+        self
+    }
+
+    /// Sets [`retry_after`](Self::retry_after).
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
         self
     }
 
@@ -89,6 +98,7 @@ impl FetchResult<'_> {
                 body,
                 location,
                 max_age,
+                retry_after,
                 fetched_at,
             }) => {
                 // No more of a body is kept in any case, so the rest is not copied.
@@ -100,6 +110,7 @@ impl FetchResult<'_> {
                         status,
                         location,
                         max_age,
+                        retry_after: retry_after.map(RetryAfter::Seconds),
                         body,
                         ..CapturedResponse::default()
                     }),

@@ -8,6 +8,7 @@
 //! * `view`: the sections that judging reads, with prefetching.
 //! * `map`, `mapped_file`, `read`: opening a file, whether it was changed in place, and look-ups by
 //!   origin, file and agent name.
+//! * `outcome`, `freshness`: the result of fetching a robots.txt, and how long it is fresh.
 //! * `blocks`: the checksums of blocks, which look-ups verify.
 //! * `text_reader`: condensed texts, many per thread.
 //! * `verify`: all checksums, and all references from one section to another.
@@ -16,6 +17,7 @@
 mod blocks;
 pub(crate) mod contents;
 pub(crate) mod format;
+mod freshness;
 pub(crate) mod index;
 pub(crate) mod map;
 mod mapped_file;
@@ -30,6 +32,7 @@ pub(crate) mod view;
 pub(crate) mod write;
 
 pub use format::{Counts, FORMAT_VERSION, Metadata};
+pub use freshness::Freshness;
 pub use outcome::{Outcome, OutcomeClass};
 pub use read::{OriginEntry, Snapshot};
 

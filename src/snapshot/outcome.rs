@@ -1,7 +1,6 @@
 //! The outcome of fetching an origin's robots.txt, to which a status policy is applied later.
 
 use crate::named_value::named_values;
-use crate::profile::Profile;
 use crate::robots::LooksLike;
 
 /// The class of an outcome. Status policies decide by class, and by some statuses within it.
@@ -102,10 +101,6 @@ pub struct Outcome {
     pub retry_after: Option<u32>,
 }
 
-/// The lifetime of a robots.txt without `max-age` (Google's specification, "caching"), and the
-/// longest in profile `rfc9309` (RFC 9309 §2.4).
-const FRESH_SECONDS: i64 = 24 * 60 * 60;
-
 impl Outcome {
     /// An outcome of this class and status, without times.
     pub(crate) fn new(class: OutcomeClass, status: u16) -> Self {
@@ -137,27 +132,5 @@ impl Outcome {
         } else {
             self.max_age = wait;
         }
-    }
-
-    /// The time at which the robots.txt becomes stale, in seconds since 1970; `None` if the time of
-    /// the capture is unknown.
-    ///
-    /// The lifetime is `max-age`, or else 24 hours. In profile `rfc9309` no lifetime is longer than
-    /// 24 hours.
-    pub fn stale_from(&self, profile: Profile) -> Option<i64> {
-        let stated = self.max_age.map_or(FRESH_SECONDS, i64::from);
-        let fresh = match profile {
-            Profile::Google => stated,
-            Profile::Rfc9309 => stated.min(FRESH_SECONDS),
-        };
-        self.fetched.map(|fetched| fetched.saturating_add(fresh))
-    }
-
-    /// Whether the robots.txt should be fetched again at `time`, in seconds since 1970.
-    ///
-    /// It is stale if its lifetime has ended or if the time of its capture is unknown. A stale
-    /// robots.txt still decides verdicts.
-    pub fn is_stale_at(&self, time: i64, profile: Profile) -> bool {
-        self.stale_from(profile).is_none_or(|from| from <= time)
     }
 }

@@ -17,6 +17,7 @@ use crate::snapshot::format::{
     HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NO_PAYLOAD, NONE, ORIGIN_DETAILS_LEN,
     ORIGIN_METADATA_LEN, OriginMetadata, PAYLOAD_LEN, Section, SectionTable, decode_head,
 };
+use crate::snapshot::freshness::Freshness;
 use crate::snapshot::index::{self, BUCKET_LEN};
 use crate::snapshot::mapped_file::MappedFile;
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -406,8 +407,16 @@ impl Snapshot {
         (0..self.origin_count()).map(|row| self.origin_at(row))
     }
 
+    /// How long the robots.txt files of this snapshot are fresh, by its profile.
+    ///
+    /// # Errors
+    /// As [`profile`](Self::profile).
+    pub fn freshness(&self) -> Result<Freshness> {
+        self.profile().map(Freshness::new)
+    }
+
     /// The origins whose robots.txt should be fetched again at `time`, in seconds since 1970 (see
-    /// [`Outcome::is_stale_at`]), sorted by key. Cost: one pass over the metadata of all origins.
+    /// [`Freshness::is_stale_at`]), sorted by key. Cost: one pass over the metadata of all origins.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
@@ -417,19 +426,20 @@ impl Snapshot {
     /// let capture = format!(r#"{{"url": "{url}", "status": 404, "fetched_at": "{time}"}}"#);
     /// compiler.add_reader("memory", capture.as_bytes())?;
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-    /// assert_eq!(snapshot.stale_at(86_399).count(), 0);
-    /// assert_eq!(snapshot.stale_at(86_400).next().unwrap()?.robots_url(), url);
+    /// let freshness = snapshot.freshness()?;
+    /// assert_eq!(snapshot.stale_at(86_399, freshness).count(), 0);
+    /// assert_eq!(snapshot.stale_at(86_400, freshness).next().unwrap()?.robots_url(), url);
     /// # Ok::<(), robosieve::Error>(())
     /// ```
-    pub fn stale_at(&self, time: i64) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
-        let profile = self.profile();
-        let known = *profile.as_ref().unwrap_or(&Profile::Google);
-        let stale = self.origins().filter(move |entry| match entry {
-            Ok(entry) => entry.outcome().is_stale_at(time, known),
+    pub fn stale_at(
+        &self,
+        time: i64,
+        freshness: Freshness,
+    ) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
+        self.origins().filter(move |entry| match entry {
+            Ok(entry) => freshness.is_stale_at(entry.outcome(), time),
             Err(_) => true,
-        });
-        // A profile that cannot be read is the first item.
-        profile.err().map(Err).into_iter().chain(stale)
+        })
     }
 
     /// The origin in a row of the section `origin metadata`.

@@ -247,7 +247,7 @@ fn three_commands_close_the_loop_of_a_crawler() {
         assert!(entry.contains(words), "{words}: {entry}");
     }
 
-    // At once nothing is due. Later all is, and the file with a `max-age` first.
+    // At once nothing is due. Later all is: failing sites and the file with a `max-age` first.
     assert_eq!(due(dir, "--stale-at now urls.txt"), BTreeSet::new());
     let times = fs::read_to_string(dir.join("fetched.jsonl")).unwrap();
     let times = times
@@ -258,8 +258,13 @@ fn three_commands_close_the_loop_of_a_crawler() {
         .max();
     let newest: jiff::Timestamp = newest.unwrap().parse().unwrap();
     let hour_later = newest + jiff::SignedDuration::from_hours(1);
+    let hour_later = format!("--stale-at {hour_later} urls.txt");
+    let failures = [&busy, &slow, &cut, &no_http, &closed];
+    let first: BTreeSet<String> = failures.into_iter().chain([&chunked]).cloned().collect();
+    assert_eq!(due(dir, &hour_later), first);
     let only = BTreeSet::from([chunked.clone()]);
-    assert_eq!(due(dir, &format!("--stale-at {hour_later} urls.txt")), only);
+    let patient = format!("--retry-failed 24h {hour_later}");
+    assert_eq!(due(dir, &patient), only);
     let day_later = newest + jiff::SignedDuration::from_hours(25);
     assert_eq!(due(dir, &format!("--stale-at {day_later} urls.txt")), all);
 

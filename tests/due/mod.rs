@@ -237,7 +237,7 @@ fn objects_say_why_an_origin_is_due() {
         &json!({
             "url": "https://mourned.example/robots.txt", "origin": "https://mourned.example",
             "reason": "stale", "outcome": "unreachable", "status": null,
-            "fetched": "2026-09-15T07:00:08Z", "stale_from": "2026-09-16T07:00:08Z",
+            "fetched": "2026-09-15T07:00:08Z", "stale_from": "2026-09-15T08:00:08Z",
             "failing_since": "2026-08-06T07:00:08Z", "source": null, "detail": "timeout",
         })
     );

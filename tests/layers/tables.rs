@@ -57,6 +57,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         "archive",
         &[
             "error",
+            "profile",
             "digest",
             "time_span",
             "file_format",
@@ -281,6 +282,7 @@ pub(super) const ENGINE: &[&str] = &[
 pub(super) const WALL: &[(&str, &str, &[&str])] = &[
     // An opened snapshot and its origins, as the library exports them.
     ("analysis", "snapshot::read", &["OriginEntry", "Snapshot"]),
+    ("analysis", "snapshot::freshness", &["Freshness"]),
     (
         "analysis",
         "snapshot::outcome",

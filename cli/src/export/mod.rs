@@ -10,6 +10,7 @@ use crate::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
 use crate::output::{OutputTarget, is_stdout};
 use crate::output_form::output_form;
 use crate::progress::Progress;
+use crate::retry_args::RetryArgs;
 use crate::summary::print_export;
 use crate::time::parse_instant_or_now;
 use crate::value_enums::{listing_values, named};
@@ -86,10 +87,12 @@ pub(crate) struct ExportArgs {
     /// Write only origins whose robots.txt is due at this time (or `now`)
     ///
     /// A robots.txt is due 24 hours after its fetch, or after the Cache-Control max-age of the
-    /// answer; in a snapshot of profile rfc9309 after 24 hours at the latest. One with an unknown
-    /// time is always due.
+    /// answer; in a snapshot of profile rfc9309 after 24 hours at the latest. A failing one is due
+    /// sooner: see --retry-failed. One with an unknown time is always due.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
     pub stale_at: Option<i64>,
+    #[command(flatten)]
+    pub retry: RetryArgs,
     /// Write only origins with one of these outcomes
     #[arg(long, value_parser = named::<OutcomeClass>(), value_name = "OUTCOME", value_delimiter = ',', help_heading = OUTPUT)]
     pub outcome: Vec<OutcomeClass>,
@@ -128,6 +131,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
         .column_names(args.column_names.unwrap_or(form.column_names()))
         .choose_columns(&args.columns)?
         .stale_at(args.stale_at)
+        .retry_failed(args.retry.retry_failed)
         .outcomes(&args.outcome)
         .progress(&show);
     let stats = write(&exporter, form, args)?;

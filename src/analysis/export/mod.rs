@@ -144,7 +144,9 @@ impl<'e> Exporter<'e> {
         let selection = ExportSelection {
             table,
             columns,
-            ..ExportSelection::default()
+            freshness: engine.snapshot().freshness()?,
+            stale_at: None,
+            outcomes: Vec::new(),
         };
         Ok(Self {
             judge,
@@ -187,9 +189,17 @@ impl<'e> Exporter<'e> {
     }
 
     /// Exports only the origins whose robots.txt is stale at this time, in seconds since 1970; see
-    /// [`Outcome::is_stale_at`](crate::snapshot::Outcome::is_stale_at).
+    /// [`Freshness`](crate::snapshot::Freshness).
     pub fn stale_at(mut self, time: impl Into<Option<i64>>) -> Self {
         self.selection.stale_at = time.into();
+        self
+    }
+
+    /// Sets after how many seconds a failing site is stale, for [`stale_at`](Self::stale_at) and the
+    /// column `stale_from`; see
+    /// [`Freshness::retry_failed`](crate::snapshot::Freshness::retry_failed).
+    pub fn retry_failed(mut self, seconds: u32) -> Self {
+        self.selection.freshness = self.selection.freshness.retry_failed(seconds);
         self
     }
 

@@ -14,8 +14,7 @@ use crate::analysis::host_parts::registrable_domain;
 use crate::error::Result;
 use crate::file_pass::FileReader;
 use crate::judge::engine::Engine;
-use crate::profile::Profile;
-use crate::snapshot::OriginEntry;
+use crate::snapshot::{Freshness, OriginEntry};
 use std::ops::Range;
 use url::Url;
 
@@ -78,10 +77,7 @@ impl<'s> RowReader<'s> {
         let mut stats = ExportStats::default();
         for (row, agents) in self.cells.by_origin(cells) {
             let entry = self.engine.snapshot().origin_at(row)?;
-            if self
-                .selection
-                .includes(entry.outcome(), self.engine.profile())
-            {
+            if self.selection.includes(entry.outcome()) {
                 // An origin that an earlier block began counts there.
                 stats.origins += u64::from(agents.start == 0);
                 stats.rows += self.read_origin(row, &entry, agents, emit)?;
@@ -144,7 +140,7 @@ impl<'s> RowReader<'s> {
         };
         let origin = OriginRow {
             entry,
-            profile: self.engine.profile(),
+            freshness: self.selection.freshness,
             key: &entry.origin(),
             source: entry.source(),
             detail: entry.detail(),
@@ -196,7 +192,7 @@ fn flush(batch: &mut ExportBatch, emit: Emit<'_>) -> Result<()> {
 /// The values of an origin that its entry has.
 struct OriginRow<'r> {
     entry: &'r OriginEntry<'r>,
-    profile: Profile,
+    freshness: Freshness,
     key: &'r str,
     source: Option<String>,
     detail: Option<String>,
@@ -223,7 +219,7 @@ impl OriginRow<'_> {
                 now.zip(outcome.fetched)
                     .and_then(|(now, fetched)| now.checked_sub(fetched)),
             ),
-            ExportField::StaleFrom => time(outcome.stale_from(self.profile)),
+            ExportField::StaleFrom => time(self.freshness.stale_from(outcome)),
             ExportField::FailingSince => time(outcome.first_failure),
             ExportField::Redirects => integer(Some(outcome.hops)),
             ExportField::Source => text(self.source.as_deref()),

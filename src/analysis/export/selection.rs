@@ -2,14 +2,14 @@
 
 use super::columns::{ColumnNames, ExportColumn, ExportTable};
 use crate::error::{Error, ErrorKind, Remedy, Result};
-use crate::profile::Profile;
-use crate::snapshot::{Outcome, OutcomeClass};
+use crate::snapshot::{Freshness, Outcome, OutcomeClass};
 
 /// The rows and columns to export.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct ExportSelection {
     pub table: ExportTable,
     pub columns: Vec<ExportColumn>,
+    pub freshness: Freshness,
     /// Only origins that are stale at this time.
     pub stale_at: Option<i64>,
     /// Only origins with one of these outcomes; all if it is empty.
@@ -17,10 +17,10 @@ pub(super) struct ExportSelection {
 }
 
 impl ExportSelection {
-    /// Whether rows of an origin with this outcome are exported. `profile` is that of the snapshot.
-    pub(super) fn includes(&self, outcome: &Outcome, profile: Profile) -> bool {
+    /// Whether rows of an origin with this outcome are exported.
+    pub(super) fn includes(&self, outcome: &Outcome) -> bool {
         self.stale_at
-            .is_none_or(|time| outcome.is_stale_at(time, profile))
+            .is_none_or(|time| self.freshness.is_stale_at(outcome, time))
             && (self.outcomes.is_empty() || self.outcomes.contains(&outcome.class))
     }
 }
