@@ -160,11 +160,15 @@ files are complete.
 
 With --out-dir every input has an output of the same name, which appears when it is complete. \
 Several inputs are processed at once. A failing file stops no other: the end of the run lists all \
-failures, and the exit status is 2. A directory stands for its files, without hidden files and \
-subdirectories ('crawl/**/*.gz' includes those). The matches of such a glob keep their \
-directories: pages/year=2025/a.parquet of 'pages/**/*.parquet' becomes \
-allowed/year=2025/a.parquet. If two inputs have the same name, all inputs keep their directories \
-below the common one.
+failures, and the exit status is 2. A directory stands for its files, without hidden files, \
+markers of query engines (_SUCCESS, _metadata) and subdirectories ('crawl/**/*.gz' includes \
+those). The matches of such a glob keep their directories: pages/year=2025/a.parquet of \
+'pages/**/*.parquet' becomes allowed/year=2025/a.parquet. If two inputs have the same name, all \
+inputs keep their directories below the common one.
+
+The files of a Delta Lake, Iceberg or Hudi table also hold deleted rows, so its directory is \
+refused: write its current rows to plain files with its engine. Files that are named one by one \
+are read as they are.
 
 WARC, WET and WAT files are lists of records. Each is judged by its WARC-Target-URI, and goes to \
 its output with its bytes and its gzip member. The warcinfo records are kept. docs/WARC.md has the \

@@ -1,11 +1,13 @@
 //! The inputs of a command: named, listed in a file, found in directories or by a glob; and the
 //! part of them that one shard processes.
 
+use crate::dataset_dirs::{is_marker, refuse_tables};
 use crate::figures::escape::escape;
 use crate::help_text::MANY_FILES;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -26,7 +28,7 @@ pub(crate) struct InputArgs {
     ///
     /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. The content decides, not
     /// the name. A directory stands for its files, and a quoted glob ('crawl/*.gz') for its
-    /// matches.
+    /// matches; both without markers such as `_SUCCESS`.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -147,8 +149,7 @@ impl InputArgs {
         for path in named {
             // The matches of a glob keep their directories below its root in `--out-dir`.
             let root = glob_root(&path);
-            let mut found = Vec::new();
-            expand(path, quiet, &mut found)?;
+            let found = expand(path, quiet)?;
             all.extend(found.into_iter().map(|path| LocatedInput {
                 path,
                 root: root.clone(),
@@ -243,14 +244,21 @@ fn to_path(name: &[u8], list: &Path) -> anyhow::Result<PathBuf> {
     ))
 }
 
-/// Appends the files that a name stands for.
-fn expand(path: PathBuf, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+/// The files that a name stands for.
+fn expand(path: PathBuf, quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
     refuse_remote(&path)?;
+    let mut files = Vec::new();
     if path.is_dir() {
-        expand_directory(&path, quiet, all)
+        refuse_tables([path.as_path()])?;
+        expand_directory(&path, quiet, &mut files)?;
+    } else if let Some(pattern) = as_glob(&path) {
+        expand_glob(pattern, &mut files)?;
+        refuse_tables(files.iter().filter_map(|file| file.parent()))?;
     } else {
-        expand_name(path, all)
+        // Files of a table may be named: its engine can list those that hold its rows.
+        files.push(path);
     }
+    Ok(files)
 }
 
 /// Expands globs to the files that they match; other names, also of directories, stay.
@@ -289,8 +297,8 @@ fn glob_root(path: &Path) -> Option<PathBuf> {
     Some(fixed.filter(|part| *part != Component::CurDir).collect())
 }
 
-/// Appends the files of a directory, without hidden files and subdirectories. The names of files in
-/// subdirectories could collide in the output directory; a glob selects them explicitly.
+/// Appends the files of a directory, without hidden files, markers and subdirectories. The names of
+/// files in subdirectories could collide in the output directory; a glob selects them explicitly.
 fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let name = dir.display().to_string();
     let mut files = Vec::new();
@@ -298,7 +306,8 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
     for entry in std::fs::read_dir(dir).with_context(|| name.clone())? {
         let entry = entry.with_context(|| name.clone())?;
         // Hidden files are left out, as a glob of a shell leaves them out.
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        let file_name = entry.file_name();
+        if begins_with(&file_name, b'.') || is_marker(&file_name) {
             continue;
         }
         match entry.path().is_dir() {
@@ -329,16 +338,22 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
 }
 
 /// Appends the files that a pattern matches. As in a shell, a hidden file matches only an explicit
-/// dot. (The option of the `glob` crate for this panics at names that are not UTF-8; without the
-/// option, the crate skips such names.)
+/// dot; a marker matches only an explicit underscore. (The option of the `glob` crate for hidden
+/// files panics at names that are not UTF-8; without the option, the crate skips such names.)
 fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let matches = glob::glob_with(pattern, glob::MatchOptions::new())
         .with_context(|| format!("{pattern}: not a glob"))?;
     let mut files = matches
         .collect::<Result<Vec<PathBuf>, _>>()
         .with_context(|| pattern.to_owned())?;
+    let dots = count_components(Path::new(pattern), |name| begins_with(name, b'.'));
+    let markers = count_components(Path::new(pattern), |name| {
+        is_marker(name) || (begins_with(name, b'_') && name.to_str().is_some_and(has_wildcard))
+    });
     files.retain(|path| {
-        hidden_components(path) <= hidden_components(Path::new(pattern)) && !path.is_dir()
+        count_components(path, |name| begins_with(name, b'.')) <= dots
+            && count_components(path, is_marker) <= markers
+            && !path.is_dir()
     });
     if files.is_empty() {
         bail!(
@@ -350,14 +365,17 @@ fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The number of components of a path that begin with a dot.
-fn hidden_components(path: &Path) -> usize {
-    path.components()
-        .filter(|component| match component {
-            Component::Normal(name) => name.as_encoded_bytes().starts_with(b"."),
-            _ => false,
-        })
-        .count()
+/// The number of components of a path with such a name.
+fn count_components(path: &Path, is_such: impl Fn(&OsStr) -> bool) -> usize {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    names.filter(|name| is_such(name)).count()
+}
+
+fn begins_with(name: &OsStr, byte: u8) -> bool {
+    name.as_encoded_bytes().first() == Some(&byte)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod captures;
 mod check;
 mod compile;
 mod completions;
+mod dataset_dirs;
 mod diff;
 mod due;
 mod error_advice;

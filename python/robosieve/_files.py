@@ -10,7 +10,8 @@ from typing import Any, Literal
 from . import _native
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, as_list, names, paths, seconds
 from ._snapshot import Snapshot
-from ._store import Staging
+from ._store import Staging, is_uri
+from ._tables import refuse_tables
 
 #: The format of a list. The default follows from its name and content.
 InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
@@ -25,6 +26,17 @@ def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool, f
     opened = snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot, filesystem=filesystem)
     opened._check_spelling(agents, strict_agents)
     return opened
+
+
+def _input_paths(inputs: Path | Sequence[Path]) -> list[str]:
+    """The paths of the inputs, one per item.
+
+    Raises:
+        RobosieveError: One is the directory of a table. The native half refuses other directories.
+    """
+    given = paths(inputs)
+    refuse_tables(path for path in given if not is_uri(path) and os.path.isdir(path))
+    return given
 
 
 def _as_dict(counts: str) -> dict[str, Any]:
@@ -121,7 +133,7 @@ def annotate(
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     specs = names(agents)
     opened = _opened(snapshot, specs, strict_agents, filesystem)
-    with Staging(paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
+    with Staging(_input_paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
         counts: str = _native.annotate(
             opened._native,
             files.inputs,
@@ -211,7 +223,7 @@ def filter(
     outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
     specs = names(agents)
     opened = _opened(snapshot, specs, strict_agents, filesystem)
-    with Staging(paths(inputs), outputs, filesystem, guarded=opened._guarded()) as files:
+    with Staging(_input_paths(inputs), outputs, filesystem, guarded=opened._guarded()) as files:
         counts: str = _native.filter(
             opened._native, files.inputs, files.outputs, specs, keep, require, records, options, threads, progress
         )

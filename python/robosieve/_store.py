@@ -53,8 +53,16 @@ def is_uri(path: object) -> bool:
 
 
 def is_visible(name: str) -> bool:
-    """Whether no part of a name begins with ``.`` or ``_``. Spark skips such names, too."""
-    return not any(part.startswith((".", "_")) for part in name.split("/"))
+    """Whether a path below a directory of data is that of data, as Spark decides it by its parts.
+
+    A part that begins with ``.`` or ``_`` is a marker (``_SUCCESS``), or holds files of failed tasks
+    (``_temporary``). With a ``=`` it is a partition (``_lang=de``). ``hdfs dfs -put`` has not
+    completed a file that ends in ``._COPYING_``.
+    """
+    return not any(
+        part.startswith(".") or (part.startswith("_") and "=" not in part) or part.endswith("._COPYING_")
+        for part in name.split("/")
+    )
 
 
 @dataclass(frozen=True)

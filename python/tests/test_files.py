@@ -244,6 +244,29 @@ def test_warc_files_are_filtered_and_annotated(
         robosieve.filter(small, pages, tmp_path / "kept.warc.gz", "GPTBot", host="e.example")
 
 
+@pytest.mark.parametrize("codec", ["snappy", "gz", "zstd", "lz4", "lz4raw", "lz4hadoop", "br", "lzo", "brotli"])
+def test_names_may_say_the_compression_inside(small: Path, tmp_path: Path, codec: str) -> None:
+    source, name = tmp_path / f"part-0-c000.{codec}.parquet", f"out-c000.{codec}.parquet"
+    source.write_bytes((SMALL / "pages.parquet").read_bytes())
+    assert robosieve.annotate(small, source, tmp_path / name, "GPTBot")["lines"] == 200
+    assert robosieve.filter(small, source, tmp_path / name, "GPTBot")["lines"] == 200
+    if codec in ("snappy", "gz", "zstd", "lz4"):
+        with pytest.raises(ValueError, match="Parquet is written here"):
+            robosieve.filter(small, source, tmp_path / f"out.parquet.{codec}", "GPTBot")
+
+
+def test_directories_of_tables_are_refused_by_name(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "pages" / "_delta_log").mkdir(parents=True)
+    (tmp_path / "pages" / "lang=de").mkdir()
+    file = tmp_path / "pages" / "lang=de" / "part-0.snappy.parquet"
+    file.write_bytes((SMALL / "pages.parquet").read_bytes())
+    for directory in (tmp_path / "pages", tmp_path / "pages" / "lang=de"):
+        for function in (robosieve.annotate, robosieve.filter):
+            with pytest.raises(robosieve.RobosieveError, match=f"^{directory}: belongs to the Delta Lake table "):
+                function(small, directory, tmp_path / "out.parquet", "GPTBot")
+    assert robosieve.filter(small, file, tmp_path / "out.parquet", "GPTBot")["lines"] == 200
+
+
 def test_outputs_of_a_filter_are_distinct(small: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="named for two outputs, output and disallowed_to"):
         robosieve.filter(small, URLS, tmp_path / "a", "GPTBot", disallowed_to=tmp_path / "a")

@@ -854,7 +854,10 @@ def named(paths):
 def test_inputs_of_directories_and_globs_keep_their_partitions(tmp_path):
     for name in ["a.txt", "day=1/b.txt", "day=2/c.gz", "_SUCCESS", ".hidden", "_temporary/d.txt", "day=2/_metadata"]:
         touch(tmp_path / "in" / name)
-    everything = ["a.txt", "day=1/b.txt", "day=2/c.gz"]
+    # Spark skips the first, which is not complete, and reads the second.
+    touch(tmp_path / "in" / "e.txt._COPYING_")
+    touch(tmp_path / "in" / "_day=3" / "f.txt")
+    everything = ["_day=3/f.txt", "a.txt", "day=1/b.txt", "day=2/c.gz"]
     assert named(f"{tmp_path}/in/**") == everything
     (tmp_path / "in" / "day=1" / "loop").symlink_to(tmp_path / "in")
     assert named(tmp_path / "in") == everything
@@ -874,6 +877,45 @@ def test_inputs_of_directories_and_globs_keep_their_partitions(tmp_path):
             find_inputs(url)
     with pytest.raises(ValueError, match="write the path alone: /data/a"):
         find_inputs("file:///data/a")
+
+
+def test_tables_with_a_log_are_refused(tmp_path):
+    metadata = "00000-f463ba78-a472-4032-a02a-4cedf9c8ccf3.metadata.json"
+    logs = {
+        "Delta Lake": ("delta", "", "_delta_log/00000000000000000000.json"),
+        "Hudi": ("hudi", "", ".hoodie/hoodie.properties"),
+        "Iceberg": ("ice", "data/", f"metadata/{metadata}"),
+    }
+    for kind, (table, data, log) in logs.items():
+        touch(tmp_path / "all" / table / log)
+        file = touch(tmp_path / "all" / table / f"{data}lang=de/part-0.snappy.parquet")
+        root = tmp_path / "all" / table
+        globs = [f"{root}/**/*.parquet", f"{root}/{data}*", f"{tmp_path}/*/{table}"]
+        for path in [root, root / data, file.parent, *globs]:
+            with pytest.raises(robosieve.RobosieveError, match=f"belongs to the {kind} table {root}, "):
+                find_inputs(path)
+        assert named(file) == ["part-0.snappy.parquet"]
+        with pytest.raises(robosieve.RobosieveError, match="belongs to the"):
+            find_inputs(tmp_path / "all")
+    # Other metadata.
+    touch(tmp_path / "plain" / "metadata" / "crawl.metadata.json")
+    touch(tmp_path / "plain" / "data" / "a.txt")
+    assert named(tmp_path / "plain" / "data") == ["a.txt"]
+
+
+@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "gzip", "zstd", "lz4", "lz4_raw"])
+def test_files_that_spark_names_are_judged(spark, snapshot, tmp_path, codec):
+    rows = [(f"https://shop{row}.example/{row}", ["de", "a b", "x=y"][row % 3]) for row in range(30)]
+    frame = spark.createDataFrame(rows, "url string, _lang string").coalesce(1)
+    frame.write.option("compression", codec).partitionBy("_lang").parquet(str(tmp_path / "pages"))
+    names = sorted(file.name for file in find_inputs(tmp_path / "pages").files)
+    assert [os.path.dirname(name) for name in names] == ["_lang=a b", "_lang=de", "_lang=x%3Dy"]
+    assert annotate_files(spark, snapshot, tmp_path / "pages", tmp_path / "all", "GPTBot")["lines"] == 30
+    filter_files(spark, snapshot, tmp_path / "pages", tmp_path / "kept", "GPTBot", unknown="allow")
+    for output in ("all", "kept"):
+        found = spark.read.parquet(str(tmp_path / output)).select("url", "_lang").collect()
+        assert sorted(map(tuple, found)) == sorted(rows)
+        assert sorted(file.name for file in find_inputs(tmp_path / output).files) == names
 
 
 def test_outputs_that_would_harm_are_refused(tmp_path):

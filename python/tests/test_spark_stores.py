@@ -113,6 +113,23 @@ def test_inputs_are_named_as_those_of_mounts(bucket: Bucket, uri: Any, tree: tup
     assert len(found.files) > 0 and len(found.directories) == len(expected.directories)
 
 
+def test_tables_with_a_log_are_refused(bucket: Bucket, uri: Any) -> None:
+    metadata = "metadata/00000-f463ba78-a472-4032-a02a-4cedf9c8ccf3.metadata.json"
+    logs = [("delta", "", "_delta_log/0.json"), ("hudi", "", ".hoodie/hoodie.properties"), ("ice", "data/", metadata)]
+    for table, data, log in logs:
+        bucket.put(f"tables/{table}/{log}", b"{}")
+        bucket.put(f"tables/{table}/{data}_lang=de/part-0.snappy.parquet", b"PAR1")
+        root = f"tables/{table}"
+        for path in [root, f"{root}/{data}", f"{root}/{data}_lang=de", f"{root}/**/*.parquet", "tables/*/", "tables"]:
+            with pytest.raises(RobosieveError, match="belongs to the .* table .*, whose files also hold rows"):
+                find_inputs(uri(path))
+        file = find_inputs(uri(f"{root}/{data}_lang=de/part-0.snappy.parquet"))
+        assert [found.name for found in file.files] == ["part-0.snappy.parquet"]
+    bucket.put("plain/_lang=de/part-0.txt", b"https://e.example/\n")
+    bucket.put("plain/metadata/crawl.metadata.json", b"{}")
+    assert [file.name for file in find_inputs(uri("plain/*/*.txt")).files] == ["_lang=de/part-0.txt"]
+
+
 def test_bad_calls_change_nothing(
     spark: Any, bucket: Bucket, uri: Any, small: Path, tree: tuple[str, Path], tmp_path: Path
 ) -> None:

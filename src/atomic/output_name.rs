@@ -1,4 +1,9 @@
 //! Refuses outputs whose name says another format than is written.
+//!
+//! The last extension says the format of a file, after `.gz` or `.zst` of a file that is compressed
+//! as a whole. The words before it say where the data come from, or how it is compressed inside:
+//! Spark and Delta Lake name a Parquet file `part-00000-c000.snappy.parquet`. They contradict
+//! nothing.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
@@ -48,7 +53,8 @@ const CAPTURES: &[&str] = &["captures"];
 
 /// Whether a name is that of an archive of pages, compressed or not.
 pub(crate) fn is_archive(path: &Path) -> bool {
-    KnownName::of(path).first_in(&[ARCHIVES]).is_some()
+    let format = KnownName::of(path).format();
+    format.is_some_and(|extension| ARCHIVES.contains(&extension))
 }
 
 impl OutputFormat {
@@ -89,11 +95,14 @@ impl OutputFormat {
         // whole, because they compress inside.
         match self {
             Self::Text => {
-                if let Some(extension) = name.first_in(&[NOT_WRITTEN]) {
+                let extension = name.format()?;
+                if NOT_WRITTEN.contains(&extension) {
                     let what = format!("cannot write .{extension}, only plain text, .gz and .zst");
                     return NameDefect::new(what, "zst");
                 }
-                let extension = name.first_in(&[PARQUET, TABLES])?;
+                if !is_in(extension, &[PARQUET, TABLES]) {
+                    return None;
+                }
                 Some(NameDefect {
                     what: format!("text is written here, and the name says .{extension}"),
                     extension: "txt",
@@ -101,7 +110,10 @@ impl OutputFormat {
                 })
             }
             Self::Warc => {
-                let extension = name.first_in(&[NOT_WRITTEN, PARQUET, TABLES, TEXT, CAPTURES])?;
+                let extension = name.format()?;
+                if !is_in(extension, &[NOT_WRITTEN, PARQUET, TABLES, TEXT, CAPTURES]) {
+                    return None;
+                }
                 let what = format!(
                     "WARC records are written here, as the inputs have, and the name says \
                      .{extension}"
@@ -109,31 +121,31 @@ impl OutputFormat {
                 NameDefect::new(what, "warc.gz")
             }
             Self::Parquet => {
-                if name.first_in(&[COMPRESSED]).is_some() {
-                    let what = "Parquet is written here, as the inputs are, in a file that is not \
-                                compressed as a whole";
-                    return NameDefect::new(what.to_owned(), "parquet");
+                let extension = name.last()?;
+                if PARQUET.contains(&extension) {
+                    return None;
                 }
-                let extension = name.first_in(&[NOT_WRITTEN, TABLES, TEXT, ARCHIVES, CAPTURES])?;
-                let what = format!(
-                    "Parquet is written here, as the inputs are, and the name says .{extension}"
-                );
+                let what = if COMPRESSED.contains(&extension) {
+                    "Parquet is written here, as the inputs are, in a file that is not compressed \
+                     as a whole"
+                        .to_owned()
+                } else {
+                    format!(
+                        "Parquet is written here, as the inputs are, and the name says \
+                         .{extension}"
+                    )
+                };
                 NameDefect::new(what, "parquet")
             }
             Self::Snapshot => {
-                if name.extensions.is_empty() {
-                    return None;
-                }
+                // Any known extension is that of another format.
+                name.last()?;
                 let what = "a snapshot is written here, which is neither text nor an archive and \
                             is not compressed";
                 NameDefect::new(what.to_owned(), "rsieve")
             }
             Self::Captures => {
-                if name
-                    .extensions
-                    .iter()
-                    .all(|extension| CAPTURES.contains(extension))
-                {
+                if CAPTURES.contains(&name.last()?) {
                     return None;
                 }
                 let what = "a captures file is written here, which is compressed inside, and not \
@@ -184,9 +196,16 @@ impl KnownName {
         name
     }
 
-    fn first_in(&self, lists: &[&[&str]]) -> Option<&'static str> {
-        let mut extensions = self.extensions.iter().copied();
-        extensions.find(|extension| lists.iter().any(|list| list.contains(extension)))
+    /// The last extension.
+    fn last(&self) -> Option<&'static str> {
+        self.extensions.first().copied()
+    }
+
+    /// The extension that says the format: the last one, before that of a compression which this
+    /// program writes. `None` if only the compression is known.
+    fn format(&self) -> Option<&'static str> {
+        let is_compressed = self.last().is_some_and(|last| COMPRESSED.contains(&last));
+        self.extensions.get(usize::from(is_compressed)).copied()
     }
 
     fn advice(&self, extension: &str, name_of: NameOf) -> String {
@@ -198,6 +217,11 @@ impl KnownName {
             ),
         }
     }
+}
+
+/// Whether an extension is in one of the lists.
+fn is_in(extension: &str, lists: &[&[&str]]) -> bool {
+    lists.iter().any(|list| list.contains(&extension))
 }
 
 /// The last extension of a name, if it belongs to a known format.
@@ -237,6 +261,17 @@ mod tests {
             (OutputFormat::Parquet, "x.parquet.gz", "x.parquet"),
             (OutputFormat::Parquet, "x.zst", "x.parquet"),
             (OutputFormat::Parquet, "x.xz", "x.parquet"),
+            (OutputFormat::Parquet, "x.snappy", "x.parquet"),
+            (OutputFormat::Parquet, "x.parquet.snappy", "x.parquet"),
+            (OutputFormat::Parquet, "x.snappy.parquet.gz", "x.parquet"),
+            (OutputFormat::Parquet, "x.zstd.orc", "x.parquet"),
+            (OutputFormat::Parquet, "x-c000.json.gz", "x-c000.parquet"),
+            (OutputFormat::Text, "x.gz.parquet", "x.txt"),
+            (OutputFormat::Text, "x.csv.snappy", "x.zst"),
+            (OutputFormat::Text, "x.csv.snappy.gz", "x.zst"),
+            (OutputFormat::Warc, "x.warc.bz2", "x.warc.gz"),
+            (OutputFormat::Warc, "x.warc.parquet", "x.warc.gz"),
+            (OutputFormat::Warc, "x.warc.txt.gz", "x.warc.gz"),
             (OutputFormat::Snapshot, "x.warc.gz", "x.rsieve"),
             (OutputFormat::Snapshot, "x.zst", "x.rsieve"),
             (OutputFormat::Snapshot, "x.parquet", "x.rsieve"),
@@ -264,11 +299,19 @@ mod tests {
                     "urls.br",
                     "x.warc",
                     "a.example",
+                    // Lists of URLs made of other files.
+                    "pages.parquet.txt",
+                    "archive.tar.urls.csv.gz",
+                    "part-00000-c000.json.gz",
                 ][..],
             ),
             (
+                OutputFormat::Warc,
+                &["x", "x.warc", "x.warc.gz", "x.wet.zst", "urls.csv.warc.gz"],
+            ),
+            (
                 OutputFormat::Parquet,
-                &["x", "x.parquet", "x.PQ", "part-0.c000"],
+                &["x", "x.parquet", "x.PQ", "part-0.c000", "urls.csv.parquet"],
             ),
             (
                 OutputFormat::Snapshot,
@@ -276,11 +319,48 @@ mod tests {
             ),
             (
                 OutputFormat::Captures,
-                &["x", "x.captures", "2026.captures", "a.example"],
+                &[
+                    "x",
+                    "x.captures",
+                    "2026.captures",
+                    "a.example",
+                    "x.warc.gz.captures",
+                ],
             ),
         ] {
             for name in names {
                 format.check(name).unwrap();
+            }
+        }
+    }
+
+    /// Writers of Parquet files put the compression of the pages before `.parquet`: parquet-java
+    /// (Spark) `.lz4hadoop` and `.lz4raw`, delta-rs `.br`, both `.gz`, `.snappy` and `.zstd`.
+    #[test]
+    fn compressions_inside_parquet_are_accepted() {
+        for codec in [
+            "snappy",
+            "gz",
+            "gzip",
+            "zstd",
+            "zst",
+            "lz4",
+            "lz4raw",
+            "lz4hadoop",
+            "lzo",
+            "br",
+            "brotli",
+            "uncompressed",
+            "SNAPPY",
+        ] {
+            for name in [
+                format!("part-00000-b5d48b46-c000.{codec}.parquet"),
+                format!("part-00000-b5d48b46.c000.{codec}.parquet"),
+                format!("lang=de/part-r-00000.{codec}.parq"),
+            ] {
+                OutputFormat::Parquet.check(&name).unwrap();
+                let err = OutputFormat::Text.check(&name).unwrap_err().to_string();
+                assert!(err.contains("text is written here"), "{err}");
             }
         }
     }

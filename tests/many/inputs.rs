@@ -78,6 +78,115 @@ fn inputs_are_expanded_in_order() {
     );
 }
 
+/// The markers that Spark, Databricks, parquet-java and HDFS put beside the files of a data set, and
+/// the files of tasks that failed.
+#[test]
+fn markers_of_query_engines_are_not_inputs() {
+    let dir = snapshot_dir();
+    for name in ["part-0.txt", "lang=de/part-0.txt", "_urls.txt"] {
+        dir.write_list(&format!("d/{name}"));
+    }
+    for marker in [
+        "_SUCCESS",
+        "._SUCCESS.crc",
+        ".part-0.txt.crc",
+        "_committed_882345",
+        "_started_882345",
+        "_metadata",
+        "_common_metadata",
+        "part-1.txt._COPYING_",
+        "_temporary/0/task_1/part-1.txt",
+        "lang=de/_SUCCESS",
+    ] {
+        dir.write(&format!("d/{marker}"), "https://h1.example/marker\n");
+    }
+    for (input, expected) in [
+        ("d", &["d/_urls.txt", "d/part-0.txt"][..]),
+        ("d/*", &["d/_urls.txt", "d/part-0.txt"]),
+        (
+            "d/**/*.txt",
+            &["d/_urls.txt", "d/lang=de/part-0.txt", "d/part-0.txt"],
+        ),
+        (
+            "d/**/*",
+            &["d/_urls.txt", "d/lang=de/part-0.txt", "d/part-0.txt"],
+        ),
+        // An explicit underscore, and a file that is named.
+        ("d/_temporary/**/*.txt", &["marker"]),
+        ("d/_S*", &["marker"]),
+        ("d/_SUCCESS", &["marker"]),
+    ] {
+        assert_eq!(dir.taken(&[input], ""), expected, "{input}");
+    }
+    // A data set of directories has no file, although Spark puts a marker beside these.
+    dir.write("parts/_SUCCESS", "");
+    dir.write_list("parts/lang=de/part-0.txt");
+    dir.fails(
+        &["filter", "-s", "web.rsieve", "-a", "FooBot", "parts"],
+        &["parts: a directory without files", "glob"],
+    );
+}
+
+/// The files of a table with a log also hold deleted rows.
+#[test]
+fn tables_with_a_log_are_refused() {
+    let dir = snapshot_dir();
+    for file in [
+        "delta/part-0.txt",
+        "delta/lang=de/part-1.txt",
+        "ice/data/part-0.txt",
+        "ice/data/lang=de/part-1.txt",
+        "hudi/part-0.txt",
+        "other/part-0.txt",
+        "other/metadata/crawl.metadata.json",
+    ] {
+        dir.write_list(file);
+    }
+    dir.write("delta/_delta_log/00000000000000000000.json", "{}\n");
+    let metadata = "00000-f463ba78-a472-4032-a02a-4cedf9c8ccf3.metadata.json";
+    dir.write(&format!("ice/metadata/{metadata}"), "{}\n");
+    dir.write("hudi/.hoodie/hoodie.properties", "");
+    dir.write("names", "delta/part-0.txt\nice/data/part-0.txt\n");
+    dir.write("globs", "other\ndelta/*.txt\n");
+    for (inputs, words) in [
+        (
+            "delta",
+            &["delta: belongs to the Delta Lake table ", "one by one"][..],
+        ),
+        ("delta/lang=de", &["delta/lang=de: belongs to the Delta"]),
+        ("delta/**/*.txt", &["belongs to the Delta Lake table "]),
+        ("*/*.txt", &["belongs to the Delta Lake table "]),
+        ("--files-from globs", &["belongs to the Delta Lake table "]),
+        ("ice", &["ice: belongs to the Iceberg table "]),
+        ("ice/data", &["ice/data: belongs to the Iceberg table "]),
+        ("ice/data/lang=*/*", &["belongs to the Iceberg table "]),
+        ("hudi", &["hudi: belongs to the Hudi table "]),
+    ] {
+        for verb in ["filter", "annotate"] {
+            let args: Vec<&str> = [verb, "-s", "web.rsieve", "-a", "FooBot"]
+                .into_iter()
+                .chain(inputs.split(' '))
+                .collect();
+            dir.fails(&args, words);
+        }
+        let report: Vec<&str> = ["report", "-s", "web.rsieve", "-a", "FooBot"]
+            .into_iter()
+            .chain(inputs.split(' '))
+            .collect();
+        dir.fails(&report, words);
+    }
+    // Their engine may list the files that hold its rows.
+    assert_eq!(
+        dir.taken(&["delta/lang=de/part-1.txt", "--files-from", "names"], ""),
+        [
+            "delta/lang=de/part-1.txt",
+            "delta/part-0.txt",
+            "ice/data/part-0.txt"
+        ]
+    );
+    assert_eq!(dir.taken(&["other"], ""), ["other/part-0.txt"]);
+}
+
 #[test]
 fn annotate_expands_inputs() {
     let ran = lists_dir().done(&[

@@ -51,6 +51,10 @@ fn mismatched_extensions_are_refused() {
             &["not compressed as a whole", "y.parquet"],
         ),
         (
+            "$R filter -s s -a a -o y.parquet.snappy in.parquet",
+            &["says .snappy", "y.parquet"],
+        ),
+        (
             "$R filter -s s -a a --out-dir out odd.txt",
             &[
                 "out/odd.txt: Parquet is written here",
@@ -88,5 +92,45 @@ fn matching_and_neutral_extensions_are_accepted() {
     ] {
         let ran = dir.shell(command);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
+    }
+}
+
+/// Spark, Delta Lake and Common Crawl's index put the compression of the pages before `.parquet`.
+#[test]
+fn names_may_say_the_compression_inside() {
+    let dir = snapshot_dir();
+    let names = [
+        "part-00000-b5d48b46-c000.snappy.parquet",
+        "part-00001-b5d48b46.c000.gz.parquet",
+        "part-00002-b5d48b46-c000.zstd.parquet",
+        "part-00003-b5d48b46-c000.lz4.parquet",
+        "part-00004-b5d48b46-c000.lz4hadoop.parquet",
+        "part-00005-b5d48b46-c000.lz4raw.parquet",
+        "part-00006-b5d48b46-c000.br.parquet",
+        "part-00007-b5d48b46-c000.lzo.parquet",
+        "part-00008-b5d48b46-c000.brotli.parquet",
+        "urls.csv.parquet",
+    ];
+    for name in names {
+        dir.write(&format!("set/lang=a b/{name}"), super::parquet(super::LIST));
+        dir.write(
+            &format!("set/lang=x%3Dy/{name}"),
+            super::parquet(super::LIST),
+        );
+    }
+    for verb in ["filter", "annotate"] {
+        let ran = dir.shell(&format!(
+            "$R {verb} -q -s s -a a --out-dir {verb} 'set/**/*.parquet'"
+        ));
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{verb}");
+        for name in names {
+            for lang in ["lang=a b", "lang=x%3Dy"] {
+                let output = dir.read(&format!("{verb}/{lang}/{name}"));
+                assert!(output.ends_with(b"PAR1"), "{verb}: {name}");
+            }
+            let one = format!("$R {verb} -q -s s -a a -o out-{name} 'set/lang=a b/{name}'");
+            let ran = dir.shell(&one);
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{one}");
+        }
     }
 }

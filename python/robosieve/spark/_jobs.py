@@ -83,7 +83,7 @@ def annotate_files(
         paths: Files, directories and globs of lists and Parquet files, on a file system that the
             driver and all nodes mount at the same place, or in a store (``s3://bucket/pages/``). The
             files of a directory or glob keep their subdirectories in the output. Names that begin
-            with ``.`` or ``_`` are skipped.
+            with ``.`` or ``_`` are skipped, but for partitions (``_year=2026/``).
         out: The output directory, on such a file system or in a store. It is created if needed.
         agents: As for :func:`with_verdicts`; files may have any number.
         partitions: The number of tasks. The default is one per file, so a lost executor costs
@@ -103,7 +103,8 @@ def annotate_files(
         FileNotFoundError: No input matches, or a bucket is missing.
         ImportError: PySpark, or the library for a store, is missing.
         InputsError: Some inputs are damaged or have no URL. All other outputs are complete.
-        RobosieveError: An output would overwrite an input. Nothing was changed.
+        RobosieveError: An output would overwrite an input, or a directory or glob is one of a Delta
+            Lake, Iceberg or Hudi table, whose files also hold deleted rows. Nothing was changed.
         SnapshotError: The driver cannot open the snapshot.
         TypeError, ValueError: A bad agent, option or path, an unknown column of the first input if
             it is a Parquet file, or two inputs with one output. Nothing was changed.

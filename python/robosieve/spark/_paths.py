@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from .. import RobosieveError
 from .._options import Path
 from .._store import identity, is_uri, is_visible, join, locate, name_of
+from .._tables import refuse_stored_tables, refuse_tables
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
@@ -67,10 +68,12 @@ def find_inputs(paths: Path | Sequence[Path]) -> Inputs:
 
     A file of a directory or glob keeps its path below the directory, or below the fixed part of the
     pattern, so that partitions (``year=2026/``) stay. As in Spark, directories are read with their
-    subdirectories, and names that begin with ``.`` or ``_`` are skipped.
+    subdirectories, and names that begin with ``.`` or ``_`` are skipped, but for partitions
+    (``_year=2026/``).
 
     Raises:
         FileNotFoundError: A path, directory or glob without files.
+        RobosieveError: A directory or glob of files of a Delta Lake, Iceberg or Hudi table.
         ValueError: No path, or a URL.
     """
     named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
@@ -88,10 +91,12 @@ def find_inputs(paths: Path | Sequence[Path]) -> Inputs:
             directories.append(path)
             found = sorted(_files_below(path))
             root = path
+            refuse_tables([path, *map(os.path.dirname, found)])
         elif os.path.exists(path):
             found, root = [path], os.path.dirname(path)
         elif glob.has_magic(path):
             found, root = _matches(path), _fixed_part(path)
+            refuse_tables(map(os.path.dirname, found))
         else:
             raise FileNotFoundError(2, "no file has this name; the driver must mount the file system too", path)
         if not found:
@@ -115,11 +120,13 @@ def _find_stored(uri: str) -> tuple[list[InputFile], bool]:
         if not is_uri(fixed):
             raise ValueError(f"{name_of(uri)}: a wildcard stands for names in a bucket, not for buckets")
         root, pattern = locate(f"{fixed}{mark}{options}"), address[len(fixed) + 1 :].split("/")
+    listed = root.files()
     found = [
         InputFile(root.below(name).uri, name, size)
-        for name, size in root.files()
+        for name, size in listed
         if is_visible(name) and _is_matched(name.split("/"), pattern)
     ]
+    refuse_stored_tables(root, [name for name, _ in listed], [file.name for file in found])
     if not found:
         raise FileNotFoundError(2, "no file is there (names that begin with . or _ are skipped)", name_of(uri))
     return found, wildcard is None
@@ -138,10 +145,6 @@ def _is_matched(path: list[str], pattern: list[str]) -> bool:
     return bool(path) and fnmatchcase(path[0], first) and _is_matched(path[1:], rest)
 
 
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
-
-
 def _files_below(directory: str) -> Iterator[str]:
     seen = set()
     for parent, subdirectories, names in os.walk(directory, followlinks=True, onerror=_raise):
@@ -150,8 +153,8 @@ def _files_below(directory: str) -> Iterator[str]:
             subdirectories.clear()
             continue
         seen.add(_identity(parent))
-        subdirectories[:] = [name for name in subdirectories if not _is_hidden(name)]
-        yield from (os.path.join(parent, name) for name in names if not _is_hidden(name))
+        subdirectories[:] = filter(is_visible, subdirectories)
+        yield from (os.path.join(parent, name) for name in filter(is_visible, names))
 
 
 def _raise(err: OSError) -> None:
@@ -163,7 +166,7 @@ def _matches(pattern: str) -> list[str]:
     found: set[str] = set()
     root = _fixed_part(pattern)
     for path in glob.iglob(pattern, recursive=True):
-        if any(map(_is_hidden, os.path.relpath(path, root).split(os.sep))) and path != root + os.sep:
+        if not all(map(is_visible, os.path.relpath(path, root).split(os.sep))) and path != root + os.sep:
             continue
         found.update(_files_below(path) if os.path.isdir(path) else [path])
     return sorted(found)
