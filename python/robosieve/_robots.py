@@ -74,6 +74,9 @@ class Robots(_native.Robots):
     >>> robots.crawl_delay("GPTBot")
     2.0
 
+    ``agent`` comes first, then the URL, or a path with its query that begins with ``/``. Other text is
+    an error, and in a column :attr:`Verdict.INVALID`. An empty text is the path ``/``.
+
     It owns what it needs, does not change, can be used from several threads at once, and pickles.
     The answers are those of ``robosieve check --robots``: only the rules decide, and the origin of a
     URL plays no part. ``agent`` is the product token of a crawler (``"GPTBot"``), a chain of
@@ -170,14 +173,15 @@ class Robots(_native.Robots):
     @overload
     def verdicts(self, agent: str, urls: ArrowColumn | ArrowStream, **options: Unpack[RobotsOptions]) -> Array: ...
     def verdicts(self, agent: str, urls: Any, *, agent_match: AgentMatch = "extended") -> Any:
-        """The verdict on each URL or path for an agent, as int8: 0 disallowed, 1 allowed.
+        """The verdict on each URL or path for an agent, as int8: 0 disallowed, 1 allowed, 3 neither
+        a URL nor a path.
 
         Args:
             agent: The agent.
             urls: A column or a sequence, as for :meth:`Snapshot.verdicts`.
 
         Returns:
-            As :meth:`Snapshot.verdicts`, but no text is unknown or invalid.
+            As :meth:`Snapshot.verdicts`, but no text is unknown.
 
         Raises:
             TypeError: ``urls`` is of another type.
@@ -210,7 +214,7 @@ class Robots(_native.Robots):
 
         Raises:
             TypeError: ``url_or_path`` is neither str nor bytes.
-            ValueError: A bad agent or option.
+            ValueError: A bad agent or option, or text that is neither a URL nor a path.
         """
         return _explanation(self.explain_json(agent, url_or_path, all_rules, agent_match))
 

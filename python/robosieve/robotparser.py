@@ -84,12 +84,22 @@ class RobotFileParser:
         self.last_checked = time.time()
 
     def can_fetch(self, useragent: str, url: str) -> bool:
-        """Whether an agent may fetch a URL or a path."""
+        """Whether an agent may fetch a URL, or a path that begins with ``/``.
+
+        Other text, such as ``mailto:`` links and arguments in the wrong order, cannot be fetched: the
+        answer is False, where the standard library says True. As there, no text is an error.
+        """
         if self.disallow_all:
             return False
         if self.allow_all:
             return True
-        return self.last_checked > 0 and self.robots.allows(product_token(useragent), url)
+        if self.last_checked == 0:
+            return False
+        try:
+            return self.robots.allows(product_token(useragent), url)
+        except ValueError:
+            # A product token is always an agent, so the text is neither a URL nor a path.
+            return False
 
     def crawl_delay(self, useragent: str) -> float | None:
         """The crawl-delay in seconds, an int if it is whole; None without one."""

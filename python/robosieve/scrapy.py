@@ -39,8 +39,23 @@ class RobotParser(scrapy.robotstxt.RobotParser):  # type: ignore[misc, unused-ig
         return cls(robotstxt_body)
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
-        """Whether a crawler with this User-Agent header, or product token, may fetch a URL."""
-        return self.robots.allows(_token(user_agent), url)
+        """Whether a crawler with this User-Agent header, or product token, may fetch a URL.
+
+        Scrapy asks about URLs with a scheme and a host.
+
+        Raises:
+            ValueError: ``url`` is neither a URL nor a path that begins with ``/``, for instance
+                because the arguments are in the wrong order.
+        """
+        try:
+            return self.robots.allows(_token(user_agent), url)
+        except UnicodeError:
+            raise
+        except ValueError as err:
+            raise ValueError(
+                f"url={url!r}: neither a URL with a scheme and a host nor a path that begins with /; "
+                "the URL comes first: allowed(url, user_agent)"
+            ) from err
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
         """The crawl-delay for a crawler in seconds, or None."""

@@ -15,6 +15,7 @@ use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::{BodyFacts, OtherField};
 use robosieve::{Agent, AgentMatch, Profile};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most agents that a robots.txt remembers.
@@ -84,6 +85,50 @@ impl CachedAgent {
         self.answers += 1;
         Ok(robots.parsed().allows_with(&self.agent, self.how, url))
     }
+}
+
+/// Whether a text is a URL (`scheme://host`), a path that begins with `/`, or nothing, which stands
+/// for `/`. White space around it is ignored, as in the answers.
+///
+/// The host may have any form: the rules decide, and they do not depend on it.
+fn is_url_or_path(text: &[u8]) -> bool {
+    // C's white space: with the vertical tab.
+    let is_text = |byte: &u8| *byte != b' ' && !(9..=13).contains(byte);
+    let start = text.iter().position(is_text).unwrap_or(text.len());
+    let text = &text[start..];
+    if matches!(text.first(), None | Some(b'/')) {
+        return true;
+    }
+    let Some(colon) = text.iter().position(|byte| *byte == b':') else {
+        return false;
+    };
+    let (scheme, rest) = text.split_at(colon);
+    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
+    let host = rest.strip_prefix(b"://").and_then(<[u8]>::first);
+    is_scheme && host.is_some_and(|byte| is_text(byte) && !b"/?#".contains(byte))
+}
+
+/// The bytes of a URL or path for a method.
+///
+/// # Errors
+/// `ValueError` for other text, most likely two arguments in the wrong order. A rule would not match
+/// it, so the answer would be "allowed".
+fn url_or_path_bytes<'o>(
+    method: &str,
+    url_or_path: &'o Bound<'_, PyAny>,
+) -> PyResult<Cow<'o, [u8]>> {
+    let text = url_bytes(url_or_path)?;
+    if is_url_or_path(&text) {
+        return Ok(text);
+    }
+    let shown = url_or_path.repr()?;
+    Err(PyValueError::new_err(format!(
+        "url_or_path={shown}: neither a URL with a scheme and a host nor a path that begins with /; \
+         the agent comes first: {method}(agent, url_or_path)"
+    )))
 }
 
 impl Robots {
@@ -205,7 +250,8 @@ impl Robots {
     /// Whether an agent may fetch a URL, which may be a path that begins with `/`.
     ///
     /// `agent` is the product token of the crawler, such as `"GPTBot"`, a chain of fallbacks,
-    /// `"Googlebot-Image:Googlebot"`, or `"*"`.
+    /// `"Googlebot-Image:Googlebot"`, or `"*"`. Text that is neither a URL nor a path raises
+    /// ValueError; an empty text is the path `/`.
     #[pyo3(signature = (agent, url_or_path, *, agent_match = None))]
     fn allows(
         &self,
@@ -217,11 +263,11 @@ impl Robots {
             None => AgentMatch::Extended,
             Some(name) => named("agent_match", name)?,
         };
-        let url = url_bytes(url_or_path)?;
+        let url = url_or_path_bytes("allows", url_or_path)?;
         caught(|| self.with_agent(agent, how, |cached| cached.allows(&self.robots, &url)))
     }
 
-    /// One verdict per URL.
+    /// One verdict per URL or path; other text is not a URL.
     fn verdict_column(
         &self,
         py: Python<'_>,
@@ -237,7 +283,13 @@ impl Robots {
             })
         })?;
         detached(py, || {
-            let verdict = |url: &[u8]| rules.allows(url).map(i8::from);
+            let verdict = |url: &[u8]| {
+                if is_url_or_path(url) {
+                    rules.allows(url).map(i8::from)
+                } else {
+                    Ok(Verdict::Invalid.code())
+                }
+            };
             let values = map_texts(&arrays, verdict).map_err(exception)?;
             Array::int8(values, nulls(&arrays))
         })
@@ -252,7 +304,7 @@ impl Robots {
         agent_match: &str,
     ) -> PyResult<String> {
         let how = named("agent_match", agent_match)?;
-        let url = url_bytes(url)?;
+        let url = url_or_path_bytes("explain", url)?;
         caught(|| {
             let parsed = self.agent(agent, how)?;
             Ok(self.explanation(&parsed, how, &url, all_rules).to_string())
@@ -267,7 +319,7 @@ impl Robots {
         agent_match: &str,
     ) -> PyResult<String> {
         let how = named("agent_match", agent_match)?;
-        let url = url_bytes(url)?;
+        let url = url_or_path_bytes("preferences", url)?;
         caught(|| {
             let agent = self.agent(agent, how)?;
             let verdict = explain(self.robots.parsed(), &agent, how, &url).verdict;

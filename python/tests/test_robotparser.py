@@ -130,3 +130,14 @@ def test_the_tests_of_cpython_that_do_not_fetch(monkeypatch: pytest.MonkeyPatch)
         test = getattr(test, "test_case", test)
         different.add(f"{type(test).__name__}.{test._testMethodName}")
     assert different <= DIFFERENT
+
+
+def test_text_that_is_neither_a_url_nor_a_path_cannot_be_fetched() -> None:
+    parser = RobotFileParser()
+    parser.parse(["User-agent: *", "Disallow: /cart"])
+    for text in ("GPTBot", "cart", "mailto:a@shop.example", "#top", "shop.example/x"):
+        assert not parser.can_fetch("GPTBot", text)
+    # Arguments in the wrong order.
+    assert not parser.can_fetch("https://shop.example/cart", "GPTBot")
+    assert parser.can_fetch("GPTBot", "") and parser.can_fetch("GPTBot", "/")
+    assert not parser.can_fetch("GPTBot", "/cart")

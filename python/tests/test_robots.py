@@ -9,6 +9,7 @@ import gzip
 import json
 import multiprocessing
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -221,6 +222,36 @@ def test_columns(robots: Robots) -> None:
             robots.verdicts("FooBot", single)
     with pytest.raises(TypeError, match="row 1: int: a URL is str or bytes"):
         robots.verdicts("FooBot", ["/", 7])
+
+
+#: Texts that are neither a URL with a scheme and a host nor a path that begins with a slash.
+NEITHER = ["GPTBot", "x", "cart", "shop.example/cart", "mailto:a@shop.example", "data:,x", "?q", "#f", "file:///cart"]
+
+
+@pytest.mark.parametrize("text", [*NEITHER, b"cart", " cart"])
+def test_text_that_is_neither_a_url_nor_a_path(robots: Robots, text: Any) -> None:
+    # A rule matches none of these, so they would all be allowed.
+    everything = Robots.parse("User-agent: *\nDisallow: /")
+    for method in (everything.allows, everything.explain, everything.preferences):
+        order = rf"the agent comes first: {method.__name__}\(agent, url_or_path\)"
+        with pytest.raises(ValueError, match=f"url_or_path={re.escape(repr(text))}: neither .* begins with /; {order}"):
+            method("GPTBot", text)
+    for _ in range(2):
+        assert everything.verdicts("GPTBot", [text, "/cart", None, text]) == [3, 0, None, 3]
+    # A URL in the place of the agent.
+    for url in ("https://shop.example/cart", "/cart"):
+        with pytest.raises(ValueError):
+            everything.allows(url, "GPTBot")
+
+
+def test_urls_and_paths_of_any_form() -> None:
+    everything = Robots.parse("User-agent: *\nDisallow: /")
+    for text in (
+        "", " ", "/", " /x", "//h/x", "http://h", "HTTPS://H/x", "svn+ssh://h/x", "http://:80/", "http://[::1]/",
+        "http://u@h?x", b"http://\xff/x",
+    ):  # fmt: skip
+        assert not everything.allows("GPTBot", text)
+        assert everything.verdicts("GPTBot", [text]) == [0] == [everything.explain("GPTBot", text).verdict]
 
 
 def test_arrow_columns(robots: Robots) -> None:

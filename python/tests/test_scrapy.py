@@ -74,6 +74,14 @@ def test_letters_outside_ascii(kind: Any) -> None:
     assert not rp.allowed(kind(f"{SITE}/page.html"), kind("B\u00f6tli"))
 
 
+def test_arguments_in_the_wrong_order_are_an_error() -> None:
+    rp = parser("User-agent: *\nDisallow: /")
+    with pytest.raises(ValueError, match=r"url='GPTBot': neither .* the URL comes first: allowed\(url, user_agent\)"):
+        rp.allowed("GPTBot", f"{SITE}/closed")
+    # Scrapy asks about the URLs of its requests, which have a scheme and a host.
+    assert not rp.allowed("ftp://files.example/x", "GPTBot") and not rp.allowed(f"{SITE}?q", b"GPTBot")
+
+
 def test_whole_headers() -> None:
     rp = parser("User-agent: scrapy\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nAllow: /")
     for header in (

@@ -139,6 +139,9 @@ fn profile_of(profile: i32) -> Result<Profile, Failure> {
 /// a NUL byte. `url` has `url_len` bytes: a URL, or a path with its query that begins with `/`. Its
 /// origin plays no part. `agent_match` is a value of `robosieve_agent_match`.
 ///
+/// An empty `url` is the path `/`. Other text is not an error: it is judged by its part from the first
+/// `/`, `?` or `;` on, or as `/`, so an agent in the place of the URL is allowed wherever `/` is.
+///
 /// Cost: each rule of the agent's groups is compared with the path. For many URLs, use
 /// `robosieve_robots_rows32`; for many sites, compile a snapshot.
 ///

@@ -112,7 +112,7 @@ impl Rejection {
 /// Explains the verdict of `robots` on `url` for `agent`. Cost: compares every rule of the groups.
 ///
 /// `url` may also be a path without an origin. An empty one counts as `/`. White space around it is
-/// not part of it.
+/// not part of it. Other text is judged as [`RobotsRef::allows`] says.
 ///
 /// ```
 /// use robosieve::judge::explain;
@@ -169,6 +169,11 @@ pub fn explain(robots: &RobotsRef<'_>, agent: &Agent, how: AgentMatch, url: &[u8
 
 impl RobotsRef<'_> {
     /// Whether the agent may fetch `url`, a URL or a bare path with its query.
+    ///
+    /// `url` is a URL with a scheme and a host, or a path with its query that begins with `/`; an
+    /// empty text is the path `/`. Other text is not an error. It is judged by its part from the first
+    /// `/`, `?` or `;` on, or as `/`: an agent in the place of the URL is allowed wherever `/` is. So
+    /// check a text of unknown origin first ([`Origin::of`](crate::Origin::of)).
     ///
     /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part.
     /// The answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a

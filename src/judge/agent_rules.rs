@@ -54,7 +54,8 @@ impl AgentRules {
         Ok(Self { profile, encoded })
     }
 
-    /// Whether the agent may fetch `url`, a URL or a bare path with its query.
+    /// Whether the agent may fetch `url`, a URL or a bare path with its query. Other text is judged as
+    /// [`RobotsRef::allows`] says.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the compiled rules contradict each

@@ -124,7 +124,7 @@ impl Judge {
 impl AgentRules {
     /// Judges a column in place: calls `each` with the number of each row and whether the agent may
     /// fetch it, in order. A row is a URL or a bare path, and its verdict that of
-    /// [`allows`](Self::allows).
+    /// [`allows`](Self::allows), also for other text.
     ///
     /// ```
     /// use robosieve::judge::{AgentRules, Rows};
