@@ -17,7 +17,7 @@ from . import _native
 from ._node_copy import node_copy
 from ._options import AgentMatch, Agents, Outcome, Path, StatusPolicy, Time, UnknownOrigin, as_list, names, seconds
 from ._results import as_urls, like, table_like
-from ._store import is_uri
+from ._store import is_uri, name_of
 
 if TYPE_CHECKING:
     import numpy
@@ -132,9 +132,9 @@ class Snapshot:
     shared by all processes of a machine. The file must not be changed in place; replace it by
     renaming.
 
-    A snapshot can be used from several threads at once, and after ``fork``. It pickles by its path,
-    checksum and ``verify``: where it is unpickled, the same file must be at the same path. One in
-    memory (:meth:`from_bytes`) pickles with its bytes.
+    A snapshot can be used from several threads at once, and after ``fork``. It pickles by its path
+    or URI, checksum, ``verify`` and ``node_directory``: where it is unpickled, the same file must be
+    at the same path. One in memory (:meth:`from_bytes`) pickles with its bytes.
 
     ``len(snapshot)`` is the number of origins (scheme, host and port), and ``url in snapshot`` tells
     whether it holds the origin of a URL. ``with Snapshot(path) as snapshot:`` closes it at the end
@@ -162,18 +162,21 @@ class Snapshot:
       snapshot and list of agents. Such an agent is judged by the rules for all others.
     """
 
-    __slots__ = ("_data", "_native", "_path", "_spelled", "_store", "_verify", "__weakref__")
+    __slots__ = ("_data", "_native", "_path", "_source", "_spelled", "_verify", "__weakref__")
 
     def __init__(
         self, path: Path, *, verify: Verify = True, node_directory: Path | None = None, filesystem: Any = None
     ) -> None:
         depth, name = _depth(verify), os.fspath(path)
-        is_in_store = is_uri(name)
-        if is_in_store or node_directory is not None:
-            name = node_copy(name, node_directory or tempfile.gettempdir(), filesystem=filesystem)
-        directory = None if node_directory is None else os.fspath(node_directory)
-        store = _StoreArguments(os.fspath(path), directory, filesystem) if is_in_store else None
-        self._take(_native.Snapshot(name, depth), verify, store=store)
+        # Before the file is opened: a program may change its directory later.
+        directory = None if node_directory is None else os.path.abspath(os.fspath(node_directory))
+        if is_uri(name):
+            source = SourceArguments(name, directory, filesystem)
+        else:
+            source = SourceArguments(os.path.abspath(name), directory)
+        if is_uri(name) or directory is not None:
+            name = node_copy(name, directory or tempfile.gettempdir(), filesystem=filesystem)
+        self._take(_native.Snapshot(name, depth), verify, source=source)
 
     def _take(
         self,
@@ -181,12 +184,12 @@ class Snapshot:
         verify: Verify,
         *,
         data: bytes | None = None,
-        store: _StoreArguments | None = None,
+        source: SourceArguments | None = None,
     ) -> None:
-        """Sets all fields."""
+        """Sets all fields. A snapshot has its bytes, or a source."""
         self._native, self._verify = native, verify
         self._path = os.fspath(native.path)
-        self._data, self._store = data, store
+        self._data, self._source = data, source
         #: The agents whose spelling was checked, one per line, with the messages about them.
         self._spelled: dict[str, list[str]] = {}
 
@@ -218,8 +221,8 @@ class Snapshot:
 
     @property
     def path(self) -> str:
-        """The path, as it was given; of a snapshot of a store, that of its local copy; ``"<bytes>"``
-        for one in memory."""
+        """The path, as it was given; of a snapshot of a store, or with ``node_directory``, that of its
+        local copy; ``"<bytes>"`` for one in memory."""
         return self._path
 
     @property
@@ -285,13 +288,14 @@ class Snapshot:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._data is not None:
             return _unpickled_bytes, (self._data, self._verify)
-        if self._store is not None:
-            return _unpickled_from_store, (self._store, self.checksum, self._verify)
-        return _unpickled, (os.path.abspath(self.path), self.checksum, self._verify)
+        assert self._source is not None
+        if self._source.is_copied:
+            return _unpickled_copy, (self._source, self.checksum, self._verify)
+        return _unpickled, (self._source.path, self.checksum, self._verify)
 
     def _guarded(self) -> dict[str, str]:
-        """The file of a store that this is a copy of, which no output may overwrite."""
-        return {} if self._store is None else {self._store.uri: "the snapshot"}
+        """The file that this is a copy of, which no output may overwrite."""
+        return {} if self._source is None else {self._source.path: "the snapshot"}
 
     def _check_spelling(self, agents: list[str], strict: bool) -> None:
         """Warns of agents that look misspelled, at the first frame outside this package; with
@@ -760,13 +764,13 @@ def _level_of_caller() -> int:
     return level
 
 
-def open_same(path: str, checksum: str, verify: Verify) -> Snapshot:
-    """The snapshot at a path.
+def open_same(source: SourceArguments, checksum: str, verify: Verify) -> Snapshot:
+    """The snapshot of a source.
 
     Raises:
         SnapshotError: It cannot be opened, or has another checksum.
     """
-    return _checked(Snapshot(path, verify=verify), path, checksum)
+    return _checked(source.open(verify), name_of(source.path), checksum)
 
 
 def _checked(snapshot: Snapshot, path: str, checksum: str) -> Snapshot:
@@ -778,25 +782,35 @@ def _checked(snapshot: Snapshot, path: str, checksum: str) -> Snapshot:
     return snapshot
 
 
+@dataclass(frozen=True)
+class SourceArguments:
+    """How a snapshot was opened, so that another process can open it in the same way."""
+
+    path: str
+    """An absolute path, or a URI."""
+    node_directory: str | None = None
+    """The absolute path of the local directory for a copy."""
+    filesystem: Any = field(default=None, compare=False)
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether a copy on the local disk is opened, which another machine does not have."""
+        return is_uri(self.path) or self.node_directory is not None
+
+    def open(self, verify: Verify) -> Snapshot:
+        """The snapshot; a copy is made once on each machine."""
+        return Snapshot(self.path, verify=verify, node_directory=self.node_directory, filesystem=self.filesystem)
+
+
 @functools.lru_cache(maxsize=8)
 def _unpickled(path: str, checksum: str, verify: Verify) -> Snapshot:
     """The snapshot of a pickle. A process that unpickles many opens each once."""
-    return open_same(path, checksum, verify)
+    return open_same(SourceArguments(path), checksum, verify)
 
 
-@dataclass(frozen=True)
-class _StoreArguments:
-    """How a snapshot of a store was opened."""
-
-    uri: str
-    node_directory: str | None
-    filesystem: Any
-
-
-def _unpickled_from_store(store: _StoreArguments, checksum: str, verify: Verify) -> Snapshot:
-    """The snapshot of a pickle with its URI: it is copied once on each machine."""
-    snapshot = Snapshot(store.uri, verify=verify, node_directory=store.node_directory, filesystem=store.filesystem)
-    return _checked(snapshot, store.uri, checksum)
+def _unpickled_copy(source: SourceArguments, checksum: str, verify: Verify) -> Snapshot:
+    """The snapshot of a pickle with its source: it is copied once on each machine."""
+    return open_same(source, checksum, verify)
 
 
 def _unpickled_bytes(data: bytes, verify: Verify) -> Snapshot:

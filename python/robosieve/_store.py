@@ -34,6 +34,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 _URI = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
+#: A URI, or one whose slashes `pathlib` has joined.
+_LIKE_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 #: Other names of a scheme. Hadoop has its own for S3.
 _ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
 #: The size of a part, of which an upload holds two in memory. Smaller files are one request.
@@ -50,6 +52,24 @@ _REFUSED = re.compile("ACCESS_DENIED|AccessDenied|Access Denied|Forbidden|creden
 def is_uri(path: object) -> bool:
     """Whether this names a file of a store, and not a local one."""
     return isinstance(path, str) and _URI.match(path) is not None
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """The absolute path of a local file, or the URI of one in a store.
+
+    Raises:
+        ValueError: A URI that is not that of a store, such as ``file:///x``, or one that `pathlib` has
+            made a path of.
+    """
+    text = os.fspath(path)
+    if is_uri(text):
+        return text
+    if _LIKE_URI.match(text) and not os.path.exists(text):
+        if text.startswith("file:"):
+            raise ValueError(f"{text}: write the path alone: /{text.removeprefix('file:').lstrip('/')}")
+        scheme, _, rest = text.partition(":")
+        raise ValueError(f"{text}: no URI has a single slash; write it as a str: {scheme}://{rest.lstrip('/')}")
+    return os.path.abspath(text)
 
 
 def is_visible(name: str) -> bool:
@@ -482,6 +502,7 @@ class Staging:
         self._filesystem = filesystem
 
     def __enter__(self) -> Staging:
+        self._guard_local_files()
         if any(map(is_uri, [*self.inputs, *self.outputs])):
             try:
                 self._directory = tempfile.mkdtemp(prefix="robosieve-")
@@ -490,6 +511,14 @@ class Staging:
                 self.__exit__(None, err, None)
                 raise
         return self
+
+    def _guard_local_files(self) -> None:
+        """Refuses outputs that are guarded local files. The native half knows the files that it opens,
+        and not the one that an opened copy was made of."""
+        for path, what in self._guarded.items():
+            for output in self.outputs:
+                if output is not None and not is_uri(path) and not is_uri(output) and _is_same_file(path, output):
+                    raise ValueError(f"{output}: is the same file as {what}; give the output another name")
 
     def _stage(self, directory: str) -> None:
         guarded = {identity(path): what for path, what in self._guarded.items() if is_uri(path)}
@@ -535,6 +564,14 @@ class Staging:
             err.strerror = f"no space is left in {os.path.dirname(self._directory)}; set TMPDIR to a larger disk"
         if err is not None:
             name_uris(err, self._names)
+
+
+def _is_same_file(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        # One of them does not exist.
+        return False
 
 
 def require_space(directory: str, needed: int) -> None:

@@ -25,9 +25,9 @@ except ModuleNotFoundError as err:
         name=err.name,
     ) from err
 
-from ._node_copy import node_copy
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, seconds
-from ._snapshot import Snapshot, Verdict, Verify, agents as agent_names, open_same
+from ._snapshot import Snapshot, SourceArguments, Verdict, Verify, agents as agent_names, open_same
+from ._store import absolute, is_uri
 
 #: What happens to a document whose URL is missing or not a URL.
 Action = Literal["keep", "drop"]
@@ -42,10 +42,11 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
     """Keep the documents whose URLs the agents may fetch.
 
     Args:
-        snapshot: A snapshot, or its path. Each worker opens it by its path when the first document
-            arrives, and verifies its checksums, so the pipeline pickles. With a path, the file need
-            not exist where the pipeline is written. With a :class:`robosieve.Snapshot`, the workers
-            also check that the file is the same, and verify as much of it as was verified here.
+        snapshot: A snapshot, or its path, or its URI in a store (``s3://bucket/web.rsieve``). Each
+            worker opens it when the first document arrives, and verifies its checksums, so the
+            pipeline pickles. With a path or URI, the file need not exist where the pipeline is
+            written. With a :class:`robosieve.Snapshot`, the workers also check that the file is the
+            same, and verify as much of it as was verified here.
         agents: Names and sets, at most 63 agents: ``"GPTBot"``, ``["GPTBot", "CCBot"]``,
             ``"@ai-train"``.
         url: The key of the URL in a document's metadata.
@@ -59,10 +60,12 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         exclusion_writer: A writer of datatrove for the dropped documents.
         batch_size: The number of documents that are judged at once.
         node_directory: A directory on a local disk. The workers of a machine copy the snapshot
-            there once and open the copy; see :func:`robosieve.node_copy`.
+            there once and open the copy; see :func:`robosieve.node_copy`. The default, for a store
+            only, is that of temporary files (``TMPDIR``).
+        filesystem: For a URI: see :func:`robosieve.filter`.
         status_policy, any_scheme, at, agent_match, strict_agents: See :class:`robosieve.Snapshot`.
             The spelling of the agents is checked here, or in the workers if there is no file at the
-            path.
+            path, or for a URI.
 
     A dropped document has one of these reasons. datatrove counts each as ``dropped_<reason>`` in
     its statistics, and writes it as ``filter_reason`` into the metadata of excluded documents:
@@ -77,8 +80,9 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
     empty for the other reasons, since writers of Parquet take the columns from the first document.
 
     Raises:
-        ValueError: A bad agent or option. If there is no file at the path, the values of
-            ``status_policy``, ``at`` and ``agent_match`` are checked in the workers.
+        ValueError: A bad agent or option, or a path like ``file:///web.rsieve``. If there is no file
+            at the path, and for a URI, the values of ``status_policy``, ``at`` and ``agent_match`` are
+            checked in the workers.
         SnapshotError: The file at the path is not a snapshot.
 
     In a worker, the filter raises :class:`robosieve.SnapshotError` if the snapshot cannot be
@@ -101,6 +105,7 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         exclusion_writer: DiskWriter | None = None,
         batch_size: int = 1000,
         node_directory: Path | None = None,
+        filesystem: Any = None,
         status_policy: StatusPolicy | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
@@ -117,13 +122,21 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         self.agents = agent_names(agents)
         if len(self.agents) > 63:
             raise ValueError(f"{len(self.agents)} agents; at most 63 can be judged at once")
-        if isinstance(snapshot, Snapshot) and snapshot._data is not None:
-            raise ValueError("snapshot is in memory, where no worker finds it; write it to a file, and give its path")
-        # The path and, of an open snapshot, the checksum and what to verify.
-        self.path = os.path.abspath(snapshot.path if isinstance(snapshot, Snapshot) else os.fspath(snapshot))
+        directory = None if node_directory is None else os.path.abspath(os.fspath(node_directory))
+        if isinstance(snapshot, Snapshot):
+            opened = snapshot._source
+            if opened is None:
+                raise ValueError(
+                    "snapshot is in memory, where no worker finds it; write it to a file, and give its path"
+                )
+            self.source = SourceArguments(
+                opened.path, directory or opened.node_directory, filesystem or opened.filesystem
+            )
+        else:
+            self.source = SourceArguments(absolute(snapshot), directory, filesystem)
+        # Of an open snapshot, the checksum and what to verify.
         self.checksum = snapshot.checksum if isinstance(snapshot, Snapshot) else None
         self.verify: Verify = snapshot._verify if isinstance(snapshot, Snapshot) else True
-        self.node_directory = None if node_directory is None else os.fspath(node_directory)
         self.url, self.require = url, require
         self.invalid, self.missing = invalid, missing
         self.options: dict[str, Any] = dict(
@@ -133,9 +146,9 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         self.is_checked = False
         self._unknown_dropped = 0
         self._snapshot: Snapshot | None = None
-        if not isinstance(snapshot, Snapshot) and os.path.exists(self.path):
-            # The workers verify the file.
-            snapshot = Snapshot(self.path, verify=False)
+        if not isinstance(snapshot, Snapshot) and not is_uri(self.source.path) and os.path.exists(self.source.path):
+            # The workers verify the file. One of a store is downloaded by them alone.
+            snapshot = Snapshot(self.source.path, verify=False)
         if isinstance(snapshot, Snapshot):
             # Checks the options and the spelling of agents here, once, and not in each worker.
             snapshot.masks([], self.agents, strict_agents=strict_agents, **self.options)
@@ -153,13 +166,10 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         return self._snapshot
 
     def _opened(self) -> Snapshot:
-        path = self.path
-        if self.node_directory is not None:
-            path = node_copy(path, self.node_directory)
         if self.checksum is None:
-            snapshot = Snapshot(path, verify=self.verify)
+            snapshot = self.source.open(self.verify)
         else:
-            snapshot = open_same(path, self.checksum, self.verify)
+            snapshot = open_same(self.source, self.checksum, self.verify)
         if not self.is_checked:
             snapshot.masks([], self.agents, strict_agents=self.strict_agents, **self.options)
         return snapshot._without_spelling()

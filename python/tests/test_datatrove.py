@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -174,6 +175,45 @@ def test_pickles_open_the_snapshot_again(small: Path, snapshot: Snapshot, tmp_pa
     step.checksum = "0" * 16
     with pytest.raises(robosieve.SnapshotError, match="another snapshot"):
         step.filter_batch(batch)
+
+
+def test_snapshots_of_a_store(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_datatrove()
+    pytest.importorskip("pyarrow")
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    from robosieve.datatrove import RobotsFilter
+
+    uri, batch = "memory://robots/web.rsieve", documents(["https://shop.example/", "https://news.example/world/"])
+    memory.pipe_file("/robots/web.rsieve", small.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    for given in (uri, Snapshot(uri, node_directory="here")):
+        copies = tmp_path / "there"
+        step = RobotsFilter(given, AGENTS, node_directory="there" if given == uri else None)
+        # Neither the driver's copy nor its directory is on the machine of a worker.
+        shutil.rmtree(tmp_path / "here", ignore_errors=True)
+        data = pickle.dumps(step)
+        monkeypatch.chdir("/")
+        worker = pickle.loads(data)
+        assert worker.source.path == uri
+        assert worker.filter_batch(batch) == [True, (False, "robots_disallowed")]
+        monkeypatch.chdir(tmp_path)
+        assert len(list((copies if given == uri else tmp_path / "here").glob("web-*.rsieve"))) == 1
+    # The pipeline may be written where the store cannot be reached.
+    missing = RobotsFilter("memory://robots/missing.rsieve", AGENTS)
+    with pytest.raises(robosieve.SnapshotError, match="^memory://robots/missing.rsieve: "):
+        missing.filter_batch(batch)
+    with_filesystem = RobotsFilter(uri, AGENTS, filesystem=memory, node_directory=tmp_path / "given")
+    assert with_filesystem.filter_batch(batch)[0] is True
+
+
+def test_paths_that_no_worker_finds_are_refused() -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    with pytest.raises(ValueError, match="file:///mnt/web.rsieve: write the path alone: /mnt/web.rsieve"):
+        RobotsFilter("file:///mnt/web.rsieve", AGENTS)
+    with pytest.raises(ValueError, match="s3:/crawl/web.rsieve: no URI has a single slash; .* s3://crawl/web.rsieve"):
+        RobotsFilter(Path("s3://crawl/web.rsieve"), AGENTS)
 
 
 def test_workers_copy_the_snapshot_once(small: Path, snapshot: Snapshot, tmp_path: Path) -> None:

@@ -267,6 +267,16 @@ def test_directories_of_tables_are_refused_by_name(small: Path, tmp_path: Path) 
     assert robosieve.filter(small, file, tmp_path / "out.parquet", "GPTBot")["lines"] == 200
 
 
+def test_no_output_overwrites_the_file_of_a_copy(small: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "web.rsieve"
+    shared.write_bytes(small.read_bytes())
+    snapshot = robosieve.Snapshot(shared, node_directory=tmp_path / "disk")
+    for output in (shared, tmp_path / "disk" / ".." / "web.rsieve"):
+        with pytest.raises(ValueError, match="is the same file as the snapshot"):
+            robosieve.filter(snapshot, SMALL / "urls.txt", output, "GPTBot")
+    assert shared.read_bytes() == small.read_bytes()
+
+
 def test_outputs_of_a_filter_are_distinct(small: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="named for two outputs, output and disallowed_to"):
         robosieve.filter(small, URLS, tmp_path / "a", "GPTBot", disallowed_to=tmp_path / "a")

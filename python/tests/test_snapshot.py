@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import random
+import shutil
 import subprocess
 import sys
 import threading
@@ -510,6 +511,20 @@ def test_pickles_by_path_and_checksum(snapshot: Snapshot, monkeypatch: pytest.Mo
     data = pickle.dumps(Snapshot(small.name))
     monkeypatch.chdir("/")
     assert pickle.loads(data).verdict(NEWS, AGENT) == 0
+
+
+def test_pickles_of_copies_name_the_file(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, disk = tmp_path / "web.rsieve", tmp_path / "disk"
+    shared.write_bytes(small.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    opened = Snapshot("web.rsieve", node_directory="disk")
+    assert opened.path.startswith(str(disk))
+    monkeypatch.chdir("/")
+    data = pickle.dumps(opened)
+    # Another machine has the shared file, and no copy yet.
+    shutil.rmtree(disk)
+    again = pickle.loads(data)
+    assert again.checksum == opened.checksum and again.path == opened.path and len(list(disk.glob("*.rsieve"))) == 1
 
 
 def test_pickles_of_another_snapshot_raise(small: Path, program: Path, tmp_path: Path) -> None:

@@ -543,6 +543,15 @@ def test_captures_files_are_kept(spark, program, tmp_path):
     assert (tmp_path / "again.rsieve").read_bytes() == out.read_bytes() == whole
 
 
+def test_relative_paths_are_those_of_the_driver(spark, tmp_path, monkeypatch):
+    write_archive(tmp_path / "a.jsonl.gz", captures(0, 500))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path)
+    # So little memory that tasks need temporary files.
+    compile_files(spark, "a.jsonl.gz", "web.rsieve", captures_dir="kept", temp_dir="temporary", memory=1 << 12)
+    assert (tmp_path / "web.rsieve").exists() and (tmp_path / "kept" / "a.jsonl.gz.captures").exists()
+
+
 def test_compilations_refuse_bad_inputs(spark, tmp_path):
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -792,6 +801,14 @@ def test_a_source_pickles_without_the_snapshot(snapshot, tmp_path):
     assert copy == source and not (tmp_path / "node").exists()
     assert copy.open().checksum == opened.checksum and copy.open() is source.open()
     assert copy.open().path.startswith(str(tmp_path / "node"))
+
+
+def test_tasks_copy_the_file_that_the_driver_has_a_copy_of(snapshot, tmp_path):
+    opened = robosieve.Snapshot(snapshot, node_directory=tmp_path / "disk")
+    _, source = snapshot_source(opened, None, None)
+    assert (source.path, source.node_directory) == (str(snapshot), str(tmp_path / "disk"))
+    # The file itself is guarded, too.
+    assert _Call("annotate", (opened, source), ["GPTBot"], {}).snapshot_path == str(snapshot)
 
 
 def output_directory(path):

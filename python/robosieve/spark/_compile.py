@@ -119,7 +119,9 @@ def compile_files(
         os.makedirs(directory, exist_ok=True)
         counts: dict[str, Any] = {}
         if others:
-            call = _WriteCaptures(skip_damaged, memory, None if temp_dir is None else os.fspath(temp_dir))
+            # Tasks run in other directories than the driver.
+            directory_of_tasks = None if temp_dir is None else os.path.abspath(os.fspath(temp_dir))
+            call = _WriteCaptures(skip_damaged, memory, directory_of_tasks)
             counts = run_tasks(spark, call, others, [LocalDirectory.of(directory, run)], partitions, threads)
         compiler.add_path([file.path for file in ready] + [os.path.join(directory, file.name) for file in others])
         report = compiler.write(target)

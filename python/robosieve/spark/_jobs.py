@@ -166,7 +166,8 @@ class _Call:
         if "at" in options:
             # `at="now"` is the time at the driver.
             self.options = dict(options, at=seconds(options["at"]))
-        self.snapshot_path = opened.path if opened._store is None else opened._store.uri
+        # The file itself, and not a local copy: no output may overwrite it.
+        self.snapshot_path = opened.path if opened._source is None else opened._source.path
         # Raises for bad agents and judging options, whatever the files are.
         self.check = functools.partial(self._call, opened)
 

@@ -52,15 +52,14 @@ def snapshot_source(
         snapshot = Snapshot(snapshot)
     if snapshot._data is not None and executor_path is None:
         raise ValueError("snapshot is in memory, where no task finds it; write it to a file, and give its path")
-    stored, filesystem = snapshot._store, None
+    opened, filesystem = snapshot._source, None
     directory = None if node_directory is None else os.fspath(node_directory)
     if executor_path is not None:
         path = os.fspath(executor_path)
-    elif stored is not None:
-        # Each node makes a copy of its own.
-        path, directory, filesystem = stored.uri, directory or stored.node_directory, stored.filesystem
     else:
-        path = os.path.abspath(snapshot.path)
+        assert opened is not None
+        # A node makes a copy of its own of the file that the driver has a copy of.
+        path, directory, filesystem = opened.path, directory or opened.node_directory, opened.filesystem
     if directory is not None and not os.path.isabs(directory):
         raise ValueError(f"node_directory={directory!r}: give an absolute path; tasks run in other directories")
     return snapshot, SnapshotSource(path, snapshot.checksum, directory, snapshot._verify, filesystem)
