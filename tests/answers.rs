@@ -187,7 +187,7 @@ fn truncation_reasons_ignore_case() {
         ("Time", 'D'),
         ("length", 'A'),
     ] {
-        let object = json!({"body": "", "truncated": reason});
+        let object = json!({"body": "user-agent: *\ndisallow: /y\n", "truncated": reason});
         assert_eq!(
             letter(&compile(line(&object).as_bytes()), "https://a.example/x"),
             expected,
@@ -195,6 +195,9 @@ fn truncation_reasons_ignore_case() {
         );
     }
 }
+
+/// "User-agent: *\nDisallow: /x" of the encoder of Google, in base64.
+const BROTLI: &str = "iwyAVXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3gD";
 
 #[test]
 fn content_codings_of_base64_bodies_are_decoded() {
@@ -209,6 +212,8 @@ fn content_codings_of_base64_bodies_are_decoded() {
         (json!(["identity", "gzip"]), &coded, "DA"),
         (json!("gzip"), plain, "DA"),
         (json!("br"), plain, "DA"),
+        (json!("br"), BROTLI, "DA"),
+        (json!("compress"), plain, "DA"),
         (json!("br"), &coded, "DD"),
         (json!("gzip, compress"), &coded, "DD"),
     ] {
@@ -230,6 +235,82 @@ fn record(kind: &str, day: u8, more: &str, block: &str) -> String {
     )
 }
 
+/// The letters of `/x` and `/y` from a WARC record with this block.
+fn letters_of_block(block: &str) -> String {
+    let snapshot = compile(record("response", 1, "", block).as_bytes());
+    ["x", "y"]
+        .map(|path| letter(&snapshot, &format!("https://a.example/{path}")))
+        .iter()
+        .collect()
+}
+
+/// Recorders decode a body and keep its headers. As a failure, the whole site would be refused; as
+/// a text without rules, all of it allowed.
+#[test]
+fn blocks_of_recorders_that_decode_bodies_are_read() {
+    let rules = "User-agent: *\r\nDisallow: /x\r\n";
+    for (head, body, expected) in [
+        ("Transfer-Encoding: chunked", rules, "DA"),
+        ("Transfer-Encoding: chunked", "", "AA"),
+        (
+            "Transfer-Encoding: chunked",
+            "1d\r\nUser-agent: *\r\nDisallow: /x\r\n\r\n0\r\n\r\n",
+            "DA",
+        ),
+        (
+            "Transfer-Encoding: chunked",
+            "1d\r\nUser-agent: *\r\nDisallow",
+            "DD",
+        ),
+        (
+            "Content-Encoding: br\r\nTransfer-Encoding: chunked",
+            rules,
+            "DA",
+        ),
+        ("Content-Encoding: deflate", rules, "DA"),
+        ("Content-Encoding: br\r\nContent-Length: 30", rules, "DA"),
+        ("Content-Encoding: br\r\nContent-Length: 3000", rules, "DD"),
+        ("Content-Encoding: compress", rules, "DA"),
+        ("Content-Encoding: br", "\u{b}\u{1}\u{2}\u{3}", "DD"),
+        ("Content-Encoding: gzip", "\u{b}\u{1}\u{2}\u{3}", "DD"),
+    ] {
+        let block = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}");
+        assert_eq!(letters_of_block(&block), expected, "{head} {body:?}");
+    }
+}
+
+/// RFC 9112 §8. A head that breaks off is not one without rules.
+#[test]
+fn responses_with_incomplete_heads_are_unreachable() {
+    let rules = "User-agent: *\nDisallow: /x\n";
+    let long = "X-Header: 1\r\n".repeat(180_000);
+    for (block, expected) in [
+        ("HTTP/1.1 200 OK\r\nContent-Ty".to_owned(), "DD"),
+        ("HTTP/1.1 200 OK\r\n".to_owned(), "DD"),
+        (
+            "HTTP/1.1 301 Moved\r\nLocation: https://a.exa".to_owned(),
+            "DD",
+        ),
+        ("HTTP/1.1 404 Not Found\r\nContent-Ty".to_owned(), "AA"),
+        (format!("HTTP/1.1 200 OK\r\n{long}\r\n{rules}"), "DD"),
+        (
+            format!("HTTP/1.1 200 OK\r\n{}\r\n{rules}", &long[..500_006]),
+            "DA",
+        ),
+        (
+            format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{rules}"),
+            "DA",
+        ),
+        (
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n".to_owned(),
+            "AA",
+        ),
+    ] {
+        let start = &block[..block.len().min(60)];
+        assert_eq!(letters_of_block(&block), expected, "{start:?}");
+    }
+}
+
 /// WARC/1.1 §6.7: a `revisit` record has no body: the response equals an earlier one.
 #[test]
 fn revisit_records_confirm_the_previous_copy() {
@@ -244,6 +325,9 @@ fn revisit_records_confirm_the_previous_copy() {
     for (more, block, expected) in [
         ("", "HTTP/1.1 304 Not Modified\r\n\r\n", "DA"),
         (own, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", "DA"),
+        // Writers leave out the blank line, because no body follows.
+        (own, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n", "DA"),
+        ("", "HTTP/1.1 404 Not Found\r\n", "AA"),
         (own, "", "DA"),
         (other, "HTTP/1.1 200 OK\r\n\r\n", "DD"),
         ("", "HTTP/1.1 404 Not Found\r\n\r\n", "AA"),

@@ -206,7 +206,7 @@ fn verbs_judge_as_of_the_requested_time() {
 const CAPTURES: &str = r#"
 {"url": "https://day.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": ""}
 {"url": "https://hour.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=3600"}}
-{"url": "https://week.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=604800"}}
+{"url": "https://week.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": ["public", "max-age=604800"]}}
 {"url": "https://gone.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 404}
 {"url": "https://failing.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "error": "timeout"}
 {"url": "https://later.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 503, "headers": {"Retry-After": "7200", "Cache-Control": "max-age=31536000"}}

@@ -126,9 +126,10 @@ class Robots(_native.Robots):
         Args:
             status: The HTTP status, or None if there was no response: a timeout, a DNS failure.
             body: The body of a 2xx.
-            headers: The headers of the response. ``Content-Encoding`` (gzip, deflate, zstd) is
-                decoded, unless the body is text already, as many clients leave it. A body shorter
-                than its ``Content-Length`` is incomplete. Other headers do not count.
+            headers: The headers of the response. ``Content-Encoding`` (gzip, deflate, br,
+                zstd) is decoded, unless the body is text already, as many clients leave it. A body
+                shorter than its ``Content-Length`` is incomplete, and so is a part of a body
+                (``Content-Range``). Other headers do not count.
             status_policy: The meaning of other statuses than 2xx: ``"google"``, ``"rfc9309"``,
                 ``"strict"``, or an edition such as ``"google-2019"`` (docs/SEMANTICS.md). The
                 default has the name of the profile.
@@ -270,13 +271,13 @@ class Robots(_native.Robots):
 
 
 def _coding_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """The headers that say how a body is coded, one pair per value."""
+    """The headers that say how a body is coded, and how long it is; one pair per value."""
     pairs = []
     # Headers of http.client have items, but are not a Mapping.
     items: Iterable[tuple[Any, Any]] = headers.items() if hasattr(headers, "items") else headers
     for name, value in items:
         name = _header_bytes(name)
-        if name.lower() in (b"content-encoding", b"content-length"):
+        if name.lower() in (b"content-encoding", b"content-length", b"content-range"):
             values = value if isinstance(value, (list, tuple)) else [value]
             pairs += [(name, _header_bytes(value)) for value in values]
     return pairs

@@ -447,6 +447,10 @@ def test_redirects_are_the_callers() -> None:
         Robots.from_response(200, status_policy="lax")  # type: ignore[arg-type]
 
 
+# "User-agent: *\nDisallow: /x" of the encoder of Google.
+BROTLI = bytes.fromhex("8b0c80557365722d6167656e743a202a0a446973616c6c6f773a202f7803")
+
+
 def test_content_codings() -> None:
     body = b"User-agent: *\nDisallow: /x"
     packed = gzip.compress(body)
@@ -465,7 +469,9 @@ def test_content_codings() -> None:
         (deflated, {"Content-Encoding": "deflate"}),
         # Clients decode the body and leave the headers.
         (body, {"Content-Encoding": "gzip", "Content-Length": str(len(packed))}),
-        (body, {"Content-Encoding": "br", "Content-Length": "999"}),
+        (body, {"Content-Encoding": "br", "Content-Length": "40"}),
+        (BROTLI, {"Content-Encoding": "br"}),
+        (body, {"Content-Range": f"bytes 0-{len(body) - 1}/{len(body)}"}),
         (body, {"Content-Encoding": "deflate", "Transfer-Encoding": "chunked"}),
         (body, {"Content-Length": str(len(body))}),
         (body, {"Content-Length": "x", "X": "\u2713"}),
@@ -478,6 +484,9 @@ def test_content_codings() -> None:
     bad: list[tuple[bytes, Any]] = [
         (packed[:15], {"Content-Encoding": "gzip"}),
         (b"\x0b\x02\x80\x01", {"Content-Encoding": "br"}),
+        (BROTLI[:-1], {"Content-Encoding": "br"}),
+        (body, {"Content-Encoding": "br", "Content-Length": "999"}),
+        (body, {"Content-Range": f"bytes 0-{len(body) - 1}/999"}),
         (body, {"Content-Length": str(len(body) + 1)}),
     ]
     for sent, headers in bad:

@@ -43,6 +43,44 @@ def zstd_parts(*parts):
     return bytes(frame)
 
 
+def packed(*fields):
+    """Bytes of bit fields, from the lowest bit on. Fields are (value, number of bits)."""
+    number, at = 0, 0
+    for value, width in fields:
+        number |= value << at
+        at += width
+    return number.to_bytes((at + 7) // 8, "little")
+
+
+def brotli_tables(blocks):
+    """A brotli stream (RFC 7932 section 9). Each block has a byte of text and 768 code tables, in 1,252 bytes."""
+    to_byte = [(6, 4), (0, 2)]
+
+    def one_symbol(symbol, width):
+        return [(1, 2), (0, 2), (symbol, width)]
+
+    count = [(1, 1), (7, 3), (127, 7)]  # 256
+    block = [(0, 3), (0, 16), (0, 1)] + 3 * (count + one_symbol(0, 9) + one_symbol(25, 5) + [(0, 24)]) + [(0, 6)]
+    block += 256 * [(0, 2)]
+    for zeros in (14, 10):
+        block += count + [(1, 1), (15, 4)] + one_symbol(zeros, 9) + [(0, zeros), (0, 1)]
+    block += 256 * one_symbol(97, 8) + 256 * one_symbol(136, 10) + 256 * one_symbol(0, 6) + to_byte
+    return packed((15, 4), *to_byte) + blocks * packed(*block) + b"\x03"
+
+
+# 16 MiB of zero bytes, by the encoder of Google with the largest window.
+BROTLI_ZEROS = bytes.fromhex("cfffff7ff82700e2b14020f7fe7f")
+
+
+def brotli_stored(content):
+    """A brotli stream of stored blocks of 64 KiB at most."""
+    out = packed((0, 1), (6, 4), (0, 2))
+    for at in range(0, len(content), 1 << 16):
+        part = content[at:at + (1 << 16)]
+        out += packed((0, 3), (len(part) - 1, 16), (1, 1)) + part
+    return out + b"\x03"
+
+
 def varint(number):
     out = bytearray()
     while number > 127:
@@ -305,6 +343,17 @@ def codings(folder, _robosieve):
         out.write(record(b"HTTP/1.1 200 OK\r\n" + b"Content-Encoding: gzip\r\n" * 40_000 + b"\r\n") * 20)
 
 
+def brotli(folder, _robosieve):
+    """Streams of brotli with large windows, with code tables for every byte, and of streams."""
+    with gzip.open(folder / "a.warc.gz", "wb", 6) as out:
+        head = b"HTTP/1.1 200 OK\r\nContent-Encoding: br"
+        for more, body in [(b"", BROTLI_ZEROS), (b", br, br, br", brotli_stored(brotli_stored(brotli_stored(BROTLI_ZEROS)))),
+                           (b"", brotli_tables(800)), (b"", brotli_stored(brotli_tables(800))),
+                           (b", br", brotli_stored(brotli_tables(800))), (b"", b"\x11\x1e" + BROTLI_ZEROS),
+                           (b", br, br, br", b"\x06")]:
+            out.write(record(head + more + b"\r\n\r\n" + body) * 20)
+
+
 # Tables.
 
 
@@ -468,6 +517,8 @@ BOMBS = [
          [["compile", "--skip-damaged", "a.warc.gz", "-o", "x.rbs"], both("a.warc.gz")[0]], "a.warc.gz", 5, 50),
     Bomb("archive-codings", "bodies that decode to a gibibyte, and thousands of codings", codings,
          [["compile", "a.warc", "-o", "x.rbs"]], None, 20, 200),
+    Bomb("archive-brotli", "brotli with a window of 16 MiB, and with code tables for every byte", brotli,
+         [["compile", "a.warc.gz", "-o", "x.rbs"]], None, 20, 150),
     Bomb("table-page", "a page of 31 KB that decompresses to 1 GiB", page_of_a_gibibyte, table_runs(),
          'column "url" of row group 0', 1, 50),
     Bomb("table-index-page", "the same page, hidden behind an index page", index_page, table_runs(),

@@ -13,6 +13,8 @@ const HEADERS: &[&str] = &[
     "location",
     "cache-control",
     "content-encoding",
+    "content-length",
+    "content-range",
     "retry-after",
 ];
 

@@ -2,7 +2,7 @@
 
 use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short};
 use super::capture_time::parse_time;
-use super::http::{self, MAX_KEPT, max_age};
+use super::http::{self, BodyHeaders, Recorder, max_age};
 use super::json_values::{Headers, Scalar, body_like_key};
 use super::read_context::{MeteredReader, ReadContext};
 use crate::decode::Decoder;
@@ -117,29 +117,17 @@ impl JsonlObject {
             Ok(cut_short) => cut_short,
             Err(cause) => return Ok(Err(cause)),
         };
-        let mut body = self.take_body()?;
-        if let Some(coded) = &body
-            && self.body_base64.is_some()
-            && !http::is_text(coded)
-        {
-            // Crawlers that store bytes may store them before content decoding.
-            let codings = http::codings(
-                self.values("content-encoding")
-                    .map(|value| value.map(|value| value.into_owned()))
-                    .collect::<Result<Vec<String>, _>>()?,
-            );
-            match http::decode_all(&codings, coded, cut_short) {
-                Ok(plain) => body = Some(plain.into()),
-                Err(cause) => return Ok(Err(cause)),
-            }
-        }
         let location = self
             .header("location")?
             .map(|value| value.trim().as_bytes().to_vec());
-        let max_age = self
-            .header("cache-control")?
-            .and_then(|value| max_age(value.as_bytes()));
-        let retry = self.header("retry-after")?;
+        let retry = self.byte_values("retry-after")?.into_iter().next();
+        let max_age = max_age(self.byte_values("cache-control")?);
+        let body_headers = BodyHeaders::new(
+            self.byte_values("content-encoding")?,
+            self.byte_values("content-length")?,
+            self.byte_values("content-range")?.into_iter().next(),
+        );
+        let body = self.take_body()?;
         let status = match (self.status()?, &body) {
             (Some(status), _) => status,
             (None, Some(_)) => 200,
@@ -147,38 +135,49 @@ impl JsonlObject {
                 return Ok(Err("neither status nor body nor error is given".to_owned()));
             }
         };
-        // RFC 9110 §15.3.5: only 204 has no body. Any other 2xx had one, and the line lacks it.
-        if body.is_none() && (200..300).contains(&status) && status != 204 {
-            return Ok(Err(NO_BODY.to_owned()));
-        }
-        let mut body = body.unwrap_or_default();
-        body.truncate(MAX_KEPT);
-        Ok(Ok(CapturedResponse {
+        let mut response = CapturedResponse {
             status,
             location,
             max_age,
-            retry_after: retry.and_then(|value| http::retry_after(status, value.as_bytes())),
-            body,
-            cut_short,
+            retry_after: retry.and_then(|value| http::retry_after(status, &value)),
             ..CapturedResponse::default()
-        }))
+        };
+        if !(200..300).contains(&status) {
+            return Ok(Ok(response));
+        }
+        let Some((body, recorder)) = body else {
+            // RFC 9110 §15.3.5: only 204 has no body. Any other 2xx had one, and the line lacks it.
+            let no_body = Err(NO_BODY.to_owned());
+            return Ok(if status == 204 { Ok(response) } else { no_body });
+        };
+        let decoded = match body_headers.decode(status, &body, recorder, cut_short) {
+            Ok(decoded) => decoded,
+            Err(cause) => return Ok(Err(cause)),
+        };
+        response.cut_short = decoded.is_start;
+        response.body = match decoded.bytes {
+            Cow::Borrowed(bytes) => body.slice_ref(bytes),
+            Cow::Owned(bytes) => bytes.into(),
+        };
+        Ok(Ok(response))
     }
 
-    fn take_body(&mut self) -> Result<Option<Bytes>, String> {
+    /// The body, and how it was recorded.
+    fn take_body(&mut self) -> Result<Option<(Bytes, Recorder)>, String> {
         let other = [&mut self.content, &mut self.text, &mut self.robots];
         let other = other.into_iter().find_map(|value| match value.take() {
             Some(Scalar::Text(text)) => Some(text),
             _ => None,
         });
         Ok(match (self.body.take(), &self.body_base64, other) {
-            (Some(text), ..) | (None, None, Some(text)) => Some(Bytes::from(text)),
+            (Some(text), ..) | (None, None, Some(text)) => {
+                Some((Bytes::from(text), Recorder::ClientText))
+            }
             (None, Some(coded), _) => {
-                let bytes = base64::engine::general_purpose::STANDARD.decode(coded.trim());
-                Some(
-                    bytes
-                        .map_err(|err| format!("\"body_base64\": {err}"))?
-                        .into(),
-                )
+                let bytes = base64::engine::general_purpose::STANDARD
+                    .decode(coded.trim())
+                    .map_err(|err| format!("\"body_base64\": {err}"))?;
+                Some((bytes.into(), Recorder::Client))
             }
             (None, None, None) => None,
         })
@@ -205,15 +204,22 @@ impl JsonlObject {
         self.values(name).next().transpose()
     }
 
-    /// The values of all headers with this name. A number counts as its text.
+    /// The values of all headers with this name, as bytes.
+    fn byte_values(&self, name: &str) -> Result<Vec<Vec<u8>>, String> {
+        self.values(name)
+            .map(|value| value.map(|value| value.into_owned().into_bytes()))
+            .collect()
+    }
+
+    /// The values of all headers with this name. A number counts as its text, but no URL is one.
     fn values(&self, name: &str) -> impl Iterator<Item = Result<Cow<'_, str>, String>> {
         let headers = self.headers.iter().flat_map(|Headers(all)| all);
         let named = headers.filter(move |(key, _)| key.eq_ignore_ascii_case(name));
-        named.flat_map(|(key, values)| {
+        named.flat_map(move |(key, values)| {
             let values = values.iter().filter(|value| !matches!(value, Scalar::Null));
             values.map(move |value| match value {
                 Scalar::Text(text) => Ok(Cow::Borrowed(text.as_str())),
-                Scalar::Number(number) => Ok(Cow::Owned(number.to_string())),
+                Scalar::Number(number) if name != "location" => Ok(Cow::Owned(number.to_string())),
                 other => Err(format!(
                     "\"headers\": {key:?} is neither a text, a number, nor a list of these: {other}"
                 )),
@@ -311,6 +317,100 @@ mod tests {
             };
             assert_eq!(answer(&line(503)).unwrap().retry_after, expected, "{value}");
             assert_eq!(answer(&line(404)).unwrap().retry_after, None, "{value}");
+        }
+    }
+
+    /// RFC 9112 §8. HTTP clients remove codings, and convert texts to Unicode.
+    #[test]
+    fn bodies_shorter_than_their_length_are_failures() {
+        let is_ok = |length: &str, more: &str, key: &str, body: &str| {
+            let line = format!(
+                r#"{{"url":"u","status":200,"headers":{{"Content-Length":{length}{more}}},"{key}":"{body}"}}"#
+            );
+            answer(&line).is_ok()
+        };
+        let text = |length: &str, body: &str| is_ok(length, "", "body", body);
+        let long = "#".repeat(256);
+        for (length, body, expected) in [
+            ("5000", "user-agent: *", false),
+            (r#""5000""#, "user-agent: *", false),
+            (r#"["9", "5000"]"#, "user-agent: *", false),
+            ("5000", "", false),
+            ("26", "", false),
+            ("0", "", true),
+            ("13", "user-agent: *", true),
+            ("10", "user-agent: *", true),
+            // A line end at the end that is removed.
+            ("2", "", true),
+            ("258", &long, true),
+            ("264", &long, false),
+            // A byte order mark is removed, and UTF-16 becomes half as long.
+            ("259", &long, true),
+            ("512", &long, true),
+            ("514", &long, true),
+            ("515", &long, false),
+            ("511", &long, false),
+            // Scrapy removes the name of a coding, but not the length of the coded body.
+            ("45", "user-agent: *\\ndisallow:", true),
+            ("95", "user-agent: *\\ndisallow:", false),
+            ("null", "user-agent: *", true),
+            (r#""x""#, "user-agent: *", true),
+        ] {
+            assert_eq!(text(length, body), expected, "{length} {}", body.len());
+        }
+        // Eight letters of Cyrillic take 8 bytes in windows-1251, 16 in UTF-8 and in UTF-16.
+        assert!(text(
+            "8",
+            "\u{43f}\u{440}\u{438}\u{432}\u{435}\u{442}\u{44b}\u{439}"
+        ));
+        // Bytes: "user-agent: *", and 256 of them.
+        let coded = |length: &str, body: &[u8]| {
+            let body = base64::engine::general_purpose::STANDARD.encode(body);
+            is_ok(length, "", "body_base64", &body)
+        };
+        assert!(coded("13", b"user-agent: *") && coded("45", b"user-agent: *"));
+        assert!(!coded("5000", b"user-agent: *") && !coded("26", b""));
+        assert!(coded("256", long.as_bytes()) && !coded("257", long.as_bytes()));
+        // With the name of a coding, the length is that of the coded body, as in a WARC record.
+        let gzip = r#","content-encoding":"gzip""#;
+        assert!(is_ok("60", gzip, "body", "user-agent: *") && is_ok("20", gzip, "body", ""));
+        assert!(!is_ok("5000", gzip, "body", "user-agent: *"));
+        assert!(!is_ok("26", gzip, "body", ""));
+        // Other statuses need no body.
+        let not_found = r#"{"url":"u","status":404,"headers":{"Content-Length":5000}}"#;
+        assert_eq!(answer(not_found).unwrap().status, 404);
+    }
+
+    /// A client without a decoder returns the coded bytes, as text.
+    #[test]
+    fn texts_made_of_coded_bytes_are_failures() {
+        let line = |coding: &str, text: &str| {
+            let headers = serde_json::json!({"content-encoding": coding});
+            serde_json::json!({"url": "u", "body": text, "headers": headers}).to_string()
+        };
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut gzip, b"user-agent: *\ndisallow: /x").unwrap();
+        let bytes = gzip.finish().unwrap();
+        let latin: String = bytes.iter().map(|&b| char::from(b)).collect();
+        for text in [&latin, &String::from_utf8_lossy(&bytes).into_owned()] {
+            for coding in ["gzip", "br", "zstd", "deflate"] {
+                assert!(answer(&line(coding, text)).is_err(), "{coding} {text:?}");
+            }
+        }
+        assert!(answer(&line("gzip", "user-agent: *")).is_ok());
+    }
+
+    #[test]
+    fn cache_control_may_be_a_list() {
+        for (value, expected) in [
+            (r#"["public", "max-age=60"]"#, Some(60)),
+            (r#"["max-age=1", "max-age=60"]"#, Some(1)),
+            (r#""public, max-age=60""#, Some(60)),
+            (r#"[]"#, None),
+        ] {
+            let line =
+                format!(r#"{{"url":"u","status":404,"headers":{{"Cache-Control":{value}}}}}"#);
+            assert_eq!(answer(&line).unwrap().max_age, expected, "{value}");
         }
     }
 }

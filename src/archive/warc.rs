@@ -56,7 +56,7 @@ impl WarcRecord {
             .and_then(RecordKind::of)
             .unwrap_or(RecordKind::Response);
         let answer = match kind {
-            RecordKind::Revisit => revisit(head, target, payload, block),
+            RecordKind::Revisit => revisit(head, target, payload, &block),
             RecordKind::Response => {
                 is_cut_short(truncated).and_then(|cut_short| http::parse(block, cut_short))
             }
@@ -112,9 +112,9 @@ impl RecordKind {
 /// An answer that needs no body is used as it is. A 2xx has the body of the record that the digest
 /// names. If no input has that record, it confirms the copy captured earlier, as a 304 does, unless
 /// it refers to another URL: then it is a failure.
-fn revisit(head: &[u8], target: &[u8], payload: Option<Digest>, block: Bytes) -> CaptureAnswer {
+fn revisit(head: &[u8], target: &[u8], payload: Option<Digest>, block: &[u8]) -> CaptureAnswer {
     let [referred, profile] = headers(head, ["WARC-Refers-To-Target-URI", "WARC-Profile"]);
-    let parsed = http::parse(block, true).ok();
+    let parsed = http::parse_head(block).ok();
     if let Some(response) = &parsed
         && !(200..300).contains(&response.status)
     {

@@ -16,7 +16,8 @@ use bytes::Bytes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpResponse<'a> {
-    /// The status code.
+    /// The status code. For a 206, whose body may be a part, pass 200 if its `Content-Range` has the
+    /// whole body, and a [failure](FetchResult::Failure) otherwise.
     pub status: u16,
     /// The body without its content coding. Only that of a 2xx response counts, and of it the first
     /// 500 KiB.
