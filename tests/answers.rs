@@ -279,6 +279,36 @@ fn blocks_of_recorders_that_decode_bodies_are_read() {
     }
 }
 
+/// A chunk of one byte takes six, so 500 KiB of content take 3 MB.
+#[test]
+fn short_chunks_are_read_as_far_as_a_body_counts() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let rules = "User-agent: *\nDisallow: /x\n";
+    let chunks = |text: &str| -> String { text.chars().map(|c| format!("1\r\n{c}\r\n")).collect() };
+    let filler = "#\n".repeat(150_000);
+    let long = "#\n".repeat(300_000);
+    for (body, expected) in [
+        (chunks(&format!("{filler}{rules}")) + "0\r\n\r\n", "DA"),
+        // Of 600 KB, 500 KiB count, whether or not the last chunk is there.
+        (chunks(&format!("{rules}{long}")) + "0\r\n\r\n", "DA"),
+        (chunks(&format!("{rules}{long}")), "DA"),
+        (chunks(&format!("{long}{rules}")), "AA"),
+        // The last chunk is missing, or chunks have more than six bytes for each of the body.
+        (chunks(&format!("{filler}{rules}")), "DD"),
+        (
+            format!("1{}\r\na\r\n", ";a".repeat(30)).repeat(150_000) + "0\r\n\r\n",
+            "DD",
+        ),
+    ] {
+        assert_eq!(
+            letters_of_block(&format!("{head}{body}")),
+            expected,
+            "{} bytes",
+            body.len()
+        );
+    }
+}
+
 /// RFC 9112 §8. A head that breaks off is not one without rules.
 #[test]
 fn responses_with_incomplete_heads_are_unreachable() {

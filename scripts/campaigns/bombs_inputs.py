@@ -354,6 +354,17 @@ def brotli(folder, _robosieve):
             out.write(record(head + more + b"\r\n\r\n" + body) * 20)
 
 
+def short_chunks(folder, _robosieve):
+    """Chunks of one byte in blocks of 6 MB and of 600 MB, and chunks with long extensions."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with gzip.open(folder / "a.warc.gz", "wb", 1) as out:
+        for _ in range(20):
+            out.write(record(head + b"1\r\n#\r\n" * 1_000_000 + b"0\r\n\r\n"))
+        out.write(record(head + b"1;" + b"a" * 8_000_000 + b"\r\n#\r\n0\r\n\r\n"))
+    gzip_repeated(folder / "b.warc.gz", (WARC + b"Content-Length: %d\r\n\r\n" % (len(head) + 600_000_000) + head, 1),
+                  (b"1\r\n#\r\n", 100_000_000), (b"\r\n\r\n", 1))
+
+
 # Tables.
 
 
@@ -519,6 +530,8 @@ BOMBS = [
          [["compile", "a.warc", "-o", "x.rbs"]], None, 20, 200),
     Bomb("archive-brotli", "brotli with a window of 16 MiB, and with code tables for every byte", brotli,
          [["compile", "a.warc.gz", "-o", "x.rbs"]], None, 20, 150),
+    Bomb("archive-chunks", "chunks of one byte, and a chunk with an extension of 8 MB", short_chunks,
+         [["compile", "a.warc.gz", "-o", "x.rbs"], ["compile", "b.warc.gz", "-o", "x.rbs"]], None, 20, 200),
     Bomb("table-page", "a page of 31 KB that decompresses to 1 GiB", page_of_a_gibibyte, table_runs(),
          'column "url" of row group 0', 1, 50),
     Bomb("table-index-page", "the same page, hidden behind an index page", index_page, table_runs(),

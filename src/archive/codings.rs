@@ -212,7 +212,7 @@ fn read_brotli(body: &[u8]) -> (Vec<u8>, bool) {
 ///
 /// A line of a robots.txt is longer than a hexadecimal number, or has other letters. A body that
 /// begins with a size but breaks later had chunks, so it stays a failed fetch.
-fn begins_with_chunk(body: &[u8]) -> bool {
+pub(super) fn begins_with_chunk(body: &[u8]) -> bool {
     let line = body.split(|&b| b == b'\n').next().unwrap_or_default();
     let size = trim(line.split(|&b| b == b';').next().unwrap_or_default());
     !size.is_empty() && size.iter().all(u8::is_ascii_hexdigit)

@@ -2,7 +2,7 @@
 
 use super::capture::{CaptureAnswer, CapturedResponse, RetryAfter};
 pub(crate) use super::codings::MAX_KEPT;
-use super::codings::{codings, decode_all};
+use super::codings::{begins_with_chunk, codings, decode_all};
 use crate::bytes::trim;
 use crate::robots::line::MAX_BODY;
 use bstr::ByteSlice;
@@ -183,6 +183,15 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
 }
 
 const NOT_HTTP: &str = "not an HTTP response";
+
+/// Whether the block of a record is a response whose body begins with a chunk. Chunks may be many
+/// times as long as their content.
+pub(super) fn has_chunks(block: &[u8]) -> bool {
+    SplitResponse::of(block).is_some_and(|response| {
+        let codings = codings(values(response.head, "Transfer-Encoding"));
+        codings.iter().any(|coding| coding == b"chunked") && begins_with_chunk(response.body)
+    })
+}
 
 /// The headers of a response that say how its body is coded, and how long it is.
 #[derive(Debug)]

@@ -19,6 +19,8 @@ use std::io::{BufRead, Read};
 
 /// The bytes kept of a record's block: enough for HTTP headers and 500 KiB of body, coded or not.
 const MAX_BLOCK: u64 = 1 << 20;
+/// The same for a body in chunks. A chunk of one byte has six, with its length and line ends.
+const MAX_CHUNKED_BLOCK: u64 = 4 << 20;
 const MISPLACED: &str = "a WARC record should begin here";
 
 /// One record that answers a request.
@@ -253,8 +255,14 @@ impl<'r> WarcReader<'r> {
         let head_len = self.head.len();
         let mut bytes = Vec::with_capacity(head_len + length.min(MAX_BLOCK) as usize);
         bytes.extend_from_slice(&self.head);
-        let kept = length.min(MAX_BLOCK);
+        let mut kept = length.min(MAX_BLOCK);
         self.skip(kept, |part| bytes.extend_from_slice(part))?;
+        if kept < length && http::has_chunks(&bytes[head_len..]) {
+            let more = length.min(MAX_CHUNKED_BLOCK) - kept;
+            bytes.reserve_exact(more as usize);
+            self.skip(more, |part| bytes.extend_from_slice(part))?;
+            kept += more;
+        }
         self.skip(length - kept, |_| {})?;
         Ok(WarcItem::Response(WarcRecord {
             end: self.input.offset(),
