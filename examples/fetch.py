@@ -35,6 +35,8 @@ HEADER_LINES = 200
 REDIRECTS = 5
 # The headers that `compile` reads.
 KEPT_HEADERS = ("location", "cache-control", "content-encoding", "retry-after")
+# Several headers of these names are one list.
+LISTS = ("cache-control", "content-encoding", "transfer-encoding")
 # The characters that a URL may have. Others, such as blanks, are escaped.
 URL_CHARACTERS = "%/:?#[]@!$&'()*+,;=~"
 
@@ -186,7 +188,10 @@ async def read_head(reader):
         if not line.strip():
             return int(rest[:3]), headers
         name, _, value = line.decode(errors="replace").partition(":")
-        headers.setdefault(name.strip().lower(), value.strip())
+        name, value = name.strip().lower(), value.strip()
+        if name in LISTS and name in headers:
+            headers[name] += ", " + value
+        headers.setdefault(name, value)
     raise FetchError("too many headers")
 
 

@@ -103,7 +103,8 @@ fn is_long(_: &str, stream: &mut TcpStream) -> std::io::Result<()> {
 }
 
 fn sends_chunks(_: &str, stream: &mut TcpStream) -> std::io::Result<()> {
-    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: max-age=60\r\n";
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: public\r\n\
+                Cache-Control: max-age=60\r\n";
     let (first, rest) = RULES.split_at(5);
     write!(
         stream,
