@@ -162,6 +162,41 @@ fn urls_are_found_in_every_format() {
             "DA",
         ),
         ("a.cdxj", "broken\n", &plain, "II"),
+        // Secondary records of browser crawlers, as in the indexes of WACZ files.
+        (
+            "a.cdxj",
+            "urn:text:https://e.example/x 20260101000000 {\"url\": \"urn:text:https://e.example/x\"}\n\
+             urn:pageinfo:https://e.example/ 20260101000000 {\"url\": \"urn:pageinfo:https://e.example/\"}\n\
+             urn:uuid:1 20260101000000 {\"url\": \"urn:uuid:1\"}\n",
+            &plain,
+            "DD DA II",
+        ),
+        (
+            "a.cdx",
+            "k 20260101000000 screenshot:https://e.example/x image/png\n\
+             k 20260101000000 youtube-dl:00001:https://e.example/ video/mp4\n",
+            &plain,
+            "DD DA",
+        ),
+        (
+            "a.jsonl",
+            "{\"url\":\"urn:view:https://e.example/x\"}\n{\"url\":\"urn:thumbnail:https://u.example/\"}\n",
+            &plain,
+            "DD UU",
+        ),
+        // A line of a list is a URL or not.
+        (
+            "list",
+            "https://e.example/\nurn:text:https://e.example/\n",
+            &plain,
+            "DA II",
+        ),
+        (
+            "list",
+            "\u{feff}https://e.example/\nurn:text:https://e.example/\n",
+            &scheme,
+            "DA II",
+        ),
         (
             "list",
             " CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",

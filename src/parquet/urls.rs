@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::parquet::input::{ParquetInput, bad, guard};
 use crate::parquet::values::{ValueReader, ValueSink};
 use crate::records::UrlComposer;
+use crate::url::page_url;
 use parquet::data_type::ByteArray;
 use std::collections::HashMap;
 
@@ -133,6 +134,7 @@ impl ValueSink for LineWriter<'_, '_> {
         if value.len() > MAX_COPIED {
             self.batch.add_long(value, whole, self.composer);
         } else {
+            let value = page_url(value);
             match self.composer {
                 None => self.batch.text.extend_from_slice(value),
                 Some(composer) => composer.append(value, &mut self.batch.text),
@@ -189,6 +191,8 @@ impl UrlBatch {
             return;
         }
         let value = whole();
+        let url_len = page_url(value.data()).len();
+        let value = value.slice(value.len() - url_len, url_len);
         let value = match composer {
             None => value,
             Some(composer) => {

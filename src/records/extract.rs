@@ -5,6 +5,7 @@ use crate::records::compose::UrlComposer;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::json;
 use crate::records::options::RecordOptions;
+use crate::url::page_url;
 use std::borrow::Cow;
 
 /// A line without its line end (LF or CRLF).
@@ -167,7 +168,8 @@ impl RecordFormat {
                 &line[memchr::memchr(b'{', line).unwrap_or(line.len())..],
                 out,
             ),
-            UrlField::Line | UrlField::Csv { .. } => self.append(line, out),
+            // A line without fields is judged as it is, with or without a composer.
+            UrlField::Line | UrlField::Csv { .. } => self.append_text(line, out),
         }
     }
 
@@ -176,9 +178,14 @@ impl RecordFormat {
         self.append(url.as_deref().unwrap_or_default().as_bytes(), out);
     }
 
+    /// Appends the URL of a record as a line: of a secondary record of a crawl that of its page.
+    fn append(&self, url: &[u8], out: &mut ExtractedUrls) {
+        self.append_text(page_url(url), out);
+    }
+
     /// Appends a URL as a line. A text with a line end is not a URL and would become two lines, so
     /// its line is empty.
-    fn append(&self, url: &[u8], out: &mut ExtractedUrls) {
+    fn append_text(&self, url: &[u8], out: &mut ExtractedUrls) {
         if memchr::memchr(b'\n', url).is_none() {
             match &self.composer {
                 None => out.urls.extend_from_slice(url),

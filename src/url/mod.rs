@@ -3,8 +3,10 @@
 mod authority;
 pub(crate) mod escape;
 pub(crate) mod origin;
+mod page_url;
 pub(crate) mod split;
 
 pub(crate) use authority::default_port;
 pub(crate) use origin::Origin;
+pub(crate) use page_url::page_url;
 pub(crate) use split::{PlainOrigin, UrlParts, path_of, plain_origin, split, split_plain};

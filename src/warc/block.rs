@@ -7,6 +7,7 @@ use crate::judge::Verdict;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;
 use crate::records::ExtractedUrls;
+use crate::url::page_url;
 use crate::warc::record_parser::RecordParser;
 use std::ops::Range;
 use std::path::Path;
@@ -161,13 +162,14 @@ impl WarcBlock {
         });
     }
 
-    /// Writes the URL of each record to the results, one per line. A `warcinfo` record has none.
+    /// Writes the URL by which each record is judged to the results, one per line: of a secondary
+    /// record that of its page. A `warcinfo` record has none.
     pub(super) fn extract_urls(&mut self) {
         let urls = &mut self.results.urls.urls;
         urls.clear();
         for record in &self.records {
             if !record.is_warcinfo {
-                urls.extend_from_slice(target_of(&self.heads[record.head.clone()]));
+                urls.extend_from_slice(page_url(target_of(&self.heads[record.head.clone()])));
             }
             urls.push(b'\n');
         }

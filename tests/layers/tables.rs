@@ -87,7 +87,10 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "archive",
         ],
     ),
-    ("records", &["error", "named_value", "file_format", "bytes"]),
+    (
+        "records",
+        &["error", "named_value", "file_format", "bytes", "url"],
+    ),
     (
         "judge",
         &[

@@ -108,6 +108,22 @@ fn archive() -> Vec<(char, Vec<u8>)> {
         ('I', record("metadata", "", b"x: y\r\n")),
         (
             'A',
+            record("resource", "urn:text:https://e.example/a", b"text of a"),
+        ),
+        (
+            'D',
+            record("resource", "urn:pageinfo:https://e.example/x1", b"{}"),
+        ),
+        (
+            'D',
+            record("metadata", "<youtube-dl:https://e.example/x2>", b"{}"),
+        ),
+        (
+            'U',
+            record("resource", "screenshot:https://other.example/", b"PNG"),
+        ),
+        (
+            'A',
             record("resource", "https://e.example/b", &[0, 1, 0xff]),
         ),
         (

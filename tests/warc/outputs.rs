@@ -1,6 +1,6 @@
 //! Kept and rejected records, with their compression, annotations and indexes.
 
-use super::{FOUR, all, gunzip, gz, gz_each, judging, members, of, record, snapshot_dir};
+use super::{FOUR, all, gunzip, gz, gz_each, judging, members, of, record, response, snapshot_dir};
 use crate::command::robosieve_with;
 use std::fs;
 use std::io::Write;
@@ -38,7 +38,7 @@ fn gzip_members_are_copied() {
         let expected: Vec<u8> = of(letters).iter().flat_map(|text| odd(text)).collect();
         assert!(dir.read(name) == expected, "{name}");
     }
-    let counts = "lines 11  allowed 5  disallowed 3  unknown 1  invalid 2\n";
+    let counts = "lines 15  allowed 6  disallowed 5  unknown 2  invalid 2\n";
     assert!(ran.stderr.contains(counts), "{}", ran.stderr);
     assert!(
         ran.stderr
@@ -165,6 +165,10 @@ fn annotating_gives_a_line_per_record() {
         "U\thttps://other.example/",
         "A\thttps://e.example/a",
         "I\t-",
+        "A\turn:text:https://e.example/a",
+        "D\turn:pageinfo:https://e.example/x1",
+        "D\tyoutube-dl:https://e.example/x2",
+        "U\tscreenshot:https://other.example/",
         "A\thttps://e.example/b",
         "D\thttps://e.example/x2",
         "",
@@ -173,14 +177,14 @@ fn annotating_gives_a_line_per_record() {
     assert_eq!(String::from_utf8(ran.stdout).unwrap(), urls.join("\n"));
     assert!(
         ran.stderr
-            .contains("lines 11  allowed 5  disallowed 3  unknown 1  invalid 2\n"),
+            .contains("lines 15  allowed 6  disallowed 5  unknown 2  invalid 2\n"),
         "{}",
         ran.stderr
     );
     let mask = dir
         .done(&judging(&["annotate", "-q", "--as", "mask", "in.warc.gz"]))
         .stdout;
-    assert_eq!(mask, b"0\n1\n1\n1\n0\n0\n0\n0\n1\n0\n1\n0\n");
+    assert_eq!(mask, b"0\n1\n1\n1\n0\n0\n0\n0\n1\n0\n1\n0\n0\n0\n1\n0\n");
     let preferences = dir
         .done(&judging(&["annotate", "-q", "--preferences", "in.warc.gz"]))
         .stdout;
@@ -301,11 +305,11 @@ fn index_entries_lead_to_their_records() {
             "go.cdxj",
         ]));
         let index = dir.read("go.cdxj");
-        // The first response, its metadata and its revisit, the other response, the resource, and
-        // the conversion.
+        // The first response, its metadata and its revisit, the other response, the text and the
+        // screenshot, the resource, and the conversion.
         assert_eq!(
             check_index(&index, &dir.read(output), output),
-            6,
+            8,
             "{input} {output}"
         );
         let text = String::from_utf8(index).unwrap();
@@ -314,9 +318,9 @@ fn index_entries_lead_to_their_records() {
                      \"status\": \"200\", \"length\": \"";
         assert!(lines[0].starts_with(start), "{}", lines[0]);
         assert!(
-            lines[5].starts_with("example,e)/a?a=1&b=2 20260304050607 {"),
+            lines[7].starts_with("example,e)/a?a=1&b=2 20260304050607 {"),
             "{}",
-            lines[5]
+            lines[7]
         );
     }
     for (args, expected) in [
@@ -382,7 +386,7 @@ fn each_input_gets_outputs_of_its_name() {
         again.stderr
     );
     assert!(
-        again.stderr.contains("together: lines 35") || again.stderr.contains("lines 35"),
+        again.stderr.contains("together: lines 47") || again.stderr.contains("lines 47"),
         "{}",
         again.stderr
     );
@@ -399,10 +403,45 @@ fn each_input_gets_outputs_of_its_name() {
         let index = dir.read(&format!("index/{name}.cdxj"));
         assert_eq!(
             check_index(&index, &dir.read(&format!("go/{name}")), name),
-            4,
+            5,
             "{name}"
         );
     }
     dir.done(&judging(&["annotate", "in", "--out-dir", "letters"]));
     assert!(gunzip(&dir.read("letters/a.warc.gz")).starts_with(b"I\t-\nA\thttps://e.example/a\n"));
+}
+
+/// The text of a page is not a response of its server.
+#[test]
+fn secondary_records_are_not_compiled_as_robots_txt() {
+    let dir = snapshot_dir();
+    let body = b"user-agent: *\ndisallow: /";
+    let page = "urn:text:https://new.example/robots.txt";
+    dir.write(
+        "robots.warc",
+        [
+            response("https://e.example/robots.txt", body),
+            response(page, body),
+            record("resource", page, body),
+            record("revisit", page, b"HTTP/1.1 304 Not Modified\r\n\r\n"),
+        ]
+        .concat(),
+    );
+    let line = serde_json::json!({"url": page, "status": 200, "body": "disallow"});
+    dir.write("robots.jsonl", format!("{line}\n"));
+    dir.done(&[
+        "compile",
+        "-q",
+        "robots.warc",
+        "robots.jsonl",
+        "-o",
+        "t.rsieve",
+    ]);
+    let list = "https://e.example/a\nhttps://new.example/a\n";
+    dir.write("list", list);
+    let ran = dir.done(&["annotate", "-q", "-s", "t.rsieve", "-a", "FooBot", "list"]);
+    assert_eq!(
+        ran.stdout,
+        b"D\thttps://e.example/a\nU\thttps://new.example/a\n"
+    );
 }
