@@ -7,11 +7,16 @@
 
 use crate::bytes::trim;
 use crate::url::origin::Origin;
+use crate::url::page_url;
 use bstr::ByteSlice;
 
-/// The sort key of an http or https URL; any other text is its own key, without white space.
+/// The sort key of an http or https URL, or of a secondary record; any other text is its own key,
+/// without white space.
 pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
     let url = trim(url);
+    if page_url(url).len() < url.len() {
+        return secondary_key(url);
+    }
     let Some((host, port, rest)) = split(url) else {
         return url
             .iter()
@@ -37,6 +42,22 @@ pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
         None => (rest, &[][..]),
     };
     append_path(path, &mut key);
+    append_query(query, &mut key);
+    key
+}
+
+/// The key of a secondary record, `urn:text:https://e.example/A`. It has no authority by RFC 3986,
+/// so nothing is reversed: all text before the query is a path without segments.
+fn secondary_key(uri: &[u8]) -> Vec<u8> {
+    let uri = &uri[..uri.find_byte(b'#').unwrap_or(uri.len())];
+    let (path, query) = match uri.find_byte(b'?') {
+        Some(mark) => (&uri[..mark], &uri[mark + 1..]),
+        None => (uri, &[][..]),
+    };
+    let mut key = escaped(&unescaped(path)).to_ascii_lowercase();
+    if key.ends_with(b"/") {
+        key.pop();
+    }
     append_query(query, &mut key);
     key
 }
@@ -231,6 +252,20 @@ mod tests {
             ("http://e.example/a/../../b", "example,e)/../b"),
             ("http://e.example/..//..", "example,e)/.."),
             ("http://e.example/../..//a", "example,e)/a"),
+            // Secondary records.
+            ("urn:text:https://e.example/", "urn:text:https://e.example"),
+            (
+                "URN:text:https://WWW.e.example:443/a//b/../C/?b=2&a=1#frag",
+                "urn:text:https://www.e.example:443/a//b/../c?a=1&b=2",
+            ),
+            (
+                "screenshot:https://e.example/%41%20b",
+                "screenshot:https://e.example/a%20b",
+            ),
+            (
+                "youtube-dl:00001:https://m\u{fc}ller.example/\u{e9}",
+                "youtube-dl:00001:https://m%c3%bcller.example/%c3%a9",
+            ),
             // A `;` belongs to the authority.
             ("https://h.example;", "example;,h)/"),
             ("https://H.example;X/y", "example;x,h)/y"),
