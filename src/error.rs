@@ -44,6 +44,10 @@ pub enum Remedy {
     UseFewerThreads,
     /// Name the column of the URLs.
     NameColumn,
+    /// State the delimiter of a table, and the column of the URLs.
+    NameDelimiter,
+    /// Name the key of the URLs in JSON objects.
+    NameKey,
     /// Name the column or key of the URLs, or complete partial URLs.
     LocateUrls,
     /// Write to a named file instead of a stream.

@@ -16,6 +16,7 @@ mod conformance;
 mod corpus;
 mod corruption;
 mod datasets;
+mod detected_records;
 mod determinism;
 mod diff;
 mod due;

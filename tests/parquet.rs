@@ -519,7 +519,8 @@ fn columns_without_urls_are_refused() {
     for (values, is_error) in [
         (&[Some("title"), None][..], true),
         (&[Some(&long), None], true),
-        (&[None, Some("")], false),
+        (&[None, Some("")], true),
+        (&[None, None], true),
         (&[Some("title"), Some("https://unknown.example/")], false),
     ] {
         dir.write("in.parquet", column_of(values));

@@ -45,8 +45,12 @@ fn advice(err: &Error) -> Option<String> {
         Remedy::NameColumn => {
             "; name the column of the URLs with --field NAME, or by its number with --field N"
         }
+        Remedy::NameDelimiter => {
+            "; state it with --delimiter CHAR, and the column of the URLs with --field N or NAME"
+        }
+        Remedy::NameKey => "; name the key of the URLs with --json-key KEY",
         Remedy::LocateUrls => {
-            "; set it with --input-format, --field or --json-key. For URLs without scheme or host, \
+            "; set it with --input-format, --delimiter, --field or --json-key. For URLs without scheme or host, \
              add --default-scheme or --host"
         }
         Remedy::NameOutputFile => "; name one with -o, such as -o out.parquet or -o kept.warc.gz",

@@ -16,7 +16,8 @@ pub(crate) struct RecordArgs {
     /// Column of the URLs
     ///
     /// Columns are numbered from 1. The first line of TSV or CSV may name them. A name of a Parquet
-    /// column matches in any case; `a.b` is the field b of the struct a. The default name is `url`.
+    /// column matches in any case; `a.b` is the field b of the struct a. The default name is `url`,
+    /// else one that corpora use, such as `metadata.url`.
     #[arg(long, value_name = "N|NAME", visible_alias = "column", help_heading = INPUT)]
     pub field: Option<String>,
     /// The first line is a header: copy it without judging it
@@ -26,12 +27,14 @@ pub(crate) struct RecordArgs {
     pub header: bool,
     /// Column separator: a character, tab or space
     ///
-    /// The default is a tab, in CSV a comma.
+    /// The default is a tab, in CSV a comma. If that separates no columns, another one (, ; tab |) is
+    /// used where the first records agree on it.
     #[arg(long, hide_short_help = true, value_name = "CHAR", value_parser = parse_delimiter, help_heading = INPUT)]
     pub delimiter: Option<u8>,
     /// JSON key of the URL (default: url)
     ///
-    /// `a.b` is the key b of the object at a, unless there is a key `a.b`.
+    /// `a.b` is the key b of the object at a, unless there is a key `a.b`. Without a key `url`, the
+    /// default is one that corpora use, such as `metadata.url`.
     #[arg(long, value_name = "KEY", help_heading = INPUT)]
     pub json_key: Option<String>,
     /// Scheme of URLs without one (example.com/a, example.com:8080/a)

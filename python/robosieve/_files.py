@@ -100,13 +100,14 @@ def annotate(
             columns are ``robots_origin``, ``robots_reason`` and ``robots_crawl_delay_GPTBot``.
         preferences: Add the site's statements about the use of its content, also those in the
             headers of WARC responses (not for Parquet).
-        field: The column of the URLs in Parquet, TSV and CSV files, by name (default ``url``), or
-            for lists by number from 1.
-        json_key: The key of the URLs in JSON lines (default ``url``); ``a.b`` is the key b of the
-            object at a.
+        field: The column of the URLs in Parquet, TSV and CSV files, by name, or for lists by
+            number from 1. The default is ``url``, or another name that is usual for URLs.
+        json_key: The key of the URLs in JSON lines; ``a.b`` is the key b of the object at a. The
+            default is ``url``, or another key that is usual for URLs.
         input_format: The format of lists. The default follows from their names and content.
         header: The first line of lists is a header, although ``field`` is a number.
-        delimiter: The character between columns.
+        delimiter: The character between columns. The default is a comma, a tab in TSV, or another one
+            on which the first records agree.
         default_scheme: The scheme of URLs without one.
         host: The host of URLs that are only a path.
         threads: The number of threads; the default, like -1, is one per core.

@@ -122,6 +122,10 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         Remedy::SkipDamage => Some("skip_damaged=True skips damaged places"),
         Remedy::UseFewerThreads => Some("use fewer threads: threads="),
         Remedy::NameColumn => Some("name the column of URLs: field="),
+        Remedy::NameDelimiter => {
+            Some("state it with delimiter=, and the column of the URLs with field=")
+        }
+        Remedy::NameKey => Some("name the key of the URLs: json_key="),
         Remedy::LocateUrls => Some(
             "name the column or key of the URLs with field= or json_key=, or complete partial URLs with default_scheme= and host=",
         ),

@@ -4,7 +4,7 @@ use crate::container::settings::bad_job;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::PARQUET_MAGIC;
 use crate::parquet::chunks::ParquetFile;
-use crate::records::{Field, RecordOptions, UrlComposer};
+use crate::records::{Field, RecordOptions, USUAL, UrlComposer, UrlName, listed};
 use parquet::basic::{CompressionCodec, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -30,9 +30,9 @@ pub(super) struct ParquetInput {
 
 impl ParquetInput {
     /// Opens a file, and finds the column of URLs that `records` names (`a.b` for a field of a
-    /// struct; the default is `url`). It must be a string or binary column that is not repeated. If
-    /// no column has exactly this name, the only one that differs in the case of ASCII letters is
-    /// used. Reads the footer and the page indexes. URLs that lack a scheme or a host are
+    /// struct). It must be a string or binary column that is not repeated. If no column has exactly
+    /// this name, the only one that differs in the case of ASCII letters is used. By default it is
+    /// `url`, or another name that is [usual for URLs](UrlName). Reads the footer and the page indexes. URLs that lack a scheme or a host are
     /// completed.
     ///
     /// # Errors
@@ -45,8 +45,8 @@ impl ParquetInput {
                 .map_err(|err| err.with_remedy(Remedy::NameColumn));
         }
         let column = match &records.field {
-            None => "url",
-            Some(Field::Name(name)) => name,
+            None => None,
+            Some(Field::Name(name)) => Some(name.as_str()),
             Some(Field::Number(number)) => {
                 return bad_job(format!(
                     "field {number}: the columns of a Parquet file have names; give one of them"
@@ -57,11 +57,15 @@ impl ParquetInput {
         Self::read(path, column, composer).map_err(|err| err.at(path))
     }
 
-    fn read(path: &Path, column: &str, composer: Option<UrlComposer>) -> Result<Self> {
+    fn read(path: &Path, column: Option<&str>, composer: Option<UrlComposer>) -> Result<Self> {
         let chunks = ParquetFile::new(File::open(path)?)?;
         let meta = guard(|| read_footer(&chunks))?;
         check_footer(&meta, chunks.len())?;
-        let column = find_column(meta.file_metadata().schema_descr(), column)?;
+        let schema = meta.file_metadata().schema_descr();
+        let column = match column {
+            Some(name) => find_column(schema, name)?,
+            None => find_url_column(schema)?,
+        };
         for group in meta.row_groups() {
             check_codec(group.column(column))?;
             if group.column(column).num_values() != group.num_rows() {
@@ -152,14 +156,53 @@ fn is_within_file(chunk: &ColumnChunkMetaData, len: u64) -> bool {
         && end.is_some_and(|end| end as u64 <= len)
 }
 
-/// The number of the leaf column with this path, or of the only one that differs from it in case
-/// alone.
-fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
-    let paths: Vec<String> = schema
+/// The paths of the leaf columns.
+fn column_paths(schema: &SchemaDescriptor) -> Vec<String> {
+    schema
         .columns()
         .iter()
         .map(|column| column.path().string())
-        .collect();
+        .collect()
+}
+
+/// The number of the leaf column whose name is usual for URLs. Columns of other types are passed
+/// over, unless they have the most usual name.
+fn find_url_column(schema: &SchemaDescriptor) -> Result<usize> {
+    let paths = column_paths(schema);
+    let may_hold_urls = |number: &usize| {
+        let column = schema.column(*number);
+        let holds_texts =
+            column.max_rep_level() == 0 && column.physical_type() == PhysicalType::BYTE_ARRAY;
+        holds_texts || paths[*number].eq_ignore_ascii_case(USUAL)
+    };
+    let numbers: Vec<usize> = (0..paths.len()).filter(may_hold_urls).collect();
+    let names = numbers.iter().map(|&number| paths[number].as_bytes());
+    match UrlName::among(names) {
+        UrlName::Found(found) => find_column(schema, &paths[numbers[found]]),
+        UrlName::Missing => find_column(schema, USUAL),
+        UrlName::Several(several)
+            if several
+                .iter()
+                .all(|&found| paths[numbers[found]].eq_ignore_ascii_case(USUAL)) =>
+        {
+            find_column(schema, USUAL)
+        }
+        UrlName::Several(several) => {
+            let names = several
+                .iter()
+                .map(|&found| paths[numbers[found]].as_bytes());
+            wrong_column(format!(
+                "has no column {USUAL:?}, and several that may hold URLs: {}",
+                listed(names)
+            ))
+        }
+    }
+}
+
+/// The number of the leaf column with this path, or of the only one that differs from it in case
+/// alone.
+fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
+    let paths = column_paths(schema);
     // An exact match wins: two columns may differ in case alone.
     let similar: Vec<usize> = (0..paths.len())
         .filter(|column| paths[*column].eq_ignore_ascii_case(name))

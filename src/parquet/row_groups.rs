@@ -99,14 +99,11 @@ pub(super) fn judge_batch<'s>(
     let mut row = 0;
     judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
         criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);
-        if verdicts.unjudged() == Some(Verdict::Invalid) {
-            stats.count_blank(&batch.text, lines);
-        }
         let urls = RecordUrls::new(&batch.text, lines);
         each(row..row + lines.ends.len(), urls, &verdicts);
         row += lines.ends.len();
     })?;
-    // The line of a long value is empty, so it was counted as a blank line. Now the value itself is
+    // The line of a long value is empty, so it was counted as invalid. Now the value itself is
     // judged, once for all its rows: a dictionary of 2 KB can give a million rows one value of 60
     // MiB.
     for LongValue { value, rows } in &batch.long {
@@ -114,7 +111,6 @@ pub(super) fn judge_batch<'s>(
         let count = rows.len() as u64;
         stats.lines -= count;
         stats.invalid -= count;
-        stats.blank -= count;
         criterion.count(&verdicts, count, &mut stats);
         let value = value.data();
         for row in rows {

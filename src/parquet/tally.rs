@@ -8,7 +8,7 @@ use crate::container::tally::{BlockTally, Tally};
 use crate::container::unknown_origins::{OriginBuffer, OriginSet};
 use crate::error::Result;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{Stage, Verdict, VerdictsRef};
+use crate::judge::{Stage, VerdictsRef};
 use crate::parquet::input::ParquetInput;
 use crate::parquet::row_groups::{RowBlock, RowGroupSource, all_row_groups};
 use crate::parquet::tables::RowProgress;
@@ -120,16 +120,12 @@ fn count_rows<'s>(
         }
         row = end;
         criterion.count(&verdicts, rows, stats);
-        if verdicts.unjudged() == Some(Verdict::Invalid) {
-            stats.count_blank(&batch.text, lines);
-        }
         if count(&verdicts, rows, RecordUrls::new(&batch.text, lines)) {
             disallowed.extend(lines.ranges());
         }
     })?;
     for LongValue { value, rows } in &batch.long {
         let rows = rows.len() as u64;
-        stats.blank -= rows;
         let verdicts = judge.judge(value.data(), scratch)?;
         criterion.count(&verdicts, rows, stats);
         let value = value.data();

@@ -1,11 +1,13 @@
-//! Detects the record format of an input from the options, its name and its first line.
+//! Detects the record format of an input from the options, its name and its first records.
 
-use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::error::{ErrorKind, Remedy, Result};
 use crate::file_format::without_mark;
 use crate::records::csv::{self, RecordEnd};
+use crate::records::delimiter::{self, Delimiter, SAMPLE, find_delimiter, sep_line};
 use crate::records::extract::{RecordFormat, UrlField};
-use crate::records::json;
+use crate::records::json_sample::{self, JsonKey};
 use crate::records::options::{Field, InputFormat, RecordOptions};
+use crate::records::url_names::{USUAL, UrlName, listed};
 use bstr::ByteSlice;
 use std::borrow::Cow;
 use std::path::Path;
@@ -41,11 +43,15 @@ impl RecordLayout {
 }
 
 impl InputHead {
-    /// Detects the format from the start of an input; `None` if its first line is incomplete and
-    /// the input `has_more`.
+    /// Detects the format from the start of an input; `None` if its first line, or as many records
+    /// as decide, are incomplete and the input `has_more`.
+    ///
+    /// The answer does not depend on the parts in which the start arrives: what decides is the first
+    /// record, or the records of the first [`SAMPLE`] bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::BadList`] if there is no such column.
+    /// [`ErrorKind::BadList`] if there is no such column, if the delimiter or the key of the URLs is
+    /// not clear, and for JSON over several lines.
     pub(crate) fn of(
         name: &Path,
         start: &[u8],
@@ -56,51 +62,42 @@ impl InputHead {
         let mark_len = start.len() - without_mark(start).len();
         let start = &start[mark_len..];
         let by_name = options.format.or_else(|| format_of_name(name));
-        let comma = options.delimiter.unwrap_or(b',');
-        let tab = options.delimiter.unwrap_or(b'\t');
-        // In CSV, a line end inside quotes does not end the header.
-        let is_quoted = by_name == Some(InputFormat::Csv) || options.delimiter == Some(b',');
-        let has_end = start.contains(&b'\n') && (!is_quoted || csv::last_end(start, comma).0 > 0);
-        if has_more && !has_end {
+        if has_more && !start.contains(&b'\n') {
             return Ok(None);
         }
+        let Some(format) = choose_format(by_name, start, has_more, options) else {
+            return Ok(None);
+        };
         let line = start.lines_with_terminator().next().unwrap_or_default();
-        let format = choose_format(by_name, line, options);
+        let mut options = Cow::Borrowed(options);
         let layout = match format {
             InputFormat::Text if !options.rewrites() => {
                 let first_format =
-                    (mark_len > 0).then(|| RecordFormat::new(UrlField::Line, options).with_mark());
+                    (mark_len > 0).then(|| RecordFormat::new(UrlField::Line, &options).with_mark());
                 return Ok(Some(Self {
                     first_format,
                     ..Self::default()
                 }));
             }
-            InputFormat::Text => Ok(RecordLayout::without_header(UrlField::Line)),
-            InputFormat::Jsonl => Ok(RecordLayout::without_header(UrlField::Json)),
-            InputFormat::Cdxj => Ok(RecordLayout::without_header(UrlField::JsonAtEnd)),
-            InputFormat::Cdx => cdx_layout(line),
-            InputFormat::Tsv => column_layout(start, options, |number| UrlField::Column {
-                number,
-                delimiter: tab,
+            InputFormat::Text => Ok(Some(RecordLayout::without_header(UrlField::Line))),
+            InputFormat::Jsonl => json_key(start, has_more, &options).map(|key| {
+                key.map(|key| {
+                    options.to_mut().json_key = Some(key);
+                    RecordLayout::without_header(UrlField::Json)
+                })
             }),
-            InputFormat::Csv => column_layout(start, options, |number| UrlField::Csv {
-                number,
-                delimiter: comma,
-            }),
+            InputFormat::Cdxj => Ok(Some(RecordLayout::without_header(UrlField::JsonAtEnd))),
+            InputFormat::Cdx => cdx_layout(line).map(Some),
+            InputFormat::Tsv | InputFormat::Csv => table_layout(format, start, has_more, &options),
         };
-        let RecordLayout { field, header_len } = layout.map_err(|what| {
-            let err = Error::from(ErrorKind::BadList(what)).at(name);
-            if format == InputFormat::Cdx {
-                err
-            } else {
-                err.with_remedy(Remedy::NameColumn)
-            }
-        })?;
+        let Some(RecordLayout { field, header_len }) = layout.map_err(|err| err.at(name))? else {
+            return Ok(None);
+        };
         // A byte order mark belongs to the header if there is one, else to the first record.
         let has_marked_record = mark_len > 0 && header_len == 0;
         Ok(Some(Self {
-            format: Some(RecordFormat::new(field, options)),
-            first_format: has_marked_record.then(|| RecordFormat::new(field, options).with_mark()),
+            format: Some(RecordFormat::new(field, &options)),
+            first_format: has_marked_record.then(|| RecordFormat::new(field, &options).with_mark()),
             header_len: if header_len > 0 {
                 mark_len + header_len
             } else {
@@ -111,40 +108,128 @@ impl InputHead {
 }
 
 /// The format of an input. The caller's choice comes first, then the name, then the options, then
-/// the first line.
+/// the first lines. `None` if more of them have to decide.
 fn choose_format(
     by_name: Option<InputFormat>,
-    line: &[u8],
+    start: &[u8],
+    has_more: bool,
     options: &RecordOptions,
-) -> InputFormat {
+) -> Option<InputFormat> {
+    let line = start.lines_with_terminator().next().unwrap_or_default();
     // A name like `list.txt` does not exclude columns.
     let is_sure =
         options.format.is_some() || by_name.is_some_and(|format| format != InputFormat::Text);
     match (by_name, options) {
-        (Some(format), _) if is_sure => format,
+        (Some(format), _) if is_sure => Some(format),
         (
             _,
             RecordOptions {
                 delimiter: Some(b','),
                 ..
             },
-        ) => InputFormat::Csv,
+        ) => Some(InputFormat::Csv),
         (
             _,
             RecordOptions {
                 delimiter: Some(_), ..
             }
             | RecordOptions { field: Some(_), .. },
-        ) => InputFormat::Tsv,
-        (Some(format), _) => format,
+        ) => Some(InputFormat::Tsv),
+        (Some(format), _) => Some(format),
         (
             None,
             RecordOptions {
                 json_key: Some(_), ..
             },
-        ) if !is_cdxj(line) => InputFormat::Jsonl,
-        (None, _) => format_of_line(line, options),
+        ) if !is_cdxj(line) => Some(InputFormat::Jsonl),
+        (None, _) => format_of_lines(start, has_more),
     }
+}
+
+/// The key of the URLs of JSON lines; `None` if more of them have to decide.
+fn json_key(text: &[u8], has_more: bool, options: &RecordOptions) -> Result<Option<String>> {
+    if let Some(what) = json_sample::layout_defect(text, !has_more) {
+        return bad_list(what);
+    }
+    if let Some(key) = &options.json_key {
+        return Ok(Some(key.clone()));
+    }
+    let line = text.lines_with_terminator().next().unwrap_or_default();
+    if json_sample::has_usual_key(line) {
+        return Ok(Some(USUAL.to_owned()));
+    }
+    if has_more && text.len() < SAMPLE {
+        return Ok(None);
+    }
+    // The sample has whole lines, and at least one.
+    let sampled = &text[..text.len().min(SAMPLE)];
+    let is_all = !has_more && sampled.len() == text.len();
+    let sample = match sampled.rfind_byte(b'\n') {
+        _ if is_all => sampled,
+        Some(end) => &sampled[..end],
+        None => line,
+    };
+    match json_sample::choose_key(sample, options.rewrites()) {
+        JsonKey::Found(key) => Ok(Some(key)),
+        JsonKey::Unclear(what) => bad_list(what).map_err(|err| err.with_remedy(Remedy::NameKey)),
+    }
+}
+
+/// The layout of TSV or CSV; `None` if more records have to decide.
+fn table_layout(
+    format: InputFormat,
+    start: &[u8],
+    has_more: bool,
+    options: &RecordOptions,
+) -> Result<Option<RecordLayout>> {
+    let is_csv = format == InputFormat::Csv;
+    let of_format = if is_csv { b',' } else { b'\t' };
+    // The line with the delimiter is part of the header.
+    let stated = if is_csv { sep_line(start) } else { None };
+    let sep_len = stated.map_or(0, |(_, len)| len);
+    let table = &start[sep_len..];
+    let given = options.delimiter.or(stated.map(|(delimiter, _)| delimiter));
+    // In CSV, a line end inside quotes does not end the header.
+    let has_header = if is_csv {
+        csv::last_end(table, given.unwrap_or(of_format)).0 > 0
+    } else {
+        table.contains(&b'\n')
+    };
+    if has_more && !has_header {
+        return Ok(None);
+    }
+    let found = match given {
+        Some(_) => Delimiter::OfFormat,
+        None => find_delimiter(table, of_format, options.field.as_ref(), !has_more),
+    };
+    let other = match found {
+        Delimiter::OfFormat => None,
+        Delimiter::Other(delimiter) => Some(delimiter),
+        Delimiter::NeedsMore => return Ok(None),
+        Delimiter::Unclear(what) => {
+            return bad_list(what).map_err(|err| err.with_remedy(Remedy::NameDelimiter));
+        }
+    };
+    let delimiter = other.or(given).unwrap_or(of_format);
+    let layout = column_layout(table, options, |number| {
+        // Other programs than those that write TSV quote fields.
+        if is_csv || other.is_some() {
+            UrlField::Csv { number, delimiter }
+        } else {
+            UrlField::Column { number, delimiter }
+        }
+    });
+    match layout {
+        Ok(layout) => Ok(Some(RecordLayout {
+            header_len: sep_len + layout.header_len,
+            ..layout
+        })),
+        Err(what) => bad_list(what).map_err(|err| err.with_remedy(Remedy::NameColumn)),
+    }
+}
+
+fn bad_list<T>(what: String) -> Result<T> {
+    Err(ErrorKind::BadList(what).into())
 }
 
 /// The format by the extension of a file's name.
@@ -167,17 +252,37 @@ fn format_of_name(name: &Path) -> Option<InputFormat> {
     }
 }
 
-/// The format of a first line; [`InputFormat::Text`] if it looks like no other.
-fn format_of_line(line: &[u8], options: &RecordOptions) -> InputFormat {
+/// The format by the first lines; [`InputFormat::Text`] if they look like no other. `None` if more
+/// of them have to decide.
+fn format_of_lines(start: &[u8], has_more: bool) -> Option<InputFormat> {
+    let line = start.lines_with_terminator().next().unwrap_or_default();
     if cdx_letters(line).is_some() {
-        InputFormat::Cdx
-    } else if line.starts_with(b"{") && json::string_at(line, options.key()).is_some() {
-        InputFormat::Jsonl
-    } else if is_cdxj(line) {
-        InputFormat::Cdxj
-    } else {
-        InputFormat::Text
+        return Some(InputFormat::Cdx);
     }
+    if is_cdxj(line) {
+        return Some(InputFormat::Cdxj);
+    }
+    if let Some(format) = table_format(line) {
+        return Some(format);
+    }
+    match json_sample::begins_json(start) {
+        None if has_more => None,
+        Some(true) => Some(InputFormat::Jsonl),
+        _ => Some(InputFormat::Text),
+    }
+}
+
+/// The format of a table, if the first line is a header of several columns, one of them `url`, or
+/// states the delimiter.
+fn table_format(line: &[u8]) -> Option<InputFormat> {
+    if delimiter::is_header(line, b'\t') {
+        return Some(InputFormat::Tsv);
+    }
+    let is_csv = sep_line(line).is_some()
+        || [b',', b';', b'|']
+            .iter()
+            .any(|&delimiter| delimiter::is_header(line, delimiter));
+    is_csv.then_some(InputFormat::Csv)
 }
 
 /// Whether a line is a sort key, a timestamp of 14 digits, and an object.
@@ -200,7 +305,7 @@ fn cdx_field(number: usize) -> UrlField {
     }
 }
 
-fn cdx_layout(line: &[u8]) -> Result<RecordLayout, String> {
+fn cdx_layout(line: &[u8]) -> Result<RecordLayout> {
     let Some(letters) = cdx_letters(line) else {
         return Ok(RecordLayout::without_header(cdx_field(2)));
     };
@@ -210,7 +315,9 @@ fn cdx_layout(line: &[u8]) -> Result<RecordLayout, String> {
             field: cdx_field(number),
             header_len: line.len(),
         }),
-        None => Err("the CDX header names no field \"a\", which is the original URL".to_owned()),
+        None => {
+            bad_list("the CDX header names no field \"a\", which is the original URL".to_owned())
+        }
     }
 }
 
@@ -239,18 +346,22 @@ fn column_layout(
                 list_names(&names)
             )),
         },
-        None => match position_of(&names, "url").or_else(|| position_of(&names, "URL")) {
-            Some(number) => Ok(RecordLayout {
+        None => match UrlName::among(names.iter().map(|name| &**name)) {
+            UrlName::Found(number) => Ok(RecordLayout {
                 field: field(number),
                 header_len: line_len,
             }),
-            None if names.len() <= 1 => Ok(RecordLayout {
+            UrlName::Missing if names.len() <= 1 => Ok(RecordLayout {
                 field: field(0),
                 header_len,
             }),
-            None => Err(format!(
-                "no column \"url\": the first line has {}",
+            UrlName::Missing => Err(format!(
+                "no column {USUAL:?}: the first line has {}",
                 list_names(&names)
+            )),
+            UrlName::Several(numbers) => Err(format!(
+                "no column {USUAL:?}, and several that may hold URLs: {}",
+                listed(numbers.into_iter().map(|number| &*names[number]))
             )),
         },
     }
@@ -282,20 +393,8 @@ fn split_header<'t>(text: &'t [u8], field: &UrlField) -> (Vec<Cow<'t, [u8]>>, us
     }
 }
 
-/// The first names of a header, quoted, for an error.
 fn list_names(names: &[Cow<'_, [u8]>]) -> String {
-    const SHOWN: usize = 20;
-    let shown: Vec<String> = names
-        .iter()
-        .take(SHOWN)
-        .map(|name| format!("{:.60?}", name.to_str_lossy()))
-        .collect();
-    let more = if names.len() > SHOWN {
-        format!(" and {} more", names.len() - SHOWN)
-    } else {
-        String::new()
-    };
-    format!("{}{more}", shown.join(", "))
+    listed(names.iter().map(|name| &**name))
 }
 
 #[cfg(test)]
@@ -311,7 +410,14 @@ mod tests {
             ("A.JSONL", "", Jsonl),
             ("dir.csv/list", "https://e.example/\n", Text),
             ("-", "{\"url\":\"https://e.example/\"}\n", Jsonl),
-            ("-", "{\"link\":\"https://e.example/\"}\n", Text),
+            ("-", "{\"link\":\"https://e.example/\"}\n", Jsonl),
+            ("-", "[\n{\"url\":\"https://e.example/\"},\n", Jsonl),
+            ("-", "[::1]:80/\n", Text),
+            ("-", "n;url\n", Csv),
+            ("-", "sep=;\n", Csv),
+            ("-", "n\tURL\n", Tsv),
+            ("-", "url\n", Text),
+            ("-", "https://e.example/,url\n", Text),
             ("-", "{broken\n", Text),
             (
                 "-",
@@ -322,9 +428,9 @@ mod tests {
             ("-", "", Text),
         ];
         for (name, line, expected) in cases {
-            let options = RecordOptions::default();
             let format = format_of_name(Path::new(name))
-                .unwrap_or_else(|| format_of_line(line.as_bytes(), &options));
+                .or_else(|| format_of_lines(line.as_bytes(), false))
+                .unwrap();
             assert_eq!(format, expected, "{name} {line}");
         }
     }

@@ -3,13 +3,18 @@
 
 mod compose;
 mod csv;
+mod delimiter;
 mod detect;
 mod extract;
 mod json;
+mod json_sample;
 mod options;
+mod url_names;
 
 #[cfg(feature = "parquet")]
 pub(crate) use compose::UrlComposer;
 pub(crate) use detect::InputHead;
 pub(crate) use extract::{ExtractedUrls, RecordFormat, without_end};
 pub use options::{Field, InputFormat, RecordOptions};
+#[cfg(feature = "parquet")]
+pub(crate) use url_names::{USUAL, UrlName, listed};

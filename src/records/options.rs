@@ -81,15 +81,17 @@ impl From<&str> for Field {
 pub struct RecordOptions {
     /// The format of all inputs. With `None` the name of each input decides (`.txt`, `.tsv`,
     /// `.csv`, `.jsonl`, `.ndjson`, `.cdxj`, `.cdx`, also followed by `.gz` or `.zst`), else its
-    /// first line.
+    /// first lines.
     pub format: Option<InputFormat>,
-    /// The column of TSV and CSV; `None` for the one that the first line names `url`.
+    /// The column of TSV and CSV; `None` for the one that the first line names `url`, or that has
+    /// another name that is usual for URLs (`docs/SEMANTICS.md`).
     pub field: Option<Field>,
     /// Whether the first line is a header although the column is given by number.
     pub header: bool,
-    /// The byte between columns; `None` for a tab in TSV and a comma in CSV.
+    /// The byte between columns; `None` for a tab in TSV and a comma in CSV, or for another
+    /// delimiter on which the first records agree.
     pub delimiter: Option<u8>,
-    /// The key of JSON objects; `None` for `url`. With dots it is a key of that name or, if there
+    /// The key of JSON objects; `None` for `url`, or for another key that is usual for URLs. With dots it is a key of that name or, if there
     /// is none, a path into nested objects: `a.b` is the key `b` of the object at `a`. Arrays are
     /// not searched.
     pub json_key: Option<String>,

@@ -204,7 +204,7 @@ fn runs_without_urls_replace_nothing() {
     let dir = snapshot_dir();
     dir.write("none.txt", "one\n\ntwo\n");
     dir.write("none.csv", "url,n\nx,1\n");
-    dir.write("none.jsonl", "{\"link\":\"https://a.example/\"}\n");
+    dir.write("none.jsonl", "{\"url\":1}\n");
     for (name, lines) in [
         ("none.txt", "3 lines"),
         ("none.csv", "1 lines"),

@@ -89,7 +89,14 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "records",
-        &["error", "named_value", "file_format", "bytes", "url"],
+        &[
+            "error",
+            "named_value",
+            "profile",
+            "file_format",
+            "bytes",
+            "url",
+        ],
     ),
     (
         "judge",
