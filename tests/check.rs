@@ -487,3 +487,77 @@ fn verdicts_are_compared_with_expectations() {
         assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
     }
 }
+
+/// Google's parser reads any text as some path, so a word without its `/` would be allowed.
+#[test]
+fn texts_that_are_no_urls_or_paths_have_no_verdict() {
+    let robots =
+        b"user-agent: *\ndisallow: /cart\ncontent-signal: search=yes\nlicense: https://l.test/";
+    for (url, hint) in [
+        ("cart", "write the path as /cart, or the whole URL"),
+        (
+            "shop.test/cart",
+            "write the path as /shop.test/cart, or the whole URL",
+        ),
+        ("not a url", "write a path such as /cart"),
+        ("mailto:a@b", "write a path such as /cart"),
+        ("https:/cart", "write a path such as /cart"),
+        ("", "write a path such as /cart"),
+    ] {
+        let ran = check(robots, &["-a", "MyBot", url]);
+        assert_eq!(ran.code, Some(2), "{url}: {}", ran.stderr);
+        assert_eq!(text(&ran), format!("invalid\tMyBot\t{url}\n"));
+        let says = format!("{url:?} is neither a URL with scheme and host nor a path");
+        assert!(
+            ran.stderr.contains(&says) && ran.stderr.contains(hint),
+            "{}",
+            ran.stderr
+        );
+        let explained = check(robots, &["-a", "MyBot", "--explain", url]);
+        assert!(
+            text(&explained).contains("path        none: neither"),
+            "{}",
+            text(&explained)
+        );
+        assert!(!text(&explained).contains("signal"), "{}", text(&explained));
+        let answer = object(&check(robots, &["-a", "MyBot", "--json", url]));
+        assert_eq!(
+            json!([
+                answer["verdict"],
+                answer["basis"],
+                answer["path"],
+                answer["rule"],
+                answer["losers"]
+            ]),
+            json!(["invalid", "not-a-url", null, null, []])
+        );
+        assert_eq!(answer["preferences"]["license"], json!([]));
+    }
+    for (url, code) in [
+        ("/cart", 1),
+        (" /cart ", 1),
+        ("//h.test/cart", 1),
+        ("https://h.test", 0),
+    ] {
+        assert_eq!(
+            check(robots, &["-a", "MyBot", url]).code,
+            Some(code),
+            "{url}"
+        );
+    }
+    // A file of expectations.
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("robots.txt"), robots).unwrap();
+    let expected = "cart\tMyBot\tallowed\nmailto:a@b\tMyBot\tinvalid\n";
+    std::fs::write(dir.path().join("expected"), expected).unwrap();
+    let ran = robosieve(
+        dir.path(),
+        &["check", "--robots", "robots.txt", "--expect", "expected"],
+    );
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert_eq!(
+        text(&ran),
+        "expected:1: expected allowed, but MyBot cart is invalid (neither a URL nor a path, which \
+         begins with /)\n"
+    );
+}

@@ -75,7 +75,7 @@ class Robots(_native.Robots):
     2.0
 
     ``agent`` comes first, then the URL, or a path with its query that begins with ``/``. Other text is
-    an error, and in a column :attr:`Verdict.INVALID`. An empty text is the path ``/``.
+    an error, and in a column :attr:`Verdict.INVALID`.
 
     It owns what it needs, does not change, can be used from several threads at once, and pickles.
     The answers are those of ``robosieve check --robots``: only the rules decide, and the origin of a
@@ -174,15 +174,15 @@ class Robots(_native.Robots):
     @overload
     def verdicts(self, agent: str, urls: ArrowColumn | ArrowStream, **options: Unpack[RobotsOptions]) -> Array: ...
     def verdicts(self, agent: str, urls: Any, *, agent_match: AgentMatch = "extended") -> Any:
-        """The verdict on each URL or path for an agent, as int8: 0 disallowed, 1 allowed, 3 neither
-        a URL nor a path.
+        """The verdict on each URL or path for an agent, as int8: 0 disallowed, 1 allowed, 3 invalid.
 
         Args:
             agent: The agent.
             urls: A column or a sequence, as for :meth:`Snapshot.verdicts`.
 
         Returns:
-            As :meth:`Snapshot.verdicts`, but no text is unknown.
+            As :meth:`Snapshot.verdicts`, but no text is unknown. A text is invalid if it is neither a URL
+            with scheme and host nor a path, which begins with ``/``.
 
         Raises:
             TypeError: ``urls`` is of another type.

@@ -96,7 +96,8 @@ class RobotFileParser:
         if self.last_checked == 0:
             return False
         try:
-            return self.robots.allows(product_token(useragent), url)
+            # As in the standard library, no text is the path "/".
+            return self.robots.allows(product_token(useragent), url or "/")
         except ValueError:
             # A product token is always an agent, so the text is neither a URL nor a path.
             return False

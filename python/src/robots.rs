@@ -9,7 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robosieve::compile::decode_body;
-use robosieve::judge::{AgentRules, ExplainedRobots, Reason, StatusPolicy, Verdict, explain};
+use robosieve::judge::{
+    AgentRules, ExplainedRobots, Reason, StatusPolicy, Verdict, explain, is_url_or_path,
+};
 use robosieve::lint::{Finding, lint};
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::{BodyFacts, OtherField};
@@ -85,30 +87,6 @@ impl CachedAgent {
         self.answers += 1;
         Ok(robots.parsed().allows_with(&self.agent, self.how, url))
     }
-}
-
-/// Whether a text is a URL (`scheme://host`), a path that begins with `/`, or nothing, which stands
-/// for `/`. White space around it is ignored, as in the answers.
-///
-/// The host may have any form: the rules decide, and they do not depend on it.
-fn is_url_or_path(text: &[u8]) -> bool {
-    // C's white space: with the vertical tab.
-    let is_text = |byte: &u8| *byte != b' ' && !(9..=13).contains(byte);
-    let start = text.iter().position(is_text).unwrap_or(text.len());
-    let text = &text[start..];
-    if matches!(text.first(), None | Some(b'/')) {
-        return true;
-    }
-    let Some(colon) = text.iter().position(|byte| *byte == b':') else {
-        return false;
-    };
-    let (scheme, rest) = text.split_at(colon);
-    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic)
-        && scheme
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
-    let host = rest.strip_prefix(b"://").and_then(<[u8]>::first);
-    is_scheme && host.is_some_and(|byte| is_text(byte) && !b"/?#".contains(byte))
 }
 
 /// The bytes of a URL or path for a method.

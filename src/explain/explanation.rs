@@ -19,7 +19,8 @@ use std::cmp::Reverse;
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
-    /// The path and query that the rules are compared with, in normal form.
+    /// The path and query that the rules are compared with, in normal form. Empty if the text is not
+    /// a URL or a path.
     pub path: String,
     /// The name in the agent's chain that the groups name; `None` if the global groups apply, or
     /// none.
@@ -109,10 +110,28 @@ impl Rejection {
     }
 }
 
+/// Whether a text is a URL with scheme and host, or a path, which begins with `/`; white space around
+/// it does not count. A robots.txt gives a verdict on these only.
+///
+/// [`RobotsRef::allows`] reads any other text as Google's parser does: `cart` and `mailto:a@b` have
+/// the path `/`. A program that takes texts from people asks this first.
+///
+/// Cost: some nanoseconds for nearly all texts. Never panics.
+///
+/// ```
+/// use robosieve::judge::is_url_or_path;
+/// assert!(is_url_or_path(b"/cart?a=1") && is_url_or_path(b"https://e.example"));
+/// assert!(!is_url_or_path(b"cart") && !is_url_or_path(b"mailto:a@b") && !is_url_or_path(b""));
+/// ```
+pub fn is_url_or_path(text: &[u8]) -> bool {
+    url::is_url_or_path(text)
+}
+
 /// Explains the verdict of `robots` on `url` for `agent`. Cost: compares every rule of the groups.
 ///
-/// `url` may also be a path without an origin. An empty one counts as `/`. White space around it is
-/// not part of it. Other text is judged as [`RobotsRef::allows`] says.
+/// `url` may also be a path without an origin, which begins with `/`. White space around it is not
+/// part of it. The verdict on any other text is [`Verdict::Invalid`], and no rule decides: see
+/// [`is_url_or_path`].
 ///
 /// ```
 /// use robosieve::judge::explain;
@@ -125,6 +144,16 @@ impl Rejection {
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain(robots: &RobotsRef<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> Explanation {
+    if !is_url_or_path(url) {
+        return Explanation {
+            verdict: Verdict::Invalid,
+            path: String::new(),
+            named: None,
+            agent_lines: Vec::new(),
+            deciding: None,
+            losers: Vec::new(),
+        };
+    }
     let path = rule_path(url, robots.profile());
     let (groups, named) = robots.groups_for(agent, how);
     let groups: Vec<_> = groups.into_iter().map(|i| &robots.groups()[i]).collect();
@@ -168,15 +197,13 @@ pub fn explain(robots: &RobotsRef<'_>, agent: &Agent, how: AgentMatch, url: &[u8
 }
 
 impl RobotsRef<'_> {
-    /// Whether the agent may fetch `url`, a URL or a bare path with its query.
-    ///
-    /// `url` is a URL with a scheme and a host, or a path with its query that begins with `/`; an
-    /// empty text is the path `/`. Other text is not an error. It is judged by its part from the first
-    /// `/`, `?` or `;` on, or as `/`: an agent in the place of the URL is allowed wherever `/` is. So
-    /// check a text of unknown origin first ([`Origin::of`](crate::Origin::of)).
+    /// Whether the agent may fetch `url`, a URL or a bare path with its query. Any other text counts
+    /// as the path `/`, or as that from its first `/`, `?` or `;` on. So an agent in the place of the
+    /// URL is allowed wherever `/` is: check texts of unknown origin first
+    /// ([`is_url_or_path`](crate::judge::is_url_or_path)).
     ///
     /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part.
-    /// The answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a
+    /// For a URL, the answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a
     /// [`Judge`](crate::Judge) for an origin with this robots.txt. The longest matching rule
     /// decides, and allow wins between rules of the same length (RFC 9309 §2.2.2); without a
     /// matching rule, the URL is allowed.

@@ -13,7 +13,7 @@ impl Explanation {
     /// The keys `path`, `group`, `rule`, `losers` and `not_matching` of `docs/CHECK.md`. With
     /// `all`, `losers` also has the rules that do not match.
     pub fn to_json(&self, all: bool) -> Map<String, Value> {
-        rules_json(Some(self), all)
+        rules_json(Some(self).filter(|_| self.verdict != Verdict::Invalid), all)
     }
 }
 
@@ -62,14 +62,21 @@ impl<'r> ExplainedRobots<'r> {
         if verdict == Verdict::Disallowed {
             found.preferences = found.preferences.of_refused_url();
         }
+        let is_invalid = verdict == Verdict::Invalid;
         let is_of_site = self.reason == Reason::Rules;
-        let mut object = rules_json(Some(&explanation).filter(|_| is_of_site), all);
+        let by_rules = Some(&explanation).filter(|_| is_of_site && !is_invalid);
+        let mut object = rules_json(by_rules, all);
+        let basis = if is_invalid {
+            Reason::NotAUrl
+        } else {
+            self.reason
+        };
         let facts = is_of_site.then(|| self.facts.to_json(None));
         object.extend([
             ("url".to_owned(), String::from_utf8_lossy(url).into()),
             ("agent".to_owned(), agent.label().into()),
             ("verdict".to_owned(), verdict.name().into()),
-            ("basis".to_owned(), self.reason.name().into()),
+            ("basis".to_owned(), basis.name().into()),
             ("origin".to_owned(), Value::Null),
             ("robots".to_owned(), facts.into()),
             ("preferences".to_owned(), found.to_json()),

@@ -9,7 +9,7 @@ mod reason;
 mod verdict;
 
 pub(crate) use explanation::rule_path;
-pub use explanation::{Explanation, RejectedRule, Rejection, RuleLine, explain};
+pub use explanation::{Explanation, RejectedRule, Rejection, RuleLine, explain, is_url_or_path};
 pub use explanation_json::ExplainedRobots;
 pub(crate) use explanation_json::rules_json;
 pub use reason::Reason;

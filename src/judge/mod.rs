@@ -33,6 +33,7 @@ mod verdicts_ref;
 
 pub use crate::explain::{
     ExplainedRobots, Explanation, Reason, RejectedRule, Rejection, RuleLine, Verdict, explain,
+    is_url_or_path,
 };
 pub use agent_rules::AgentRules;
 pub(crate) use applied::none_stated;

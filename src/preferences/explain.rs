@@ -32,7 +32,7 @@ pub struct PreferenceExplanation {
 }
 
 /// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a
-/// bare path.
+/// bare path, which begins with `/`; any other text has no preferences.
 ///
 /// They do not depend on whether the agent may fetch the URL, which
 /// [`explain`](crate::judge::explain) says: if it may not, take
@@ -59,6 +59,9 @@ pub fn explain_preferences(
     how: AgentMatch,
     url: &[u8],
 ) -> PreferenceExplanation {
+    if !url::is_url_or_path(url) {
+        return PreferenceExplanation::default();
+    }
     let (raw, slash) = url::path_of(url, robots.profile());
     let raw = if slash {
         [b"/", raw].concat()

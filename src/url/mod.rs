@@ -9,4 +9,6 @@ pub(crate) mod split;
 pub(crate) use authority::default_port;
 pub(crate) use origin::Origin;
 pub(crate) use page_url::page_url;
-pub(crate) use split::{PlainOrigin, UrlParts, path_of, plain_origin, split, split_plain};
+pub(crate) use split::{
+    PlainOrigin, UrlParts, is_url_or_path, path_of, plain_origin, split, split_plain,
+};

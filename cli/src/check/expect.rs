@@ -207,6 +207,9 @@ fn test_robots<'e>(
 /// The deciding rule.
 fn reason_of(rules: &Explanation) -> String {
     match &rules.deciding {
+        _ if rules.verdict == Verdict::Invalid => {
+            "neither a URL nor a path, which begins with /".to_owned()
+        }
         Some(rule) => format!("robots.txt line {}: {}", rule.line, rule.text),
         None => "no rule matches".to_owned(),
     }

@@ -1,6 +1,8 @@
 //! Answers as JSON. docs/CHECK.md documents the keys: scripts rely on them.
 
 use super::{CheckAnswer, RobotsSource};
+use robosieve::Verdict;
+use robosieve::judge::Reason;
 use serde_json::Value;
 
 /// One answer; `all` also lists the rules that do not match.
@@ -11,6 +13,11 @@ pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
             explanation.to_json(answer.url.as_bytes(), agent, all)
         }
         RobotsSource::File { path, body } => {
+            let basis = if answer.verdict == Verdict::Invalid {
+                Reason::NotAUrl
+            } else {
+                Reason::Rules
+            };
             let mut object = answer
                 .rules
                 .map(|explanation| explanation.to_json(all))
@@ -19,7 +26,7 @@ pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
                 ("url".to_owned(), answer.url.into()),
                 ("agent".to_owned(), agent.into()),
                 ("verdict".to_owned(), answer.verdict.name().into()),
-                ("basis".to_owned(), "rules".into()),
+                ("basis".to_owned(), basis.name().into()),
                 ("origin".to_owned(), Value::Null),
                 (
                     "robots".to_owned(),

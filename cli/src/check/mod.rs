@@ -34,7 +34,7 @@ pub(crate) struct CheckArgs {
     pub snapshot: Option<PathBuf>,
     /// A robots.txt file instead of a snapshot (`-`: standard input)
     ///
-    /// URLs may then be paths.
+    /// URLs may then be paths, which begin with /.
     #[arg(long, value_name = "FILE", help_heading = COMMON)]
     pub robots: Option<PathBuf>,
     #[command(flatten)]
@@ -143,6 +143,9 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
 /// gives unknown origins a verdict.
 fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
     if let Some(url) = first_url_with(Verdict::Invalid, verdicts, &args.urls) {
+        if args.robots.is_some() {
+            bail!("{}", neither_url_nor_path(url));
+        }
         bail!("{url:?} is not a URL with scheme and host, so there is no verdict on it");
     }
     if let Some(url) = first_url_with(Verdict::Unknown, verdicts, &args.urls) {
@@ -155,6 +158,21 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
     Ok(ExitCode::from(u8::from(
         verdicts.contains(&Verdict::Disallowed),
     )))
+}
+
+/// The message about a text that a robots.txt has no verdict on, with what to write.
+fn neither_url_nor_path(text: &str) -> String {
+    let text = text.trim();
+    let is_word = !text.is_empty() && !text.contains(|c: char| c == ':' || c.is_whitespace());
+    let remedy = if is_word {
+        format!("write the path as /{text}, or the whole URL")
+    } else {
+        "write a path such as /cart, or a whole URL such as https://example.com/cart".to_owned()
+    };
+    format!(
+        "{text:?} is neither a URL with scheme and host nor a path, which begins with /, so there is \
+         no verdict on it; {remedy}"
+    )
 }
 
 /// The first URL with this verdict for any agent. The verdicts are in the order of the URLs, with one

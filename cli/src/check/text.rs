@@ -5,10 +5,10 @@ use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape;
 use crate::outcomes::describe_outcome;
 use crate::value_enums::ExplainArg;
-use robosieve::Agent;
 use robosieve::judge::{Explanation, RejectedRule, Rejection, RuleLine, UrlExplanation};
 use robosieve::preferences::{Preference, PreferenceExplanation};
 use robosieve::robots::{BodyFacts, LooksLike, RobotsLine};
+use robosieve::{Agent, Verdict};
 use std::fmt::Write;
 
 /// The verdict, the agent and the URL; preferences for the agent follow as columns.
@@ -47,6 +47,11 @@ pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: Explain
         RobotsSource::File { body, .. } => explain_body(out, body),
     }
     match (answer.rules, &answer.robots) {
+        (Some(rules), _) if rules.verdict == Verdict::Invalid => row(
+            out,
+            "path",
+            "none: neither a URL with scheme and host nor a path, which begins with /",
+        ),
         (Some(rules), _) => {
             explain_rules(out, rules, answer.agent);
             explain_losers(out, rules, which);
