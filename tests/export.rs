@@ -545,6 +545,10 @@ fn status_policies_decide_access() {
     };
     for (policy, origin, expected) in [
         ("google", "https://busy.example", "blocked"),
+        ("google-2019", "https://busy.example", "allowed"),
+        ("google-2026", "https://busy.example", "blocked"),
+        ("google-2012", "https://failing.example", "blocked"),
+        ("google-2023", "https://failing.example", "partial"),
         ("rfc9309", "https://busy.example", "allowed"),
         ("google", "https://closed.example", "allowed"),
         ("strict", "https://closed.example", "blocked"),

@@ -549,8 +549,8 @@ def play(rng, directory, options, number):
             counted = Question(way, "", None, as_of).counted(own)
             origins = {host: outcome(counted, f"https://{host}/robots.txt") for host in web.hosts}
             outcomes.append((web, own, origins))
-        at = START + rng.randrange(150) * DAY + rng.choice([0, HALF_DAY, HALF_DAY + 1])
-        for policy, at in itertools.product(POLICIES, [None, at]):
+        judged_at = START + rng.randrange(150) * DAY + rng.choice([0, HALF_DAY, HALF_DAY + 1])
+        for policy, at in itertools.product(POLICIES, [None, judged_at]):
             question = Question(way, policy, at, as_of)
             found = ways.letters(snapshot, urls, policy, at)
             counts[way] += len(urls)
