@@ -222,7 +222,9 @@ normal form; Google's code expects the normal form, so a difference there is not
 
 TIMES = """Medians over 200 real files, in processor time, with the way between languages. A file is parsed
 for one agent. *Memory* is the growth of the process per file that stays parsed, including the text
-if the library keeps it. A parser that parses for each question keeps the text only.
+if the library keeps it. A parser that parses for each question keeps the text only. Nothing is
+prepared beyond the parsed file: no snapshot of robosieve, no compiled matcher of fast-robots.
+[PERFORMANCE](PERFORMANCE.md#comparison-with-other-crates) times these.
 """
 
 CAUSES_NOTE = """Up to 300 differences of each parser were shrunk: nothing can be left out of the file or the URL

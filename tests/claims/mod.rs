@@ -1,5 +1,5 @@
-//! The figures of README.md and docs/PERFORMANCE.md are those of the newest records in
-//! `benches/record`.
+//! The figures of README.md, docs/PERFORMANCE.md and python/README.md are those of the newest records
+//! in `benches/record`.
 //!
 //! For each page, a file of this directory lists all texts that have numbers:
 //!
@@ -16,8 +16,8 @@
 //! - `CONTEXT > ROW > COLUMN`: a cell of a table. `A|B` are several columns. Contexts choose among
 //!   tables: a heading, the bold words above, or the first cell of the head. The second column of a
 //!   name is `NAME (2)`.
-//! - `~TEXT {} TEXT`: a number in the prose. ` ... ` stands for any text, and ` * NUMBER` at the end
-//!   is a factor.
+//! - `~TEXT {} TEXT`: a number in the prose. ` ... ` stands for any text.
+//! - `FIGURE * NUMBER`: a figure with a factor.
 //! - `date`: the day of the record.
 
 use crate::command::checkout;
@@ -252,21 +252,23 @@ impl Record {
         if figure == "date" {
             return Ok(vec![self.name[..10].to_owned()]);
         }
-        if let Some(pattern) = figure.strip_prefix('~') {
-            let factor = pattern
-                .rsplit_once(" * ")
-                .and_then(|(pattern, factor)| Some((pattern, factor.parse::<f64>().ok()?)));
-            let text = factor.map_or(pattern, |(pattern, _)| pattern);
-            let number = find(text, &self.prose)?.numbers.remove(0);
-            return Ok(vec![match factor {
-                Some((_, factor)) => (number_value(&number)? * factor).to_string(),
-                None => number,
-            }]);
-        }
-        if let Some((dividend, divisor)) = figure.split_once(" / ") {
+        let quotient = figure
+            .split_once(" / ")
+            .filter(|_| !figure.starts_with('~'));
+        if let Some((dividend, divisor)) = quotient {
             let dividend = number_value(&self.values(dividend)?[0])?;
             let divisor = number_value(&self.values(divisor)?[0])?;
             return Ok(vec![(dividend / divisor).to_string()]);
+        }
+        let product = figure
+            .rsplit_once(" * ")
+            .and_then(|(figure, factor)| Some((figure, factor.parse::<f64>().ok()?)));
+        if let Some((figure, factor)) = product {
+            let value = number_value(&self.values(figure)?[0])?;
+            return Ok(vec![(value * factor).to_string()]);
+        }
+        if let Some(pattern) = figure.strip_prefix('~') {
+            return Ok(vec![find(pattern, &self.prose)?.numbers.remove(0)]);
         }
         let parts: Vec<&str> = figure.split(" > ").collect();
         let [contexts @ .., row, columns] = parts.as_slice() else {
@@ -411,6 +413,7 @@ fn page(name: &str) -> String {
 
 const README: &str = include_str!("readme.toml");
 const PERFORMANCE: &str = include_str!("performance.toml");
+const PYTHON: &str = include_str!("python.toml");
 
 #[test]
 fn figures_of_the_readme_are_recorded() {
@@ -424,10 +427,21 @@ fn figures_of_the_performance_page_are_recorded() {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
+#[test]
+fn figures_of_the_python_page_are_recorded() {
+    let errors = errors(&page("python/README.md"), PYTHON, false);
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
 /// A number in the rest of a text is part of the pattern, which another number does not match.
 #[test]
 fn other_figures_are_noticed() {
-    for (name, list) in [("README.md", README), ("docs/PERFORMANCE.md", PERFORMANCE)] {
+    let pages = [
+        ("README.md", README),
+        ("docs/PERFORMANCE.md", PERFORMANCE),
+        ("python/README.md", PYTHON),
+    ];
+    for (name, list) in pages {
         let page = prose(&page(name));
         let list: Page = toml::from_str(list).unwrap();
         for claim in &list.claim {
