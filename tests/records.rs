@@ -197,6 +197,26 @@ fn urls_are_found_in_every_format() {
             &scheme,
             "DA II",
         ),
+        // A sort key may have a brace, because cdxj-indexer and pywb decode `%7B` there.
+        (
+            "a.cdxj",
+            "example,e)/a{b} 20260101000000 {\"url\": \"https://e.example/x\"}\n",
+            &plain,
+            "DD",
+        ),
+        (
+            "a.cdxj",
+            "{\"url\": \"https://e.example/x\", \"m\": {\"url\": \"https://e.example/\"}}\n",
+            &plain,
+            "DD",
+        ),
+        // WACZ collections name their CDXJ so.
+        (
+            "index.cdx.gz",
+            "example,e)/ 20260101000000 {\"url\": \"https://e.example/\"}\n",
+            &plain,
+            "DA",
+        ),
         (
             "list",
             " CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",

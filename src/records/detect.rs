@@ -305,7 +305,11 @@ fn cdx_field(number: usize) -> UrlField {
     }
 }
 
+/// The layout of a list whose name ends in `.cdx`. A WACZ collection names its CDXJ `index.cdx.gz`.
 fn cdx_layout(line: &[u8]) -> Result<RecordLayout> {
+    if is_cdxj(line) {
+        return Ok(RecordLayout::without_header(UrlField::JsonAtEnd));
+    }
     let Some(letters) = cdx_letters(line) else {
         return Ok(RecordLayout::without_header(cdx_field(2)));
     };

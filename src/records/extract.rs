@@ -8,6 +8,15 @@ use crate::records::options::RecordOptions;
 use crate::url::page_url;
 use std::borrow::Cow;
 
+/// Where the object of a CDXJ line begins: at the first brace after a blank, because the sort key
+/// before it may have braces. The length of the line if it has no object.
+fn object_start(line: &[u8]) -> usize {
+    if line.starts_with(b"{") {
+        return 0;
+    }
+    memchr::memmem::find(line, b" {").map_or(line.len(), |at| at + 1)
+}
+
 /// A line without its line end (LF or CRLF).
 #[inline]
 pub(crate) fn without_end(line: &[u8]) -> &[u8] {
@@ -164,10 +173,7 @@ impl RecordFormat {
                 );
             }
             UrlField::Json => self.append_json(line, out),
-            UrlField::JsonAtEnd => self.append_json(
-                &line[memchr::memchr(b'{', line).unwrap_or(line.len())..],
-                out,
-            ),
+            UrlField::JsonAtEnd => self.append_json(&line[object_start(line)..], out),
             // A line without fields is judged as it is, with or without a composer.
             UrlField::Line | UrlField::Csv { .. } => self.append_text(line, out),
         }
