@@ -34,6 +34,22 @@ fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((trim(name), trim(&value[1..])))
 }
 
+/// A head whose headers have one line each: a line that begins with a blank goes on with the value
+/// of the line before it (RFC 9112 §5.2).
+fn unfolded(head: &[u8]) -> Cow<'_, [u8]> {
+    if head.find("\n ").or_else(|| head.find("\n\t")).is_none() {
+        return Cow::Borrowed(head);
+    }
+    let mut out = Vec::with_capacity(head.len());
+    for line in head.lines_with_terminator() {
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            out.truncate(out.trim_end_with(|c| matches!(c, '\r' | '\n')).len());
+        }
+        out.extend_from_slice(line);
+    }
+    Cow::Owned(out)
+}
+
 /// The values of all headers of a name.
 fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [u8]> {
     block
@@ -114,11 +130,12 @@ impl<'b> SplitResponse<'b> {
 
     /// The response without its body.
     fn without_body(&self) -> CapturedResponse {
-        let [location, retry] = headers(self.head, ["Location", "Retry-After"]);
+        let head = unfolded(self.head);
+        let [location, retry] = headers(&head, ["Location", "Retry-After"]);
         CapturedResponse {
             status: self.status,
             location: location.map(<[u8]>::to_vec),
-            max_age: max_age(values(self.head, "Cache-Control")),
+            max_age: max_age(values(&head, "Cache-Control")),
             retry_after: retry.and_then(|value| retry_after(self.status, value)),
             ..CapturedResponse::default()
         }
@@ -188,7 +205,8 @@ const NOT_HTTP: &str = "not an HTTP response";
 /// times as long as their content.
 pub(super) fn has_chunks(block: &[u8]) -> bool {
     SplitResponse::of(block).is_some_and(|response| {
-        let codings = codings(values(response.head, "Transfer-Encoding"));
+        let head = unfolded(response.head);
+        let codings = codings(values(&head, "Transfer-Encoding"));
         codings.iter().any(|coding| coding == b"chunked") && begins_with_chunk(response.body)
     })
 }
@@ -225,10 +243,11 @@ pub(super) struct DecodedBody<'b> {
 
 impl BodyHeaders {
     fn of_head(head: &[u8]) -> Self {
+        let head = unfolded(head);
         Self::new(
-            values(head, "Content-Encoding").chain(values(head, "Transfer-Encoding")),
-            values(head, "Content-Length"),
-            values(head, "Content-Range").next(),
+            values(&head, "Content-Encoding").chain(values(&head, "Transfer-Encoding")),
+            values(&head, "Content-Length"),
+            values(&head, "Content-Range").next(),
         )
     }
 
@@ -844,6 +863,32 @@ mod tests {
                 assert_eq!(parse_head(block.as_bytes()).unwrap().status, status);
             }
         }
+    }
+
+    /// RFC 9112 §5.2.
+    #[test]
+    fn folded_headers_are_one_line() {
+        let head = b"HTTP/1.1 200 OK\r\n X: 0\r\nA:\r\n b,\n\tc\r\nD: e\r\n \r\n\r\n";
+        let lines = b"HTTP/1.1 200 OK X: 0\r\nA: b,\tc\r\nD: e \r\n\r\n";
+        assert_eq!(&*unfolded(head), lines);
+        let plain = b"user-agent: *".as_slice();
+        let coded = gzip(plain);
+        for (headers, body) in [
+            ("Content-Encoding:\r\n gzip", coded.as_slice()),
+            ("Content-Encoding: identity,\r\n\tgzip", &coded),
+            (
+                "Transfer-Encoding:\n chunked",
+                b"d\r\nuser-agent: *\r\n0\r\n\r\n",
+            ),
+        ] {
+            assert_eq!(outcome(headers, body).as_deref(), Ok(plain), "{headers}");
+        }
+        assert!(outcome("Content-Length:\r\n 14", plain).is_err());
+        let moved =
+            b"HTTP/1.1 301 x\r\nLocation:\r\n /x\r\nCache-Control: public,\r\n max-age=5\r\n\r\n";
+        let response = parse(moved.as_slice().into(), false).unwrap();
+        assert_eq!(response.location.as_deref(), Some(&b"/x"[..]));
+        assert_eq!(response.max_age, Some(5));
     }
 
     /// RFC 9110 §15.2.
