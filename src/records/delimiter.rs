@@ -175,7 +175,8 @@ pub(super) fn find_delimiter(
     if with_column.is_empty() && !is_single {
         return Delimiter::OfFormat;
     }
-    if !is_sampled && !(with_column.is_empty() && without.is_empty()) {
+    let has_candidates = !with_column.is_empty() || !without.is_empty();
+    if has_candidates && !is_sampled {
         return Delimiter::NeedsMore;
     }
     let sample = &text[..text.len().min(SAMPLE)];

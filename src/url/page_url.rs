@@ -25,29 +25,36 @@ pub(crate) fn page_url(uri: &[u8]) -> &[u8] {
     }
 }
 
+/// The http or https URL after the names of a secondary record.
 #[cold]
 fn inner_url(uri: &[u8]) -> Option<&[u8]> {
-    let prefix_len = uri.find("://")?;
-    let scheme_start = uri[..prefix_len].rfind_byte(b':')? + 1;
-    let scheme = &uri[scheme_start..prefix_len];
+    let scheme_end = uri.find("://")?;
+    let names_end = uri[..scheme_end].rfind_byte(b':')?;
+    let url = &uri[names_end + 1..];
+    let scheme = &uri[names_end + 1..scheme_end];
     if !(scheme.eq_ignore_ascii_case(b"https") || scheme.eq_ignore_ascii_case(b"http")) {
         return None;
     }
-    let mut names = uri[..scheme_start - 1].split_str(":");
+    let mut names = uri[..names_end].split_str(":");
     let first = names.next()?;
-    let is_name = |name: &[u8]| {
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
-        !name.is_empty() && name.iter().all(is_part)
-    };
     let is_secondary = if first.eq_ignore_ascii_case(b"urn") {
         // `urn:` alone has no name.
-        uri[..scheme_start - 1].contains(&b':') && names.all(is_name)
+        names_end > first.len() && names.all(is_name)
     } else {
-        let is_listed = |listed: &&str| first.eq_ignore_ascii_case(listed.as_bytes());
-        let mut is_number = |name: &[u8]| name.iter().all(u8::is_ascii_digit);
-        SCHEMES.iter().any(|scheme| is_listed(&scheme)) && names.all(&mut is_number)
+        SCHEMES
+            .iter()
+            .any(|scheme| first.eq_ignore_ascii_case(scheme.as_bytes()))
+            && names.all(|number| number.iter().all(u8::is_ascii_digit))
     };
-    is_secondary.then(|| &uri[scheme_start..])
+    is_secondary.then_some(url)
+}
+
+/// Whether a text is a name as crawlers write them after `urn:`.
+fn is_name(text: &[u8]) -> bool {
+    !text.is_empty()
+        && text
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
 #[cfg(test)]
