@@ -93,8 +93,13 @@ fn age(text: &str) -> i64 {
     time + second
 }
 
-/// The names of the policies in the header, and the rows.
-fn table() -> (Vec<String>, Vec<Row>) {
+struct Table {
+    /// The names of the policies in the header.
+    policies: Vec<String>,
+    rows: Vec<Row>,
+}
+
+fn table() -> Table {
     let text = std::fs::read_to_string(cases_dir().join("policies.tsv")).unwrap();
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let header = lines.next().unwrap().split('\t').skip(3);
@@ -104,7 +109,7 @@ fn table() -> (Vec<String>, Vec<Row>) {
         .map(|(line, number)| Row::parse(line, number))
         .collect();
     assert!(rows.iter().all(|row| row.letters.len() == policies.len()));
-    (policies, rows)
+    Table { policies, rows }
 }
 
 /// The snapshot of all rows, each at its age.
@@ -146,9 +151,9 @@ fn judge(snapshot: &[u8], policy: &str, at: Option<i64>) -> Judge {
 
 #[test]
 fn every_policy_is_in_the_table() {
-    let (policies, _) = table();
+    let Table { policies, .. } = table();
     for (_, name) in StatusPolicy::NAMES {
-        // `google` is another name of the newest edition that the project implements in full.
+        // `google` is another name of `google-2023`.
         assert!(
             *name == "google" || policies.iter().any(|policy| policy == name),
             "{name}"
@@ -159,7 +164,7 @@ fn every_policy_is_in_the_table() {
 
 #[test]
 fn policies_judge_as_the_table_says() {
-    let (policies, rows) = table();
+    let Table { policies, rows } = table();
     let mut failures = Failures::default();
     for profile in [Profile::Google, Profile::Rfc9309] {
         let snapshot = compile(profile, None, &archive(&rows));
@@ -184,7 +189,7 @@ fn policies_judge_as_the_table_says() {
 
 #[test]
 fn policies_judge_at_the_requested_time() {
-    let (policies, rows) = table();
+    let Table { policies, rows } = table();
     let mut failures = Failures::default();
     // The site is not asked again after the first answer, or it still answers the same later.
     let first: String = rows.iter().map(|row| row.copy() + &row.at(0)).collect();
@@ -205,7 +210,7 @@ fn policies_judge_at_the_requested_time() {
 
 #[test]
 fn policies_judge_crawls_over_each_other() {
-    let (policies, rows) = table();
+    let Table { policies, rows } = table();
     let mut failures = Failures::default();
     let crawls = [
         rows.iter().map(Row::copy).collect(),
@@ -228,7 +233,7 @@ fn policies_judge_crawls_over_each_other() {
 
 #[test]
 fn verbs_take_every_policy() {
-    let (policies, rows) = table();
+    let Table { policies, rows } = table();
     let dir = TestDir::new();
     dir.write("all.jsonl", archive(&rows));
     dir.done(&["compile", "-q", "all.jsonl", "-o", "web"]);
@@ -291,7 +296,7 @@ fn verbs_take_every_policy() {
 
 #[test]
 fn verbs_judge_every_policy_at_the_requested_time() {
-    let (policies, rows) = table();
+    let Table { policies, rows } = table();
     let rows: Vec<&Row> = rows
         .iter()
         .filter(|row| row.answer == "503" && row.has_copy)
