@@ -72,7 +72,7 @@
 //!
 //! Snapshots need a 64-bit target, and so do all features. For other targets, such as
 //! `wasm32-unknown-unknown`, the library has [`robots`], [`preferences`], [`crawlers`], [`lint`] of
-//! one text, and of [`judge`] the explanations by one robots.txt. `web` in the repository is a
+//! one text, of [`judge`] the explanations by one robots.txt, and of [`census`] the spell check. `web` in the repository is a
 //! page with it.
 //!
 //! Nothing here panics on the contents of a site, an archive, a snapshot or a list of URLs.
@@ -137,6 +137,12 @@ pub mod judge {
     pub use crate::explain::*;
 }
 pub mod lint;
+#[cfg(not(target_pointer_width = "64"))]
+pub mod census {
+    //! The part of this module that needs no snapshot.
+    pub use crate::crawlers::spell_check::{SpellCheck, UnnamedAgent};
+    pub use crate::crawlers::spelling::Misspelling;
+}
 #[cfg(target_pointer_width = "64")]
 mod lists;
 mod matcher;

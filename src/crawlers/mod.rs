@@ -10,6 +10,7 @@ mod list;
 mod registry;
 mod robots_json;
 mod sets;
+pub(crate) mod spell_check;
 pub(crate) mod spelling;
 mod table;
 

@@ -19,13 +19,13 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("decode", &["error", "file_format"]),
     ("bytes", &["error"]),
     ("agent", &["error", "named_value", "bytes"]),
-    ("crawlers", &["error", "agent"]),
     ("simd", &["bytes"]),
     ("url", &["profile", "bytes", "simd"]),
     (
         "robots",
         &["profile", "file_format", "bytes", "agent", "url"],
     ),
+    ("crawlers", &["error", "profile", "agent", "robots"]),
     ("matcher", &["error", "profile", "bytes", "simd", "robots"]),
     (
         "preferences",

@@ -3,7 +3,9 @@
 "use strict";
 
 const MAX_URLS = 1000;
-const MAX_AGENTS = 20;
+const MAX_AGENTS = 200;
+/** A set of agents has a verdict per URL and member. */
+const MAX_VERDICTS = 20_000;
 const MAX_FINDINGS = 200;
 const MAX_LINES = 600;
 const LONG_LINE = 1000;
@@ -154,8 +156,9 @@ function inputs() {
   return {
     body: fileBytes ?? new TextEncoder().encode(text),
     text,
-    agents: [...new Set(splitTexts(byId("agents").value, /[,\n]/))].slice(0, MAX_AGENTS),
+    names: [...new Set(splitTexts(byId("agents").value, /[,\n]/))],
     urls: splitTexts(byId("urls").value, "\n").slice(0, MAX_URLS),
+    isCut: splitTexts(byId("urls").value, "\n").length > MAX_URLS,
     profile: document.querySelector("[name=profile]:checked").value,
     agent_match: document.querySelector("[name=match]:checked").value,
   };
@@ -171,7 +174,7 @@ async function start() {
   clearTimeout(timer);
   timer = null;
   if (isStuck()) restartWorker();
-  const current = { ...inputs(), answers: [], findings: [], selected: 0 };
+  const current = { ...inputs(), agents: [], answers: [], findings: [], selected: 0 };
   run = current;
   try {
     await askAll(current);
@@ -185,7 +188,15 @@ async function start() {
 async function askAll(current) {
   await setRobots(current.body);
   if (run !== current) return;
-  const { urls, agents, profile, agent_match } = current;
+  const named = await ask({ ask: "agents", agents: current.names });
+  if (run !== current) return;
+  if (named.error) throw new Error(named.error);
+  const agents = current.agents = named.agents.slice(0, MAX_AGENTS);
+  const urls = current.urls.slice(0, Math.max(1, Math.floor(MAX_VERDICTS / Math.max(1, agents.length))));
+  current.isCut = agents.length < named.agents.length || urls.length < current.urls.length || current.isCut;
+  current.urls = urls;
+  showWarnings(named.warnings);
+  const { profile, agent_match } = current;
   startVerdicts(current);
   // Few URLs per question, so that a new question need not wait. Their number follows the time.
   let count = 1;
@@ -211,16 +222,22 @@ async function askAll(current) {
   current.isDone = true;
 }
 
-function showStatus({ answers, findings, urls, agents, text }) {
+/** Warns of names that look misspelled: such an agent obeys the groups for * only. */
+function showWarnings(warnings) {
+  byId("warnings").replaceChildren(...warnings.map(warning => element("li", {}, warning)));
+}
+
+function showStatus({ answers, findings, urls, agents, text, isCut }) {
   const allowed = answers.filter(answer => answer.verdict === "allowed").length;
   const refused = answers.filter(answer => answer.verdict === "disallowed").length;
   const parts = [`${allowed} allowed, ${refused} disallowed`, plural(findings.length, "finding")];
+  const invalid = answers.filter(answer => answer.verdict === "invalid").length;
+  if (invalid) parts[0] += `, ${invalid} not a URL`;
   if (!urls.length || !agents.length) parts[0] = "Enter an agent and a URL";
   const differing = answers.filter(differs).length;
   if (differing) parts.push(`other semantics differ on ${plural(differing, "verdict")}`);
   if (!text) parts.push("an empty robots.txt allows everything");
-  const cut = byId("urls").value.split("\n").length > MAX_URLS || byId("agents").value.split(",").length > MAX_AGENTS;
-  if (cut) parts.push(`only the first ${MAX_URLS} URLs and ${MAX_AGENTS} agents count`);
+  if (isCut) parts.push(`only the first ${plural(urls.length, "URL")} and ${plural(agents.length, "agent")} count`);
   byId("status").textContent = parts.join(" · ");
 }
 
@@ -500,6 +517,9 @@ function useExample(name) {
 
 function fillForm() {
   for (const name of Object.keys(EXAMPLES)) byId("example").append(element("option", {}, name));
+  for (const { name, members } of about.sets) {
+    byId("known").append(element("option", { value: name }, `${name} (set of ${members})`));
+  }
   for (const { token, operator, purpose } of about.agents) {
     byId("known").append(element("option", { value: token }, `${token} (${operator ?? "unknown"}, ${purpose})`));
   }

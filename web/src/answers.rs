@@ -1,8 +1,9 @@
 //! Questions about one robots.txt and their answers, as JSON objects.
 
 use crate::semantics::{Judgement, Line, SEMANTICS, lines_of, path_of};
-use robosieve::crawlers::KnownAgent;
-use robosieve::judge::{ExplainedRobots, Reason};
+use robosieve::census::SpellCheck;
+use robosieve::crawlers::{AgentSet, KnownAgent, add_agents};
+use robosieve::judge::{ExplainedRobots, Reason, is_url_or_path};
 use robosieve::lint::lint;
 use robosieve::robots::BodyFacts;
 use robosieve::{Agent, AgentMatch, Profile, Robots, Verdict};
@@ -32,12 +33,16 @@ impl Tester {
 
     /// Answers a question, an object with the key `ask`:
     ///
-    /// * `about`: the version, the registry of crawlers, and the other semantics.
+    /// * `about`: the registry of crawlers, its sets, and the other semantics.
+    /// * `agents`: the agents that the names in `agents` stand for, each once, with the members of
+    ///   sets (`@ai`) in place of them; and `warnings` about names that look misspelled. A name that
+    ///   is wrong stays, and the answers of `judge` have the error.
     /// * `lint`: the findings, with the keys of `robosieve lint --json`.
     /// * `judge`: the answers to each URL of `urls` for each agent of `agents`, with `profile` and
     ///   `agent_match`. An answer has the keys of `robosieve check --robots --json`, and two more:
     ///   `other_profile`, the verdict by the other profile, and `others`, the judgements by
-    ///   [`SEMANTICS`].
+    ///   [`SEMANTICS`]. Instead of these, the answer to a text that is not a URL or a path has an
+    ///   `error`, and so has that for a wrong agent, which has no other keys than `url` and `agent`.
     ///
     /// Any other text gives an object with the key `error`.
     pub fn answer(&self, question: &[u8]) -> Value {
@@ -48,10 +53,13 @@ impl Tester {
         match question["ask"].as_str() {
             Some("about") => about(),
             Some("lint") => self.findings(),
+            Some("agents") => self
+                .agents(&question)
+                .unwrap_or_else(|message| json!({ "error": message })),
             Some("judge") => self
                 .judge(&question)
                 .unwrap_or_else(|message| json!({ "error": message })),
-            _ => json!({ "error": "the key `ask` is `about`, `lint` or `judge`" }),
+            _ => json!({ "error": "the key `ask` is `about`, `agents`, `lint` or `judge`" }),
         }
     }
 
@@ -61,6 +69,43 @@ impl Tester {
             .map(|finding| finding.to_json())
             .collect();
         json!({ "findings": findings, "robots": self.facts.to_json(None) })
+    }
+
+    fn agents(&self, question: &Value) -> Result<Value, String> {
+        let mut agents: Vec<Agent> = Vec::new();
+        let mut labels: Vec<String> = Vec::new();
+        for name in texts(&question["agents"], "agents")? {
+            let mut named = Vec::new();
+            if add_agents(name, &mut named).is_err() {
+                labels.push(name.to_owned());
+                continue;
+            }
+            for agent in named {
+                if !agents.iter().any(|other| other.is_same(&agent)) {
+                    labels.push(agent.label().to_owned());
+                    agents.push(agent);
+                }
+            }
+        }
+        let mut check = SpellCheck::new(&agents);
+        check.add_robots(self.google.parsed());
+        let mut warnings = Vec::new();
+        for agent in check.finish() {
+            if !agent.joined.is_empty() {
+                let words = agent.joined.join(", ");
+                let label = &agent.label;
+                warnings.push(format!(
+                    "{label} is not a known agent, but each of its words is; write {words}"
+                ));
+            }
+            warnings.extend(agent.misspelled.iter().map(|name| {
+                format!(
+                    "The robots.txt does not name {}; did you mean {}?",
+                    name.name, name.suggestion
+                )
+            }));
+        }
+        Ok(json!({ "agents": labels, "warnings": warnings }))
     }
 
     fn judge(&self, question: &Value) -> Result<Value, String> {
@@ -82,16 +127,20 @@ impl Tester {
         let mut answers = Vec::new();
         for url in texts(&question["urls"], "urls")? {
             for name in texts(&question["agents"], "agents")? {
-                let agent: Agent = match name.parse() {
+                let agent = match one_agent(name) {
                     Ok(agent) => agent,
-                    Err(err) => {
-                        let error = format!("{err}");
+                    Err(error) => {
                         answers.push(json!({ "url": url, "agent": name, "error": error }));
                         continue;
                     }
                 };
                 let url = url.as_bytes();
                 let mut answer = explained.to_json(&agent, agent_match, url, false);
+                if !is_url_or_path(url) {
+                    answer["error"] = NO_URL.into();
+                    answers.push(answer);
+                    continue;
+                }
                 let allowed = other.parsed().allows_with(&agent, agent_match, url);
                 answer["other_profile"] = verdict(allowed).into();
                 answer["others"] = self.by_other_semantics(&agent, url);
@@ -111,6 +160,20 @@ impl Tester {
             .map(|semantics| judgement((semantics.judge)(&self.lines, name, &path)))
             .collect()
     }
+}
+
+/// The answer to a text without a verdict.
+const NO_URL: &str = "neither a URL with scheme and host nor a path, which begins with /";
+
+/// The agent of a name. The name of a set is an error: the page asks for its members first.
+fn one_agent(name: &str) -> Result<Agent, String> {
+    if name.starts_with('@') {
+        // The message about an unknown set lists the sets.
+        let unknown = name.parse::<AgentSet>().err();
+        return Err(unknown.map_or("a set of agents".to_owned(), |err| err.to_string()));
+    }
+    name.parse()
+        .map_err(|err: robosieve::Error| err.to_string())
 }
 
 /// A judgement in JSON. No line decides if the URL is allowed by default.
@@ -151,7 +214,11 @@ fn about() -> Value {
             })
         })
         .collect();
-    json!({ "agents": agents, "semantics": semantics })
+    let sets: Vec<Value> = AgentSet::ALL
+        .into_iter()
+        .map(|set| json!({ "name": set.name(), "members": set.members().count() }))
+        .collect();
+    json!({ "agents": agents, "sets": sets, "semantics": semantics })
 }
 
 #[cfg(test)]
@@ -180,6 +247,66 @@ mod tests {
             json!({ "verdict": "disallowed", "line": 2 })
         );
         assert!(answers[1]["error"].is_string());
+    }
+
+    #[test]
+    fn texts_that_are_no_urls_have_no_verdict() {
+        let answer = judged(json!({
+            "ask": "judge", "profile": "google", "agent_match": "extended", "agents": ["FooBot"],
+            "urls": ["cart", "not a url", "mailto:a@b", "/cart", "https://e.example"],
+        }));
+        let verdicts: Vec<&Value> = answer["answers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|answer| &answer["verdict"])
+            .collect();
+        assert_eq!(
+            verdicts,
+            ["invalid", "invalid", "invalid", "allowed", "allowed"]
+        );
+        let first = &answer["answers"][0];
+        assert_eq!(
+            (&first["error"], &first["basis"]),
+            (&NO_URL.into(), &"not-a-url".into())
+        );
+        assert_eq!(
+            (&first["path"], &first["others"]),
+            (&Value::Null, &Value::Null)
+        );
+    }
+
+    #[test]
+    fn names_of_agents_are_resolved_and_checked() {
+        let answer = judged(json!({
+            "ask": "agents", "agents": ["GTPBot", "gptbot", "@ai-train", "CCBot GPTBot", "@x", "a:b:"],
+        }));
+        let agents = answer["agents"].as_array().unwrap();
+        assert_eq!(&agents[..2], ["GTPBot", "gptbot"]);
+        assert!(agents.contains(&"ClaudeBot".into()) && agents.contains(&"@x".into()));
+        assert!(!agents.contains(&"GPTBot".into()), "each agent once");
+        let warnings = answer["warnings"].as_array().unwrap();
+        assert_eq!(
+            warnings[0],
+            "The robots.txt does not name GTPBot; did you mean GPTBot?"
+        );
+        assert!(
+            warnings[1]
+                .as_str()
+                .unwrap()
+                .ends_with("write CCBot, GPTBot")
+        );
+        assert_eq!(warnings.len(), 2);
+        let wrong = judged(json!({
+            "ask": "judge", "profile": "google", "agent_match": "extended", "agents": ["@x"],
+            "urls": ["/"],
+        }));
+        assert!(
+            wrong["answers"][0]["error"]
+                .as_str()
+                .unwrap()
+                .contains("@ai-train")
+        );
     }
 
     #[test]

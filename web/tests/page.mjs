@@ -157,8 +157,25 @@ async function checkPage() {
   await page.selectOption("#known", "CCBot");
   await finished(page);
   check("an added agent", await page.inputValue("#agents"), "MJ12bot, CCBot");
+  // A set of agents, a misspelled one, and texts that are not URLs.
+  await page.check("[name=match][value=extended]");
+  await fill(page, { robots: "User-agent: CCBot\nDisallow: /", agents: "@ai-train", urls: "/" });
+  const members = await page.locator("#verdicts thead th").allInnerTexts();
+  check("a set", members.length > 10 && members.includes("CCBot") && members.includes("GPTBot"), true);
+  check("the verdict on a member", await page.locator("#verdicts button.disallowed").count(), 1);
+  check("no warnings", await page.locator("#warnings li").count(), 0);
+  await fill(page, { agents: "GTPBot, @no-set", urls: "/" });
+  check("a misspelled agent", (await text("#warnings")).includes("did you mean GPTBot?"), true);
+  check("an unknown set", (await text("#verdicts .error")).includes("@ai-train"), true);
+  await fill(page, { agents: "MyBot", urls: "cart\nnot a url\nmailto:a@b\n/cart" });
+  check("not URLs", await page.locator("#verdicts .error").count(), 3);
+  check("the verdicts on URLs", await verdicts(), ["✓ Allowed"]);
+  check("their count", (await text("#status")).startsWith("1 allowed, 0 disallowed, 3 not a URL"), true);
+  await page.selectOption("#known", "@search");
+  await finished(page);
+  check("an added set", await page.inputValue("#agents"), "MyBot, @search");
   // An error of one agent, findings, and preferences.
-  await fill(page, { agents: "GPTBot, a:b:", robots: "User-agent: *\nDissallow: /\nContent-Usage: train-ai=n" });
+  await fill(page, { urls: "/", agents: "GPTBot, a:b:", robots: "User-agent: *\nDissallow: /\nContent-Usage: train-ai=n" });
   check("a wrong agent", await page.locator("#verdicts .error").count(), 1);
   check("findings", (await text("#findings")).includes("misspelt-field"), true);
   check("preferences", (await text("#why")).includes("line 3"), true);

@@ -4,9 +4,10 @@
 //! file first. Then it reads each distinct file once, and computes the coverage of each rule set
 //! once per thread.
 
-mod spelling;
+mod snapshot_names;
 
-pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
+pub use crate::crawlers::spell_check::{SpellCheck, UnnamedAgent};
+pub use crate::crawlers::spelling::Misspelling;
 
 use crate::error::{Error, Result};
 use crate::file_pass::{AgentNames, FileReader, FileUses, UsedFile};

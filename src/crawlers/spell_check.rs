@@ -1,21 +1,14 @@
 //! A spell checker for agent names: finds unused names that are a few letters from one in use.
 //!
 //! An agent that no robots.txt names obeys the global groups. So a misspelled name gives wrong
-//! verdicts without any error. `crawlers/spelling.rs` has the measure.
+//! verdicts without any error. `crawlers/spelling.rs` has the measure, and
+//! `analysis/census/snapshot_names.rs` the names of a snapshot.
 
 use crate::agent::Agent;
-use crate::crawlers::CrawlerRegistry;
-pub use crate::crawlers::spelling::Misspelling;
-use crate::crawlers::spelling::{CheckedName, letters, registered};
-use crate::error::{Error, Result};
-use crate::file_pass::count_files_naming;
+use crate::crawlers::registry::CrawlerRegistry;
+use crate::crawlers::spelling::{CheckedName, Misspelling};
+use crate::error::Result;
 use crate::robots::RobotsRef;
-use crate::snapshot::Snapshot;
-
-/// A name outside the registry is suggested only if at least one in this many robots.txt files of a
-/// snapshot names it. Sites misspell names too, and in a large snapshot any short name is close to
-/// some misspelling.
-const RARE: u64 = 10_000;
 
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
 ///
@@ -43,7 +36,7 @@ const RARE: u64 = 10_000;
 #[derive(Debug)]
 pub struct SpellCheck {
     agents: Vec<CheckedAgent>,
-    registry: CrawlerRegistry,
+    pub(crate) registry: CrawlerRegistry,
 }
 
 /// An agent that neither the registry of crawlers nor any of the robots.txt files names.
@@ -164,37 +157,6 @@ impl SpellCheck {
         check
     }
 
-    /// Looks the agents up among the names of a snapshot.
-    ///
-    /// Cost: a binary search for each agent. If an agent is unknown, also a pass over all names. If
-    /// any of these is close to it, also a pass over the named agents of all robots.txt files.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
-    /// other.
-    pub fn add_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
-        for agent in &mut self.agents {
-            for name in agent.names.iter_mut().chain(&mut agent.words) {
-                name.is_known |= snapshot.token_number(&name.text)?.is_some();
-            }
-        }
-        let numbers = self.close_names_in(snapshot)?;
-        if numbers.is_empty() {
-            return Ok(());
-        }
-        let counts = count_files_naming(snapshot, &numbers)?;
-        let least = u64::from(snapshot.file_count()).div_ceil(RARE);
-        let mut frequent = Vec::new();
-        for (number, files) in numbers.into_iter().zip(counts) {
-            let text = snapshot.token(u64::from(number))?;
-            if files >= least || registered(&self.registry, text).is_some() {
-                frequent.push((text.to_vec(), files));
-            }
-        }
-        self.add_close(&frequent);
-        Ok(())
-    }
-
     /// Looks the agents up among the names of one robots.txt.
     pub fn add_robots(&mut self, robots: &RobotsRef<'_>) {
         let lines = robots
@@ -216,51 +178,34 @@ impl SpellCheck {
     /// one. Each name has the number of files that name it.
     fn add_names(&mut self, names: impl Iterator<Item = (impl Into<Vec<u8>>, u64)>) {
         let names: Vec<(Vec<u8>, u64)> = names.map(|(name, files)| (name.into(), files)).collect();
-        for name in self
-            .agents
-            .iter_mut()
-            .flat_map(|agent| agent.names.iter_mut().chain(&mut agent.words))
-        {
+        for name in self.names() {
             name.is_known |= names.iter().any(|(other, _)| *other == name.text);
         }
         self.add_close(&names);
     }
 
-    fn unknown(&mut self) -> impl Iterator<Item = &mut CheckedName> {
+    /// All names to check.
+    pub(crate) fn names(&mut self) -> impl Iterator<Item = &mut CheckedName> {
+        self.agents
+            .iter_mut()
+            .flat_map(|agent| agent.names.iter_mut().chain(&mut agent.words))
+    }
+
+    /// The names of the agents that nobody names so far.
+    pub(crate) fn unknown(&mut self) -> impl Iterator<Item = &mut CheckedName> {
         self.agents
             .iter_mut()
             .filter(|agent| !agent.is_known())
             .flat_map(|agent| &mut agent.names)
     }
 
-    fn add_close(&mut self, names: &[(Vec<u8>, u64)]) {
+    /// Adds those of `names` that are close to an unknown one.
+    pub(crate) fn add_close(&mut self, names: &[(Vec<u8>, u64)]) {
         for name in self.unknown() {
             names
                 .iter()
                 .for_each(|(other, files)| name.add_if_close(other, *files));
         }
-    }
-
-    /// The numbers of the snapshot's names that are close to an unknown one.
-    fn close_names_in(&mut self, snapshot: &Snapshot) -> Result<Vec<u32>> {
-        let unknown: Vec<&mut CheckedName> = self.unknown().collect();
-        let mut numbers = Vec::new();
-        if unknown.is_empty() {
-            return Ok(numbers);
-        }
-        for number in 0..snapshot.token_count()? {
-            let other = snapshot.token(number)?;
-            let letters = letters(other);
-            if unknown
-                .iter()
-                .any(|name| name.distance(other, letters).is_some())
-            {
-                numbers.push(
-                    u32::try_from(number).map_err(|_| Error::corrupt("the number of tokens"))?,
-                );
-            }
-        }
-        Ok(numbers)
     }
 }
 
