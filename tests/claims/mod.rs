@@ -512,7 +512,8 @@ fn format_versions_of_the_promises_are_those_of_the_code() {
     use robosieve::compile::CAPTURES_FORMAT_VERSION;
     use robosieve::snapshot::FORMAT_VERSION;
     let text = prose(&page("CONTRIBUTING.md"));
-    let promise =
-        format!("{FORMAT_VERSION} of snapshots and {CAPTURES_FORMAT_VERSION} of captures files");
+    let promise = format!(
+        "version {FORMAT_VERSION} of snapshots and {CAPTURES_FORMAT_VERSION} of captures files"
+    );
     assert!(text.contains(&promise), "{promise}");
 }
