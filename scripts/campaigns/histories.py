@@ -262,7 +262,23 @@ def remembered_failure(captures, url):
     if good is not None and first is not None:
         # Its time is not stored. It is the answer before the first failure, whatever arrives later.
         kept.append(Capture(url, first - 1, "rules", 0, good))
+    before = without_failures(history(captures, url), "google")[0]
+    if good is None and first is not None and before and before[-1].kind == "redirect":
+        kept.append(remembered_redirect(captures, url, before[-1], first))
     return kept
+
+
+def remembered_redirect(captures, url, answer, first):
+    """The redirect before a run of failures without a good copy: only the end of its chain is stored, which
+    has a history of its own."""
+    if not answer.is_stored:
+        redirects = chain(captures, url, answer, first)
+        end = (redirects.end, redirects.hops) if redirects.hops else (redirects.missing, 1)
+        answer = dataclasses.replace(answer, text=end[0], hops=end[1], leads_nowhere=False, missing="")
+    elif answer.leads_nowhere:
+        end = (answer.text, answer.hops) if answer.text != url else (answer.missing, 1)
+        answer = dataclasses.replace(answer, text=end[0], hops=end[1], leads_nowhere=False, missing="")
+    return dataclasses.replace(answer, time=first - 1)
 
 
 def letter(captures, url, policy, at):

@@ -532,9 +532,8 @@ fn earlier_redirect_of(
     hops: u8,
 ) -> Option<EarlierRedirect> {
     match &event.kind {
-        // Its end may have changed since, and only the end is known.
-        EventKind::EarlierRedirect(redirect) if !event.confirmed => return Some(redirect.clone()),
-        EventKind::EarlierRedirect(_) => {}
+        // Only its end is known, so it stays as it is.
+        EventKind::EarlierRedirect(redirect) => return Some(redirect.clone()),
         EventKind::Previous(answer) if answer.is_redirect() => {}
         EventKind::Capture(Fetch {
             answer: FetchAnswer::Redirect(_),
