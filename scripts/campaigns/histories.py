@@ -200,9 +200,18 @@ def outcome_of(captures, redirects, until):
             # A 429 that was remembered without its time came before the failure half a second later.
             first[policy] = failures[0].time and math.ceil(failures[0].time)
         # Of a 429 before the run there is no copy, as of a 404.
-        if failures and before and before[-1].kind != "busy":
-            good[policy] = copy(captures, redirects, before[-1], first[policy], until)
+        answer = answer_before(before)
+        if failures and answer and answer.kind != "busy":
+            good[policy] = copy(captures, redirects, answer, first[policy], until)
     return Outcome("failure", status=newest.status, first=first, newest=newest.time, good=good)
+
+
+def answer_before(before):
+    """The last of these answers. A 429 that was remembered without its time, half a second before the first
+    server error, is older than a capture that arrived later."""
+    if len(before) > 1 and (before[-1].time or 0) % 1 and not is_failure(before[-2], "google"):
+        return before[-2]
+    return before[-1] if before else None
 
 
 def copy(captures, redirects, answer, first, until):
