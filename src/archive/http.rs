@@ -822,6 +822,40 @@ mod tests {
         }
     }
 
+    /// Every coding can store a text as it is. Without its end, such a stream is mostly text.
+    #[test]
+    fn cut_streams_of_stored_text_are_failures() {
+        let text = "User-agent: *\nDisallow: /x\n".repeat(40).into_bytes();
+        let stored = flate2::Compression::none();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), stored);
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), stored);
+        let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), stored);
+        gzip.write_all(&text).unwrap();
+        zlib.write_all(&text).unwrap();
+        deflate.write_all(&text).unwrap();
+        // A zstd frame with one raw block (RFC 8878 §3.1.1).
+        let mut zstd = b"\x28\xb5\x2f\xfd\0\x38".to_vec();
+        zstd.extend_from_slice(&(u32::try_from(text.len()).unwrap() << 3 | 1).to_le_bytes()[..3]);
+        zstd.extend_from_slice(&text);
+        // The streams of Google's encoder begin so, for a window of 4 MiB.
+        let mut large_window = b"\x8b\x0c\x80".to_vec();
+        large_window.extend_from_slice(b"User-agent: *\nDisallow: /x\x03");
+        for (coding, stream) in [
+            ("gzip", gzip.finish().unwrap()),
+            ("deflate", zlib.finish().unwrap()),
+            ("deflate", deflate.finish().unwrap()),
+            ("zstd", zstd),
+            ("br", stored_in_brotli(&text)),
+            ("br", large_window),
+        ] {
+            let headers = format!("Content-Encoding: {coding}");
+            assert!(outcome(&headers, &stream).is_ok(), "{coding}");
+            for len in [stream.len() - 1, stream.len() / 2, 16] {
+                assert!(outcome(&headers, &stream[..len]).is_err(), "{coding} {len}");
+            }
+        }
+    }
+
     /// RFC 9112 §8: without its blank line, a head may lack the headers that give the status its
     /// meaning.
     #[test]
