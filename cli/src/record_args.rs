@@ -10,7 +10,7 @@ use robosieve::records::{Field, InputFormat, RecordOptions};
 pub(crate) struct RecordArgs {
     /// Layout of inputs
     ///
-    /// By default, it is detected for each input by its name, else by its first line.
+    /// By default, it is detected for each input by its name, else by its first lines.
     #[arg(long, value_parser = named::<InputFormat>(), value_name = "FORM", help_heading = INPUT)]
     pub input_format: Option<InputFormat>,
     /// Column of the URLs

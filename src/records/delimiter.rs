@@ -159,18 +159,21 @@ pub(super) fn find_delimiter(
     if has_column {
         return Delimiter::OfFormat;
     }
+    // The answer depends on these bytes alone, in whatever parts the input arrives.
+    let sample = &text[..text.len().min(SAMPLE)];
+    let is_sampled = is_all || sample.len() == SAMPLE;
+    let is_all = is_all && sample.len() < SAMPLE;
     let others: Vec<Header<'_>> = DELIMITERS
         .iter()
         .filter(|&&delimiter| delimiter != of_format)
-        .map(|&delimiter| Header::of(text, delimiter))
+        .map(|&delimiter| Header::of(sample, delimiter))
         .collect();
-    let is_sampled = is_all || text.len() >= SAMPLE;
     if !is_sampled && others.iter().any(|header| !header.is_whole) {
         return Delimiter::NeedsMore;
     }
     let (with_column, without): (Vec<_>, Vec<_>) = others
         .into_iter()
-        .filter(|header| header.names.len() > 1)
+        .filter(|header| header.names.len() > 1 && (header.is_whole || is_all))
         .partition(|header| header.has(field));
     if with_column.is_empty() && !is_single {
         return Delimiter::OfFormat;
@@ -179,8 +182,6 @@ pub(super) fn find_delimiter(
     if has_candidates && !is_sampled {
         return Delimiter::NeedsMore;
     }
-    let sample = &text[..text.len().min(SAMPLE)];
-    let is_all = is_all && sample.len() == text.len();
     let mut misfit = None;
     let mut fitting = Vec::new();
     for header in &with_column {

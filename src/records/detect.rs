@@ -5,7 +5,7 @@ use crate::file_format::without_mark;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::delimiter::{self, Delimiter, SAMPLE, find_delimiter, sep_line};
 use crate::records::extract::{RecordFormat, UrlField};
-use crate::records::json_sample::{self, JsonKey};
+use crate::records::json_sample::{self, JsonKey, JsonLayout};
 use crate::records::options::{Field, InputFormat, RecordOptions};
 use crate::records::url_names::{USUAL, UrlName, listed};
 use bstr::ByteSlice;
@@ -148,8 +148,11 @@ fn choose_format(
 
 /// The key of the URLs of JSON lines; `None` if more of them have to decide.
 fn json_key(text: &[u8], has_more: bool, options: &RecordOptions) -> Result<Option<String>> {
-    if let Some(what) = json_sample::layout_defect(text, !has_more) {
-        return bad_list(what);
+    let is_short = has_more && text.len() < SAMPLE;
+    match JsonLayout::of(text, !is_short) {
+        JsonLayout::Lines => {}
+        JsonLayout::Defect(what) => return bad_list(what),
+        JsonLayout::NeedsMore => return Ok(None),
     }
     if let Some(key) = &options.json_key {
         return Ok(Some(key.clone()));
@@ -158,16 +161,13 @@ fn json_key(text: &[u8], has_more: bool, options: &RecordOptions) -> Result<Opti
     if json_sample::has_usual_key(line) {
         return Ok(Some(USUAL.to_owned()));
     }
-    if has_more && text.len() < SAMPLE {
+    if is_short {
         return Ok(None);
     }
     // The sample has whole lines, and at least one.
-    let sampled = &text[..text.len().min(SAMPLE)];
-    let is_all = !has_more && sampled.len() == text.len();
-    let sample = match sampled.rfind_byte(b'\n') {
-        _ if is_all => sampled,
-        Some(end) => &sampled[..end],
-        None => line,
+    let sample = match text.get(..SAMPLE) {
+        None => text,
+        Some(start) => start.rfind_byte(b'\n').map_or(line, |end| &start[..end]),
     };
     match json_sample::choose_key(sample, options.rewrites()) {
         JsonKey::Found(key) => Ok(Some(key)),

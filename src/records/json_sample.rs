@@ -21,38 +21,53 @@ pub(super) enum JsonKey {
     Unclear(String),
 }
 
-/// Why a text that should have one JSON object per line has not; `None` if it may have.
-///
-/// `text` is the start of the input, and has its first line; `is_all` tells whether it is all of it.
-pub(super) fn layout_defect(text: &[u8], is_all: bool) -> Option<String> {
-    let text = text.trim_ascii_start();
-    let (line, rest) = text.split_once_str("\n").unwrap_or((text, b""));
-    let line = line.trim_ascii_end();
-    match line.first()? {
-        b'[' => {
-            // A line may be a whole array among objects: it is one invalid record.
-            let is_record = is_json(line) && !(is_all && rest.trim_ascii().is_empty());
-            let of_texts = line[1..].trim_ascii_start().first() == Some(&b'"')
-                || (line.len() == 1 && rest.trim_ascii_start().first() == Some(&b'"'));
-            let command = if of_texts {
-                "of texts, not one per line; write a list of them: jq -r '.[]'"
-            } else {
-                "of objects, not one object per line; write one per line: jq -c '.[]'"
-            };
-            (!is_record).then(|| format!("a JSON array {command}"))
+/// Whether a text that should have one JSON object per line has.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum JsonLayout {
+    /// It may have.
+    Lines,
+    /// It has not: the defect, and the command that writes lines.
+    Defect(String),
+    /// More of it has to decide.
+    NeedsMore,
+}
+
+impl JsonLayout {
+    fn defect(what: &str) -> Self {
+        Self::Defect(what.to_owned())
+    }
+
+    /// Looks at the first value of `text`, the start of an input; `is_all` tells whether no more of
+    /// it may be asked for.
+    pub(super) fn of(text: &[u8], is_all: bool) -> Self {
+        let text = text.trim_ascii_start();
+        let (line, rest) = match text.split_once_str("\n") {
+            Some((line, rest)) => (line.trim_ascii_end(), rest.trim_ascii_start()),
+            None if is_all => (text.trim_ascii_end(), &b""[..]),
+            None => return Self::NeedsMore,
+        };
+        // The line itself decides, unless it is an opening bracket or a whole array.
+        let inside = line.get(1..).unwrap_or_default().trim_ascii_start();
+        match line.first() {
+            Some(b'[') if rest.is_empty() && !is_all && (inside.is_empty() || is_json(line)) => {
+                Self::NeedsMore
+            }
+            // One array among other lines is one invalid record.
+            Some(b'[') if !rest.is_empty() && is_json(line) => Self::Lines,
+            Some(b'[') if inside.first().or(rest.first()) == Some(&b'"') => Self::defect(
+                "a JSON array of texts, not one per line; write a list of them: jq -r '.[]'",
+            ),
+            Some(b'[') => Self::defect(
+                "a JSON array of objects, not one object per line; write one per line: jq -c '.[]'",
+            ),
+            Some(b'{') if line == b"{" => Self::defect(
+                "a JSON object over several lines, not one per line; write each on one line: jq -c .",
+            ),
+            Some(b'{') if line.strip_suffix(b",").is_some_and(is_json) => Self::defect(
+                "a comma follows each JSON object; remove it from each line: sed 's/,$//'",
+            ),
+            _ => Self::Lines,
         }
-        b'{' if line == b"{" => Some(
-            "a JSON object over several lines, not one per line; write each on one line: jq -c ."
-                .to_owned(),
-        ),
-        b'{' => {
-            let object = line.strip_suffix(b",")?;
-            is_json(object).then(|| {
-                "a comma follows each JSON object; remove it from each line: sed 's/,$//'"
-                    .to_owned()
-            })
-        }
-        _ => None,
     }
 }
 
@@ -173,10 +188,19 @@ mod tests {
             ("{broken,\n", None),
             ("", None),
         ] {
-            let defect = layout_defect(text.as_bytes(), true);
-            match command {
-                Some(command) => assert!(defect.unwrap().contains(command), "{text}"),
-                None => assert_eq!(defect, None, "{text}"),
+            let layout = JsonLayout::of(text.as_bytes(), true);
+            match (command, &layout) {
+                (Some(command), JsonLayout::Defect(what)) => assert!(what.contains(command)),
+                (None, JsonLayout::Lines) => {}
+                _ => panic!("{text}: {layout:?}"),
+            }
+            // Any start of the text gives the same answer, or none yet.
+            for end in 0..text.len() {
+                let part = JsonLayout::of(&text.as_bytes()[..end], false);
+                assert!(
+                    part == layout || part == JsonLayout::NeedsMore,
+                    "{text} {end}: {part:?}"
+                );
             }
         }
     }
