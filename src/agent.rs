@@ -12,6 +12,10 @@ pub(crate) fn is_token_byte(b: u8) -> bool {
     b.is_ascii_alphabetic() || b == b'_' || b == b'-'
 }
 
+/// The longest name that a user-agent line gives: a snapshot stores lengths in 16 bits. A line of
+/// RFC 9309 may have a longer one, which names nobody.
+const MAX_NAME: usize = u16::MAX as usize;
+
 /// The names in the value of a user-agent line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedTokens {
@@ -29,7 +33,7 @@ impl NamedTokens {
     ///
     /// The extended token is an extension of this project: the value up to the first `/`, `*` or
     /// `#`, trimmed, with each run of white space as one blank. With it a site can name `MJ12bot`
-    /// or `Kangaroo Bot`, which the RFC's alphabet excludes.
+    /// or `Kangaroo Bot`, which the RFC's alphabet excludes. A name above [`MAX_NAME`] is none.
     pub(crate) fn from_value(value: &[u8]) -> Self {
         let global =
             value.first() == Some(&b'*') && value.get(1).is_none_or(|&b| is_white_space(b.into()));
@@ -40,10 +44,12 @@ impl NamedTokens {
         let extended = (end < value.len())
             .then(|| extended_token(value))
             .filter(|name| !name.iter().all(|&b| is_token_byte(b)));
+        let token = Some(value[..end].to_ascii_lowercase());
+        let fits = |name: &Vec<u8>| name.len() <= MAX_NAME;
         Self {
             global,
-            token: value[..end].to_ascii_lowercase(),
-            extended,
+            token: token.filter(fits).unwrap_or_default(),
+            extended: extended.filter(fits),
         }
     }
 }

@@ -344,9 +344,10 @@ fn run(dir: &Path, args: &[&str]) -> Ran {
     robosieve(dir, &[&["lint"], args].concat())
 }
 
-const BAD: &str =
-    "User-agent: *\r\nDissallow: /cart\r\nDisallow: /cart/1 # old\r\nDisallow: tmp\r\n";
-const SAFE: &str = "User-agent: *\r\nDisallow: /cart\r\n# old\r\nDisallow: tmp\r\n";
+const BAD: &str = "User-agent: *\r\nDisallow: /cart\r\nDisallow: /cart/1 # old\r\n\
+                   Disallow: tmp\r\nSite-map: https://e.example/s\r\n";
+const SAFE: &str = "User-agent: *\r\nDisallow: /cart\r\n# old\r\n\
+                    Disallow: tmp\r\nSitemap: https://e.example/s\r\n";
 
 #[test]
 fn files_are_rewritten_in_place() {
@@ -413,16 +414,16 @@ fn files_are_rewritten_in_place() {
 fn diffs_write_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("robots.txt");
-    fs::write(&path, "User-agent: *\nDisalow: /a\n").unwrap();
+    fs::write(&path, "User-agent: *\nSite-map: https://e.example/s\n").unwrap();
     let ran = run(dir.path(), &["--diff", "robots.txt"]);
     assert_eq!(
         String::from_utf8(ran.stdout).unwrap(),
-        "--- robots.txt\n+++ robots.txt\n@@ -1,2 +1,2 @@\n User-agent: *\n-Disalow: /a\n+Disallow: /a\n"
+        "--- robots.txt\n+++ robots.txt\n@@ -1,2 +1,2 @@\n User-agent: *\n-Site-map: https://e.example/s\n+Sitemap: https://e.example/s\n"
     );
     assert_eq!(ran.code, Some(1));
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
-        "User-agent: *\nDisalow: /a\n"
+        "User-agent: *\nSite-map: https://e.example/s\n"
     );
     let ran = run(
         dir.path(),
@@ -507,7 +508,7 @@ fn json_and_sarif_have_the_edits() {
     let json: serde_json::Value =
         serde_json::from_slice(&run(dir.path(), &["-q", "--json", "robots.txt"]).stdout).unwrap();
     let expected = serde_json::json!([
-        { "safe": true, "edits": [{ "start": 14, "end": 21, "text": "Disallow" }] },
+        { "safe": false, "edits": [{ "start": 14, "end": 21, "text": "Disallow" }] },
         { "safe": false, "edits": [{ "start": 36, "end": 36, "text": "/" }] },
         null,
     ]);

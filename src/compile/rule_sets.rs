@@ -98,7 +98,6 @@ impl<'r> GroupMerger<'r> {
             return index;
         }
         // Beyond the budget, the groups stay apart, and the highest rank of all decides.
-        let profile = self.robots.profile();
         let rules: Vec<&[Rule<'_>]> = groups
             .iter()
             .map(|&group| self.robots.groups()[group].rules())
@@ -106,14 +105,9 @@ impl<'r> GroupMerger<'r> {
         let count: usize = rules.iter().map(|rules| rules.len()).sum();
         let merged = if groups.len() == 1 || count <= self.budget {
             self.budget = self.budget.saturating_sub(count);
-            MergedRules::Set(reduce(canonical(&rules, profile)))
+            MergedRules::Set(reduce(canonical(&rules)))
         } else {
-            MergedRules::Union(
-                rules
-                    .iter()
-                    .map(|rules| canonical(&[rules], profile))
-                    .collect(),
-            )
+            MergedRules::Union(rules.iter().map(|rules| canonical(&[rules])).collect())
         };
         self.merged.push(merged);
         self.by_groups.insert(groups, self.merged.len() - 1);

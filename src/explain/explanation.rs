@@ -172,7 +172,7 @@ pub fn explain(robots: &RobotsRef<'_>, agent: &Agent, how: AgentMatch, url: &[u8
         .enumerate()
         .filter(|(number, _)| is_loser(*number))
         .map(|(_, rule)| {
-            let length = matching_length(rule, &path, robots.profile());
+            let length = matching_length(rule, &path);
             RejectedRule {
                 rule: rule_line(rule, length.unwrap_or(rule.pattern().priority())),
                 rejection: rejection(rule, length, deciding),
@@ -301,16 +301,12 @@ fn pattern(rule: &Rule<'_>) -> String {
 }
 
 /// The length of a rule if it matches; 0, which never decides, for an empty path.
-fn matching_length(rule: &Rule<'_>, path: &[u8], profile: Profile) -> Option<usize> {
-    let pattern = rule.pattern();
-    if pattern.matches(path) {
-        return Some(pattern.priority());
-    }
-    // Google: a rule `allow: /folder/index.html` also allows `/folder/` itself.
-    let folder = (profile == Profile::Google && rule.kind() == RuleKind::Allow)
-        .then(|| pattern.index_folder())
-        .flatten()?;
-    folder.matches(path).then(|| folder.priority())
+fn matching_length(rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
+    let pattern = rule
+        .patterns()
+        .iter()
+        .find(|pattern| pattern.matches(path))?;
+    Some(pattern.priority())
 }
 
 /// The rule that decides: the longest that matches, of equally long ones an allow, then the first.
@@ -320,7 +316,7 @@ fn deciding_rule(rules: &[&Rule<'_>], path: &[u8], profile: Profile) -> Option<M
         return None;
     }
     let matching = rules.iter().enumerate().filter_map(|(number, rule)| {
-        let length = matching_length(rule, path, profile).filter(|&length| length > 0)?;
+        let length = matching_length(rule, path).filter(|&length| length > 0)?;
         Some(MatchingRule {
             number,
             length,

@@ -18,6 +18,7 @@ use std::collections::HashSet;
 /// The agent names of a snapshot, and which of them may be truncated. Four bytes per name.
 pub(crate) struct AgentNames<'s> {
     snapshot: &'s Snapshot,
+    profile: Profile,
     /// For each name the number of its truncated form; [`NONE`] for most.
     truncated: Vec<u32>,
 }
@@ -31,6 +32,7 @@ impl<'s> AgentNames<'s> {
             .collect::<Result<_>>()?;
         Ok(Self {
             snapshot,
+            profile: snapshot.profile()?,
             truncated,
         })
     }
@@ -58,7 +60,7 @@ impl<'s> AgentNames<'s> {
             return Ok(rows);
         }
         // A site may also write the short name in another line, so the text decides.
-        let written = written_tokens(&texts.read(file)?);
+        let written = written_tokens(&texts.read(file)?, self.profile);
         let mut kept = Vec::with_capacity(rows.len());
         for row in rows {
             if !truncated.contains(&row.token)
@@ -101,9 +103,8 @@ fn number_of_truncated(snapshot: &Snapshot, number: u64) -> Result<u32> {
 }
 
 /// The product tokens in a text that are not truncated names.
-fn written_tokens(text: &[u8]) -> HashSet<Vec<u8>> {
-    // The names in user-agent lines do not depend on the profile.
-    let robots = RobotsRef::parse(text, Profile::default());
+fn written_tokens(text: &[u8], profile: Profile) -> HashSet<Vec<u8>> {
+    let robots = RobotsRef::parse(text, profile);
     let named = robots
         .groups()
         .iter()
@@ -137,7 +138,7 @@ mod tests {
                      user-agent: Bar Bot\n\
                      user-agent: *\n\
                      user-agent: mj*";
-        let written = written_tokens(text);
+        let written = written_tokens(text, Profile::Google);
         for (name, expected) in [
             ("mj", true),
             ("foo", true),
@@ -146,6 +147,6 @@ mod tests {
         ] {
             assert_eq!(written.contains(name.as_bytes()), expected, "{name}");
         }
-        assert!(!written_tokens(b"user-agent: MJ12bot").contains(&b"mj"[..]));
+        assert!(!written_tokens(b"user-agent: MJ12bot", Profile::Google).contains(&b"mj"[..]));
     }
 }

@@ -50,7 +50,7 @@ impl AgentRules {
             .map(|group| robots.groups()[group].rules())
             .collect();
         let profile = robots.profile();
-        let encoded = build::encode(&reduce(canonical(&rules, profile)))?;
+        let encoded = build::encode(&reduce(canonical(&rules)))?;
         Ok(Self { profile, encoded })
     }
 

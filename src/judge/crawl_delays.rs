@@ -5,7 +5,6 @@ use super::pool::Pool;
 use super::stated_texts::{Stated, StatedCache, StatedTexts};
 use super::verdicts_ref::VerdictsRef;
 use crate::error::Result;
-use crate::profile::Profile;
 use crate::robots::RobotsRef;
 use bstr::ByteSlice;
 use std::time::Duration;
@@ -109,9 +108,8 @@ impl<'j> CrawlDelays<'j> {
         if !may_have_delay(text) {
             return None;
         }
-        // The profile only matters for rules.
-        let robots = RobotsRef::parse(text, Profile::default());
         let judge = self.texts.judge();
+        let robots = RobotsRef::parse(text, judge.engine().profile());
         let how = judge.engine().options().agent_match;
         let agents = judge.agents().iter();
         let delays: Box<[_]> = agents.map(|agent| robots.crawl_delay(agent, how)).collect();

@@ -125,13 +125,20 @@ impl DisallowRules {
             .iter()
             .flat_map(|&group| robots.groups()[group].rules())
             .filter(|rule| rule.kind() == RuleKind::Disallow && rule.pattern().priority() > 0);
-        Self::new(rules.map(|rule| {
-            let Pattern { text, anchored } = rule.pattern();
-            let pattern = Pattern {
-                text: Cow::Owned(text.to_vec()),
-                anchored: *anchored,
-            };
-            (pattern, String::from_utf8_lossy(rule.text()).into())
+        // The patterns of a rule have the same priority, so they stay neighbours.
+        Self::new(rules.flat_map(|rule| {
+            let line: Arc<str> = String::from_utf8_lossy(rule.text()).into();
+            let patterns = rule
+                .patterns()
+                .iter()
+                .map(|Pattern { text, anchored }| Pattern {
+                    text: Cow::Owned(text.to_vec()),
+                    anchored: *anchored,
+                });
+            let patterns: Vec<Pattern<'static>> = patterns.collect();
+            patterns
+                .into_iter()
+                .map(move |pattern| (pattern, Arc::clone(&line)))
         }))
     }
 

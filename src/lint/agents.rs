@@ -3,6 +3,7 @@
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::profile::Profile;
 use crate::robots::{AgentLine, Group, RobotsRef, field};
 use std::collections::HashMap;
 
@@ -86,7 +87,7 @@ fn name_of<'a>(agent: &'a AgentLine<'_>) -> &'a [u8] {
 
 /// The value of a user-agent line.
 pub(super) fn value_of<'a>(agent: &AgentLine<'a>) -> &'a [u8] {
-    field::split(agent.text()).map_or(b"", |(_, value)| value)
+    field::split(agent.text(), Profile::Google).map_or(b"", |(_, value)| value)
 }
 
 /// The first use of a name.

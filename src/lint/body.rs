@@ -5,6 +5,7 @@ use crate::file_format::BYTE_ORDER_MARK;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts};
+use crate::profile::Profile;
 use crate::robots::line::{MAX_BODY, MAX_LINE, NumberedLines, RawLine, bom_len};
 use crate::robots::{BodyFacts, LooksLike, field};
 
@@ -66,7 +67,8 @@ fn unmarked_format(body: &[u8]) -> Option<&'static str> {
     } else {
         return None;
     };
-    let has_field = NumberedLines::new(body, false).any(|line| field::split(line.text).is_some());
+    let has_field = NumberedLines::new(body, false)
+        .any(|line| field::split(line.text, Profile::Google).is_some());
     (!has_field).then_some(format)
 }
 
@@ -186,7 +188,7 @@ fn check_length(line: &RawLine<'_>, findings: &mut FindingCollector) {
     if len > MAX_LINE {
         findings.add(line.number, Code::LongLine, || {
             let message =
-                format!("the line has {len} bytes, and Google's parser reads the first {MAX_LINE}");
+                format!("the line has {len} bytes, and Google's parser reads the first {MAX_LINE}; RFC 9309 has no limit for a line");
             (
                 message,
                 "shorten the path, for example with a wildcard (*)".to_owned(),

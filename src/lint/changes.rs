@@ -67,8 +67,8 @@ pub(super) fn verdict_changes(old: &[u8], new: &[u8]) -> Vec<VerdictChange> {
 fn changes_under(pair: &FilePair<'_>) -> Vec<VerdictChange> {
     let mut changes = Vec::new();
     for agents in pair.agents() {
-        let old = pair.old.rules_of(&agents.old, pair.profile);
-        let new = pair.new.rules_of(&agents.new, pair.profile);
+        let old = pair.old.rules_of(&agents.old);
+        let new = pair.new.rules_of(&agents.new);
         let mut differing: Vec<&PlainRule<'_>> = old.symmetric_difference(&new).collect();
         // The shortest paths are the plainest examples.
         differing.sort_by_key(|rule| (rule.pattern.priority(), &rule.pattern.text, rule.kind));

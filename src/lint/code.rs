@@ -128,6 +128,23 @@ macro_rules! codes {
     };
 }
 
+impl Code {
+    /// Whether its findings hold only if both profiles read the same groups from the file, such as
+    /// those of lines without effect.
+    pub(super) fn needs_same_groups(self) -> bool {
+        matches!(
+            self,
+            Self::DuplicateRule
+                | Self::NeverDecides
+                | Self::RedundantRule
+                | Self::EmptyRule
+                | Self::EmptyGroup
+                | Self::RepeatedAgent
+                | Self::GroupReplacesGlobal
+        )
+    }
+}
+
 codes! {
     Html "html" Error No No "The file, or a part of it, is HTML or XML.";
     Utf16 "utf-16" Error No No "The file is UTF-16 text, in which parsers find no field.";

@@ -24,12 +24,13 @@ pub(super) const MAX_RULES: usize = 1 << 24;
 /// provably.
 pub(super) fn are_equivalent(old: &[u8], new: &[u8], budget: &mut Budget) -> bool {
     let files = [Profile::Google, Profile::Rfc9309].map(|profile| FilePair::new(old, new, profile));
-    // Names and fields are the same in both profiles. An agent with a chain of names obeys the first
-    // that a file names, so a name without rules of its own counts too.
-    let [google, _] = &files;
-    google.old.names.keys().eq(google.new.names.keys())
-        && google.have_same_fields()
-        && files.iter().all(|pair| pair.have_same_verdicts(budget))
+    // An agent with a chain of names obeys the first that a file names, so a name without rules of
+    // its own counts too.
+    files.iter().all(|pair| {
+        pair.old.names.keys().eq(pair.new.names.keys())
+            && pair.have_same_fields()
+            && pair.have_same_verdicts(budget)
+    })
 }
 
 /// Two files, parsed for one profile.
@@ -82,17 +83,14 @@ impl<'a> NamedGroups<'a> {
     }
 
     /// All rules of these groups that match any path, without duplicates.
-    pub(super) fn rules_of(&self, groups: &[usize], profile: Profile) -> HashSet<PlainRule<'a>> {
+    pub(super) fn rules_of(&self, groups: &[usize]) -> HashSet<PlainRule<'a>> {
         let mut rules = HashSet::new();
         for rule in groups
             .iter()
             .flat_map(|group| self.robots.groups()[*group].rules())
         {
             let kind = rule.kind();
-            let has_folder = kind == RuleKind::Allow && profile == Profile::Google;
-            let folder = has_folder.then(|| rule.pattern().index_folder()).flatten();
-            let own = std::iter::once(rule.pattern().clone());
-            let patterns = own.chain(folder).filter(Pattern::can_match);
+            let patterns = rule.patterns().iter().filter(|p| p.can_match()).cloned();
             rules.extend(patterns.map(|pattern| PlainRule { pattern, kind }));
         }
         rules
@@ -167,8 +165,8 @@ impl<'a> FilePair<'a> {
             if !budget.take_rules(count) {
                 return false;
             }
-            let old = self.old.rules_of(&agents.old, self.profile);
-            let new = self.new.rules_of(&agents.new, self.profile);
+            let old = self.old.rules_of(&agents.old);
+            let new = self.new.rules_of(&agents.new);
             old == new
                 || (are_redundant(old.difference(&new), &new, budget)
                     && are_redundant(new.difference(&old), &old, budget))

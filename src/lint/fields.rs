@@ -6,6 +6,7 @@ use crate::crawlers::spelling::is_within;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::profile::Profile;
 use crate::robots::field::{self, RobotsField};
 use crate::robots::line::NumberedLines;
 use bstr::ByteSlice;
@@ -44,7 +45,7 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
     let mut html = HtmlLines::default();
     for line in NumberedLines::new(body, false) {
         // After an HTML tag, lines count again from the next field on.
-        let split = field::split(line.text);
+        let split = field::split(line.text, Profile::Google);
         let is_field = split.is_some() || close_name(key_of(line.text)).is_some();
         if html.skips(line.number, line.text, is_field, findings)
             || without_invisible(line.text).is_empty()
@@ -62,7 +63,12 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
         if lacks_colon(line.text) {
             inexact.without_colon.insert(line.number);
             inexact.all.insert(line.number);
-            add_missing_colon(line.number, line.text, split.is_some(), findings);
+            add_missing_colon(
+                line.number,
+                line.text,
+                split.map(|(field, _)| field),
+                findings,
+            );
         } else if check_key(
             line.number,
             line.text,
@@ -183,7 +189,7 @@ fn first_word(text: &[u8]) -> &[u8] {
 /// The correct spelling of a word that is a field in any accepted or close spelling.
 fn field_named(word: &[u8]) -> Option<&'static str> {
     let with_colon = [word, b":".as_slice()].concat();
-    match field::split(&with_colon) {
+    match field::split(&with_colon, Profile::Google) {
         Some((field, _)) => Some(name_of(field)),
         None => close_name(word),
     }
@@ -205,7 +211,15 @@ fn lacks_colon(text: &[u8]) -> bool {
     word.len() < key.len() && has_value && field_named(word).is_some()
 }
 
-fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut FindingCollector) {
+fn add_missing_colon(
+    line: u32,
+    text: &[u8],
+    accepted: Option<RobotsField>,
+    findings: &mut FindingCollector,
+) {
+    let is_accepted = accepted.is_some();
+    // Profile `Rfc9309` starts to read the line of a rule or group once it has its colon.
+    let is_safe = matches!(accepted, Some(RobotsField::Other(_)));
     findings.add_fixable(line, Code::MissingColon, || {
         let word = first_word(text);
         let rest = trim(&text[word.len()..]);
@@ -242,7 +256,7 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
                 // A right spelling stays, in any case of its letters.
                 let is_right = word.eq_ignore_ascii_case(name.as_bytes());
                 LineFix::new(
-                    is_accepted && !has_colon,
+                    is_safe && !has_colon,
                     LineEdit::Text {
                         line,
                         range: if is_right { word.len() } else { 0 }..word.len(),
@@ -319,7 +333,11 @@ fn check_key(
             FindingTexts {
                 message,
                 help,
-                fix: (!is_other).then(|| LineFix::safe(spell_field(line, key, name))),
+                // Profile `Rfc9309` starts to read the line of a rule or group.
+                fix: (!is_other).then(|| {
+                    let is_safe = matches!(field, RobotsField::Other(_));
+                    LineFix::new(is_safe, spell_field(line, key, name))
+                }),
             }
         });
     }

@@ -148,6 +148,24 @@ impl FindingCollector {
         }
     }
 
+    /// The number of findings so far.
+    pub(super) fn len(&self) -> usize {
+        self.findings.len()
+    }
+
+    /// Drops the findings that need the same groups in both profiles, and the safe fixes of others,
+    /// except for the first `kept` findings.
+    pub(super) fn drop_claims_about_groups(&mut self, kept: usize) {
+        let mut later = self.findings.split_off(kept);
+        later.retain(|finding| !finding.code.needs_same_groups());
+        for finding in &mut later {
+            finding.texts.fix.take_if(|fix| fix.is_safe);
+        }
+        self.findings.append(&mut later);
+        self.counts
+            .retain(|counter| !counter.code.needs_same_groups());
+    }
+
     /// All findings of `body` in the order of lines, then of codes.
     pub(super) fn finish(self, body: &[u8]) -> Vec<Finding> {
         let has_fixes = self.findings.iter().any(|found| found.texts.fix.is_some());

@@ -80,7 +80,7 @@ const MAX_PROOFS: usize = 128;
 ///
 /// ```
 /// use robosieve::lint::{FixOptions, fix};
-/// let body = b"User-agent: *\nDissallow: /cart\nDisallow: /cart/1 # old\nDisallow: tmp\n";
+/// let body = b"User-agent: *\nDisallow: /cart\nDisallow: /cart/1 # old\nDisallow: tmp\n";
 /// let fixed = fix(body, &FixOptions::new());
 /// assert_eq!(fixed.body, b"User-agent: *\nDisallow: /cart\n# old\nDisallow: tmp\n");
 ///

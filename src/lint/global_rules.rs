@@ -111,6 +111,10 @@ impl RefusedPath<'_, '_> {
                 .folder
                 .as_ref()
                 .is_some_and(|folder| folder.pattern.matches(&self.google))
+            || rule
+                .rfc_further
+                .iter()
+                .any(|further| further.pattern.matches(&self.rfc))
     }
 }
 
@@ -157,7 +161,7 @@ fn is_refused(rules: &[&RuleReadings<'_>], path: &RefusedPath<'_, '_>) -> bool {
         .max();
     let by_rfc = rules
         .iter()
-        .map(|rule| &rule.rfc)
+        .flat_map(|rule| std::iter::once(&rule.rfc).chain(&rule.rfc_further))
         .filter(|reading| reading.pattern.matches(&path.rfc));
     let rfc = by_rfc.map(|reading| reading.rank).max();
     [google, rfc]

@@ -4,6 +4,7 @@ use crate::bytes::is_white_space;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Group, RobotsRef, Rule, RuleKind, field};
 use bstr::ByteSlice;
@@ -28,7 +29,7 @@ pub(super) fn check(
 
 /// The path of a rule as written.
 pub(super) fn value<'a>(rule: &Rule<'a>) -> &'a [u8] {
-    field::split(rule.text()).map_or(b"", |(_, value)| value)
+    field::split(rule.text(), Profile::Google).map_or(b"", |(_, value)| value)
 }
 
 fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollector) {

@@ -3,9 +3,10 @@
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::lint::readings::rules_by_line;
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
-use crate::robots::{RobotsRef, Rule, RuleKind};
+use crate::robots::{Group, RobotsRef, Rule, RuleKind};
 use std::collections::HashSet;
 
 /// Compares the rules of a file that is parsed for both profiles, except those of the lines in
@@ -16,12 +17,14 @@ pub(super) fn check(
     skipped: &HashSet<u32>,
     findings: &mut FindingCollector,
 ) {
-    for (group, other) in google.groups().iter().zip(rfc.groups()) {
-        let rules = group.rules().iter().zip(other.rules());
-        for (google, rfc) in rules.filter(|(rule, _)| !skipped.contains(&rule.line())) {
-            if google.pattern().can_match() {
-                check_rule(google, rfc, findings);
-            }
+    let rfc = rules_by_line(rfc);
+    let rules = google.groups().iter().flat_map(Group::rules);
+    for google in rules.filter(|rule| !skipped.contains(&rule.line())) {
+        // Lines that RFC 9309 does not read, or reads longer, have findings of their own.
+        let same = rfc.get(&google.line());
+        let same = same.filter(|rfc| rfc.text().len() == google.text().len());
+        if let Some(rfc) = same.filter(|_| google.pattern().can_match()) {
+            check_rule(google, rfc, findings);
         }
     }
 }
@@ -43,11 +46,24 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
                     "Google's parser compares URLs with {google} as it is; RFC 9309 decodes \
                      escapes first and compares with {rfc}"
                 ),
-                help: "write letters, digits, `-`, `.`, `_` and `~` without escapes; no form of \
-                       `%2A` and `%24` suits both"
-                    .to_owned(),
+                help:
+                    "write letters, digits, `-`, `.`, `_` and `~` without escapes, and others as \
+                       the site's URLs have them; no form of `%2A` and `%24` suits both"
+                        .to_owned(),
                 fix: edit.map(|edit| LineFix::new(false, edit)),
             }
+        });
+        return;
+    }
+    if let Some(further) = rfc.patterns().further.first() {
+        findings.add(line, Code::ProfilesDiffer, || {
+            let further = quote(&text(further));
+            let message = format!(
+                "RFC 9309 takes `/` and `?` in a query for the same as their escapes, so it reads \
+                 this rule as {further} too; Google's parser does not"
+            );
+            let help = "write a rule for each form that the URLs have".to_owned();
+            (message, help)
         });
         return;
     }

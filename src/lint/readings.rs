@@ -6,24 +6,53 @@
 //! whatever replaces a star of R is inside the part that the star of Q took. For literal prefixes
 //! the test is exact. Of rules with wildcards it misses some.
 
+use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
-use crate::robots::{AgentLine, RobotsRef, Rule, RuleKind};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use crate::robots::{AgentLine, Group, RobotsRef, Rule, RuleKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The rules of all groups that match any URL, in the order of the file. `google` and `rfc` are the
-/// same file, parsed for both profiles. `inexact` are the lines that not every parser reads.
+/// The rules of all groups of `robots` that match any URL, in the order of the file. `other` is the
+/// same file, parsed for the other profile. `inexact` are the lines that not every parser reads.
 pub(super) fn read_rules<'a>(
-    google: &RobotsRef<'a>,
-    rfc: &RobotsRef<'a>,
+    robots: &RobotsRef<'a>,
+    other: &RobotsRef<'a>,
     inexact: &HashSet<u32>,
 ) -> Vec<RuleReadings<'a>> {
+    let others = rules_by_line(other);
     let mut rules = Vec::new();
-    for (index, (google, rfc)) in google.groups().iter().zip(rfc.groups()).enumerate() {
-        let readings = google.rules().iter().zip(rfc.rules());
-        let readings = readings.map(|(google, rfc)| RuleReadings::new(index, google, rfc, inexact));
+    for (index, group) in robots.groups().iter().enumerate() {
+        let readings = group.rules().iter().map(|rule| {
+            let other_rule = others.get(&rule.line()).copied();
+            RuleReadings::new(index, rule, robots.profile(), other_rule, inexact)
+        });
         rules.extend(readings.filter(RuleReadings::has_effect));
     }
     rules
+}
+
+/// The rules of a file by the numbers of their lines.
+pub(super) fn rules_by_line<'r, 'a>(robots: &'r RobotsRef<'a>) -> HashMap<u32, &'r Rule<'a>> {
+    let rules = robots.groups().iter().flat_map(Group::rules);
+    rules.map(|rule| (rule.line(), rule)).collect()
+}
+
+/// Whether both profiles read the same groups from a file, with the same lines.
+///
+/// They differ in misspelt fields, missing colons and over-long lines. A user-agent line or a rule
+/// that only one of them reads moves the rules below it to other groups.
+pub(super) fn have_same_groups(google: &RobotsRef<'_>, rfc: &RobotsRef<'_>) -> bool {
+    google.groups().len() == rfc.groups().len()
+        && google.groups().iter().zip(rfc.groups()).all(|(a, b)| {
+            let agents = |group: &Group<'_>| -> Vec<(u32, usize)> {
+                let lines = group.agents().iter();
+                lines.map(|line| (line.line(), line.text().len())).collect()
+            };
+            let rules = |group: &Group<'_>| -> Vec<(u32, usize)> {
+                let lines = group.rules().iter();
+                lines.map(|rule| (rule.line(), rule.text().len())).collect()
+            };
+            agents(a) == agents(b) && rules(a) == rules(b)
+        })
 }
 
 /// The part of the rules, which are in the order of the file, that belongs to a group.
@@ -110,6 +139,8 @@ pub(super) struct RuleReadings<'a> {
     pub rfc: Reading<'a>,
     /// The second pattern of `Allow: …/index.html` under Google.
     pub folder: Option<Reading<'a>>,
+    /// The further patterns under RFC 9309, for queries that begin in a star.
+    pub rfc_further: Vec<Reading<'a>>,
 }
 
 /// A rule as one profile reads it.
@@ -174,20 +205,42 @@ impl<'a> Reading<'a> {
 }
 
 impl<'a> RuleReadings<'a> {
-    fn new(group: usize, google: &Rule<'a>, rfc: &Rule<'a>, inexact: &HashSet<u32>) -> Self {
-        let kind = google.kind();
-        let folder = (kind == RuleKind::Allow)
-            .then(|| google.pattern().index_folder())
-            .flatten();
+    /// The readings of a rule in the file as `profile` reads it, and of `other_rule`, which is the
+    /// rule of the same line in the other profile.
+    fn new(
+        group: usize,
+        rule: &Rule<'a>,
+        profile: Profile,
+        other_rule: Option<&Rule<'a>>,
+        inexact: &HashSet<u32>,
+    ) -> Self {
+        let kind = rule.kind();
+        let other_profile = match profile {
+            Profile::Google => Profile::Rfc9309,
+            Profile::Rfc9309 => Profile::Google,
+        };
+        // A line that the other profile does not read is not exact. Its rule is read there too, so
+        // that fewer rules are found superfluous.
+        let read = || Pattern::of_rule(rule.value(), kind == RuleKind::Allow, other_profile);
+        let other = other_rule.map_or_else(read, |other| other.patterns().clone());
+        let own = rule.patterns().clone();
+        let (google, rfc) = match profile {
+            Profile::Google => (own, other),
+            Profile::Rfc9309 => (other, own),
+        };
+        let reading = |pattern| Reading::new(pattern, kind);
+        let is_read_alike = other_rule
+            .is_some_and(|other| other.kind() == kind && other.text().len() == rule.text().len());
         Self {
             group,
-            line: google.line(),
-            text: google.text(),
+            line: rule.line(),
+            text: rule.text(),
             kind,
-            is_exact: !inexact.contains(&google.line()),
-            google: Reading::new(google.pattern().clone(), kind),
-            rfc: Reading::new(rfc.pattern().clone(), kind),
-            folder: folder.map(|folder| Reading::new(folder, kind)),
+            is_exact: is_read_alike && !inexact.contains(&rule.line()),
+            google: reading(google.pattern),
+            rfc: reading(rfc.pattern),
+            folder: google.further.into_iter().next().map(reading),
+            rfc_further: rfc.further.into_iter().map(reading).collect(),
         }
     }
 
@@ -199,16 +252,21 @@ impl<'a> RuleReadings<'a> {
             && self.rfc.covers_all()
     }
 
+    /// Whether it has a further pattern in either profile.
+    pub(super) fn has_further(&self) -> bool {
+        self.folder.is_some() || !self.rfc_further.is_empty()
+    }
+
     /// Whether it matches any URL.
     fn has_effect(&self) -> bool {
         self.google.pattern.can_match() && self.rfc.pattern.can_match()
     }
 
     /// Whether this rule has precedence on every path that `other` matches, so that `other` never
-    /// decides. The folder of an index page is a second pattern of `other`, so the answer is then
-    /// no.
+    /// decides. A further pattern of `other`, such as the folder of an index page, may decide, so
+    /// the answer is then no.
     pub(super) fn overrides(&self, other: &Self) -> bool {
-        other.folder.is_none()
+        !other.has_further()
             && self.google.overrides(&other.google)
             && self.rfc.overrides(&other.rfc)
     }

@@ -12,6 +12,7 @@ use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
+use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Group, RuleKind};
 use std::cmp::Reverse;
@@ -299,11 +300,12 @@ fn add_overridden<'r, 'a>(
     }
 }
 
-/// A rule, or the folder of an index page, in the order of precedence.
+/// A pattern of a rule in the order of precedence.
 struct Ranked<'r, 'a> {
     reading: &'r Reading<'a>,
     rule: &'r RuleReadings<'a>,
-    is_folder: bool,
+    /// Not the first pattern of the rule, but such as the folder of an index page.
+    is_further: bool,
 }
 
 /// Adds the rules without which a shorter one decides in the same way. The reasons have the
@@ -316,8 +318,8 @@ fn add_redundant<'r, 'a>(
     rules: &[&'r RuleReadings<'a>],
     reasons: &mut HashMap<u32, Reason<'r, 'a>>,
 ) {
-    let by_google = redundancies(rules, reasons, |rule| &rule.google, true);
-    let by_rfc = redundancies(rules, reasons, |rule| &rule.rfc, false);
+    let by_google = redundancies(rules, reasons, Profile::Google);
+    let by_rfc = redundancies(rules, reasons, Profile::Rfc9309);
     for rule in rules {
         if let (Some(other), true) = (by_google.get(&rule.line), by_rfc.contains_key(&rule.line)) {
             reasons.entry(rule.line).or_insert(Reason {
@@ -333,28 +335,30 @@ fn add_redundant<'r, 'a>(
 fn redundancies<'r, 'a>(
     rules: &[&'r RuleReadings<'a>],
     overridden: &HashMap<u32, Reason<'r, 'a>>,
-    reading: impl Fn(&'r RuleReadings<'a>) -> &'r Reading<'a>,
-    has_folders: bool,
+    profile: Profile,
 ) -> HashMap<u32, &'r RuleReadings<'a>> {
-    let own = rules.iter().map(|rule| Ranked {
-        reading: reading(rule),
-        rule,
-        is_folder: false,
-    });
-    let folders = rules.iter().filter(|_| has_folders).filter_map(|rule| {
-        let reading = rule.folder.as_ref()?;
-        Some(Ranked {
+    let mut order: Vec<Ranked<'r, 'a>> = Vec::with_capacity(rules.len());
+    for &rule in rules {
+        let (reading, further) = match profile {
+            Profile::Google => (&rule.google, rule.folder.as_slice()),
+            Profile::Rfc9309 => (&rule.rfc, rule.rfc_further.as_slice()),
+        };
+        order.push(Ranked {
             reading,
             rule,
-            is_folder: true,
-        })
-    });
-    let mut order: Vec<Ranked<'r, 'a>> = own.chain(folders).collect();
+            is_further: false,
+        });
+        order.extend(further.iter().map(|reading| Ranked {
+            reading,
+            rule,
+            is_further: true,
+        }));
+    }
     // Of equal rules, the later one is redundant, never both.
     order.sort_by_key(|ranked| Reverse((ranked.reading.rank, ranked.rule.line)));
     let mut redundant = HashMap::new();
     for (at, ranked) in order.iter().enumerate() {
-        if ranked.is_folder || ranked.rule.folder.is_some() || !ranked.rule.is_exact {
+        if ranked.is_further || ranked.rule.has_further() || !ranked.rule.is_exact {
             continue;
         }
         // Without the rule, the next lower rules decide its paths. It is redundant if one of them
@@ -365,7 +369,7 @@ fn redundancies<'r, 'a>(
             .take_while(|other| other.rule.kind == ranked.rule.kind)
             .find(|other| {
                 let is_kept = other.rule.is_exact && !overridden.contains_key(&other.rule.line);
-                !other.is_folder && is_kept && other.reading.covers(ranked.reading)
+                !other.is_further && is_kept && other.reading.covers(ranked.reading)
             });
         if let Some(cover) = cover {
             redundant.insert(ranked.rule.line, cover.rule);

@@ -1,7 +1,7 @@
 //! All checks of one robots.txt, as served or from a snapshot.
 
 use crate::lint::finding::{Finding, FindingCollector, MAX_PER_CODE};
-use crate::lint::readings::{audiences, read_rules};
+use crate::lint::readings::{audiences, have_same_groups, read_rules};
 use crate::lint::{
     agent_names, agents, body, fields, global_rules, patterns, preferences, profiles, rule_sets,
     values,
@@ -56,6 +56,7 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     let [google, rfc] =
         [Profile::Google, Profile::Rfc9309].map(|profile| RobotsRef::parse(body, profile));
     let rules = read_rules(&google, &rfc, &inexact.all);
+    let before_groups = findings.len();
     let audiences = audiences(&google);
     agent_names::check(&google, findings);
     agents::check(&google, blank_lines, findings);
@@ -73,4 +74,9 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
         &inexact.without_colon,
         findings,
     );
+    if !have_same_groups(&google, &rfc) {
+        // What has no effect for one profile may keep groups of the other apart. The groups are the
+        // same once the fields are spelled right.
+        findings.drop_claims_about_groups(before_groups);
+    }
 }

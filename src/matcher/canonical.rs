@@ -1,30 +1,17 @@
 //! Parsed rules to canonical rules: sorted, each pattern once, without redundant rules.
 
 use super::build::CanonicalRule;
-use crate::profile::Profile;
-use crate::robots::pattern::Pattern;
 use crate::robots::{Rule, RuleKind};
 use std::borrow::Cow;
 
 /// The rules of these groups that can match a URL, each pattern once, sorted by text.
-pub(crate) fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRule<'r>> {
+pub(crate) fn canonical<'r>(groups: &[&'r [Rule<'r>]]) -> Vec<CanonicalRule<'r>> {
     let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
     for rule in groups.iter().copied().flatten() {
-        let pattern = rule.pattern();
-        let folder = (profile == Profile::Google && rule.kind() == RuleKind::Allow)
-            .then(|| pattern.index_folder())
-            .flatten();
-        if pattern.can_match() {
+        for pattern in rule.patterns().iter().filter(|p| p.can_match()) {
             set.push(CanonicalRule {
                 text: Cow::Borrowed(&pattern.text),
                 anchored: pattern.anchored,
-                kind: rule.kind(),
-            });
-        }
-        if let Some(folder) = folder.filter(Pattern::can_match) {
-            set.push(CanonicalRule {
-                text: Cow::Owned(folder.text.into_owned()),
-                anchored: folder.anchored,
                 kind: rule.kind(),
             });
         }

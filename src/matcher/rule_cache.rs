@@ -276,7 +276,8 @@ mod tests {
     use crate::matcher::generate::{rule_paths, text, url_paths};
     use crate::profile::Profile;
     use crate::robots::RuleKind;
-    use crate::robots::pattern::Pattern;
+    use crate::robots::pattern::{Pattern, RulePatterns};
+    use crate::robots::reference::{self, PathOf};
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
@@ -347,16 +348,23 @@ mod tests {
             let mut paths = url_paths(&rules, made, profile);
             paths.truncate((20_000 / rules.len()).max(4));
             let kind = |allow| if allow { RuleKind::Allow } else { RuleKind::Disallow };
-            let patterns = rules.iter().map(|(path, allow)| (Pattern::new(path.as_bytes(), profile), kind(*allow)));
-            let canonical: Vec<CanonicalRule<'_>> = patterns
-                .filter(|(pattern, _)| pattern.can_match())
-                .map(|(pattern, kind)| CanonicalRule { text: pattern.text, anchored: pattern.anchored, kind })
-                .collect();
+            let mut canonical: Vec<CanonicalRule<'_>> = Vec::new();
+            for (path, allow) in &rules {
+                let RulePatterns { pattern, mut further } = Pattern::of_rule(path.as_bytes(), *allow, profile);
+                if profile == Profile::Google {
+                    // The reference has the folder of an index page elsewhere.
+                    further.clear();
+                }
+                let patterns = std::iter::once(pattern).chain(further).filter(Pattern::can_match);
+                canonical.extend(patterns.map(|pattern| CanonicalRule {
+                    text: pattern.text, anchored: pattern.anchored, kind: kind(*allow),
+                }));
+            }
             let bytes = encode(&canonical).unwrap();
             let set = RuleSet::decode(&bytes, 0).unwrap();
             set.verify(&bytes).unwrap();
             let rank = |path: &[u8], (rule, allow): &(String, bool)| {
-                let priority = reference::priority(rule.as_bytes(), profile, path);
+                let priority = reference::priority(rule.as_bytes(), if *allow { PathOf::Allow } else { PathOf::Disallow }, profile, path);
                 if priority > 0 { priority as u32 * 2 + u32::from(*allow) } else { 0 }
             };
             let expected: Vec<u32> =

@@ -109,16 +109,17 @@ struct LongestMatch {
 
 impl LongestMatch {
     fn offer(&mut self, field: &OtherField<'_>, path: &[u8], robots: &RobotsRef<'_>) {
-        let (pattern, usage) = usage::parse(field.value(), robots.profile());
-        if !pattern.matches(path) {
+        let (patterns, usage) = usage::parse(field.value(), robots.profile());
+        if !patterns.iter().any(|pattern| pattern.matches(path)) {
             return;
         }
-        match pattern.priority().cmp(&self.length) {
+        let priority = patterns.pattern.priority();
+        match priority.cmp(&self.length) {
             Ordering::Less => return,
             Ordering::Equal => self.usage = self.usage.and(usage),
             Ordering::Greater => {
                 *self = Self {
-                    length: pattern.priority(),
+                    length: priority,
                     usage,
                     lines: Vec::new(),
                 }

@@ -213,12 +213,17 @@ impl PreferenceLines {
             self.usage.push(Vec::new());
             (self.usage.len() - 1) as u32
         });
-        let (Pattern { text, anchored }, usage) = usage::parse(value, profile);
-        let path = Pattern {
-            text: Cow::Owned(text.into_owned()),
-            anchored,
-        };
-        self.usage[index as usize].push(UsageLine { path, usage });
+        let (patterns, usage) = usage::parse(value, profile);
+        // The patterns of a path have the same priority, and a statement combined with itself is
+        // the same.
+        let lines = patterns.iter().map(|Pattern { text, anchored }| UsageLine {
+            path: Pattern {
+                text: Cow::Owned(text.to_vec()),
+                anchored: *anchored,
+            },
+            usage,
+        });
+        self.usage[index as usize].extend(lines);
     }
 
     /// The class of the agents that obey these groups.

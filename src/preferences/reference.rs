@@ -9,7 +9,8 @@ use crate::agent::{Agent, AgentMatch};
 use crate::preferences::{Preference, Preferences, SignalUse, Signals};
 use crate::profile::Profile;
 use crate::robots::reference::{
-    Key, KeyValue, is_global, key_values, names, normal_path, path_params_query, priority, strip,
+    Key, KeyValue, PathOf, is_global, key_values, names, normal_path, path_params_query, priority,
+    strip,
 };
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -41,7 +42,7 @@ pub fn preferences(
     url: &[u8],
 ) -> Preferences {
     let path = normal_path(&path_params_query(strip(url), profile), profile);
-    let lines = key_values(robots);
+    let lines = key_values(robots, profile);
     let name = agent.keys(how).find(|name| {
         lines
             .iter()
@@ -207,7 +208,7 @@ fn usage(lines: &[&KeyValue], profile: Profile, path: &[u8]) -> (Preference, Pre
         .filter(|line| line.key == Key::ContentUsage)
         .map(|line| path_and_dictionary(&line.value));
     let matching: Vec<_> = parsed
-        .map(|(own, text)| (priority(own, profile, path), text))
+        .map(|(own, text)| (priority(own, PathOf::ContentUsage, profile, path), text))
         .filter(|(n, _)| *n >= 0)
         .collect();
     // Only the lines with the longest path count.

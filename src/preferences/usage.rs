@@ -2,7 +2,7 @@
 
 use crate::preferences::Preference;
 use crate::profile::Profile;
-use crate::robots::pattern::Pattern;
+use crate::robots::pattern::RulePatterns;
 use sfv::visitor::{
     DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, ItemVisitor, ParameterVisitor,
 };
@@ -53,11 +53,11 @@ pub(crate) struct UsageMember<'a> {
 
 /// Parses the value of a line: its path, and its preferences. A malformed dictionary states no
 /// preference, but its line still overrides lines with shorter paths.
-pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
+pub(super) fn parse(value: &[u8], profile: Profile) -> (RulePatterns<'_>, Usage) {
     let (path, dictionary) = split_path(value);
     let usage = Usage::of_dictionary(dictionary);
     // Without a path, a line is for the whole site.
-    (Pattern::new(path.unwrap_or(b"/"), profile), usage)
+    (RulePatterns::of_usage(path.unwrap_or(b"/"), profile), usage)
 }
 
 /// Splits the value of a line into its path, if it has one, and its dictionary.
@@ -146,7 +146,7 @@ mod tests {
     fn parsed(value: &str) -> (String, char, char) {
         let (path, usage) = parse(value.as_bytes(), Profile::Google);
         (
-            String::from_utf8(path.text.to_vec()).unwrap(),
+            String::from_utf8(path.pattern.text.to_vec()).unwrap(),
             usage.train_ai.letter(),
             usage.search.letter(),
         )

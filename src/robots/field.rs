@@ -1,7 +1,8 @@
-//! Splits a line into field and value: the known fields, their accepted misspellings, and lines
-//! without a colon.
+//! Splits a line into field and value: the known fields, the misspellings that Google's parser
+//! accepts, and lines without a colon.
 
 use crate::bytes::trim;
+use crate::profile::Profile;
 use bstr::ByteSlice;
 
 /// The known fields. Lines with any other field are skipped (RFC 9309 §2.2.4).
@@ -14,8 +15,8 @@ pub(crate) enum RobotsField {
     Other(&'static str),
 }
 
-/// Fields that are compared by prefix, without case and in this order, as in the reference. So
-/// `Allowed: /x` is an allow line.
+/// Fields that profile `Google` compares by prefix, without case and in this order, as the reference
+/// does. So `Allowed: /x` is an allow line.
 const RULING: [(&[u8], RobotsField); 12] = [
     (b"user-agent", RobotsField::UserAgent),
     (b"useragent", RobotsField::UserAgent),
@@ -70,6 +71,17 @@ const FIRST_BYTES: [bool; 256] = {
 };
 
 impl RobotsField {
+    /// Whether `key` is the name of this field in RFC 9309 §2.2; false for fields that it lacks.
+    fn is_spelled(self, key: &[u8]) -> bool {
+        let name: &[u8] = match self {
+            Self::UserAgent => b"user-agent",
+            Self::Allow => b"allow",
+            Self::Disallow => b"disallow",
+            Self::Other(_) => return false,
+        };
+        key.eq_ignore_ascii_case(name)
+    }
+
     fn of_key(key: &[u8]) -> Option<Self> {
         // Nine lines in ten are `disallow` or `user-agent`, which one 8-byte compare decides.
         if let Some((head, rest)) = key.split_first_chunk::<8>() {
@@ -102,16 +114,21 @@ impl RobotsField {
 /// The field and the value of a line's text; `None` if the field is not known.
 ///
 /// `text` must be trimmed. Without a colon, it must be exactly two words, separated by blanks or
-/// tabs.
-pub(crate) fn split(text: &[u8]) -> Option<(RobotsField, &[u8])> {
+/// tabs. Profile `Rfc9309` reads the fields of rules and groups as RFC 9309 §2.2 has them only:
+/// spelled right, and with a colon. Every line that it reads, `Google` reads in the same way.
+pub(crate) fn split(text: &[u8], profile: Profile) -> Option<(RobotsField, &[u8])> {
     if !FIRST_BYTES[usize::from(*text.first()?)] {
         return None;
     }
-    let (key, value) = match memchr::memchr(b':', text) {
+    let colon = memchr::memchr(b':', text);
+    let (key, value) = match colon {
         Some(colon) => (trim(&text[..colon]), trim(&text[colon + 1..])),
         None => two_words(text)?,
     };
-    Some((RobotsField::of_key(key)?, value))
+    let field = RobotsField::of_key(key)?;
+    let is_read = profile == Profile::Google || (colon.is_some() && field.is_spelled(key));
+    // RFC 9309 §2.2.4 lets parsers be lenient with other records.
+    (is_read || matches!(field, RobotsField::Other(_))).then_some((field, value))
 }
 
 fn two_words(text: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -124,10 +141,11 @@ fn two_words(text: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Profile::{Google, Rfc9309};
 
     #[test]
     fn fields_match_by_prefix_and_without_case() {
-        let field = |text: &str| split(text.as_bytes()).map(|(field, _)| field);
+        let field = |text: &str| split(text.as_bytes(), Google).map(|(field, _)| field);
         assert_eq!(field("Allowed-paths: /x"), Some(RobotsField::Allow));
         assert_eq!(field("USER AGENTS : x"), Some(RobotsField::UserAgent));
         assert_eq!(field("User-Agents: x"), Some(RobotsField::UserAgent));
@@ -151,15 +169,50 @@ mod tests {
     #[test]
     fn lines_without_colon_need_exactly_two_words() {
         assert_eq!(
-            split(b"disallow \t /x"),
+            split(b"disallow \t /x", Google),
             Some((RobotsField::Disallow, b"/x".as_slice()))
         );
-        assert_eq!(split(b"disallow /x y"), None);
-        assert_eq!(split(b"user agent foo"), None);
-        assert_eq!(split(b"disallow"), None);
+        assert_eq!(split(b"disallow /x y", Google), None);
+        assert_eq!(split(b"user agent foo", Google), None);
+        assert_eq!(split(b"disallow", Google), None);
         assert_eq!(
-            split(b"disallow:"),
+            split(b"disallow:", Google),
             Some((RobotsField::Disallow, b"".as_slice()))
         );
+    }
+
+    #[test]
+    fn rfc_9309_has_one_spelling_of_rules_and_groups() {
+        for text in [
+            "useragent: a",
+            "user agent: a",
+            "user-agents: a",
+            "allowed: /x",
+            "dissallow: /x",
+            "disallow-all: /x",
+            "user-agent a",
+            "disallow /x",
+            "allow /x",
+        ] {
+            assert!(split(text.as_bytes(), Google).is_some(), "{text}");
+            assert_eq!(split(text.as_bytes(), Rfc9309), None, "{text}");
+        }
+        for text in [
+            "USER-AGENT : a",
+            "Allow:/x",
+            "disallow:",
+            "Site-Map: x",
+            "sitemaps: x",
+            "crawl-delay 1",
+        ] {
+            let text = text.as_bytes();
+            assert!(split(text, Google).is_some(), "{}", text.as_bstr());
+            assert_eq!(
+                split(text, Rfc9309),
+                split(text, Google),
+                "{}",
+                text.as_bstr()
+            );
+        }
     }
 }

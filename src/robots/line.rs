@@ -2,14 +2,15 @@
 //! over-long lines and comments.
 
 use crate::bytes::trim;
+use crate::profile::Profile;
 use memchr::{memchr2, memchr2_iter};
 
 /// The number of bytes that are read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's
 /// specification, "file format").
 pub(crate) const MAX_BODY: usize = 500 * 1024;
 
-/// The number of bytes that are kept of a line, as in the reference: eight times the longest URL
-/// that Internet Explorer accepted, minus one.
+/// The number of bytes that profile `Google` reads of a line, as in the reference: eight times the
+/// longest URL that Internet Explorer accepted, minus one.
 pub(crate) const MAX_LINE: usize = 2083 * 8 - 1;
 
 /// A line of a robots.txt that is neither blank nor only a comment.
@@ -17,8 +18,35 @@ pub(crate) const MAX_LINE: usize = 2083 * 8 - 1;
 pub(crate) struct NumberedLine<'a> {
     /// The number, from 1, counted as in the reference.
     pub number: u32,
-    /// The text without comment and surrounding white space; never empty.
+    /// The text in the first [`MAX_LINE`] bytes, without comment and surrounding white space. Empty
+    /// only if the line is longer.
     pub text: &'a [u8],
+    /// The whole line if it is longer, which hardly any is.
+    pub long: Option<LongLine<'a>>,
+}
+
+/// A line with more than [`MAX_LINE`] bytes before its comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LongLine<'a> {
+    /// The text with the white space before it, because the limit counts that too, and without the
+    /// white space after it.
+    pub text: &'a [u8],
+    /// A NUL or the size limit cuts the text, so its end is not known.
+    pub is_cut: bool,
+}
+
+impl<'a> NumberedLine<'a> {
+    /// The text that a profile reads; it may be empty.
+    ///
+    /// RFC 9309 has no limit for a line, so `Rfc9309` reads a long line whole, or not at all if its
+    /// end is not known: a part of a rule may say more than its author.
+    pub(crate) fn text(&self, profile: Profile) -> &'a [u8] {
+        match (profile, self.long) {
+            (Profile::Rfc9309, Some(line)) if line.is_cut => b"",
+            (Profile::Rfc9309, Some(line)) => trim(line.text),
+            _ => self.text,
+        }
+    }
 }
 
 /// Iterates over the lines of a body that are not blank, in order. A line that the size limit cuts
@@ -119,21 +147,58 @@ impl<'a> Iterator for NumberedLines<'a> {
                 start,
                 may_be_cut,
             } = self.next_raw()?;
-            let kept = &raw[..raw.len().min(MAX_LINE)];
             if self.comment < start {
                 self.comment = find_comment(self.body, start);
             }
-            let end = kept.len().min(self.comment - start);
+            let end = raw.len().min(self.comment - start);
             // If the size limit cut only a comment, or bytes after the line limit, the line counts.
-            if may_be_cut && end == kept.len() && raw.len() <= MAX_LINE {
+            if may_be_cut && end == raw.len() && raw.len() <= MAX_LINE {
                 continue;
             }
-            let text = trim(&kept[..end]);
+            if end > MAX_LINE {
+                let is_cut = match raw.get(end) {
+                    Some(&comment) => comment == 0,
+                    None => may_be_cut,
+                };
+                if let Some(line) = long_line(number, &raw[..end], is_cut) {
+                    return Some(line);
+                }
+                continue;
+            }
+            let text = trim(&raw[..end]);
             if !text.is_empty() {
-                return Some(NumberedLine { number, text });
+                return Some(NumberedLine {
+                    number,
+                    text,
+                    long: None,
+                });
             }
         }
     }
+}
+
+/// The line whose text before its comment is `raw`, which is longer than [`MAX_LINE`]; `None` if it
+/// is blank.
+#[cold]
+fn long_line(number: u32, raw: &[u8], is_cut: bool) -> Option<NumberedLine<'_>> {
+    let text = trim(&raw[..MAX_LINE]);
+    // The white space at the end of a cut line may precede more text.
+    let end = match is_cut {
+        true => raw.len(),
+        false => {
+            raw.len()
+                - raw
+                    .iter()
+                    .rev()
+                    .take_while(|&&b| trim(&[b]).is_empty())
+                    .count()
+        }
+    };
+    let long = (end > MAX_LINE).then_some(LongLine {
+        text: &raw[..end],
+        is_cut,
+    });
+    (long.is_some() || !text.is_empty()).then_some(NumberedLine { number, text, long })
 }
 
 /// The offset of the first `#` or NUL of `body` from `from` on; the length of `body` if it has
@@ -214,9 +279,33 @@ mod tests {
         assert_eq!(numbers(&body)[0].1, "a:b", "only the comment was cut");
     }
 
+    /// The lengths of the only line's text as each profile reads it.
+    fn lengths(body: &[u8], truncated: bool) -> [usize; 2] {
+        let line = NumberedLines::new(body, truncated).next();
+        [Profile::Google, Profile::Rfc9309]
+            .map(|profile| line.map_or(0, |line| line.text(profile).len()))
+    }
+
     #[test]
-    fn the_line_limit_keeps_the_beginning() {
-        let body = vec![b'a'; MAX_LINE + 9];
-        assert_eq!(numbers(&body)[0].1.len(), MAX_LINE);
+    fn only_google_limits_a_line() {
+        let long = [b'a'; MAX_LINE + 9];
+        assert_eq!(lengths(&long[..MAX_LINE], false), [MAX_LINE, MAX_LINE]);
+        assert_eq!(lengths(&long, false), [MAX_LINE, MAX_LINE + 9]);
+        // White space before the text counts, that after it and comments do not matter.
+        let late = [&[b' '; 9], &long[..MAX_LINE]].concat();
+        assert_eq!(lengths(&late, false), [MAX_LINE - 9, MAX_LINE]);
+        let later = [&[b' '; MAX_LINE], b"a".as_slice()].concat();
+        assert_eq!(lengths(&later, false), [0, 1]);
+        assert_eq!(lengths(&[b' '; MAX_LINE + 1], false), [0, 0]);
+        for end in [" ", "\t#", "#a"] {
+            let body = [&long[..MAX_LINE], end.as_bytes()].concat();
+            assert_eq!(lengths(&body, false), [MAX_LINE, MAX_LINE], "{end:?}");
+        }
+        // A line without a known end is not a line of RFC 9309.
+        assert_eq!(lengths(&long, true), [MAX_LINE, 0]);
+        let with_nul = [&long, b"\0a".as_slice()].concat();
+        assert_eq!(lengths(&with_nul, false), [MAX_LINE, 0]);
+        let with_comment = [&long, b"#a".as_slice()].concat();
+        assert_eq!(lengths(&with_comment, true), [MAX_LINE, MAX_LINE + 9]);
     }
 }

@@ -4,7 +4,7 @@ use crate::agent::{Agent, AgentMatch, NamedTokens};
 use crate::profile::Profile;
 use crate::robots::condense::{FieldLine, field_lines};
 use crate::robots::field::{RobotsField, split};
-use crate::robots::pattern::Pattern;
+use crate::robots::pattern::{MAX_FURTHER, Pattern, RulePatterns};
 use std::collections::HashSet;
 
 /// A parsed robots.txt that borrows from the bytes it was parsed from. [`Robots`](super::Robots)
@@ -58,7 +58,7 @@ pub struct Rule<'a> {
     line: u32,
     text: &'a [u8],
     kind: RuleKind,
-    pattern: Pattern<'a>,
+    patterns: RulePatterns<'a>,
 }
 
 /// A line that never changes a verdict: sitemap, crawl-delay, content-signal and the like.
@@ -84,16 +84,17 @@ impl<'a> RobotsRef<'a> {
     /// Parses the body of a robots.txt as served (after content decoding). Never fails, never
     /// panics.
     pub fn parse(body: &'a [u8], profile: Profile) -> Self {
-        Self::from_lines(field_lines(body, false), profile)
+        Self::from_lines(field_lines(body, false, profile), profile)
     }
 
-    /// Groups the lines of a robots.txt.
+    /// Groups the lines of a robots.txt, as [`field_lines`] reads them for `profile`.
     pub(crate) fn from_lines(lines: impl Iterator<Item = FieldLine<'a>>, profile: Profile) -> Self {
         let mut robots = Self {
             groups: Vec::new(),
             others: Vec::new(),
             profile,
         };
+        let mut further_left = MAX_FURTHER;
         for FieldLine {
             number: line,
             text,
@@ -103,8 +104,12 @@ impl<'a> RobotsRef<'a> {
         {
             match field {
                 RobotsField::UserAgent => robots.add_agent(line, text, value),
-                RobotsField::Allow => robots.add_rule(line, text, value, RuleKind::Allow),
-                RobotsField::Disallow => robots.add_rule(line, text, value, RuleKind::Disallow),
+                RobotsField::Allow => {
+                    robots.add_rule(line, text, value, RuleKind::Allow, &mut further_left);
+                }
+                RobotsField::Disallow => {
+                    robots.add_rule(line, text, value, RuleKind::Disallow, &mut further_left);
+                }
                 // Other fields belong to the group above them, but do not end its user-agent lines.
                 RobotsField::Other(name) => {
                     let group = robots.groups.len().checked_sub(1);
@@ -140,13 +145,26 @@ impl<'a> RobotsRef<'a> {
     }
 
     /// Adds a rule to the current group. Rules before the first user-agent line are ignored.
-    fn add_rule(&mut self, line: u32, text: &'a [u8], value: &'a [u8], kind: RuleKind) {
+    /// `further_left` is what is left of [`MAX_FURTHER`].
+    fn add_rule(
+        &mut self,
+        line: u32,
+        text: &'a [u8],
+        value: &'a [u8],
+        kind: RuleKind,
+        further_left: &mut usize,
+    ) {
         if let Some(group) = self.groups.last_mut() {
+            let mut patterns = Pattern::of_rule(value, kind == RuleKind::Allow, self.profile);
+            // What profile `Google` adds is bounded by the file, and its parser adds it always.
+            if self.profile == Profile::Rfc9309 {
+                patterns.limit_further(further_left);
+            }
             group.rules.push(Rule {
                 line,
                 text,
                 kind,
-                pattern: Pattern::new(value, self.profile),
+                patterns,
             });
         }
     }
@@ -297,7 +315,8 @@ impl<'a> Rule<'a> {
     /// assert_eq!(robots.groups()[0].rules()[0].value(), b"/%7ea*$");
     /// ```
     pub fn value(&self) -> &'a [u8] {
-        split(self.text).map_or_else(Default::default, |(_, value)| value)
+        // What profile `Rfc9309` reads, `Google` reads in the same way.
+        split(self.text, Profile::Google).map_or_else(Default::default, |(_, value)| value)
     }
 
     /// Allow or disallow.
@@ -305,8 +324,14 @@ impl<'a> Rule<'a> {
         self.kind
     }
 
+    /// Its path in normal form.
     pub(crate) fn pattern(&self) -> &Pattern<'a> {
-        &self.pattern
+        &self.patterns.pattern
+    }
+
+    /// All patterns of which a URL has to match one.
+    pub(crate) fn patterns(&self) -> &RulePatterns<'a> {
+        &self.patterns
     }
 }
 

@@ -1,8 +1,15 @@
 //! A rule's path in normal form, and its priority.
 
 use crate::profile::Profile;
-use crate::url::escape::normalize_rule;
+use crate::robots::line::MAX_BODY;
+use crate::url::escape::{normalize_rule, query_forms};
 use std::borrow::Cow;
+
+/// The greatest priority of a rule: a snapshot stores the length of a path in 16 bits.
+///
+/// Profile `Google` reads 16,663 bytes of a line, which are 49,989 bytes if all are escaped. Under
+/// RFC 9309 a line may be as long as the file.
+pub(crate) const MAX_PRIORITY: usize = u16::MAX as usize;
 
 /// A rule's path in normal form: every `*` is the wildcard, every `$` a literal, the anchor a flag.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +25,58 @@ impl<'a> Pattern<'a> {
     pub(crate) fn new(value: &'a [u8], profile: Profile) -> Self {
         let (text, anchored) = normalize_rule(value, profile);
         Self { text, anchored }
+    }
+
+    /// The patterns of a rule: the first is its path in normal form. A URL matches the rule if it
+    /// matches any of them.
+    ///
+    /// An `allow: …/index.html` of profile `Google` has a second pattern for its folder. A rule of
+    /// `Rfc9309` has further ones for [queries that begin in a star](query_forms).
+    ///
+    /// No rule is wider than it is written if that allows more. So a disallow above
+    /// [`MAX_PRIORITY`] is cut, which refuses more, and such an allow is like one without a path.
+    pub(crate) fn of_rule(value: &'a [u8], is_allow: bool, profile: Profile) -> RulePatterns<'a> {
+        let pattern = Self::new(value, profile);
+        let mut further = match profile {
+            Profile::Google if is_allow => pattern.index_folder().into_iter().collect(),
+            Profile::Google => Vec::new(),
+            Profile::Rfc9309 => pattern.in_query(value, is_allow),
+        };
+        // Allow wins between equal lengths, but not against a disallow that was cut.
+        if pattern.priority() <= MAX_PRIORITY - usize::from(is_allow) {
+            return RulePatterns { pattern, further };
+        }
+        if is_allow {
+            return RulePatterns {
+                pattern: Pattern::new(b"", profile),
+                further: Vec::new(),
+            };
+        }
+        further.iter_mut().for_each(Pattern::cut);
+        let mut pattern = pattern;
+        pattern.cut();
+        RulePatterns { pattern, further }
+    }
+
+    /// Cuts a pattern above [`MAX_PRIORITY`], so that it matches more.
+    fn cut(&mut self) {
+        if self.priority() > MAX_PRIORITY {
+            self.text.to_mut().truncate(MAX_PRIORITY);
+            self.anchored = false;
+        }
+    }
+
+    /// The further patterns of the path `value` under `Rfc9309`, of which this is the first.
+    fn in_query(&self, value: &[u8], is_allow: bool) -> Vec<Pattern<'static>> {
+        if !self.text.contains(&b'*') || !value.contains(&b'%') {
+            return Vec::new();
+        }
+        let forms = query_forms(value, self.text.len(), is_allow).into_iter();
+        let forms = forms.map(|text| Pattern {
+            text: text.into(),
+            anchored: self.anchored,
+        });
+        forms.collect()
     }
 
     /// The number of bytes of the path, wildcards and `$` included. Of the rules that match, the
@@ -43,9 +102,99 @@ impl<'a> Pattern<'a> {
     }
 }
 
+/// The most that the further patterns of a file under `Rfc9309` may take: their bytes, and
+/// [`FURTHER_COST`] for each. So a hostile file has no more rules and bytes of patterns than a set
+/// [may have](crate::matcher::rule_set::MAX_SET_LEN). Real files have a few of them at most.
+pub(crate) const MAX_FURTHER: usize = 2 * MAX_BODY;
+
+/// What a further pattern takes without its bytes: the most that a set stores for a rule.
+const FURTHER_COST: usize = 64;
+
+/// The [patterns of a rule](Pattern::of_rule).
+#[derive(Clone, Debug)]
+pub(crate) struct RulePatterns<'a> {
+    pub pattern: Pattern<'a>,
+    /// Nearly always none.
+    pub further: Vec<Pattern<'static>>,
+}
+
+impl<'a> RulePatterns<'a> {
+    /// The patterns of the path in a `content-usage` line.
+    pub(crate) fn of_usage(path: &'a [u8], profile: Profile) -> Self {
+        let pattern = Pattern::new(path, profile);
+        let further = match profile {
+            Profile::Google => Vec::new(),
+            Profile::Rfc9309 => pattern.in_query(path, true),
+        };
+        Self { pattern, further }
+    }
+
+    /// Drops the further patterns if they take more than `left`; otherwise reduces it.
+    pub(crate) fn limit_further(&mut self, left: &mut usize) {
+        let bytes: usize = self.further.iter().map(|further| further.text.len()).sum();
+        match left.checked_sub(bytes + self.further.len() * FURTHER_COST) {
+            Some(rest) => *left = rest,
+            None => self.further.clear(),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Pattern<'a>> {
+        std::iter::once(&self.pattern).chain(&self.further)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Both sides of the greatest length of a rule, in plain bytes and in escaped ones.
+    #[test]
+    fn no_rule_above_the_limit_allows_more() {
+        let patterns = |value: &str, is_allow| {
+            let patterns = Pattern::of_rule(value.as_bytes(), is_allow, Profile::Rfc9309);
+            let read = |p: &Pattern<'_>| (p.text.len(), p.anchored);
+            patterns.iter().map(read).collect::<Vec<_>>()
+        };
+        let (allow, disallow) = (true, false);
+        let path = |len: usize| format!("/{}", "a".repeat(len - 1));
+        for (len, end) in [(MAX_PRIORITY, ""), (MAX_PRIORITY - 1, "$")] {
+            let value = path(len) + end;
+            assert_eq!(patterns(&value, disallow), [(len, end == "$")]);
+            assert_eq!(patterns(&value, allow), [(0, false)]);
+            assert_eq!(
+                patterns(&(path(len - 1) + end), allow),
+                [(len - 1, end == "$")]
+            );
+            let longer = path(len + 1) + end;
+            assert_eq!(patterns(&longer, allow), [(0, false)]);
+            let cut = Pattern::of_rule(longer.as_bytes(), disallow, Profile::Rfc9309).pattern;
+            assert!(cut.text.len() + usize::from(cut.anchored) <= MAX_PRIORITY);
+            assert!(cut.matches(path(len + 1).as_bytes()));
+        }
+        // Three bytes for each; the profile that reads 16,663 bytes of a line never has so many.
+        let raw = format!("/{}", "\u{e4}".repeat(10_923));
+        assert_eq!(patterns(&raw, allow), [(0, false)]);
+        assert_eq!(patterns(&raw, disallow), [(MAX_PRIORITY, false)]);
+        let in_query = format!("/*%2F{}", "a".repeat(MAX_PRIORITY));
+        assert_eq!(patterns(&in_query, allow), [(0, false)]);
+        assert_eq!(patterns(&in_query, disallow), [(MAX_PRIORITY, false); 2]);
+    }
+
+    #[test]
+    fn further_patterns_are_limited_per_file() {
+        let rule = "disallow: /*%2F\n";
+        let text = format!("user-agent: *\n{}", rule.repeat(30_000));
+        let robots = crate::robots::RobotsRef::parse(text.as_bytes(), Profile::Rfc9309);
+        let rules = robots.groups()[0].rules();
+        let further = rules
+            .iter()
+            .filter(|rule| !rule.patterns().further.is_empty());
+        assert_eq!(
+            (rules.len(), further.count()),
+            (30_000, MAX_FURTHER / (FURTHER_COST + 5))
+        );
+    }
 
     #[test]
     fn index_pages_also_allow_their_folder() {

@@ -48,7 +48,7 @@ pub fn judge(
             line: 0,
         };
     }
-    let lines = key_values(robots);
+    let lines = key_values(robots, profile);
     // The agent obeys the groups of the first name of its chain that any line names.
     let name = agent.keys(how).find(|name| {
         lines
@@ -90,7 +90,8 @@ fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: 
                 if addressed && line.key == Key::Allow {
                     offer_allow(&mut allow, line, profile, path);
                 } else if addressed {
-                    disallow.offer(priority(&line.value, profile, path), line.number);
+                    let priority = priority(&line.value, PathOf::Disallow, profile, path);
+                    disallow.offer(priority, line.number);
                 }
             }
             Key::ContentUsage | Key::ContentSignal => {}
@@ -109,7 +110,7 @@ fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: 
 }
 
 fn offer_allow(allow: &mut BestMatch, line: &KeyValue, profile: Profile, path: &[u8]) {
-    let own = priority(&line.value, profile, path);
+    let own = priority(&line.value, PathOf::Allow, profile, path);
     if own >= 0 || profile == Profile::Rfc9309 {
         return allow.offer(own, line.number);
     }
@@ -118,18 +119,82 @@ fn offer_allow(allow: &mut BestMatch, line: &KeyValue, profile: Profile, path: &
         && value[slash..].starts_with(b"/index.htm")
     {
         let folder = [&value[..=slash], b"$"].concat();
-        allow.offer(priority(&folder, profile, path), line.number);
+        allow.offer(priority(&folder, PathOf::Allow, profile, path), line.number);
     }
 }
 
+/// The line that has a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathOf {
+    Allow,
+    Disallow,
+    ContentUsage,
+}
+
+/// The greatest length of a rule.
+const LENGTH_LIMIT: usize = 65_535;
+
 /// The length of the rule's path if it matches, else -1.
-pub(crate) fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
-    let pattern = normal_rule(value, profile);
-    if matches(&pattern, path) {
-        pattern.len() as isize
+pub(crate) fn priority(value: &[u8], of: PathOf, profile: Profile, path: &[u8]) -> isize {
+    let units = units(value);
+    let mut patterns = vec![normal_rule(&units, profile)];
+    let mut length = patterns[0].len();
+    if profile == Profile::Rfc9309 {
+        patterns.extend(in_query(&units, length, of));
+    }
+    if profile == Profile::Rfc9309 && length >= LENGTH_LIMIT {
+        match of {
+            // As if it had no path. One of the limit would win against a disallow that is cut.
+            PathOf::Allow => return 0,
+            PathOf::Disallow => {
+                length = LENGTH_LIMIT;
+                patterns.iter_mut().for_each(|p| p.truncate(length));
+            }
+            PathOf::ContentUsage => {}
+        }
+    }
+    if patterns.iter().any(|pattern| matches(pattern, path)) {
+        length as isize
     } else {
         -1
     }
+}
+
+/// The patterns under RFC 9309 for URLs whose query begins in a star of the rule: an escape of `/`
+/// or `?` after that star is the character itself. Stars make them as long as the rule.
+fn in_query(units: &[Unit], length: usize, of: PathOf) -> Vec<Vec<Token>> {
+    let query = units
+        .iter()
+        .position(|unit| matches!(unit, Unit::Raw(b'?')));
+    let before_query = &units[..query.unwrap_or(units.len())];
+    let mut patterns: Vec<Vec<Token>> = Vec::new();
+    for (at, unit) in before_query.iter().enumerate() {
+        let ends_stars = !matches!(units.get(at + 1), Some(Unit::Raw(b'*')));
+        let escape = |unit: &Unit| matches!(unit, Unit::Escape(b'/' | b'?'));
+        if !matches!(unit, Unit::Raw(b'*')) || !ends_stars || !before_query[at..].iter().any(escape)
+        {
+            continue;
+        }
+        let mut pattern = normal_rule(&units[..=at], Profile::Rfc9309);
+        pattern.push(Token::Byte(b'?'));
+        match patterns.len() {
+            // Two stars have an exact pattern. Then only a wider disallow is safe.
+            0 | 1 => {
+                let rest = units[at + 1..].iter().map(|unit| match unit {
+                    Unit::Escape(b @ (b'/' | b'?')) => Unit::Raw(*b),
+                    Unit::Raw(b) => Unit::Raw(*b),
+                    Unit::Escape(b) => Unit::Escape(*b),
+                });
+                let rest = normal_rule(&rest.collect::<Vec<_>>(), Profile::Rfc9309);
+                pattern.resize(length - rest.len(), Token::AnyRun);
+                pattern.extend(rest);
+            }
+            2 if of == PathOf::Disallow => {}
+            _ => break,
+        }
+        patterns.push(pattern);
+    }
+    patterns
 }
 
 /// Whether a pattern in normal form matches a path in normal form. Every `*` of `text` is the
@@ -159,6 +224,11 @@ enum Token {
 
 /// Whether the pattern matches, by the set of all path positions that each token can end at.
 fn matches(pattern: &[Token], path: &[u8]) -> bool {
+    // Equal bytes at the start of both lead to one position; some are longer than 65,535.
+    let equal = pattern.iter().zip(path);
+    let equal = equal.take_while(|(token, b)| **token == Token::Byte(**b));
+    let equal = equal.count();
+    let (pattern, path) = (&pattern[equal..], &path[equal..]);
     let mut reached = vec![false; path.len() + 1];
     reached[0] = true;
     for token in pattern {
@@ -175,21 +245,25 @@ fn matches(pattern: &[Token], path: &[u8]) -> bool {
             }
         }
         reached = next;
+        if !reached.contains(&true) {
+            return false;
+        }
     }
-    reached.contains(&true)
+    true
 }
 
-/// The rule's path as tokens. Google's parser only makes escapes uniform. RFC 9309 decodes
-/// unreserved characters and treats `%2A` and `%24` as literals, so `*` and `$` become tokens
-/// before decoding.
-fn normal_rule(value: &[u8], profile: Profile) -> Vec<Token> {
+/// The rule's path as tokens. Google's parser only makes escapes uniform. RFC 9309 compares most
+/// characters and their escapes as equal and treats `%2A` and `%24` as literals, so `*` and `$`
+/// become tokens before decoding.
+fn normal_rule(units: &[Unit], profile: Profile) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let units = units(value);
+    let mut in_query = false;
     for (i, unit) in units.iter().enumerate() {
+        in_query |= matches!(unit, Unit::Raw(b'?'));
         match unit {
             Unit::Raw(b'*') => tokens.push(Token::AnyRun),
             Unit::Raw(b'$') if i + 1 == units.len() => tokens.push(Token::End),
-            unit => tokens.extend(unit.normal(profile).into_iter().map(Token::Byte)),
+            unit => tokens.extend(unit.normal(profile, in_query).into_iter().map(Token::Byte)),
         }
     }
     tokens
@@ -197,13 +271,16 @@ fn normal_rule(value: &[u8], profile: Profile) -> Vec<Token> {
 
 pub(crate) fn normal_path(path: &[u8], profile: Profile) -> Vec<u8> {
     let star_is_escaped = profile == Profile::Rfc9309;
-    units(path)
-        .iter()
-        .flat_map(|unit| match unit {
+    let mut normal = Vec::new();
+    let mut in_query = false;
+    for unit in units(path) {
+        in_query |= matches!(unit, Unit::Raw(b'?'));
+        normal.extend(match unit {
             Unit::Raw(b'*') if star_is_escaped => b"%2A".to_vec(),
-            unit => unit.normal(profile),
-        })
-        .collect()
+            unit => unit.normal(profile, in_query),
+        });
+    }
+    normal
 }
 
 /// A raw byte, or an escape `%XX`.
@@ -213,17 +290,27 @@ enum Unit {
 }
 
 impl Unit {
-    fn normal(&self, profile: Profile) -> Vec<u8> {
+    fn normal(&self, profile: Profile, in_query: bool) -> Vec<u8> {
         match *self {
             Self::Raw(b) if b < 0x80 => vec![b],
-            Self::Escape(b)
-                if profile == Profile::Rfc9309
-                    && (b.is_ascii_alphanumeric() || b"-._~$".contains(&b)) =>
-            {
+            Self::Escape(b) if profile == Profile::Rfc9309 && is_same_as_escape(b, in_query) => {
                 vec![b]
             }
             Self::Raw(b) | Self::Escape(b) => format!("%{b:02X}").into_bytes(),
         }
+    }
+}
+
+/// Whether a character and its escape are equal under RFC 9309 §2.2.2: all that RFC 3986 calls
+/// unreserved, and the reserved ones that delimit nothing there.
+fn is_same_as_escape(b: u8, in_query: bool) -> bool {
+    match b {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => true,
+        b'/' | b'?' => in_query,
+        b'#' | b'&' | b'=' | b'*' => false,
+        b':' | b'[' | b']' | b'@' => true,
+        b'!' | b'$' | b'\'' | b'(' | b')' | b'+' | b',' | b';' => true,
+        _ => false,
     }
 }
 
@@ -284,7 +371,7 @@ fn without_user_information(url: &[u8]) -> Vec<u8> {
     [&url[..authority], &url[host..]].concat()
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Agent,
     Allow,
@@ -294,6 +381,7 @@ pub(crate) enum Key {
     ContentSignal,
 }
 
+#[derive(Debug)]
 pub(crate) struct KeyValue {
     pub(crate) key: Key,
     pub(crate) value: Vec<u8>,
@@ -326,8 +414,8 @@ pub(crate) fn strip(text: &[u8]) -> &[u8] {
 }
 
 /// The lines with known fields. In a body over 500 KiB the last line is cut, so it is ignored,
-/// unless the limit cut only a comment or bytes after the line limit.
-pub(crate) fn key_values(body: &[u8]) -> Vec<KeyValue> {
+/// unless the limit cut only a comment or bytes after the line limit, which is Google's alone.
+pub(crate) fn key_values(body: &[u8], profile: Profile) -> Vec<KeyValue> {
     const LIMIT: usize = 512_000;
     const LINE_LIMIT: usize = 16_663;
     let over = body.len() > LIMIT && body[LIMIT] != b'\n' && body[LIMIT] != b'\r';
@@ -335,11 +423,15 @@ pub(crate) fn key_values(body: &[u8]) -> Vec<KeyValue> {
     let last = lines.len() - 1;
     let mut out = Vec::new();
     for (i, (number, line)) in lines.into_iter().enumerate() {
-        let kept = &line[..line.len().min(LINE_LIMIT)];
-        let text = kept.split(|&b| b == 0).next().unwrap_or(kept);
-        let text = text.split(|&b| b == b'#').next().unwrap_or(text);
+        let kept = match profile {
+            Profile::Google => &line[..line.len().min(LINE_LIMIT)],
+            Profile::Rfc9309 => line,
+        };
+        let text = kept.split(|&b| b == 0 || b == b'#').next().unwrap_or(kept);
         let cut = over && i == last && text.len() == line.len();
-        if !cut && let Some((key, value)) = key_value(strip(text)) {
+        // A long line that a NUL cuts may be one that the size limit cut, in a stored text.
+        let cut = cut || (text.len() > LINE_LIMIT && line.get(text.len()) == Some(&0));
+        if !cut && let Some((key, value)) = key_value(strip(text), profile) {
             out.push(KeyValue {
                 key,
                 value: value.to_vec(),
@@ -374,7 +466,8 @@ fn numbered_lines(body: &[u8]) -> Vec<(u32, &[u8])> {
     lines
 }
 
-fn key_value(text: &[u8]) -> Option<(Key, &[u8])> {
+fn key_value(text: &[u8], profile: Profile) -> Option<(Key, &[u8])> {
+    let has_colon = text.contains(&b':');
     let (key, value) = match text.iter().position(|&b| b == b':') {
         Some(colon) => (&text[..colon], &text[colon + 1..]),
         None => {
@@ -384,8 +477,19 @@ fn key_value(text: &[u8]) -> Option<(Key, &[u8])> {
             (key, value)
         }
     };
-    // As in Google's parser, a key needs only to begin with a field, in any of these spellings.
     let key = strip(key).to_ascii_lowercase();
+    if profile == Profile::Rfc9309 {
+        let key = match key.as_slice() {
+            b"user-agent" if has_colon => Key::Agent,
+            b"allow" if has_colon => Key::Allow,
+            b"disallow" if has_colon => Key::Disallow,
+            b"content-usage" => Key::ContentUsage,
+            b"content-signal" => Key::ContentSignal,
+            _ => return None,
+        };
+        return Some((key, strip(value)));
+    }
+    // As in Google's parser, a key needs only to begin with a field, in any of these spellings.
     let begins = |names: &[&str]| names.iter().any(|name| key.starts_with(name.as_bytes()));
     let key = if begins(&["user-agent", "useragent", "user agent"]) {
         Key::Agent

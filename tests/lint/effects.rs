@@ -72,7 +72,7 @@ fn lines_without_effect(finding: &Finding, robots: &RobotsRef<'_>) -> LinesWitho
 
 /// The file without these lines. As the findings advise, an empty rule replaces the last rule of a
 /// group.
-fn without(body: &str, robots: &RobotsRef<'_>, lines: &LinesWithoutEffect) -> String {
+fn without(body: &str, lines: &LinesWithoutEffect) -> String {
     let mut texts: Vec<Option<String>> = split_lines(body).into_iter().map(Some).collect();
     lines
         .removable
@@ -82,14 +82,20 @@ fn without(body: &str, robots: &RobotsRef<'_>, lines: &LinesWithoutEffect) -> St
         .nameless
         .iter()
         .for_each(|line| texts[*line as usize - 1] = Some("user-agent: nobody".to_owned()));
-    for group in robots.groups() {
-        if let Some(first) = group.rules().first()
-            && group
-                .rules()
-                .iter()
-                .all(|rule| lines.removable.contains(&rule.line()))
-        {
-            texts[first.line() as usize - 1] = Some("disallow:".to_owned());
+    // For RFC 9309 last, so that an empty rule which it reads takes the place of one that it reads.
+    for (profile, empty_rule) in [
+        (Profile::Google, "disalow:"),
+        (Profile::Rfc9309, "disallow:"),
+    ] {
+        for group in RobotsRef::parse(body.as_bytes(), profile).groups() {
+            if let Some(first) = group.rules().first()
+                && group
+                    .rules()
+                    .iter()
+                    .all(|rule| lines.removable.contains(&rule.line()))
+            {
+                texts[first.line() as usize - 1] = Some(empty_rule.to_owned());
+            }
         }
     }
     texts.into_iter().flatten().collect::<Vec<_>>().join("\n")
@@ -109,13 +115,13 @@ fn superfluous_lines_change_nothing(
     for finding in &findings {
         let lines = lines_without_effect(finding, &robots);
         if !lines.removable.is_empty() || !lines.nameless.is_empty() {
-            shortened.push((finding.code, without(body, &robots, &lines)));
+            shortened.push((finding.code, without(body, &lines)));
             all.removable.extend(lines.removable);
             all.nameless.extend(lines.nameless);
         }
     }
     if let Some((code, _)) = shortened.first() {
-        shortened.push((*code, without(body, &robots, &all)));
+        shortened.push((*code, without(body, &all)));
     }
     let overridden: HashSet<u32> = findings
         .iter()
@@ -194,7 +200,10 @@ pub(crate) fn file_of_shared_groups(random: &mut Random) -> String {
         }
         body += random.pick(&["", "", "", "crawl-delay: 1\n", "noise: 1\n"]);
         for _ in 0..random.below(4) {
-            let kind = random.pick(&["disallow", "disallow", "allow", "disalow"]);
+            let kind = random.pick(&[
+                "disallow", "disallow", "disallow", "disallow", "allow", "allow", "allow",
+                "disalow",
+            ]);
             body += &format!("{kind}: {}\n", random.pick(NESTED_PATHS));
         }
         body += random.pick(&["", "\n"]);

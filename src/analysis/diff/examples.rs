@@ -51,6 +51,8 @@ pub(super) fn add<'p>(
     rows: &mut [DiffRow],
 ) -> Result<()> {
     let mut reader = comparison.reader();
+    // Both snapshots have the same one.
+    let profile = comparison.new.snapshot.profile()?;
     for pair in pairs {
         if !rows.iter_mut().any(|row| row.wants_any(examples)) {
             break;
@@ -73,7 +75,7 @@ pub(super) fn add<'p>(
                 Some(texts) => texts,
                 none => none.insert(PairTexts::read(comparison, pair, &mut reader)?),
             };
-            let example = texts.rule_change(&row.keys);
+            let example = texts.rule_change(&row.keys, profile);
             transition(&mut row.change, kind).examples.push(example);
         }
     }
@@ -102,9 +104,8 @@ impl PairTexts {
         })
     }
 
-    fn rule_change(&self, keys: &[Vec<u8>]) -> RuleChange {
-        // The text of lines does not depend on the profile.
-        let parsed = [&self.old, &self.new].map(|text| RobotsRef::parse(text, Profile::default()));
+    fn rule_change(&self, keys: &[Vec<u8>], profile: Profile) -> RuleChange {
+        let parsed = [&self.old, &self.new].map(|text| RobotsRef::parse(text, profile));
         let old = RuleLines::of_agent(&parsed[0], keys);
         let new = RuleLines::of_agent(&parsed[1], keys);
         let removed = LineDifference::new(&old.lines, &new.lines);

@@ -57,16 +57,23 @@ pub(super) struct FileValueReader<'s> {
     table: ExportTable,
     agents: &'s [Agent],
     agent_match: AgentMatch,
+    profile: Profile,
     cache: HashMap<u32, Rc<FileValues>>,
     cached_bytes: usize,
 }
 
 impl<'s> FileValueReader<'s> {
-    pub(super) fn new(table: ExportTable, agents: &'s [Agent], agent_match: AgentMatch) -> Self {
+    pub(super) fn new(
+        table: ExportTable,
+        agents: &'s [Agent],
+        agent_match: AgentMatch,
+        profile: Profile,
+    ) -> Self {
         Self {
             table,
             agents,
             agent_match,
+            profile,
             cache: HashMap::new(),
             cached_bytes: 0,
         }
@@ -82,8 +89,7 @@ impl<'s> FileValueReader<'s> {
             return Ok(Rc::clone(found));
         }
         let text = files.text(file)?;
-        // The profile matters for verdicts only.
-        let robots = RobotsRef::parse(&text, Profile::default());
+        let robots = RobotsRef::parse(&text, self.profile);
         let values = Rc::new(match self.table {
             ExportTable::Origins | ExportTable::OriginsLong => {
                 FileValues::Origins(self.text_values(&robots))

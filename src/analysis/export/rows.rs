@@ -66,6 +66,7 @@ impl<'s> RowReader<'s> {
                 selection.table,
                 engine.agents(),
                 engine.options().agent_match,
+                engine.profile(),
             ),
             access: AccessReader::new(engine),
             batch: ExportBatch::new(&selection.columns, limit),
