@@ -149,7 +149,7 @@ def paths(rng, category):
 
 # By name: the clause, what it is about, and the generator.
 CATEGORIES = {
-    "byte order mark": ("RFC 9309 §2.3 (UTF-8)", "a whole or a cut byte order mark at the start", byte_order_mark),
+    "byte order mark": (None, "a whole or a cut byte order mark at the start", byte_order_mark),
     "line ends": ("RFC 9309 §2.2 (EOL)", "CR, LF, and both in any order", line_ends),
     "missing colon": (None, "white space in place of the colon", missing_colon),
     "typos": (None, "keys that Google's code accepts misspelled, and some that it does not", typos),

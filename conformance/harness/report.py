@@ -168,7 +168,7 @@ def document(path, record):
     ]
     parts = [
         INTRODUCTION.format(path=path, **{key: record[key] for key in ("date", "seed", "sha256", "machine")},
-                            questions=f"{record['questions']:,}", real_files=f"{record['real_files']:,}",
+                            recategorised=recategorised(record), questions=f"{record['questions']:,}", real_files=f"{record['real_files']:,}",
                             parsers=len(rows), minutes=round(record["seconds"] / 60)),
         table(["parser", "language", "package", "code", "wrong, %", "wrongly allowed", "wrong by the RFC, %", "wrongly allowed", "no answer"], real_table),
         REST,
@@ -186,6 +186,16 @@ def document(path, record):
     return "\n".join(part.rstrip("\n") if part.startswith("|") else part for part in parts).rstrip() + "\n"
 
 
+def recategorised(record):
+    """A sentence about a record whose standard questions were decided again after its run."""
+    if "recategorised" not in record:
+        return ""
+    return (
+        f"\nWhich questions count by the RFC was decided again on {record['recategorised']}, with the answers\n"
+        "to the same questions ([BIAS](../conformance/BIAS.md))."
+    )
+
+
 INTRODUCTION = """# Conformance of robots.txt parsers
 
 {parsers} ways to ask robots.txt parsers, and {questions} questions to each: may this agent fetch
@@ -196,12 +206,14 @@ with filters, for a browser.
 
 `conformance/run` repeats it; the run of {date} took {minutes} minutes on {machine}.
 [Its record]({path}) has seed `{seed}`. The SHA-256 of the questions is
-`{sha256}`.
+`{sha256}`.{recategorised}
 
 - *Wrong* is an answer that differs from that of Google's parser. *Wrongly allowed* is the dangerous
   half of it: the site refuses the URL.
-- *By the RFC* counts only questions on which RFC 9309 to the letter and Google's parser agree. Such
-  an answer is wrong for any parser that claims the RFC.
+- *By the RFC* counts only questions on which our profile `rfc9309` and Google's parser agree: so
+  without misspelt fields, missing colons, cut lines and what else only Google's code does. Such an
+  answer is wrong for any parser that claims the RFC, except where the RFC is silent and both readings
+  are the same by choice, as for a byte order mark.
 - *No answer*: `E` an error of the library, `X` the process died, `T` more than ten seconds for a
   file.
 
@@ -243,7 +255,8 @@ def causes(rows):
             smallest = entry["case"]
             robots = smallest["robots"] if len(smallest["robots"]) <= 120 else smallest["robots"][:120] + "…"
             found.append([
-                name, f"{entry['count']:,}", f"{entry['wrongly_allowed']:,}", f"{entry['standard']:,}",
+                name, f"{entry['count']:,}", f"{entry['wrongly_allowed']:,}",
+                "–" if entry["standard"] is None else f"{entry['standard']:,}",
                 code(quoted(robots)), code(f"{smallest['agent']} {smallest['url'].removeprefix('http://example.com')[:60]}"),
                 f"{smallest['expected']}, not {smallest['found']}",
             ])
@@ -259,7 +272,7 @@ NAMES = (
 NORMAL_FORM = (
     "wanted. Google's code expects the normal form from its caller; robosieve makes it, so `%2f` and `%2F` are one path"
 )
-BY_THE_RFC = "wanted. This profile has RFC 9309 to the letter, without what Google's code adds"
+BY_THE_RFC = "wanted. This profile follows RFC 9309, without what Google's code adds"
 DECISIONS = {
     **dict.fromkeys(
         ["robosieve", "robosieve-command", "robosieve-wheel"],

@@ -3,8 +3,9 @@
     from robosieve.robotparser import RobotFileParser  # was: from urllib.robotparser
 
 The answers are those of :class:`robosieve.Robots`: the longest matching rule decides, ``*`` and
-``$`` have their meaning, and names of agents are compared whole (RFC 9309). The standard library
-takes the first matching rule and compares prefixes, so it allows and disallows other URLs.
+``$`` have their meaning, and names of agents are compared whole (RFC 9309). The standard library of
+Python 3.13.0 and older takes the first matching rule and compares prefixes, so it allows and
+disallows other URLs. CPython's main branch of 2026 follows RFC 9309 too.
 """
 
 from __future__ import annotations

@@ -209,7 +209,8 @@ def outcome_of(captures, redirects, until):
 def answer_before(before):
     """The last of these answers. A 429 that was remembered without its time, half a second before the first
     server error, is older than a capture that arrived later."""
-    if len(before) > 1 and (before[-1].time or 0) % 1 and not is_failure(before[-2], "google"):
+    is_remembered = bool(before) and before[-1].kind == "busy" and (before[-1].time or 0) % 1 > 0
+    if is_remembered and len(before) > 1 and not is_failure(before[-2], "google"):
         return before[-2]
     return before[-1] if before else None
 

@@ -1,4 +1,4 @@
-# The command of this project, by RFC 9309 to the letter. It gives the answers of the RFC's total.
+# The command of this project with the profile rfc9309. It gives the answers of the RFC's total.
 from base import serve
 from robosieve_command import allowed
 

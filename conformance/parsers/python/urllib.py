@@ -1,4 +1,4 @@
-# The standard library of the Python that runs this.
+# The standard library of the Python that runs this; the record has its version.
 import urllib.robotparser
 
 from base import serve, text
