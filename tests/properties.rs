@@ -154,6 +154,25 @@ fn long_lines_agree_with_the_reference() {
     }
 }
 
+/// A stored text is read with the profile of its snapshot, whose groups its delays belong to.
+#[test]
+fn crawl_delays_belong_to_the_groups_of_the_profile() {
+    let body = b"user-agent: a\ncrawl-delay: 1\nallow: /\nuseragent: b\ncrawl-delay: 2\n";
+    for (profile, a, b) in [
+        (Profile::Google, Some(1), Some(2)),
+        (Profile::Rfc9309, Some(2), None),
+    ] {
+        let snapshot = snapshot_of(body, profile);
+        let origin = Origin::of(ORIGIN.as_bytes()).unwrap();
+        let delay = |agent: &str| {
+            let agent = agent.parse().unwrap();
+            let delay = snapshot.crawl_delay(&origin, &agent, AgentMatch::Extended);
+            delay.unwrap().map(|delay| delay.as_secs())
+        };
+        assert_eq!([delay("a"), delay("b")], [a, b], "{profile:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(config(1500))]
 

@@ -677,10 +677,10 @@ impl Snapshot {
         agent: &Agent,
         how: AgentMatch,
     ) -> Result<Option<Duration>> {
-        let text = self.text_of_origin(origin)?;
-        // The profile only matters for rules.
-        Ok(text
-            .and_then(|text| RobotsRef::parse(&text, Profile::default()).crawl_delay(agent, how)))
+        let Some(text) = self.text_of_origin(origin)? else {
+            return Ok(None);
+        };
+        Ok(RobotsRef::parse(&text, self.profile()?).crawl_delay(agent, how))
     }
 
     /// The sitemaps of an origin, as [`RobotsRef::sitemaps`] finds them in
@@ -697,7 +697,7 @@ impl Snapshot {
         let Some(text) = self.text_of_origin(origin)? else {
             return Ok(Vec::new());
         };
-        Ok(RobotsRef::parse(&text, Profile::default())
+        Ok(RobotsRef::parse(&text, self.profile()?)
             .sitemaps()
             .map(|field| field.value().to_vec())
             .collect())
