@@ -210,6 +210,13 @@ fn urls_are_found_in_every_format() {
             &plain,
             "DD",
         ),
+        // ArchiveWeb.page writes times to the millisecond.
+        (
+            "list",
+            "example,e)/ 20260101000000333 {\"url\": \"https://e.example/x\"}\n",
+            &plain,
+            "DD",
+        ),
         // WACZ collections name their CDXJ so.
         (
             "index.cdx.gz",

@@ -285,12 +285,14 @@ fn table_format(line: &[u8]) -> Option<InputFormat> {
     is_csv.then_some(InputFormat::Csv)
 }
 
-/// Whether a line is a sort key, a timestamp of 14 digits, and an object.
+/// Whether a line is a sort key, a timestamp of 14 digits or of 17 with milliseconds, and an object.
 fn is_cdxj(line: &[u8]) -> bool {
     let mut parts = line.splitn_str(3, " ").skip(1);
     let time = parts.next().unwrap_or_default();
     let object = parts.next().unwrap_or_default();
-    time.len() == 14 && time.iter().all(u8::is_ascii_digit) && object.starts_with(b"{")
+    [14, 17].contains(&time.len())
+        && time.iter().all(u8::is_ascii_digit)
+        && object.starts_with(b"{")
 }
 
 /// The letters of a CDX header: ` CDX N b a …`.
