@@ -12,6 +12,7 @@ revisits   the outcome of each revisit record, as a robots.txt, next to the reco
 """
 
 import base64
+import calendar
 import collections
 import dataclasses
 import gzip
@@ -225,12 +226,15 @@ def inflates(data, wbits):
 
 
 def expected_time(date):
-    """A time of W3C's profile of ISO 8601 to the second. What it leaves out begins with its first moment."""
-    match = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?Z)?)?)?", date or "")
+    """The second of a time in W3C's profile of ISO 8601. One of low precision is its last second, by
+    docs/SEMANTICS.md."""
+    match = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d)(?::(\d\d)(?::(\d\d)(?:\.\d+)?)?)?Z?)?)?)?", date or "")
     if not match:
         return None
-    missing = ["", "01", "01", "00", "00", "00"]
-    return "{}-{}-{}T{}:{}:{}Z".format(*(part or default for part, default in zip(match.groups(), missing)))
+    year, month, day, hour, minute, second = match.groups()
+    month = month or "12"
+    day = day or str(calendar.monthrange(int(year), int(month))[1])
+    return f"{year}-{month}-{day}T{hour or 23}:{minute or 59}:{second or 59}Z"
 
 
 def expected_outcome(record):
