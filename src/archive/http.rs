@@ -15,7 +15,10 @@ pub(crate) fn headers<'a, const N: usize>(
     names: [&str; N],
 ) -> [Option<&'a [u8]>; N] {
     let mut values = [None; N];
-    for line in block.lines_with_terminator() {
+    let mut rest = block;
+    while !rest.is_empty() {
+        let (line, after) = rest.split_at(field_len(rest));
+        rest = after;
         let Some((found, value)) = name_and_value(line) else {
             continue;
         };
@@ -26,6 +29,18 @@ pub(crate) fn headers<'a, const N: usize>(
         }
     }
     values
+}
+
+/// The length of the first field: a line, and the lines after it that begin with a blank, which go on
+/// with its value (ISO 28500 §4).
+fn field_len(text: &[u8]) -> usize {
+    let mut end = 0;
+    loop {
+        end += memchr::memchr(b'\n', &text[end..]).map_or(text.len() - end, |at| at + 1);
+        if !matches!(text.get(end), Some(b' ' | b'\t')) {
+            return end;
+        }
+    }
 }
 
 /// The name and the value of a header line, if it is one.
@@ -516,7 +531,7 @@ mod tests {
                       Location2: 1\r\n\
                       Location\r\n\
                       :2\r\n\
-                      \tLOCATION : 3:4 \r\n\
+                      LOCATION :\r\n\t3:4 \r\n\
                       Location:5";
         assert_eq!(
             headers(block, ["Age", "Location", "x-LOCATION"]),

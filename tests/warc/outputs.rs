@@ -445,3 +445,35 @@ fn secondary_records_are_not_compiled_as_robots_txt() {
         b"D\thttps://e.example/a\nU\thttps://new.example/a\n"
     );
 }
+
+/// JWAT's test files have them: a line that begins with a blank goes on with the value before it.
+#[test]
+fn folded_fields_have_their_values() {
+    let dir = snapshot_dir();
+    let robots = String::from_utf8(response(
+        "https://fold.example/robots.txt",
+        b"User-agent: *\nDisallow: /x\n",
+    ))
+    .unwrap();
+    let (head, block) = robots.split_once("\r\n\r\n").unwrap();
+    let folded = format!("{}\r\n\r\n{block}", head.replace(": ", ":\r\n\t"));
+    dir.write("in.warc", folded.as_bytes());
+    dir.done(&["compile", "-q", "-o", "fold.rsieve", "in.warc"]);
+    let args = [
+        "annotate",
+        "-q",
+        "-s",
+        "fold.rsieve",
+        "-a",
+        "FooBot",
+        "--as",
+        "jsonl",
+        "in.warc",
+    ];
+    let lines = dir.done(&args).stdout;
+    let object: serde_json::Value = serde_json::from_slice(&lines).unwrap();
+    assert_eq!(object["url"], "https://fold.example/robots.txt");
+    assert_eq!(object["type"], "response");
+    assert_eq!(object["date"], "2026-03-04T05:06:07Z");
+    assert_eq!(object["robots"]["FooBot"], "allowed");
+}
