@@ -2,9 +2,12 @@
 //! checksums are right. Without a bound, each would take hours, or more memory than a machine has.
 //! `scripts/bombs` measures larger ones; `docs/LIMITS.md` lists the bounds.
 
-use crate::forging::{assemble, extents, intact, is_corrupt, sections};
+use crate::forging::{
+    FIRST_OPTIONAL, NUMBERS, SectionRow, assemble, assemble_rows, extents, intact, is_corrupt,
+    sections, verdicts,
+};
 use robosieve::report::Reporter;
-use robosieve::{Error, Judge, JudgeOptions, Snapshot};
+use robosieve::{Error, ErrorKind, Judge, JudgeOptions, Snapshot};
 
 const INDEX: usize = 1;
 const ORIGINS: usize = 2;
@@ -136,4 +139,66 @@ fn unions_have_no_more_rules_than_a_robots_txt() {
         Reporter::new(&judge).of_snapshot().map(drop),
         "a union of over 8 MB of rules",
     );
+}
+
+/// The sections of the intact snapshot, with another one before that of the checksums.
+fn with_section_bytes(number: u32, flags: u32, content: Vec<u8>) -> Vec<u8> {
+    let sections = sections(intact());
+    let (seed, sections) = sections.split_last().unwrap();
+    let mut rows: Vec<SectionRow> = NUMBERS
+        .into_iter()
+        .zip(sections)
+        .map(|(number, section)| SectionRow {
+            number,
+            flags: u32::from(number < FIRST_OPTIONAL),
+            content: section.clone(),
+        })
+        .collect();
+    rows.push(SectionRow {
+        number,
+        flags,
+        content,
+    });
+    assemble_rows(rows, seed)
+}
+
+fn with_section(number: u32, flags: u32, content: Vec<u8>) -> Result<Snapshot, Error> {
+    Snapshot::new(with_section_bytes(number, flags, content))
+}
+
+/// docs/FORMAT.md, section table: a reader ignores a section that it does not know and need not know.
+#[test]
+fn unknown_sections_are_ignored_unless_they_are_required() {
+    let content = vec![7; 100_000];
+    let snapshot = with_section(77, 0, content.clone()).unwrap();
+    snapshot.verify().unwrap();
+    let intact = Snapshot::new(intact()).unwrap();
+    assert_eq!(verdicts(&snapshot), verdicts(&intact));
+    assert!(
+        snapshot
+            .sections()
+            .any(|section| section == ("unknown", 100_000))
+    );
+    // Its bytes have checksums too.
+    let mut bytes = with_section_bytes(77, 0, content.clone());
+    let at = bytes.len() - 70_000;
+    bytes[at] ^= 1;
+    let damaged = Snapshot::new(bytes).unwrap();
+    is_refused(
+        damaged.verify_checksums(),
+        "\"unknown\" has another checksum",
+    );
+    let err = with_section(77, 1, content).unwrap_err();
+    assert!(
+        matches!(err.kind(), ErrorKind::UnknownSection { number: 77 }),
+        "{err}"
+    );
+    assert!(err.to_string().contains("update robosieve"), "{err}");
+    // Numbers ascend, and each is there once.
+    for number in [0, 1, 12, 13, 14, 15] {
+        is_refused(
+            with_section(number, 0, Vec::new()),
+            "the sections are out of order",
+        );
+    }
 }

@@ -192,44 +192,65 @@ pub(crate) fn seal_head(bytes: &mut [u8]) {
 
 /// Assembles a snapshot of these sections with valid checksums. Empty ones that may be absent are.
 pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
-    let is_present =
-        |section: usize| NUMBERS[section] < FIRST_OPTIONAL || !sections[section].is_empty();
-    let present: Vec<usize> = (0..SECTIONS)
-        .filter(|section| is_present(*section))
+    let (seed, sections) = sections.split_last().unwrap();
+    let is_required = |number: u32| u32::from(number < FIRST_OPTIONAL);
+    let rows: Vec<SectionRow> = NUMBERS
+        .into_iter()
+        .zip(sections)
+        .filter(|(number, section)| *number < FIRST_OPTIONAL || !section.is_empty())
+        .map(|(number, section)| SectionRow {
+            number,
+            flags: is_required(number),
+            content: section.clone(),
+        })
         .collect();
+    assemble_rows(rows, seed)
+}
+
+/// A row of the section table, and the content of its section.
+pub(crate) struct SectionRow {
+    pub number: u32,
+    pub flags: u32,
+    pub content: Vec<u8>,
+}
+
+/// Assembles a snapshot of any sections but that of the checksums, which is added.
+pub(crate) fn assemble_rows(mut rows: Vec<SectionRow>, seed: &[u8]) -> Vec<u8> {
+    let content = rows
+        .iter()
+        .flat_map(|row| checksums(&row.content))
+        .collect();
+    rows.push(SectionRow {
+        number: NUMBERS[CHECKSUMS],
+        flags: 1,
+        content,
+    });
     let mut out = [
         b"RSIEVE\x1a\n".as_slice(),
         &FORMAT_VERSION.to_le_bytes(),
-        &(present.len() as u32).to_le_bytes(),
+        &(rows.len() as u32).to_le_bytes(),
     ]
     .concat();
-    out.resize(HEADER + present.len() * ROW, 0);
-    let (seed, sections) = sections.split_last().unwrap();
-    let all_checksums = sections
-        .iter()
-        .flat_map(|section| checksums(section))
-        .collect::<Vec<u8>>();
-    for (row, &i) in present.iter().enumerate() {
-        let section = sections.get(i).unwrap_or(&all_checksums);
+    out.resize(HEADER + rows.len() * ROW, 0);
+    for (position, row) in rows.iter().enumerate() {
         out.resize(out.len().next_multiple_of(ALIGN), 0);
-        let checksum = if i == CHECKSUMS {
-            0
-        } else {
-            xxh3_64(&checksums(section))
-        };
-        let is_required = u64::from(NUMBERS[i] < FIRST_OPTIONAL);
+        let is_last = position + 1 == rows.len();
         let fields = [
-            u64::from(NUMBERS[i]) | is_required << 32,
+            u64::from(row.number) | u64::from(row.flags) << 32,
             out.len() as u64,
-            section.len() as u64,
-            checksum,
+            row.content.len() as u64,
+            if is_last {
+                0
+            } else {
+                xxh3_64(&checksums(&row.content))
+            },
         ];
-        let at = HEADER + row * ROW;
+        let at = HEADER + position * ROW;
         fields
             .iter()
             .enumerate()
             .for_each(|(field, value)| put_u64(&mut out, at + field * 8, *value));
-        out.extend_from_slice(section);
+        out.extend_from_slice(&row.content);
     }
     let len = out.len() as u64;
     put_u64(&mut out, 16, len);

@@ -531,6 +531,15 @@ mod tests {
         }
     }
 
+    /// Whether a writer makes this record: its status fits its answer.
+    fn is_canonical(url: &str, capture: &Fetch) -> bool {
+        let rank = match capture.answer {
+            FetchAnswer::Revisit(_) => AnswerRank::Rules,
+            ref answer => answer.rank(),
+        };
+        UrlKey::new(url.as_bytes()).is_some() && rank == AnswerRank::of_status(capture.status)
+    }
+
     #[test]
     fn records_decode_to_the_same_captures_and_sort() {
         let key = |url: &str| UrlKey::new(url.as_bytes()).unwrap();
@@ -666,5 +675,16 @@ mod tests {
             }
         }
         assert!(CaptureRecord::first_of(&encoded[0][..encoded[0].len() - 1]).is_none());
+        // The first version of captures files has neither digests nor references to bodies.
+        for (bytes, (url, capture)) in encoded.iter().zip(&captures) {
+            let is_valid = |version| RecordValidator::new(version).first_of(bytes).is_some();
+            assert_eq!(
+                is_valid(FIRST_VERSION + 1),
+                is_canonical(url, capture),
+                "{url}"
+            );
+            let is_first = is_canonical(url, capture) && !capture.is_of_second_version();
+            assert_eq!(is_valid(FIRST_VERSION), is_first, "{url}");
+        }
     }
 }
