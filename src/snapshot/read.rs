@@ -12,6 +12,7 @@ use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::profile::Profile;
 use crate::robots::RobotsRef;
 use crate::snapshot::blocks::VerifiedBlocks;
+use crate::snapshot::contents::EarlierRedirect;
 use crate::snapshot::format::{
     EARLIER_REDIRECT_LEN, ENTRY_HEAD, EarlierRedirectRow, Entry, FILE_LEN, FileRow,
     HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NO_PAYLOAD, NONE, ORIGIN_DETAILS_LEN,
@@ -514,19 +515,21 @@ impl Snapshot {
         Ok((digest != NO_PAYLOAD).then_some(digest))
     }
 
-    /// The redirects before the failures of the origin in a row, with the URL of their end. Cost: a
-    /// binary search.
-    pub(crate) fn earlier_redirect(
-        &self,
-        row: u32,
-    ) -> Result<Option<(EarlierRedirectRow, Option<&[u8]>)>> {
+    /// The redirects before the failures of the origin in a row. Cost: a binary search.
+    pub(crate) fn earlier_redirect(&self, row: u32) -> Result<Option<EarlierRedirect<'_>>> {
         let mut low = 0;
         let mut high = self.earlier_redirect_count();
         while low < high {
             let middle = low + (high - low) / 2;
             let redirect = self.earlier_redirect_at(middle)?;
             match redirect.origin.cmp(&row) {
-                Ordering::Equal => return Ok(Some((redirect, self.string(redirect.end)?))),
+                Ordering::Equal => {
+                    return Ok(Some(EarlierRedirect {
+                        status: redirect.status,
+                        end: self.string(redirect.end)?,
+                        hops: redirect.hops,
+                    }));
+                }
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
             }

@@ -115,9 +115,9 @@ impl<'p> PreviousUrls<'p> {
         let snapshot = &self.previous.snapshot;
         let payload = snapshot.payload(entry.row()).map_err(damaged)?;
         let redirect = snapshot.earlier_redirect(entry.row()).map_err(damaged)?;
-        let earlier_redirect = redirect.map(|(redirect, end)| EarlierRedirect {
+        let earlier_redirect = redirect.map(|redirect| EarlierRedirect {
             status: redirect.status,
-            end: end.and_then(UrlKey::of_canonical),
+            end: redirect.end.and_then(UrlKey::of_canonical),
             hops: redirect.hops,
         });
         Ok(PreviousAnswer {
