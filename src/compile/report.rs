@@ -28,7 +28,8 @@ pub struct CompileReport {
     pub bytes_in: u64,
     /// Bytes of the output; 0 before it is written.
     pub bytes_out: u64,
-    /// Captures in the archives; in a WARC file, its `response` and `revisit` records.
+    /// Captures in the archives; in a WARC file, its `response` and `revisit` records, and its
+    /// `resource` records of robots.txt files.
     pub captures: u64,
     /// Captures of URLs other than an origin's `/robots.txt`; redirects may lead to them.
     pub other_urls: u64,
