@@ -17,7 +17,7 @@ use std::io::Read;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The version of the layout that this build writes. It reads this one and [`FIRST_VERSION`],
+/// The version of the layout that this build writes. It reads all earlier ones too,
 /// because captures files are archives, which nobody can make again.
 pub const CAPTURES_FORMAT_VERSION: u32 = 2;
 

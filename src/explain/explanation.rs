@@ -200,7 +200,7 @@ impl RobotsRef<'_> {
     /// Whether the agent may fetch `url`, a URL or a bare path with its query. Any other text counts
     /// as the path `/`, or as that from its first `/`, `?` or `;` on. So an agent in the place of the
     /// URL is allowed wherever `/` is: check texts of unknown origin first
-    /// ([`is_url_or_path`](crate::judge::is_url_or_path)).
+    /// ([`is_url_or_path`]).
     ///
     /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part.
     /// For a URL, the answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a
