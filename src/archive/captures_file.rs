@@ -17,8 +17,8 @@ use std::io::Read;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The version of the layout that this build writes. It reads all earlier ones too,
-/// because captures files are archives, which nobody can make again.
+/// The version of the layout that this build writes. It reads all earlier ones too, because captures
+/// files are archives, which nobody can make again.
 pub const CAPTURES_FORMAT_VERSION: u32 = 2;
 
 /// The version without digests of bodies, `Retry-After`, and the ends of long lines.
