@@ -13,6 +13,10 @@ pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
     match text.split_once(['T', 't', ' ']) {
         None => last_second(last_day(text)?),
         Some((day, time)) => {
+            // Nearly all times are exact, and are parsed as they are.
+            if time.as_bytes().get(5) == Some(&b':') {
+                return to_seconds(text);
+            }
             // The rest of a time is its zone, if it has one.
             let digits = time
                 .find(|c: char| !c.is_ascii_digit() && c != ':')

@@ -15,13 +15,7 @@ pub(crate) fn headers<'a, const N: usize>(
     names: [&str; N],
 ) -> [Option<&'a [u8]>; N] {
     let mut values = [None; N];
-    let mut rest = block;
-    while !rest.is_empty() {
-        let (line, after) = rest.split_at(field_len(rest));
-        rest = after;
-        let Some((found, value)) = name_and_value(line) else {
-            continue;
-        };
+    for (found, value) in fields(block) {
         for (first, name) in values.iter_mut().zip(names) {
             if first.is_none() && found.eq_ignore_ascii_case(name.as_bytes()) {
                 *first = Some(value);
@@ -29,6 +23,21 @@ pub(crate) fn headers<'a, const N: usize>(
         }
     }
     values
+}
+
+/// The names and values of the fields in a block.
+fn fields(block: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut rest = block;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let (field, after) = rest.split_at(field_len(rest));
+            rest = after;
+            if let Some(found) = name_and_value(field) {
+                return Some(found);
+            }
+        }
+        None
+    })
 }
 
 /// The length of the first field: a line, and the lines after it that begin with a blank, which go on
@@ -44,19 +53,20 @@ fn field_len(text: &[u8]) -> usize {
 }
 
 /// The name and the value of a header line, if it is one.
+#[inline]
 fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let (name, value) = line.split_at_checked(memchr::memchr(b':', line)?)?;
     Some((trim(name), trim(&value[1..])))
 }
 
-/// A head whose headers have one line each: a line that begins with a blank goes on with the value
-/// of the line before it (RFC 9112 §5.2).
-fn unfolded(head: &[u8]) -> Cow<'_, [u8]> {
-    if head.find("\n ").or_else(|| head.find("\n\t")).is_none() {
-        return Cow::Borrowed(head);
+/// A value in one line: a line that begins with a blank continues the value of the line before it
+/// (RFC 9112 §5.2).
+fn unfolded(value: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\n', value).is_none() {
+        return Cow::Borrowed(value);
     }
-    let mut out = Vec::with_capacity(head.len());
-    for line in head.lines_with_terminator() {
+    let mut out = Vec::with_capacity(value.len());
+    for line in value.lines_with_terminator() {
         if line.starts_with(b" ") || line.starts_with(b"\t") {
             out.truncate(out.trim_end_with(|c| matches!(c, '\r' | '\n')).len());
         }
@@ -65,13 +75,44 @@ fn unfolded(head: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The values of all headers of a name.
-fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [u8]> {
-    block
-        .lines_with_terminator()
-        .filter_map(name_and_value)
-        .filter(|(found, _)| found.eq_ignore_ascii_case(name.as_bytes()))
-        .map(|(_, value)| value)
+/// The fields of a response that decide an outcome, found in one pass. Those that are lists may be
+/// in several lines (RFC 9110 §5.3).
+#[derive(Default)]
+struct ResponseHeaders<'h> {
+    location: Option<Cow<'h, [u8]>>,
+    retry_after: Option<Cow<'h, [u8]>>,
+    cache_control: Vec<Cow<'h, [u8]>>,
+    content_encoding: Vec<Cow<'h, [u8]>>,
+    transfer_encoding: Vec<Cow<'h, [u8]>>,
+    content_length: Vec<Cow<'h, [u8]>>,
+    content_range: Option<Cow<'h, [u8]>>,
+}
+
+impl<'h> ResponseHeaders<'h> {
+    fn of(head: &'h [u8]) -> Self {
+        let mut found = Self::default();
+        for (name, value) in fields(head) {
+            let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
+            // Few names have one of these lengths, so most are dismissed by it.
+            match name.len() {
+                8 if is(b"Location") => {
+                    found.location.get_or_insert_with(|| unfolded(value));
+                }
+                11 if is(b"Retry-After") => {
+                    found.retry_after.get_or_insert_with(|| unfolded(value));
+                }
+                13 if is(b"Cache-Control") => found.cache_control.push(unfolded(value)),
+                13 if is(b"Content-Range") => {
+                    found.content_range.get_or_insert_with(|| unfolded(value));
+                }
+                14 if is(b"Content-Length") => found.content_length.push(unfolded(value)),
+                16 if is(b"Content-Encoding") => found.content_encoding.push(unfolded(value)),
+                17 if is(b"Transfer-Encoding") => found.transfer_encoding.push(unfolded(value)),
+                _ => {}
+            }
+        }
+        found
+    }
 }
 
 /// The header fields of the final HTTP response in `block`, in their order; none if there is no
@@ -143,14 +184,13 @@ impl<'b> SplitResponse<'b> {
         }
     }
 
-    /// The response without its body.
-    fn without_body(&self) -> CapturedResponse {
-        let head = unfolded(self.head);
-        let [location, retry] = headers(&head, ["Location", "Retry-After"]);
+    /// The response without its body, given the fields of its head.
+    fn without_body(&self, headers: &ResponseHeaders<'_>) -> CapturedResponse {
+        let retry = headers.retry_after.as_deref();
         CapturedResponse {
             status: self.status,
-            location: location.map(<[u8]>::to_vec),
-            max_age: max_age(values(&head, "Cache-Control")),
+            location: headers.location.as_deref().map(<[u8]>::to_vec),
+            max_age: max_age(&headers.cache_control),
             retry_after: retry.and_then(|value| retry_after(self.status, value)),
             ..CapturedResponse::default()
         }
@@ -180,7 +220,7 @@ fn head_len(block: &[u8]) -> usize {
 /// The cause in a few words if it is not an HTTP response.
 pub(super) fn parse_head(block: &[u8]) -> CaptureAnswer {
     let response = SplitResponse::of(block).ok_or(NOT_HTTP)?;
-    Ok(response.without_body())
+    Ok(response.without_body(&ResponseHeaders::of(response.head)))
 }
 
 /// Parses a whole response. `cut_short`: the archive kept only its beginning.
@@ -193,7 +233,8 @@ pub(super) fn parse_head(block: &[u8]) -> CaptureAnswer {
 /// The cause of the failed fetch in a few words.
 pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     let split = SplitResponse::of(&block).ok_or(NOT_HTTP)?;
-    let mut response = split.without_body();
+    let headers = ResponseHeaders::of(split.head);
+    let mut response = split.without_body(&headers);
     let is_success = (200..300).contains(&split.status);
     // The status of a cut head counts if no header may change its meaning (RFC 9112 §8).
     let needs_headers = is_success || (300..400).contains(&split.status) && split.status != 304;
@@ -204,8 +245,8 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     if !is_success {
         return Ok(response);
     }
-    let headers = BodyHeaders::of_head(split.head);
-    let body = headers.decode(split.status, split.body, Recorder::Network, cut_short)?;
+    let body =
+        BodyHeaders::of(&headers).decode(split.status, split.body, Recorder::Network, cut_short)?;
     response.cut_short = body.is_start;
     response.body = match body.bytes {
         Cow::Borrowed(bytes) => block.slice_ref(bytes),
@@ -220,8 +261,8 @@ const NOT_HTTP: &str = "not an HTTP response";
 /// times as long as their content.
 pub(super) fn has_chunks(block: &[u8]) -> bool {
     SplitResponse::of(block).is_some_and(|response| {
-        let head = unfolded(response.head);
-        let codings = codings(values(&head, "Transfer-Encoding"));
+        let headers = ResponseHeaders::of(response.head);
+        let codings = codings(&headers.transfer_encoding);
         codings.iter().any(|coding| coding == b"chunked") && begins_with_chunk(response.body)
     })
 }
@@ -257,12 +298,12 @@ pub(super) struct DecodedBody<'b> {
 }
 
 impl BodyHeaders {
-    fn of_head(head: &[u8]) -> Self {
-        let head = unfolded(head);
+    fn of(headers: &ResponseHeaders<'_>) -> Self {
+        let content = &headers.content_encoding;
         Self::new(
-            values(&head, "Content-Encoding").chain(values(&head, "Transfer-Encoding")),
-            values(&head, "Content-Length"),
-            values(&head, "Content-Range").next(),
+            content.iter().chain(&headers.transfer_encoding),
+            &headers.content_length,
+            headers.content_range.as_ref(),
         )
     }
 

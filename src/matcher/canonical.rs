@@ -1,19 +1,29 @@
 //! Parsed rules to canonical rules: sorted, each pattern once, without redundant rules.
 
 use super::build::CanonicalRule;
+use crate::robots::pattern::Pattern;
 use crate::robots::{Rule, RuleKind};
 use std::borrow::Cow;
+
+/// Appends the rule of a pattern, unless no URL can match it.
+fn push<'r>(pattern: &'r Pattern<'_>, kind: RuleKind, set: &mut Vec<CanonicalRule<'r>>) {
+    if pattern.can_match() {
+        set.push(CanonicalRule {
+            text: Cow::Borrowed(&pattern.text),
+            anchored: pattern.anchored,
+            kind,
+        });
+    }
+}
 
 /// The rules of these groups that can match a URL, each pattern once, sorted by text.
 pub(crate) fn canonical<'r>(groups: &[&'r [Rule<'r>]]) -> Vec<CanonicalRule<'r>> {
     let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
     for rule in groups.iter().copied().flatten() {
-        for pattern in rule.patterns().iter().filter(|p| p.can_match()) {
-            set.push(CanonicalRule {
-                text: Cow::Borrowed(&pattern.text),
-                anchored: pattern.anchored,
-                kind: rule.kind(),
-            });
+        let patterns = rule.patterns();
+        push(&patterns.pattern, rule.kind(), &mut set);
+        for pattern in &patterns.further {
+            push(pattern, rule.kind(), &mut set);
         }
     }
     set.sort_unstable_by(|a, b| (&a.text, a.anchored, a.kind).cmp(&(&b.text, b.anchored, b.kind)));
