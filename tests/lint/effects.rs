@@ -78,10 +78,12 @@ fn without(body: &str, lines: &LinesWithoutEffect) -> String {
         .removable
         .iter()
         .for_each(|line| texts[*line as usize - 1] = None);
-    lines
-        .nameless
-        .iter()
-        .for_each(|line| texts[*line as usize - 1] = Some("user-agent: nobody".to_owned()));
+    for line in &lines.nameless {
+        // The field keeps its spelling, so that each profile reads it as before.
+        let text = &mut texts[*line as usize - 1];
+        let field = text.as_deref().and_then(|text| text.split(':').next());
+        *text = field.map(|field| format!("{field}: nobody"));
+    }
     // For RFC 9309 last, so that an empty rule which it reads takes the place of one that it reads.
     for (profile, empty_rule) in [
         (Profile::Google, "disalow:"),
