@@ -14,7 +14,7 @@ impl Finding {
     /// ```
     /// let finding = &robosieve::lint::lint(b"User-agent: *\nDissallow: /cart")[0];
     /// let fix = &finding.to_json()["fix"];
-    /// assert_eq!((&fix["safe"], &fix["edits"][0]["start"]), (&true.into(), &14.into()));
+    /// assert_eq!((&fix["safe"], &fix["edits"][0]["start"]), (&false.into(), &14.into()));
     /// ```
     pub fn to_json(&self) -> Value {
         json!({
