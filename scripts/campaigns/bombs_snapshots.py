@@ -40,10 +40,12 @@ class Sections(dict):
             content = b"".join(checksums.values()) if is_last else self[name]
             padding = -offset % 64
             offset += padding
-            table += struct.pack("<4Q", number, offset, len(content), 0 if is_last else xxh3(checksums[name]))
+            # Each of these sections is required.
+            table += struct.pack("<2I", number, 1)
+            table += struct.pack("<3Q", offset, len(content), 0 if is_last else xxh3(checksums[name]))
             body += bytes(padding) + content
             offset += len(content)
-        head = b"RSIEVE\x1a\n" + struct.pack("<IIQQ", 4, 13, offset, 0)
+        head = b"RSIEVE\x1a\n" + struct.pack("<IIQQ", 5, 13, offset, 0)
         checksum = xxh3(head + bytes(8) + table)
         return head + struct.pack("<Q", checksum) + table + body
 
