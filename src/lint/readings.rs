@@ -239,8 +239,8 @@ impl<'a> RuleReadings<'a> {
             is_exact: is_read_alike && !inexact.contains(&rule.line()),
             google: reading(google.pattern),
             rfc: reading(rfc.pattern),
-            folder: google.further.into_iter().next().map(reading),
-            rfc_further: rfc.further.into_iter().map(reading).collect(),
+            folder: google.further.into_vec().into_iter().next().map(reading),
+            rfc_further: rfc.further.into_vec().into_iter().map(reading).collect(),
         }
     }
 

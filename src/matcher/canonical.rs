@@ -22,7 +22,7 @@ pub(crate) fn canonical<'r>(groups: &[&'r [Rule<'r>]]) -> Vec<CanonicalRule<'r>>
     for rule in groups.iter().copied().flatten() {
         let patterns = rule.patterns();
         push(&patterns.pattern, rule.kind(), &mut set);
-        for pattern in &patterns.further {
+        for pattern in &*patterns.further {
             push(pattern, rule.kind(), &mut set);
         }
     }

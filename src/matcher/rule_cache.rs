@@ -353,9 +353,9 @@ mod tests {
                 let RulePatterns { pattern, mut further } = Pattern::of_rule(path.as_bytes(), *allow, profile);
                 if profile == Profile::Google {
                     // The reference has the folder of an index page elsewhere.
-                    further.clear();
+                    further = Default::default();
                 }
-                let patterns = std::iter::once(pattern).chain(further).filter(Pattern::can_match);
+                let patterns = std::iter::once(pattern).chain(further.into_vec()).filter(Pattern::can_match);
                 canonical.extend(patterns.map(|pattern| CanonicalRule {
                     text: pattern.text, anchored: pattern.anchored, kind: kind(*allow),
                 }));

@@ -36,11 +36,11 @@ impl<'a> Pattern<'a> {
     /// No rule is wider than it is written if that allows more. So a disallow above
     /// [`MAX_PRIORITY`] is cut, which refuses more, and such an allow is like one without a path.
     pub(crate) fn of_rule(value: &'a [u8], is_allow: bool, profile: Profile) -> RulePatterns<'a> {
-        let pattern = Self::new(value, profile);
+        let mut pattern = Self::new(value, profile);
         let mut further = match profile {
-            Profile::Google if is_allow => pattern.index_folder().into_iter().collect(),
-            Profile::Google => Vec::new(),
-            Profile::Rfc9309 => pattern.in_query(value, is_allow),
+            Profile::Google if is_allow => FurtherPatterns::of(pattern.index_folder()),
+            Profile::Google => FurtherPatterns::default(),
+            Profile::Rfc9309 => FurtherPatterns::of(pattern.in_query(value, is_allow)),
         };
         // Allow wins between equal lengths, but not against a disallow that was cut.
         if pattern.priority() <= MAX_PRIORITY - usize::from(is_allow) {
@@ -49,11 +49,10 @@ impl<'a> Pattern<'a> {
         if is_allow {
             return RulePatterns {
                 pattern: Pattern::new(b"", profile),
-                further: Vec::new(),
+                further: FurtherPatterns::default(),
             };
         }
-        further.iter_mut().for_each(Pattern::cut);
-        let mut pattern = pattern;
+        further.cut();
         pattern.cut();
         RulePatterns { pattern, further }
     }
@@ -114,8 +113,38 @@ const FURTHER_COST: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct RulePatterns<'a> {
     pub pattern: Pattern<'a>,
-    /// Nearly always none.
-    pub further: Vec<Pattern<'static>>,
+    pub further: FurtherPatterns,
+}
+
+/// The patterns of a rule after the first: nearly always none, so they take two words. With a
+/// vector, an export took 1.04 times as long.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FurtherPatterns(Option<Box<[Pattern<'static>]>>);
+
+impl FurtherPatterns {
+    fn of(patterns: impl IntoIterator<Item = Pattern<'static>>) -> Self {
+        let patterns: Vec<_> = patterns.into_iter().collect();
+        Self((!patterns.is_empty()).then(|| patterns.into_boxed_slice()))
+    }
+
+    /// The patterns by value.
+    pub(crate) fn into_vec(self) -> Vec<Pattern<'static>> {
+        self.0.map_or_else(Vec::new, Vec::from)
+    }
+
+    fn cut(&mut self) {
+        if let Some(patterns) = &mut self.0 {
+            patterns.iter_mut().for_each(Pattern::cut);
+        }
+    }
+}
+
+impl std::ops::Deref for FurtherPatterns {
+    type Target = [Pattern<'static>];
+
+    fn deref(&self) -> &Self::Target {
+        self.0.as_ref().map_or(&[], |patterns| patterns)
+    }
 }
 
 impl<'a> RulePatterns<'a> {
@@ -123,8 +152,8 @@ impl<'a> RulePatterns<'a> {
     pub(crate) fn of_usage(path: &'a [u8], profile: Profile) -> Self {
         let pattern = Pattern::new(path, profile);
         let further = match profile {
-            Profile::Google => Vec::new(),
-            Profile::Rfc9309 => pattern.in_query(path, true),
+            Profile::Google => FurtherPatterns::default(),
+            Profile::Rfc9309 => FurtherPatterns::of(pattern.in_query(path, true)),
         };
         Self { pattern, further }
     }
@@ -134,13 +163,13 @@ impl<'a> RulePatterns<'a> {
         let bytes: usize = self.further.iter().map(|further| further.text.len()).sum();
         match left.checked_sub(bytes + self.further.len() * FURTHER_COST) {
             Some(rest) => *left = rest,
-            None => self.further.clear(),
+            None => self.further = FurtherPatterns::default(),
         }
     }
 
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Pattern<'a>> {
-        std::iter::once(&self.pattern).chain(&self.further)
+        std::iter::once(&self.pattern).chain(&*self.further)
     }
 }
 
