@@ -6,35 +6,30 @@ use crate::forging::{
     verdicts,
 };
 use crate::generate::Random;
+use crate::waiting::bounded;
 use robosieve::job::{Input, Job, Output};
 use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
 use robosieve::{ErrorKind, Judge, JudgeOptions, Result, Snapshot};
 use std::fmt::Debug;
 use std::io::Cursor;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 /// Runs the cases in order, and names the one that panics, fails or hangs.
 fn sweep<C: Copy + Debug + Send + 'static>(cases: Vec<C>, run: impl Fn(C) + Send + 'static) {
     assert!(!cases.is_empty());
-    let (sender, begun) = mpsc::channel();
-    let worker = std::thread::spawn(move || {
+    let last = Arc::new(Mutex::new(None));
+    let current = last.clone();
+    let swept = bounded(move |step| {
         for case in cases {
-            let _ = sender.send(case);
+            step(format!("the case {case:?}"));
+            *current.lock().unwrap() = Some(case);
             run(case);
         }
     });
-    let mut last = None;
-    loop {
-        match begun.recv_timeout(Duration::from_secs(60)) {
-            Ok(case) => last = Some(case),
-            Err(RecvTimeoutError::Timeout) => panic!("{last:?} hangs"),
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
     assert!(
-        worker.join().is_ok(),
-        "{last:?} panics or fails; see its message above"
+        swept.is_ok(),
+        "{:?} panics or fails; see its message above",
+        last.lock().unwrap()
     );
 }
 

@@ -60,5 +60,6 @@ mod test_dir;
 mod threads;
 mod time;
 mod transcripts;
+mod waiting;
 mod warc;
 mod warc_captures;

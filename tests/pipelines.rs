@@ -1,5 +1,6 @@
 //! A worker that fails or panics ends the run of its pipeline: no other thread waits forever.
 
+use crate::waiting::bounded;
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -11,9 +12,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
 
 const THREADS: [usize; 3] = [1, 2, 5];
 
@@ -22,21 +21,14 @@ fn outcome<T: Send + 'static>(
     threads: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> thread::Result<T> {
-    let (alive, ended) = mpsc::channel::<()>();
-    let thread = thread::spawn(move || {
-        let _alive = alive;
+    bounded(move |step| {
+        step(format!("the work on {threads} threads"));
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .unwrap()
             .install(work)
-    });
-    assert_eq!(
-        ended.recv_timeout(Duration::from_secs(60)),
-        Err(RecvTimeoutError::Disconnected),
-        "{threads}: hangs"
-    );
-    thread.join()
+    })
 }
 
 fn snapshot() -> Snapshot {

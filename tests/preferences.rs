@@ -3,6 +3,7 @@
 use crate::command::robosieve;
 use crate::generate::{AGENTS, agent_value, concat, config};
 use crate::spec::{Failures, Repeat, cases_dir, load, robots_body};
+use crate::waiting::bounded;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -18,7 +19,6 @@ use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, Robot
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::Cursor;
-use std::time::{Duration, Instant};
 
 const ORIGIN: &str = "http://example.com";
 
@@ -737,10 +737,10 @@ proptest! {
     }
 }
 
-/// Files with the highest cost per byte. The bounds are wide; they catch costs that grow as a
-/// product of two sizes.
+/// Files with the highest cost per byte: `site-preferences` of `scripts/bombs` measures them. Here,
+/// costs that grow as a product of two sizes reach the bound of a wait.
 #[test]
-fn hostile_files_take_linear_time() {
+fn hostile_files_end() {
     let long_path = format!("{ORIGIN}/{}", "ab".repeat(1000));
     let files = [
         (
@@ -803,23 +803,19 @@ fn hostile_files_take_linear_time() {
     let agents: Vec<Agent> = (0..200)
         .map(|n| format!("a{}", "b".repeat(n)).parse().unwrap())
         .collect();
-    for (what, body) in files {
-        let mut compiler = Compiler::default();
-        compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
-        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-        let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
-        let bulk = PreferenceJudge::new(&judge);
-        let start = Instant::now();
-        bulk.of(b"http://example.com/").unwrap();
-        let first = start.elapsed();
-        for _ in 0..10 {
-            bulk.of(long_path.as_bytes()).unwrap();
+    let judged = bounded(move |step| {
+        for (what, body) in files {
+            step(what.to_owned());
+            let mut compiler = Compiler::default();
+            compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
+            let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+            let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
+            let bulk = PreferenceJudge::new(&judge);
+            bulk.of(b"http://example.com/").unwrap();
+            for _ in 0..10 {
+                bulk.of(long_path.as_bytes()).unwrap();
+            }
         }
-        let ten = start.elapsed() - first;
-        println!("{what}: first {first:?}, then {:?} per URL", ten / 10);
-        assert!(
-            first < Duration::from_secs(5) && ten < Duration::from_secs(20),
-            "{what}: {first:?}, {ten:?}"
-        );
-    }
+    });
+    assert!(judged.is_ok(), "a file fails; see its message above");
 }

@@ -2,6 +2,7 @@
 
 use crate::command::with_usual_signals;
 use crate::streams::snapshot_dir;
+use crate::waiting::{self, WAIT_FOR, wait_until};
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -39,13 +40,13 @@ pub(crate) fn begun(mut command: Command, dir: &Path, outputs: usize) -> Child {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    while temporary_files(dir) + unnamed_files(child.id(), dir) < outputs {
+    wait_until("the temporary files of the outputs", || {
         assert!(
             child.try_wait().unwrap().is_none(),
             "the run ended before its first write"
         );
-        std::thread::sleep(Duration::from_millis(1));
-    }
+        temporary_files(dir) + unnamed_files(child.id(), dir) >= outputs
+    });
     child
 }
 
@@ -61,7 +62,7 @@ fn send(signal: &str, child: &Child) {
 fn ended(mut child: Child) -> (ExitStatus, String) {
     // `wait` would close its input, so it might end before the signal.
     let input = child.stdin.take();
-    let status = child.wait().unwrap();
+    let status = waiting::ended("a run after a signal", &mut child);
     drop(input);
     let mut stderr = String::new();
     child
@@ -196,9 +197,10 @@ fn shells_see_the_usual_status() {
     for (name, number) in SIGNALS {
         // The shell waits for the run, and the signal goes to the run alone.
         let script = "env --default-signal \"$0\" filter -q -s s -a FooBot -o new <&3 & \
-                      until (ls -A; ls -l /proc/$!/fd) 2>/dev/null | grep -Eq '[.]tmp$|[(]deleted[)]$'; do :; done; \
+                      opened() { (ls -A; ls -l /proc/$1/fd) 2>/dev/null | grep -Eq '[.]tmp$|[(]deleted[)]$'; }; \
+                      wait_for 'a temporary file' opened $!; \
                       kill -$1 $!; wait $!; echo $?";
-        let script = format!("exec 3<&0; {script}");
+        let script = format!("{WAIT_FOR}exec 3<&0; {script}");
         let mut shell = Command::new("bash");
         let shell = shell
             .args(["-c", &script, env!("CARGO_BIN_EXE_robosieve"), name])

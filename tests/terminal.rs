@@ -1,6 +1,7 @@
 //! Progress bars on a terminal.
 
 use crate::streams::snapshot_dir;
+use crate::waiting::WAIT_FOR;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -73,9 +74,11 @@ fn errors_and_signals_remove_the_bar() {
     )
     .unwrap();
     // The list is longer than a block, so the bar is drawn while the command waits for the rest.
-    let interrupted = "mkfifo pipe; exec 3<>pipe; cat list.txt >&3 & cat=$!; \
-                       env --default-signal $ROBOSIEVE filter -s s -a FooBot -o new <&3 & run=$!; \
-                       until grep -q MiB shown; do :; done; kill -TERM $run; wait $run; kill $cat";
+    let interrupted = &format!(
+        "{WAIT_FOR}mkfifo pipe; exec 3<>pipe; cat list.txt >&3 & cat=$!; \
+         env --default-signal $ROBOSIEVE filter -s s -a FooBot -o new <&3 & run=$!; \
+         wait_for 'the bar' grep -q MiB shown; kill -TERM $run; wait $run; kill $cat"
+    );
     for (script, line) in [
         (
             "$ROBOSIEVE compile robots.jsonl bad.jsonl -o new",

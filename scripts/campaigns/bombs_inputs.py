@@ -458,6 +458,50 @@ def overlapping_groups(folder, robosieve):
     (folder / "l").write_text("".join(f"http://h.example/{number % 1000:03}/x\n" for number in range(5000)))
 
 
+def statements(folder, robosieve):
+    """Files with the highest cost of their statements on content use per byte, and names that each begin the next."""
+    agents = ["a" + "b" * number for number in range(200)]
+    star = "user-agent: *\n"
+    bodies = [
+        star + "content-usage: train-ai=n\n" * 18_000,
+        star + "".join(f"content-usage:/{number} train-ai=n\n" for number in range(15_000)),
+        star + "".join(f"content-usage:/*a*b*{number}\n" for number in range(17_000)),
+        (star + "content-usage: /" + "*a" * 8000 + "b\n") * 30,
+        (star + "content-usage: " + "train-ai=y," * 1400 + "train-ai=n\n") * 30,
+        (star + "content-usage: train-ai=n" + ';a="x"' * 2500 + "\n") * 30,
+        (star + "content-signal: " + "search=no," * 1600 + "\n") * 30,
+        "".join(f"user-agent:{agent}\nuser-agent:*\ncontent-usage:/{number} train-ai=n\nallow:\n"
+                for number, agent in enumerate(agents * 20)),
+    ]
+    with open(folder / "a.jsonl", "w") as archive, open(folder / "l", "w") as urls:
+        for number, body in enumerate(bodies):
+            site = f"http://h{number}.example"
+            archive.write(json.dumps({"url": f"{site}/robots.txt", "status": 200, "body": body}) + "\n")
+            urls.write(f"{site}/\n" + f"{site}/{'ab' * 1000}\n" * 10)
+    robosieve("compile", "a.jsonl", "-o", "s.rbs", "-q")
+    (folder / "agents").write_text("\n".join(agents) + "\n")
+
+
+def response_headers(folder, robosieve):
+    """Responses with the header fields on content use that cost most per byte. The first 16 KiB of a response are read."""
+    snapshot(folder, robosieve)
+    agents = "".join(f"a{'b' * (number % 200)}{number}\n" for number in range(1000))
+    (folder / "agents").write_text(agents)
+    fields = [
+        ("x-robots-tag", "ab:noai," * 1900),
+        ("x-robots-tag", "".join(f"a{number}: noai," for number in range(1200))),
+        ("x-robots-tag", ":" * 15_000),
+        ("x-robots-tag", "," * 15_000),
+        ("x-robots-tag", "a " * 7500 + ": noai"),
+        ("content-usage", "train-ai=n," * 1400 + "search=n"),
+        ("content-usage", "train-ai=n" + ';a="x"' * 2500),
+        ("content-signal", "ai-train=no," * 1250),
+    ]
+    (folder / "a.warc").write_bytes(b"".join(
+        record(f"HTTP/1.1 200 OK\r\n{name}: {value}\r\n\r\n".encode()).replace(b"/robots.txt", b"/page%d" % number)
+        for number, (name, value) in enumerate(fields * 50)))
+
+
 def many_broken_rules(folder, robosieve):
     """8 sites with 25,000 rules each that begin with a star, and a log with a request against every tenth rule."""
     with gzip.open(folder / "a.jsonl.gz", "wt", 1) as archive, gzip.open(folder / "l.gz", "wt", 1) as log:
@@ -547,6 +591,10 @@ BOMBS = [
     Bomb("table-prefix", "1,024 values of 30 MiB that repeat the one before", repeated_prefix, table_runs(), None, 40, 1500),
     Bomb("site-groups", "170 groups for each of 200 agents in 500 KB", overlapping_groups,
          [["filter", "-s", "s.rbs", "--agents-from", "agents", "-o", "out", "l"]], None, 10, 100),
+    Bomb("site-preferences", "thousands of statements on content use, to 200 agents", statements,
+         [["annotate", "-s", "s.rbs", "--agents-from", "agents", "--preferences", "--as", "jsonl", "-o", "out", "l"]], None, 10, 300),
+    Bomb("archive-headers", "header fields of 15 KB on content use, to 1,000 agents", response_headers,
+         [["annotate", "-s", "s.rbs", "--agents-from", "agents", "--preferences", "--as", "jsonl", "-o", "out", "a.warc"]], None, 10, 300),
     Bomb("site-audit", "200,000 rules that begin with a star, and 20,000 requests", many_broken_rules,
          [["audit", "-s", "s.rbs", "l.gz", "-o", "out"]], None, 20, 150),
     Bomb("site-diff", "a million rules of which none stays", changed_rules,

@@ -1,8 +1,8 @@
 //! The log of a real nginx, asked by curl with several User-Agents. Skipped without nginx or curl.
 
 use super::{json, lines, requests, with_log};
+use crate::waiting::wait_until;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 /// The server, which ends with the test.
 struct Server(Child);
@@ -56,12 +56,9 @@ fn the_log_of_nginx_is_audited() {
         .stderr(Stdio::null())
         .spawn();
     let server = Server(server.unwrap());
-    for _ in 0..100 {
-        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("nginx to listen", || {
+        std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
     for (path, agent) in [
         ("/robots.txt", "GPTBot/1.2"),
         (
@@ -79,7 +76,10 @@ fn the_log_of_nginx_is_audited() {
             .unwrap();
         assert!(status.success(), "{path}");
     }
-    std::thread::sleep(Duration::from_millis(200));
+    wait_until("five lines of the log of nginx", || {
+        let log = std::fs::read_to_string(dir.path().join("access.log"));
+        log.is_ok_and(|log| log.lines().count() == 5)
+    });
     drop(server);
     let report = json(
         &dir,

@@ -7,15 +7,12 @@
 use super::outputs::{HOSTILE, forms};
 use super::{compile, done};
 use crate::command::robosieve;
+use crate::waiting;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-
-/// A browser is killed after this time.
-const LIMIT: Duration = Duration::from_secs(90);
 
 fn browser() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("ROBOSIEVE_TEST_BROWSER") {
@@ -106,7 +103,7 @@ document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(fra
         let mut text = String::new();
         stdout.read_to_string(&mut text).map(|_| text)
     });
-    end_in_time(&mut child);
+    waiting::ended("the browser", &mut child);
     let dom = reading.join().unwrap().unwrap();
     let title = dom
         .split("<title>measured ")
@@ -119,18 +116,6 @@ document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(fra
         .replace("&gt;", ">")
         .replace("&amp;", "&");
     serde_json::from_str(&title).unwrap_or_else(|err| panic!("{err}: {title}"))
-}
-
-fn end_in_time(child: &mut Child) {
-    let start = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > LIMIT {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            panic!("the browser did not end within {LIMIT:?}");
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// Shows a page in all widths, and returns what was measured in the last one.
