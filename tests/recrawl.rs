@@ -169,6 +169,42 @@ fn rich_archive() -> String {
     determinism::archive().concat() + &body("union", &overlapping()) + &body("stars", stars)
 }
 
+/// What decides each origin, as the summary of `compile` counts it.
+#[test]
+fn summaries_count_what_decides_each_origin() {
+    let redirect = |day: u32| {
+        json!({"url": "https://moved.example/robots.txt", "status": 301, "fetched_at": day,
+               "headers": {"Location": "https://cdn.example/r.txt"}})
+    };
+    let rules =
+        |url: &str, day: u32| json!({"url": url, "status": 200, "fetched_at": day, "body": ""});
+    let old = archive(&[
+        rules("https://newer.example/robots.txt", 20),
+        rules("https://older.example/robots.txt", 20),
+        rules("https://kept.example/robots.txt", 20),
+        rules("https://confirmed.example/robots.txt", 20),
+        redirect(20),
+        rules("https://cdn.example/r.txt", 20),
+    ]);
+    let new = archive(&[
+        rules("https://newer.example/robots.txt", 30),
+        rules("https://older.example/robots.txt", 10),
+        json!({"url": "https://confirmed.example/robots.txt", "status": 304, "fetched_at": 30}),
+        rules("https://cdn.example/r.txt", 30),
+    ]);
+    let previous = Snapshot::new(compile(Profile::Google, None, &old)).unwrap();
+    let mut compiler = Compiler::new(Profile::Google);
+    compiler.add_reader("archive", new.as_bytes()).unwrap();
+    let compiled = compiler.previous(previous).unwrap().finish().unwrap();
+    let report = compiled.report();
+    // `moved` is decided by its redirect, which the old snapshot has, and by the new capture.
+    assert_eq!(report.captures, 4);
+    assert_eq!(report.other_urls, 1, "the target of the redirect");
+    assert_eq!(report.superseded, 1, "the capture of `older`");
+    assert_eq!(report.outdated, 1, "`older`");
+    assert_eq!(report.inherited, 1, "`kept`");
+}
+
 #[test]
 fn empty_crawls_give_the_same_bytes() {
     for profile in [Profile::Google, Profile::Rfc9309] {

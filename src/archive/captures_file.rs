@@ -637,11 +637,32 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(read(&bytes).is_err(), "bit {bit}");
+            if bit / 8 >= bytes.len() - END_LEN {
+                let end = CapturesEnd::decode(&bytes[bytes.len() - END_LEN..]);
+                assert!(end.is_none(), "bit {bit}");
+            }
         }
         for len in 0..bytes.len() {
             assert!(read(&bytes[..len]).is_err(), "{len} bytes");
         }
         assert!(read(&[&bytes[..], b"x"].concat()).is_err());
+    }
+
+    #[test]
+    fn totals_count_the_captures_of_all_blocks() {
+        let bytes = file();
+        for captures in [0, 1, 3] {
+            let counts = CapturesCounts {
+                captures,
+                ..CapturesCounts::default()
+            };
+            let blocks = &bytes[..bytes.len() - END_LEN];
+            let err = read(&[blocks, &counts.encode_end(2)].concat()).unwrap_err();
+            assert!(
+                err.to_string().contains("another number of captures"),
+                "{captures}: {err}"
+            );
+        }
     }
 
     #[test]

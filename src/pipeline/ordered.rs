@@ -338,6 +338,7 @@ impl<S: BlockSource, W> Drop for StopOnPanic<'_, '_, S, W> {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
 
     const STEP: usize = 1 << 20;
 
@@ -449,5 +450,132 @@ mod tests {
                 assert!(most <= bound, "{most} bytes on {threads} threads");
             }
         }
+    }
+
+    /// Inputs of a small block and a large one. The first large block waits until no other one
+    /// grows, then grows too.
+    struct FirstIsLast {
+        others: usize,
+        /// The bytes of the other blocks.
+        held: AtomicUsize,
+        /// The other blocks that are read.
+        read: AtomicUsize,
+    }
+
+    impl FirstIsLast {
+        /// More than all workers have.
+        const LEN: usize = 512 << 20;
+
+        fn grow_to_the_end(&self, grow: &dyn Fn(usize), is_first: bool) {
+            if !is_first {
+                self.held.fetch_add(LARGE_BLOCK, Ordering::SeqCst);
+            }
+            for len in (LARGE_BLOCK..Self::LEN).step_by(STEP) {
+                grow(len + STEP);
+                if !is_first {
+                    self.held.fetch_add(STEP, Ordering::SeqCst);
+                }
+            }
+        }
+    }
+
+    impl BlockSource for FirstIsLast {
+        type Input = usize;
+        type Reader = (usize, usize);
+        type Block = GrowingBlock;
+
+        fn open(&self, input: usize) -> Result<(usize, usize)> {
+            Ok((input, 0))
+        }
+
+        fn read(
+            &self,
+            (input, next): &mut (usize, usize),
+            block: &mut GrowingBlock,
+            grow: &dyn Fn(usize),
+        ) -> Result<bool> {
+            let len = [STEP, Self::LEN, 0][*next];
+            *block = GrowingBlock {
+                input: *input,
+                number: *next,
+                len,
+            };
+            *next += 1;
+            if len <= STEP {
+                return Ok(len > 0);
+            }
+            let is_first = *input == 0;
+            if is_first {
+                // Growing blocks count twice.
+                let room = (self.others + 1) * (BYTES_PER_WORKER / 2 - 2 * STEP);
+                let start = Instant::now();
+                let mut last = 0;
+                let mut unchanged = 0;
+                while (last < room || unchanged < 1000) && self.read.load(Ordering::SeqCst) == 0 {
+                    let is_long = start.elapsed() > Duration::from_secs(600);
+                    assert!(
+                        !is_long,
+                        "waited 600 s for the other blocks to fill the memory"
+                    );
+                    std::thread::yield_now();
+                    let held = self.held.load(Ordering::SeqCst);
+                    unchanged = if held == last { unchanged + 1 } else { 0 };
+                    last = held;
+                }
+            }
+            self.grow_to_the_end(grow, is_first);
+            if !is_first {
+                self.read.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(true)
+        }
+
+        fn is_slow(&self, _reader: &(usize, usize)) -> bool {
+            true
+        }
+
+        fn bytes_held(&self, block: &GrowingBlock) -> usize {
+            block.len
+        }
+    }
+
+    #[test]
+    fn growing_blocks_wait_for_the_one_that_is_written_next() {
+        const THREADS: usize = 4;
+        let source = FirstIsLast {
+            others: THREADS - 1,
+            held: AtomicUsize::new(0),
+            read: AtomicUsize::new(0),
+        };
+        let mut before_first = None;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build();
+        pool.unwrap().install(|| {
+            run(
+                &source,
+                (0..THREADS).collect(),
+                || (),
+                |block, ()| {
+                    if block.input == 0 && block.len > STEP {
+                        assert_eq!(
+                            source.read.load(Ordering::SeqCst),
+                            0,
+                            "a block grew beyond the memory"
+                        );
+                    }
+                    Ok(())
+                },
+                |item| {
+                    if let OrderedItem::Block(block) = item
+                        && block.input == 0
+                    {
+                        before_first = Some(source.held.load(Ordering::SeqCst));
+                    }
+                    Ok(())
+                },
+            )
+            .unwrap();
+        });
+        let most = THREADS * (BYTES_PER_WORKER / 2 + STEP);
+        assert!(before_first.unwrap() <= most, "{before_first:?} bytes");
     }
 }
