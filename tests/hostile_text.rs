@@ -170,6 +170,8 @@ fn no_verb_prints_hostile_text() {
             list,
         ],
         &["due", "-s", s, missing],
+        &["due", list],
+        &["due", "--as", "jsonl", list],
         &["inspect", s, "https://e.example"],
         &["inspect", s, "https://e.example", "--json"],
         &["inspect", s, "https://f.example"],

@@ -1,7 +1,7 @@
 //! `robosieve due`: the robots.txt URLs to fetch next.
 //!
 //! Two sorted lists are merged: the unknown origins of lists of URLs, and the origins of the
-//! snapshot whose robots.txt is stale.
+//! snapshot whose robots.txt is stale. Without a snapshot, every origin is unknown.
 
 use crate::error_advice::at_snapshot;
 use crate::figures::escape::{escape, to_json};
@@ -23,10 +23,10 @@ use clap::{Args, ValueEnum};
 use robosieve::job::{self, Job};
 use robosieve::judge::Reason;
 use robosieve::snapshot::{Freshness, OriginEntry, OutcomeClass};
-use robosieve::{Judge, JudgeOptions, Origin, Snapshot};
+use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
@@ -35,9 +35,9 @@ use std::path::PathBuf;
     mut_arg("inputs", |arg| arg.help(INPUTS).long_help(INPUTS_LONG))
 )]
 pub(crate) struct DueArgs {
-    /// The snapshot
+    /// The snapshot (default: none, so every origin of the lists is unknown)
     #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
-    pub snapshot: PathBuf,
+    pub snapshot: Option<PathBuf>,
     #[command(flatten)]
     pub verify: VerifyArgs,
     /// List also the origins of the snapshot whose robots.txt is due at this time (or `now`)
@@ -46,7 +46,13 @@ pub(crate) struct DueArgs {
     /// answer; in a snapshot of profile rfc9309 after 24 hours at the latest. A failing one is due
     /// sooner: see --retry-failed. One with an unknown time is always due. A date is its first
     /// second in UTC.
-    #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = COMMON)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = parse_instant_or_now,
+        requires = "snapshot",
+        help_heading = COMMON
+    )]
     pub stale_at: Option<i64>,
     #[command(flatten)]
     pub retry: RetryArgs,
@@ -77,8 +83,8 @@ pub(crate) struct DueArgs {
 const INPUTS: &str = "Lists of URLs, Parquet or WARC files (default: none, `-`: standard input)";
 const INPUTS_LONG: &str = "Lists of URLs, Parquet or WARC files (default: none)
 
-Their origins that the snapshot lacks are listed. The formats are those of `filter`; `-` is \
-                           standard input.";
+Their origins that the snapshot lacks are listed; without a snapshot, all of them. The formats are \
+                           those of `filter`; `-` is standard input.";
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -113,7 +119,7 @@ pub(crate) fn run(args: &DueArgs, quiet: bool) -> anyhow::Result<()> {
     if !has_lists && args.stale_at.is_none() {
         bail!(
             "nothing to list: give lists of URLs for their unknown origins (`-` is standard \
-             input), --stale-at TIME for the known ones that are due, or both"
+             input), -s SNAP --stale-at TIME for the known ones that are due, or both"
         );
     }
     let form = output_form(args.output.as_deref(), args.form)?;
@@ -126,11 +132,7 @@ pub(crate) fn run(args: &DueArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = args.inputs.part(inputs);
     // Lists may take hours, so an output that cannot be written fails before they are read.
     let mut out = OutputTarget::open(args.output.as_deref())?;
-    let snapshot = Snapshot::open(&args.snapshot)?;
-    match args.stale_at {
-        Some(_) => args.verify.all(&snapshot, &args.snapshot)?,
-        None => args.verify.judging(&snapshot, &args.snapshot)?,
-    }
+    let snapshot = open_snapshot(args)?;
     let progress = Progress::of_inputs(&inputs, quiet);
     let unknown = match has_lists {
         true => Some(unknown_origins(args, &snapshot, &inputs, &progress)?),
@@ -147,10 +149,24 @@ pub(crate) fn run(args: &DueArgs, quiet: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The snapshot, verified as far as it is read; without `-s`, one without origins.
+fn open_snapshot(args: &DueArgs) -> anyhow::Result<Snapshot> {
+    let Some(path) = &args.snapshot else {
+        // The lists go through the same code, and the snapshot lacks each of their origins.
+        return Ok(Snapshot::new(Compiler::default().finish()?.to_vec()?)?);
+    };
+    let snapshot = Snapshot::open(path)?;
+    match args.stale_at {
+        Some(_) => args.verify.all(&snapshot, path)?,
+        None => args.verify.judging(&snapshot, path)?,
+    }
+    Ok(snapshot)
+}
+
 /// Refuses an output that would overwrite an input.
 fn refuse_overwriting(args: &DueArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
     let mut guard = OptionGuard::default()
-        .add_inputs("the snapshot", [&args.snapshot])
+        .add_inputs("the snapshot", &args.snapshot)
         .add_inputs("--files-from", &args.inputs.files_from)
         .add_inputs("an input", inputs);
     match &args.output {
@@ -174,7 +190,10 @@ fn unknown_origins(
         .progress(&show);
     // An error of an input names its file, and one of the snapshot's bytes does not.
     let found = job.unknown_origins(open_inputs(inputs)?);
-    Ok(found.map_err(|err| at_snapshot(err, &args.snapshot))?)
+    Ok(found.map_err(|err| match &args.snapshot {
+        Some(path) => at_snapshot(err, path),
+        None => err,
+    })?)
 }
 
 /// An origin whose robots.txt is to be fetched.
@@ -195,13 +214,20 @@ fn write(
 ) -> anyhow::Result<DueCounts> {
     let mut counts = DueCounts::default();
     let mut unknown = unknown.iter().peekable();
+    let name = || {
+        args.snapshot
+            .as_deref()
+            .unwrap_or(Path::new(""))
+            .display()
+            .to_string()
+    };
     let freshness = snapshot
         .freshness()
-        .with_context(|| args.snapshot.display().to_string())?
+        .with_context(name)?
         .retry_failed(args.retry.retry_failed);
     let stale = args.stale_at.map(|at| snapshot.stale_at(at, freshness));
     for entry in stale.into_iter().flatten() {
-        let entry = entry.with_context(|| args.snapshot.display().to_string())?;
+        let entry = entry.with_context(name)?;
         if !args.outcome.is_empty() && !args.outcome.contains(&entry.outcome().class) {
             continue;
         }

@@ -329,19 +329,23 @@ Examples:
 
 pub(super) const DUE_SHORT: &str = "\
 Examples:
-  robosieve due -s web.rsieve --stale-at now new-urls.txt -o due.txt
-  robosieve due -s web.rsieve 'crawl/*.warc.gz' --as jsonl
+  robosieve due urls.txt -o due.txt
+  robosieve due -s web.rsieve --stale-at now new-urls.txt --as jsonl
 
 `robosieve due --help` shows all options, examples and details.";
 
 pub(super) const DUE_EXAMPLES: &str = "\
 Examples:
+  robosieve due urls.txt -o due.txt
   robosieve due -s web.rsieve --stale-at now new-urls.txt -o due.txt
   robosieve due -s web.rsieve --stale-at now 'frontier/*.parquet' --field page.url -o due.jsonl.zst
   robosieve due -s web.rsieve 'crawl/*.warc.gz' --as jsonl
   robosieve due -s web.rsieve --stale-at now --outcome server-error,unreachable
-  robosieve due -s web.rsieve --stale-at now urls.txt | examples/fetch.py --agent \
+  robosieve due -s web.rsieve --stale-at now --as jsonl urls.txt | examples/fetch.py --agent \
       'MyBot (+https://example.com/bot)' > fetched.jsonl
+
+Without -s there is no snapshot yet: every origin of the lists is unknown, and `compile` of the \
+answers makes the first one.
 
 Each URL is that of an origin's own robots.txt, once. Hosts are normalised and default ports \
 dropped, as in the snapshot. http, https, www and every port are separate origins; origins of other \

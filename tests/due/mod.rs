@@ -247,6 +247,36 @@ fn objects_say_why_an_origin_is_due() {
     assert_eq!(hop["source"], "https://wiki.example/robots.txt");
 }
 
+/// The first night has no snapshot, and begins from the lists alone.
+#[test]
+fn without_a_snapshot_every_origin_is_due() {
+    let dir = snapshot_dir();
+    let lines = mixed_lines(1) + &dir.read_text("urls.txt");
+    dir.write("all.txt", &lines);
+    let origins = lines.lines().filter_map(|line| Origin::of(line.as_bytes()));
+    let expected: BTreeSet<String> = origins
+        .filter(|origin| matches!(origin.scheme(), "http" | "https"))
+        .map(|origin| origin.robots_url())
+        .collect();
+    let out = dir.stdout_of("due -q all.txt");
+    let listed: Vec<String> = out.lines().map(str::to_owned).collect();
+    let by_origin = |url: &String| url.strip_suffix("/robots.txt").unwrap().to_owned();
+    assert!(listed.is_sorted_by_key(by_origin), "{listed:?}");
+    assert!(listed.len() > 60, "{listed:?}");
+    assert_eq!(BTreeSet::from_iter(listed), expected);
+    // Among them are those that a snapshot has.
+    assert!(expected.contains("https://news.example/robots.txt"));
+    let out = dir.stdout_of("due -q --as jsonl all.txt");
+    assert_eq!(out.lines().count(), expected.len());
+    for line in out.lines() {
+        let object: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(object["reason"], "unknown-origin", "{line}");
+    }
+    let ran = dir.run_line("due -o due.txt all.txt");
+    let counts = format!("of unknown origins {}  stale 0", expected.len());
+    assert!(ran.stderr.contains(&counts), "{}", ran.stderr);
+}
+
 #[test]
 fn summaries_count_what_is_left_out() {
     let dir = snapshot_dir();
@@ -278,6 +308,11 @@ fn mistakes_are_explained() {
     assert_eq!(dir.due("blank"), [""; 0]);
     for (args, words) in [
         ("due -s s", &["give lists of URLs", "--stale-at TIME"][..]),
+        ("due", &["give lists of URLs", "-s SNAP --stale-at TIME"]),
+        (
+            "due --stale-at now urls.txt",
+            &["--snapshot <SNAP>", "required"],
+        ),
         ("due -s s prose", &["prose", "none of the 1 lines"]),
         ("due -s s missing", &["missing"]),
         ("due -s urls.txt urls.txt", &["not a robosieve snapshot"]),
