@@ -12,7 +12,9 @@ all:
   one until then. s3fs uploads to S3, because pyarrow cannot abort an upload there: after an error,
   it either completes the parts that were sent, or holds the whole file in memory.
 - Other file systems show files while they are written. There, the upload goes to a hidden name
-  in the directory of the file, and is renamed.
+  in the directory of the file. The old file is renamed aside, the new one to its place, and the old
+  one is deleted. If a step fails, the old file moves back. If the process is killed between the two
+  renames, the old file is left under its hidden name, ``.robosieve-*-old-NAME``.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import re
 import shutil
 import tempfile
 import uuid
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -265,19 +268,89 @@ class Location:
         stream.close()
 
     def _upload_and_rename(self, local: str) -> None:
+        """Uploads to a hidden name, moves the old object aside, the new one to its place, and deletes
+        the old one.
+
+        A move may be a copy and a deletion, and HDFS does not rename over a file. So the old object
+        keeps its bytes until the new one is in its place, and moves back if that fails.
+        """
         parent, name = posixpath.split(self.path)
         self.fs.create_dir(parent, recursive=True)
-        hidden = posixpath.join(parent, f".robosieve-{uuid.uuid4().hex}-{name}")
+        unique = uuid.uuid4().hex
+        new = posixpath.join(parent, f".robosieve-{unique}-{name}")
+        old = posixpath.join(parent, f".robosieve-{unique}-old-{name}")
         try:
-            with open(local, "rb") as file, self.fs.open_output_stream(hidden, compression=None) as stream:
+            with open(local, "rb") as file, self.fs.open_output_stream(new, compression=None) as stream:
                 shutil.copyfileobj(file, stream, _PART)
-            # HDFS does not rename over a file.
-            self.delete()
-            self.fs.move(hidden, self.path)
+            # An upload may end short without an error.
+            if self._size_of(new) != os.path.getsize(local):
+                raise OSError(errno.EIO, "the uploaded object has another size than the file", self.name)
+            old_size = self._move_aside(old)
+            try:
+                self.fs.move(new, self.path)
+            except BaseException as err:
+                self._restore(old, old_size, err, is_moved=True)
+                raise
         except BaseException:
             with suppress(Exception):
-                self.fs.delete_file(hidden)
+                self.fs.delete_file(new)
             raise
+        if old_size is not None:
+            try:
+                self.fs.delete_file(old)
+            except BaseException as err:
+                reason = f"the new object is complete, and the old one may be left at {old}; delete it ({err})"
+                warnings.warn(f"{self.name}: {reason}", stacklevel=4)
+                if not isinstance(err, Exception):
+                    raise
+
+    def _size_of(self, path: str) -> int | None:
+        """The size of a file in this file system; None if there is none."""
+        from pyarrow.fs import FileType
+
+        info = self._fresh().get_file_info(path)
+        if info.type == FileType.Directory:
+            raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file in it", self.name)
+        return None if info.type == FileType.NotFound else int(info.size)
+
+    def _move_aside(self, old: str) -> int | None:
+        """Moves the object to the name `old`, and returns its size; None if there is no object."""
+        size = self._size_of(self.path)
+        if size is None:
+            return None
+        try:
+            self.fs.move(self.path, old)
+        except BaseException as err:
+            self._restore(old, size, err, is_moved=False)
+            raise
+        return size
+
+    def _restore(self, old: str, size: int | None, cause: BaseException, is_moved: bool) -> None:
+        """Brings the old object back to its place after a move that failed. It had this size; None if there
+        was none. `is_moved`: it was moved aside, so its place may hold a part of the new object.
+
+        A failed move may have done nothing, a part, or all of its work. Nothing is deleted unless all bytes
+        of the old object are elsewhere.
+        """
+        try:
+            if size is None:
+                if self._size_of(self.path) is not None:
+                    self.fs.delete_file(self.path)
+            elif not is_moved and self._size_of(self.path) == size:
+                # A move by copying may have copied it.
+                if self._size_of(old) is not None:
+                    self.fs.delete_file(old)
+            elif self._size_of(old) == size:
+                if self._size_of(self.path) is not None:
+                    self.fs.delete_file(self.path)
+                self.fs.move(old, self.path)
+        except BaseException as err:
+            if size is None:
+                rest = f"delete the part of the object that may be left ({err})"
+            else:
+                rest = f"the old object could not be brought back ({err}): it is at its place, or at {old}"
+            reason = f"the upload failed ({cause}); {rest}"
+            raise OSError(errno.EIO, reason, self.name) from cause
 
     def upload_empty(self) -> None:
         with tempfile.NamedTemporaryFile(prefix="robosieve-") as file:
