@@ -68,6 +68,8 @@ pub enum Remedy {
     NameLogFormat,
     /// State the host of the requests in an access log.
     NameHost,
+    /// Accept the failures of a crawl as those of its sites.
+    AcceptFailures,
 }
 
 /// The kinds of errors. Later versions may add kinds, so match with a wildcard arm.
@@ -196,6 +198,12 @@ pub enum ErrorKind {
     /// A snapshot that an incremental compilation cannot start from.
     #[error("cannot be used as the previous snapshot: {0}")]
     BadPrevious(String),
+    /// Archives without a capture of any robots.txt.
+    #[error("{0}; nothing is written")]
+    NoCaptures(String),
+    /// A crawl in which so many sites fail that answered before that its fetcher has probably failed.
+    #[error("{0}; nothing is written: fetch them again if the fetcher or its network failed")]
+    TooManyFailing(String),
     /// Two snapshots that cannot be compared.
     #[error("cannot be compared: {0}")]
     BadDiff(String),

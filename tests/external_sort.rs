@@ -174,7 +174,8 @@ impl Compilation {
             if let Some(previous) = previous {
                 compiler = compiler
                     .previous(Snapshot::new(previous.to_vec()).unwrap())
-                    .unwrap();
+                    .unwrap()
+                    .max_failing(1.0);
             }
             compiler.finish().unwrap().to_vec().unwrap()
         })

@@ -33,6 +33,7 @@ mod hostile_text;
 mod layers;
 mod lint;
 mod many;
+mod max_failing;
 mod outputs;
 mod parquet;
 mod parquet_shapes;

@@ -573,7 +573,10 @@ fn only_too_new_captures_write_nothing() {
         &["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"],
     );
     assert!(
-        ran.code == Some(2) && ran.stderr.contains("1 newer than --as-of"),
+        ran.code == Some(2)
+            && ran
+                .stderr
+                .contains("1 newer than the time to compile as of"),
         "{}",
         ran.stderr
     );

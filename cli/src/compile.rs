@@ -7,16 +7,15 @@ use crate::archive_args::{
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use crate::inputs::expand_globs;
+use crate::numbers::parse_percent;
 use crate::output::OutputTarget;
 use crate::progress::Progress;
 use crate::summary::print_compile;
 use crate::time::parse_through_or_now;
 use crate::value_enums::named;
-use anyhow::bail;
 use clap::Args;
-use robosieve::compile::CompileReport;
 use robosieve::output::{OutputFile, OutputFormat};
-use robosieve::{Compiler, Profile, Snapshot};
+use robosieve::{Compiler, Error, ErrorKind, Profile, Snapshot};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -35,6 +34,21 @@ pub(crate) struct CompileArgs {
     /// The output may replace it.
     #[arg(long, value_name = "OLD", help_heading = COMMON)]
     pub previous: Option<PathBuf>,
+    /// With --previous: fail if more of the captured origins fail that answered in OLD
+    ///
+    /// Failures are 429, 5xx and network errors. So many at once are probably those of the fetcher
+    /// or of its network, and the new snapshot would disallow all these sites. It counts from 100
+    /// captured origins that answered in OLD. Nothing is written then. 100% accepts everything.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = parse_percent,
+        default_value = "20%",
+        requires = "previous",
+        hide_short_help = true,
+        help_heading = POLICY
+    )]
+    pub max_failing: f64,
     /// Skip, and count, captures newer than this time (or `now`)
     ///
     /// A date is its last second in UTC. Captures of unknown time stay.
@@ -60,11 +74,14 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     let mut compiler = args.archives.configure(new_compiler(args)?, &args.output)?;
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("sorting captures");
-    let compiled =
-        compiler.finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))?;
+    let compiled = compiler
+        .finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))
+        .map_err(|err| at_inputs(err, &args.inputs))?;
     progress.end_of_input("writing the snapshot");
     warn_of_unread(compiled.report());
-    refuse_empty_snapshot(args, compiled.report())?;
+    let compiled = compiled
+        .require_captures()
+        .map_err(|err| at_inputs(err, &args.inputs))?;
     let report = compiled.write_into(&mut output)?;
     if let Some(stats) = &mut stats {
         stats.write_whole(&to_json_pretty(&report)?)?;
@@ -98,8 +115,19 @@ fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
         .map_err(|err| err.at(path))?;
     Ok(Compiler::new(profile)
         .as_of(args.as_of)
+        .max_failing(args.max_failing)
         .previous(old)
         .map_err(|err| err.at(path))?)
+}
+
+/// Adds the inputs to an error that concerns all of them.
+fn at_inputs(err: Error, inputs: &[PathBuf]) -> anyhow::Error {
+    match err.kind() {
+        ErrorKind::NoCaptures(_) | ErrorKind::TooManyFailing(_) => {
+            anyhow::Error::from(err).context(joined(inputs))
+        }
+        _ => err.into(),
+    }
 }
 
 /// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
@@ -112,21 +140,4 @@ fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> 
     args.archives.refuse_stats(&mut guard)?;
     OutputFormat::Snapshot.check(&args.output)?;
     refuse_captures_file(&args.output)
-}
-
-/// Refuses an empty snapshot: it would replace a good one if an archive turned out empty.
-fn refuse_empty_snapshot(args: &CompileArgs, report: &CompileReport) -> anyhow::Result<()> {
-    if report.counts.origins > 0 {
-        return Ok(());
-    }
-    bail!(
-        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer \
-         than --as-of, {} damaged places skipped, {} files left out); nothing is written",
-        joined(&args.inputs),
-        report.other_urls,
-        report.not_urls,
-        report.too_new,
-        report.damaged,
-        report.skipped_files
-    );
 }

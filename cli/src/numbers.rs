@@ -42,9 +42,29 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     size.ok_or_else(|| "give a size like 512M or 4G".to_owned())
 }
 
+/// Parses a share with a percent sign, such as 20%, as a number from 0 to 1.
+pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').map(str::trim_end);
+    let percent: Option<f64> = number.and_then(|number| number.parse().ok());
+    let possible = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    possible
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "give a share with a percent sign, from 0% to 100%, such as 20%".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_have_a_percent_sign() {
+        let share = |text| parse_percent(text).ok();
+        assert_eq!([share("20%"), share("100%")], [Some(0.2), Some(1.0)]);
+        assert_eq!([share("0 %"), share("0.5%")], [Some(0.0), Some(0.005)]);
+        for text in ["", "%", "20", "0.2", "101%", "-1%", "NaN%", "inf%", "20%%"] {
+            assert_eq!(share(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn sizes_have_binary_units() {

@@ -55,6 +55,7 @@ pub(crate) fn print_compile(
         rows(&[
             ("kept as they were", report.inherited),
             ("captured, but not newer", report.outdated),
+            ("answered before, fail now", report.newly_failing),
         ]);
     }
     if has_as_of {

@@ -32,6 +32,10 @@ class Compiler:
     Args:
         profile: ``"google"`` or ``"rfc9309"``.
         previous: An earlier snapshot. Origins without a newer capture stay as they are there.
+        max_failing: The share of captured origins that may fail although they answered in
+            ``previous``, from 0 to 1. A fetcher without a network records every site as a failure,
+            which would disallow all of them. With more failures nothing is written. It counts from
+            100 such origins on. 1.0 accepts everything.
         as_of: Leave out captures newer than this time.
         skip_damaged: Skip and count damaged places of archives instead of failing.
         memory: How many bytes of captures and texts may stay in memory; the default is 1 GiB. The
@@ -47,7 +51,7 @@ class Compiler:
     Raises:
         SnapshotError: ``previous`` is damaged.
         OSError: ``previous`` cannot be read.
-        ValueError: An unknown profile, or a bad time.
+        ValueError: An unknown profile, a bad time, or a share that is not from 0 to 1.
     """
 
     __slots__ = ("_filesystem", "_native", "_stored")
@@ -57,6 +61,7 @@ class Compiler:
         profile: Profile = "google",
         *,
         previous: Path | None = None,
+        max_failing: float = 0.2,
         as_of: Time | None = None,
         skip_damaged: bool = False,
         memory: int | None = None,
@@ -64,6 +69,8 @@ class Compiler:
         threads: int | None = None,
         filesystem: Any = None,
     ) -> None:
+        if not 0 <= max_failing <= 1:
+            raise ValueError(f"max_failing={max_failing!r} is not a share from 0 to 1, such as 0.2 for 20 %")
         directory = None if temp_dir is None else os.fspath(temp_dir)
         self._filesystem = filesystem
         #: The archives of stores that were added, which no output may overwrite.
@@ -71,7 +78,9 @@ class Compiler:
         with Staging([] if previous is None else [os.fspath(previous)], filesystem=filesystem) as files:
             # The file stays mapped after it is removed.
             old = files.inputs[0] if files.inputs else None
-            self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, memory, directory, threads)
+            self._native = _native.Compiler(
+                profile, old, max_failing, seconds(as_of), skip_damaged, memory, directory, threads
+            )
 
     def add_path(self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None) -> None:
         """Add archives: WARC and JSONL files (plain, gzip, zstd), captures files and directories.
@@ -203,6 +212,8 @@ class Compiler:
 
         Raises:
             OSError: The file cannot be written.
+            RobosieveError: More origins fail than ``max_failing``, or the archives have no capture of
+                any robots.txt.
             ValueError: The file is one of the archives.
         """
         return self._written(path, self._native.write)
@@ -214,6 +225,7 @@ class Compiler:
 
         Raises:
             OSError: Temporary data cannot be written.
+            RobosieveError: As :meth:`write`.
         """
         return self._native.to_bytes()
 
@@ -276,6 +288,7 @@ def compile(
     *,
     profile: Profile = "google",
     previous: Path | None = None,
+    max_failing: float = 0.2,
     as_of: Time | None = None,
     skip_damaged: bool = False,
     threads: int | None = None,
@@ -287,7 +300,7 @@ def compile(
     Args:
         archives: WARC and JSONL files (plain, gzip, zstd), captures files, and directories.
         output: The snapshot to write.
-        profile, previous, as_of, skip_damaged, threads, filesystem: As for :class:`Compiler`.
+        profile, previous, max_failing, as_of, skip_damaged, threads, filesystem: As for :class:`Compiler`.
         progress: As for :meth:`Compiler.add_path`.
 
     Returns:
@@ -295,12 +308,19 @@ def compile(
 
     Raises:
         OSError: A file cannot be read or written.
-        RobosieveError: An archive is damaged or of an unknown format.
+        RobosieveError: An archive is damaged or of an unknown format, the archives have no capture of
+            any robots.txt, or more origins fail than ``max_failing``.
         SnapshotError: ``previous`` is damaged.
         ValueError: A bad option, or ``output`` is one of the archives.
     """
     compiler = Compiler(
-        profile, previous=previous, as_of=as_of, skip_damaged=skip_damaged, threads=threads, filesystem=filesystem
+        profile,
+        previous=previous,
+        max_failing=max_failing,
+        as_of=as_of,
+        skip_damaged=skip_damaged,
+        threads=threads,
+        filesystem=filesystem,
     )
     compiler.add_path(archives, progress=progress)
     return compiler.write(output)

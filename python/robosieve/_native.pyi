@@ -136,6 +136,7 @@ class Compiler:
         self,
         profile: str,
         previous: str | None,
+        max_failing: float,
         as_of: int | None,
         skip_damaged: bool,
         memory: int | None,

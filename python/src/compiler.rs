@@ -77,6 +77,7 @@ impl Compiler {
         py: Python<'_>,
         profile: &str,
         previous: Option<PathBuf>,
+        max_failing: f64,
         as_of: Option<i64>,
         skip_damaged: bool,
         memory: Option<u64>,
@@ -86,6 +87,7 @@ impl Compiler {
         let profile = named("profile", profile)?;
         let compiler = detached(py, || {
             let mut compiler = robosieve::Compiler::new(profile)
+                .max_failing(max_failing)
                 .skip_damaged(skip_damaged)
                 .as_of(as_of);
             if let Some(bytes) = memory {
@@ -230,7 +232,8 @@ impl Compiler {
     /// Writes the snapshot, and returns the report as JSON.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
         self.finish(py, &path, |compiler| {
-            Ok(serde_json::to_string(&compiler.finish()?.write_to(&path)?))
+            let compiled = compiler.finish()?.require_captures()?;
+            Ok(serde_json::to_string(&compiled.write_to(&path)?))
         })
     }
 
@@ -241,6 +244,7 @@ impl Compiler {
             in_pool(self.threads, || {
                 compiler
                     .finish()
+                    .and_then(Compiled::require_captures)
                     .and_then(Compiled::to_vec)
                     .map_err(exception)
             })

@@ -129,6 +129,9 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         Remedy::LocateUrls => Some(
             "name the column or key of the URLs with field= or json_key=, or complete partial URLs with default_scheme= and host=",
         ),
+        Remedy::AcceptFailures => {
+            Some("accept the failures as those of the sites: max_failing=1.0")
+        }
         Remedy::NameOutputFile => Some("give it a file: output="),
         Remedy::ReadWithoutQuotes => {
             Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\"")

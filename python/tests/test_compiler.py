@@ -293,6 +293,58 @@ def test_previous_and_as_of(tmp_path: Path) -> None:
     assert robosieve.Snapshot(new).verdict("https://b.example/", "GPTBot") == robosieve.Verdict.DISALLOWED
 
 
+def night(old: Path, failing: int, max_failing: float = 0.2) -> robosieve.Compiler:
+    """A crawl of 100 sites that answered in `old`, of which some fail."""
+    compiler = robosieve.Compiler(previous=old, max_failing=max_failing)
+    for site in range(100):
+        url = f"https://{site}.example/robots.txt"
+        if site < failing:
+            compiler.add_failure(url, "dns: no answer", fetched_at=TIME + 9)
+        else:
+            compiler.add_response(url, 404, fetched_at=TIME + 9)
+    return compiler
+
+
+def test_an_outage_of_the_fetcher_is_refused(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.rsieve", tmp_path / "new.rsieve"
+    compiler = robosieve.Compiler()
+    for site in range(100):
+        compiler.add_response(f"https://{site}.example/robots.txt", 404, fetched_at=TIME)
+    compiler.write(old)
+    assert night(old, 20).write(tmp_path / "fifth.rsieve")["newly_failing"] == 20
+    refused = r"21 of the 100 captured origins .*: dns 21; nothing is written.*: max_failing=1\.0"
+    with pytest.raises(robosieve.RobosieveError, match=refused):
+        night(old, 21).write(new)
+    with pytest.raises(robosieve.RobosieveError, match=refused):
+        night(old, 21).to_bytes()
+    assert not new.exists()
+    report = night(old, 100, 1.0).write(new)
+    assert (report["answered_before"], report["newly_failing_causes"]) == (100, {"dns": 100})
+    # The function has the option, too.
+    lines = (f'{{"url": "https://{site}.example/robots.txt", "status": 503}}\n' for site in range(100))
+    (tmp_path / "night.jsonl").write_text("".join(lines).replace("}", f', "fetched_at": {TIME + 9}}}'))
+    with pytest.raises(robosieve.RobosieveError, match="status 503 100; nothing is written"):
+        robosieve.compile(tmp_path / "night.jsonl", old, previous=old)
+    robosieve.compile(tmp_path / "night.jsonl", new, previous=old, max_failing=1)
+    for share in (20, -0.1, float("nan")):
+        with pytest.raises(ValueError, match="is not a share from 0 to 1, such as 0.2 for 20 %"):
+            robosieve.Compiler(max_failing=share)
+
+
+def test_archives_without_a_capture_are_refused(tmp_path: Path) -> None:
+    empty, out = tmp_path / "empty.jsonl", tmp_path / "out.rsieve"
+    empty.write_text("\n")
+    robosieve.Compiler().write(out)
+    before = out.read_bytes()
+    for previous in (None, out):
+        with pytest.raises(robosieve.RobosieveError, match="no capture of any /robots.txt"):
+            robosieve.compile(empty, out, previous=previous)
+    assert out.read_bytes() == before
+    # Without an archive, none is missing.
+    robosieve.Compiler(previous=out).write(tmp_path / "again.rsieve")
+    assert (tmp_path / "again.rsieve").read_bytes() == before
+
+
 def test_errors_name_the_file(tmp_path: Path) -> None:
     (tmp_path / "bad.rsieve").write_bytes(b"nothing")
     (tmp_path / "urls.txt").write_bytes(b"https://a.example/\n")

@@ -523,6 +523,27 @@ def test_compiled_snapshots_equal_the_command_line(spark, program, tmp_path):
         assert report == wanted and report["captures"] > 6000
 
 
+def test_an_outage_is_counted_over_all_inputs(spark, tmp_path):
+    """Each input has fewer failing origins than the limit counts from; the driver counts them together."""
+    archives, old, out = tmp_path / "archives", tmp_path / "old.rsieve", tmp_path / "out.rsieve"
+    archives.mkdir()
+    compiler = robosieve.Compiler()
+    for site in range(120):
+        compiler.add_response(f"https://{site}.example/robots.txt", 404, fetched_at=1)
+        with open(archives / f"{site % 4}.jsonl", "a", encoding="utf-8") as file:
+            record = {"url": f"https://{site}.example/robots.txt", "error": "dns: no answer", "fetched_at": 2}
+            print(json.dumps(record), file=file)
+    compiler.write(old)
+    with pytest.raises(robosieve.RobosieveError, match="120 of the 120 captured origins .*: dns 120"):
+        compile_files(spark, archives, out, previous=old)
+    assert not out.exists() and not hidden(tmp_path)
+    assert compile_files(spark, archives, out, previous=old, max_failing=1)["newly_failing"] == 120
+    # Inputs without a capture.
+    (archives / "0.jsonl").write_text("\n")
+    with pytest.raises(robosieve.RobosieveError, match="no capture of any /robots.txt"):
+        compile_files(spark, archives / "0.jsonl", out, previous=old)
+
+
 def test_captures_files_are_kept(spark, program, tmp_path):
     archives, kept, out = tmp_path / "archives", tmp_path / "kept", tmp_path / "out.rsieve"
     archives.mkdir()

@@ -14,6 +14,7 @@ use super::incremental::previous::PreviousSnapshot;
 use super::incremental::previous_urls::PreviousUrls;
 use super::ingest::text_store::{TextId, Texts};
 use super::ingest::url_key::UrlKey;
+use super::new_failures::NewFailures;
 use super::progress::{CompilePhase, CompileProgress, ShowProgress};
 use super::resolve::payloads::Payloads;
 use super::resolve::resolved_origin::{DecidedBy, ResolvedOrigin};
@@ -46,6 +47,9 @@ pub(super) struct BuiltSnapshot {
     pub outdated: u64,
     /// Origins inherited from the previous snapshot, unchanged.
     pub inherited: u64,
+    /// Origins of the previous snapshot that captures of their redirects' ends decide.
+    pub by_redirects: u64,
+    pub failures: NewFailures,
 }
 
 /// The origins of a chunk.
@@ -75,6 +79,7 @@ pub(super) fn build(
         numbers: vec![NONE; inputs.texts.len()],
         files: 0,
         decided: DecisionCounts::default(),
+        failures: NewFailures::default(),
     };
     let mut files = FileWriter::new(inputs.spools);
     let mut offsets = InheritedOffsets::default();
@@ -116,13 +121,17 @@ pub(super) fn build(
         by_capture,
         outdated,
         inherited,
+        by_redirects,
     } = numbering.decided;
+    let failures = numbering.failures;
     let sections = SnapshotSections::new(inputs.profile, numbering.writer, files)?;
     Ok(BuiltSnapshot {
         sections,
         by_capture,
         outdated,
         inherited,
+        by_redirects,
+        failures,
     })
 }
 
@@ -232,6 +241,7 @@ struct Numbering {
     numbers: Vec<u32>,
     files: u32,
     decided: DecisionCounts,
+    failures: NewFailures,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -239,6 +249,7 @@ struct DecisionCounts {
     by_capture: u64,
     outdated: u64,
     inherited: u64,
+    by_redirects: u64,
 }
 
 impl Numbering {
@@ -268,8 +279,9 @@ impl Numbering {
                 DecidedBy::Capture => self.decided.by_capture += 1,
                 DecidedBy::NewerPrevious => self.decided.outdated += 1,
                 DecidedBy::Previous => self.decided.inherited += 1,
-                DecidedBy::Redirects => {}
+                DecidedBy::Redirects => self.decided.by_redirects += 1,
             }
+            self.failures.count(origin);
         }
         Ok(new)
     }

@@ -11,6 +11,7 @@ mod captures;
 mod file_compiler;
 mod incremental;
 mod ingest;
+mod new_failures;
 mod progress;
 mod report;
 mod resolve;
@@ -41,6 +42,7 @@ use incremental::previous_urls::PreviousUrls;
 use ingest::batch::{CaptureBatch, CaptureStore, IngestOptions};
 use ingest::readers::ArchiveIngest;
 use ingest::tally::IngestTally;
+use new_failures::{DEFAULT_MAX_FAILING, NewFailures};
 use rayon::prelude::*;
 use resolve::payloads::Payloads;
 use sort::merge::{merge_runs, merge_with_progress};
@@ -73,6 +75,7 @@ pub struct Compiler {
     memory: Option<u64>,
     temp_dir: Option<PathBuf>,
     previous: Option<PreviousSnapshot>,
+    max_failing: Option<f64>,
     /// Created with the first capture.
     store: OnceLock<CaptureStore>,
     tally: IngestTally,
@@ -164,11 +167,13 @@ impl Compiler {
     /// and are counted too. Calling it before archives are added saves work.
     ///
     /// ```
-    /// let archive = br#"{"url": "https://e.example/robots.txt", "body": "", "fetched_at": "1970-01-01T00:01:01Z"}"#;
+    /// let archive = br#"
+    ///     {"url": "https://e.example/robots.txt", "body": "", "fetched_at": "1970-01-01T00:01:00Z"}
+    ///     {"url": "https://f.example/robots.txt", "body": "", "fetched_at": "1970-01-01T00:01:01Z"}"#;
     /// let mut compiler = robosieve::Compiler::default().as_of(60);
     /// compiler.add_reader("memory", archive.as_slice())?;
     /// let report = compiler.finish()?.report().clone();
-    /// assert_eq!((report.captures, report.too_new, report.counts.origins), (1, 1, 0));
+    /// assert_eq!((report.captures, report.too_new, report.counts.origins), (2, 1, 1));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn as_of(mut self, time: impl Into<Option<i64>>) -> Self {
@@ -215,6 +220,47 @@ impl Compiler {
         self.previous = Some(PreviousSnapshot::new(old)?);
         self.check_as_of()?;
         Ok(self)
+    }
+
+    /// The share of captured origins that may fail although they answered before, from 0 to 1; 0.2 by
+    /// default, and 1 accepts everything.
+    ///
+    /// It guards a crawl against an outage of its own: a fetcher without a network records every
+    /// site as a failure, and a snapshot of these disallows all of them. With
+    /// [`previous`](Self::previous), [`finish`](Self::finish) fails if more than this share of the
+    /// captured origins that answered in the previous snapshot have 429, 5xx or a network error
+    /// now. Fewer than 100 such origins are always accepted. The report has the counts
+    /// ([`newly_failing`](CompileReport::newly_failing)). A value that is not a number accepts no
+    /// failure.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, ErrorKind, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// for site in 0..100 {
+    ///     compiler.add_robots(&format!("https://{site}.example"), b"user-agent: *\ndisallow: /x")?;
+    /// }
+    /// let old = compiler.finish()?.to_vec()?;
+    ///
+    /// let night = |max_failing: f64| {
+    ///     let old = Snapshot::new(old.clone())?;
+    ///     let mut compiler = Compiler::default().previous(old)?.max_failing(max_failing);
+    ///     for site in 0..30 {
+    ///         compiler.add_failure(&format!("https://{site}.example/robots.txt"), "dns", Some(1))?;
+    ///     }
+    ///     for site in 30..100 {
+    ///         compiler.add_failure(&format!("https://{site}.example/robots.txt"), "timeout", Some(1))?;
+    ///     }
+    ///     compiler.finish()
+    /// };
+    /// let err = night(0.2).unwrap_err();
+    /// assert!(matches!(err.kind(), ErrorKind::TooManyFailing(_)));
+    /// assert!(err.to_string().contains("timeout 70, dns 30"));
+    /// assert_eq!(night(1.0)?.report().newly_failing, 100);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn max_failing(mut self, share: f64) -> Self {
+        self.max_failing = Some(share);
+        self
     }
 
     fn check_as_of(&self) -> Result<()> {
@@ -451,8 +497,9 @@ impl Compiler {
     /// Sorts the captures, decides every origin's outcome, and makes the sections of the snapshot.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] for more than four billion origins or files;
-    /// [`ErrorKind::BadPrevious`] for damage in the previous snapshot that its checksums do not
+    /// [`ErrorKind::TooManyFailing`] for more failing origins than
+    /// [`max_failing`](Self::max_failing); [`ErrorKind::TooLarge`] for more than four billion origins
+    /// or files; [`ErrorKind::BadPrevious`] for damage in the previous snapshot that its checksums do not
     /// show, or for captures in it that are too new; I/O errors with the directory of temporary
     /// files.
     pub fn finish(self) -> Result<Compiled> {
@@ -516,6 +563,8 @@ impl Compiler {
             by_capture,
             outdated,
             inherited,
+            by_redirects,
+            failures,
         } = build(&inputs, progress)?;
         report.revisits_without_body = payloads.missing();
         report.too_new += table.counts.left_out;
@@ -524,7 +573,20 @@ impl Compiler {
         report.outdated = outdated;
         report.inherited = inherited;
         report.counts = sections.counts;
-        Ok(Compiled { sections, report })
+        failures.check(self.max_failing.unwrap_or(DEFAULT_MAX_FAILING))?;
+        let NewFailures {
+            answered_before,
+            failing,
+            causes,
+        } = failures;
+        report.answered_before = answered_before;
+        report.newly_failing = failing;
+        report.newly_failing_causes = causes;
+        Ok(Compiled {
+            sections,
+            report,
+            decided: by_capture + outdated + by_redirects,
+        })
     }
 }
 
@@ -540,12 +602,37 @@ fn origin_of(url: &str) -> Result<Origin> {
 pub struct Compiled {
     sections: SnapshotSections,
     report: CompileReport,
+    /// The origins with a capture of their robots.txt, or of a URL that they redirect to.
+    decided: u64,
 }
 
 impl Compiled {
     /// Counts of the input and of the content; [`bytes_out`](CompileReport::bytes_out) is 0.
     pub fn report(&self) -> &CompileReport {
         &self.report
+    }
+
+    /// Fails if archives were added, and have no capture that concerns an origin. Such archives
+    /// leave the snapshot empty, or as [`previous`](Compiler::previous) was, which hides that a
+    /// fetcher wrote nothing. Without archives, nothing is missing.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, ErrorKind};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_reader("archive", b"\n".as_slice())?;
+    /// let err = compiler.finish()?.require_captures().unwrap_err();
+    /// assert!(matches!(err.kind(), ErrorKind::NoCaptures(_)));
+    /// Compiler::default().finish()?.require_captures()?;
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoCaptures`], with the numbers of what was left out.
+    pub fn require_captures(self) -> Result<Self> {
+        if self.report.inputs > 0 && self.decided == 0 {
+            return Err(self.report.no_captures());
+        }
+        Ok(self)
     }
 
     /// Writes the snapshot to `path`, and replaces an existing file. Returns the report with the

@@ -1,6 +1,7 @@
 //! The report of a compilation: counts of the input, and of the snapshot's content.
 
 use crate::archive::captures_file::CapturesCounts;
+use crate::error::{Error, ErrorKind};
 use crate::profile::Profile;
 use crate::snapshot::Counts;
 use serde::Serialize;
@@ -41,6 +42,14 @@ pub struct CompileReport {
     pub inherited: u64,
     /// Captured origins for which the previous snapshot has something newer.
     pub outdated: u64,
+    /// Origins that a capture of their robots.txt decides, and that answered in the previous
+    /// snapshot: with rules, a 4xx except 429, or a redirect that led nowhere.
+    pub answered_before: u64,
+    /// Of these, the origins that fail now: with 429, 5xx or a network error.
+    pub newly_failing: u64,
+    /// The newly failing origins by cause: `status 503`, or the cause in the archive up to its colon,
+    /// such as `dns`. At most 17 keys.
+    pub newly_failing_causes: BTreeMap<String, u64>,
     /// Captures without a valid URL; left out.
     pub not_urls: u64,
     /// Captures newer than the time of [`Compiler::as_of`](crate::Compiler::as_of); left out.
@@ -85,6 +94,9 @@ impl CompileReport {
             superseded: 0,
             inherited: 0,
             outdated: 0,
+            answered_before: 0,
+            newly_failing: 0,
+            newly_failing_causes: BTreeMap::new(),
             not_urls: 0,
             too_new: 0,
             undated: 0,
@@ -99,5 +111,17 @@ impl CompileReport {
             distinct_text_bytes: 0,
             counts: Counts::default(),
         }
+    }
+
+    /// The error for archives without a capture that counts.
+    pub(super) fn no_captures(&self) -> Error {
+        let example = self.skipped_examples.first();
+        let example = example.map_or_else(String::new, |name| format!(" such as {name}"));
+        let what = format!(
+            "no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer \
+             than the time to compile as of, {} damaged places skipped, {} files left out{example})",
+            self.other_urls, self.not_urls, self.too_new, self.damaged, self.skipped_files
+        );
+        ErrorKind::NoCaptures(what).into()
     }
 }

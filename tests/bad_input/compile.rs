@@ -511,17 +511,14 @@ fn profile_defaults_to_the_previous_snapshot() {
 }
 
 #[test]
-fn empty_crawls_change_nothing() {
+fn empty_crawls_are_refused() {
     let dir = snapshot_dir();
     dir.write("empty.jsonl", "");
-    dir.done(&[
-        "compile",
-        "-q",
-        "--previous",
-        "good.rsieve",
-        "empty.jsonl",
-        "-o",
-        "new",
-    ]);
+    dir.fails_to_write(
+        &["compile", "--previous", "good.rsieve", "empty.jsonl"],
+        &["empty.jsonl: no capture of any /robots.txt"],
+    );
+    // Without a crawl, the snapshot is written again.
+    dir.done_line("compile -q --previous good.rsieve -o new");
     assert!(dir.read("new") == dir.read("good.rsieve"));
 }

@@ -183,6 +183,17 @@ def _words(text: str) -> list[str]:
     return text.split(",")
 
 
+def _percent(text: str) -> float:
+    """A share with a percent sign, as a number from 0 to 1."""
+    try:
+        share = float(text.removesuffix("%")) / 100 if text.endswith("%") else -1.0
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError("give a share with a percent sign, from 0% to 100%, such as 20%")
+    return share
+
+
 def _new_command(commands: Any, name: str, run: Any, summary: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     parser.set_defaults(run=run)
@@ -196,6 +207,10 @@ def _add_compile(commands: Any) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="SNAP", help="the snapshot to write")
     parser.add_argument("--profile", choices=["google", "rfc9309"], help="parser to reproduce (default: google)")
     parser.add_argument("--previous", metavar="OLD", help="keep the entries of this snapshot that are not replaced")
+    parser.add_argument(
+        "--max-failing", type=_percent, metavar="PERCENT",
+        help="fail if more of the captured origins fail that answered in OLD (default: 20%%)",
+    )  # fmt: skip
     parser.add_argument("--as-of", metavar="TIME", help="skip captures newer than this time, such as 2026-10-01")
     parser.add_argument("--skip-damaged", action="store_true", default=None, help="skip damaged places of archives")
     parser.add_argument("--captures-dir", metavar="DIR", help="keep the captures file of each input here")

@@ -46,6 +46,7 @@ def compile_files(
     *,
     profile: Profile = "google",
     previous: Path | None = None,
+    max_failing: float = 0.2,
     as_of: Time | None = None,
     skip_damaged: bool = False,
     captures_dir: Path | None = None,
@@ -65,7 +66,8 @@ def compile_files(
             ``_`` are skipped.
         out: The snapshot to write. An existing one is replaced. Without ``captures_dir``, all nodes
             must mount its directory.
-        profile, previous, as_of, skip_damaged: As for :class:`robosieve.Compiler`.
+        profile, previous, max_failing, as_of, skip_damaged: As for :class:`robosieve.Compiler`. The
+            driver counts the failing origins of all inputs together.
         captures_dir: A directory for one captures file per input, named after it, on a file system
             that all nodes mount. By default they go to a hidden directory next to ``out``, which is
             removed at the end.
@@ -83,7 +85,9 @@ def compile_files(
         ImportError: PySpark or, for tables, pyarrow is missing.
         InputsError: Some inputs are damaged, of an unknown format, or lack a column. No snapshot is
             written. The captures files of the others are complete.
-        RobosieveError: An output would overwrite an input. Nothing was changed.
+        RobosieveError: An output would overwrite an input; nothing was changed. Or more origins fail
+            than ``max_failing``, or the inputs have no capture of any robots.txt; no snapshot is
+            written.
         SnapshotError: ``previous`` is damaged.
         ValueError: A bad option, or two inputs with one captures file. Nothing was changed.
 
@@ -95,7 +99,13 @@ def compile_files(
     check_counts(partitions, threads)
     # Raises for bad options before a job starts.
     compiler = Compiler(
-        profile, previous=previous, as_of=as_of, skip_damaged=skip_damaged, memory=memory, temp_dir=temp_dir
+        profile,
+        previous=previous,
+        max_failing=max_failing,
+        as_of=as_of,
+        skip_damaged=skip_damaged,
+        memory=memory,
+        temp_dir=temp_dir,
     )
     target = local_path(out)
     inputs = find_inputs([local_path(path) for path in path_list(paths)])

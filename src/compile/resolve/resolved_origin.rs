@@ -34,11 +34,13 @@ pub(crate) struct ResolvedOrigin<'p> {
     pub source: Option<Cow<'p, [u8]>>,
     pub detail: Option<Cow<'p, [u8]>>,
     pub decided_by: DecidedBy,
+    /// Whether the previous snapshot has the origin with an answer, so not with a failure.
+    pub answered_before: bool,
 }
 
 impl ResolvedOrigin<'_> {
     /// An outcome without files and times.
-    pub(super) fn new(class: OutcomeClass, status: u16) -> Self {
+    pub(in crate::compile) fn new(class: OutcomeClass, status: u16) -> Self {
         Self {
             key: Cow::default(),
             outcome: Outcome::new(class, status),
@@ -49,11 +51,12 @@ impl ResolvedOrigin<'_> {
             source: None,
             detail: None,
             decided_by: DecidedBy::Previous,
+            answered_before: false,
         }
     }
 
     /// This outcome with another detail.
-    pub(super) fn with_detail(self, detail: &str) -> Self {
+    pub(in crate::compile) fn with_detail(self, detail: &str) -> Self {
         Self {
             detail: Some(detail.as_bytes().to_vec().into()),
             ..self

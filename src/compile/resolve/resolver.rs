@@ -16,6 +16,7 @@ use crate::compile::incremental::previous_urls::PreviousUrls;
 use crate::compile::ingest::capture_record::{AnswerRank, BodyFlags, Fetch, FetchAnswer};
 use crate::compile::ingest::text_store::Texts;
 use crate::compile::ingest::url_key::UrlKey;
+use crate::compile::new_failures::is_failing;
 use crate::compile::sort::table::{RobotsCaptures, SortedTable};
 use crate::error::Result;
 use crate::snapshot::{Outcome, OutcomeClass};
@@ -151,7 +152,22 @@ impl<'p> Resolver<'p> {
             mut captures,
         } = robots;
         self.payloads.resolve(&mut captures, self.texts, true)?;
-        self.resolve_history(origin.into_vec().into(), captures, DecidedBy::NewerPrevious)
+        let answered_before = self.answered_before(&origin)?;
+        let resolved =
+            self.resolve_history(origin.into_vec().into(), captures, DecidedBy::NewerPrevious)?;
+        Ok(ResolvedOrigin {
+            answered_before,
+            ..resolved
+        })
+    }
+
+    /// Whether the previous snapshot has the origin with this key, and not as one that fails.
+    fn answered_before(&self, key: &[u8]) -> Result<bool> {
+        let Some(previous) = self.previous else {
+            return Ok(false);
+        };
+        let entry = previous.previous.find(key)?;
+        Ok(entry.is_some_and(|entry| !is_failing(entry.outcome())))
     }
 
     /// The outcome of an origin without captures of its robots.txt, in a row of the previous
@@ -583,5 +599,6 @@ fn unchanged<'p>(answer: &PreviousAnswer<'p>, source: Option<Cow<'p, [u8]>>) -> 
         source,
         detail: answer.entry.strings().1.map(Cow::Borrowed),
         decided_by: DecidedBy::Previous,
+        answered_before: false,
     }
 }
