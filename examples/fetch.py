@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Fetches the robots.txt files that `robosieve due` lists, and writes JSON lines for `compile`.
 
-  robosieve due -s web.rsieve --stale-at now urls.txt --as jsonl |
+  robosieve due -s web.rsieve --stale-at now --as jsonl urls.txt |
       examples/fetch.py --agent 'MyBot/1.0 (+https://example.com/bot)' > fetched.jsonl
   robosieve compile --previous web.rsieve -o web.rsieve fetched.jsonl
 
 It is polite: a host gets one request at a time, each URL is asked for once, and the User-Agent
-names a contact. Every request has time limits, and at most 500 KiB of a body are read (RFC 9309
-section 2.5). Up to five redirects are followed, and each hop is a record of its own: `compile`
-follows them again. A failure is a record too, so a site that does not answer is known to fail.
-If the list is JSON lines, a server may answer 304 for a file that has not changed since.
+names a contact. A host that answers 429 or 503 with Retry-After gets no request before that time.
+Every request has time limits, and at most 500 KiB of a body are read (RFC 9309 section 2.5). Up to
+five redirects are followed, and each hop is a record of its own: `compile` follows them again. If
+the list is JSON lines, a server may answer 304 for a file that has not changed since.
 
-Private addresses get no request unless --private allows them: lists and redirects may name the
+A failure is a record too, so a site that does not answer is known to fail. A failure of this
+machine is not: without a network or open files, URLs get no record, and the exit status is 1.
+
+Private addresses get no connection unless --private allows them: lists and redirects may name the
 services of your own network. Python 3.10 or newer, without other packages.
 """
 
@@ -19,12 +22,18 @@ import argparse
 import asyncio
 import base64
 import collections
+import contextlib
 import email.utils
+import errno
 import ipaddress
 import json
+import os
+import queue
+import signal
 import socket
 import ssl
 import sys
+import threading
 import time
 import weakref
 from datetime import datetime, timezone
@@ -40,28 +49,145 @@ LISTS = ("cache-control", "content-encoding", "transfer-encoding")
 # The characters that a URL may have. Others, such as blanks, are escaped.
 URL_CHARACTERS = "%/:?#[]@!$&'()*+,;=~"
 
+# What this machine lacks. No request can succeed then.
+NO_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
+# Errors of a site, or of a machine without a network.
+NO_ROUTE = {errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL}
+# Answers of the resolver about a name.
+NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
+# Errors of the resolver itself. All others may be those of a name's servers, or of the network.
+RESOLVER_FAILED = {socket.EAI_MEMORY, getattr(socket, "EAI_SYSTEM", socket.EAI_MEMORY)}
+# After this many failures in a row that may be those of the network, it is probed.
+MAX_HELD = 50
+
+
+def networks(*names):
+    return [ipaddress.ip_network(name) for name in names]
+
+
+# The special addresses of IPv4 (the IANA registry), multicast, and a service of Azure's machines.
+NOT_PUBLIC_V4 = networks(
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+    "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+)  # fmt: skip
+# Public addresses of IPv6, and the parts of them for protocols (Teredo is one) and documentation. All
+# others are private: loopback, mapped, IPv4-compatible, site-local, unique local, link-local, multicast.
+(PUBLIC_V6,) = networks("2000::/3")
+NOT_PUBLIC_V6 = networks("2001::/23", "2001:db8::/32", "3fff::/20")
+NAT64, SIX_TO_FOUR, MAPPED = networks("64:ff9b::/96", "2002::/16", "::ffff:0:0/96")
+# The middle of the interface identifier of ISATAP, before an address of IPv4.
+ISATAP = (0x00005EFE, 0x02005EFE)
+
+
+def is_public(text):
+    """Whether an address is on the public internet. Addresses of IPv6 may have one of IPv4 in them, which a
+    translator or a tunnel of the network may connect to."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    if address.version == 4:
+        return not any(address in network for network in NOT_PUBLIC_V4)
+    value = int(address)
+    if address in NAT64 or address in MAPPED:
+        return is_public(str(ipaddress.IPv4Address(value & 0xFFFFFFFF)))
+    if address not in PUBLIC_V6 or any(address in network for network in NOT_PUBLIC_V6):
+        return False
+    if address in SIX_TO_FOUR:
+        return is_public(str(ipaddress.IPv4Address(value >> 80 & 0xFFFFFFFF)))
+    if value >> 32 & 0xFFFFFFFF in ISATAP:
+        return is_public(str(ipaddress.IPv4Address(value & 0xFFFFFFFF)))
+    return True
+
 
 class FetchError(Exception):
     """A failed fetch, in the words of the archive."""
 
 
+class OwnFailure(Exception):
+    """A failure of this machine, which says nothing about a site."""
+
+
+class Threads:
+    """Threads for calls that block: resolving names, reading the list, and writing records.
+
+    A name whose servers do not answer blocks getaddrinfo for half a minute. Each worker makes one
+    call at a time and waits for its end, so there is a thread for each worker, and no call waits
+    for that of another. The threads are daemons: none delays the end of the program.
+    """
+
+    def __init__(self, number):
+        self.calls = queue.SimpleQueue()
+        for _ in range(number):
+            threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self):
+        while True:
+            loop, future, function, arguments = self.calls.get()
+            try:
+                result, error = function(*arguments), None
+            except Exception as err:
+                result, error = None, err
+            # The loop is closed if the program ends meanwhile.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self.finish, future, result, error)
+
+    @staticmethod
+    def finish(future, result, error):
+        if future.cancelled():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+    async def call(self, function, *arguments):
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self.calls.put((loop, future, function, arguments))
+        return await future
+
+
 class Fetcher:
-    def __init__(self, options):
+    def __init__(self, options, output=sys.stdout):
         self.options = options
+        self.output = output
         self.tls = ssl.create_default_context()
+        try:
+            self.threads = Threads(options.connections)
+        except RuntimeError as err:
+            raise OwnFailure(f"{err}; give fewer --connections") from None
         # The URLs that were requested; http and https of a site often redirect to one of them.
         self.requested = set()
         # A host's lock exists as long as a worker uses it.
         self.locks = weakref.WeakValueDictionary()
+        # The servers that asked to wait longer than this run does.
+        self.postponed = set()
         self.counts = collections.Counter()
+        self.left_out = collections.Counter()
+        # Failures that those of a machine without a network look like, since a connection last succeeded.
+        self.held = []
+        # The address and port of the connection that succeeded last.
+        self.reached = None
+        # Held while a line is written, so that the program does not end within one.
+        self.writing = threading.Lock()
 
     async def run(self, lines):
         """Workers share the list, which is read as they need it. It may have millions of URLs."""
-        workers = (self.work(lines) for _ in range(self.options.connections))
-        await asyncio.gather(*workers)
+        reading = asyncio.Lock()
+        workers = [asyncio.ensure_future(self.work(lines, reading)) for _ in range(self.options.connections)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+        await self.settle_held()
 
-    async def work(self, lines):
-        for line in lines:
+    async def work(self, lines, reading):
+        while True:
+            async with reading:
+                # A pipe may be slow, and the other workers have requests under way.
+                line = await self.threads.call(lines.readline)
+            if not line:
+                return
             url, since = parse_line(line)
             if url.startswith(("http://", "https://")):
                 await self.follow(url, since)
@@ -73,42 +199,93 @@ class Fetcher:
                 return
             self.requested.add(url)
             record = await self.record(url, since)
+            if record is None:
+                return
             target = redirect_of(url, record)
-            print(json.dumps(record), flush=True)
-            self.counts[record.get("status", "failed")] += 1
+            await self.write(record)
             if not target.startswith(("http://", "https://")):
                 return
             # The condition was for the first URL only.
             url, since = target, None
 
+    async def write(self, record):
+        self.counts[record.get("status", "failed")] += 1
+        await self.threads.call(self.write_line, json.dumps(record) + "\n")
+
+    def write_line(self, line):
+        with self.writing:
+            self.output.write(line)
+            self.output.flush()
+
     async def record(self, url, since):
-        """The record of one request: an answer, or the reason why there is none."""
+        """The record of one request: an answer, or the reason why there is none. None if it is held or
+        left out."""
         record = {"url": url}
         try:
             parts = urlsplit(url)
             host = (parts.hostname or ".").encode("idna").decode()
             port = parts.port or (443 if parts.scheme == "https" else 80)
-            lock = self.locks.setdefault(host, asyncio.Lock())
-            async with lock:
-                record["fetched_at"] = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-                exchange = self.exchange(parts, host, port, since)
-                record.update(await asyncio.wait_for(exchange, self.options.time_limit))
-        except (asyncio.TimeoutError, TimeoutError):
-            record["error"] = "timeout"
-        except (FetchError, OSError, EOFError, ValueError) as err:
+        except ValueError as err:
+            record["fetched_at"] = now()
             record["error"] = describe(err)
+            return record
+        # http and https of a host are one server. Other ports may have other ones.
+        server = host if port in (80, 443) else (host, port)
+        lock = self.locks.setdefault(host, asyncio.Lock())
+        async with lock:
+            for has_waited in (False, True):
+                if server in self.postponed:
+                    self.left_out["their server asks for a longer wait (Retry-After)"] += 1
+                    return None
+                try:
+                    record.update(await self.answer(record, parts, host, port, since))
+                except (asyncio.TimeoutError, TimeoutError):
+                    record["error"] = "timeout"
+                except (FetchError, OSError, EOFError, ValueError) as err:
+                    record["error"] = describe(err)
+                    if getattr(err, "errno", None) in NO_RESOURCES:
+                        raise OwnFailure(f"{describe(err)}; give fewer --connections") from None
+                    if isinstance(err, socket.gaierror) and err.errno in RESOLVER_FAILED:
+                        self.left_out["the resolver of this machine failed"] += 1
+                        return None
+                    if may_be_own(err):
+                        await self.hold(record)
+                        return None
+                # The wait is within the lock, so it holds for all URLs of the server.
+                wait = retry_after(record)
+                if wait is None:
+                    break
+                if has_waited or wait > self.options.retry_limit:
+                    self.postponed.add(server)
+                    break
+                await self.sleep(wait)
+                record = {"url": url}
         return record
 
-    async def exchange(self, parts, host, port, since):
+    async def answer(self, record, parts, host, port, since):
+        """Resolves the host, connects to an address of it, and sends the request."""
+        record["fetched_at"] = now()
+        # No clock runs here: the resolver has its own, and a name that is slow delays no other.
+        found = await self.threads.call(self.resolve, host, port)
+        # The addresses that are checked are those of the connection: the name may have others by now.
+        allowed = [address for address in found if self.options.private or is_public(address)]
+        record["fetched_at"] = now()
+        if not allowed:
+            raise FetchError("private address" if found else "dns: no address")
+        exchange = self.exchange(allowed, parts, host, port, since)
+        return await asyncio.wait_for(exchange, self.options.time_limit)
+
+    @staticmethod
+    def resolve(host, port):
+        """The addresses of a host, in the order in which to try them."""
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return list(dict.fromkeys(address[0] for *_, address in found))
+
+    async def exchange(self, addresses, parts, host, port, since):
         """Sends one request on a connection of its own, and reads the answer."""
         tls = self.tls if parts.scheme == "https" else None
-        connecting = asyncio.open_connection(host, port, ssl=tls)
-        reader, writer = await asyncio.wait_for(connecting, self.options.connect_limit)
+        reader, writer = await self.connected(addresses, port, tls, host.rstrip("."))
         try:
-            # The address in use counts, because a name may have others by now.
-            address = ipaddress.ip_address(writer.get_extra_info("peername")[0].split("%")[0])
-            if not (address.is_global or self.options.private):
-                raise FetchError("private address")
             path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
             lines = [
                 f"GET {path} HTTP/1.1",
@@ -125,6 +302,77 @@ class Fetcher:
             return await read_answer(reader)
         finally:
             writer.transport.abort()
+
+    async def connected(self, addresses, port, tls, host):
+        """A connection to the first address that accepts one."""
+        for number, address in enumerate(addresses, 1):
+            try:
+                connecting = self.connect(address, port, tls, host)
+                connection = await asyncio.wait_for(connecting, self.options.connect_limit)
+            except (OSError, asyncio.TimeoutError) as err:
+                if isinstance(err, (ConnectionError, ssl.SSLError)):
+                    await self.release_held()
+                if number == len(addresses) or getattr(err, "errno", None) in NO_RESOURCES:
+                    raise
+            else:
+                self.reached = (address, port)
+                await self.release_held()
+                return connection
+        raise FetchError("dns: no address")
+
+    @staticmethod
+    async def connect(address, port, tls, host):
+        return await asyncio.open_connection(address, port, ssl=tls, server_hostname=host if tls else None)
+
+    @staticmethod
+    async def sleep(seconds):
+        await asyncio.sleep(seconds)
+
+    async def hold(self, record):
+        """Keeps a failure back until it is known whose it is: the site's, or the network's of this machine."""
+        self.held.append(record)
+        if len(self.held) >= MAX_HELD:
+            await self.settle_held()
+
+    async def release_held(self):
+        """Writes the failures that were kept back. There is a network, so they are those of the sites."""
+        held, self.held = self.held, []
+        for record in held:
+            await self.write(record)
+
+    async def settle_held(self):
+        """Probes the network, by a connection to an address that accepted one before."""
+        if not self.held:
+            return
+        if self.reached is not None:
+            address, port = self.reached
+            with contextlib.suppress(OSError, asyncio.TimeoutError):
+                connecting = self.connect(address, port, None, None)
+                _, writer = await asyncio.wait_for(connecting, self.options.connect_limit)
+                writer.transport.abort()
+                await self.release_held()
+                return
+        held, self.held = self.held, []
+        self.left_out["no network"] += len(held)
+        raise OwnFailure(
+            f"no network: nothing can be reached, not {urlsplit(held[-1]['url']).netloc} ({held[-1]['error']}); "
+            f"{urls(len(held))} without a record"
+        )
+
+
+def urls(number):
+    return "1 URL" if number == 1 else f"{number} URLs"
+
+
+def now():
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def may_be_own(err):
+    """Whether a machine without a network would fail so, too."""
+    if isinstance(err, socket.gaierror):
+        return err.errno not in NO_SUCH_NAME
+    return getattr(err, "errno", None) in NO_ROUTE
 
 
 def parse_line(line):
@@ -152,6 +400,21 @@ def redirect_of(url, record):
         return ""
     record["headers"]["location"] = target
     return target
+
+
+def retry_after(record):
+    """The seconds to wait that a 429 or 503 asks for, or None."""
+    value = record.get("headers", {}).get("retry-after", "")
+    if record.get("status") not in (429, 503) or not value:
+        return None
+    if value.isascii() and value.isdigit():
+        # No wait of this many digits is different from a longer one.
+        return float(value[:9])
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+        return max(0.0, (date - datetime.now(date.tzinfo)).total_seconds())
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 async def read_answer(reader):
@@ -233,11 +496,13 @@ def describe(err):
             return "connection refused"
         case ConnectionError():
             return "connection reset"
+        case OSError(errno=int(number)) if number in NO_ROUTE | NO_RESOURCES:
+            return os.strerror(number)
         case _:
             return str(err) or type(err).__name__
 
 
-def parse_options():
+def parse_options(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -246,28 +511,92 @@ def parse_options():
     parser.add_argument("--connections", type=int, default=100, help="at most (default: 100)")
     parser.add_argument("--connect-limit", type=float, default=10, help="seconds (default: 10)")
     parser.add_argument("--time-limit", type=float, default=30, help="seconds (default: 30)")
+    parser.add_argument(
+        "--retry-limit", type=float, default=60,
+        help="wait for a Retry-After of at most this many seconds, and leave longer ones to `due` (default: 60)",
+    )  # fmt: skip
     parser.add_argument("--private", action="store_true", help="allow private addresses")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not ("://" in options.agent or "@" in options.agent) or not options.agent.isprintable():
         parser.error("--agent must name a contact: 'MyBot/1.0 (+https://example.com/bot)'")
+    if options.connections < 1:
+        parser.error("--connections must be 1 or more")
     return options
+
+
+def allow_open_files(connections):
+    """Raises the limit of open files, if the connections may need more."""
+    try:
+        import resource
+    except ImportError:
+        # Windows has no such limit.
+        return
+    # A connection, and a socket of the resolver, for each worker.
+    needed = 2 * connections + 50
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise OwnFailure(
+            f"{connections} connections may need {needed} open files, and the limit is {hard}; give fewer "
+            "--connections, or raise the limit (ulimit -n)"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+async def run_until_signal(fetcher, lines):
+    """Fetches the list. Returns the signal that ended it early, or None."""
+    received = []
+    task = asyncio.ensure_future(fetcher.run(lines))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Not on Windows, where Ctrl-C raises KeyboardInterrupt.
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, lambda number=number: (received.append(number), task.cancel()))
+    try:
+        await task
+    except asyncio.CancelledError:
+        return received[0] if received else signal.SIGINT
+    return None
+
+
+def end_by(number, fetcher):
+    """Ends by a signal, so that a script that runs this program ends too. A second one ends it at once."""
+    signal.signal(number, signal.SIG_DFL)
+    with fetcher.writing:
+        print("fetch.py: interrupted; the records so far are complete", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), number)
 
 
 def main():
     options = parse_options()
     started = time.monotonic()
-    fetcher = Fetcher(options)
+    status, ended_by = 0, None
     try:
+        allow_open_files(options.connections)
+        fetcher = Fetcher(options)
         with open(options.list, encoding="utf-8") if options.list else sys.stdin as lines:
-            asyncio.run(fetcher.run(lines))
+            ended_by = asyncio.run(run_until_signal(fetcher, lines))
     except (json.JSONDecodeError, KeyError) as err:
         sys.exit(f"fetch.py: the list is not the output of `robosieve due`: {err}")
     except OSError as err:
         sys.exit(f"fetch.py: {err}")
+    except OwnFailure as err:
+        print(f"fetch.py: {err}", file=sys.stderr)
+        status = 1
+        if "fetcher" not in locals():
+            sys.exit(status)
+    except KeyboardInterrupt:
+        ended_by = signal.SIGINT
     counts = ", ".join(f"{status}: {n}" for status, n in sorted(fetcher.counts.items(), key=str))
     seconds = time.monotonic() - started
     requests = sum(fetcher.counts.values())
     print(f"{requests} requests in {seconds:.1f} s ({counts})", file=sys.stderr)
+    for reason, number in fetcher.left_out.items():
+        print(f"{urls(number)} without a record: {reason}", file=sys.stderr)
+    if ended_by is not None:
+        end_by(ended_by, fetcher)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Answers a request, given by its lines. The connection ends then.
-type Answer = fn(&str, &mut TcpStream) -> std::io::Result<()>;
+pub(super) type Answer = fn(&str, &mut TcpStream) -> std::io::Result<()>;
 
 /// Starts a server, and returns its origin.
-fn serve(answer: Answer) -> String {
+pub(super) fn serve(answer: Answer) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -33,7 +33,7 @@ fn serve(answer: Answer) -> String {
 
 const RULES: &str = "User-agent: *\nDisallow: /private/\n";
 
-fn with_body(stream: &mut TcpStream, head: &str, body: &str) -> std::io::Result<()> {
+pub(super) fn with_body(stream: &mut TcpStream, head: &str, body: &str) -> std::io::Result<()> {
     let len = body.len();
     write!(
         stream,
@@ -293,6 +293,21 @@ fn three_commands_close_the_loop_of_a_crawler() {
     assert_eq!(verdict(&open, &["--at", &month_later]), "allowed");
     let private = format!("{failing}/private/");
     assert_eq!(verdict(&private, &["--at", &month_later]), "disallowed");
+}
+
+/// The fetcher with a resolver and a network of its own: slow names, failures of this machine, private
+/// addresses, `Retry-After`, and signals.
+#[test]
+fn the_tests_of_the_fetcher_pass() {
+    let ran = Command::new("python3")
+        .arg(checkout().join("tests/due/fetch_test.py"))
+        .output();
+    let Ok(out) = ran else {
+        return eprintln!("SKIPPED: no python3");
+    };
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{stderr}");
+    assert!(stderr.contains("OK"), "{stderr}");
 }
 
 #[test]
