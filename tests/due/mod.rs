@@ -2,6 +2,8 @@
 
 mod crawl;
 #[cfg(unix)]
+mod night;
+#[cfg(unix)]
 mod refresh;
 
 use crate::command::{checkout, robosieve_with};

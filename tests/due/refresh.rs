@@ -8,22 +8,28 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Answers each URL with rules, in a year from which nothing is due again.
-const FETCH: &str = r#"exec sed 's|.*|{"url": "&", "fetched_at": "2999-01-01T00:00:00Z", "body": "User-agent: *\\nDisallow: /new/"}|'"#;
+const FETCH: &str = r#"exec sed 's|"origin".*|"fetched_at": "2999-01-01T00:00:00Z", "body": "User-agent: *\\nDisallow: /new/"}|'"#;
 
 impl TestDir {
     /// Runs the script with this text of the fetcher.
     fn refresh(&self, fetch: &str) -> Output {
         self.write("fetch", fetch);
+        self.run_refresh(&[], "sh fetch")
+    }
+
+    /// Runs the script with a command of these arguments, or with this line of shell.
+    pub(super) fn run_refresh(&self, command: &[&str], line: &str) -> Output {
         let directory = Path::new(env!("CARGO_BIN_EXE_robosieve")).parent().unwrap();
         let path = format!("{}:{}", directory.display(), std::env::var("PATH").unwrap());
         let temp = self.path("temp");
         fs::create_dir_all(&temp).unwrap();
         let out = Command::new("sh")
             .arg(checkout().join("packaging/refresh"))
+            .args(command)
             .current_dir(self.root())
             .env("PATH", path)
             .env("TMPDIR", &temp)
-            .env("FETCH", "sh fetch")
+            .env("FETCH", line)
             .env("SNAPSHOT", "s")
             .env("FRONTIER", "urls.txt")
             .output()
@@ -64,8 +70,9 @@ fn a_refresh_that_fails_leaves_the_snapshot() {
         // A fetcher that gives up, also after some answers.
         ("exit 3", ""),
         (half.as_str(), ""),
-        // One that writes something else than answers.
-        ("cat", "answers.jsonl"),
+        // One that writes something else than answers, or nothing.
+        ("sed s/https*:/,/", "answers.jsonl"),
+        ("exec true", "answers.jsonl: no capture of any /robots.txt"),
     ] {
         let out = dir.refresh(fetch);
         assert!(!out.status.success(), "{fetch}: {out:?}");
@@ -73,4 +80,41 @@ fn a_refresh_that_fails_leaves_the_snapshot() {
         assert!(stderr.contains(message), "{fetch}: {stderr}");
         assert_eq!(dir.read("s"), before, "{fetch}");
     }
+}
+
+#[test]
+fn a_command_has_arguments_with_blanks() {
+    let dir = snapshot_dir();
+    // As arguments of the script, and as a line of shell.
+    let commands: [(&[&str], &str); 2] = [
+        (&["sh", "fetch", "a b", "(c)"], ""),
+        (&[], "sh fetch 'a b' \"(c)\""),
+    ];
+    for (arguments, line) in commands {
+        dir.write("fetch", "printf '%s\\n' \"$@\" > arguments; exit 3");
+        let out = dir.run_refresh(arguments, line);
+        assert_eq!(out.status.code(), Some(3), "{out:?}");
+        assert_eq!(dir.read_text("arguments"), "a b\n(c)\n");
+    }
+    let out = dir.run_refresh(&[], "");
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert!(stderr.contains("name the command that fetches"), "{stderr}");
+}
+
+#[test]
+fn a_first_refresh_needs_a_list() {
+    let dir = snapshot_dir();
+    fs::remove_file(dir.path("s")).unwrap();
+    let list = dir.read("urls.txt");
+    dir.write("urls.txt", "");
+    let out = dir.refresh(FETCH);
+    assert_eq!(
+        out.stdout.split(|byte| *byte == b'\n').count(),
+        3,
+        "{out:?}"
+    );
+    assert!(!dir.path("s").exists());
+    dir.write("urls.txt", list);
+    assert!(dir.refresh(FETCH).status.success());
+    assert_eq!(dir.due("--stale-at now urls.txt"), Vec::<String>::new());
 }
