@@ -57,8 +57,10 @@ NO_ROUTE = {errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNO
 NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 # Errors of the resolver itself. All others may be those of a name's servers, or of the network.
 RESOLVER_FAILED = {socket.EAI_MEMORY, getattr(socket, "EAI_SYSTEM", socket.EAI_MEMORY)}
-# After this many failures in a row that may be those of the network, it is probed.
+# After this many failures in a row that may be those of this machine's network, it is probed. As long as
+# no site was reached, there is nothing to probe with, and the run ends after more of them.
 MAX_HELD = 50
+MAX_HELD_AT_FIRST = 5000
 
 
 def networks(*names):
@@ -150,7 +152,7 @@ class Fetcher:
     def __init__(self, options, output=sys.stdout):
         self.options = options
         self.output = output
-        self.tls = ssl.create_default_context()
+        self.tls = None
         try:
             self.threads = Threads(options.connections)
         except RuntimeError as err:
@@ -163,10 +165,11 @@ class Fetcher:
         self.postponed = set()
         self.counts = collections.Counter()
         self.left_out = collections.Counter()
-        # Failures that those of a machine without a network look like, since a connection last succeeded.
-        self.held = []
-        # The address and port of the connection that succeeded last.
-        self.reached = None
+        # Failures that a machine without a resolver ("names") or without a network ("routes") has too.
+        # They are those of their sites once another site is reached.
+        self.held = {"names": [], "routes": []}
+        # The host and port that were reached last: by a name, and at all.
+        self.reached = {}
         # Held while a line is written, so that the program does not end within one.
         self.writing = threading.Lock()
 
@@ -179,7 +182,8 @@ class Fetcher:
         finally:
             for worker in workers:
                 worker.cancel()
-        await self.settle_held()
+        for kind in self.held:
+            await self.settle_held(kind)
 
     async def work(self, lines, reading):
         while True:
@@ -248,8 +252,9 @@ class Fetcher:
                     if isinstance(err, socket.gaierror) and err.errno in RESOLVER_FAILED:
                         self.left_out["the resolver of this machine failed"] += 1
                         return None
-                    if may_be_own(err):
-                        await self.hold(record)
+                    kind = kind_of_own(err)
+                    if kind is not None:
+                        await self.hold(kind, record)
                         return None
                 # The wait is within the lock, so it holds for all URLs of the server.
                 wait = retry_after(record)
@@ -265,15 +270,20 @@ class Fetcher:
     async def answer(self, record, parts, host, port, since):
         """Resolves the host, connects to an address of it, and sends the request."""
         record["fetched_at"] = now()
+        addresses = await self.addresses(host, port)
+        record["fetched_at"] = now()
+        exchange = self.exchange(addresses, parts, host, port, since)
+        return await asyncio.wait_for(exchange, self.options.time_limit)
+
+    async def addresses(self, host, port):
+        """The addresses of a host to which a connection is allowed. The connection is to these: the name may
+        have others by then."""
         # No clock runs here: the resolver has its own, and a name that is slow delays no other.
         found = await self.threads.call(self.resolve, host, port)
-        # The addresses that are checked are those of the connection: the name may have others by now.
         allowed = [address for address in found if self.options.private or is_public(address)]
-        record["fetched_at"] = now()
         if not allowed:
             raise FetchError("private address" if found else "dns: no address")
-        exchange = self.exchange(allowed, parts, host, port, since)
-        return await asyncio.wait_for(exchange, self.options.time_limit)
+        return allowed
 
     @staticmethod
     def resolve(host, port):
@@ -283,8 +293,8 @@ class Fetcher:
 
     async def exchange(self, addresses, parts, host, port, since):
         """Sends one request on a connection of its own, and reads the answer."""
-        tls = self.tls if parts.scheme == "https" else None
-        reader, writer = await self.connected(addresses, port, tls, host.rstrip("."))
+        tls = self.certificates() if parts.scheme == "https" else None
+        reader, writer = await self.connected(addresses, host, port, tls)
         try:
             path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
             lines = [
@@ -303,20 +313,31 @@ class Fetcher:
         finally:
             writer.transport.abort()
 
-    async def connected(self, addresses, port, tls, host):
+    def certificates(self):
+        """The settings of TLS. Without certificates of authorities, no site would have a valid one."""
+        if self.tls is None:
+            paths = ssl.get_default_verify_paths()
+            has_directory = paths.capath and os.path.isdir(paths.capath) and os.listdir(paths.capath)
+            tls = ssl.create_default_context()
+            if not (paths.cafile or has_directory or tls.cert_store_stats()["x509_ca"]):
+                raise OwnFailure("no certificates of authorities; install them (ca-certificates)")
+            self.tls = tls
+        return self.tls
+
+    async def connected(self, addresses, host, port, tls):
         """A connection to the first address that accepts one."""
         for number, address in enumerate(addresses, 1):
             try:
-                connecting = self.connect(address, port, tls, host)
+                connecting = self.connect(address, port, tls, host.rstrip("."))
                 connection = await asyncio.wait_for(connecting, self.options.connect_limit)
             except (OSError, asyncio.TimeoutError) as err:
+                # A refusal comes from the site, too.
                 if isinstance(err, (ConnectionError, ssl.SSLError)):
-                    await self.release_held()
+                    await self.reach(host, port)
                 if number == len(addresses) or getattr(err, "errno", None) in NO_RESOURCES:
                     raise
             else:
-                self.reached = (address, port)
-                await self.release_held()
+                await self.reach(host, port)
                 return connection
         raise FetchError("dns: no address")
 
@@ -328,36 +349,49 @@ class Fetcher:
     async def sleep(seconds):
         await asyncio.sleep(seconds)
 
-    async def hold(self, record):
-        """Keeps a failure back until it is known whose it is: the site's, or the network's of this machine."""
-        self.held.append(record)
-        if len(self.held) >= MAX_HELD:
-            await self.settle_held()
+    async def hold(self, kind, record):
+        """Keeps a failure back until it is known whose it is: the site's, or this machine's."""
+        held = self.held[kind]
+        held.append(record)
+        if len(held) >= (MAX_HELD if kind in self.reached else MAX_HELD_AT_FIRST):
+            await self.settle_held(kind)
 
-    async def release_held(self):
-        """Writes the failures that were kept back. There is a network, so they are those of the sites."""
-        held, self.held = self.held, []
-        for record in held:
-            await self.write(record)
+    async def reach(self, host, port):
+        """Notes that a site was reached, so the failures that were kept back are those of their sites. A host
+        that is an address says nothing about the resolver."""
+        for kind in ("routes",) if is_address(host) else ("routes", "names"):
+            self.reached[kind] = (host, port)
+            held, self.held[kind] = self.held[kind], []
+            for record in held:
+                await self.write(record)
 
-    async def settle_held(self):
-        """Probes the network, by a connection to an address that accepted one before."""
-        if not self.held:
+    async def settle_held(self, kind):
+        """Probes the network, by a connection to a host that was reached before."""
+        if not self.held[kind]:
             return
-        if self.reached is not None:
-            address, port = self.reached
-            with contextlib.suppress(OSError, asyncio.TimeoutError):
-                connecting = self.connect(address, port, None, None)
-                _, writer = await asyncio.wait_for(connecting, self.options.connect_limit)
+        if kind in self.reached:
+            host, port = self.reached[kind]
+            try:
+                addresses = await self.addresses(host, port)
+                _, writer = await self.connected(addresses, host, port, None)
                 writer.transport.abort()
-                await self.release_held()
+            except (FetchError, OSError, asyncio.TimeoutError):
+                pass
+            # Reaching it has written them.
+            if not self.held[kind]:
                 return
-        held, self.held = self.held, []
-        self.left_out["no network"] += len(held)
-        raise OwnFailure(
-            f"no network: nothing can be reached, not {urlsplit(held[-1]['url']).netloc} ({held[-1]['error']}); "
-            f"{urls(len(held))} without a record"
-        )
+        what = "no name can be resolved" if kind == "names" else "no address can be reached"
+        last = self.held[kind][-1]
+        self.left_out["they cannot be told from a failure of this machine"] += sum(map(len, self.held.values()))
+        raise OwnFailure(f"{what}, such as {urlsplit(last['url']).netloc} ({last['error']}); is there a network?")
+
+
+def is_address(host):
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
 
 
 def urls(number):
@@ -368,11 +402,11 @@ def now():
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def may_be_own(err):
-    """Whether a machine without a network would fail so, too."""
+def kind_of_own(err):
+    """The kind of failure that this is, if a machine without a resolver or a network would have it too."""
     if isinstance(err, socket.gaierror):
-        return err.errno not in NO_SUCH_NAME
-    return getattr(err, "errno", None) in NO_ROUTE
+        return None if err.errno in NO_SUCH_NAME else "names"
+    return "routes" if getattr(err, "errno", None) in NO_ROUTE else None
 
 
 def parse_line(line):
@@ -560,43 +594,49 @@ async def run_until_signal(fetcher, lines):
     return None
 
 
-def end_by(number, fetcher):
-    """Ends by a signal, so that a script that runs this program ends too. A second one ends it at once."""
-    signal.signal(number, signal.SIG_DFL)
+def leave(fetcher, status, number=None):
+    """Ends the program, or ends it by a signal, so that a script that runs it ends too.
+
+    A thread may still wait for a name or for the list, so the interpreter is not shut down. No line is
+    cut: a second signal ends the program at once if writing one takes too long.
+    """
+    if number is not None:
+        signal.signal(number, signal.SIG_DFL)
+        print("fetch.py: interrupted; the records so far are complete", file=sys.stderr)
     with fetcher.writing:
-        print("fetch.py: interrupted; the records so far are complete", file=sys.stderr, flush=True)
-        os.kill(os.getpid(), number)
+        sys.stderr.flush()
+        if number is not None:
+            os.kill(os.getpid(), number)
+        os._exit(status)
 
 
 def main():
     options = parse_options()
     started = time.monotonic()
-    status, ended_by = 0, None
     try:
         allow_open_files(options.connections)
+        lines = open(options.list, encoding="utf-8") if options.list else sys.stdin
         fetcher = Fetcher(options)
-        with open(options.list, encoding="utf-8") if options.list else sys.stdin as lines:
-            ended_by = asyncio.run(run_until_signal(fetcher, lines))
-    except (json.JSONDecodeError, KeyError) as err:
-        sys.exit(f"fetch.py: the list is not the output of `robosieve due`: {err}")
-    except OSError as err:
+    except (OSError, OwnFailure) as err:
         sys.exit(f"fetch.py: {err}")
-    except OwnFailure as err:
-        print(f"fetch.py: {err}", file=sys.stderr)
-        status = 1
-        if "fetcher" not in locals():
-            sys.exit(status)
+    error, ended_by = None, None
+    try:
+        ended_by = asyncio.run(run_until_signal(fetcher, lines))
+    except (json.JSONDecodeError, KeyError, UnicodeDecodeError) as err:
+        error = f"the list is not the output of `robosieve due`: {err}"
+    except (OSError, OwnFailure) as err:
+        error = str(err)
     except KeyboardInterrupt:
         ended_by = signal.SIGINT
+    if error is not None:
+        print(f"fetch.py: {error}", file=sys.stderr)
     counts = ", ".join(f"{status}: {n}" for status, n in sorted(fetcher.counts.items(), key=str))
     seconds = time.monotonic() - started
     requests = sum(fetcher.counts.values())
     print(f"{requests} requests in {seconds:.1f} s ({counts})", file=sys.stderr)
     for reason, number in fetcher.left_out.items():
         print(f"{urls(number)} without a record: {reason}", file=sys.stderr)
-    if ended_by is not None:
-        end_by(ended_by, fetcher)
-    sys.exit(status)
+    leave(fetcher, 0 if error is None else 1, ended_by)
 
 
 if __name__ == "__main__":

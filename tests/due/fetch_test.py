@@ -156,8 +156,13 @@ class OwnFailures(unittest.TestCase):
                 (dict.fromkeys(hosts, LAME), {}),
                 (dict.fromkeys(hosts, ["8.8.8.8"]), {"8.8.8.8": [OSError(errno.ENETUNREACH, "")]}),
             ]:
-                records = self.fails(Web(names, sites), robots(*hosts), "no network")
+                records = self.fails(Web(names, sites), robots(*hosts), "is there a network")
                 self.assertEqual(records, {})
+        # It does not read the whole list for that.
+        hosts = [f"{site}.example" for site in range(2 * fetch.MAX_HELD_AT_FIRST)]
+        web = Web(dict.fromkeys(hosts, LAME), {})
+        self.assertEqual(self.fails(web, robots(*hosts), "no name can be resolved"), {})
+        self.assertLess(len(web.resolved), len(hosts) - 1000)
 
     def test_a_network_that_is_lost_ends_the_run(self):
         """The first hosts answer. From then on neither names nor addresses are reached."""
@@ -165,9 +170,36 @@ class OwnFailures(unittest.TestCase):
         names = {host: ["8.8.8.8"] if site < 9 else LAME for site, host in enumerate(hosts)}
         sites = {"8.8.8.8": [*[OK] * 9, OSError(errno.ENETUNREACH, "")]}
         web = Web(names, sites, "--connections", "1")
-        records = self.fails(web, robots(*hosts), "no network")
+        records = self.fails(web, robots(*hosts), "no name can be resolved")
         self.assertEqual(set(records), set(robots(*hosts[:9])))
         self.assertLess(len(web.resolved), 9 + 2 * fetch.MAX_HELD)
+
+    def test_a_resolver_that_is_lost_ends_the_run(self):
+        """Addresses are still reached, but no name is resolved, not that of a host that answered."""
+        hosts = [f"{site}.example" for site in range(500)]
+        sites = {"8.8.8.8": [OK], "9.9.9.9": [OK]}
+        web = Web({"9.9.9.9": ["9.9.9.9"]}, sites, "--connections", "1")
+        web.names.update(dict.fromkeys(hosts, lambda: ["8.8.8.8"] if len(web.resolved) <= 9 else LAME))
+        urls = robots(*hosts)
+        urls.insert(20, "http://9.9.9.9/robots.txt")
+        records = self.fails(web, urls, "no name can be resolved, such as .*Temporary failure")
+        self.assertEqual(set(records), {*robots(*hosts[:9]), "http://9.9.9.9/robots.txt"})
+
+    def test_an_unreachable_address_is_recorded_with_a_network(self):
+        sites = {"8.8.8.8": [OK], "9.9.9.9": [OSError(errno.EHOSTUNREACH, "")]}
+        names = {"8.8.8.8": ["8.8.8.8"], "9.9.9.9": ["9.9.9.9"]}
+        for hosts in (list(names), list(reversed(names))):
+            records = Web(names, sites, "--connections", "1").fetch(*robots(*hosts))
+            self.assertEqual(records["http://9.9.9.9/robots.txt"]["error"], "No route to host")
+
+    def test_a_lack_of_certificates_is_no_record(self):
+        paths = mock.Mock(cafile=None, capath=None)
+        with mock.patch("ssl.get_default_verify_paths", return_value=paths), mock.patch(
+            "ssl.create_default_context"
+        ) as context:
+            context.return_value.cert_store_stats.return_value = {"x509_ca": 0}
+            web = Web({"a.example": ["8.8.8.8"]}, {"8.8.8.8": [OK]})
+            self.assertEqual(self.fails(web, ["https://a.example/robots.txt"], "install them"), {})
 
     def test_names_of_lame_servers_are_recorded_with_a_network(self):
         hosts = [f"{site}.example" for site in range(200)]
@@ -283,31 +315,60 @@ class RetryAfter(unittest.TestCase):
         self.assertEqual(past.slept, [0.0])
 
 
-class Signals(unittest.TestCase):
+class Ends(unittest.TestCase):
+    """The list has no end, so a thread waits for its next line."""
+
+    def ends(self, command, urls, signal_number=None, sockets=()):
+        """The exit status, the output and the messages of a run. A signal is sent after the first record."""
+        reading, writing = os.pipe()
+        with subprocess.Popen(
+            [sys.executable, *command, "--agent", AGENT, "--private", "--time-limit", str(10 * BOUND)],
+            stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            os.close(reading)
+            os.write(writing, "".join(f"{url}\n" for url in urls).encode())
+            for one in sockets:
+                one.settimeout(BOUND)
+                connection, _ = one.accept()
+                connection.recv(1 << 16)
+                connection.sendall(OK.encode())
+                connection.close()
+            first = process.stdout.readline() if signal_number is not None else ""
+            if signal_number is not None:
+                process.send_signal(signal_number)
+            out, err = process.communicate(timeout=BOUND)
+        os.close(writing)
+        self.assertNotIn("Traceback", err)
+        self.assertNotIn("Fatal", err)
+        return process.returncode, first + out, err
+
     @unittest.skipIf(os.name == "nt", "no signals")
     def test_an_interrupted_run_ends_with_whole_lines(self):
         """One server answers, the other never does."""
         for number in (signal.SIGINT, signal.SIGTERM):
             with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as good:
                 urls = [f"http://127.0.0.1:{one.getsockname()[1]}/robots.txt" for one in (good, silent)]
-                command = [sys.executable, PATH, "--agent", AGENT, "--private", "--time-limit", str(10 * BOUND)]
-                with subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-                ) as process:
-                    # The list has no end.
-                    print("\n".join(urls), file=process.stdin, flush=True)
-                    good.settimeout(BOUND)
-                    connection, _ = good.accept()
-                    connection.recv(1 << 16)
-                    connection.sendall(OK.encode())
-                    connection.close()
-                    line = process.stdout.readline()
-                    process.send_signal(number)
-                    out, err = process.communicate(timeout=BOUND)
-                self.assertEqual((json.loads(line)["status"], out), (200, ""))
-                self.assertEqual(process.returncode, -number, err)
-                self.assertIn("interrupted; the records so far are complete", err)
-                self.assertNotIn("Traceback", err)
+                code, out, err = self.ends([PATH], urls, number, [good])
+            self.assertEqual(code, -number, err)
+            self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], [200])
+            self.assertIn("interrupted; the records so far are complete", err)
+
+    def test_a_failure_of_the_machine_is_the_exit_status(self):
+        program = """if True:
+            import importlib.util, socket, sys
+            spec = importlib.util.spec_from_file_location("fetch", sys.argv.pop(1))
+            fetch = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(fetch)
+            def resolve(host, port):
+                raise socket.gaierror(socket.EAI_AGAIN, "no answer")
+            fetch.Fetcher.resolve = staticmethod(resolve)
+            fetch.MAX_HELD_AT_FIRST = 1
+            fetch.main()
+        """
+        code, out, err = self.ends(["-c", program, PATH], robots("a.example"))
+        self.assertEqual((code, out), (1, ""), err)
+        self.assertIn("fetch.py: no name can be resolved, such as a.example (dns: no answer)", err)
+        self.assertIn("1 URL without a record", err)
 
 
 if __name__ == "__main__":
