@@ -57,8 +57,8 @@ NO_ROUTE = {errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNO
 NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 # Errors of the resolver itself. All others may be those of a name's servers, or of the network.
 RESOLVER_FAILED = {socket.EAI_MEMORY, getattr(socket, "EAI_SYSTEM", socket.EAI_MEMORY)}
-# After this many failures in a row that may be those of this machine's network, it is probed. As long as
-# no site was reached, there is nothing to probe with, and the run ends after more of them.
+# After this many failures in a row that may be those of this machine's network, it is probed. As
+# long as no site was reached, there is nothing to probe with, and the run ends after more of them.
 MAX_HELD = 50
 MAX_HELD_AT_FIRST = 5000
 
@@ -69,12 +69,13 @@ def networks(*names):
 
 # The special addresses of IPv4 (the IANA registry), multicast, and a service of Azure's machines.
 NOT_PUBLIC_V4 = networks(
-    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-    "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-    "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 )  # fmt: skip
-# Public addresses of IPv6, and the parts of them for protocols (Teredo is one) and documentation. All
-# others are private: loopback, mapped, IPv4-compatible, site-local, unique local, link-local, multicast.
+# Public addresses of IPv6, and the parts of them for protocols (Teredo is one) and documentation.
+# All others are private: loopback, mapped, IPv4-compatible, site-local, unique local, link-local,
+# multicast.
 (PUBLIC_V6,) = networks("2000::/3")
 NOT_PUBLIC_V6 = networks("2001::/23", "2001:db8::/32", "3fff::/20")
 NAT64, SIX_TO_FOUR, MAPPED = networks("64:ff9b::/96", "2002::/16", "::ffff:0:0/96")
@@ -83,8 +84,8 @@ ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def is_public(text):
-    """Whether an address is on the public internet. Addresses of IPv6 may have one of IPv4 in them, which a
-    translator or a tunnel of the network may connect to."""
+    """Whether an address is on the public internet. Addresses of IPv6 may have one of IPv4 in them,
+    which a translator or a tunnel of the network may connect to."""
     address = ipaddress.ip_address(text.partition("%")[0])
     if address.version == 4:
         return not any(address in network for network in NOT_PUBLIC_V4)
@@ -165,8 +166,8 @@ class Fetcher:
         self.postponed = set()
         self.counts = collections.Counter()
         self.left_out = collections.Counter()
-        # Failures that a machine without a resolver ("names") or without a network ("routes") has too.
-        # They are those of their sites once another site is reached.
+        # Failures that a machine without a resolver ("names") or without a network ("routes") has
+        # too. They are those of their sites once another site is reached.
         self.held = {"names": [], "routes": []}
         # The host and port that were reached last: by a name, and at all.
         self.reached = {}
@@ -176,7 +177,10 @@ class Fetcher:
     async def run(self, lines):
         """Workers share the list, which is read as they need it. It may have millions of URLs."""
         reading = asyncio.Lock()
-        workers = [asyncio.ensure_future(self.work(lines, reading)) for _ in range(self.options.connections)]
+        workers = [
+            asyncio.ensure_future(self.work(lines, reading))
+            for _ in range(self.options.connections)
+        ]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -222,8 +226,8 @@ class Fetcher:
             self.output.flush()
 
     async def record(self, url, since):
-        """The record of one request: an answer, or the reason why there is none. None if it is held or
-        left out."""
+        """The record of one request: an answer, or the reason why there is none. None if it is held
+        or left out."""
         record = {"url": url}
         try:
             parts = urlsplit(url)
@@ -276,8 +280,8 @@ class Fetcher:
         return await asyncio.wait_for(exchange, self.options.time_limit)
 
     async def addresses(self, host, port):
-        """The addresses of a host to which a connection is allowed. The connection is to these: the name may
-        have others by then."""
+        """The addresses of a host to which a connection is allowed. The connection is to these: the
+        name may have others by then."""
         # No clock runs here: the resolver has its own, and a name that is slow delays no other.
         found = await self.threads.call(self.resolve, host, port)
         allowed = [address for address in found if self.options.private or is_public(address)]
@@ -314,10 +318,12 @@ class Fetcher:
             writer.transport.abort()
 
     def certificates(self):
-        """The settings of TLS. Without certificates of authorities, no site would have a valid one."""
+        """The settings of TLS. Without certificates of authorities, no site has a valid one."""
         if self.tls is None:
             paths = ssl.get_default_verify_paths()
-            has_directory = paths.capath and os.path.isdir(paths.capath) and os.listdir(paths.capath)
+            has_directory = (
+                paths.capath and os.path.isdir(paths.capath) and os.listdir(paths.capath)
+            )
             tls = ssl.create_default_context()
             if not (paths.cafile or has_directory or tls.cert_store_stats()["x509_ca"]):
                 raise OwnFailure("no certificates of authorities; install them (ca-certificates)")
@@ -343,7 +349,9 @@ class Fetcher:
 
     @staticmethod
     async def connect(address, port, tls, host):
-        return await asyncio.open_connection(address, port, ssl=tls, server_hostname=host if tls else None)
+        return await asyncio.open_connection(
+            address, port, ssl=tls, server_hostname=host if tls else None
+        )
 
     @staticmethod
     async def sleep(seconds):
@@ -357,8 +365,8 @@ class Fetcher:
             await self.settle_held(kind)
 
     async def reach(self, host, port):
-        """Notes that a site was reached, so the failures that were kept back are those of their sites. A host
-        that is an address says nothing about the resolver."""
+        """Notes that a site was reached, so the failures that were kept back are those of their
+        sites. A host that is an address says nothing about the resolver."""
         for kind in ("routes",) if is_address(host) else ("routes", "names"):
             self.reached[kind] = (host, port)
             held, self.held[kind] = self.held[kind], []
@@ -382,8 +390,12 @@ class Fetcher:
                 return
         what = "no name can be resolved" if kind == "names" else "no address can be reached"
         last = self.held[kind][-1]
-        self.left_out["they cannot be told from a failure of this machine"] += sum(map(len, self.held.values()))
-        raise OwnFailure(f"{what}, such as {urlsplit(last['url']).netloc} ({last['error']}); is there a network?")
+        self.left_out["they cannot be told from a failure of this machine"] += sum(
+            map(len, self.held.values())
+        )
+        raise OwnFailure(
+            f"{what}, such as {urlsplit(last['url']).netloc} ({last['error']}); is there a network?"
+        )
 
 
 def is_address(host):
@@ -403,7 +415,7 @@ def now():
 
 
 def kind_of_own(err):
-    """The kind of failure that this is, if a machine without a resolver or a network would have it too."""
+    """The kind of failure that this is, if a machine without a resolver or a network has it too."""
     if isinstance(err, socket.gaierror):
         return None if err.errno in NO_SUCH_NAME else "names"
     return "routes" if getattr(err, "errno", None) in NO_ROUTE else None
@@ -547,7 +559,7 @@ def parse_options(arguments=None):
     parser.add_argument("--time-limit", type=float, default=30, help="seconds (default: 30)")
     parser.add_argument(
         "--retry-limit", type=float, default=60,
-        help="wait for a Retry-After of at most this many seconds, and leave longer ones to `due` (default: 60)",
+        help="seconds of a Retry-After to wait for; longer ones are left to `due` (default: 60)",
     )  # fmt: skip
     parser.add_argument("--private", action="store_true", help="allow private addresses")
     options = parser.parse_args(arguments)
@@ -572,8 +584,8 @@ def allow_open_files(connections):
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise OwnFailure(
-            f"{connections} connections may need {needed} open files, and the limit is {hard}; give fewer "
-            "--connections, or raise the limit (ulimit -n)"
+            f"{connections} connections may need {needed} open files, and the limit is {hard}; give "
+            "fewer --connections, or raise the limit (ulimit -n)"
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
@@ -586,7 +598,9 @@ async def run_until_signal(fetcher, lines):
     for number in (signal.SIGINT, signal.SIGTERM):
         # Not on Windows, where Ctrl-C raises KeyboardInterrupt.
         with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, lambda number=number: (received.append(number), task.cancel()))
+            loop.add_signal_handler(
+                number, lambda number=number: (received.append(number), task.cancel())
+            )
     try:
         await task
     except asyncio.CancelledError:
@@ -597,8 +611,8 @@ async def run_until_signal(fetcher, lines):
 def leave(fetcher, status, number=None):
     """Ends the program, or ends it by a signal, so that a script that runs it ends too.
 
-    A thread may still wait for a name or for the list, so the interpreter is not shut down. No line is
-    cut: a second signal ends the program at once if writing one takes too long.
+    A thread may still wait for a name or for the list, so the interpreter is not shut down. No line
+    is cut: a second signal ends the program at once if writing one takes too long.
     """
     if number is not None:
         signal.signal(number, signal.SIG_DFL)

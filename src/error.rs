@@ -201,7 +201,8 @@ pub enum ErrorKind {
     /// Archives without a capture of any robots.txt.
     #[error("{0}; nothing is written")]
     NoCaptures(String),
-    /// A crawl in which so many sites fail that answered before that its fetcher has probably failed.
+    /// A crawl in which so many sites fail that answered before that its fetcher has probably
+    /// failed.
     #[error("{0}; nothing is written: fetch them again if the fetcher or its network failed")]
     TooManyFailing(String),
     /// Two snapshots that cannot be compared.

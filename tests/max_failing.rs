@@ -1,4 +1,5 @@
-//! `compile --previous` refuses a crawl whose fetcher probably failed, and archives without captures.
+//! `compile --previous` refuses a crawl whose fetcher probably failed, and archives without
+//! captures.
 
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};

@@ -100,8 +100,8 @@ a warning. The newest capture of an origin wins, in any order of the inputs.
 their data. Origins without a newer capture keep their entry, with the last good copy and the time \
 of the first failure. Counts of failures continue, and redirects are followed between old and new \
 captures. A capture without a time (from a directory, for example) is older than any with one. \
-Without INPUT, OLD is written again; a different --profile is compiled from the stored texts. Inputs \
-without a capture are an error.
+Without INPUT, OLD is written again; a different --profile is compiled from the stored texts. \
+Inputs without a capture are an error.
 
 An outage of the fetcher looks like one of every site. So --previous fails, and writes nothing, if \
 more than --max-failing of the captured origins fail that answered in OLD. The message names the \

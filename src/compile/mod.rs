@@ -222,8 +222,8 @@ impl Compiler {
         Ok(self)
     }
 
-    /// The share of captured origins that may fail although they answered before, from 0 to 1; 0.2 by
-    /// default, and 1 accepts everything.
+    /// The share of captured origins that may fail although they answered before, from 0 to 1; 0.2
+    /// by default, and 1 accepts everything.
     ///
     /// It guards a crawl against an outage of its own: a fetcher without a network records every
     /// site as a failure, and a snapshot of these disallows all of them. With
@@ -498,10 +498,10 @@ impl Compiler {
     ///
     /// # Errors
     /// [`ErrorKind::TooManyFailing`] for more failing origins than
-    /// [`max_failing`](Self::max_failing); [`ErrorKind::TooLarge`] for more than four billion origins
-    /// or files; [`ErrorKind::BadPrevious`] for damage in the previous snapshot that its checksums do not
-    /// show, or for captures in it that are too new; I/O errors with the directory of temporary
-    /// files.
+    /// [`max_failing`](Self::max_failing); [`ErrorKind::TooLarge`] for more than four billion
+    /// origins or files; [`ErrorKind::BadPrevious`] for damage in the previous snapshot that its
+    /// checksums do not show, or for captures in it that are too new; I/O errors with the directory
+    /// of temporary files.
     pub fn finish(self) -> Result<Compiled> {
         self.finish_with(&|_| {})
     }

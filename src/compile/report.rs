@@ -47,8 +47,8 @@ pub struct CompileReport {
     pub answered_before: u64,
     /// Of these, the origins that fail now: with 429, 5xx or a network error.
     pub newly_failing: u64,
-    /// The newly failing origins by cause: `status 503`, or the cause in the archive up to its colon,
-    /// such as `dns`. At most 17 keys.
+    /// The newly failing origins by cause: `status 503`, or the cause in the archive up to its
+    /// colon, such as `dns`. At most 17 keys.
     pub newly_failing_causes: BTreeMap<String, u64>,
     /// Captures without a valid URL; left out.
     pub not_urls: u64,
@@ -119,7 +119,8 @@ impl CompileReport {
         let example = example.map_or_else(String::new, |name| format!(" such as {name}"));
         let what = format!(
             "no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer \
-             than the time to compile as of, {} damaged places skipped, {} files left out{example})",
+             than the time to compile as of, {} damaged places skipped, {} files left \
+             out{example})",
             self.other_urls, self.not_urls, self.too_new, self.damaged, self.skipped_files
         );
         ErrorKind::NoCaptures(what).into()

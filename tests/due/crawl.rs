@@ -295,8 +295,8 @@ fn three_commands_close_the_loop_of_a_crawler() {
     assert_eq!(verdict(&private, &["--at", &month_later]), "disallowed");
 }
 
-/// The fetcher with a resolver and a network of its own: slow names, failures of this machine, private
-/// addresses, `Retry-After`, and signals.
+/// The fetcher with a resolver and a network of its own: slow names, failures of this machine,
+/// private addresses, `Retry-After`, and signals.
 #[test]
 fn the_tests_of_the_fetcher_pass() {
     let ran = Command::new("python3")

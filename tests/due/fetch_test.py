@@ -1,4 +1,4 @@
-"""Tests of examples/fetch.py with a resolver and a network of their own. tests/due/crawl.rs runs them.
+"""Tests of examples/fetch.py with a resolver and a network of their own, run by tests/due/crawl.rs.
 
 No clock decides a test: what must happen first is waited for, and every wait has a bound.
 """
@@ -38,9 +38,9 @@ def reader_of(text):
 
 
 class Web(fetch.Fetcher):
-    """A fetcher with a network of its own. `names` has the addresses of each host, or an error, or a function
-    that returns them. `sites` has the answers of each address, one per connection; the last one is repeated. An
-    answer is a text or an error."""
+    """A fetcher with a network of its own. `names` has the addresses of each host, or an error, or a
+    function that returns them. `sites` has the answers of each address, one per connection; the last
+    one is repeated. An answer is a text or an error."""
 
     def __init__(self, names, sites, *arguments):
         options = fetch.parse_options(["--agent", AGENT, *arguments])
@@ -99,7 +99,7 @@ def robots(*hosts):
 
 class Threads(unittest.TestCase):
     def test_slow_names_change_no_other_record(self):
-        """Nineteen of twenty workers wait for a name. The other one fetches all other hosts meanwhile."""
+        """Nineteen of twenty workers wait for a name. The other one fetches all other hosts."""
         slow = [f"slow{number}.example" for number in range(19)]
         good = [f"good{number}.example" for number in range(60)]
         done = threading.Event()
@@ -175,11 +175,13 @@ class OwnFailures(unittest.TestCase):
         self.assertLess(len(web.resolved), 9 + 2 * fetch.MAX_HELD)
 
     def test_a_resolver_that_is_lost_ends_the_run(self):
-        """Addresses are still reached, but no name is resolved, not that of a host that answered."""
+        """Addresses are still reached, but no name is resolved, also not of a host that answered."""
         hosts = [f"{site}.example" for site in range(500)]
         sites = {"8.8.8.8": [OK], "9.9.9.9": [OK]}
         web = Web({"9.9.9.9": ["9.9.9.9"]}, sites, "--connections", "1")
-        web.names.update(dict.fromkeys(hosts, lambda: ["8.8.8.8"] if len(web.resolved) <= 9 else LAME))
+        web.names.update(
+            dict.fromkeys(hosts, lambda: ["8.8.8.8"] if len(web.resolved) <= 9 else LAME)
+        )
         urls = robots(*hosts)
         urls.insert(20, "http://9.9.9.9/robots.txt")
         records = self.fails(web, urls, "no name can be resolved, such as .*Temporary failure")
@@ -194,9 +196,10 @@ class OwnFailures(unittest.TestCase):
 
     def test_a_lack_of_certificates_is_no_record(self):
         paths = mock.Mock(cafile=None, capath=None)
-        with mock.patch("ssl.get_default_verify_paths", return_value=paths), mock.patch(
-            "ssl.create_default_context"
-        ) as context:
+        with (
+            mock.patch("ssl.get_default_verify_paths", return_value=paths),
+            mock.patch("ssl.create_default_context") as context,
+        ):
             context.return_value.cert_store_stats.return_value = {"x509_ca": 0}
             web = Web({"a.example": ["8.8.8.8"]}, {"8.8.8.8": [OK]})
             self.assertEqual(self.fails(web, ["https://a.example/robots.txt"], "install them"), {})
@@ -204,7 +207,9 @@ class OwnFailures(unittest.TestCase):
     def test_names_of_lame_servers_are_recorded_with_a_network(self):
         hosts = [f"{site}.example" for site in range(200)]
         names = {"first.example": ["8.8.8.8"], **dict.fromkeys(hosts, LAME)}
-        records = Web(names, {"8.8.8.8": [OK]}, "--connections", "1").fetch(*robots("first.example", *hosts))
+        records = Web(names, {"8.8.8.8": [OK]}, "--connections", "1").fetch(
+            *robots("first.example", *hosts)
+        )
         self.assertEqual(len(records), 201)
 
     def test_missing_names_are_answers(self):
@@ -216,30 +221,45 @@ class OwnFailures(unittest.TestCase):
         names = {"a.example": ["8.8.8.8"], "b.example": ["9.9.9.9"]}
         for number in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS):
             sites = {"8.8.8.8": [OK], "9.9.9.9": [OSError(number, os.strerror(number))]}
-            records = self.fails(Web(names, sites, "--connections", "1"), robots(*names), "--connections")
+            records = self.fails(
+                Web(names, sites, "--connections", "1"), robots(*names), "--connections"
+            )
             self.assertEqual(list(records), robots("a.example"))
 
     def test_a_failing_resolver_is_no_record(self):
         for number in (socket.EAI_SYSTEM, socket.EAI_MEMORY):
-            web = Web({"a.example": socket.gaierror(number, "System error"), "b.example": ["8.8.8.8"]}, {"8.8.8.8": [OK]})
-            self.assertEqual(list(web.fetch(*robots("a.example", "b.example"))), robots("b.example"))
+            web = Web(
+                {"a.example": socket.gaierror(number, "System error"), "b.example": ["8.8.8.8"]},
+                {"8.8.8.8": [OK]},
+            )
+            self.assertEqual(
+                list(web.fetch(*robots("a.example", "b.example"))), robots("b.example")
+            )
             self.assertEqual(web.left_out["the resolver of this machine failed"], 1)
 
     def test_a_lack_of_threads_is_no_record(self):
-        with mock.patch("threading.Thread.start", side_effect=RuntimeError("can't start new thread")):
-            with self.assertRaisesRegex(fetch.OwnFailure, "can't start new thread; give fewer --connections"):
+        with mock.patch(
+            "threading.Thread.start", side_effect=RuntimeError("can't start new thread")
+        ):
+            with self.assertRaisesRegex(
+                fetch.OwnFailure, "can't start new thread; give fewer --connections"
+            ):
                 Web({}, {})
 
 
-PRIVATE = """0.0.0.0 10.0.0.1 100.64.0.1 100.100.100.200 127.0.0.1 127.8.8.8 169.254.169.254 172.16.0.1
-    172.31.255.255 192.0.0.1 192.0.2.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1
-    255.255.255.255 168.63.129.16
-    :: ::1 ::10.0.0.1 ::8.8.8.8 ::ffff:10.0.0.1 ::ffff:169.254.169.254 64:ff9b::a00:1 64:ff9b::7f00:1
-    64:ff9b:1::808:808 100::1 2001::1 2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:db8::1 2002:7f00:1:: 2002:a00:1::1
-    2002:c0a8:101::1 2a00::5efe:10.0.0.1 2a00::200:5efe:127.0.0.1 3fff::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1
-    fe80::1%eth0 fec0::1 ff02::1""".split()
-PUBLIC = """8.8.8.8 172.32.0.1 192.0.1.1 2606:4700::1111 2001:4860:4860::8888 64:ff9b::808:808 2002:808:808::1
-    ::ffff:8.8.8.8 2a00::5efe:8.8.8.8""".split()
+PRIVATE = """
+    0.0.0.0 10.0.0.1 100.64.0.1 100.100.100.200 127.0.0.1 127.8.8.8 169.254.169.254 172.16.0.1
+    172.31.255.255 192.0.0.1 192.0.2.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1
+    240.0.0.1 255.255.255.255 168.63.129.16 :: ::1 ::10.0.0.1 ::8.8.8.8 ::ffff:10.0.0.1
+    ::ffff:169.254.169.254 64:ff9b::a00:1 64:ff9b::7f00:1 64:ff9b:1::808:808 100::1 2001::1
+    2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:db8::1 2002:7f00:1:: 2002:a00:1::1 2002:c0a8:101::1
+    2a00::5efe:10.0.0.1 2a00::200:5efe:127.0.0.1 3fff::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1
+    fe80::1%eth0 fec0::1 ff02::1
+""".split()
+PUBLIC = """
+    8.8.8.8 172.32.0.1 192.0.1.1 2606:4700::1111 2001:4860:4860::8888 64:ff9b::808:808
+    2002:808:808::1 ::ffff:8.8.8.8 2a00::5efe:8.8.8.8
+""".split()
 
 
 class PrivateAddresses(unittest.TestCase):
@@ -261,8 +281,15 @@ class PrivateAddresses(unittest.TestCase):
 
     def test_redirects_lead_to_no_private_address(self):
         moved = "HTTP/1.1 301 Moved\r\nLocation: {}\r\n\r\n"
-        for target in ("http://intern.example/robots.txt", "http://[64:ff9b::a00:1]/latest/meta-data"):
-            names = {"a.example": ["8.8.8.8"], "intern.example": ["10.0.0.1"], "64:ff9b::a00:1": ["64:ff9b::a00:1"]}
+        for target in (
+            "http://intern.example/robots.txt",
+            "http://[64:ff9b::a00:1]/latest/meta-data",
+        ):
+            names = {
+                "a.example": ["8.8.8.8"],
+                "intern.example": ["10.0.0.1"],
+                "64:ff9b::a00:1": ["64:ff9b::a00:1"],
+            }
             web = Web(names, {"8.8.8.8": [moved.format(target)]})
             records = web.fetch(*robots("a.example"))
             self.assertEqual(records[target]["error"], "private address")
@@ -307,10 +334,17 @@ class RetryAfter(unittest.TestCase):
             self.assertEqual(len(web.fetch("http://a.example:8080/robots.txt")), 2)
 
     def test_other_answers_wait_for_nothing(self):
-        for head in ("200 OK\r\nRetry-After: 9", "429 Busy", "429 Busy\r\nRetry-After: soon", "503 Busy\r\nRetry-After: -1"):
+        for head in (
+            "200 OK\r\nRetry-After: 9",
+            "429 Busy",
+            "429 Busy\r\nRetry-After: soon",
+            "503 Busy\r\nRetry-After: -1",
+        ):
             web = self.web(f"HTTP/1.1 {head}\r\n\r\n")
             self.assertEqual((len(web.fetch(*robots("a.example"))), web.slept), (1, []))
-        past = self.web("HTTP/1.1 503 Busy\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n", OK)
+        past = self.web(
+            "HTTP/1.1 503 Busy\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n", OK
+        )
         past.fetch(*robots("a.example"))
         self.assertEqual(past.slept, [0.0])
 
@@ -319,7 +353,7 @@ class Ends(unittest.TestCase):
     """The list has no end, so a thread waits for its next line."""
 
     def ends(self, command, urls, signal_number=None, sockets=()):
-        """The exit status, the output and the messages of a run. A signal is sent after the first record."""
+        """The exit status, the output and the messages of a run. A signal follows the first record."""
         reading, writing = os.pipe()
         with subprocess.Popen(
             [sys.executable, *command, "--agent", AGENT, "--private", "--time-limit", str(10 * BOUND)],
@@ -346,8 +380,13 @@ class Ends(unittest.TestCase):
     def test_an_interrupted_run_ends_with_whole_lines(self):
         """One server answers, the other never does."""
         for number in (signal.SIGINT, signal.SIGTERM):
-            with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as good:
-                urls = [f"http://127.0.0.1:{one.getsockname()[1]}/robots.txt" for one in (good, silent)]
+            with (
+                socket.create_server(("127.0.0.1", 0)) as silent,
+                socket.create_server(("127.0.0.1", 0)) as good,
+            ):
+                urls = [
+                    f"http://127.0.0.1:{one.getsockname()[1]}/robots.txt" for one in (good, silent)
+                ]
                 code, out, err = self.ends([PATH], urls, number, [good])
             self.assertEqual(code, -number, err)
             self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], [200])

@@ -1,5 +1,5 @@
-//! The nights of a crawler from an empty folder: `packaging/refresh` with `examples/fetch.py`, against
-//! servers on ports of this machine. Skipped without Python.
+//! The nights of a crawler from an empty folder: `packaging/refresh` with `examples/fetch.py`,
+//! against servers on ports of this machine. Skipped without Python.
 
 use super::crawl::{serve, with_body};
 use crate::command::checkout;
