@@ -6,13 +6,13 @@ use crate::archive_args::{
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
 use crate::inputs::expand_globs;
-use crate::output::OutputTarget;
+use crate::output::{OutputTarget, create_file};
 use crate::progress::Progress;
 use crate::summary::print_captures;
 use anyhow::bail;
 use clap::Args;
 use robosieve::Compiler;
-use robosieve::output::{OutputFile, OutputFormat};
+use robosieve::output::OutputFormat;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub(crate) struct CapturesArgs {
 pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = expand_globs(&args.inputs)?;
     refuse_outputs(args, &inputs)?;
-    let mut output = OutputFile::create(&args.output)?;
+    let mut output = create_file(&args.output)?;
     let mut stats = args.archives.open_stats()?;
     let progress = Progress::of_archives(&inputs, quiet);
     let mut compiler = args.archives.configure(Compiler::default(), &args.output)?;

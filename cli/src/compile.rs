@@ -8,13 +8,14 @@ use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use crate::inputs::expand_globs;
 use crate::numbers::parse_percent;
-use crate::output::OutputTarget;
+use crate::output::{OutputTarget, create_file};
 use crate::progress::Progress;
 use crate::summary::print_compile;
 use crate::time::parse_through_or_now;
 use crate::value_enums::named;
 use clap::Args;
-use robosieve::output::{OutputFile, OutputFormat};
+use robosieve::compile::CompileReport;
+use robosieve::output::OutputFormat;
 use robosieve::{Compiler, Error, ErrorKind, Profile, Snapshot};
 use std::path::PathBuf;
 
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = expand_globs(&args.inputs)?;
     refuse_outputs(args, &inputs)?;
     // Compiling takes long: outputs are created first, so that an unwritable one fails at once.
-    let mut output = OutputFile::create(&args.output)?;
+    let mut output = create_file(&args.output)?;
     let mut stats = args.archives.open_stats()?;
     let progress = Progress::of_archives(&inputs, quiet);
     let mut compiler = args.archives.configure(new_compiler(args)?, &args.output)?;

@@ -1,7 +1,7 @@
 //! One job of `filter` or `annotate`: inputs to their outputs. A plain run is one job; `--out-dir`
 //! has one per file.
 
-use crate::output::{Stdout, is_stdout};
+use crate::output::{Stdout, is_stdout, warn_of_lost_attributes};
 use crate::signals;
 use robosieve::Judge;
 use robosieve::job::{
@@ -117,10 +117,13 @@ impl JobPaths {
                 } else {
                     output
                 }
-            } else if self.of_directory {
-                Output::create(path)?.named_after_input()
             } else {
-                Output::create(path)?
+                let output = Output::create(path)?;
+                warn_of_lost_attributes(path, output.lost_attributes());
+                match self.of_directory {
+                    true => output.named_after_input(),
+                    false => output,
+                }
             });
         }
         Ok(Outputs::from_array(outputs))

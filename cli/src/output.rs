@@ -1,8 +1,9 @@
 //! Output targets: stdout, or a file that appears when it is complete, compressed according to its
 //! extension.
 
-use crate::figures::escape::escape_lines;
+use crate::figures::escape::{escape, escape_lines};
 use crate::signals;
+use crate::stderr::print_line;
 use robosieve::ErrorKind;
 use robosieve::output::OutputFile;
 use std::fmt;
@@ -36,7 +37,7 @@ impl OutputTarget {
         match path {
             None => Ok(Self::Stdout(Stdout::new())),
             Some(path) if is_stdout(path) => Self::open(None),
-            Some(path) => Ok(Self::File(Box::new(OutputFile::create(path)?))),
+            Some(path) => Ok(Self::File(Box::new(create_file(path)?))),
         }
     }
 
@@ -82,6 +83,21 @@ impl OutputTarget {
             OutputFile::commit_all(files)?;
         }
         Ok(closed?)
+    }
+}
+
+/// Starts an output file, and warns if it cannot keep an attribute of the file that it will replace.
+pub(crate) fn create_file(path: &Path) -> anyhow::Result<OutputFile> {
+    let file = OutputFile::create(path)?;
+    warn_of_lost_attributes(path, file.lost_attributes());
+    Ok(file)
+}
+
+/// Warns that an output cannot keep an attribute of the file that it will replace.
+pub(crate) fn warn_of_lost_attributes(path: &Path, lost: Option<String>) {
+    if let Some(lost) = lost {
+        let message = format!("{}: {lost}", path.display());
+        print_line(format_args!("robosieve: warning: {}", escape(&message)));
     }
 }
 
@@ -147,11 +163,14 @@ impl Stdout {
                     Ok(dropped)
                 }
             },
-            result => {
-                result.map_err(|err| io::Error::new(err.kind(), format!("standard output: {err}")))
-            }
+            result => result.map_err(named),
         }
     }
+}
+
+/// An error of standard output, with its name.
+fn named(err: io::Error) -> io::Error {
+    io::Error::new(err.kind(), format!("standard output: {err}"))
 }
 
 impl Write for Stdout {

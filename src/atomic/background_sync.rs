@@ -1,6 +1,7 @@
 //! Background sync: a thread syncs a file to disk while it is written, so that the last sync is
 //! short.
 
+use crate::atomic::step::sync_file;
 use crate::atomic::temporary_file::TemporaryFile;
 use crossbeam_channel::Sender;
 use std::fs::File;
@@ -47,7 +48,7 @@ impl SyncedFile {
                 .join()
                 .map_err(|_| io::Error::other("the thread that syncs a file panicked"))??;
         }
-        self.file.as_file().sync_all()?;
+        sync_file(self.file.as_file())?;
         Ok(self.file)
     }
 
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn files_synced_while_written_are_whole() {
-        let mut file = SyncedFile::new(TemporaryFile::create(&std::env::temp_dir(), None).unwrap());
+        let mut file = SyncedFile::new(TemporaryFile::open(&std::env::temp_dir()).unwrap());
         let block = vec![7; 3 << 20];
         for _ in 0..8 {
             file.write_all(&block).unwrap();

@@ -1,7 +1,9 @@
 //! Atomic output files: written to a temporary file, synced, then named. So an output appears whole
 //! or not at all. Several outputs of a command appear together.
 
+mod attributes;
 mod background_sync;
+mod commit;
 #[cfg(test)]
 mod fault_injection;
 pub(crate) mod output_file;
@@ -9,6 +11,7 @@ pub(crate) mod output_name;
 mod output_path;
 pub(crate) mod overwrite_guard;
 mod scratch_file;
+mod step;
 mod temporary_file;
 mod temporary_name;
 #[cfg(test)]
@@ -17,18 +20,21 @@ mod unfinished;
 #[cfg(target_os = "linux")]
 mod unnamed_file;
 
+pub(crate) use commit::{CommitCheck, commit_all};
 #[cfg(feature = "parquet")]
 pub(crate) use output_path::scratch_folder;
 pub(crate) use scratch_file::scratch_file;
 pub use unfinished::remove_unfinished;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use attributes::LostAttributes;
 use background_sync::SyncedFile;
+use commit::PendingOutput;
 use output_path::OutputPath;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use step::{Step, step};
 use temporary_file::TemporaryFile;
 use unfinished::Unfinished;
 
@@ -41,6 +47,10 @@ pub(crate) struct AtomicFile {
     /// The path as the user gave it, for messages.
     path: PathBuf,
     target: WriteTarget,
+    /// A condition of the commit.
+    check: Option<Box<dyn CommitCheck>>,
+    /// What the file cannot keep of the one that it will replace.
+    lost: LostAttributes,
 }
 
 #[derive(Debug)]
@@ -58,28 +68,39 @@ impl AtomicFile {
     /// # Errors
     /// If `path` is a directory, or its folder does not exist or is not writable.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        let target = Self::open(path).map_err(|err| err.at(path))?;
+        Self::open(path).map_err(|err| err.at(path))
+    }
+
+    fn open(path: &Path) -> Result<Self> {
+        let mut lost = LostAttributes::default();
+        let target = match OutputPath::resolve(path)? {
+            OutputPath::Stream(file) => WriteTarget::Stream(BufWriter::with_capacity(BUFFER, file)),
+            OutputPath::File(real) => {
+                let (temporary, unfinished) = Unfinished::create(|| {
+                    step(Step::Create).and_then(|()| TemporaryFile::open(folder_of(&real)))
+                })?;
+                // From the first byte on, nobody may read it who may not read the old file.
+                lost = attributes::copy(&real, temporary.as_file())?;
+                let out = BufWriter::with_capacity(BUFFER, SyncedFile::new(temporary));
+                WriteTarget::Temporary(out, real, unfinished)
+            }
+        };
         Ok(Self {
             path: path.to_owned(),
             target,
+            check: None,
+            lost,
         })
     }
 
-    fn open(path: &Path) -> Result<WriteTarget> {
-        let (real, permissions) = match OutputPath::resolve(path)? {
-            OutputPath::Stream(file) => {
-                return Ok(WriteTarget::Stream(BufWriter::with_capacity(BUFFER, file)));
-            }
-            OutputPath::File(real, permissions) => (real, permissions),
-        };
-        let (temporary, unfinished) = Unfinished::create(|| {
-            step().and_then(|()| TemporaryFile::create(folder_of(&real), permissions))
-        })?;
-        Ok(WriteTarget::Temporary(
-            BufWriter::with_capacity(BUFFER, SyncedFile::new(temporary)),
-            real,
-            unfinished,
-        ))
+    /// What the file cannot keep of the one that it will replace; `None` if it keeps all.
+    pub(crate) fn lost_attributes(&self) -> Option<&LostAttributes> {
+        (!self.lost.is_empty()).then_some(&self.lost)
+    }
+
+    /// Sets a condition of the commit.
+    pub(crate) fn set_check(&mut self, check: Box<dyn CommitCheck>) {
+        self.check = Some(check);
     }
 
     /// Whether it is a device, pipe or descriptor, which is written front to back and never
@@ -94,26 +115,34 @@ impl AtomicFile {
     }
 
     /// Syncs all bytes to disk. A stream is then complete; a temporary file is left to be named.
-    fn finish(self) -> Result<Option<(PendingRename, Unfinished)>> {
-        let Self { path, target } = self;
-        let finished = step().and_then(|()| match target {
-            WriteTarget::Stream(mut out) => out.flush().map(|()| None),
-            WriteTarget::Temporary(out, real, unfinished) => {
-                let file = out
-                    .into_inner()
-                    .map_err(io::IntoInnerError::into_error)?
-                    .sync()?;
-                Ok(Some((
-                    PendingRename {
-                        path: path.clone(),
-                        file,
-                        real,
-                    },
-                    unfinished,
-                )))
+    fn finish(self) -> Result<Option<(PendingOutput, Unfinished)>> {
+        let Self {
+            path,
+            target,
+            check,
+            ..
+        } = self;
+        match target {
+            WriteTarget::Stream(mut out) => {
+                out.flush().map_err(|err| Error::io(&path, err))?;
+                check.map_or(Ok(()), |check| check.check(None))?;
+                Ok(None)
             }
-        });
-        finished.map_err(|err| Error::io(&path, err))
+            WriteTarget::Temporary(out, real, unfinished) => {
+                let synced = out
+                    .into_inner()
+                    .map_err(io::IntoInnerError::into_error)
+                    .and_then(SyncedFile::sync);
+                let file = synced.map_err(|err| Error::io(&path, err))?;
+                let output = PendingOutput {
+                    path,
+                    file,
+                    real,
+                    check,
+                };
+                Ok(Some((output, unfinished)))
+            }
+        }
     }
 
     /// Adds the path to an error, because a caller with several outputs cannot know which one
@@ -123,66 +152,6 @@ impl AtomicFile {
     }
 }
 
-/// A temporary file that is on disk, and its final name.
-struct PendingRename {
-    /// The path as the user gave it, for messages.
-    path: PathBuf,
-    file: TemporaryFile,
-    real: PathBuf,
-}
-
-/// Commits several files together. All are synced to disk before the first is renamed, so a full
-/// disk or any other failure until then leaves none.
-///
-/// # Errors
-/// Errors of the operating system, with the path of the file. If a rename fails, files created by
-/// earlier renames are removed. Files replaced by earlier renames keep the new content.
-pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
-    let finished = files
-        .into_iter()
-        .filter_map(|file| file.finish().transpose())
-        .collect::<Result<Vec<_>>>()?;
-    // The handles must outlive the lock on the list of unfinished files, which they take when
-    // dropped.
-    let (renames, _handles): (Vec<_>, Vec<_>) = finished.into_iter().unzip();
-    let mut folders = BTreeMap::new();
-    for PendingRename { path, real, .. } in &renames {
-        // A directory created there in the meantime would fail a rename after others are done.
-        if real.is_dir() {
-            return Err(
-                Error::from(ErrorKind::BadOutput("it is a directory now".to_owned())).at(path),
-            );
-        }
-        // A rename is on disk only when its folder is; only Unix can sync folders. They are opened
-        // before the renames, because failures are harmless until then.
-        if cfg!(unix) {
-            let folder = File::open(folder_of(real)).map_err(|err| Error::io(path, err))?;
-            folders.insert(folder_of(real).to_owned(), (path.clone(), folder));
-        }
-    }
-    unfinished::uninterrupted(|| rename_all(renames))?;
-    folders
-        .into_values()
-        .try_for_each(|(path, folder)| folder.sync_all().map_err(|err| Error::io(path, err)))
-}
-
-fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
-    let mut created = Vec::new();
-    for PendingRename { path, file, real } in renames {
-        let is_new = real.symlink_metadata().is_err();
-        let renamed = step().and_then(|()| file.persist(&real));
-        if let Err(err) = renamed {
-            // Errors of the removal are ignored: the caller gets the error of the rename.
-            created
-                .iter()
-                .for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
-            return Err(Error::io(path, err));
-        }
-        created.extend(Some(real).filter(|_| is_new));
-    }
-    Ok(())
-}
-
 /// The folder of a path; `.` for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent()
@@ -190,19 +159,9 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// A step of writing, which the tests can fail.
-#[cfg(test)]
-use fault_injection::step;
-
-#[cfg(not(test))]
-#[inline]
-fn step() -> io::Result<()> {
-    Ok(())
-}
-
 impl Write for AtomicFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let written = step().and_then(|()| match &mut self.target {
+        let written = step(Step::Write).and_then(|()| match &mut self.target {
             WriteTarget::Temporary(out, ..) => out.write(buf),
             WriteTarget::Stream(out) => out.write(buf),
         });

@@ -87,6 +87,29 @@ impl OutputFile {
         })
     }
 
+    /// What the file cannot keep of the one that it will replace, in words: its owner, its group or
+    /// its extended attributes. `None` if it keeps all, or is new.
+    ///
+    /// A replaced file keeps its permissions, and on Unix its owner, group and extended attributes,
+    /// such as access control lists, as far as the process may set them. If it cannot keep the
+    /// group, the new file has no permissions for a group. On other systems, access control lists
+    /// are those that the folder gives to new files.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// let file = robosieve::output::OutputFile::create(dir.path().join("new.txt"))?;
+    /// assert_eq!(file.lost_attributes(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lost_attributes(&self) -> Option<String> {
+        let file = match &self.encoder {
+            Encoder::Plain(file) => file,
+            Encoder::Gzip(encoder) => encoder.get_ref(),
+            Encoder::Zstd(encoder) => encoder.get_ref(),
+        };
+        file.lost_attributes().map(ToString::to_string)
+    }
+
     /// Finishes the file, syncs it to disk and renames it to its name.
     ///
     /// # Errors
@@ -95,7 +118,8 @@ impl OutputFile {
         Self::commit_all([self])
     }
 
-    /// Commits several files together: all are synced to disk before the first is renamed.
+    /// Commits several files together: all are synced to disk before the first gets its name. If one
+    /// of them fails, files that were replaced are put back, and new ones are removed.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -108,8 +132,8 @@ impl OutputFile {
     /// ```
     ///
     /// # Errors
-    /// Errors of the operating system, with the path of the file. Then no new file has appeared.
-    /// Only if a rename failed, files replaced by earlier renames keep their new content.
+    /// Errors of the operating system, with the path of the file. Then no file has changed, unless
+    /// the error names files that could not be put back.
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
         let files = files
             .into_iter()

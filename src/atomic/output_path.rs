@@ -3,7 +3,7 @@
 
 use crate::atomic::folder_of;
 use crate::error::{ErrorKind, Result};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ const MAX_LINKS: usize = 40;
 /// The target of an output's path.
 #[derive(Debug)]
 pub(super) enum OutputPath {
-    /// A regular file: its path after all links, and its permissions if it exists.
-    File(PathBuf, Option<Permissions>),
+    /// A regular file, which need not exist: its path after all links.
+    File(PathBuf),
     /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`). It cannot or must
     /// not be replaced.
     Stream(File),
@@ -38,10 +38,7 @@ impl OutputPath {
         if !existing.is_file() || is_descriptor_of_other(&real) {
             return Ok(Self::Stream(OpenOptions::new().append(true).open(&real)?));
         }
-        Ok(Self::File(
-            real.canonicalize()?,
-            Some(existing.permissions()),
-        ))
+        Ok(Self::File(real.canonicalize()?))
     }
 }
 
@@ -69,7 +66,7 @@ fn new_file(path: &Path, real: PathBuf) -> Result<OutputPath> {
         return refuse("it has no name; name a file");
     }
     match folder_of(&real) {
-        folder if folder.is_dir() => Ok(OutputPath::File(real, None)),
+        folder if folder.is_dir() => Ok(OutputPath::File(real)),
         folder => refuse(format!("there is no folder {}", folder.display())),
     }
 }

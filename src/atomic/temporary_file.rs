@@ -4,7 +4,7 @@
 use crate::atomic::temporary_name;
 #[cfg(target_os = "linux")]
 use crate::atomic::unnamed_file;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 #[cfg(target_os = "linux")]
@@ -22,15 +22,6 @@ pub(super) enum TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Creates a file with the permissions of the file that it will replace, or the default ones.
-    pub(super) fn create(folder: &Path, permissions: Option<Permissions>) -> io::Result<Self> {
-        let file = Self::open(folder)?;
-        if let Some(wanted) = permissions {
-            file.as_file().set_permissions(wanted)?;
-        }
-        Ok(file)
-    }
-
     /// Creates a file with the default permissions.
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
@@ -61,24 +52,39 @@ impl TemporaryFile {
         }
     }
 
-    /// Gives the file the name `target`, and replaces a file of this name.
-    pub(super) fn persist(self, target: &Path) -> io::Result<()> {
+    /// Gives the file a temporary name, unless it has one.
+    pub(super) fn into_named(self) -> io::Result<NamedTempFile> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file, folder) => temporary_name::create_in(&folder, |name| {
+                unnamed_file::link(&file, name)?;
+                file.try_clone()
+            }),
+            Self::Named(file) => Ok(file),
+        }
+    }
+
+    /// Gives the file the name `target`. Returns the file if another one has this name.
+    pub(super) fn name_new(self, target: &Path) -> io::Result<Option<Self>> {
         match self {
             #[cfg(target_os = "linux")]
             Self::Unnamed(file, folder) => match unnamed_file::link(&file, target) {
-                // A link cannot replace a file, but a rename can. Only a process killed between the
-                // two calls leaves the temporary name.
                 Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
-                    let link = |name: &Path| {
-                        unnamed_file::link(&file, name)?;
-                        file.try_clone()
-                    };
-                    let named = temporary_name::create_in(&folder, link)?;
-                    named.persist(target).map(drop).map_err(|err| err.error)
+                    Ok(Some(Self::Unnamed(file, folder)))
                 }
-                result => result,
+                linked => linked.map(|()| None),
             },
-            Self::Named(file) => file.persist(target).map(drop).map_err(|err| err.error),
+            Self::Named(file) => match file.persist_noclobber(target) {
+                Ok(_) => Ok(None),
+                Err(err) if err.error.kind() == io::ErrorKind::AlreadyExists => {
+                    Ok(Some(Self::Named(err.file)))
+                }
+                // Some file systems cannot refuse to replace a file.
+                Err(err) => match err.file.persist(target) {
+                    Ok(_) => Ok(None),
+                    Err(err) => Err(err.error),
+                },
+            },
         }
     }
 }

@@ -86,6 +86,14 @@ impl<'w> Output<'w> {
         self
     }
 
+    /// As [`OutputFile::lost_attributes`]; `None` for a writer.
+    pub fn lost_attributes(&self) -> Option<String> {
+        match &self.target {
+            Target::File { file, .. } => file.lost_attributes(),
+            Target::Writer(_) => None,
+        }
+    }
+
     /// The path of a file; `None` for a writer.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.target {

@@ -1,6 +1,8 @@
 //! Outputs and existing files: no input is overwritten, and the outputs of one run appear together
 //! or not at all.
 
+#[cfg(unix)]
+mod attributes;
 mod formats;
 mod overwrite;
 mod partitions;

@@ -7,7 +7,7 @@ use crate::agent_args::AgentArgs;
 use crate::error_advice::at_snapshot;
 use crate::figures::csv::DelimitedText;
 use crate::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
-use crate::output::{OutputTarget, is_stdout};
+use crate::output::{OutputTarget, create_file, is_stdout};
 use crate::output_form::output_form;
 use crate::progress::Progress;
 use crate::retry_args::RetryArgs;
@@ -175,6 +175,8 @@ fn write(
             let path = args.output.as_deref().filter(|path| !is_stdout(path));
             let path =
                 path.context("Parquet needs a file; name one with -o, such as -o origins.parquet")?;
+            // An unwritable output fails at once, and a lost attribute is told.
+            drop(create_file(path)?);
             // An error of the output names its file, and one of the snapshot's bytes does not.
             return Ok(exporter
                 .write_parquet(path)
