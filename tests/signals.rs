@@ -1,6 +1,6 @@
 //! Runs ended by a signal: exit status, last message, and remaining files.
 
-use crate::command::with_usual_signals;
+use crate::command::{robosieve, with_usual_signals};
 use crate::streams::snapshot_dir;
 use crate::waiting::{self, WAIT_FOR, wait_until};
 use std::fs;
@@ -112,39 +112,56 @@ fn shortened_snapshots_end_runs_with_their_name() {
 }
 
 /// `cp` and other programs overwrite a file in place, so that a run reads old and new bytes.
+/// `rsync --inplace --times` also restores the time of the last change.
 #[test]
 fn overwritten_snapshots_are_an_error() {
-    for args in [
-        "filter -s s -a FooBot -o old",
-        "annotate -s s -a FooBot -o old -",
+    const LOG_LINE: &str = "192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] \"GET /x HTTP/1.1\" 200 9 \
+                            \"-\" \"GPTBot/1.2\"\n";
+    const CAPTURE: &str = "{\"url\": \"https://a.example/robots.txt\", \"body\": \"\"}\n";
+    for (args, input) in [
+        ("filter -s s -a FooBot -o old", "https://shop.example/\n"),
+        (
+            "annotate -s s -a FooBot -o old -",
+            "https://shop.example/\n",
+        ),
+        (
+            "report -s s -a FooBot --json-to old -",
+            "https://shop.example/\n",
+        ),
+        ("compile --previous s -o old -", CAPTURE),
+        ("audit -s s --host https://e.example -o old -", LOG_LINE),
     ] {
-        for is_changed in [true, false] {
+        for (is_changed, restores_time) in
+            [(true, false), (false, false), (true, true), (false, true)]
+        {
             let temp_dir = snapshot_dir();
             let dir = temp_dir.path();
             fs::write(dir.join("old"), "as it was").unwrap();
             let mut bytes = fs::read(dir.join("s")).unwrap();
+            let modified = fs::metadata(dir.join("s")).unwrap().modified().unwrap();
             let mut command = with_usual_signals();
             command.args(args.split(' '));
             let mut child = begun(command, dir, 1);
-            let middle = bytes.len() / 2;
-            bytes[middle] ^= u8::from(is_changed);
+            let mut stdin = child.stdin.take().unwrap();
+            // The snapshot is open once the run reads more than a pipe holds.
+            stdin.write_all(input.as_bytes()).unwrap();
+            stdin.write_all(&[b'\n'; 1 << 17]).unwrap();
+            if is_changed {
+                bytes = another_snapshot(dir, &bytes);
+            }
             // The times of some file systems have steps of milliseconds.
             std::thread::sleep(Duration::from_millis(20));
-            fs::File::options()
-                .write(true)
-                .open(dir.join("s"))
-                .unwrap()
-                .write_all(&bytes)
-                .unwrap();
-            let mut input = child.stdin.take().unwrap();
-            input.write_all(b"https://shop.example/\n").unwrap();
-            drop(input);
+            let mut file = fs::File::options().write(true).open(dir.join("s")).unwrap();
+            file.write_all(&bytes).unwrap();
+            if restores_time {
+                file.set_modified(modified).unwrap();
+            }
+            drop(stdin);
             let (status, stderr) = ended(child);
             let old = fs::read(dir.join("old")).unwrap();
             if is_changed {
                 assert_eq!(status.code(), Some(2), "{args}: {stderr}");
-                let expected =
-                    "robosieve: s: damaged snapshot: it was overwritten while it was read";
+                let expected = "s: damaged snapshot: it was overwritten while it was read";
                 assert!(stderr.contains(expected), "{args}: {stderr}");
                 assert_eq!(old, b"as it was", "{args}");
             } else {
@@ -153,6 +170,17 @@ fn overwritten_snapshots_are_an_error() {
             }
         }
     }
+}
+
+/// The bytes of another snapshot of the same length: a rule has another path.
+fn another_snapshot(dir: &Path, old: &[u8]) -> Vec<u8> {
+    let archive = fs::read_to_string(dir.join("robots.jsonl")).unwrap();
+    fs::write(dir.join("other.jsonl"), archive.replace("/x", "/y")).unwrap();
+    let args = ["compile", "-q", "-o", "other", "other.jsonl"];
+    assert_eq!(robosieve(dir, &args).code, Some(0));
+    let bytes = fs::read(dir.join("other")).unwrap();
+    assert!(bytes.len() >= old.len() && bytes != old);
+    bytes
 }
 
 #[test]

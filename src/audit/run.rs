@@ -93,8 +93,8 @@ impl Audit {
     /// # Errors
     /// I/O errors, which name the file. [`ErrorKind::BadList`] for a log of unknown format, for one
     /// without hosts if the options give none, and for one without addresses of clients if the
-    /// options verify crawlers. [`ErrorKind::Corrupt`] of a snapshot. Outputs may be incomplete
-    /// then.
+    /// options verify crawlers. [`ErrorKind::Corrupt`] of a snapshot, also if it was overwritten
+    /// during the audit. Outputs may be incomplete then.
     pub fn run(
         &self,
         logs: Vec<Input>,
@@ -150,6 +150,7 @@ impl Audit {
         )?;
         breaches.flush()?;
         annotated.flush()?;
+        self.timeline.verify_unchanged()?;
         Ok(self.report(&counts, &history, &broken_rules))
     }
 

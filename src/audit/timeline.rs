@@ -46,6 +46,14 @@ pub(super) struct ValidSnapshot {
 }
 
 impl Timeline {
+    /// Fails if the file of a snapshot was overwritten since it was opened.
+    pub(super) fn verify_unchanged(&self) -> Result<()> {
+        let judges = self.judges.iter().filter_map(|judges| judges.first());
+        judges
+            .map(Judge::snapshot)
+            .try_for_each(|snapshot| snapshot.verify_unchanged())
+    }
+
     pub(super) fn new(
         mut snapshots: Vec<DatedSnapshot>,
         agents: &[Agent],

@@ -27,8 +27,8 @@ pub use report::{CapturesReport, CompileReport};
 pub use response::{FetchResult, HttpResponse};
 
 use crate::archive::reader::{self, ArchiveInput};
-use crate::atomic::AtomicFile;
 use crate::atomic::output_file::OutputFile;
+use crate::atomic::{AtomicFile, CommitCheck};
 use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
@@ -522,6 +522,7 @@ impl Compiler {
     pub fn finish_with(mut self, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<Compiled> {
         self.check_as_of()?;
         let spools = self.spools();
+        let old = self.previous.as_ref().map(|old| old.snapshot.clone());
         let mut report = std::mem::take(&mut self.tally).report;
         let CaptureStore { texts, runs } = self.store.take().unwrap_or_else(|| self.new_store());
         report.profile = self.options.profile;
@@ -586,6 +587,7 @@ impl Compiler {
             sections,
             report,
             decided: by_capture + outdated + by_redirects,
+            old,
         })
     }
 }
@@ -604,6 +606,19 @@ pub struct Compiled {
     report: CompileReport,
     /// The origins with a capture of their robots.txt, or of a URL that they redirect to.
     decided: u64,
+    /// The previous snapshot, whose texts are copied last.
+    old: Option<Snapshot>,
+}
+
+/// The condition that the previous snapshot is unchanged, and still has its name if the output takes
+/// that.
+#[derive(Debug)]
+struct PreviousUnchanged(Snapshot);
+
+impl CommitCheck for PreviousUnchanged {
+    fn check(&self, target: Option<&Path>) -> Result<()> {
+        self.0.verify_replaceable(target)
+    }
 }
 
 impl Compiled {
@@ -641,8 +656,13 @@ impl Compiled {
     /// It writes to a temporary file, calls fsync and renames, so the file appears whole or not at
     /// all. Temporary data are freed while they are copied.
     ///
+    /// If the previous snapshot has the same name, two compilations at once could each replace it,
+    /// and the first update would be lost. So the commit fails if another file has this name by
+    /// then, and also if the previous snapshot was overwritten.
+    ///
     /// # Errors
-    /// I/O errors with the file's name.
+    /// I/O errors with the file's name; [`ErrorKind::BadPrevious`] if another program has replaced
+    /// the previous snapshot, and [`ErrorKind::Corrupt`] if it was overwritten.
     pub fn write_to(self, path: impl AsRef<Path>) -> Result<CompileReport> {
         let path = path.as_ref();
         let mut file = AtomicFile::create(path)?;
@@ -662,6 +682,9 @@ impl Compiled {
 
     fn write(self, file: &mut AtomicFile) -> Result<CompileReport> {
         let mut report = self.report;
+        if let Some(old) = self.old {
+            file.set_check(Box::new(PreviousUnchanged(old)));
+        }
         if file.is_stream() {
             // Sections are written out of order, which a stream cannot, so they are gathered first.
             let mut out = Cursor::new(Vec::new());
@@ -676,10 +699,12 @@ impl Compiled {
     /// The snapshot's bytes in memory, for [`Snapshot::new`](crate::Snapshot::new).
     ///
     /// # Errors
-    /// I/O errors of temporary files.
+    /// I/O errors of temporary files; [`ErrorKind::Corrupt`] if the previous snapshot was
+    /// overwritten.
     pub fn to_vec(self) -> Result<Vec<u8>> {
         let mut out = Cursor::new(Vec::new());
         self.sections.write(&mut out)?;
+        self.old.map_or(Ok(()), |old| old.verify_unchanged())?;
         Ok(out.into_inner())
     }
 }

@@ -1,6 +1,6 @@
 //! Memory mapping of a snapshot. This is the only code that relies on a file staying unchanged.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::format::{decode_head, not_a_snapshot};
 use crate::snapshot::mapped_file::{Change, MappedFile};
 use crate::snapshot::read::Snapshot;
@@ -33,7 +33,9 @@ impl Snapshot {
     /// bytes. Jobs and exports call this before they commit their outputs.
     ///
     /// Cost: one system call. If the time of the last change differs from that at opening, all
-    /// checksums are verified once more, so a mere `touch` is no error.
+    /// checksums are verified once more, so a mere `touch` is no error. If only that of the last
+    /// change of attributes differs (`chmod`, a hard link, `rsync --inplace --times`), the header
+    /// with the checksums is compared.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
@@ -65,16 +67,35 @@ impl Snapshot {
             Change::None => true,
             // Reading the map beyond the end of the file would end the process.
             Change::Shortened => false,
-            Change::Written => {
-                decode_head(&self.data).is_ok_and(|head| head == self.head)
-                    && self.verify_checksums().is_ok()
-            }
+            // A program that restores the time has written the whole file before.
+            Change::Attributes => self.has_same_head(),
+            Change::Written => self.has_same_head() && self.verify_checksums().is_ok(),
         };
         if is_same {
             return Ok(());
         }
         let what = "it was overwritten while it was read; replace snapshots by renaming";
         Err(Error::corrupt(what).at(mapped.path()))
+    }
+
+    /// Whether the file still has the header with which it was opened.
+    fn has_same_head(&self) -> bool {
+        decode_head(&self.data).is_ok_and(|head| head == self.head)
+    }
+
+    /// Fails if the file was [overwritten](Self::verify_unchanged), or if it was opened by the name
+    /// `target` and another program has given this name to another file since: replacing that one
+    /// would lose its content.
+    pub(crate) fn verify_replaceable(&self, target: Option<&Path>) -> Result<()> {
+        self.verify_unchanged()?;
+        match (&self.mapped, target) {
+            (Some(mapped), Some(target)) if mapped.is_replaced_at(target) => {
+                let what = "another program replaced it during this run, and its update would be \
+                            lost; run again, and the new one is the previous snapshot";
+                Err(Error::from(ErrorKind::BadPrevious(what.to_owned())).at(mapped.path()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

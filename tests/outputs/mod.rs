@@ -3,6 +3,8 @@
 
 #[cfg(unix)]
 mod attributes;
+#[cfg(unix)]
+mod concurrent;
 mod formats;
 mod overwrite;
 mod partitions;

@@ -91,6 +91,7 @@ fn rank(args: &AgentsArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
         .check_spelling_in(&agents, [(&snapshot, path)])?;
     let census = snapshot.census().with_context(file)?;
     let rows = ranking::rows(&census, &agents, args.top).with_context(file)?;
+    snapshot.verify_unchanged()?;
     let registry = args.agents.registry()?;
     print(&match args {
         AgentsArgs { json: true, .. } => ranking::json(&census, &rows, registry)?,

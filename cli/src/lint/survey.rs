@@ -33,6 +33,7 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
         let progress = Progress::of_bytes(texts, quiet);
         let counted = survey(&snapshot, &args.allow, |bytes| progress.add(bytes));
         progress.finish();
+        snapshot.verify_unchanged()?;
         surveys.push((
             path.as_path(),
             counted.with_context(|| path.display().to_string())?,

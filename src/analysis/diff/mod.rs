@@ -293,6 +293,8 @@ impl Diff {
         }
         let mut joined = origins::join_origins(old, new, options.examples)?;
         count::count(old, new, options, &joined.pairs, &mut joined.diff)?;
+        old.verify_unchanged()?;
+        new.verify_unchanged()?;
         Ok(joined.diff)
     }
 

@@ -298,6 +298,7 @@ impl<'r> Reporter<'r> {
         let (weights, weighted) = self.weigh(rows, &coverages)?;
         let (groups, group_list) = self.group(&all, &coverages)?;
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
+        engine.snapshot().verify_unchanged()?;
         Ok(SeriesPoint {
             label: label.into(),
             snapshot: self.snapshot_facts()?,
@@ -473,6 +474,7 @@ impl<'r> Reporter<'r> {
         let (groups, group_list) = self.group(&all, &coverages)?;
         let all_rows = UnitRows::All(engine.snapshot().origin_count());
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
+        engine.snapshot().verify_unchanged()?;
         let mut report = Report {
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
