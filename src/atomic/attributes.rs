@@ -56,6 +56,7 @@ impl fmt::Display for LostAttributes {
 /// Errors of the operating system when the permissions are set.
 #[cfg(unix)]
 pub(super) fn copy(path: &Path, file: &File) -> io::Result<LostAttributes> {
+    use crate::atomic::extended_attributes::{self, AccessList, ExtendedCopy};
     use std::fs::Permissions;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
@@ -78,7 +79,11 @@ pub(super) fn copy(path: &Path, file: &File) -> io::Result<LostAttributes> {
             lost.group = Some(old.gid());
         }
     }
-    let access = extended::copy(path, file, &mut lost);
+    let ExtendedCopy {
+        access,
+        lost: extended,
+    } = extended_attributes::copy(path, file, lost.group.is_some());
+    lost.extended = extended;
     let mut mode = old.mode() & 0o7777;
     if lost.owner.is_some() {
         mode &= !SET_USER;
@@ -88,9 +93,9 @@ pub(super) fn copy(path: &Path, file: &File) -> io::Result<LostAttributes> {
     }
     // With an access control list, these bits are not those of the group. They limit all entries.
     let drops_group = match access {
-        extended::AccessList::None => lost.group.is_some(),
-        extended::AccessList::Kept => false,
-        extended::AccessList::Lost => true,
+        AccessList::None => lost.group.is_some(),
+        AccessList::Kept => false,
+        AccessList::Lost => true,
     };
     if drops_group {
         mode &= !GROUP;
@@ -106,109 +111,4 @@ pub(super) fn copy(path: &Path, file: &File) -> io::Result<LostAttributes> {
         file.set_permissions(old.permissions())?;
     }
     Ok(LostAttributes::default())
-}
-
-/// Extended attributes, on systems that have them.
-#[cfg(unix)]
-mod extended {
-    use super::LostAttributes;
-    use std::fs::File;
-    use std::path::Path;
-
-    /// What happened to the access control list.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(super) enum AccessList {
-        /// The old file has none.
-        None,
-        Kept,
-        Lost,
-    }
-
-    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-    pub(super) fn copy(_: &Path, _: &File, _: &mut LostAttributes) -> AccessList {
-        AccessList::None
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    pub(super) use system::copy;
-
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    mod system {
-        use super::{AccessList, File, LostAttributes, Path};
-        use rustix::buffer::spare_capacity;
-        use rustix::fs::{XattrFlags, fgetxattr, fremovexattr, fsetxattr, lgetxattr, llistxattr};
-
-        /// The access control list of POSIX.
-        const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
-
-        /// Attributes that describe the content, and one that macOS sets by itself.
-        const NOT_COPIED: &[&[u8]] = &[
-            b"security.capability",
-            b"security.ima",
-            b"security.evm",
-            b"com.apple.provenance",
-        ];
-
-        /// The longest value, and the longest list of names, on Linux.
-        const MAX_LEN: usize = 64 << 10;
-
-        /// Gives the file the extended attributes of the file at a path. Each that differs and
-        /// cannot be set is lost.
-        pub(in super::super) fn copy(
-            path: &Path,
-            file: &File,
-            lost: &mut LostAttributes,
-        ) -> AccessList {
-            let mut names = Vec::with_capacity(MAX_LEN);
-            let mut old = Vec::with_capacity(MAX_LEN);
-            let mut new = Vec::with_capacity(MAX_LEN);
-            // A file system without attributes refuses the list.
-            if llistxattr(path, spare_capacity(&mut names)).is_err() {
-                return AccessList::None;
-            }
-            let mut access = AccessList::None;
-            for name in names.split(|byte| *byte == 0) {
-                if name.is_empty() || NOT_COPIED.contains(&name) {
-                    continue;
-                }
-                old.clear();
-                new.clear();
-                let is_read = lgetxattr(path, name, spare_capacity(&mut old)).is_ok();
-                if name == ACCESS_LIST && lost.group.is_some() {
-                    without_group(&mut old);
-                }
-                let is_kept = is_read
-                    && (fgetxattr(file, name, spare_capacity(&mut new)).is_ok() && old == new
-                        || fsetxattr(file, name, &old, XattrFlags::empty()).is_ok());
-                if name == ACCESS_LIST {
-                    access = match is_kept {
-                        true => AccessList::Kept,
-                        false => AccessList::Lost,
-                    };
-                }
-                if !is_kept {
-                    let name = String::from_utf8_lossy(name).into_owned();
-                    lost.extended.push(name);
-                }
-            }
-            if access == AccessList::None {
-                // The new file may have got one from its folder.
-                let _ = fremovexattr(file, ACCESS_LIST);
-            }
-            access
-        }
-
-        /// Takes the permissions of the file's own group out of an access control list: a version,
-        /// then entries of a tag, permissions and a number (acl(5), `linux/posix_acl_xattr.h`).
-        fn without_group(list: &mut [u8]) {
-            const VERSION_LEN: usize = 4;
-            const GROUP_OBJ: [u8; 2] = 4_u16.to_le_bytes();
-            let entries = list.get_mut(VERSION_LEN..).unwrap_or_default();
-            for entry in entries.as_chunks_mut::<8>().0 {
-                if entry[..2] == GROUP_OBJ {
-                    entry[2..4].fill(0);
-                }
-            }
-        }
-    }
 }

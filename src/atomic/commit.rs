@@ -8,12 +8,12 @@
 //! exchange fails, or the sync of a folder after the last one, the old files are renamed back, and
 //! new ones are removed. After the sync, the old files are removed.
 
+use crate::atomic::disk_sync::sync_folder;
 #[cfg(test)]
 use crate::atomic::fault_injection;
-use crate::atomic::step::{Step, step, sync_folder};
+use crate::atomic::steps::{Step, step};
 use crate::atomic::temporary_file::TemporaryFile;
-use crate::atomic::unfinished::Unfinished;
-use crate::atomic::{AtomicFile, attributes, folder_of, temporary_name, unfinished};
+use crate::atomic::{attributes, folder_of, temporary_name, unfinished};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -38,20 +38,13 @@ pub(super) struct PendingOutput {
     pub check: Option<Box<dyn CommitCheck>>,
 }
 
-/// Commits several files together: all get their names, or none does.
+/// Gives several files their names together, after their checks: all get them, or none does.
 ///
 /// # Errors
 /// Errors of the operating system and of checks, with the path of the file. Then new files are
 /// removed and old ones are as they were. Only if an old one cannot be put back, it has the new
 /// content, and the error names it.
-pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
-    let finished = files
-        .into_iter()
-        .filter_map(|file| file.finish().transpose())
-        .collect::<Result<Vec<_>>>()?;
-    // The handles must outlive the lock on the list of unfinished files, which they take when
-    // dropped.
-    let (pending, _handles): (Vec<PendingOutput>, Vec<Unfinished>) = finished.into_iter().unzip();
+pub(super) fn name_together(pending: Vec<PendingOutput>) -> Result<()> {
     let folders = open_folders(&pending)?;
     // After the checks, nothing that takes time precedes the renames.
     let mut expected = Vec::new();

@@ -1,6 +1,6 @@
 //! Fault injection for tests: records the steps of writing, and fails each in turn.
 
-use crate::atomic::step::Step;
+use crate::atomic::steps::Step;
 use crate::atomic::unfinished::is_uninterrupted;
 use std::cell::{Cell, RefCell};
 use std::io;

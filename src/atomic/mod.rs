@@ -4,6 +4,9 @@
 mod attributes;
 mod background_sync;
 mod commit;
+mod disk_sync;
+#[cfg(unix)]
+mod extended_attributes;
 #[cfg(test)]
 mod fault_injection;
 pub(crate) mod output_file;
@@ -11,7 +14,7 @@ pub(crate) mod output_name;
 mod output_path;
 pub(crate) mod overwrite_guard;
 mod scratch_file;
-mod step;
+mod steps;
 mod temporary_file;
 mod temporary_name;
 #[cfg(test)]
@@ -20,7 +23,7 @@ mod unfinished;
 #[cfg(target_os = "linux")]
 mod unnamed_file;
 
-pub(crate) use commit::{CommitCheck, commit_all};
+pub(crate) use commit::CommitCheck;
 #[cfg(feature = "parquet")]
 pub(crate) use output_path::scratch_folder;
 pub(crate) use scratch_file::scratch_file;
@@ -29,12 +32,12 @@ pub use unfinished::remove_unfinished;
 use crate::error::{Error, Result};
 use attributes::LostAttributes;
 use background_sync::SyncedFile;
-use commit::PendingOutput;
+use commit::{PendingOutput, name_together};
 use output_path::OutputPath;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use step::{Step, step};
+use steps::{Step, step};
 use temporary_file::TemporaryFile;
 use unfinished::Unfinished;
 
@@ -150,6 +153,23 @@ impl AtomicFile {
     fn error_with_path(&self, err: io::Error) -> io::Error {
         Error::io(&self.path, err).into_io()
     }
+}
+
+/// Commits several files together: all get their names, or none does.
+///
+/// # Errors
+/// Errors of the operating system and of checks, with the path of the file. Then new files are
+/// removed and old ones are as they were. Only if an old one cannot be put back, it has the new
+/// content, and the error names it.
+pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
+    let finished = files
+        .into_iter()
+        .filter_map(|file| file.finish().transpose())
+        .collect::<Result<Vec<_>>>()?;
+    // The handles must outlive the lock on the list of unfinished files, which they take when
+    // dropped.
+    let (pending, _handles): (Vec<PendingOutput>, Vec<Unfinished>) = finished.into_iter().unzip();
+    name_together(pending)
 }
 
 /// The folder of a path; `.` for a bare name.

@@ -351,10 +351,10 @@ mod unix {
     fn syncs_reach_the_system() {
         let (_reader, writer) = io::pipe().unwrap();
         let pipe = File::from(std::os::fd::OwnedFd::from(writer));
-        let err = step::sync_file(&pipe).unwrap_err();
+        let err = disk_sync::sync_file(&pipe).unwrap_err();
         assert_eq!(err.kind(), io::ErrorKind::InvalidInput);
         // A folder that cannot be synced alone is no error.
-        step::sync_folder(&pipe).unwrap();
+        disk_sync::sync_folder(&pipe).unwrap();
         #[cfg(target_os = "linux")]
         {
             use std::os::unix::fs::OpenOptionsExt;
@@ -364,7 +364,7 @@ mod unix {
                 .custom_flags(flags)
                 .open("/tmp")
                 .unwrap();
-            assert!(step::sync_folder(&folder).is_err());
+            assert!(disk_sync::sync_folder(&folder).is_err());
         }
     }
 
