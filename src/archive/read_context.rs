@@ -23,6 +23,11 @@ impl ReadContext {
         self.damaged.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
+
+    /// Takes back the count of bytes that will be read again.
+    pub(super) fn uncount(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 /// A reader that counts its bytes.

@@ -5,7 +5,7 @@ use super::captures_file::{BlockReader, CapturesBlock};
 use super::dir::{self, DirectoryReader, RobotsFile};
 use super::jsonl::{JsonlLine, JsonlReader};
 use super::read_context::{MeteredReader, ReadContext};
-use super::warc::{WarcReader, WarcRecord};
+use super::warc::{PlainFile, WarcReader, WarcRecord};
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{CAPTURES_MAGIC, FileFormat, WARC_MAGIC, without_mark};
@@ -84,14 +84,14 @@ impl<'r> ArchiveReader<'r> {
         let (name, opened) = match input {
             ArchiveInput::Path(path) if path.as_os_str() == "-" => (
                 Path::new("standard input"),
-                open_stream(standard_input(), context),
+                open_stream(standard_input(), context, None),
             ),
             ArchiveInput::Path(path) if path.is_dir() => (
                 path,
                 DirectoryReader::open(path, context).map(FormatReader::Directory),
             ),
             ArchiveInput::Path(path) => (path, open_file(path, context)),
-            ArchiveInput::Reader(name, inner) => (name, open_stream(inner, context)),
+            ArchiveInput::Reader(name, inner) => (name, open_stream(inner, context, None)),
         };
         Ok(Self {
             name,
@@ -134,20 +134,27 @@ fn open_file<'r>(path: &Path, context: &'r ReadContext) -> Result<FormatReader<'
         context.skip_damage(Error::damaged(0, what, true))?;
         return Ok(FormatReader::Empty);
     }
-    open_stream(read_whole(file), context)
+    // A second handle shares the position.
+    let plain = match metadata.is_file() {
+        true => file.try_clone().ok().map(PlainFile::new),
+        false => None,
+    };
+    open_stream(read_whole(file), context, plain)
 }
 
 /// Detects the format of a stream; with damage before it, after that.
 fn open_stream<'r>(
     inner: Box<dyn Read + Send + 'r>,
     context: &'r ReadContext,
+    mut plain: Option<PlainFile>,
 ) -> Result<FormatReader<'r>> {
     let mut decoder = Decoder::new(MeteredReader { inner, context })?;
     // The format shows only in decoded bytes, so a damaged start is skipped first.
     loop {
         match detect_format(&mut decoder) {
             Ok(ArchiveFormat::Warc) => {
-                return Ok(FormatReader::Warc(WarcReader::new(decoder, context)));
+                let reader = WarcReader::new(decoder, context, plain.take());
+                return Ok(FormatReader::Warc(reader));
             }
             Ok(ArchiveFormat::Jsonl) => {
                 return Ok(FormatReader::Jsonl(JsonlReader::new(decoder, context)));

@@ -11,11 +11,13 @@ use super::warc_head::{MAX_HEADER, parse_length, without_brackets};
 use crate::decode::Decoder;
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::WARC_MAGIC;
 use crate::profile::Profile;
 use crate::url;
 use bstr::ByteSlice;
 use bytes::Bytes;
-use std::io::{BufRead, Read};
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 /// The bytes kept of a record's block: enough for HTTP headers and 500 KiB of body, coded or not.
 const MAX_BLOCK: u64 = 1 << 20;
@@ -180,27 +182,104 @@ fn is_robots_url(url: &[u8]) -> bool {
 }
 
 /// The records of a WARC file that answer a request, one by one.
+///
+/// A false `Content-Length` is damage of one record: reading resumes in its block, not at the end of
+/// what it claims. In files with a gzip member or a zstd frame per record, the next record is in the
+/// next one. In a plain file, the reader goes back to the block and looks for a line that begins a
+/// record.
 pub(super) struct WarcReader<'r> {
     input: Decoder<MeteredReader<'r>>,
     context: &'r ReadContext,
+    /// The file, if its records may be read again.
+    file: Option<PlainFile>,
     head: Vec<u8>,
     /// The start of the current record: the offset of its gzip member, else of its first byte.
     start: u64,
+    /// The start of the block of the last record, as an offset after decompression.
+    block: u64,
+    /// Whether a record began inside a gzip member or a zstd frame. Then records may continue in
+    /// the next one.
+    shares_frames: bool,
     /// After damage: skip lines until one begins a record.
     resyncing: bool,
+    /// Where to go on after damage.
+    resume: Resume,
     /// The last record read. Only the start of the next one shows that it is whole.
     pending: Option<WarcRecord>,
     at_end: bool,
 }
 
+/// Where to go on after damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resume {
+    /// Where the decoder can.
+    Decoder,
+    /// At the next byte to read.
+    Here,
+    /// In the block of the last record, whose length is false.
+    Block,
+    Nowhere,
+}
+
+/// A regular file, without compression.
+pub(super) struct PlainFile {
+    /// A second handle, which shares the position.
+    file: File,
+    len: u64,
+    /// The bytes to which the reader has gone back.
+    reread: u64,
+}
+
+/// How many times the bytes read so far may be read again after false lengths. Each record could
+/// have one, and all of them again would take quadratic time.
+const MAX_REREAD: u64 = 4;
+
+impl PlainFile {
+    pub(super) fn new(file: File) -> Self {
+        Self {
+            file,
+            len: 0,
+            reread: 0,
+        }
+    }
+
+    /// Whether the file has fewer bytes than `end`. It may grow while it is read.
+    fn ends_before(&mut self, end: u64) -> bool {
+        if end > self.len {
+            self.len = self.file.metadata().map_or(u64::MAX, |meta| meta.len());
+        }
+        end > self.len
+    }
+
+    /// Whether the file ends as a record does. Otherwise it may have been cut, and the text of a cut
+    /// record may have lines that begin a record.
+    fn ends_with_record(&mut self) -> io::Result<bool> {
+        let position = self.file.stream_position()?;
+        let mut end = Vec::new();
+        self.file.seek(SeekFrom::End(-4))?;
+        self.file.read_to_end(&mut end)?;
+        self.file.seek(SeekFrom::Start(position))?;
+        Ok(end == b"\r\n\r\n" || end.ends_with(b"\n\n"))
+    }
+}
+
 impl<'r> WarcReader<'r> {
-    pub(super) fn new(input: Decoder<MeteredReader<'r>>, context: &'r ReadContext) -> Self {
+    pub(super) fn new(
+        input: Decoder<MeteredReader<'r>>,
+        context: &'r ReadContext,
+        file: Option<PlainFile>,
+    ) -> Self {
+        let file = file.filter(|_| !input.is_compressed());
         Self {
             input,
             context,
+            file,
             head: Vec::new(),
             start: 0,
+            block: 0,
+            shares_frames: false,
             resyncing: false,
+            resume: Resume::Decoder,
             pending: None,
             at_end: false,
         }
@@ -225,7 +304,7 @@ impl<'r> WarcReader<'r> {
                         .filter(|record| !self.disproves(record, &err));
                     self.context.skip_damage(err)?;
                     self.resyncing = true;
-                    self.at_end = !self.input.resync()?;
+                    self.at_end = !self.resync()?;
                     pending
                 }
             };
@@ -234,6 +313,32 @@ impl<'r> WarcReader<'r> {
             }
         }
         Ok(None)
+    }
+
+    /// After damage, moves to where reading can continue; `false` if it cannot.
+    fn resync(&mut self) -> Result<bool> {
+        match std::mem::replace(&mut self.resume, Resume::Decoder) {
+            Resume::Decoder => Ok(self.input.resync().map_err(Error::from_io)?),
+            Resume::Here => Ok(true),
+            Resume::Nowhere => Ok(false),
+            Resume::Block => {
+                let end = self.input.offset();
+                let again = end - self.block;
+                let Some(plain) = &mut self.file else {
+                    return Ok(true);
+                };
+                if plain.reread + again > MAX_REREAD * end {
+                    return Ok(true);
+                }
+                plain.reread += again;
+                let read = plain.file.stream_position().map_err(Error::from_io)?;
+                let block = SeekFrom::Start(self.block);
+                plain.file.seek(block).map_err(Error::from_io)?;
+                self.context.uncount(read - self.block);
+                self.input.continue_at(self.block);
+                Ok(true)
+            }
+        }
     }
 
     fn read_record(&mut self) -> Result<WarcItem> {
@@ -247,6 +352,16 @@ impl<'r> WarcReader<'r> {
         let length = length
             .and_then(parse_length)
             .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
+        self.block = self.input.offset();
+        if let Some(plain) = &mut self.file
+            && plain.ends_before(self.block + length)
+        {
+            self.resume = match plain.ends_with_record().map_err(Error::from_io)? {
+                true => Resume::Here,
+                false => Resume::Nowhere,
+            };
+            return Err(self.damaged("the file ends inside a WARC record"));
+        }
         if !is_answer(kind, target) {
             self.skip(length, |_| {})?;
             return Ok(WarcItem::Other);
@@ -274,8 +389,14 @@ impl<'r> WarcReader<'r> {
     /// Reads the header block into `head`; `false` at the end of the input.
     fn read_head(&mut self) -> Result<bool> {
         self.head.clear();
+        // Whether nothing but blank lines precedes in the gzip member or zstd frame.
+        let mut is_first = false;
         loop {
             let start = self.head.len();
+            if start == 0 {
+                self.input.fill_buf().map_err(Error::from_io)?;
+                is_first |= self.input.is_at_frame_start();
+            }
             let n = self
                 .input
                 .by_ref()
@@ -294,14 +415,21 @@ impl<'r> WarcReader<'r> {
             if start == 0 {
                 // Blank lines end the previous record; any other line must begin one.
                 let begins_record = line.starts_with(b"WARC/");
-                if is_blank || (self.resyncing && !begins_record) {
+                // A line inside a record of its own frame is text of that record.
+                let is_text = self.input.is_compressed() && !self.shares_frames && !is_first;
+                if is_blank || (self.resyncing && (is_text || !begins_record)) {
+                    is_first &= is_blank;
                     self.head.clear();
                     continue;
                 }
                 self.start = self.input.offset() - if self.input.is_gzip() { 0 } else { n as u64 };
                 if !begins_record {
+                    if self.file.is_some() {
+                        self.resume = Resume::Block;
+                    }
                     return Err(self.damaged(MISPLACED));
                 }
+                self.shares_frames |= self.input.is_compressed() && !is_first;
             } else if is_blank {
                 self.resyncing = false;
                 return Ok(true);
@@ -314,7 +442,16 @@ impl<'r> WarcReader<'r> {
     /// Skips `length` bytes, and calls `visit` with each part of them.
     fn skip(&mut self, mut length: u64, mut visit: impl FnMut(&[u8])) -> Result<()> {
         while length > 0 {
-            let part = self.input.fill_buf().map_err(Error::from_io)?;
+            self.input.fill_buf().map_err(Error::from_io)?;
+            let is_at_start = self.input.is_at_frame_start() && !self.shares_frames;
+            if is_at_start && self.input.peeked().starts_with(WARC_MAGIC) {
+                self.resume = Resume::Here;
+                return Err(self.damaged(
+                    "the next WARC record begins before the end of this one, so its \
+                     Content-Length is wrong",
+                ));
+            }
+            let part = self.input.peeked();
             let len = part
                 .len()
                 .min(usize::try_from(length).unwrap_or(usize::MAX));
@@ -340,5 +477,52 @@ impl<'r> WarcReader<'r> {
             ErrorKind::Damaged { what, .. } => what == MISPLACED,
             _ => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::read_whole;
+    use std::io::Write;
+
+    /// Each of these records claims to reach nearly to the end of the file.
+    #[test]
+    fn false_lengths_take_linear_time() {
+        const RECORDS: usize = 500;
+        let record_of = |length: usize| {
+            format!(
+                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://e.example/robots.txt\r\n\
+                 Content-Length: {length:010}\r\n\r\nHTTP/1.1 200 OK\r\n\r\nuser-agent: *\r\n\r\n\r\n"
+            )
+        };
+        let len = record_of(0).len();
+        let mut file = tempfile::tempfile().unwrap();
+        for left in (0..RECORDS).rev() {
+            let length = (left * len).saturating_sub(10);
+            file.write_all(record_of(length).as_bytes()).unwrap();
+        }
+        file.seek(SeekFrom::Start(0)).unwrap();
+        let context = ReadContext {
+            skip_damaged: true,
+            ..ReadContext::default()
+        };
+        let plain = PlainFile::new(file.try_clone().unwrap());
+        let input = MeteredReader {
+            inner: read_whole(file),
+            context: &context,
+        };
+        let mut reader = WarcReader::new(Decoder::new(input).unwrap(), &context, Some(plain));
+        while reader.next_record().unwrap().is_some() {}
+        let reread = reader.file.unwrap().reread;
+        let total = (RECORDS * len) as u64;
+        assert!(
+            reread > total && reread <= MAX_REREAD * total,
+            "{reread} of {total}"
+        );
+        assert_eq!(
+            context.bytes.load(std::sync::atomic::Ordering::Relaxed),
+            total
+        );
     }
 }

@@ -155,7 +155,10 @@ impl Compiler {
     /// Whether to skip and count damaged places instead of failing at the first; off by default.
     ///
     /// A damaged gzip member loses that member, a damaged JSON line loses that line, and a damaged
-    /// block of a captures file loses the captures in it. Reading resumes after it.
+    /// block of a captures file loses the captures in it. Reading resumes after it. A WARC record
+    /// with a false `Content-Length` loses that record: reading resumes at the next gzip member or
+    /// zstd frame, or in a plain file at the next record. What follows is lost only in a stream, in
+    /// a file that is compressed as a whole, and in a plain file that does not end with a record.
     pub fn skip_damaged(mut self, skip: bool) -> Self {
         self.options.skip_damaged = skip;
         self

@@ -34,6 +34,10 @@ pub(crate) struct GzipReader<R> {
     inflate: Decompress,
     crc: Crc,
     state: MemberState,
+    /// Whether the current member has no decoded byte yet.
+    is_fresh: bool,
+    /// Whether the bytes of the last read are the first of a member.
+    starts_member: bool,
     /// The bytes to which [`resync`](Self::resync) has gone back.
     reread: u64,
 }
@@ -63,6 +67,8 @@ impl<R: Read> GzipReader<R> {
             inflate: Decompress::new(false),
             crc: Crc::new(),
             state: MemberState::Header,
+            is_fresh: false,
+            starts_member: false,
             reread: 0,
         }
     }
@@ -70,6 +76,12 @@ impl<R: Read> GzipReader<R> {
     /// The file offset of the current member.
     pub(crate) fn member_offset(&self) -> u64 {
         self.base + self.member as u64
+    }
+
+    /// Whether the bytes of the last read are the first of a member. A read never crosses the end of
+    /// a member.
+    pub(crate) fn starts_member(&self) -> bool {
+        self.starts_member
     }
 
     pub(crate) fn get_ref(&self) -> &R {
@@ -141,6 +153,7 @@ impl<R: Read> GzipReader<R> {
             {
                 self.at += len;
                 self.state = MemberState::Start;
+                self.is_fresh = true;
                 return Ok(());
             }
             self.fill_member()?;
@@ -285,6 +298,7 @@ impl<R: Read> Read for GzipReader<R> {
                 MemberState::Done => return Ok(0),
             };
             if n > 0 {
+                self.starts_member = std::mem::take(&mut self.is_fresh);
                 return Ok(n);
             }
         }

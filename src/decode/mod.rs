@@ -6,13 +6,15 @@ mod member_inflater;
 mod member_stream;
 mod whole_file;
 mod zstd_dictionary;
+mod zstd_frames;
 
 use crate::error::{Error, Result};
 use crate::file_format::FileFormat;
 use gzip::GzipReader;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
 use std::ops::Range;
 use std::path::Path;
+use zstd_frames::ZstdReader;
 
 pub(crate) use member::MAGIC as GZIP_MEMBER;
 pub(crate) use member_inflater::MemberInflater;
@@ -69,6 +71,8 @@ pub(crate) struct Decoder<R: Read> {
     buffer: Vec<u8>,
     /// The part of the buffer that is decoded and not read.
     unread: Range<usize>,
+    /// Whether the first byte of the buffer is the first of a gzip member or a zstd frame.
+    starts_frame: bool,
 }
 
 /// The input by its compression. An offset counts decoded bytes.
@@ -79,7 +83,7 @@ enum DecodedStream<R: Read> {
     },
     Gzip(Box<GzipReader<Peeked<R>>>),
     Zstd {
-        inner: zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>,
+        inner: Box<ZstdReader<Peeked<R>>>,
         offset: u64,
     },
 }
@@ -99,7 +103,7 @@ impl<R: Read> Decoder<R> {
         let stream = match format {
             Some(FileFormat::Gzip) => DecodedStream::Gzip(Box::new(GzipReader::new(inner))),
             Some(FileFormat::Zstd) => DecodedStream::Zstd {
-                inner: zstd_decoder(inner, has_dictionary)?,
+                inner: Box::new(zstd_reader(inner, has_dictionary)?),
                 offset: 0,
             },
             _ => DecodedStream::Plain { inner, offset: 0 },
@@ -108,6 +112,7 @@ impl<R: Read> Decoder<R> {
             stream,
             buffer: Vec::new(),
             unread: 0..0,
+            starts_frame: false,
         })
     }
 
@@ -133,8 +138,25 @@ impl<R: Read> Decoder<R> {
                 read => break read?,
             }
         };
+        if self.unread.end == 0 {
+            self.starts_frame = self.stream.starts_frame();
+        }
         self.unread.end += n;
         Ok(n > 0)
+    }
+
+    /// Whether the first byte of [`peeked`](Self::peeked) is the first of a gzip member or a zstd
+    /// frame.
+    pub(crate) fn is_at_frame_start(&self) -> bool {
+        self.starts_frame && self.unread.start == 0 && !self.unread.is_empty()
+    }
+
+    /// Continues a plain input at another place, to which its reader has moved.
+    pub(crate) fn continue_at(&mut self, position: u64) {
+        if let DecodedStream::Plain { offset, .. } = &mut self.stream {
+            *offset = position;
+            self.unread = 0..0;
+        }
     }
 
     /// The offset for an error: the start of the gzip member, else the offset of the next decoded
@@ -175,7 +197,7 @@ impl<R: Read> Decoder<R> {
         match &self.stream {
             DecodedStream::Plain { inner, .. } => inner.get_ref().1.bytes,
             DecodedStream::Gzip(reader) => reader.get_ref().get_ref().1.bytes,
-            DecodedStream::Zstd { inner, .. } => inner.get_ref().get_ref().get_ref().1.bytes,
+            DecodedStream::Zstd { inner, .. } => inner.get_ref().get_ref().1.bytes,
         }
     }
 
@@ -186,23 +208,23 @@ impl<R: Read> Decoder<R> {
                 self.unread = 0..0;
                 reader.resync()
             }
-            DecodedStream::Plain { .. } => Ok(true),
-            DecodedStream::Zstd { .. } => Ok(false),
+            // Errors of the decoder itself are final, so the text goes on.
+            DecodedStream::Plain { .. } | DecodedStream::Zstd { .. } => Ok(true),
         }
     }
 }
 
-/// A decoder of zstd frames. The input may begin with their dictionary.
-fn zstd_decoder<R: Read>(
+/// A reader of zstd frames. The input may begin with their dictionary.
+fn zstd_reader<R: Read>(
     mut input: Peeked<R>,
     has_dictionary: bool,
-) -> io::Result<zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>> {
+) -> io::Result<ZstdReader<Peeked<R>>> {
     if !has_dictionary {
-        return zstd::stream::read::Decoder::new(input);
+        return ZstdReader::new(input, &[]);
     }
     input.read_exact(&mut [0; DICTIONARY_FRAME.len()])?;
     let dictionary = zstd_dictionary::read(&mut input)?;
-    zstd::stream::read::Decoder::with_dictionary(BufReader::new(input), &dictionary)
+    ZstdReader::new(input, &dictionary)
 }
 
 impl<R: Read> Read for Decoder<R> {
@@ -228,6 +250,17 @@ impl<R: Read> BufRead for Decoder<R> {
 
     fn consume(&mut self, n: usize) {
         self.unread.start += n.min(self.unread.len());
+    }
+}
+
+impl<R: Read> DecodedStream<R> {
+    /// Whether the bytes of the last read are the first of a gzip member or a zstd frame.
+    fn starts_frame(&self) -> bool {
+        match self {
+            Self::Plain { .. } => false,
+            Self::Gzip(reader) => reader.starts_member(),
+            Self::Zstd { inner, .. } => inner.starts_frame(),
+        }
     }
 }
 

@@ -189,7 +189,7 @@ fn records_around_damage_are_kept() {
     let length = response().len();
     let cases = [
         ("too short", warc(10), "AUA"),
-        ("too long", warc(length + 60), "AUU"),
+        ("too long", warc(length + 60), "AUA"),
         ("huge", warc(u64::MAX), "AUA"),
         ("negative", warc(-1), "AUA"),
     ];
@@ -213,6 +213,119 @@ fn records_around_damage_are_kept() {
             (expected, 1),
             "{what}"
         );
+    }
+}
+
+/// Records of 200 hosts, of which that of host 100 claims this length.
+fn records_with_false_length(length: u64) -> Vec<Vec<u8>> {
+    let record_of = |number| match number {
+        100 => record_of_length("h100", length),
+        _ => record(&format!("h{number}")),
+    };
+    (0..200).map(record_of).collect()
+}
+
+/// Whether the snapshot `new` has rules of a host.
+fn has_rules(dir: &TestDir, host: &str) -> bool {
+    let url = format!("https://{host}.example/x");
+    let ran = dir.run(&["check", "-s", "new", "-a", "FooBot", &url]);
+    ran.code == Some(1)
+}
+
+#[test]
+fn a_false_length_costs_one_record() {
+    let dir = snapshot_dir();
+    let length = response().len() as u64;
+    // The second ends in another record, the third exactly where the third record after it ends.
+    let of_three = length + 3 * record("h101").len() as u64;
+    for (claimed, plain_loss) in [(10 << 30, 1), (length + 500, 1), (of_three, 3)] {
+        let records = records_with_false_length(claimed);
+        let gzip: Vec<Vec<u8>> = records.iter().map(|record| gz(record)).collect();
+        let zstd: Vec<Vec<u8>> = records.iter().map(|record| zst(record)).collect();
+        let offset = gzip[..100].concat().len();
+        for (name, bytes, loss) in [
+            ("x.warc.gz", gzip.concat(), 1),
+            ("x.warc.zst", zstd.concat(), 1),
+            ("x.warc", records.concat(), plain_loss),
+        ] {
+            let len = bytes.len() as u64;
+            dir.write(name, bytes);
+            let args = [
+                "compile",
+                "-q",
+                "--skip-damaged",
+                "--stats-json",
+                "stats.json",
+                name,
+            ];
+            dir.done(&[&args[..], &["-o", "new"]].concat());
+            let found = (
+                dir.stat("captures"),
+                dir.stat("damaged"),
+                dir.stat("bytes_in"),
+            );
+            let undetected = loss == 3;
+            let kept = 200 - loss;
+            assert_eq!(
+                found,
+                (kept, u64::from(!undetected), len),
+                "{name} {claimed}"
+            );
+            for host in ["h0", "h99", "h104", "h199"] {
+                assert!(has_rules(&dir, host), "{name} {claimed}: {host}");
+            }
+            if !undetected {
+                assert!(has_rules(&dir, "h101"), "{name} {claimed}");
+                dir.fails_to_write(&["compile", name], &[name, "byte "]);
+            }
+        }
+        let message = dir.fails_to_write(&["compile", "x.warc.gz"], &["x.warc.gz"]);
+        assert!(message.contains(&format!("byte {offset}")), "{message}");
+    }
+}
+
+/// A stream has no second reading: records after a false length are lost, and counted.
+#[test]
+fn false_lengths_in_streams_are_counted() {
+    let dir = snapshot_dir();
+    let text = records_with_false_length(10 << 30).concat();
+    let args = [
+        "compile",
+        "-q",
+        "--skip-damaged",
+        "--stats-json",
+        "stats.json",
+        "-o",
+        "new",
+        "-",
+    ];
+    let ran = robosieve_with(dir.root(), &args, &text);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!((dir.stat("captures"), dir.stat("damaged")), (100, 1));
+}
+
+/// A site may write a record into its robots.txt. If the file is cut there, it counts as text.
+#[test]
+fn records_inside_records_are_text() {
+    let dir = snapshot_dir();
+    let forged = String::from_utf8(record("victim")).unwrap();
+    let body = format!(
+        "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\r\n\r\n{forged}{}",
+        "#".repeat(999)
+    );
+    let head = String::from_utf8(record_of_length("evil", body.len())).unwrap();
+    let head = &head[..head.find("HTTP/1.1").unwrap()];
+    let whole = format!("{head}{body}\r\n\r\n");
+    let cut = &whole.as_bytes()[..whole.len() - 100];
+    let plain = [&record("a"), cut].concat();
+    let gzip = [gz(&record("a")), gz(cut), gz(&record("b"))].concat();
+    let zstd = [zst(&record("a")), zst(cut), zst(&record("b"))].concat();
+    for (name, bytes) in [("x.warc", plain), ("x.warc.gz", gzip), ("x.warc.zst", zstd)] {
+        dir.write(name, bytes);
+        dir.done(&["compile", "-q", "--skip-damaged", name, "-o", "new"]);
+        assert!(has_rules(&dir, "a"), "{name}");
+        assert!(name == "x.warc" || has_rules(&dir, "b"), "{name}");
+        assert!(!has_rules(&dir, "victim"), "{name}");
     }
 }
 
