@@ -4,6 +4,7 @@
 use crate::dataset_dirs::{is_marker, refuse_tables};
 use crate::figures::escape::escape;
 use crate::help_text::MANY_FILES;
+use crate::standard_streams::check_stdin;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -129,11 +130,13 @@ impl InputArgs {
                      glob, or --files-from"
                 );
             }
+            check_stdin(["-"])?;
             return Ok(vec![LocatedInput {
                 path: PathBuf::from("-"),
                 root: None,
             }]);
         }
+        check_stdin(self.inputs.iter().chain(&self.files_from))?;
         let mut named = self.inputs.clone();
         if let Some(list) = &self.files_from {
             named.extend(read_list(list)?);
@@ -263,6 +266,7 @@ fn expand(path: PathBuf, quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Expands globs to the files that they match; other names, also of directories, stay.
 pub(crate) fn expand_globs(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    check_stdin(paths)?;
     let mut all = Vec::new();
     paths
         .iter()

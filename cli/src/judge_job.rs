@@ -106,7 +106,7 @@ impl JobPaths {
         for ((path, stream), output) in paths.into_iter().zip(streams).zip(&mut outputs) {
             let Some(path) = path else { continue };
             *output = Some(if is_stdout(path) {
-                let stdout = stream.insert(Stdout::new());
+                let stdout = stream.insert(Stdout::open()?);
                 if has_others {
                     stdout.outlive_reader();
                 }

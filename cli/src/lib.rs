@@ -40,6 +40,7 @@ mod report;
 mod retry_args;
 mod robots_file;
 mod signals;
+mod standard_streams;
 mod stderr;
 mod summary;
 mod thread_pool;
@@ -49,6 +50,7 @@ mod verify_args;
 
 pub use exit_code::ExitCode;
 pub use signals::end_by_interrupt;
+pub use standard_streams::record_closed_streams;
 
 use args::{Cli, Verb};
 use figures::escape::{escape, escape_lines};
@@ -65,6 +67,7 @@ use stderr::print_line;
 /// It is called once in a process, as the last thing that the process does: it replaces the panic
 /// hook and the handlers of signals.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    standard_streams::occupy_closed_streams();
     parquet_panics::silence_parquet_panics();
     let code = match Cli::read(args) {
         Ok(cli) => run_verb(cli),
@@ -89,7 +92,7 @@ fn print_usage(err: &clap::Error) -> ExitCode {
         }
         return ExitCode::from(2);
     }
-    match err.print() {
+    match standard_streams::check_stdout().and_then(|()| err.print()) {
         Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
             print_line(format_args!("robosieve: standard output: {err}"));
             ExitCode::from(2)

@@ -6,6 +6,15 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+// Before `main`, Rust opens `/dev/null` in place of closed standard streams.
+#[cfg(unix)]
+ctor::declarative::ctor! {
+    #[ctor(unsafe)]
+    fn record_closed_streams() {
+        robosieve_cli::record_closed_streams();
+    }
+}
+
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator(mimalloc::MiMalloc);
 

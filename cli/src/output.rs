@@ -3,6 +3,7 @@
 
 use crate::figures::escape::{escape, escape_lines};
 use crate::signals;
+use crate::standard_streams;
 use crate::stderr::print_line;
 use robosieve::ErrorKind;
 use robosieve::output::OutputFile;
@@ -35,7 +36,7 @@ enum WhenClosed {
 impl OutputTarget {
     pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         match path {
-            None => Ok(Self::Stdout(Stdout::new())),
+            None => Ok(Self::Stdout(Stdout::open()?)),
             Some(path) if is_stdout(path) => Self::open(None),
             Some(path) => Ok(Self::File(Box::new(create_file(path)?))),
         }
@@ -88,6 +89,9 @@ impl OutputTarget {
 
 /// Starts an output file, and warns if it cannot keep an attribute of the file that it will replace.
 pub(crate) fn create_file(path: &Path) -> anyhow::Result<OutputFile> {
+    if is_stdout(path) {
+        standard_streams::check_stdout().map_err(named)?;
+    }
     let file = OutputFile::create(path)?;
     warn_of_lost_attributes(path, file.lost_attributes());
     Ok(file)
@@ -125,11 +129,14 @@ impl Write for OutputTarget {
 }
 
 impl Stdout {
-    pub(crate) fn new() -> Self {
-        Self {
+    /// # Errors
+    /// If standard output was closed when the program started: lines would be lost.
+    pub(crate) fn open() -> io::Result<Self> {
+        standard_streams::check_stdout().map_err(named)?;
+        Ok(Self {
             out: BufWriter::with_capacity(1 << 16, io::stdout()),
             when_closed: WhenClosed::Fail,
-        }
+        })
     }
 
     /// Continues the run for the other outputs after the reader has closed the pipe.

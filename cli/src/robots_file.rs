@@ -1,5 +1,6 @@
 //! Reads and parses a robots.txt file that is named on the command line.
 
+use crate::standard_streams::check_stdin;
 use anyhow::{anyhow, bail};
 use robosieve::robots::BodyFacts;
 use robosieve::{Profile, RobotsRef};
@@ -14,6 +15,7 @@ const MAX_READ: u64 = 16 << 20;
 /// Reads a robots.txt file, and decompresses it: parsed as it is, a compressed file would have no
 /// rules. Errors carry no remedy, because those are for archives.
 pub(crate) fn read_robots(path: &Path) -> anyhow::Result<Vec<u8>> {
+    check_stdin([path])?;
     read_decoded(path).map_err(|err| anyhow!("{err}"))
 }
 

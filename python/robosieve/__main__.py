@@ -1,6 +1,5 @@
 """The command ``robosieve``, also as ``python -m robosieve``."""
 
-import os
 import sys
 
 from ._native import command
@@ -11,12 +10,7 @@ def main() -> int:
 
     The process has to end afterwards: the command takes over signals and file descriptors.
     """
-    # A file that is opened later must not become a standard stream that was closed.
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
+    # It finds out which standard streams are closed, so nothing may be opened in their place here.
     return command(["robosieve", *sys.argv[1:]])
 
 

@@ -143,6 +143,19 @@ def test_closed_standard_streams_are_no_files(closed: str, program: Path, small:
     assert results[0] == results[1] and results[0][0] == 0
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_closed_standard_streams_are_errors(closed: str, program: Path, small: Path, tmp_path: Path) -> None:
+    """The lines of the first would vanish, and the input of the second would be empty."""
+    results = []
+    for command in [[str(program)], MODULE]:
+        words = [*command, "filter", "-q", "-s", str(small), "-a", "GPTBot", "-"]
+        run = ["sh", "-c", f'exec "$@" {closed}', "sh", *words]
+        ended = subprocess.run(run, cwd=tmp_path, input=b"", capture_output=True)
+        results.append((ended.returncode, ended.stderr))
+    assert results[0] == results[1] and results[0][0] == 2
+    assert b"it is closed" in results[0][1]
+
+
 def test_package_is_light_until_a_public_name_is_used() -> None:
     """The imports of the package would take longer than the command takes to start."""
     script = "import robosieve.__main__, sys; print(*(name for name in sys.modules if name.startswith('robosieve')))"

@@ -250,3 +250,70 @@ fn too_many_open_files_are_explained() {
         .expect("an output exceeds the limit");
     assert!(message.contains("ulimit -n"), "{message}");
 }
+
+/// A closed standard output loses the lines, and a closed standard input has none. Rust opens
+/// `/dev/null` for both.
+#[test]
+fn closed_standard_streams_are_errors() {
+    let dir = snapshot_dir();
+    for command in [
+        "filter -s s -a a u.txt",
+        "filter -s s -a a --disallowed-to new u.txt",
+        "filter -s s -a a -o new --disallowed-to - u.txt",
+        "filter -s s -a a -o /dev/stdout u.txt",
+        "annotate -s s -a a u.txt",
+        "due -s s u.txt",
+        "export -s s -a a",
+        "report -s s -a a --json-to new",
+        "report -s s -a a --html -",
+        "agents -s s",
+        "agents",
+        "inspect s",
+        "diff s t --svg new",
+        "lint robots.txt",
+        "check -s s -a a https://h.example/",
+        "compile -o new --stats-json - web.jsonl",
+        "compile -o /dev/fd/1 web.jsonl",
+        "completions bash",
+        "man",
+        "--version",
+        "--help",
+    ] {
+        let words = ["standard output: it is closed; redirect it"];
+        dir.shell_fails(&format!("$R {command} >&-"), &words);
+        dir.shell_fails(&format!("$R {command} >&- <&-"), &words);
+    }
+    for command in [
+        "filter -s s -a a",
+        "filter -s s -a a -o new -",
+        "annotate -s s -a a /dev/stdin",
+        "annotate -s s -a a --files-from -",
+        "due -s s -",
+        "report -s s -a a --json-to new -",
+        "compile -o new -",
+        "captures -o new.captures web.jsonl -",
+        "lint -",
+        "lint --fix -",
+        "check --robots - -a a /x",
+    ] {
+        let words = ["standard input: it is closed; name a file"];
+        dir.shell_fails(&format!("$R {command} <&-"), &words);
+    }
+    // Nothing is lost in these, and messages go into no output.
+    for command in [
+        "$R filter -s s -a a -o new u.txt >&- <&- 2>&-",
+        "$R filter -s s -a a u.txt >new 2>&- <&-",
+        "$R compile -o new web.jsonl >&- <&- 2>&-",
+    ] {
+        let ran = dir.shell(command);
+        assert_eq!(ran.code, Some(0), "{command}: {}", ran.stderr);
+        let text = String::from_utf8_lossy(&dir.read("new")).into_owned();
+        assert!(
+            !text.is_empty() && !text.contains("robosieve: "),
+            "{command}"
+        );
+        std::fs::remove_file(dir.path("new")).unwrap();
+    }
+    let ran = dir.shell("$R filter -s missing -a a u.txt 2>&-");
+    assert_eq!((ran.code, ran.stdout), (Some(2), Vec::new()));
+}

@@ -7,6 +7,7 @@ use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::output::print;
 use crate::robots_file::{parse_robots, read_robots};
+use crate::standard_streams::check_stdin;
 use crate::stderr::print_line;
 use crate::value_enums::ExpectFormat;
 use anyhow::{Context, bail, ensure};
@@ -86,6 +87,7 @@ pub(super) fn run(args: &CheckArgs, file: &Path, quiet: bool) -> anyhow::Result<
 
 /// Reads a file of expectations; `-` is standard input.
 fn read_expectations(file: &Path) -> anyhow::Result<Expectations> {
+    check_stdin([file])?;
     let text = if file.as_os_str() == "-" {
         std::io::read_to_string(std::io::stdin())?
     } else {

@@ -4,6 +4,7 @@ use super::lint_args::{LintArgs, shown};
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::{escape, escape_lines};
 use crate::output::OutputTarget;
+use crate::standard_streams::check_stdin;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use robosieve::Profile;
@@ -151,6 +152,7 @@ fn describe_field(change: &FieldChange) -> String {
 
 /// Reads a plain file, which can be rewritten.
 fn read_plain(path: &Path) -> anyhow::Result<Vec<u8>> {
+    check_stdin([path])?;
     let is_stdin = path.as_os_str() == "-";
     if !is_stdin && !fs::metadata(path)?.is_file() {
         bail!("is not a regular file, so it cannot be rewritten; use - for standard input");
