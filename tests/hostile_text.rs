@@ -24,11 +24,28 @@ fn assert_harmless(text: &[u8], what: &dyn std::fmt::Debug) {
         "{what:?} has {found:?}:\n{}",
         text.escape_debug()
     );
+    let command = text.lines().find(|line| is_build_command(line));
+    assert_eq!(command, None, "{what:?}");
+}
+
+/// Whether a service that runs builds obeys the line: `::name::` at its start, `##name[` anywhere.
+fn is_build_command(line: &str) -> bool {
+    let starts_with_command = line
+        .trim_start()
+        .strip_prefix("::")
+        .is_some_and(|rest| rest.contains("::"));
+    let has_command = line.split("##").skip(1).any(|rest| {
+        rest.trim_start_matches(|c: char| c.is_ascii_alphabetic())
+            .starts_with('[')
+    });
+    starts_with_command || has_command
 }
 
 fn robots() -> Vec<u8> {
     let text = format!(
-        "User-agent: EvilCrawler\nUser-agent: Evil{EVIL}Crawler\nDisallow: /a{EVIL}\nDisallow: /é\u{202e}\n\
+        "User-agent: ::error file=src/main.rs,line=1::Evil\n\
+         User-agent: ##vso[task.complete result=Failed;]\nUser-agent: ##teamcity[buildStop]\n\
+         Disallow: ::set-output name=x::y\nDisallow: ##[error]z\nUser-agent: EvilCrawler\nUser-agent: Evil{EVIL}Crawler\nDisallow: /a{EVIL}\nDisallow: /é\u{202e}\n\
          User-agent: *\nDisallow: /x{EVIL}\nDisallow:\t/x\nContent-Usage: train-ai=n;{EVIL}\n\
          Content-Usage: train-ai=n\nContent-Signal: ai-train=no, {EVIL}=yes, =cmd=yes\nDisallow: /raw"
     );

@@ -1,7 +1,7 @@
 //! Findings as text, JSON or SARIF, written file by file.
 
 use super::lint_args::{LintArgs, shown};
-use crate::figures::escape::{escape, to_json};
+use crate::figures::escape::{escape, escape_lines, to_json};
 use robosieve::lint::{Code, Finding, Fix};
 use serde_json::json;
 use std::io::{self, Write};
@@ -97,12 +97,13 @@ fn write_text(out: &mut impl Write, path: &Path, finding: &Finding) -> io::Resul
     } = finding;
     let file = shown(path);
     let severity = finding.severity();
-    writeln!(
-        out,
+    let text = format!(
         "{}:{line}: {severity}[{code}]: {}",
         escape(&file),
         escape(message)
-    )?;
+    );
+    // The name of a file may begin like a command.
+    writeln!(out, "{}", escape_lines(&text))?;
     writeln!(out, "  help: {}", escape(help))
 }
 
