@@ -196,7 +196,8 @@ impl UndoLog {
         let handle = File::open(&real).ok();
         // A lock of another program protects the file as well.
         handle.iter().for_each(|file| drop(file.try_lock()));
-        let new = new.into_temp_path();
+        // The handle of the new file has its lock, which is needed while it has a temporary name.
+        let (_locked, new) = new.into_parts();
         if exchange(&new, &real)? {
             // The name is now that of the old file.
             let is_expected =
@@ -266,7 +267,7 @@ impl UndoLog {
              and could not be put back: {}; run again",
             kept.join(", ")
         );
-        ErrorKind::BadOutput(what).into()
+        Error::from_io(io::Error::other(what))
     }
 }
 
