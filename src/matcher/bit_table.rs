@@ -399,3 +399,70 @@ impl Row {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matcher::build::{CanonicalRule, encode};
+    use crate::robots::RuleKind;
+    use crate::simd::AnyBackend;
+
+    fn with_table<T>(rules: &[String], ask: impl FnOnce(&BitTable) -> T) -> T {
+        let rules: Vec<CanonicalRule<'_>> = rules
+            .iter()
+            .map(|rule| CanonicalRule {
+                text: rule.trim_end_matches('$').as_bytes().into(),
+                anchored: rule.ends_with('$'),
+                kind: RuleKind::Disallow,
+            })
+            .collect();
+        let bytes = encode(&rules).unwrap();
+        let set = RuleSet::decode(&bytes, 0).unwrap();
+        ask(&BitTable::new(&set, &[]).unwrap())
+    }
+
+    /// Whether a path matches the only rule of a table.
+    fn is_match(rule: &str, path: &str) -> bool {
+        with_table(&[rule.to_owned()], |table| {
+            let candidate = Candidate::new(path.as_bytes());
+            let rank = table.highest(candidate, 0, AnyBackend::detect());
+            if let Some(by_ends) = table.highest_by_ends(candidate) {
+                assert_eq!(by_ends, rank, "{rule} {path}");
+            }
+            rank > 0
+        })
+    }
+
+    #[test]
+    fn both_ends_are_compared_whole() {
+        assert!(is_match("/aaaaaaaa*aaaaaaaa$", "/aaaaaaaa-aaaaaaaa"));
+        assert!(
+            !is_match("/aaaaaaaa*aaaaaaaa$", "/aaaabaaa-aaaabaaa"),
+            "bytes that are not looked up, and differ alike at both ends"
+        );
+        assert!(is_match("/a*123456789$", "/a-123456789"));
+        assert!(
+            !is_match("/a*123456789$", "/a-x23456789"),
+            "a suffix that is longer than a word"
+        );
+        assert!(
+            is_match("/a*bbb*ccc$", "/abbbccc"),
+            "the shortest path of a rule with a middle"
+        );
+    }
+
+    #[test]
+    fn sizes_count_each_part() {
+        let rules: Vec<String> = (0..=LANE_RULES)
+            .map(|n| format!("/{n}*/and/more"))
+            .collect();
+        with_table(&rules, |table| {
+            let texts = table.texts.len();
+            assert!(texts > 0);
+            assert_eq!(
+                table.size(),
+                size_of::<BitTable>() + size_of::<BitLane>() + texts
+            );
+        });
+    }
+}

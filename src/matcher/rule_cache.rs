@@ -335,6 +335,40 @@ mod tests {
         );
     }
 
+    #[test]
+    fn tables_take_no_more_than_the_capacity() {
+        let rule = CanonicalRule {
+            text: b"/*?a=".into(),
+            anchored: false,
+            kind: RuleKind::Disallow,
+        };
+        let bytes = encode(&[rule]).unwrap();
+        let set = RuleSet::decode(&bytes, 0).unwrap();
+        let size = BitTable::new(&set, &[]).unwrap().size();
+        let mut cache = RuleCache::promoting_after(10);
+        cache.free = 2 * size;
+        let is_promoted = |cache: &mut RuleCache, offset, paths| {
+            for _ in 0..paths {
+                let (candidate, mut signature) = (Candidate::new(b"/x"), PathSignature::new());
+                let backend = AnyBackend::detect();
+                cache
+                    .allows(offset, &set, candidate, &mut signature, backend)
+                    .unwrap();
+            }
+            cache.table(offset).is_some()
+        };
+        assert!(is_promoted(&mut cache, 1, 10) && is_promoted(&mut cache, 2, 10));
+        assert_eq!(cache.free, 0);
+        assert!(!is_promoted(&mut cache, 3, 20), "no memory is left");
+        let other = 1 + SLOTS as u32;
+        assert!(
+            is_promoted(&mut cache, other, 40),
+            "an evicted table leaves its memory to the next"
+        );
+        assert_eq!(cache.free, 0);
+        assert!(!is_promoted(&mut cache, 4, 20));
+    }
+
     proptest! {
         /// The reference is the oracle. Automaton, signatures, bit tables and fingerprints dismiss
         /// different rules, but never one that decides. Every path is judged before and after the

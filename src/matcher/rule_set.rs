@@ -493,6 +493,11 @@ mod tests {
             &[(&format!("/a{}", "*".repeat(20)), Disallow)],
             "/a"
         ));
+        // The most stars that are not stored, with and without the anchor that they make void.
+        for end in ["", "$"] {
+            let rule = format!("/a{}{end}", "*".repeat(14));
+            assert!(!allows(&[(&rule, Disallow)], "/abc"), "{rule}");
+        }
     }
 
     #[test]
@@ -643,6 +648,20 @@ mod tests {
         };
         assert_eq!(claims(100_000), Ok(()));
         assert!(claims(400_000).unwrap_err().contains("over 8 MB"));
+        let paths = |len: usize| {
+            let mut bytes = forged(&[], &[], &[], b"");
+            bytes[12..16].copy_from_slice(&(len as u32).to_le_bytes());
+            bytes.resize(RuleSet::HEAD_LEN + len.next_multiple_of(8), 0);
+            RuleSet::decode(&bytes, 0)
+                .map(drop)
+                .map_err(|err| err.to_string())
+        };
+        assert_eq!(paths(MAX_PATTERN_BYTES), Ok(()));
+        assert!(
+            paths(MAX_PATTERN_BYTES + 1)
+                .unwrap_err()
+                .contains("over 3 MB of paths")
+        );
         let union = |members: usize| {
             let bytes = crate::matcher::build::encode_union(&vec![0; members]);
             Rules::decode(&bytes, 0)
@@ -655,6 +674,26 @@ mod tests {
                 .unwrap_err()
                 .contains("25601 rule sets")
         );
+    }
+
+    #[test]
+    fn longer_rules_than_of_a_robots_txt_are_not_encoded() {
+        // 48 states, each with 64,000 bytes after its word.
+        let mut texts: Vec<String> = (10..58)
+            .map(|number| format!("/{number}{:a<64006}", ""))
+            .collect();
+        let encoded_len = |texts: &[String]| {
+            let rules = texts.iter().map(|text| CanonicalRule {
+                text: text.as_bytes().into(),
+                anchored: false,
+                kind: Disallow,
+            });
+            encode(&rules.collect::<Vec<_>>()).map(|bytes| bytes.len())
+        };
+        assert!(encoded_len(&texts).unwrap() > MAX_PATTERN_BYTES);
+        texts.push("/123456789".to_owned());
+        let err = encoded_len(&texts).unwrap_err().to_string();
+        assert!(err.contains("over 3 MB of paths"), "{err}");
     }
 
     #[test]
