@@ -328,3 +328,23 @@ fn verbs_judge_every_policy_at_the_requested_time() {
         }
     }
 }
+
+#[test]
+fn only_rfc_9309_allows_the_robots_txt_of_an_unreachable_site() {
+    let capture = json!({
+        "url": "https://a.example/robots.txt", "status": 503, "body": "",
+        "fetched_at": "2026-01-10T00:00:00Z",
+    });
+    for (profile, expected) in [(Profile::Google, 'D'), (Profile::Rfc9309, 'A')] {
+        let snapshot = compile(profile, None, &format!("{capture}\n"));
+        let judge = judge(&snapshot, "rfc9309", None);
+        let letter = |url: &str| {
+            let letter = judge.judge(url.as_bytes()).unwrap().get(0).letter();
+            let why = judge.explain(url.as_bytes(), 0).unwrap();
+            assert_eq!(why.verdict.letter(), letter, "{url}");
+            letter
+        };
+        assert_eq!(letter("https://a.example/robots.txt"), expected);
+        assert_eq!(letter("https://a.example/x"), 'D');
+    }
+}
