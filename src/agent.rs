@@ -94,13 +94,16 @@ named_values! {
 ///
 /// Google's own crawlers fall back: `Googlebot-Image` obeys the groups for `googlebot-image`, else
 /// those for `googlebot`, else the global ones. The chain for it is `Googlebot-Image:Googlebot`. A
-/// plain name is a chain of one; `*` stands for any agent that no group names.
+/// plain name is a chain of one; `*` stands for any agent that no group names. A chain that ends
+/// with `!*`, such as `AdsBot-Google:!*`, ignores the global ones: where no group has a name of the
+/// chain, the agent may fetch everything.
 ///
 /// ```
 /// use robosieve::Agent;
 /// let agent: Agent = "Googlebot-Image:Googlebot".parse()?;
 /// assert_eq!(agent.names().collect::<Vec<_>>(), ["googlebot-image", "googlebot"]);
-/// assert!(!agent.is_outside_alphabet());
+/// assert!(!agent.is_outside_alphabet() && !agent.ignores_star());
+/// assert!("AdsBot-Google:!*".parse::<Agent>()?.ignores_star());
 /// assert!("MJ12bot/1.4".parse::<Agent>()?.is_outside_alphabet());
 /// assert!("Mozilla/5.0 (compatible; FooBot)".parse::<Agent>().is_err());
 /// # Ok::<(), robosieve::Error>(())
@@ -109,7 +112,12 @@ named_values! {
 pub struct Agent {
     label: String,
     chain: Vec<ChainName>,
+    /// Whether the global groups do not apply to it.
+    ignores_star: bool,
 }
+
+/// The last part of a chain that ignores the global groups.
+const IGNORES_STAR: &str = "!*";
 
 /// A name of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,12 +154,18 @@ impl Agent {
             .eq_ignore_ascii_case("Mozilla")
             .then(|| crawler_in_comments(header))
             .flatten();
-        let everyone = Self {
-            label: "*".to_owned(),
-            chain: Vec::new(),
-        };
+        let everyone = Self::everyone();
         // A product has no byte that `from_str` refuses.
         crawler.unwrap_or(first).parse().unwrap_or(everyone)
+    }
+
+    /// The agents that no group names.
+    fn everyone() -> Self {
+        Self {
+            label: "*".to_owned(),
+            chain: Vec::new(),
+            ignores_star: false,
+        }
     }
 
     /// The agent in the spelling of the user, for output.
@@ -187,6 +201,12 @@ impl Agent {
         !self.chain.is_empty() && self.keys(how).next().is_none()
     }
 
+    /// Whether the global groups do not apply to it (`AdsBot-Google:!*`): if no group has a name of
+    /// the chain, it may fetch everything.
+    pub fn ignores_star(&self) -> bool {
+        self.ignores_star
+    }
+
     /// Whether both have the same names, in any spelling.
     ///
     /// ```
@@ -195,7 +215,7 @@ impl Agent {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn is_same(&self, other: &Self) -> bool {
-        self.chain == other.chain
+        self.chain == other.chain && self.ignores_star == other.ignores_star
     }
 
     /// The names to look up in a robots.txt under `how`, in order.
@@ -261,7 +281,8 @@ impl fmt::Display for Agent {
 impl std::str::FromStr for Agent {
     type Err = Error;
 
-    /// Parses a name or a chain; a version (`foo/2.1`) is cut off.
+    /// Parses a name or a chain; a version (`foo/2.1`) is cut off. A last part `!*` of a chain means
+    /// that it ignores the global groups.
     ///
     /// # Errors
     /// [`ErrorKind::BadAgent`] for an empty name, for a whole `User-Agent` header, and for a set
@@ -269,10 +290,7 @@ impl std::str::FromStr for Agent {
     fn from_str(given: &str) -> Result<Self> {
         // `*` stands for the agents that no group names, so its chain has no name to look up.
         if given.trim() == "*" {
-            return Ok(Self {
-                label: "*".to_owned(),
-                chain: Vec::new(),
-            });
+            return Ok(Self::everyone());
         }
         if given.contains(['(', ')', ';']) || given.trim_start().starts_with("Mozilla/") {
             return Err(bad_agent(
@@ -285,7 +303,11 @@ impl std::str::FromStr for Agent {
             return Err(bad_agent(given, "a name cannot contain control characters"));
         }
         let mut chain = Vec::new();
-        for part in given.split(':') {
+        let (names, ignores_star) = match given.rsplit_once(':') {
+            Some((names, last)) if last.trim() == IGNORES_STAR => (names, true),
+            _ => (given, false),
+        };
+        for part in names.split(':') {
             let token = extended_token(part.as_bytes());
             if token.starts_with(b"@") {
                 return Err(bad_agent(
@@ -308,6 +330,7 @@ impl std::str::FromStr for Agent {
         Ok(Self {
             label: given.trim().to_owned(),
             chain,
+            ignores_star,
         })
     }
 }
@@ -379,12 +402,18 @@ mod tests {
             );
         }
         assert_eq!("*".parse::<Agent>().unwrap().names().count(), 0);
+        let ads: Agent = "Ads-Mobile:Ads: !*".parse().unwrap();
+        assert!(ads.names().eq(["ads-mobile", "ads"]) && ads.ignores_star());
+        assert!(ads.is_same(&"ADS-mobile:ads:!*".parse().unwrap()));
+        assert!(!ads.is_same(&"Ads-Mobile:Ads".parse().unwrap()));
         for bad in [
             "",
             " ",
             "/2",
             "a::b",
             ":a",
+            ":!*",
+            "a:!*:b:",
             "Mozilla/5.0 (compatible; x)",
             "a\tb",
         ] {

@@ -9,7 +9,7 @@ use crate::value_enums::named;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::census::{SpellCheck, UnnamedAgent};
-use robosieve::crawlers::{CrawlerList, CrawlerRegistry};
+use robosieve::crawlers::{CrawlerList, CrawlerRegistry, KnownAgent};
 use robosieve::{Agent, AgentMatch, RobotsRef, Snapshot};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ pub(crate) struct AgentArgs {
     /// Agents or sets (GPTBot,@ai-train)
     ///
     /// Commas separate them, and the option may be repeated. An agent is named by its product
-    /// token. FIRST:SECOND is a fallback: the rules for SECOND apply where no group names FIRST.
+    /// token. FIRST:SECOND is a fallback: the rules for SECOND apply where no group names FIRST. A
+    /// last part !* ignores the groups for *.
     /// `robosieve agents` lists the sets @ai, @ai-train, @ai-search, @ai-user, @ai-agent,
     /// @data-provider and @search. @NAME=AGENT,AGENT defines a set up to the end of the value, and
     /// selects it: -a @openai=GPTBot,ChatGPT-User -a CCBot.
@@ -486,7 +487,36 @@ impl<'r> AgentList<'r> {
         }
     }
 
+    /// Names the chains of crawlers whose operators say that they obey other groups too: a plain
+    /// name obeys its own groups, or those for `*`.
+    fn print_chain_note(&self) {
+        let mut chains: Vec<String> = Vec::new();
+        for agent in &self.agents {
+            let known = agent
+                .names()
+                .next()
+                .filter(|_| agent.names().count() == 1 && !agent.ignores_star())
+                .and_then(|name| self.registry.find(name));
+            if let Some(Ok(documented)) = known.map(KnownAgent::agent)
+                && !documented.is_same(agent)
+            {
+                let chain = quoted_chain(documented.label());
+                if !chains.iter().any(|other| *other == chain) {
+                    chains.push(chain.into_owned());
+                }
+            }
+        }
+        if !chains.is_empty() {
+            print_line(format_args!(
+                "robosieve: note: a name alone obeys its own groups and those for *; as its operator \
+                 documents it: -a {}",
+                escape(&chains.join(","))
+            ));
+        }
+    }
+
     fn print_notes(&self, agent_match: AgentMatch) {
+        self.print_chain_note();
         if !self.duplicates.is_empty() {
             print_line(format_args!(
                 "robosieve: note: a set contains them already: {}",
@@ -515,6 +545,15 @@ impl<'r> AgentList<'r> {
                  turns that off)"
             },
         );
+    }
+}
+
+/// The spelling of a chain on the command line of a shell.
+fn quoted_chain(chain: &str) -> Cow<'_, str> {
+    if chain.contains(['!', '*', ' ']) {
+        Cow::Owned(format!("'{chain}'"))
+    } else {
+        Cow::Borrowed(chain)
     }
 }
 

@@ -185,7 +185,7 @@ impl<'a> BlockAuditor<'a> {
     fn annotate(&self, result: &LineResult, line: &[u8], out: &mut BlockAudit) {
         if self.annotates {
             let name = result.crawler.map_or("-", |crawler| {
-                self.finder.crawlers()[usize::from(crawler)].agent.label()
+                &self.finder.crawlers()[usize::from(crawler)].name
             });
             out.annotated.extend_from_slice(&[result.letter, b'\t']);
             out.annotated.extend_from_slice(name.as_bytes());

@@ -26,6 +26,9 @@ pub(super) struct CrawlerFinder {
 /// A crawler to look for.
 #[derive(Clone, Debug)]
 pub(super) struct AuditedCrawler {
+    /// As the caller named it, else the token of the registry.
+    pub name: String,
+    /// The chain by which it is judged: as the caller gave it, else that of its operator.
     pub agent: Agent,
     /// The row of the registry, if it is a known crawler.
     pub known: Option<KnownAgent>,
@@ -57,6 +60,7 @@ impl CrawlerFinder {
             if seen.insert(token.as_bytes().to_vec()) {
                 let known = registry.find(token).cloned();
                 crawlers.push(AuditedCrawler {
+                    name: agent.label().to_owned(),
                     agent: agent.clone(),
                     known,
                     is_named: true,
@@ -67,9 +71,9 @@ impl CrawlerFinder {
         for known in registry.crawlers() {
             let token = known.token.to_ascii_lowercase().into_bytes();
             if seen.insert(token.clone()) {
-                let agent = known.token.parse()?;
                 crawlers.push(AuditedCrawler {
-                    agent,
+                    name: known.token.clone(),
+                    agent: known.agent()?,
                     known: Some(known.clone()),
                     is_named: false,
                 });
@@ -202,7 +206,7 @@ mod tests {
     fn found(finder: &CrawlerFinder, agent: &str) -> Option<String> {
         let cached = FinderCache::default().find(finder, agent.as_bytes());
         assert_eq!(cached, finder.find(agent.as_bytes()));
-        cached.map(|number| finder.crawlers()[number as usize].agent.label().to_owned())
+        cached.map(|number| finder.crawlers()[number as usize].name.clone())
     }
 
     #[test]

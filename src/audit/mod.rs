@@ -44,6 +44,6 @@ pub use identity::{Identity, VerifiedRanges};
 pub use json_log::JsonKeys;
 pub use options::{AuditOptions, AuditOutputs};
 pub use record::LogRecord;
-pub use report::{AuditReport, BrokenRule, CrawlerAudit, RobotsFetches};
+pub use report::{AuditReport, BrokenRule, CrawlerAudit, RobotsFetches, RuleException};
 pub use run::Audit;
 pub use timeline::DatedSnapshot;

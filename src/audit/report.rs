@@ -1,6 +1,7 @@
 //! The result of an audit. Its serialised form has stable keys, which `docs/AUDIT.md` lists.
 
 use crate::audit::identity::Identity;
+use crate::crawlers::{Compliance, KnownAgent, Purpose};
 use serde::Serialize;
 
 /// The counts of an audit.
@@ -19,8 +20,9 @@ pub struct AuditReport {
     /// Requests of crawlers that are older than the first snapshot, which judged them.
     pub before_first_snapshot: u64,
     /// The crawlers with requests, and those that the caller named. A crawler with published
-    /// addresses has two entries, by [`identity`](CrawlerAudit::identity). Claims come last;
-    /// otherwise the entries are sorted by disallowed requests, then by requests, then by name.
+    /// addresses has two entries, by [`identity`](CrawlerAudit::identity). Claims come last, and
+    /// before them crawlers with an [`exception`](CrawlerAudit::exception); otherwise the entries
+    /// are sorted by disallowed requests, then by requests, then by name.
     pub crawlers: Vec<CrawlerAudit>,
 }
 
@@ -31,6 +33,9 @@ pub struct AuditReport {
 pub struct CrawlerAudit {
     /// The name as the caller gave it, else the token of the registry.
     pub name: String,
+    /// The chain of names by which the requests were judged, as `-a` takes it: that of the caller,
+    /// else the one that the operator documents ([`KnownAgent::agent`]).
+    pub judged_as: String,
     /// Whether these requests come from the published addresses of the crawler; `None` if the
     /// caller gave none. The requests of [`Identity::Claimed`] only name the crawler.
     pub identity: Option<Identity>,
@@ -38,11 +43,13 @@ pub struct CrawlerAudit {
     pub operator: Option<String>,
     /// The purpose, if the crawler is in the registry.
     pub purpose: Option<&'static str>,
+    /// Why disallowed requests of this crawler need not break the rules; `None` if they do.
+    pub exception: Option<RuleException>,
     /// All requests, those for `/robots.txt` included.
     pub requests: u64,
     /// Requests that the rules allow. Those for `/robots.txt` always count here.
     pub allowed: u64,
-    /// Requests that broke the rules.
+    /// Requests that the rules disallow.
     pub disallowed: u64,
     /// Requests to hosts that the snapshot does not contain.
     pub unknown: u64,
@@ -65,6 +72,36 @@ pub struct CrawlerAudit {
     /// Disallowed requests that no rule counts: the rules of all crawlers take 256 MiB at most, and
     /// those that do not fit are left out.
     pub rules_left_out: u64,
+}
+
+/// Why disallowed requests of a crawler do not count as broken rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RuleException {
+    /// It acts for a person: purpose `ai-user` or `ai-agent`.
+    ActsForUser,
+    /// Its operator names exceptions: `obeys` is `partly`.
+    Partly,
+}
+
+impl RuleException {
+    /// `acts-for-user` or `partly`, as in the JSON of a report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ActsForUser => "acts-for-user",
+            Self::Partly => "partly",
+        }
+    }
+
+    /// The exception of a row of the registry.
+    pub(super) fn of(known: &KnownAgent) -> Option<Self> {
+        match (known.purpose, known.obeys) {
+            (Purpose::AiUser | Purpose::AiAgent, _) => Some(Self::ActsForUser),
+            (_, Compliance::Partly) => Some(Self::Partly),
+            _ => None,
+        }
+    }
 }
 
 impl CrawlerAudit {

@@ -8,7 +8,7 @@ use crate::audit::crawler_finder::CrawlerFinder;
 use crate::audit::history::AuditHistory;
 use crate::audit::identity::{AuditRow, AuditRows};
 use crate::audit::options::{AuditOptions, AuditOutputs};
-use crate::audit::report::{AuditReport, CrawlerAudit};
+use crate::audit::report::{AuditReport, CrawlerAudit, RuleException};
 use crate::audit::source::{LogBlock, LogSource, RequiredFields};
 use crate::audit::timeline::{DatedSnapshot, Timeline};
 use crate::container::line_sink::LineSink;
@@ -196,7 +196,9 @@ impl Audit {
     fn crawler_report(&self, row: AuditRow, counts: &CrawlerCounts) -> CrawlerAudit {
         let crawler = &self.finder.crawlers()[row.crawler];
         CrawlerAudit {
-            name: crawler.agent.label().to_owned(),
+            name: crawler.name.clone(),
+            judged_as: crawler.agent.label().to_owned(),
+            exception: crawler.known.as_ref().and_then(RuleException::of),
             identity: row.identity,
             operator: crawler
                 .known
@@ -218,10 +220,12 @@ impl Audit {
     }
 }
 
-/// The sort key of a crawler in the report. Claims come last: they say nothing about the crawler.
-fn report_order(crawler: &CrawlerAudit) -> (bool, Reverse<u64>, Reverse<u64>, &str) {
+/// The sort key of a crawler in the report. Those with an exception come after the others, and claims
+/// last: they say nothing about the crawler.
+fn report_order(crawler: &CrawlerAudit) -> (bool, bool, Reverse<u64>, Reverse<u64>, &str) {
     (
         crawler.is_claimed(),
+        crawler.exception.is_some(),
         Reverse(crawler.disallowed),
         Reverse(crawler.requests),
         &crawler.name,

@@ -11,6 +11,9 @@ pub(super) struct CrawlerEntry {
     pub operator: Option<String>,
     pub purpose: Option<Purpose>,
     pub obeys: Option<Compliance>,
+    /// The names after the token in the crawler's chain; an empty text for none.
+    pub falls_back_to: Option<String>,
+    pub ignores_star: Option<bool>,
     pub source: Option<String>,
 }
 
@@ -20,6 +23,8 @@ impl CrawlerEntry {
         self.operator = self.operator.take().or(other.operator);
         self.purpose = self.purpose.or(other.purpose);
         self.obeys = self.obeys.or(other.obeys);
+        self.falls_back_to = self.falls_back_to.take().or(other.falls_back_to);
+        self.ignores_star = self.ignores_star.or(other.ignores_star);
         self.source = self.source.take().or(other.source);
     }
 }

@@ -1,6 +1,9 @@
 //! A row of the registry: product token, operator, purpose, and what the operator says about
 //! robots.txt.
 
+use crate::agent::Agent;
+use crate::error::Result;
+
 /// The purpose for which a crawler fetches pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -101,6 +104,38 @@ pub struct KnownAgent {
     pub purpose: Purpose,
     /// Whether the operator says that it obeys robots.txt.
     pub obeys: Compliance,
+    /// The name whose groups the operator says that it obeys where no group has its token, such as
+    /// `Googlebot` for `Googlebot-Image`; of several, in their order with `:` between them.
+    pub falls_back_to: Option<String>,
+    /// Whether the operator says that it ignores the groups for `*`, as for `AdsBot-Google`.
+    pub ignores_star: bool,
     /// The URL of a page that documents this row. Every row of the shipped registry has one.
     pub source: Option<String>,
+}
+
+impl KnownAgent {
+    /// The agent that obeys the groups which the operator documents: the token, then the names that
+    /// it falls back to, and `!*` if it ignores the groups for `*`. Sets have this agent.
+    ///
+    /// ```
+    /// use robosieve::crawlers::KnownAgent;
+    /// let label = |token| KnownAgent::find(token).unwrap().agent().unwrap().label().to_owned();
+    /// assert_eq!(label("Googlebot-Image"), "Googlebot-Image:Googlebot");
+    /// assert_eq!(label("AdsBot-Google"), "AdsBot-Google:!*");
+    /// assert_eq!(label("GPTBot"), "GPTBot");
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadAgent`](crate::ErrorKind::BadAgent) never for a row of a registry, because its
+    /// names are checked when it is read.
+    pub fn agent(&self) -> Result<Agent> {
+        let mut chain = self.token.clone();
+        for name in self.falls_back_to.iter() {
+            chain = chain + ":" + name;
+        }
+        if self.ignores_star {
+            chain += ":!*";
+        }
+        chain.parse()
+    }
 }

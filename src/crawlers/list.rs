@@ -19,8 +19,9 @@ const MAX_CRAWLERS: usize = 10_000;
 /// The file has one of two formats, recognised by the content:
 ///
 /// * a table as `robosieve agents --tsv` writes it: a header, and lines of fields with TABs between
-///   them. The columns are `token`, `operator`, `purpose`, `obeys` and `source`, in any order. Only
-///   `token` is needed. An empty field, or `unknown`, states nothing.
+///   them. The columns are `token`, `operator`, `purpose`, `obeys`, `falls_back_to`, `ignores_star`
+///   and `source`, in any order. Only `token` is needed. An empty field, or `unknown`, states
+///   nothing; `none` states that a crawler falls back to no name.
 /// * `robots.json` of the public list <https://github.com/ai-robots-txt/ai.robots.txt>. Its free
 ///   texts are read cautiously: `datasets/README.md` has the rules.
 ///
@@ -124,6 +125,8 @@ mod tests {
             operator: Some("Acme".to_owned()),
             purpose: Some(Purpose::AiTrain),
             obeys: Some(Compliance::Yes),
+            falls_back_to: None,
+            ignores_star: None,
             source: Some("https://acme.example/bot".to_owned()),
         };
         let table = "# a comment\n\ntoken\toperator\tpurpose\tobeys\tsource\n\
@@ -171,7 +174,7 @@ mod tests {
             (
                 &b""[..],
                 "lists no crawlers; give a table with the columns token, operator, purpose, obeys, \
-                 source",
+                 falls_back_to, ignores_star, source",
             ),
             (b"# only a comment\n", "lists no crawlers"),
             (b"token\tpurpose\n", "lists no crawlers"),

@@ -68,6 +68,8 @@ impl CrawlerRegistry {
                     operator: entry.operator,
                     purpose: entry.purpose.unwrap_or(Purpose::Other),
                     obeys: entry.obeys.unwrap_or(Compliance::Unknown),
+                    falls_back_to: entry.falls_back_to.filter(|names| !names.is_empty()),
+                    ignores_star: entry.ignores_star.unwrap_or(false),
                     source: entry.source,
                 });
                 continue;
@@ -76,6 +78,10 @@ impl CrawlerRegistry {
             known.operator = entry.operator.or(known.operator.take());
             known.purpose = entry.purpose.unwrap_or(known.purpose);
             known.obeys = entry.obeys.unwrap_or(known.obeys);
+            if let Some(names) = entry.falls_back_to {
+                known.falls_back_to = Some(names).filter(|names| !names.is_empty());
+            }
+            known.ignores_star = entry.ignores_star.unwrap_or(known.ignores_star);
             known.source = entry.source.or(known.source.take());
         }
         self.crawlers.append(&mut added);
@@ -156,6 +162,9 @@ impl CrawlerRegistry {
     /// [`define_set`](Self::define_set) has defined) that `agents` lacks, and returns the number of
     /// agents appended.
     ///
+    /// A member of a built-in set has the chain that its operator documents
+    /// ([`KnownAgent::agent`]). A name is taken as it is.
+    ///
     /// A single agent is appended even if `agents` has it: a caller that names three agents gets
     /// three verdicts.
     ///
@@ -191,7 +200,7 @@ impl CrawlerRegistry {
     /// Appends the members of a built-in set that `agents` lacks.
     fn push_members(&self, set: AgentSet, agents: &mut Vec<Agent>) -> Result<()> {
         for known in self.members(set) {
-            push_new(known.token.parse()?, agents);
+            push_new(known.agent()?, agents);
         }
         Ok(())
     }

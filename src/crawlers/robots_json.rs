@@ -90,6 +90,9 @@ fn entry_of(name: &str, texts: &ListedTexts) -> CrawlerEntry {
         token: token.split_whitespace().collect::<Vec<_>>().join(" "),
         operator: operator_name(operator),
         purpose: purpose_of(&texts.function),
+        // Its texts do not say which other groups a crawler obeys.
+        falls_back_to: None,
+        ignores_star: None,
         obeys: match respect.trim() {
             "Yes" => Some(Compliance::Yes),
             "No" => Some(Compliance::No),

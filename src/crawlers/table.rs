@@ -8,7 +8,15 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// The columns. A file needs `token`, and may have the others in any order.
-pub(super) const COLUMNS: [&str; 5] = ["token", "operator", "purpose", "obeys", "source"];
+pub(super) const COLUMNS: [&str; 7] = [
+    "token",
+    "operator",
+    "purpose",
+    "obeys",
+    "falls_back_to",
+    "ignores_star",
+    "source",
+];
 
 /// The crawlers of a table, in its order. Lines that begin with `#` and empty lines are skipped.
 pub(super) fn parse(text: &str) -> Result<Vec<CrawlerEntry>> {
@@ -93,6 +101,20 @@ fn checked_columns(number: usize, columns: Vec<&str>) -> Result<Vec<&str>> {
     Ok(columns)
 }
 
+/// Checks the names that a crawler falls back to; `none` is an empty text.
+fn checked_names(number: usize, field: &str) -> Result<String> {
+    if field == "none" {
+        return Ok(String::new());
+    }
+    match field.split(':').find_map(token_defect) {
+        Some(defect) => Err(bad_registry(
+            Some(number),
+            format!("falls_back_to {field:?}: {defect}"),
+        )),
+        None => Ok(field.to_owned()),
+    }
+}
+
 fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<CrawlerEntry> {
     if fields.len() != columns.len() {
         let plural = if fields.len() == 1 { "" } else { "s" };
@@ -135,6 +157,17 @@ fn parse_row(number: usize, columns: &[&str], fields: &[&str]) -> Result<Crawler
                         format!("{field:?} is not a purpose; there are {names}"),
                     )
                 })?);
+            }
+            "falls_back_to" => entry.falls_back_to = Some(checked_names(number, field)?),
+            "ignores_star" => {
+                entry.ignores_star = Some(match *field {
+                    "yes" => true,
+                    "no" => false,
+                    _ => {
+                        let what = "does not say whether the crawler ignores *; write yes or no";
+                        return Err(bad_registry(Some(number), format!("{field:?} {what}")));
+                    }
+                });
             }
             _ => {
                 let named = Compliance::ALL

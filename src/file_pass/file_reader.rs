@@ -8,7 +8,7 @@ use crate::judge::engine::Engine;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::NONE;
 use crate::snapshot::text_reader::TextReader;
-use crate::snapshot::view::View;
+use crate::snapshot::view::{TokenChain, View};
 
 /// Reads the robots.txt files of a snapshot, by number. One per thread.
 ///
@@ -76,18 +76,18 @@ impl<'s> FileReader<'s> {
         Ok(named)
     }
 
-    /// How much a robots.txt refuses to an agent by the group of the first of these names that it
-    /// has; `None` if it has none.
+    /// How much a robots.txt refuses to an agent by the group of the first name of its chain;
+    /// `None` if no group names it, so that the global groups apply.
     pub(crate) fn first_named_coverage(
         &mut self,
         file: u32,
-        names: &[u32],
+        chain: &TokenChain,
     ) -> Result<Option<Coverage>> {
         let view = self.snapshot.view();
         let named = view.named(&view.file(file)?)?;
-        match View::first_named(named, names) {
+        match View::first_named(named, &chain.tokens) {
             Some(offset) => self.coverages.of_rules(offset).map(Some),
-            None => Ok(None),
+            None => Ok(chain.ignores_star.then_some(Coverage::Not)),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::simd::{AnyBackend, Backend, Kernel};
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
-use crate::snapshot::view::View;
+use crate::snapshot::view::{TokenChain, View};
 use crate::url::{self, Origin};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,7 +33,7 @@ pub(crate) struct Engine<'s> {
     /// Tells this engine from all others of the process.
     pub(super) id: u64,
     /// For each agent the tokens of its chain that any robots.txt names.
-    pub(super) chains: Vec<Vec<u32>>,
+    pub(super) chains: Vec<TokenChain>,
 }
 
 /// The number of engines that were made.
@@ -77,7 +77,7 @@ impl<'s> Engine<'s> {
         // compares numbers only.
         let chains = agents
             .iter()
-            .map(|agent| snapshot.agent_tokens(agent, options.agent_match))
+            .map(|agent| snapshot.token_chain(agent, options.agent_match))
             .collect::<Result<_>>()?;
         Ok(Self {
             snapshot,

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
 use crate::explain::Reason;
-use crate::snapshot::view::View;
+use crate::snapshot::view::{TokenChain, View};
 
 /// The source of an origin's rules, which is the same for all agents.
 #[derive(Clone, Copy, Debug)]
@@ -85,13 +85,13 @@ impl Engine<'_> {
     pub(crate) fn agent_groups(&self, file: u32) -> Result<Vec<AgentGroup>> {
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
-        let offset = |chain: &Vec<u32>| match View::first_named(named, chain) {
+        let offset = |chain: &TokenChain| match View::first_named(named, &chain.tokens) {
             Some(offset) => AgentGroup {
                 offset,
                 is_named: true,
             },
             None => AgentGroup {
-                offset: file.global,
+                offset: View::rules_for(&file, named, chain),
                 is_named: false,
             },
         };

@@ -100,14 +100,20 @@ impl PreferenceSet {
             agents: Vec::new(),
             licenses: license_urls(robots),
         };
-        // Agents with the same first name that a group names are in one class.
-        let mut class_of: HashMap<Option<&[u8]>, u32> = HashMap::new();
+        // Agents with the same first name that a group names are in one class. An agent that no
+        // group names and that ignores `*` obeys no group.
+        let mut class_of: HashMap<(Option<&[u8]>, bool), u32> = HashMap::new();
         for agent in agents {
             let key = agent
                 .keys(how)
                 .find(|key| !addressed.by_name[key].is_empty());
-            let class = *class_of.entry(key).or_insert_with(|| {
-                let groups = key.map_or(&addressed.global, |key| &addressed.by_name[key]);
+            let is_free = key.is_none() && agent.ignores_star();
+            let class = *class_of.entry((key, is_free)).or_insert_with(|| {
+                let groups = match key {
+                    Some(key) => &addressed.by_name[key][..],
+                    None if is_free => &[],
+                    None => &addressed.global,
+                };
                 set.classes.push(lines.class(groups));
                 (set.classes.len() - 1) as u32
             });

@@ -52,7 +52,10 @@ pub fn preferences(
     let is_addressed = |group: &[&KeyValue]| {
         group.iter().any(|line| {
             line.key == Key::Agent
-                && name.map_or(is_global(&line.value), |name| names(&line.value, name))
+                && match name {
+                    Some(name) => names(&line.value, name),
+                    None => is_global(&line.value) && !agent.ignores_star(),
+                }
         })
     };
     // Lines before the first group belong to no agent. All groups that name the agent form one.

@@ -233,7 +233,8 @@ impl<'a> RobotsRef<'a> {
     ///
     /// The first name of the chain that any group names selects all groups that name it. If no
     /// group names any, the agent obeys the global groups, and the name is `None` (RFC 9309
-    /// §2.2.1). Specific and global groups are never mixed.
+    /// §2.2.1). Specific and global groups are never mixed. An agent that [ignores
+    /// `*`](Agent::ignores_star) obeys no group then.
     pub fn groups_for<'q>(
         &self,
         agent: &'q Agent,
@@ -244,6 +245,9 @@ impl<'a> RobotsRef<'a> {
             if !found.is_empty() {
                 return (found, std::str::from_utf8(key).ok());
             }
+        }
+        if agent.ignores_star() {
+            return (Vec::new(), None);
         }
         (self.groups_with(|line| line.named.global), None)
     }

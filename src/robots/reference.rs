@@ -55,6 +55,12 @@ pub fn judge(
             .iter()
             .any(|l| l.key == Key::Agent && names(&l.value, name))
     });
+    if name.is_none() && agent.ignores_star() {
+        return Answer {
+            allowed: true,
+            line: 0,
+        };
+    }
     judge_lines(&lines, name, profile, &path)
 }
 

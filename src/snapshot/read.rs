@@ -23,7 +23,7 @@ use crate::snapshot::index::{self, BUCKET_LEN};
 use crate::snapshot::mapped_file::MappedFile;
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::text::{Unpacker, text_len};
-use crate::snapshot::view::View;
+use crate::snapshot::view::{TokenChain, View};
 use crate::url::{Origin, default_port};
 use ::bytes::Bytes;
 use std::cmp::Ordering;
@@ -564,15 +564,15 @@ impl Snapshot {
 
     /// Verifies the blocks with the rules that a robots.txt has for agents, given the tokens of
     /// each in the order of their fallback.
-    pub(crate) fn verify_rules_of(&self, file: u32, agents: &[Vec<u32>]) -> Result<()> {
+    pub(crate) fn verify_rules_of(&self, file: u32, chains: &[TokenChain]) -> Result<()> {
         let file = self.file(file)?;
         let view = self.view();
         let start = file.named.0 as usize * NAMED_LEN;
         let len = file.named_len() as usize * NAMED_LEN;
         self.verify_range(Section::Named, start, len)?;
         let named = view.named(&file)?;
-        for tokens in agents {
-            let offset = View::rules_for(&file, named, tokens);
+        for chain in chains {
+            let offset = View::rules_for(&file, named, chain);
             if offset != NONE {
                 self.verify_rules(offset)?;
             }
@@ -778,11 +778,14 @@ impl Snapshot {
 
     /// The numbers of the names in `agent`'s chain that a robots.txt names, in the order of the
     /// chain.
-    pub(crate) fn agent_tokens(&self, agent: &Agent, how: AgentMatch) -> Result<Vec<u32>> {
-        agent
+    pub(crate) fn token_chain(&self, agent: &Agent, how: AgentMatch) -> Result<TokenChain> {
+        let tokens = agent
             .keys(how)
-            .filter_map(|key| self.token_number(key).transpose())
-            .collect()
+            .filter_map(|key| self.token_number(key).transpose());
+        Ok(TokenChain {
+            tokens: tokens.collect::<Result<_>>()?,
+            ignores_star: agent.ignores_star(),
+        })
     }
 
     /// The number of origins with each outcome, in the order of the classes.

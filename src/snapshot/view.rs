@@ -16,6 +16,14 @@ use crate::snapshot::format::{
 };
 use crate::snapshot::index::{self, BUCKET_LEN, Probe};
 
+/// The names of an agent's chain that a snapshot has, as numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TokenChain {
+    pub tokens: Vec<u32>,
+    /// Whether the global groups do not apply to the agent.
+    pub ignores_star: bool,
+}
+
 /// The sections of a snapshot that judging reads. Every access is bounds-checked.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -151,13 +159,20 @@ impl<'a> View<'a> {
     }
 
     /// The offset of the rules that an agent with this chain of tokens obeys, or [`NONE`]: those
-    /// for the first token that the robots.txt names, else the global ones (RFC 9309 §2.2.1).
+    /// for the first token that the robots.txt names, else the global ones (RFC 9309 §2.2.1), unless
+    /// the agent ignores these.
     #[inline]
-    pub(crate) fn rules_for(file: &FileRow, named: &[[u8; NAMED_LEN]], chain: &[u32]) -> u32 {
-        if named.is_empty() {
-            return file.global;
+    pub(crate) fn rules_for(file: &FileRow, named: &[[u8; NAMED_LEN]], chain: &TokenChain) -> u32 {
+        if !named.is_empty()
+            && let Some(offset) = Self::first_named(named, &chain.tokens)
+        {
+            return offset;
         }
-        Self::first_named(named, chain).unwrap_or(file.global)
+        if chain.ignores_star {
+            NONE
+        } else {
+            file.global
+        }
     }
 
     /// The offset of the rules for the first of these tokens that `named` contains.

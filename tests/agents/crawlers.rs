@@ -33,7 +33,7 @@ fn every_verb_takes_the_sets_of_a_file() {
         let run = |verb: &[&str]| with_own(dir.path(), verb);
         assert_eq!(
             run(&["agents", "--tsv"]).lines().nth(1),
-            Some("zz\tZed\tai-agent\tno\thttps://zed.example/")
+            Some("zz\tZed\tai-agent\tno\tnone\tno\thttps://zed.example/")
         );
         assert_eq!(run(&["annotate", "-s", "web"]), "D\thttps://a.example/x\n");
         assert_eq!(
@@ -136,7 +136,7 @@ fn a_file_extends_the_registry_or_replaces_it() {
         &["agents", "--tsv", "-a", "GPTBot", "--crawlers", "own"],
     ));
     assert!(
-        row.contains("GPTBot\tOpenAI\tai-agent\tyes\thttps://"),
+        row.contains("GPTBot\tOpenAI\tai-agent\tyes\tnone\tno\thttps://"),
         "{row}"
     );
     let ran = robosieve(path, &["agents", "--only-crawlers"]);
@@ -145,6 +145,75 @@ fn a_file_extends_the_registry_or_replaces_it() {
         "{}",
         ran.stderr
     );
+}
+
+/// A file may give a crawler a chain, or take that of the registry away.
+#[test]
+fn chains_are_facts_of_the_registry() {
+    let dir = snapshot_dir();
+    let path = dir.path();
+    let own = "token\tpurpose\tfalls_back_to\tignores_star\n\
+               AcmeBot\tsearch\tgptbot:zz\tyes\n\
+               Googlebot-Image\tsearch\tnone\tunknown\n";
+    fs::write(path.join("own"), own).unwrap();
+    let facts = |agents: &str| {
+        let tsv = text(&done(
+            path,
+            &["agents", "--tsv", "-a", agents, "--crawlers", "own"],
+        ));
+        tsv.lines()
+            .skip(1)
+            .map(|row| {
+                let cells: Vec<&str> = row.split('\t').collect();
+                [cells[0], cells[4], cells[5]].join(" ")
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        facts("AcmeBot,Googlebot-Image,Googlebot-News,APIs-Google"),
+        [
+            "AcmeBot gptbot:zz yes",
+            "Googlebot-Image none no",
+            "Googlebot-News Googlebot no",
+            "APIs-Google none yes"
+        ]
+    );
+    // A set applies them, and a name alone does not: the note has the chain. GPTBot may fetch `/z`
+    // and not `/x`.
+    let only = ["--crawlers", "own", "--only-crawlers"];
+    let judged = |agents: &str| {
+        let args = ["check", "-s", "web", "https://a.example/x", "-a", agents];
+        robosieve(path, &[&args[..], &only].concat())
+    };
+    let set = judged("@search");
+    assert_eq!(
+        text(&set),
+        "disallowed\tAcmeBot:gptbot:zz:!*\thttps://a.example/x\n\
+         allowed\tGooglebot-Image\thttps://a.example/x\n"
+    );
+    assert_eq!(set.stderr, "");
+    let plain = judged("AcmeBot");
+    assert_eq!(text(&plain), "allowed\tAcmeBot\thttps://a.example/x\n");
+    assert!(
+        plain.stderr.contains("-a 'AcmeBot:gptbot:zz:!*'\n"),
+        "{}",
+        plain.stderr
+    );
+    for (field, expected) in [
+        ("falls_back_to", "line 2: falls_back_to \"a b;\": "),
+        (
+            "ignores_star",
+            "line 2: \"a b;\" does not say whether the crawler ignores *",
+        ),
+    ] {
+        fs::write(path.join("own"), format!("token\t{field}\nA\ta b;\n")).unwrap();
+        let ran = judged("A");
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(expected),
+            "{}",
+            ran.stderr
+        );
+    }
 }
 
 #[test]
@@ -161,9 +230,10 @@ fn the_output_of_agents_is_a_file_of_crawlers() {
             let mut lines: Vec<String> = text.lines().map(str::to_lowercase).collect();
             lines[1..].sort();
             // FooBot has no facts. Of a known crawler they are unknown.
-            lines
-                .join("\n")
-                .replace("foobot\tunknown\tother\tunknown\t", "foobot\t\t\t\t")
+            lines.join("\n").replace(
+                "foobot\tunknown\tother\tunknown\tnone\tno\t",
+                "foobot\t\t\t\t\t\t",
+            )
         };
         assert_eq!(sorted(text(&again)), sorted(text(&tsv)));
     }
@@ -175,7 +245,7 @@ fn bad_files_are_named_with_the_line_and_a_remedy() {
     for (content, expected) in [
         (
             &b""[..],
-            "own: lists no crawlers; give a table with the columns token, operator, purpose, obeys, source",
+            "own: lists no crawlers; give a table with the columns token, operator, purpose, obeys, falls_back_to, ignores_star, source",
         ),
         (
             b"token\tpurpose\nAcme\xffBot\tsearch\n",

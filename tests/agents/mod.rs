@@ -83,10 +83,22 @@ fn agents_prints_the_registry() {
 }
 
 fn tsv_of(object: &serde_json::Value) -> String {
-    let cell = |key| object[key].as_str().unwrap_or("unknown").to_owned();
-    ["token", "operator", "purpose", "obeys", "source"]
-        .map(cell)
-        .join("\t")
+    let cell = |key: &str| match (key, &object[key]) {
+        ("falls_back_to", serde_json::Value::Null) => "none".to_owned(),
+        (_, serde_json::Value::Bool(true)) => "yes".to_owned(),
+        (_, serde_json::Value::Bool(false)) => "no".to_owned(),
+        (_, value) => value.as_str().unwrap_or("unknown").to_owned(),
+    };
+    let keys = [
+        "token",
+        "operator",
+        "purpose",
+        "obeys",
+        "falls_back_to",
+        "ignores_star",
+        "source",
+    ];
+    keys.map(cell).join("\t")
 }
 
 #[test]
@@ -421,8 +433,19 @@ fn letter_positions_are_listed() {
         .lines()
         .map(|line| line.split_whitespace().map(str::to_owned).collect())
         .collect();
-    assert_eq!(rows[0], ["token", "operator", "purpose", "obeys", "source"]);
-    assert_eq!(rows[1], ["1", "FooBot", "-", "-", "-", "-"]);
-    assert_eq!(rows[2][..3], ["2", "Googlebot-Image:Googlebot", "Google"]);
+    let columns = [
+        "token",
+        "operator",
+        "purpose",
+        "obeys",
+        "falls_back_to",
+        "ignores_star",
+        "source",
+    ];
+    assert_eq!(rows[0], columns);
+    assert_eq!(rows[1], ["1", "FooBot", "-", "-", "-", "-", "-", "-"]);
+    // The chain of the registry has a column of its own.
+    assert_eq!(rows[2][5], "Googlebot");
+    assert_eq!(rows[2][..3], ["2", "Googlebot-Image", "Google"]);
     assert_eq!(rows[3][..5], ["3", "gptbot", "OpenAI", "ai-train", "yes"]);
 }

@@ -11,7 +11,15 @@ use std::fmt::Write;
 pub(super) type CrawlerRow<'r> = (String, Option<&'r KnownAgent>);
 
 /// The columns of the registry.
-const COLUMNS: [&str; 5] = ["token", "operator", "purpose", "obeys", "source"];
+const COLUMNS: [&str; 7] = [
+    "token",
+    "operator",
+    "purpose",
+    "obeys",
+    "falls_back_to",
+    "ignores_star",
+    "source",
+];
 
 /// The given agents in the order of their letters, or the whole registry.
 pub(super) fn rows<'r>(
@@ -32,56 +40,63 @@ pub(super) fn rows<'r>(
         "the registry of crawlers does not have",
     )?;
     let rows = agents.iter().map(|agent| {
-        // The first name of a chain identifies the crawler.
+        // The first name of a chain identifies the crawler. A set gives it the chain of the
+        // registry, which has columns of its own.
         let known = agent.names().next().and_then(|name| registry.find(name));
-        (agent.to_string(), known)
+        let name = match known {
+            Some(known) if known.agent()?.label() == agent.label() => known.token.clone(),
+            _ => agent.to_string(),
+        };
+        Ok((name, known))
     });
-    Ok(rows.collect())
+    rows.collect()
 }
 
-/// Operator, purpose, compliance and source, as far as they are known.
-fn columns_of(known: Option<&KnownAgent>) -> [Option<&str>; 4] {
-    let Some(known) = known else { return [None; 4] };
-    let KnownAgent {
-        operator,
-        purpose,
-        obeys,
-        source,
-        ..
-    } = known;
+/// The columns after the token, as far as they are known.
+fn facts_of(known: Option<&KnownAgent>) -> [Option<&str>; 6] {
+    let Some(known) = known else { return [None; 6] };
+    let names = known.falls_back_to.as_deref();
     [
-        operator.as_deref(),
-        Some(purpose.name()),
-        Some(obeys.name()),
-        source.as_deref(),
+        known.operator.as_deref(),
+        Some(known.purpose.name()),
+        Some(known.obeys.name()),
+        Some(names.unwrap_or("none")),
+        Some(if known.ignores_star { "yes" } else { "no" }),
+        known.source.as_deref(),
     ]
 }
 
-pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered: bool) -> String {
-    let header = COLUMNS.map(str::to_owned);
-    let mut cells: Vec<[String; 5]> = vec![header];
-    for (name, known) in rows {
-        let [operator, purpose, obeys, source] = columns_of(*known).map(|fact| fact.unwrap_or("-"));
-        cells.push([name, operator, purpose, obeys, source].map(|cell| escape(cell).into_owned()));
+/// The cells of a row. `missing` stands for facts that are not known.
+fn cells_of((name, known): &CrawlerRow<'_>, missing: [&str; 6]) -> [String; 7] {
+    let mut cells = [name.as_str(); 7];
+    for (cell, (fact, missing)) in cells[1..]
+        .iter_mut()
+        .zip(facts_of(*known).into_iter().zip(missing))
+    {
+        *cell = fact.unwrap_or(missing);
     }
-    // The last column needs no width.
-    let [names, operators, purposes, obeying] =
-        [0, 1, 2, 3].map(|column| longest(cells.iter().map(|row| &row[column])));
+    cells.map(|cell| escape(cell).into_owned())
+}
+
+pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered: bool) -> String {
+    let mut lines: Vec<[String; 7]> = vec![COLUMNS.map(str::to_owned)];
+    lines.extend(rows.iter().map(|row| cells_of(row, ["-"; 6])));
+    let mut widths = [0; 7];
+    for (column, width) in widths.iter_mut().enumerate() {
+        *width = longest(lines.iter().map(|cells| &cells[column]));
+    }
     let mut out = String::new();
-    for (number, [name, operator, purpose, obeys, source]) in cells.iter().enumerate() {
-        if numbered {
-            let number = if number == 0 {
-                String::new()
-            } else {
-                number.to_string()
-            };
-            let _ = write!(out, "{number:>3}  ");
+    for (number, cells) in lines.iter().enumerate() {
+        let mut line = match (numbered, number) {
+            (false, _) => String::new(),
+            (true, 0) => " ".repeat(5),
+            (true, number) => format!("{number:>3}  "),
+        };
+        for (cell, width) in cells.iter().zip(widths) {
+            let _ = write!(line, "{cell:<width$}  ");
         }
-        let _ = writeln!(
-            out,
-            "{name:<names$}  {operator:<operators$}  {purpose:<purposes$}  {obeys:<obeying$}  \
-             {source}"
-        );
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
     if let Some(date) = registry.date() {
         let _ = writeln!(out, "\nRegistry of {date}");
@@ -92,17 +107,11 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
 /// The format of `datasets/agents.tsv`.
 pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
     let mut out = COLUMNS.join("\t") + "\n";
-    for (name, known) in rows {
-        let [operator, purpose, obeys, source] = columns_of(*known).map(Option::unwrap_or_default);
+    for row in rows {
         // A crawler of the registry without an operator; other agents have empty fields.
-        let operator = if known.is_some() && operator.is_empty() {
-            "unknown"
-        } else {
-            operator
-        };
-        let fields =
-            [name, operator, purpose, obeys, source].map(|field| escape(field).into_owned());
-        let _ = writeln!(out, "{}", fields.join("\t"));
+        let operator = if row.1.is_some() { "unknown" } else { "" };
+        let cells = cells_of(row, [operator, "", "", "", "", ""]);
+        let _ = writeln!(out, "{}", cells.join("\t"));
     }
     out
 }
@@ -110,9 +119,11 @@ pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
 pub(super) fn json(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry) -> anyhow::Result<String> {
     let mut agents = Vec::new();
     for (name, known) in rows {
-        let [operator, purpose, obeys, source] = columns_of(*known);
+        let [operator, purpose, obeys, _, _, source] = facts_of(*known);
         agents.push(json!({
-            "token": name, "operator": operator, "purpose": purpose, "obeys": obeys, "source": source,
+            "token": name, "operator": operator, "purpose": purpose, "obeys": obeys,
+            "falls_back_to": known.and_then(|known| known.falls_back_to.as_deref()),
+            "ignores_star": known.map(|known| known.ignores_star), "source": source,
         }));
     }
     Ok(to_json_pretty(

@@ -1,7 +1,7 @@
 //! An audit as CSV: one line per crawler.
 
 use crate::figures::csv::{DelimitedText, csv_field};
-use robosieve::audit::{AuditReport, CrawlerAudit, Identity};
+use robosieve::audit::{AuditReport, CrawlerAudit, Identity, RuleException};
 
 /// The name of a column, and its value.
 type Column = (&'static str, fn(&CrawlerAudit) -> String);
@@ -48,6 +48,12 @@ const COLUMNS: &[Column] = &[
     }),
     ("example", |crawler| {
         csv_field(crawler.rules.first().map_or("", |rule| &rule.example)).into_owned()
+    }),
+    ("judged_as", |crawler| {
+        csv_field(&crawler.judged_as).into_owned()
+    }),
+    ("exception", |crawler| {
+        crawler.exception.map_or("", RuleException::name).to_owned()
     }),
 ];
 

@@ -1,7 +1,7 @@
 //! An audit as one HTML page, in the design of `report`. Every count has its JSON pointer in
 //! `data-m`.
 
-use super::table::{after_robots_txt, finding};
+use super::table::{EXCEPTED, after_robots_txt, excepted_finding, finding};
 use super::totals::{AuditTotals, label, sender};
 use crate::figures::counts::grouped;
 use crate::figures::escape::escape_cut;
@@ -14,14 +14,16 @@ use robosieve::audit::{AuditReport, CrawlerAudit};
 
 pub(super) fn page(report: &AuditReport) -> String {
     let totals = AuditTotals::of(report);
-    let title = title(&totals);
-    // Claims have a section of their own, because they say nothing about the crawlers.
+    let title = finding(&totals);
     document(html! {
             (head(&title))
             body {
                 header {
                     p.kicker { "robots.txt audit of access logs" }
                     h1 { (title) }
+                    @if let Some(finding) = excepted_finding(&totals.excepted) {
+                        p { (finding) "." }
+                    }
                     dl.facts {
                         (fact("Lines", number("/lines", report.lines)))
                         (fact("Requests of crawlers", html! { (grouped(totals.requests)) }))
@@ -38,8 +40,9 @@ pub(super) fn page(report: &AuditReport) -> String {
                     }
                 }
                 main {
-                    (requests(report, false))
-                    (requests(report, true))
+                    (requests(report, RowGroup::Crawlers))
+                    (requests(report, RowGroup::Excepted))
+                    (requests(report, RowGroup::Claims))
                     (rules(report))
                 }
                 footer {
@@ -54,12 +57,24 @@ pub(super) fn page(report: &AuditReport) -> String {
     })
 }
 
-/// The main finding.
-fn title(totals: &AuditTotals) -> String {
-    match (totals.crawlers, &totals.claims) {
-        (0, None) => "No crawler made a request".to_owned(),
-        (0, Some(_)) => "No verified crawler made a request".to_owned(),
-        _ => finding(totals),
+/// The rows of one section.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowGroup {
+    /// Crawlers whose disallowed requests break the rules.
+    Crawlers,
+    /// Those that act for a person, or whose operators name exceptions.
+    Excepted,
+    /// Requests that only claim to be of a crawler: they say nothing about it.
+    Claims,
+}
+
+impl RowGroup {
+    fn of(crawler: &CrawlerAudit) -> Self {
+        match crawler.exception {
+            _ if crawler.is_claimed() => Self::Claims,
+            Some(_) => Self::Excepted,
+            None => Self::Crawlers,
+        }
     }
 }
 
@@ -71,9 +86,9 @@ fn numbered(report: &AuditReport) -> impl Iterator<Item = (usize, &CrawlerAudit)
         .filter(|(_, crawler)| crawler.requests > 0)
 }
 
-/// The bars of crawlers, or those of requests that only claim to be of a crawler.
-fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
-    let crawlers = numbered(report).filter(|(_, crawler)| crawler.is_claimed() == is_claimed);
+/// The bars of the rows of a group.
+fn requests(report: &AuditReport, group: RowGroup) -> Markup {
+    let crawlers = numbered(report).filter(|(_, crawler)| RowGroup::of(crawler) == group);
     // The rows borrow their labels, so all labels are made first.
     let labels: Vec<_> = crawlers
         .map(|(i, crawler)| (i, crawler, label(crawler, LONGEST_NAME - 12)))
@@ -82,13 +97,13 @@ fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
         .iter()
         .map(|(i, crawler, label)| row(*i, crawler, label))
         .collect();
-    let (kicker, heading) = if is_claimed {
-        (
+    let (kicker, heading) = match group {
+        RowGroup::Crawlers => ("Requests by crawler", "Requests that the rules disallow"),
+        RowGroup::Excepted => ("Requests of others", EXCEPTED),
+        RowGroup::Claims => (
             "Claims",
             "Requests that only claim to be of a crawler: their addresses are not published",
-        )
-    } else {
-        ("Requests by crawler", "How many requests the rules refuse")
+        ),
     };
     html! {
         @if !rows.is_empty() {

@@ -1,6 +1,6 @@
 //! An audit as text for a terminal.
 
-use super::totals::{AuditTotals, ClaimTotals, label, sender};
+use super::totals::{AuditTotals, ClaimTotals, ExceptedTotals, label, sender};
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::share;
@@ -50,7 +50,13 @@ pub(super) fn table(report: &AuditReport) -> String {
         "bytes",
     ];
     let _ = writeln!(out, "\n{}", columns.row("crawler", names));
+    let mut is_excepted = false;
     for crawler in &report.crawlers {
+        // Claims have the word in their names.
+        if crawler.exception.is_some() && !crawler.is_claimed() && !is_excepted {
+            is_excepted = true;
+            let _ = writeln!(out, "  {EXCEPTED}:");
+        }
         let cells = [
             grouped(crawler.requests),
             grouped(crawler.disallowed),
@@ -70,13 +76,39 @@ pub(super) fn table(report: &AuditReport) -> String {
     out
 }
 
-/// The main finding. Claims are not among it.
+/// The heading of the crawlers whose disallowed requests need not break the rules.
+pub(super) const EXCEPTED: &str = "Crawlers that act for a user or obey with exceptions";
+
+/// The main finding. Claims and crawlers with exceptions are not among it.
 pub(super) fn finding(totals: &AuditTotals) -> String {
-    format!(
-        "{} of {} broke the rules",
-        grouped(totals.broke),
-        counted(totals.crawlers, "crawler")
-    )
+    match totals.crawlers {
+        0 if totals.excepted.crawlers > 0 => {
+            "Only crawlers that act for a user or obey with exceptions made requests".to_owned()
+        }
+        0 if totals.claims.is_some() => "No verified crawler made a request".to_owned(),
+        0 => "No crawler made a request".to_owned(),
+        crawlers => format!(
+            "{} of {} broke the rules",
+            grouped(totals.broke),
+            counted(crawlers, "crawler")
+        ),
+    }
+}
+
+/// The finding about crawlers with exceptions; `None` if there are none.
+pub(super) fn excepted_finding(excepted: &ExceptedTotals) -> Option<String> {
+    let that = match excepted.crawlers {
+        0 => return None,
+        1 => "that acts for a user or obeys with exceptions",
+        _ => "that act for a user or obey with exceptions",
+    };
+    Some(format!(
+        "Of {} {that}, {} made disallowed requests ({} of {})",
+        counted(excepted.crawlers, "crawler"),
+        grouped(excepted.with_disallowed),
+        grouped(excepted.disallowed),
+        grouped(excepted.requests),
+    ))
 }
 
 /// The headline about claims.
@@ -93,18 +125,17 @@ fn claims_headline(claims: &ClaimTotals) -> String {
 
 /// The findings, with the counts of lines.
 fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
-    let claims = totals
-        .claims
-        .as_ref()
-        .map(|claims| format!("\n{}", claims_headline(claims)));
+    let more = excepted_finding(&totals.excepted)
+        .into_iter()
+        .chain(totals.claims.as_ref().map(claims_headline));
+    let more: String = more.map(|line| format!("\n{line}")).collect();
     format!(
-        "{} ({} of crawlers in {}; {} of other agents, {} invalid){}",
+        "{} ({} of crawlers in {}; {} of other agents, {} invalid){more}",
         finding(totals),
         counted(totals.requests, "request"),
         counted(report.lines, "line"),
         grouped(report.other_agents),
         grouped(report.invalid),
-        claims.unwrap_or_default(),
     )
 }
 
@@ -188,7 +219,7 @@ mod tests {
         for (rows, table_start, title) in [
             (
                 vec![],
-                "0 of 0 crawlers broke the rules (0 requests",
+                "No crawler made a request (0 requests",
                 "No crawler made a request",
             ),
             (
@@ -198,7 +229,7 @@ mod tests {
             ),
             (
                 vec![row(verified, 0, 0), row(claimed, 7, 2)],
-                "0 of 0 crawlers broke the rules (0 requests of crawlers in 0 lines; 0 of other \
+                "No verified crawler made a request (0 requests of crawlers in 0 lines; 0 of other \
                  agents, 0 invalid)\n\
                  7 requests only claim to be of a crawler: their addresses are not published; 2 \
                  refused\n",

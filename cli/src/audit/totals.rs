@@ -1,15 +1,18 @@
 //! Sums over the rows of an audit. Requests that only claim to be of a crawler count apart: they
-//! are not findings about the crawler.
+//! are not findings about the crawler. So do crawlers with an exception, whose disallowed requests
+//! need not break the rules.
 
 use crate::figures::escape::escape_cut;
-use robosieve::audit::{AuditReport, CrawlerAudit, Identity};
+use robosieve::audit::{AuditReport, CrawlerAudit, Identity, RuleException};
 
 /// The sums of an audit.
 pub(super) struct AuditTotals {
     /// Crawlers with requests, and those of them that broke the rules.
     pub crawlers: u64,
     pub broke: u64,
-    /// The requests of crawlers, and the disallowed ones of them.
+    /// Crawlers with an exception and with requests.
+    pub excepted: ExceptedTotals,
+    /// The requests of all crawlers, and the disallowed ones of them.
     pub requests: u64,
     pub disallowed: u64,
     /// Requests that only claim to be of a crawler; `None` if no addresses were compared.
@@ -18,6 +21,16 @@ pub(super) struct AuditTotals {
 
 /// The sums of requests that only claim to be of a crawler.
 pub(super) struct ClaimTotals {
+    pub requests: u64,
+    pub disallowed: u64,
+}
+
+/// The sums of crawlers that act for a person, or whose operators name exceptions.
+#[derive(Default)]
+pub(super) struct ExceptedTotals {
+    /// Those with requests, and those of them with disallowed ones.
+    pub crawlers: u64,
+    pub with_disallowed: u64,
     pub requests: u64,
     pub disallowed: u64,
 }
@@ -31,6 +44,7 @@ impl AuditTotals {
         let mut totals = Self {
             crawlers: 0,
             broke: 0,
+            excepted: ExceptedTotals::default(),
             requests: 0,
             disallowed: 0,
             claims: None,
@@ -41,8 +55,15 @@ impl AuditTotals {
                 claims.disallowed += row.disallowed;
                 continue;
             }
-            totals.crawlers += u64::from(row.requests > 0);
-            totals.broke += u64::from(row.disallowed > 0);
+            if row.exception.is_some() {
+                totals.excepted.crawlers += u64::from(row.requests > 0);
+                totals.excepted.with_disallowed += u64::from(row.disallowed > 0);
+                totals.excepted.requests += row.requests;
+                totals.excepted.disallowed += row.disallowed;
+            } else {
+                totals.crawlers += u64::from(row.requests > 0);
+                totals.broke += u64::from(row.disallowed > 0);
+            }
             totals.requests += row.requests;
             totals.disallowed += row.disallowed;
         }
@@ -62,13 +83,22 @@ pub(super) fn label(row: &CrawlerAudit, max: usize) -> String {
     })
 }
 
-/// What is known about the sender of the requests of a row: the operator, and whether it is
-/// verified.
+/// What is known about the sender of the requests of a row: the operator, whether it is verified,
+/// and its exception. `None` if nothing is known.
 pub(super) fn sender(row: &CrawlerAudit) -> Option<String> {
-    match (row.identity, row.operator.as_deref()) {
-        (Some(Identity::Claimed), _) => Some("claimed, not from a published address".to_owned()),
-        (Some(identity), Some(operator)) => Some(format!("{operator}, {}", identity.name())),
-        (Some(identity), None) => Some(identity.name().to_owned()),
-        (None, operator) => operator.map(str::to_owned),
+    if row.is_claimed() {
+        return Some("claimed, not from a published address".to_owned());
     }
+    let exception = row.exception.and_then(|exception| match exception {
+        RuleException::ActsForUser => Some("acts for a user"),
+        RuleException::Partly => Some("obeys with exceptions"),
+        _ => None,
+    });
+    let facts = [
+        row.operator.as_deref(),
+        row.identity.map(Identity::name),
+        exception,
+    ];
+    let facts: Vec<&str> = facts.into_iter().flatten().collect();
+    (!facts.is_empty()).then(|| facts.join(", "))
 }

@@ -184,6 +184,9 @@ fn explain_rules(out: &mut String, explanation: &Explanation, agent: &Agent) {
     // The path in normal form is what the rules below were compared with.
     row(out, "path", &explanation.path);
     let group = match (&explanation.named, explanation.agent_lines.is_empty()) {
+        (_, true) if agent.ignores_star() => {
+            format!("none names {agent}, which ignores the groups for *: everything is allowed")
+        }
         (_, true) => {
             format!("none names {agent}, and there is no global one: everything is allowed")
         }

@@ -9,6 +9,7 @@ use crate::analysis::diff::origins::FilePair;
 use crate::error::{Error, Result};
 use crate::file_pass::{AgentCoverage, AgentNames, ComparedRules, Coverage, DecidedBy, FileReader};
 use crate::snapshot::Snapshot;
+use crate::snapshot::view::TokenChain;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub(super) struct DiffSide<'s> {
     /// The number of each name among the names of both snapshots, in ascending order.
     pub numbers: Vec<u32>,
     /// For each requested agent the names of its chain that the snapshot has.
-    chains: Vec<Vec<u32>>,
+    chains: Vec<TokenChain>,
 }
 
 /// Two snapshots and the agents that they are compared for.
@@ -111,7 +112,7 @@ impl<'s> DiffSide<'s> {
         let chains = options
             .agents
             .iter()
-            .map(|agent| snapshot.agent_tokens(agent, options.agent_match))
+            .map(|agent| snapshot.token_chain(agent, options.agent_match))
             .collect::<Result<_>>()?;
         Ok(Self {
             snapshot,
