@@ -10,7 +10,8 @@ use crate::audit::crawler_finder::{CrawlerFinder, FinderCache};
 use crate::audit::delimiter_index::DelimiterIndex;
 use crate::audit::format::{FormatParser, LogFormat};
 use crate::audit::identity::{AuditRows, Identity};
-use crate::audit::record::LogRecord;
+use crate::audit::record::{LogRecord, is_agent};
+use crate::audit::sites::SiteCounts;
 use crate::audit::template::TextFields;
 use crate::audit::timeline::Timeline;
 use crate::error::Result;
@@ -30,6 +31,7 @@ pub(super) struct BlockAudit {
     /// The events whose counts depend on the order of the lines, in that order.
     pub events: Vec<AuditEvent>,
     pub broken_rules: BrokenRules,
+    pub sites: SiteCounts,
     /// The lines of the breaches.
     pub breaches: Vec<u8>,
     /// All lines with their verdicts.
@@ -55,6 +57,8 @@ pub(super) struct BlockAuditor<'a> {
     pub rows: &'a AuditRows,
     /// The origin of all requests; `None` takes it from the log.
     pub origin: Option<&'a str>,
+    /// Whether the rules of `origin` judge requests to every host of the log.
+    pub is_any_host: bool,
     pub keeps_breaches: bool,
     /// The identity of the kept breaches; `None` for all.
     pub breaches_of: Option<Identity>,
@@ -66,7 +70,10 @@ pub(super) struct AuditScratch<'a> {
     index: DelimiterIndex,
     fields: TextFields,
     cache: FinderCache,
+    /// The URL that is judged.
     url: Vec<u8>,
+    /// The URL for people. It differs if one origin judges the requests to every host.
+    shown: Vec<u8>,
     /// The canonical form of an origin that is logged otherwise.
     origin: Vec<u8>,
     /// A session per snapshot and crawler, once used.
@@ -94,8 +101,10 @@ impl BlockAudit {
         }
     }
 
-    fn count_other_agent(&mut self) -> LineResult {
+    fn count_other_agent(&mut self, user_agent: &[u8], time: i64) -> LineResult {
         self.counts.other_agents += 1;
+        self.counts.without_agent += u64::from(!is_agent(user_agent));
+        self.counts.extend_span(time, time);
         LineResult {
             crawler: None,
             letter: b'-',
@@ -111,6 +120,7 @@ impl<'a> BlockAuditor<'a> {
             fields: TextFields::default(),
             cache: FinderCache::default(),
             url: Vec::new(),
+            shown: Vec::new(),
             origin: Vec::new(),
             sessions: (0..sessions).map(|_| None).collect(),
             lines: RefusingLines::default(),
@@ -130,6 +140,7 @@ impl<'a> BlockAuditor<'a> {
         out.counts.clear(self.rows.all().len());
         out.events.clear();
         out.broken_rules.clear();
+        out.sites.clear();
         [&mut out.breaches, &mut out.annotated]
             .into_iter()
             .for_each(Vec::clear);
@@ -218,12 +229,13 @@ impl<'a> BlockAuditor<'a> {
                     return Ok(out.count_invalid());
                 }
                 // The other fields are read only if the User-Agent is that of a crawler.
-                return match scratch.cache.find(self.finder, &fields.user_agent(data)) {
+                let user_agent = fields.user_agent(data);
+                return match scratch.cache.find(self.finder, &user_agent) {
                     Some(crawler) => {
                         let record = fields.record(data);
                         self.audit_request(crawler, &record, whole_line, scratch, out)
                     }
-                    None => Ok(out.count_other_agent()),
+                    None => Ok(out.count_other_agent(&user_agent, fields.time())),
                 };
             }
             FormatParser::Json(keys) => keys.parse(text),
@@ -234,7 +246,7 @@ impl<'a> BlockAuditor<'a> {
         };
         match scratch.cache.find(self.finder, &record.user_agent) {
             Some(crawler) => self.audit_request(crawler, &record, whole_line, scratch, out),
-            None => Ok(out.count_other_agent()),
+            None => Ok(out.count_other_agent(&record.user_agent, record.time)),
         }
     }
 
@@ -251,13 +263,11 @@ impl<'a> BlockAuditor<'a> {
         scratch: &mut AuditScratch<'a>,
         out: &mut BlockAudit,
     ) -> Result<LineResult> {
-        let mut url = std::mem::take(&mut scratch.url);
-        let origin_len = self.write_url(record, &mut url);
-        scratch.url = url;
-        let Some(origin_len) = origin_len else {
+        let Some(origin_len) = self.write_urls(record, scratch, out) else {
             // A crawler's request without a URL, such as `OPTIONS *`.
             return Ok(out.count_invalid());
         };
+        out.counts.extend_span(record.time, record.time);
         let row = self.rows.of_request(crawler, &record.client);
         let verdict = self.count_request(crawler, row, record, origin_len, scratch, out)?;
         let identity = self.rows.identity(row);
@@ -274,37 +284,46 @@ impl<'a> BlockAuditor<'a> {
         })
     }
 
+    /// Writes the URLs of a request to the scratch, and returns the length of the origin of the one
+    /// that is judged; `None` if the target is neither a path nor a URL.
+    fn write_urls(
+        &self,
+        record: &LogRecord<'_>,
+        scratch: &mut AuditScratch<'a>,
+        out: &mut BlockAudit,
+    ) -> Option<usize> {
+        let AuditScratch {
+            url, shown, origin, ..
+        } = scratch;
+        let Some(any_host) = self.origin.filter(|_| self.is_any_host) else {
+            return self.write_url(record, url);
+        };
+        // The URL for people has the host of the log, if it names one.
+        let target = &record.target[..];
+        let shown_len = if target.starts_with(b"/") && record.host.is_none() {
+            shown.clear();
+            shown.extend_from_slice(target);
+            0
+        } else {
+            let len = write_target(record, None, shown)?;
+            out.sites
+                .add(canonical_origin(&shown[..len], origin), false);
+            len
+        };
+        url.clear();
+        url.extend_from_slice(any_host.as_bytes());
+        let path = &shown[shown_len..];
+        if !path.starts_with(b"/") {
+            url.push(b'/');
+        }
+        url.extend_from_slice(path);
+        Some(any_host.len())
+    }
+
     /// Writes the URL of a request, and returns the length of its origin; `None` if the target is
     /// neither a path nor a URL.
     fn write_url(&self, record: &LogRecord<'_>, url: &mut Vec<u8>) -> Option<usize> {
-        url.clear();
-        // A request to a proxy has a whole URL as its target; any other has a path.
-        let target = &record.target[..];
-        if !target.starts_with(b"/") {
-            let scheme_len =
-                [b"http://".as_slice(), b"https://"]
-                    .into_iter()
-                    .find_map(|scheme| {
-                        let start = target.get(..scheme.len())?;
-                        start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
-                    })?;
-            url.extend_from_slice(target);
-            let host = &target[scheme_len..];
-            return Some(
-                scheme_len
-                    + host
-                        .iter()
-                        .position(|byte| b"/?#".contains(byte))
-                        .unwrap_or(host.len()),
-            );
-        }
-        match self.origin {
-            Some(origin) => url.extend_from_slice(origin.as_bytes()),
-            None => write_origin(record, url),
-        }
-        let origin_len = url.len();
-        url.extend_from_slice(target);
-        Some(origin_len)
+        write_target(record, self.origin, url)
     }
 
     /// Judges the request of a crawler, and counts it in a row of the report.
@@ -329,8 +348,13 @@ impl<'a> BlockAuditor<'a> {
         counts.robots_txt += u64::from(is_robots_txt);
         counts.count(verdict, record);
         let is_disallowed = verdict == Verdict::Disallowed;
+        let origin = canonical_origin(&scratch.url[..origin_len], &mut scratch.origin);
+        if !self.is_any_host {
+            let is_unknown = matches!(verdict, Verdict::Unknown | Verdict::Invalid);
+            out.sites.add(origin, is_unknown);
+        }
         if is_disallowed || is_robots_txt {
-            let site = site_hash(&scratch.url[..origin_len], &mut scratch.origin);
+            let site = xxh3_64(origin);
             out.events.push(AuditEvent {
                 row,
                 site,
@@ -352,6 +376,7 @@ impl<'a> BlockAuditor<'a> {
     ) -> Result<Verdict> {
         let AuditScratch {
             url,
+            shown,
             sessions,
             lines,
             ..
@@ -368,7 +393,8 @@ impl<'a> BlockAuditor<'a> {
                 None => verdicts.reason().name().into(),
                 Some(file) => lines.find(judge.engine(), file, url)?,
             };
-            broken_rules.add(row, line, url);
+            let example = if self.is_any_host { shown } else { url };
+            broken_rules.add(row, line, example);
         }
         Ok(verdict)
     }
@@ -388,12 +414,43 @@ fn letter_of(verdict: Verdict, identity: Option<Identity>) -> u8 {
     }
 }
 
-/// The hash of an origin: the same for `https://E.test:443` and `https://e.test`. `canonical` is
-/// memory.
-fn site_hash(origin: &[u8], canonical: &mut Vec<u8>) -> u64 {
-    let parts = url::split(origin, Profile::Google, canonical);
-    // A text that is not an origin has no robots.txt either.
-    xxh3_64(parts.map_or(origin, |parts| parts.origin))
+/// An origin in canonical form: the same for `https://E.test:443` and `https://e.test`. A text that
+/// is not an origin stays. `memory` is memory.
+fn canonical_origin<'o>(origin: &'o [u8], memory: &'o mut Vec<u8>) -> &'o [u8] {
+    let parts = url::split(origin, Profile::Google, memory);
+    parts.map_or(origin, |parts| parts.origin)
+}
+
+/// Writes the URL of a request: its target, or the path of that at `origin`, else at the origin that
+/// the log names. Returns the length of the origin.
+fn write_target(record: &LogRecord<'_>, origin: Option<&str>, url: &mut Vec<u8>) -> Option<usize> {
+    url.clear();
+    // A request to a proxy has a whole URL as its target; any other has a path.
+    let target = &record.target[..];
+    if !target.starts_with(b"/") {
+        let scheme_len = [b"http://".as_slice(), b"https://"]
+            .into_iter()
+            .find_map(|scheme| {
+                let start = target.get(..scheme.len())?;
+                start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
+            })?;
+        url.extend_from_slice(target);
+        let host = &target[scheme_len..];
+        return Some(
+            scheme_len
+                + host
+                    .iter()
+                    .position(|byte| b"/?#".contains(byte))
+                    .unwrap_or(host.len()),
+        );
+    }
+    match origin {
+        Some(origin) => url.extend_from_slice(origin.as_bytes()),
+        None => write_origin(record, url),
+    }
+    let origin_len = url.len();
+    url.extend_from_slice(target);
+    Some(origin_len)
 }
 
 /// Writes the origin that a log names. Without a scheme, port 80 means http.

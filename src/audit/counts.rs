@@ -64,6 +64,10 @@ pub(super) struct AuditCounts {
     pub lines: u64,
     pub invalid: u64,
     pub other_agents: u64,
+    /// Those of them without a User-Agent.
+    pub without_agent: u64,
+    /// The times of the first and the last valid line.
+    pub span: Option<(i64, i64)>,
     /// Requests of crawlers from before the first snapshot.
     pub before_first_snapshot: u64,
     pub rows: Vec<CrawlerCounts>,
@@ -82,11 +86,22 @@ impl AuditCounts {
         self.lines += other.lines;
         self.invalid += other.invalid;
         self.other_agents += other.other_agents;
+        self.without_agent += other.without_agent;
+        if let Some((first, last)) = other.span {
+            self.extend_span(first, last);
+        }
         self.before_first_snapshot += other.before_first_snapshot;
         self.rows
             .iter_mut()
             .zip(&other.rows)
             .for_each(|(sum, counts)| sum.add(counts));
+    }
+
+    /// Extends the span of times.
+    #[inline]
+    pub(super) fn extend_span(&mut self, first: i64, last: i64) {
+        let (old_first, old_last) = self.span.unwrap_or((first, last));
+        self.span = Some((old_first.min(first), old_last.max(last)));
     }
 
     /// Sets all counts to zero.

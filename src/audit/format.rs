@@ -137,8 +137,28 @@ impl LogFormat {
     pub(super) fn has_user_agent(&self) -> bool {
         match &self.0 {
             FormatParser::Text(template) => template.has(FieldKind::UserAgent),
-            FormatParser::Json(_) => true,
-            FormatParser::W3c(columns) => columns.has_user_agent(),
+            // A line of JSON, or a header in the log, shows it.
+            FormatParser::Json(_) | FormatParser::W3c(_) => true,
+        }
+    }
+
+    /// Where a log of this format has the User-Agent, and how it gets there.
+    pub(super) fn missing_agent(&self) -> String {
+        match &self.0 {
+            FormatParser::Text(_) => "the field is `-`, so the server did not log the header; log it \
+                                      (Traefik: accesslog.fields.headers.names.User-Agent=keep)"
+                .to_owned(),
+            FormatParser::Json(keys) => format!(
+                "no line has one of the keys {}; log the header (Traefik: \
+                 accesslog.fields.headers.names.User-Agent=keep) or name its key (agent=KEY)",
+                keys.agent_paths().join(", ")
+            ),
+            FormatParser::W3c(columns) if !columns.has_user_agent() => {
+                "its #Fields: line has no column cs(User-Agent); select the field in the settings of \
+                 the server"
+                    .to_owned()
+            }
+            FormatParser::W3c(_) => "the column cs(User-Agent) is `-`; log the header".to_owned(),
         }
     }
 

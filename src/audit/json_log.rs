@@ -190,6 +190,11 @@ impl JsonKeys {
         })
     }
 
+    /// The paths that may lead to the User-Agent.
+    pub(super) fn agent_paths(&self) -> &[String] {
+        &self.paths[USER_AGENT]
+    }
+
     /// Whether a line has the keys of an access log.
     pub(super) fn fits(&self, line: &[u8]) -> bool {
         self.parse(line).is_some()

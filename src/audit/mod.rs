@@ -11,7 +11,8 @@
 //! - `timeline`: the snapshot that was valid at a time, with one judge per crawler;
 //! - `source` and `block_audit`: the ordered pipeline over blocks of log lines;
 //! - `broken_rules`: the counts of the lines that were broken;
-//! - `history`: the order-dependent figures.
+//! - `history`: the order-dependent figures;
+//! - `sites`: the counts by site, and the hosts that no snapshot has.
 //!
 //! `docs/AUDIT.md` has the semantics and the keys of the report.
 
@@ -32,6 +33,7 @@ mod options;
 mod record;
 mod report;
 mod run;
+mod sites;
 mod source;
 mod template;
 mod timeline;
@@ -44,6 +46,6 @@ pub use identity::{Identity, VerifiedRanges};
 pub use json_log::JsonKeys;
 pub use options::{AuditOptions, AuditOutputs};
 pub use record::LogRecord;
-pub use report::{AuditReport, BrokenRule, CrawlerAudit, RobotsFetches, RuleException};
+pub use report::{AuditReport, BrokenRule, CrawlerAudit, RobotsFetches, RuleException, SiteAudit};
 pub use run::Audit;
 pub use timeline::DatedSnapshot;

@@ -21,6 +21,9 @@ pub struct AuditOptions {
     /// Without a scheme it is `https`. A host of the log has the scheme of the log, `http` at port
     /// 80, else `https`.
     pub host: Option<String>,
+    /// Whether the rules of `host` judge the requests to every host of the logs: one robots.txt for
+    /// all of them. Examples then have the host of the log, or the path alone.
+    pub any_host: bool,
     /// How verdicts are reached. The default uses the entry of the other of http and https if only
     /// that exists, as most logs have no scheme.
     pub judge: JudgeOptions,
@@ -40,6 +43,7 @@ impl Default for AuditOptions {
             agents: Vec::new(),
             format: None,
             host: None,
+            any_host: false,
             judge,
             verified: Vec::new(),
             top: 5,
@@ -69,6 +73,12 @@ impl AuditOptions {
     /// Sets [`host`](Self::host).
     pub fn host(mut self, host: impl Into<Option<String>>) -> Self {
         self.host = host.into();
+        self
+    }
+
+    /// Sets [`any_host`](Self::any_host).
+    pub fn any_host(mut self, any_host: bool) -> Self {
+        self.any_host = any_host;
         self
     }
 

@@ -27,6 +27,13 @@ pub struct LogRecord<'l> {
     pub client: Cow<'l, [u8]>,
 }
 
+/// Whether a User-Agent header is there. Servers write `-` for a missing one, and Traefik `REDACTED`
+/// for one that it is configured to hide.
+#[inline]
+pub(super) fn is_agent(user_agent: &[u8]) -> bool {
+    !matches!(user_agent, b"" | b"-" | b"REDACTED")
+}
+
 /// The request target of a request line such as `GET /a HTTP/1.1`; empty if it has none.
 pub(super) fn target_of(request: &[u8]) -> &[u8] {
     let Some(start) = memchr::memchr(b' ', request) else {

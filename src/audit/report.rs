@@ -17,6 +17,18 @@ pub struct AuditReport {
     pub invalid: u64,
     /// Lines of browsers and of agents that are not looked for.
     pub other_agents: u64,
+    /// Those of `other_agents` that have no User-Agent: the field is empty, `-` or `REDACTED`.
+    pub without_agent: u64,
+    /// The time of the first valid line of any agent, as RFC 3339.
+    pub first: Option<String>,
+    /// The time of the last one.
+    pub last: Option<String>,
+    /// The number of sites that requests of crawlers went to, up to 4,096.
+    pub site_count: u64,
+    /// The ten sites with the most requests of crawlers.
+    pub sites: Vec<SiteAudit>,
+    /// The ten sites with the most requests that no snapshot could judge.
+    pub unknown_sites: Vec<SiteAudit>,
     /// Requests of crawlers that are older than the first snapshot, which judged them.
     pub before_first_snapshot: u64,
     /// The crawlers with requests, and those that the caller named. A crawler with published
@@ -72,6 +84,18 @@ pub struct CrawlerAudit {
     /// Disallowed requests that no rule counts: the rules of all crawlers take 256 MiB at most, and
     /// those that do not fit are left out.
     pub rules_left_out: u64,
+}
+
+/// The requests of crawlers to one site.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SiteAudit {
+    /// The origin; a text of the log if that is not one.
+    pub origin: String,
+    /// All requests.
+    pub requests: u64,
+    /// Requests that no snapshot could judge, because it does not contain the site.
+    pub unknown: u64,
 }
 
 /// Why disallowed requests of a crawler do not count as broken rules.

@@ -9,17 +9,20 @@ use crate::audit::history::AuditHistory;
 use crate::audit::identity::{AuditRow, AuditRows};
 use crate::audit::options::{AuditOptions, AuditOutputs};
 use crate::audit::report::{AuditReport, CrawlerAudit, RuleException};
+use crate::audit::sites::{SiteCounts, known_origins};
 use crate::audit::source::{LogBlock, LogSource, RequiredFields};
 use crate::audit::timeline::{DatedSnapshot, Timeline};
 use crate::container::line_sink::LineSink;
 use crate::error::{ErrorKind, Result};
 use crate::job::Input;
-use crate::judge::rfc3339;
+use crate::judge::{StatusPolicy, rfc3339};
 use crate::pipeline::Progress;
 use crate::pipeline::blocks::BlockKind;
 use crate::pipeline::ordered::{self, OrderedItem};
+use crate::snapshot::Snapshot;
 use crate::url::Origin;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Audits access logs by one or several snapshots, on all threads of the current rayon pool.
 ///
@@ -56,6 +59,7 @@ pub struct Audit {
     finder: CrawlerFinder,
     timeline: Timeline,
     rows: AuditRows,
+    snapshots: Vec<Arc<Snapshot>>,
     /// The origin of all requests, if the options give a host.
     origin: Option<Origin>,
     options: AuditOptions,
@@ -67,7 +71,8 @@ impl Audit {
     /// # Errors
     /// [`ErrorKind::BadAgent`] for an agent or a verified crawler without a token to look for, and
     /// [`ErrorKind::BadRegistry`] for more than 65,535 crawlers.
-    /// [`ErrorKind::BadList`] for a `host` that is not a host, and for snapshots of the same time.
+    /// [`ErrorKind::BadList`] for a `host` that is not a host or that no snapshot contains, for
+    /// `any_host` without a host, and for snapshots of the same time.
     /// [`ErrorKind::Corrupt`] if the bytes of a snapshot contradict each other.
     pub fn new(snapshots: Vec<DatedSnapshot>, options: AuditOptions) -> Result<Self> {
         let finder = CrawlerFinder::new(&options.agents, &options.registry)?;
@@ -76,13 +81,26 @@ impl Audit {
             .iter()
             .map(|crawler| crawler.agent.clone())
             .collect();
+        let stored: Vec<Arc<Snapshot>> = snapshots
+            .iter()
+            .map(|dated| Arc::clone(&dated.snapshot))
+            .collect();
         let timeline = Timeline::new(snapshots, &agents, options.judge)?;
         let rows = AuditRows::new(&agents, &options.verified)?;
         let origin = options.host.as_deref().map(origin_of).transpose()?;
+        match &origin {
+            Some(origin) => refuse_unknown_host(origin, &stored, &options)?,
+            None if options.any_host => {
+                let what = "one host that judges the requests to all needs its name".to_owned();
+                return Err(ErrorKind::BadList(what).into());
+            }
+            None => {}
+        }
         Ok(Self {
             finder,
             timeline,
             rows,
+            snapshots: stored,
             origin,
             options,
         })
@@ -92,9 +110,10 @@ impl Audit {
     ///
     /// # Errors
     /// I/O errors, which name the file. [`ErrorKind::BadList`] for a log of unknown format, for one
-    /// without hosts if the options give none, and for one without addresses of clients if the
-    /// options verify crawlers. [`ErrorKind::Corrupt`] of a snapshot, also if it was overwritten
-    /// during the audit. Outputs may be incomplete then.
+    /// of whose first thousand lines none has a User-Agent, for one without hosts if the options
+    /// give none, and for one without addresses of clients if the options verify crawlers; and if
+    /// no snapshot has a host of any request of a crawler. [`ErrorKind::Corrupt`] of a snapshot,
+    /// also if it was overwritten during the audit. Outputs may be incomplete then.
     pub fn run(
         &self,
         logs: Vec<Input>,
@@ -106,6 +125,7 @@ impl Audit {
             timeline: &self.timeline,
             rows: &self.rows,
             origin: self.origin.as_ref().map(Origin::as_str),
+            is_any_host: self.options.any_host,
             keeps_breaches: outputs.breaches.is_some(),
             breaches_of: outputs.breaches_of,
             annotates: outputs.annotated.is_some(),
@@ -115,6 +135,7 @@ impl Audit {
         let mut counts = AuditCounts::new(self.rows.all().len());
         let mut history = AuditHistory::default();
         let mut broken_rules = BrokenRules::of_all_logs();
+        let mut sites = SiteCounts::of_all_logs();
         // A log without hosts is readable if the options name one, and one without addresses if no
         // crawler is verified by them.
         let required = RequiredFields {
@@ -141,6 +162,7 @@ impl Audit {
                 counts.add(&audit.counts);
                 audit.events.iter().for_each(|event| history.add(event));
                 broken_rules.append(&mut audit.broken_rules);
+                sites.append(&audit.sites);
                 breaches.write(&audit.breaches, false)?;
                 Ok(annotated.write(
                     &audit.annotated,
@@ -151,7 +173,34 @@ impl Audit {
         breaches.flush()?;
         annotated.flush()?;
         self.timeline.verify_unchanged()?;
-        Ok(self.report(&counts, &history, &broken_rules))
+        let report = AuditReport {
+            site_count: sites.len(),
+            sites: sites.most_requested(),
+            unknown_sites: sites.most_unknown(),
+            ..self.report(&counts, &history, &broken_rules)
+        };
+        self.refuse_unjudged(&report)?;
+        Ok(report)
+    }
+
+    /// An audit that could judge no request says nothing about the rules.
+    fn refuse_unjudged(&self, report: &AuditReport) -> Result<()> {
+        let sum = |count: fn(&CrawlerAudit) -> u64| report.crawlers.iter().map(count).sum::<u64>();
+        let unknown = sum(|crawler| crawler.unknown);
+        // A request for the robots.txt is allowed without a look at the rules.
+        if unknown == 0 || sum(|crawler| crawler.requests - crawler.robots_txt) > unknown {
+            return Ok(());
+        }
+        let hosts = report.unknown_sites.iter().take(5);
+        let hosts: Vec<&str> = hosts.map(|site| &*site.origin).collect();
+        let first = hosts.first().copied().unwrap_or_default();
+        let what = format!(
+            "no request of a crawler could be judged: the logs name {}, and the snapshot has {}; \
+             audit by a snapshot that has the site, or name it as the snapshot has it",
+            hosts.join(", "),
+            known_origins(&self.snapshots, first)
+        );
+        Err(ErrorKind::BadList(what).into())
     }
 
     fn report(
@@ -188,8 +237,12 @@ impl Audit {
             lines: counts.lines,
             invalid: counts.invalid,
             other_agents: counts.other_agents,
+            without_agent: counts.without_agent,
+            first: counts.span.map(|(first, _)| rfc3339(first)),
+            last: counts.span.map(|(_, last)| rfc3339(last)),
             before_first_snapshot: counts.before_first_snapshot,
             crawlers,
+            ..AuditReport::default()
         }
     }
 
@@ -230,6 +283,39 @@ fn report_order(crawler: &CrawlerAudit) -> (bool, bool, Reverse<u64>, Reverse<u6
         Reverse(crawler.requests),
         &crawler.name,
     )
+}
+
+/// Refuses a host that no snapshot contains: all its requests would be unknown, and nobody would
+/// seem to break the rules.
+fn refuse_unknown_host(
+    origin: &Origin,
+    snapshots: &[Arc<Snapshot>],
+    options: &AuditOptions,
+) -> Result<()> {
+    let judge = &options.judge;
+    if judge.unknown.is_some() || judge.status_policy == Some(StatusPolicy::Strict) {
+        return Ok(());
+    }
+    let mut origins = vec![origin.clone()];
+    if judge.any_scheme {
+        let (scheme, host) = origin.as_str().split_once("://").unwrap_or_default();
+        let other = if scheme == "https" { "http" } else { "https" };
+        origins.extend(Origin::of(format!("{other}://{host}").as_bytes()));
+    }
+    for snapshot in snapshots {
+        for origin in &origins {
+            if snapshot.origin(origin)?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+    let what = format!(
+        "no snapshot has the site {}, so no request could be judged; it has {}: name the host as the \
+         snapshot has it, or compile the robots.txt of the site",
+        origin.as_str(),
+        known_origins(snapshots, origin.as_str())
+    );
+    Err(ErrorKind::BadList(what).into())
 }
 
 /// The origin of a host, or of a scheme and host.

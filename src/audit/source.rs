@@ -3,7 +3,9 @@
 use crate::audit::block_audit::BlockAudit;
 use crate::audit::detect::{detect, first_lines};
 use crate::audit::format::LogFormat;
+use crate::audit::record::is_agent;
 use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::file_format::without_mark;
 use crate::pipeline::blocks::{LineBlock, LineBlockReader, LineInput};
 use crate::pipeline::progress::{Progress, ProgressMeter, ReportedBytes};
 use crate::pipeline::source::BlockSource;
@@ -33,6 +35,7 @@ pub(super) struct LogReader {
     /// The format of the next block.
     format: Option<Arc<LogFormat>>,
     is_checked: bool,
+    agents: AgentSearch,
     reported: ReportedBytes,
 }
 
@@ -70,7 +73,7 @@ impl<'r> LogSource<'r> {
             let what = "none of its first lines has the format of a known access log";
             return Err(bad_log(what).with_remedy(Remedy::NameLogFormat));
         };
-        if !format.has_user_agent() && !format.is_w3c() {
+        if !format.has_user_agent() {
             let what = "its format (common) has no User-Agent, so no line names a crawler";
             return Err(bad_log(what).with_remedy(Remedy::NameLogFormat));
         }
@@ -94,6 +97,65 @@ impl<'r> LogSource<'r> {
     }
 }
 
+/// The lines of which one must have a User-Agent.
+const LINES_FOR_AGENT: usize = 1000;
+
+/// The search for a line with a User-Agent. A log without any names no crawler, which would read as
+/// if no crawler broke the rules.
+#[derive(Debug, Default)]
+struct AgentSearch {
+    /// The lines without one so far that have the format of the log.
+    lines: usize,
+    is_done: bool,
+}
+
+impl AgentSearch {
+    /// Searches the next lines of a log. The error is that of the last line that was to have one.
+    fn search(&mut self, lines: &[u8], format: &LogFormat) -> Option<Error> {
+        let mut changed: Option<LogFormat> = None;
+        for line in lines.split(|byte| *byte == b'\n') {
+            let format = changed.as_ref().unwrap_or(format);
+            if format.is_comment(line) {
+                changed = format.after_line(line).or(changed);
+                continue;
+            }
+            let Some(record) = format.record(without_mark(line)) else {
+                continue;
+            };
+            self.lines += 1;
+            if is_agent(&record.user_agent) {
+                self.is_done = true;
+                return None;
+            }
+            if self.lines == LINES_FOR_AGENT {
+                return Some(self.error(format));
+            }
+        }
+        None
+    }
+
+    /// The error of a log that ended before it had a User-Agent.
+    fn at_end(&self, format: Option<&LogFormat>) -> Option<Error> {
+        let format = format.filter(|_| !self.is_done && self.lines > 0)?;
+        Some(self.error(format))
+    }
+
+    fn error(&self, format: &LogFormat) -> Error {
+        let lines = match self.lines {
+            1 => "its line has no User-Agent, so it names no crawler".to_owned(),
+            LINES_FOR_AGENT => {
+                "none of its first 1,000 lines has a User-Agent, so no line names a crawler"
+                    .to_owned()
+            }
+            lines => {
+                format!("none of its {lines} lines has a User-Agent, so no line names a crawler")
+            }
+        };
+        let what = format!("{lines}: {}; or leave the log out", format.missing_agent());
+        bad_log(&what)
+    }
+}
+
 fn bad_log(what: &str) -> Error {
     ErrorKind::BadList(what.to_owned()).into()
 }
@@ -109,6 +171,7 @@ impl BlockSource for LogSource<'_> {
             blocks,
             format: self.format.clone(),
             is_checked: false,
+            agents: AgentSearch::default(),
             reported: ReportedBytes::default(),
         }))
     }
@@ -123,7 +186,10 @@ impl BlockSource for LogSource<'_> {
         self.meter
             .advance(&mut reader.reported, reader.blocks.bytes_read());
         if !has_block {
-            return Ok(false);
+            return match reader.agents.at_end(reader.format.as_deref()) {
+                Some(err) => Err(err.at(reader.blocks.path())),
+                None => Ok(false),
+            };
         }
         if !reader.is_checked {
             self.check(reader, &mut block.lines)
@@ -131,6 +197,12 @@ impl BlockSource for LogSource<'_> {
             reader.is_checked = true;
         }
         block.format = reader.format.clone();
+        if let Some(format) = reader.format.as_deref().filter(|_| !reader.agents.is_done) {
+            block.lines.load()?;
+            if let Some(err) = reader.agents.search(block.lines.data(), format) {
+                return Err(err.at(reader.blocks.path()));
+            }
+        }
         if let Some(format) = reader.format.as_ref().filter(|format| format.is_w3c()) {
             // A header changes the format of the lines after it, also in other blocks.
             block.lines.load()?;

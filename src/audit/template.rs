@@ -300,6 +300,12 @@ impl TextFields {
         self.plain(FieldKind::UserAgent, text)
     }
 
+    /// The time, in seconds since 1970.
+    #[inline(always)]
+    pub(super) fn time(&self) -> i64 {
+        self.time
+    }
+
     /// All fields. `text` is the text that was parsed.
     pub(super) fn record<'l>(&self, text: &'l [u8]) -> LogRecord<'l> {
         let request = &self.spans[FieldKind::Request as usize];

@@ -1,6 +1,7 @@
 //! `robosieve audit`: hand-written logs with counts worked out by hand, hostile logs, all formats,
 //! and a real server.
 
+mod all_clear;
 mod chains;
 mod formats;
 mod hostile;

@@ -33,6 +33,9 @@ pub(super) fn page(report: &AuditReport) -> String {
                             }))
                         }
                         (fact("Lines of other agents", number_of("/other_agents", report.other_agents, report.lines)))
+                        @if report.without_agent > 0 {
+                            (fact("Of these without a User-Agent", number("/without_agent", report.without_agent)))
+                        }
                         (fact("Invalid lines", number_of("/invalid", report.invalid, report.lines)))
                         @if report.before_first_snapshot > 0 {
                             (fact("Before the first snapshot", number("/before_first_snapshot", report.before_first_snapshot)))

@@ -8,7 +8,8 @@ mod table;
 mod totals;
 
 use crate::agent_args::AgentArgs;
-use crate::figures::escape::{escape_lines, to_json_pretty};
+use crate::figures::counts::{counted, grouped};
+use crate::figures::escape::{escape, escape_lines, to_json_pretty};
 use crate::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT};
 use crate::inputs::InputArgs;
 use crate::judge_args::PolicyArgs;
@@ -16,6 +17,7 @@ use crate::judge_job::open_inputs;
 use crate::option_guard::OptionGuard;
 use crate::output::{OutputTarget, is_stdout};
 use crate::progress::Progress;
+use crate::stderr::print_line;
 use crate::value_enums::LinesOfArg;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
@@ -225,10 +227,31 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
             report.lines
         );
     }
+    print_warnings(&report);
     if !quiet && (form == AuditForm::Annotate || args.output.is_some()) {
         print_audit(&report, progress.elapsed());
     }
     write(form, &report, output, html, lines)
+}
+
+/// Warns of requests that no snapshot could judge, with `--quiet` too: the figures are not about
+/// them.
+fn print_warnings(report: &AuditReport) {
+    let unknown: u64 = report.crawlers.iter().map(|crawler| crawler.unknown).sum();
+    if unknown > 0 {
+        let requests: u64 = report.crawlers.iter().map(|crawler| crawler.requests).sum();
+        let sites = report.unknown_sites.iter().take(3);
+        let sites: Vec<String> = sites
+            .map(|site| format!("{} ({})", site.origin, grouped(site.unknown)))
+            .collect();
+        print_line(format_args!(
+            "robosieve: warning: {} of {} of crawlers could not be judged: no snapshot has their \
+             hosts, such as {}",
+            grouped(unknown),
+            counted(requests, "request"),
+            escape(&sites.join(", "))
+        ));
+    }
 }
 
 /// Writes the report in its forms, and makes all outputs visible together.

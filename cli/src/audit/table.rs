@@ -81,6 +81,20 @@ pub(super) const EXCEPTED: &str = "Crawlers that act for a user or obey with exc
 
 /// The main finding. Claims and crawlers with exceptions are not among it.
 pub(super) fn finding(totals: &AuditTotals) -> String {
+    let broke = breakers(totals);
+    // A request that was not judged is not one that kept the rules.
+    if totals.unknown > 0 {
+        let requests = counted(totals.requests, "request");
+        format!(
+            "{broke}; {} of {requests} could not be judged",
+            grouped(totals.unknown)
+        )
+    } else {
+        broke
+    }
+}
+
+fn breakers(totals: &AuditTotals) -> String {
     match totals.crawlers {
         0 if totals.excepted.crawlers > 0 => {
             "Only crawlers that act for a user or obey with exceptions made requests".to_owned()
@@ -128,13 +142,17 @@ fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
     let more = excepted_finding(&totals.excepted)
         .into_iter()
         .chain(totals.claims.as_ref().map(claims_headline));
+    let without_agent = match report.without_agent {
+        0 => String::new(),
+        lines => format!("{} without a User-Agent, ", grouped(lines)),
+    };
     let more: String = more.map(|line| format!("\n{line}")).collect();
     format!(
-        "{} ({} of crawlers in {}; {} of other agents, {} invalid){more}",
+        "{} ({} of crawlers in {}; {} of other agents, {without_agent}{} invalid){more}",
         finding(totals),
         counted(totals.requests, "request"),
         counted(report.lines, "line"),
-        grouped(report.other_agents),
+        grouped(report.other_agents - report.without_agent),
         grouped(report.invalid),
     )
 }

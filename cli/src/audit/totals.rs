@@ -15,6 +15,8 @@ pub(super) struct AuditTotals {
     /// The requests of all crawlers, and the disallowed ones of them.
     pub requests: u64,
     pub disallowed: u64,
+    /// Those of the requests whose host no snapshot has.
+    pub unknown: u64,
     /// Requests that only claim to be of a crawler; `None` if no addresses were compared.
     pub claims: Option<ClaimTotals>,
 }
@@ -47,6 +49,7 @@ impl AuditTotals {
             excepted: ExceptedTotals::default(),
             requests: 0,
             disallowed: 0,
+            unknown: 0,
             claims: None,
         };
         for row in &report.crawlers {
@@ -66,6 +69,7 @@ impl AuditTotals {
             }
             totals.requests += row.requests;
             totals.disallowed += row.disallowed;
+            totals.unknown += row.unknown;
         }
         // Without published addresses, no request can be told from a claim.
         if report.crawlers.iter().any(|row| row.identity.is_some()) {
