@@ -263,6 +263,7 @@ table. Files appear when they are complete. docs/REPORT.md explains every figure
 
 pub(super) const AUDIT_SHORT: &str = "\
 Examples:
+  robosieve audit --robots robots.txt access.log
   robosieve audit -s site.rsieve --host https://example.com access.log
   robosieve audit -s site.rsieve 'logs/*.gz' --json -o audit.json --html audit.html
 
@@ -270,6 +271,7 @@ Examples:
 
 pub(super) const AUDIT_EXAMPLES: &str = "\
 Examples:
+  robosieve audit --robots robots.txt access.log
   robosieve audit -s site.rsieve --host https://example.com access.log
   robosieve audit -s site.rsieve 'logs/*.gz' --json -o audit.json --html audit.html
   robosieve audit -s 2026-07=july.rsieve -s 2026-08=august.rsieve --host example.com access.log \

@@ -238,8 +238,7 @@ impl<'a> BlockAuditor<'a> {
                     None => Ok(out.count_other_agent(&user_agent, fields.time())),
                 };
             }
-            FormatParser::Json(keys) => keys.parse(text),
-            FormatParser::W3c(columns) => columns.parse(text),
+            _ => format.record(text),
         };
         let Some(record) = record else {
             return Ok(out.count_invalid());
@@ -434,15 +433,15 @@ fn write_target(record: &LogRecord<'_>, origin: Option<&str>, url: &mut Vec<u8>)
                 let start = target.get(..scheme.len())?;
                 start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
             })?;
+        let rest = &target[scheme_len..];
+        let end = rest.iter().position(|byte| b"/?#".contains(byte));
+        let host = &rest[..end.unwrap_or(rest.len())];
+        // Load balancers of AWS write `http://host:80- -` for a request that they cannot read.
+        if host.contains(&b' ') {
+            return None;
+        }
         url.extend_from_slice(target);
-        let host = &target[scheme_len..];
-        return Some(
-            scheme_len
-                + host
-                    .iter()
-                    .position(|byte| b"/?#".contains(byte))
-                    .unwrap_or(host.len()),
-        );
+        return Some(scheme_len + host.len());
     }
     match origin {
         Some(origin) => url.extend_from_slice(origin.as_bytes()),

@@ -1,6 +1,7 @@
 //! Detects the format of a log by its first lines.
 
 use crate::audit::format::{FormatParser, LogFormat};
+use crate::audit::haproxy::HaproxyLog;
 use crate::audit::json_log::JsonKeys;
 use crate::audit::w3c::W3cColumns;
 use crate::file_format::without_mark;
@@ -24,9 +25,23 @@ pub(super) fn detect(data: &[u8]) -> Option<LogFormat> {
     if let Some(columns) = first_lines(data).find_map(W3cColumns::of_line) {
         return Some(LogFormat(FormatParser::W3c(columns)));
     }
+    // Only lines of Docker are JSON objects without the keys of an access log.
+    detect_lines(data).or_else(|| LogFormat::of_docker(data))
+}
+
+/// [`detect`] for a log whose lines are neither those of Docker nor under a line `#Fields:`.
+pub(super) fn detect_lines(data: &[u8]) -> Option<LogFormat> {
     let keys = JsonKeys::default();
-    if first_lines(data).any(|line| line.starts_with(b"{") && keys.fits(line)) {
+    if first_lines(data).any(|line| keys.fits(line)) {
         return Some(LogFormat::json(keys));
+    }
+    if let Some(log) = HaproxyLog::of_lines(first_lines(data)) {
+        return Some(LogFormat(FormatParser::Haproxy(Some(log))));
+    }
+    for load_balancer in [LogFormat::alb(), LogFormat::elb()] {
+        if count_lines(data, &load_balancer) > 0 {
+            return Some(load_balancer);
+        }
     }
     let is_vhost = first_lines(data)
         .filter(|line| starts_with_host(line))

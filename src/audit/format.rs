@@ -1,7 +1,10 @@
 //! The formats of access logs.
 
 use crate::audit::delimiter_index::DelimiterIndex;
+use crate::audit::detect::{detect_lines, first_lines};
 use crate::audit::directives::{parse_apache, parse_nginx};
+use crate::audit::docker;
+use crate::audit::haproxy::HaproxyLog;
 use crate::audit::json_log::JsonKeys;
 use crate::audit::record::LogRecord;
 use crate::audit::template::{FieldKind, Template, TextFields};
@@ -34,12 +37,22 @@ pub(super) enum FormatParser {
     Json(JsonKeys),
     /// The columns follow from the `#Fields:` lines of the log.
     W3c(W3cColumns),
+    /// The captured headers; `None` until the first lines have shown them.
+    Haproxy(Option<HaproxyLog>),
+    /// The format of the lines that a container wrote; `None` until the first lines have shown it.
+    Docker(Option<Box<LogFormat>>),
 }
 
 /// The layouts of Apache's documentation.
 const COMMON: &str = r#"%h %l %u %t "%r" %>s %b"#;
 const COMBINED: &str = r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
 const VHOST_COMBINED: &str = r#"%v:%p %h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+
+/// An Application Load Balancer of AWS: "Access logs for your Application Load Balancer" in its
+/// user guide. The fields after the User-Agent are ignored, as AWS adds some at the end.
+const ALB: &str = r#"$type $time_iso8601 $elb $remote_addr $backend $time_1 $time_2 $time_3 $status $backend_status $received $bytes_sent "$request" "$http_user_agent""#;
+/// A Classic Load Balancer of AWS.
+const ELB: &str = r#"$time_iso8601 $elb $remote_addr $backend $time_1 $time_2 $time_3 $status $backend_status $received $bytes_sent "$request" "$http_user_agent""#;
 
 impl LogFormat {
     /// The combined format of Apache and nginx. Fields after it are ignored.
@@ -80,6 +93,34 @@ impl LogFormat {
         Self(FormatParser::W3c(W3cColumns::escaped(W3cEscapes::Iis)))
     }
 
+    /// The log of an Application Load Balancer of AWS. The request line has the whole URL.
+    pub fn alb() -> Self {
+        Self::variables(ALB)
+    }
+
+    /// The log of a Classic Load Balancer of AWS.
+    pub fn elb() -> Self {
+        Self::variables(ELB)
+    }
+
+    /// HAProxy's HTTP log. It names the crawlers if HAProxy captures the User-Agent header; the first
+    /// lines of a log show which captured header that is.
+    pub fn haproxy() -> Self {
+        Self(FormatParser::Haproxy(None))
+    }
+
+    /// Docker's json-file log, whose lines hold those that a container wrote. The first lines of a
+    /// log show their format.
+    pub fn docker() -> Self {
+        Self(FormatParser::Docker(None))
+    }
+
+    fn variables(layout: &str) -> Self {
+        Self(FormatParser::Text(
+            parse_nginx(layout.as_bytes()).unwrap_or_default(),
+        ))
+    }
+
     fn builtin(directives: &str) -> Self {
         Self(FormatParser::Text(
             parse_apache(directives.as_bytes()).unwrap_or_default(),
@@ -100,7 +141,29 @@ impl LogFormat {
             }
             FormatParser::Json(keys) => keys.parse(line),
             FormatParser::W3c(columns) => columns.parse(line),
+            FormatParser::Haproxy(log) => {
+                log.as_ref().unwrap_or(&HaproxyLog::default()).parse(line)
+            }
+            FormatParser::Docker(inner) => docker::parse(inner.as_deref()?, line),
         }
+    }
+
+    /// The format with the parts that only the first lines of a log show; `None` if it has none of
+    /// these, or if the lines do not show them.
+    pub(super) fn completed(&self, data: &[u8]) -> Option<Self> {
+        match &self.0 {
+            FormatParser::Haproxy(None) => HaproxyLog::of_lines(first_lines(data))
+                .map(|log| Self(FormatParser::Haproxy(Some(log)))),
+            FormatParser::Docker(None) => Self::of_docker(data),
+            _ => None,
+        }
+    }
+
+    /// The format of a log of Docker; `None` if its containers wrote no lines of a known format.
+    pub(super) fn of_docker(data: &[u8]) -> Option<Self> {
+        let lines = first_lines(data).filter_map(docker::output_line);
+        let inner = detect_lines(&lines.collect::<Vec<_>>().concat())?;
+        Some(Self(FormatParser::Docker(Some(Box::new(inner)))))
     }
 
     /// The format of the lines after `line`, if it is a header that changes it.
@@ -137,6 +200,8 @@ impl LogFormat {
     pub(super) fn has_user_agent(&self) -> bool {
         match &self.0 {
             FormatParser::Text(template) => template.has(FieldKind::UserAgent),
+            FormatParser::Haproxy(log) => log.as_ref().is_none_or(HaproxyLog::has_user_agent),
+            FormatParser::Docker(inner) => inner.as_deref().is_none_or(Self::has_user_agent),
             // A line of JSON, or a header in the log, shows it.
             FormatParser::Json(_) | FormatParser::W3c(_) => true,
         }
@@ -145,6 +210,11 @@ impl LogFormat {
     /// Where a log of this format has the User-Agent, and how it gets there.
     pub(super) fn missing_agent(&self) -> String {
         match &self.0 {
+            FormatParser::Docker(Some(inner)) => inner.missing_agent(),
+            FormatParser::Haproxy(_) | FormatParser::Docker(None) => {
+                "no captured header has it; configure `capture request header User-Agent len 256`"
+                    .to_owned()
+            }
             FormatParser::Text(_) => "the field is `-`, so the server did not log the header; log it \
                                       (Traefik: accesslog.fields.headers.names.User-Agent=keep)"
                 .to_owned(),
@@ -162,23 +232,28 @@ impl LogFormat {
         }
     }
 
-    /// Whether lines name the address of the client; in JSON, `sample` decides, a line of the log.
+    /// Whether lines name the address of the client. Unless the layout tells, `sample` decides, a
+    /// line of the log.
     pub(super) fn has_client(&self, sample: &[u8]) -> bool {
         match &self.0 {
             FormatParser::Text(template) => template.has(FieldKind::Client),
-            FormatParser::Json(keys) => keys
-                .parse(sample)
-                .is_some_and(|record| !record.client.is_empty()),
             FormatParser::W3c(columns) => columns.has_client(),
+            _ => self
+                .record(sample)
+                .is_some_and(|record| !record.client.is_empty()),
         }
     }
 
-    /// Whether lines name the host; in JSON, `sample` decides, a line of the log.
+    /// Whether lines name the host, in a field or in the request. Unless the layout tells, `sample`
+    /// decides, a line of the log.
     pub(super) fn has_host(&self, sample: &[u8]) -> bool {
         match &self.0 {
-            FormatParser::Text(template) => template.has(FieldKind::Host),
-            FormatParser::Json(keys) => keys.has_host(sample),
+            FormatParser::Text(template) if template.has(FieldKind::Host) => true,
             FormatParser::W3c(columns) => columns.has_host(),
+            _ => self.record(sample).is_some_and(|record| {
+                record.host.is_some()
+                    || !record.target.is_empty() && !record.target.starts_with(b"/")
+            }),
         }
     }
 }
@@ -186,8 +261,9 @@ impl LogFormat {
 impl std::str::FromStr for LogFormat {
     type Err = Error;
 
-    /// Parses the name of a format (`combined`, `vhost_combined`, `common`, `json`, `caddy`, `w3c`,
-    /// `cloudfront`, `iis`), Apache's directives, or nginx's variables.
+    /// Parses the name of a format (`combined`, `vhost_combined`, `common`, `json`, `caddy`,
+    /// `cloudflare`, `vercel`, `docker`, `alb`, `elb`, `haproxy`, `w3c`, `cloudfront`, `iis`),
+    /// Apache's directives, or nginx's variables.
     ///
     /// # Errors
     /// [`ErrorKind::BadList`] for a layout that cannot be read, or that
@@ -198,7 +274,13 @@ impl std::str::FromStr for LogFormat {
             "combined" => return Ok(Self::combined()),
             "vhost_combined" => return Ok(Self::vhost_combined()),
             "common" => return Ok(Self::common()),
-            "json" | "caddy" => return Ok(Self::json(JsonKeys::default())),
+            "alb" => return Ok(Self::alb()),
+            "elb" => return Ok(Self::elb()),
+            "haproxy" => return Ok(Self::haproxy()),
+            "docker" => return Ok(Self::docker()),
+            "json" | "caddy" | "cloudflare" | "vercel" => {
+                return Ok(Self::json(JsonKeys::default()));
+            }
             "w3c" => return Ok(Self::w3c()),
             "cloudfront" => return Ok(Self::cloudfront()),
             "iis" => return Ok(Self::iis()),
@@ -216,8 +298,9 @@ impl std::str::FromStr for LogFormat {
             }
             (true, _) => parse_apache(layout.as_bytes()),
             _ => Err(
-                "give combined, vhost_combined, common, json, caddy, w3c, cloudfront, iis, or a \
-                 layout as in Apache's LogFormat or nginx's log_format"
+                "give combined, vhost_combined, common, json, caddy, cloudflare, vercel, docker, alb, \
+                 elb, haproxy, w3c, cloudfront, iis, or a layout as in Apache's LogFormat or nginx's \
+                 log_format"
                     .to_owned(),
             ),
         };

@@ -42,7 +42,9 @@ pub struct JsonKeys {
     paths: [Vec<String>; FIELDS],
 }
 
-/// The usual keys: nginx's variables, Caddy, and names that several servers and shippers use.
+/// The usual keys: nginx's variables, Caddy, Traefik, Cloudflare's Logpush, Vercel's log drains, and
+/// names that several servers and shippers use. Vercel's `host` and `path` are those of the
+/// deployment, so the keys of the request come before them.
 const USUAL: [&[&str]; FIELDS] = [
     &[
         "http_user_agent",
@@ -51,11 +53,15 @@ const USUAL: [&[&str]; FIELDS] = [
         "agent",
         "request.headers.User-Agent",
         "request_User-Agent",
+        "ClientRequestUserAgent",
+        "proxy.userAgent",
         "ua",
     ],
     &[
         "time_iso8601",
         "time_local",
+        "EdgeStartTimestamp",
+        "proxy.timestamp",
         "timestamp",
         "@timestamp",
         "time",
@@ -64,36 +70,57 @@ const USUAL: [&[&str]; FIELDS] = [
         "date",
     ],
     &[
+        "proxy.host",
         "host",
         "http_host",
+        "ClientRequestHost",
         "request.host",
         "RequestHost",
         "server_name",
         "vhost",
     ],
-    &["scheme", "RequestScheme"],
+    &[
+        "scheme",
+        "RequestScheme",
+        "ClientRequestScheme",
+        "proxy.scheme",
+    ],
     &[
         "request_uri",
         "uri",
         "request.uri",
         "RequestPath",
+        "ClientRequestURI",
+        "ClientRequestPath",
+        "proxy.path",
         "path",
         "url",
     ],
     &["request"],
-    &["status", "response", "DownstreamStatus", "status_code"],
+    &[
+        "status",
+        "response",
+        "DownstreamStatus",
+        "EdgeResponseStatus",
+        "proxy.statusCode",
+        "status_code",
+    ],
     &[
         "body_bytes_sent",
         "bytes_sent",
         "size",
         "bytes",
         "DownstreamContentSize",
+        "EdgeResponseBytes",
+        "proxy.responseByteSize",
     ],
     &[
         "remote_addr",
         "request.client_ip",
         "request.remote_ip",
         "ClientHost",
+        "ClientIP",
+        "proxy.clientIp",
         "client_ip",
         "remote_ip",
         "client",
@@ -101,7 +128,7 @@ const USUAL: [&[&str]; FIELDS] = [
 ];
 
 impl Default for JsonKeys {
-    /// The keys of Caddy, of nginx's variables, and other usual ones.
+    /// The keys of Caddy, of nginx's variables, of Cloudflare and Vercel, and other usual ones.
     fn default() -> Self {
         Self {
             paths: USUAL.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()),
@@ -133,23 +160,28 @@ impl JsonKeys {
 
     /// Parses a line. `None` if it is not an object, or has no valid time, agent or request.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
-        match self.walk(line) {
-            Some(found) => self.record(found),
-            None => self.parse_raw(line),
+        let (time, object) = split_console(line);
+        match self.walk(object) {
+            Some(mut found) => {
+                found.set_time(time);
+                self.record(found)
+            }
+            None => self.parse_raw(time, object),
         }
     }
 
-    /// Parses a line that is not UTF-8.
+    /// Parses an object that is not UTF-8.
     #[cold]
-    fn parse_raw(&self, line: &[u8]) -> Option<LogRecord<'static>> {
-        if std::str::from_utf8(line).is_ok() {
+    fn parse_raw(&self, time: &[u8], object: &[u8]) -> Option<LogRecord<'static>> {
+        if std::str::from_utf8(object).is_ok() {
             return None;
         }
-        let text = RawBytes::to_text(line);
+        let text = RawBytes::to_text(object);
         let mut found = self.walk(text.as_bytes())?;
         for value in found.values.iter_mut().flatten() {
             value.text = Cow::Owned(RawBytes::to_bytes(&value.text));
         }
+        found.set_time(time);
         self.record(found).map(into_owned)
     }
 
@@ -199,11 +231,20 @@ impl JsonKeys {
     pub(super) fn fits(&self, line: &[u8]) -> bool {
         self.parse(line).is_some()
     }
+}
 
-    /// Whether a line that fits has a host.
-    pub(super) fn has_host(&self, line: &[u8]) -> bool {
-        self.parse(line)
-            .is_some_and(|record| record.host.is_some() || !record.target.starts_with(b"/"))
+/// The time in front of an object, and the object. Caddy's console format has time, level, logger,
+/// message and object, with a tab between two of them. In a line of JSON alone, the time is empty.
+fn split_console(line: &[u8]) -> (&[u8], &[u8]) {
+    if line.starts_with(b"{") {
+        return (b"", line);
+    }
+    match memchr::memmem::find(line, b"\t{") {
+        Some(tab) => {
+            let time = line.split(|byte| *byte == b'\t').next();
+            (time.unwrap_or_default(), &line[tab + 1..])
+        }
+        None => (b"", line),
     }
 }
 
@@ -219,7 +260,7 @@ fn owned(text: Cow<'_, [u8]>) -> Cow<'static, [u8]> {
     Cow::Owned(text.into_owned())
 }
 
-fn into_owned(record: LogRecord<'_>) -> LogRecord<'static> {
+pub(super) fn into_owned(record: LogRecord<'_>) -> LogRecord<'static> {
     LogRecord {
         user_agent: owned(record.user_agent),
         time: record.time,
@@ -292,6 +333,16 @@ struct FoundValue<'l> {
 }
 
 impl<'l> FoundValues<'l> {
+    /// Sets the time that is in front of the object, if there is one.
+    fn set_time(&mut self, time: &'l [u8]) {
+        if !time.is_empty() {
+            self.values[TIME] = Some(FoundValue {
+                text: Cow::Borrowed(time),
+                choice: 0,
+            });
+        }
+    }
+
     /// Keeps a value for every field that has this path, unless an earlier path had one.
     fn keep(&mut self, keys: &JsonKeys, path: &str, text: Cow<'l, [u8]>) {
         for (value, paths) in self.values.iter_mut().zip(&keys.paths) {

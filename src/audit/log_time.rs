@@ -11,7 +11,7 @@ use jiff::tz::Offset;
 pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
     match text {
         [_, _, b'/', ..] => parse_common(text),
-        [_, _, _, _, b'-', ..] => parse_iso(text),
+        [_, _, _, _, b'-' | b'/', ..] => parse_iso(text),
         _ => parse_epoch(text),
     }
 }
@@ -40,11 +40,11 @@ fn parse_common(text: &[u8]) -> Option<i64> {
     seconds(date, clock, parse_zone(zone.strip_prefix(b" ")?)?)
 }
 
-/// RFC 3339, also with a blank in place of `T`, a fraction, or no offset.
+/// RFC 3339, also with a blank in place of `T`, a fraction, no offset, or slashes in the date.
 fn parse_iso(text: &[u8]) -> Option<i64> {
     let (time, mut rest) = text.split_at_checked(19)?;
     let separators = [time[4], time[7], time[13], time[16]];
-    if separators != *b"--::" || !matches!(time[10], b'T' | b't' | b' ') {
+    if !matches!(&separators, b"--::" | b"//::") || !matches!(time[10], b'T' | b't' | b' ') {
         return None;
     }
     if let [b'.' | b',', fraction @ ..] = rest {
@@ -185,6 +185,8 @@ mod tests {
             ("2000-10-10T13:55:36-07:00", Some(971_211_336)),
             ("2000-10-10 20:55:36.125", Some(971_211_336)),
             ("2000-10-10T20:55:36.1Z", Some(971_211_336)),
+            ("2000/10/10 20:55:36.125", Some(971_211_336)),
+            ("2000/10-10 20:55:36", None),
             ("971211336", Some(971_211_336)),
             ("971211336.789", Some(971_211_336)),
             ("971211336789", Some(971_211_336)),

@@ -72,11 +72,11 @@ pub(super) fn parse_bytes(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// An HTTP status of three digits. `-` (a connection that ended early) and 000 have none, which is
-/// 0.
+/// An HTTP status of three digits. `-`, `0`, `-1` (a connection that ended early) and 000 have none,
+/// which is 0.
 pub(super) fn parse_status(text: &[u8]) -> Option<u16> {
     match text {
-        b"-" => Some(0),
+        b"-" | b"0" | b"-1" => Some(0),
         [_, _, _] => parse_number(text).map(|number| number as u16),
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use crate::audit::block_audit::BlockAudit;
 use crate::audit::detect::{detect, first_lines};
-use crate::audit::format::LogFormat;
+use crate::audit::format::{FormatParser, LogFormat};
 use crate::audit::record::is_agent;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::without_mark;
@@ -69,26 +69,41 @@ impl<'r> LogSource<'r> {
         if reader.format.is_none() {
             reader.format = detect(block.data()).map(Arc::new);
         }
+        if let Some(completed) = reader
+            .format
+            .as_ref()
+            .and_then(|format| format.completed(block.data()))
+        {
+            reader.format = Some(Arc::new(completed));
+        }
         let Some(format) = &reader.format else {
             let what = "none of its first lines has the format of a known access log";
             return Err(bad_log(what).with_remedy(Remedy::NameLogFormat));
         };
         if !format.has_user_agent() {
-            let what = "its format (common) has no User-Agent, so no line names a crawler";
-            return Err(bad_log(what).with_remedy(Remedy::NameLogFormat));
+            let what = match format.0 {
+                FormatParser::Text(_) => {
+                    "its format (common) has no User-Agent, so no line names a crawler".to_owned()
+                }
+                _ => format!(
+                    "its lines have no User-Agent, so no line names a crawler: {}",
+                    format.missing_agent()
+                ),
+            };
+            return Err(bad_log(&what).with_remedy(Remedy::NameLogFormat));
         }
-        // In JSON, only a line shows which fields the log has. A log without a readable line passes:
+        // In JSON, only lines show which fields the log has. A log without a readable line passes:
         // its lines are counted as invalid.
-        let mut readable = first_lines(block.data()).filter(|line| format.record(line).is_some());
-        let sample = readable.next().unwrap_or_default();
-        if sample.is_empty() {
+        let readable = first_lines(block.data()).filter(|line| format.record(line).is_some());
+        let samples: Vec<&[u8]> = readable.collect();
+        if samples.is_empty() {
             return Ok(());
         }
-        if self.required.host && !format.has_host(sample) {
+        if self.required.host && !samples.iter().any(|line| format.has_host(line)) {
             return Err(bad_log("its lines do not name the host of the requests")
                 .with_remedy(Remedy::NameHost));
         }
-        if self.required.client && !format.has_client(sample) {
+        if self.required.client && !samples.iter().any(|line| format.has_client(line)) {
             let what = "its lines do not name the addresses of the clients, so they verify no \
                         crawler; log them, or audit without published addresses";
             return Err(bad_log(what));

@@ -1,5 +1,5 @@
 //! The escapes of text logs: `\xHH` (nginx, Apache), `\"`, `\\`, `\t` and the like (Apache), `%HH`
-//! (CloudFront) and `+` (IIS).
+//! (CloudFront), `#HH` (HAProxy) and `+` (IIS).
 
 use std::borrow::Cow;
 
@@ -34,18 +34,28 @@ fn escape_at(text: &[u8]) -> (u8, usize) {
 
 /// A text with each `%HH` decoded once. A percent sign that begins no escape stays.
 pub(super) fn unescape_percent(text: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memchr(b'%', text).is_none() {
+    unescape_after(b'%', text)
+}
+
+/// A text with each `#HH` decoded once, as HAProxy writes them.
+pub(super) fn unescape_hash(text: &[u8]) -> Cow<'_, [u8]> {
+    unescape_after(b'#', text)
+}
+
+/// A text in which each `mark` and two hexadecimal digits become one byte.
+fn unescape_after(mark: u8, text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(mark, text).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = memchr::memchr(b'%', rest) {
+    while let Some(at) = memchr::memchr(mark, rest) {
         out.extend_from_slice(&rest[..at]);
         let escape = match &rest[at..] {
             [_, high, low, ..] => hex(*high).zip(hex(*low)),
             _ => None,
         };
-        out.push(escape.map_or(b'%', |(high, low)| high << 4 | low));
+        out.push(escape.map_or(mark, |(high, low)| high << 4 | low));
         rest = &rest[at + if escape.is_some() { 3 } else { 1 }..];
     }
     out.extend_from_slice(rest);

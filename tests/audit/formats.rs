@@ -410,3 +410,157 @@ fn logs_without_hosts_or_of_other_formats_are_refused() {
         ran.stderr
     );
 }
+
+/// Three lines of a format: GPTBot at `/private/a` and `/b`, and a browser.
+fn three(line: impl Fn(&str, &str) -> String) -> String {
+    [
+        line("/private/a?x=1", "Mozilla/5.0 (compatible; GPTBot/1.2)"),
+        line("/b", "GPTBot/1"),
+        line("/b", "Mozilla/5.0 (X11; Linux x86_64)"),
+    ]
+    .map(|line| line + "\n")
+    .concat()
+}
+
+#[test]
+fn logs_of_aws_load_balancers() {
+    // The request has the whole URL, with the port.
+    let alb = three(|path, agent| {
+        format!(
+            "h2 2026-08-01T10:00:00.186641Z app/my-lb/50dc6c495c0c9188 192.0.2.1:2817 10.0.0.1:80 \
+             0.000 0.001 0.000 200 200 34 366 \"GET https://example.com:443{path} HTTP/2.0\" \"{agent}\" \
+             ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:x \"Root=1-58337262-36d228ad\" \"example.com\" \
+             \"arn:aws:acm:y\" 1 2026-08-01T10:00:00.1Z \"forward\" \"-\" \"-\" \"10.0.0.1:80\" \"200\" \"-\" \
+             \"-\""
+        )
+    });
+    let elb = three(|path, agent| {
+        format!(
+            "2026-08-01T10:00:00.945958Z my-lb 192.0.2.1:2817 - -1 -1 -1 503 0 0 0 \"GET \
+             http://example.com:80{path} HTTP/1.1\" \"{agent}\" - -"
+        )
+    });
+    for (log, name) in [(alb, "alb"), (elb, "elb")] {
+        assert_audited(&log, &[]);
+        assert_audited(&log, &["--log-format", name]);
+        // A request that the load balancer could not read is a line of another agent, or invalid.
+        let odd = "- http://example.com:80- -";
+        let bad = log.replace("GET https://example.com:443/b HTTP/2.0", odd);
+        let bad = bad.replace("GET http://example.com:80/b HTTP/1.1", odd);
+        let dir = with_log(bad);
+        let report = json(&dir, &["-s", "a", "access.log"]);
+        assert_eq!(lines(&report), [3, 1, 1], "{name}");
+    }
+}
+
+#[test]
+fn json_of_cloudflare_and_vercel() {
+    let cloudflare = three(|path, agent| {
+        format!(
+            r#"{{"ClientIP":"192.0.2.1","ClientRequestHost":"example.com","ClientRequestMethod":"GET","ClientRequestPath":"/no","ClientRequestScheme":"https","ClientRequestURI":"{path}","ClientRequestUserAgent":"{agent}","EdgeEndTimestamp":"2026-08-01T10:00:09Z","EdgeResponseBytes":9,"EdgeResponseStatus":200,"EdgeStartTimestamp":1785578400000000000,"RayID":"x"}}"#
+        )
+    });
+    assert_audited(&cloudflare, &[]);
+    assert_audited(&cloudflare, &["--log-format", "cloudflare"]);
+    let times = cloudflare.replace("1785578400000000000", "\"2026-08-01T10:00:00Z\"");
+    assert_audited(&times, &[]);
+    let vercel = three(|path, agent| {
+        format!(
+            r#"{{"id":"1","source":"lambda","projectId":"p","host":"my-app-abc.vercel.app","path":"/[route]","timestamp":1785578409000,"statusCode":-1,"proxy":{{"timestamp":1785578400000,"method":"GET","host":"example.com","path":"{path}","userAgent":["{agent}"],"scheme":"https","statusCode":-1,"clientIp":"192.0.2.1","responseByteSize":5}}}}"#
+        )
+    });
+    assert_audited(&vercel, &[]);
+    assert_audited(&vercel, &["--log-format", "vercel"]);
+}
+
+#[test]
+fn the_console_of_caddy() {
+    let log = three(|path, agent| {
+        format!(
+            "2026/08/01 10:00:00.362\tINFO\thttp.log.access.log0\thandled request\t{{\"request\": \
+             {{\"remote_ip\": \"192.0.2.1\", \"method\": \"GET\", \"host\": \"example.com\", \"uri\": \
+             \"{path}\", \"headers\": {{\"User-Agent\": [\"{agent}\"]}}}}, \"size\": 12, \"status\": 0}}"
+        )
+    });
+    assert_audited(&log, &[]);
+    assert_audited(&log, &["--log-format", "caddy"]);
+    // Its other messages are not requests.
+    let message = "2026/08/01 10:00:00.362\tINFO\tserving initial configuration\n";
+    let dir = with_log(message.to_owned() + &log);
+    assert_eq!(lines(&json(&dir, &["-s", "a", "access.log"])), [4, 1, 1]);
+}
+
+#[test]
+fn haproxy_with_captured_headers() {
+    let log = |captures: &dyn Fn(&str) -> String, target: &str| {
+        three(|path, agent| {
+            format!(
+                "Aug  1 10:00:00 lb haproxy[14389]: 192.0.2.1:33317 [01/Aug/2026:10:00:00.655] www~ \
+                 app/srv1 10/0/30/69/109 -1 +2750 - - ---- 1/1/1/1/0 0/0 {}\"GET {target}{path} \
+                 HTTP/1.1\"",
+                captures(agent)
+            )
+        })
+    };
+    let both = log(&|agent| format!("{{example.com|{agent}}} {{}} "), "");
+    assert_audited(&both, &[]);
+    assert_audited(&both, &["--log-format", "haproxy"]);
+    assert_audited(&log(&|agent| format!("{{203.0.113.9|{agent}}} "), ""), HOST);
+    // With HTTP/2, the request line has the host.
+    let http2 = log(&|agent| format!("{{{agent}}} "), "https://example.com");
+    assert_audited(&http2, &[]);
+    for bare in [
+        log(&|_| String::new(), ""),
+        log(&|_| "{203.0.113.9} ".to_owned(), ""),
+    ] {
+        let dir = with_log(bare);
+        let ran = audit(&dir, &[&["-s", "a", "access.log"], HOST].concat());
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains("capture request header User-Agent"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn lines_in_the_json_of_docker() {
+    let wrapped = |log: &str| -> String {
+        let line = |line: &str| {
+            serde_json::json!({"log": format!("{line}\n"), "stream": "stdout", "time": "2020-01-01T00:00:00Z"})
+                .to_string()
+                + "\n"
+        };
+        log.lines().map(line).collect()
+    };
+    let combined = three(|path, agent| {
+        format!(
+            "192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET {path} HTTP/1.1\" 200 5 \"-\" \"{agent}\""
+        )
+    });
+    let json_log = three(|path, agent| {
+        format!(
+            r#"{{"ts":1785578400.5,"request":{{"host":"example.com","uri":"{path}","headers":{{"User-Agent":["{agent}"]}}}},"status":200}}"#
+        )
+    });
+    assert_audited(&wrapped(&combined), HOST);
+    assert_audited(
+        &wrapped(&combined),
+        &[HOST, &["--log-format", "docker"]].concat(),
+    );
+    assert_audited(&wrapped(&json_log), &[]);
+    // Lines of other programs are invalid. Those of the log are written as they are.
+    let other = wrapped("nginx: start worker\n");
+    let dir = with_log(other + &wrapped(&combined));
+    let args = [&["-s", "a", "access.log", "--lines", "broken"], HOST].concat();
+    assert_eq!(lines(&json(&dir, &args)), [4, 1, 1]);
+    let broken = std::fs::read_to_string(dir.path().join("broken")).unwrap();
+    assert_eq!(broken, wrapped(combined.lines().next().unwrap()));
+    let dir = with_log(wrapped("nginx: start worker\n"));
+    let ran = audit(&dir, &[&["-s", "a", "access.log"], HOST].concat());
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("known access log"),
+        "{}",
+        ran.stderr
+    );
+}

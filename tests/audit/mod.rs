@@ -6,6 +6,7 @@ mod chains;
 mod formats;
 mod hostile;
 mod outputs;
+mod robots;
 mod server;
 
 use crate::command::{Ran, robosieve};

@@ -17,12 +17,12 @@ use crate::judge_job::open_inputs;
 use crate::option_guard::OptionGuard;
 use crate::output::{OutputTarget, is_stdout};
 use crate::progress::Progress;
+use crate::robots_file::{parse_robots, read_robots};
 use crate::stderr::print_line;
 use crate::value_enums::LinesOfArg;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
-use robosieve::Agent;
+use clap::{ArgGroup, Args, ValueEnum};
 use robosieve::audit::{
     AddressRanges, Audit, AuditOptions, AuditOutputs, AuditReport, DatedSnapshot, JsonKeys,
     LogFormat, VerifiedRanges,
@@ -30,6 +30,7 @@ use robosieve::audit::{
 use robosieve::crawlers::CrawlerRegistry;
 use robosieve::job;
 use robosieve::output::OutputFormat;
+use robosieve::{Agent, Compiler, Profile, Snapshot};
 use snapshots::SnapshotArg;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ use summary::print_audit;
 #[command(
     after_help = AUDIT_SHORT,
     after_long_help = AUDIT_EXAMPLES,
+    group = ArgGroup::new("source").required(true).args(["snapshot", "robots"]),
     mut_arg("inputs", |arg| arg.help(INPUTS).long_help(INPUTS_LONG)),
     mut_arg("agents", |arg| arg.help(AGENTS).long_help(AGENTS_LONG)),
     mut_arg("status_policy", |arg| arg.hide_short_help(true)),
@@ -52,8 +54,14 @@ pub(crate) struct AuditArgs {
     /// Each line is judged by the newest snapshot whose date is not after the line's time. Earlier
     /// lines are judged by the first snapshot, and counted. A date is 2026, 2026-08, 2026-08-31 or
     /// a time such as 2026-08-31T12:00:00Z; it stands for its first second in UTC.
-    #[arg(short, long, value_name = "SNAP", required = true, help_heading = COMMON)]
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub snapshot: Vec<String>,
+    /// A robots.txt file instead of a snapshot
+    ///
+    /// Its rules judge the requests to all hosts of the logs, and logs need not name a host. With
+    /// --host, they are those of this site.
+    #[arg(long, value_name = "FILE", conflicts_with = "snapshot", help_heading = COMMON)]
+    pub robots: Option<PathBuf>,
     #[command(flatten)]
     pub verify: VerifyArgs,
     #[command(flatten)]
@@ -66,8 +74,9 @@ pub(crate) struct AuditArgs {
     /// Layout of the logs: combined, json, ... or as in Apache's or nginx's configuration
     ///
     /// By default, it is detected for each log by its first lines. The names are combined,
-    /// vhost_combined, json, caddy, w3c, cloudfront and iis. Otherwise give the directives of a
-    /// LogFormat (%h %t "%r" ...), or the variables of a log_format ($remote_addr ...).
+    /// vhost_combined, json, caddy, cloudflare, vercel, docker, alb, elb, haproxy, w3c, cloudfront
+    /// and iis. Otherwise give the directives of a LogFormat (%h %t "%r" ...), or the variables of a
+    /// log_format ($remote_addr ...).
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub log_format: Option<String>,
     /// Keys of JSON logs (agent=ua,time=at)
@@ -144,7 +153,8 @@ pub(crate) struct AuditArgs {
 const INPUTS: &str = "Access logs (default: standard input)";
 const INPUTS_LONG: &str = "Access logs (default: standard input)
 
-Logs of nginx, Apache, Caddy, CloudFront and IIS, and JSON logs; plain, gzip or zstd. A directory \
+Logs of nginx, Apache, Caddy, HAProxy, IIS, Docker, Cloudflare, CloudFront, Vercel and AWS load \
+balancers, and JSON logs; plain, gzip or zstd. A directory \
 stands for its files, and a quoted glob ('logs/*.gz') for its matches.";
 const AGENTS: &str = "Crawlers to look for in addition to the known ones";
 const AGENTS_LONG: &str = "Crawlers to look for in addition to the known ones
@@ -204,7 +214,10 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
         .as_deref()
         .map(|path| OutputTarget::open(Some(path)))
         .transpose()?;
-    let (dated, agents) = open_snapshots(args, &snapshots, quiet)?;
+    let (dated, agents) = match &args.robots {
+        Some(robots) => compile_robots(args, robots, quiet)?,
+        None => open_snapshots(args, &snapshots, quiet)?,
+    };
     let audit = Audit::new(dated, options(args, agents)?)?;
     let inputs = args.inputs.part(inputs);
     let progress = Progress::of_inputs(&inputs, quiet);
@@ -227,16 +240,32 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
             report.lines
         );
     }
-    print_warnings(&report);
+    print_warnings(args, &report);
     if !quiet && (form == AuditForm::Annotate || args.output.is_some()) {
         print_audit(&report, progress.elapsed());
     }
     write(form, &report, output, html, lines)
 }
 
-/// Warns of requests that no snapshot could judge, with `--quiet` too: the figures are not about
-/// them.
-fn print_warnings(report: &AuditReport) {
+/// Warns of requests that no snapshot could judge, and of hosts that may have another robots.txt. It
+/// does so with `--quiet` too: the figures are not about them.
+fn print_warnings(args: &AuditArgs, report: &AuditReport) {
+    let mut hosts: Vec<&str> = Vec::new();
+    for site in &report.sites {
+        let host = site.origin.split("://").last().unwrap_or_default();
+        let host = host.strip_prefix("www.").unwrap_or(host);
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    if args.robots.is_some() && args.host.is_none() && hosts.len() > 1 {
+        hosts.truncate(3);
+        print_line(format_args!(
+            "robosieve: warning: requests to several hosts ({}, ...) were judged by one robots.txt; \
+             audit hosts with another one by themselves, or by a snapshot of all",
+            escape(&hosts.join(", "))
+        ));
+    }
     let unknown: u64 = report.crawlers.iter().map(|crawler| crawler.unknown).sum();
     if unknown > 0 {
         let requests: u64 = report.crawlers.iter().map(|crawler| crawler.requests).sum();
@@ -275,6 +304,45 @@ fn write(
     }
     OutputTarget::commit_all(all.into_iter().chain(lines))
 }
+
+/// A snapshot of one robots.txt file, and the agents.
+fn compile_robots(
+    args: &AuditArgs,
+    path: &Path,
+    quiet: bool,
+) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>)> {
+    let is_stdin = |path: &Path| path.as_os_str() == "-";
+    if is_stdin(path)
+        && (!args.inputs.are_named() || args.inputs.inputs.iter().any(|log| is_stdin(log)))
+    {
+        bail!("--robots and a log are both standard input, which can be read once only");
+    }
+    let body = read_robots(path).with_context(|| path.display().to_string())?;
+    let (robots, _) = parse_robots(path, &body, Profile::Google)?;
+    if robots.groups().iter().all(|group| group.rules().is_empty()) {
+        print_line(format_args!(
+            "robosieve: warning: {}: no rule belongs to a group, so nothing is disallowed; `robosieve \
+             lint` shows why",
+            escape(&path.display().to_string())
+        ));
+    }
+    let agents = args.agents.resolve(quiet)?;
+    args.agents.check_spelling_by(&agents, &robots)?;
+    let mut compiler = Compiler::default();
+    let site = args.host.as_deref().unwrap_or(ANY_HOST);
+    let site = match site.contains("://") {
+        true => site.to_owned(),
+        false => format!("https://{site}"),
+    };
+    compiler
+        .add_robots(&site, &body)
+        .with_context(|| format!("--host {site}"))?;
+    let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    Ok((vec![DatedSnapshot::new(None, snapshot)], agents))
+}
+
+/// The site of a robots.txt that judges the requests to every host. It is in no output.
+const ANY_HOST: &str = "https://any-host.invalid";
 
 /// Opens and verifies the snapshots, and resolves the agents.
 fn open_snapshots(
@@ -329,7 +397,11 @@ fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions>
         .registry(registry.clone())
         .agents(agents)
         .format(format)
-        .host(args.host.clone())
+        .host(match &args.robots {
+            Some(_) => Some(args.host.clone().unwrap_or_else(|| ANY_HOST.to_owned())),
+            None => args.host.clone(),
+        })
+        .any_host(args.robots.is_some() && args.host.is_none())
         .judge(judge);
     Ok(options
         .verified(verified.collect::<anyhow::Result<_>>()?)
@@ -362,6 +434,7 @@ fn refuse_outputs(
         "the snapshot",
         snapshots.iter().map(|snapshot| &snapshot.path),
     );
+    let guard = guard.add_inputs("--robots", &args.robots);
     let registry = args.agents.registry()?;
     let guard = guard.add_inputs(
         "--verify-ips",

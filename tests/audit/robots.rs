@@ -1,0 +1,130 @@
+//! `audit --robots`: one robots.txt file in place of a snapshot.
+
+use super::{audit, crawler, json, lines, requests, with_log};
+use crate::command::robosieve_with;
+
+const RULES: &str = "User-agent: GPTBot\nDisallow: /private\n";
+
+fn combined(path: &str) -> String {
+    format!(
+        "192.0.2.1 - - [01/Aug/2026:12:00:00 +0000] \"GET {path} HTTP/1.1\" 200 5 \"-\" \"GPTBot\"\n"
+    )
+}
+
+#[test]
+fn a_log_needs_no_host() {
+    let log = combined("/robots.txt") + &combined("/private") + &combined("/b");
+    let dir = with_log(&log);
+    std::fs::write(dir.path().join("robots.txt"), RULES).unwrap();
+    let report = json(&dir, &["--robots", "robots.txt", "access.log"]);
+    assert_eq!(requests(&report, "GPTBot"), [3, 2, 1, 0, 1]);
+    let rules = &crawler(&report, "GPTBot")["rules"][0];
+    assert_eq!(
+        (&rules["rule"], &rules["example"]),
+        (&"Disallow: /private".into(), &"/private".into())
+    );
+    assert_eq!(
+        crawler(&report, "GPTBot")["after_robots_txt"]["disallowed_after"],
+        1
+    );
+    assert_eq!(report["sites"], serde_json::json!([]));
+    // The same as by a snapshot of the site.
+    let by_host = json(
+        &dir,
+        &[
+            "--robots",
+            "robots.txt",
+            "--host",
+            "shop.example",
+            "access.log",
+        ],
+    );
+    assert_eq!(requests(&by_host, "GPTBot"), requests(&report, "GPTBot"));
+    assert_eq!(
+        crawler(&by_host, "GPTBot")["rules"][0]["example"],
+        "https://shop.example/private"
+    );
+    // The file may be standard input, but not both.
+    let args = ["audit", "--robots", "-", "access.log", "--json"];
+    let ran = robosieve_with(dir.path(), &args, RULES.as_bytes());
+    let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(requests(&report, "GPTBot"), [3, 2, 1, 0, 1]);
+    for log in [&["-"][..], &[]] {
+        let ran = robosieve_with(
+            dir.path(),
+            &[&["audit", "--robots", "-"], log].concat(),
+            b"",
+        );
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains("read once only"),
+            "{}",
+            ran.stderr
+        );
+    }
+    for args in [
+        &["-s", "a", "--robots", "robots.txt", "access.log"][..],
+        &["access.log"],
+    ] {
+        assert_eq!(audit(&dir, args).code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn the_rules_hold_for_every_host_of_the_log() {
+    let log = ["shop.example:443 ", "www.shop.example:80 "]
+        .map(|host| format!("{host}{}", combined("/private")))
+        .concat()
+        + &format!("shop.example:443 {}", combined("https://shop.example?x"));
+    let dir = with_log(&log);
+    std::fs::write(
+        dir.path().join("robots.txt"),
+        format!("{RULES}Disallow: /?x\n"),
+    )
+    .unwrap();
+    let report = json(&dir, &["--robots", "robots.txt", "access.log"]);
+    assert_eq!(lines(&report), [3, 0, 0]);
+    assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
+    let rules = crawler(&report, "GPTBot")["rules"].as_array().unwrap();
+    assert_eq!(rules[0]["example"], "https://shop.example/private");
+    assert_eq!(report["sites"][0]["origin"], "https://shop.example");
+    // Other hosts may have other rules.
+    std::fs::write(
+        dir.path().join("access.log"),
+        log + &format!("blog.example:443 {}", combined("/a")),
+    )
+    .unwrap();
+    let ran = audit(&dir, &["-q", "--robots", "robots.txt", "access.log"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(
+        ran.stderr.contains(
+            "warning: requests to several hosts (shop.example, blog.example, ...) were judged by one \
+             robots.txt"
+        ),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn files_that_have_no_rules_are_told() {
+    let dir = with_log(combined("/private"));
+    std::fs::write(dir.path().join("robots.txt"), "Disallow: /private\n").unwrap();
+    let ran = audit(&dir, &["--robots", "robots.txt", "access.log"]);
+    assert!(
+        ran.code == Some(0)
+            && ran
+                .stderr
+                .contains("robots.txt: no rule belongs to a group"),
+        "{}",
+        ran.stderr
+    );
+    // A snapshot is not a robots.txt, and the file is protected.
+    let ran = audit(&dir, &["--robots", "a", "access.log"]);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("not a robots.txt"),
+        "{}",
+        ran.stderr
+    );
+    let args = ["--robots", "robots.txt", "access.log", "-o", "robots.txt"];
+    assert_eq!(audit(&dir, &args).code, Some(2));
+}
