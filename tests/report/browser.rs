@@ -27,7 +27,8 @@ fn browser() -> Option<PathBuf> {
 /// Replaces the page's own rule against scripts: measures, and writes the result into the title.
 ///
 /// `wide` are elements beyond the right edge of the window, `scrolled` regions that scroll, `tiny`
-/// texts below 11 pixels, and `overlaps` texts of a chart that cover each other.
+/// texts below 11 pixels, `overlaps` texts of a chart that cover each other, and `broken` words of up
+/// to 18 characters that two lines share.
 const MEASURE: &str = "<script>addEventListener('load', () => {
   const page = document.documentElement, all = [...document.querySelectorAll('body *')];
   const names = list => list.map(e => e.tagName + '.' + e.getAttribute('class'));
@@ -37,6 +38,19 @@ const MEASURE: &str = "<script>addEventListener('load', () => {
   const has_text = e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
   const size = e => parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM ? e.getScreenCTM().a : 1);
   const tiny = names(all.filter(e => has_text(e) && !e.closest('title') && size(e) < 11));
+  const broken = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; node = texts.nextNode();) {
+    if (node.parentElement.closest('code, svg, script, style, .upright')) continue;
+    for (const word of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
+      if (word[0].length > 18) continue;
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const sides = [...range.getClientRects()].map(b => Math.round(b.top) + ' ' + Math.round(b.left));
+      if (new Set(sides).size > 1) broken.push(word[0]);
+    }
+  }
   const overlaps = [];
   for (const chart of document.querySelectorAll('svg')) {
     const boxes = [...chart.querySelectorAll('text')].map(e => e.getBoundingClientRect());
@@ -46,7 +60,7 @@ const MEASURE: &str = "<script>addEventListener('load', () => {
   }
   const fetched = performance.getEntriesByType('resource').map(e => e.name);
   const long = selector => [...document.querySelectorAll(selector)].filter(e => e.getBoundingClientRect().width > 100).length;
-  document.title = JSON.stringify({ inner: innerWidth, scroll: page.scrollWidth, wide, scrolled, tiny, overlaps, fetched,
+  document.title = JSON.stringify({ inner: innerWidth, scroll: page.scrollWidth, wide, scrolled, tiny, overlaps, broken, fetched,
     bars: long('svg.bar'), charts: long('svg.chart'), ran: typeof hacked !== 'undefined' });
 });</script>";
 
@@ -141,6 +155,13 @@ fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
     phone
 }
 
+/// Asserts that no word of a page is on two lines, in any width.
+fn assert_no_broken_word(browser: &Path, dir: &Path, page: &str) {
+    for (found, width) in measured(browser, dir, page).iter().zip(WIDTHS) {
+        assert_eq!(found["broken"], serde_json::json!([]), "{width}");
+    }
+}
+
 /// The browser, or a notice that the test is skipped.
 fn browser_or_notice(page: &str) -> Option<PathBuf> {
     let found = browser();
@@ -201,6 +222,87 @@ fn report_fits_desktop_and_phone() {
             "{agents} {list:?}"
         );
         assert!(page.contains(">4</span>") && json["snapshot"]["origins"] == 4);
+    }
+}
+
+/// Names that fit a column of their own without a broken word, and names that do not.
+#[test]
+fn report_of_eight_crawlers_breaks_no_word() {
+    let Some(browser) = browser_or_notice("report") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    compile(
+        dir.path(),
+        &[("https://shop.example", 200, "user-agent: *\ndisallow: /")],
+    );
+    std::fs::write(dir.path().join("urls.txt"), "https://shop.example/x\n").unwrap();
+    for agents in [
+        "GPTBot,CCBot,Bytespider,meta-externalagent,AI2Bot-DeepResearchEval,Googlebot-Image,Amazonbot,\
+         cohere-training-data-crawler",
+        "GPTBot,CCBot,ClaudeBot",
+    ] {
+        let (page, ..) = forms(dir.path(), &["-a", agents, "urls.txt"]);
+        fits(&browser, dir.path(), &page);
+        assert_no_broken_word(&browser, dir.path(), &page);
+    }
+}
+
+#[test]
+fn audit_of_eight_crawlers_breaks_no_word() {
+    let Some(browser) = browser_or_notice("audit") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let crawlers = [
+        "GPTBot",
+        "CCBot",
+        "Bytespider",
+        "meta-externalagent",
+        "AI2Bot-DeepResearchEval",
+        "facebookexternalhit",
+        "Amazonbot",
+        "cohere-training-data-crawler",
+    ];
+    let long = format!("/private/{}", "long-path/".repeat(60));
+    let line = |client: u32, path: &str, agent: &str| {
+        format!(
+            "www.shop.example:443 192.0.2.{client} - - [0{}/Aug/2026:12:00:00 +0000] \"GET {path} \
+             HTTP/1.1\" 200 5 \"-\" \"{agent}/1\"\n",
+            1 + client
+        )
+    };
+    let lines = |client| crawlers.map(|name| line(client, &long, name)).concat();
+    std::fs::write(dir.path().join("access.log"), lines(1) + &lines(2)).unwrap();
+    std::fs::write(
+        dir.path().join("robots.txt"),
+        "User-agent: *\nDisallow: /private\n",
+    )
+    .unwrap();
+    let ranges = r#"{"prefixes": [{"ipv4Prefix": "192.0.2.1/32"}]}"#;
+    std::fs::write(dir.path().join("ranges.json"), ranges).unwrap();
+    let args = [
+        "audit",
+        "--robots",
+        "robots.txt",
+        "access.log",
+        "--html",
+        "a.html",
+    ];
+    for verified in [&[][..], &["--verify-ips", "ranges.json"]] {
+        done(robosieve(dir.path(), &[&args[..], verified].concat()));
+        let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
+        // Site and period come first.
+        let body = page.split_once("<header>").unwrap().1;
+        assert!(
+            body.starts_with(
+                "<p class=\"subject\">https://www.shop.example, 2026-08-02 to 2026-08-03</p><h1>"
+            ),
+            "{body:.300}"
+        );
+        let bars = if verified.is_empty() { 8 } else { 16 };
+        assert_eq!(fits(&browser, dir.path(), &page)["bars"], bars);
+        assert_no_broken_word(&browser, dir.path(), &page);
     }
 }
 

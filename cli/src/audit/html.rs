@@ -12,18 +12,20 @@ use crate::figures::html::{
 use maud::{Markup, html};
 use robosieve::audit::{AuditReport, CrawlerAudit};
 
-pub(super) fn page(report: &AuditReport) -> String {
+/// The page. `host` is the site of `--host`, which a report without requests of crawlers does not name.
+pub(super) fn page(report: &AuditReport, host: Option<&str>) -> String {
     let totals = AuditTotals::of(report);
     let title = finding(&totals);
     document(html! {
             (head(&title))
             body {
                 header {
-                    p.kicker { "robots.txt audit of access logs" }
+                    p.subject { (subject(report, host)) }
                     h1 { (title) }
                     @if let Some(finding) = excepted_finding(&totals.excepted) {
                         p { (finding) "." }
                     }
+                    p.soft { "Access logs audited by robots.txt; times are in UTC." }
                     dl.facts {
                         (fact("Lines", number("/lines", report.lines)))
                         (fact("Requests of crawlers", html! { (grouped(totals.requests)) }))
@@ -58,6 +60,30 @@ pub(super) fn page(report: &AuditReport) -> String {
                 }
             }
     })
+}
+
+/// What the page is about: the sites and the days.
+fn subject(report: &AuditReport, host: Option<&str>) -> String {
+    let named: Vec<String> = report
+        .sites
+        .iter()
+        .take(3)
+        .map(|site| escape_cut(&site.origin, LONGEST_TEXT))
+        .collect();
+    let sites = match (report.site_count.saturating_sub(named.len() as u64), host) {
+        (0, Some(host)) if named.is_empty() => escape_cut(host, LONGEST_TEXT),
+        (0, None) if named.is_empty() => "A site that the logs do not name".to_owned(),
+        (0, _) => named.join(", "),
+        (1, _) => format!("{} and another site", named.join(", ")),
+        (more, _) => format!("{} and {} other sites", named.join(", "), grouped(more)),
+    };
+    // The days of RFC 3339 times.
+    let days = report.first.as_deref().zip(report.last.as_deref());
+    match days.map(|(first, last)| (first.get(..10), last.get(..10))) {
+        Some((Some(first), Some(last))) if first == last => format!("{sites}, {first}"),
+        Some((Some(first), Some(last))) => format!("{sites}, {first} to {last}"),
+        _ => sites,
+    }
 }
 
 /// The rows of one section.

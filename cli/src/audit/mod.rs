@@ -244,7 +244,7 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     if !quiet && (form == AuditForm::Annotate || args.output.is_some()) {
         print_audit(&report, progress.elapsed());
     }
-    write(form, &report, output, html, lines)
+    write(args, form, &report, output, html, lines)
 }
 
 /// Warns of requests that no snapshot could judge, and of hosts that may have another robots.txt. It
@@ -259,9 +259,10 @@ fn print_warnings(args: &AuditArgs, report: &AuditReport) {
         }
     }
     if args.robots.is_some() && args.host.is_none() && hosts.len() > 1 {
+        let more = if hosts.len() > 3 { ", ..." } else { "" };
         hosts.truncate(3);
         print_line(format_args!(
-            "robosieve: warning: requests to several hosts ({}, ...) were judged by one robots.txt; \
+            "robosieve: warning: requests to several hosts ({}{more}) were judged by one robots.txt; \
              audit hosts with another one by themselves, or by a snapshot of all",
             escape(&hosts.join(", "))
         ));
@@ -285,6 +286,7 @@ fn print_warnings(args: &AuditArgs, report: &AuditReport) {
 
 /// Writes the report in its forms, and makes all outputs visible together.
 fn write(
+    args: &AuditArgs,
     form: AuditForm,
     report: &AuditReport,
     mut output: OutputTarget,
@@ -299,7 +301,7 @@ fn write(
     }
     let mut all = vec![output];
     if let Some(mut html) = html {
-        html.write_whole(&escape_lines(&html::page(report)))?;
+        html.write_whole(&escape_lines(&html::page(report, args.host.as_deref())))?;
         all.push(html);
     }
     OutputTarget::commit_all(all.into_iter().chain(lines))

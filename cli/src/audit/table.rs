@@ -274,7 +274,7 @@ mod tests {
                 table(&report)
             );
             assert!(
-                html::page(&report).contains(&format!("<h1>{title}</h1>")),
+                html::page(&report, None).contains(&format!("<h1>{title}</h1>")),
                 "{title}"
             );
         }
@@ -288,7 +288,7 @@ mod tests {
         (crawler.requests, crawler.disallowed, crawler.rules) = (5000, 5000, vec![rule]);
         let mut report = AuditReport::default();
         report.crawlers = vec![crawler.clone()];
-        for text in [table(&report), html::page(&report)] {
+        for text in [table(&report), html::page(&report, None)] {
             assert!(!text.contains("left out"), "{text}");
         }
         crawler.rules_left_out = 4000;
@@ -296,7 +296,7 @@ mod tests {
         assert!(
             table(&report).contains("the rules of another 4,000 refused requests were left out")
         );
-        assert!(html::page(&report).contains("data-m=\"/crawlers/0/rules_left_out\">4,000<"));
+        assert!(html::page(&report, None).contains("data-m=\"/crawlers/0/rules_left_out\">4,000<"));
         let csv = csv::csv(&report);
         let mut rows = csv.lines().map(|row| row.split(',').collect::<Vec<_>>());
         let (names, values) = (rows.next().unwrap(), rows.next().unwrap());

@@ -24,6 +24,9 @@ const SHORT_NAME: usize = 16;
 
 /// The most agents with horizontal headings above their columns.
 const HORIZONTAL: usize = 8;
+/// The characters of all names side by side, each by its longest word: some 330 pixels, which fit next
+/// to the origins on a tablet.
+const HORIZONTAL_CHARS: usize = 44;
 
 /// The colour class of a reason.
 fn class_of(reason: Reason) -> String {
@@ -89,8 +92,10 @@ pub(super) fn top_origins(report: &Report) -> Markup {
         .iter()
         .map(|&i| report.agents[i].agent.as_str())
         .collect();
-    // Many names side by side would make the table wider than the page, so they are upright.
-    let headings = if names.len() > HORIZONTAL {
+    // Many names side by side would make the table wider than the page, or break words, so they are
+    // upright.
+    let width: usize = names.iter().map(|name| longest_word(name)).sum();
+    let headings = if names.len() > HORIZONTAL || width > HORIZONTAL_CHARS {
         "agent upright"
     } else {
         "agent"
@@ -122,6 +127,12 @@ pub(super) fn top_origins(report: &Report) -> Markup {
             }
         }
     }
+}
+
+/// The characters of the longest part of a name between hyphens and blanks, where a line may end.
+fn longest_word(name: &str) -> usize {
+    let words = name.split(['-', ' ']).map(|word| word.chars().count());
+    words.max().unwrap_or_default()
 }
 
 /// The row of one origin, with a cell per agent. On a phone, the row is a block, and each cell has
