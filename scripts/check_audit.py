@@ -36,6 +36,24 @@ def read_tokens(path):
     return [row.split("\t")[0] for row in rows]
 
 
+def read_chains(path):
+    """The chain of each crawler, as `annotate -a` takes it: the token, the names it falls back to, and `!*` if it
+    ignores the groups for `*`."""
+    with open(path) as table:
+        rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
+    columns = rows[0]
+    chains = {}
+    for row in rows[1:]:
+        facts = dict(zip(columns, row))
+        parts = [facts["token"]]
+        if facts["falls_back_to"] != "none":
+            parts.append(facts["falls_back_to"])
+        if facts["ignores_star"] == "yes":
+            parts.append("!*")
+        chains[facts["token"]] = ":".join(parts)
+    return chains
+
+
 def finder(tokens):
     """A function from a header to the first token in it, the longest of those at one place."""
     longest_first = sorted(tokens, key=len, reverse=True)
@@ -156,9 +174,9 @@ def count(paths, find, ranges):
     return totals, requests
 
 
-def judge(snapshot, name, urls):
+def judge(snapshot, chain, urls):
     """The letters of `annotate` for the URLs."""
-    command = [os.environ["ROBOSIEVE"], "annotate", "-q", "-s", snapshot, "-a", name, "--scheme", "any"]
+    command = [os.environ["ROBOSIEVE"], "annotate", "-q", "-s", snapshot, "-a", chain, "--scheme", "any"]
     ran = subprocess.run(command, input=b"".join(url + b"\n" for url in urls), capture_output=True, check=True)
     return [line[:1] for line in ran.stdout.split(b"\n")[:-1]]
 
@@ -173,11 +191,11 @@ def origin_and_path(origin, target):
     return parts.scheme + b"://" + host, target.split(parts.netloc, 1)[1]
 
 
-def expected(snapshot, origin, name, requests):
+def expected(snapshot, origin, chain, requests):
     urls = [origin + request.target if request.target.startswith(b"/") else request.target for request in requests]
     if any(b"\n" in url for url in urls):
         sys.exit("a URL with a line end cannot be annotated; leave such lines out")
-    letters = judge(snapshot, name, urls)
+    letters = judge(snapshot, chain, urls)
     out = collections.Counter({"requests": len(requests)})
     fetches, delays, without = {}, [], 0
     for request, letter in zip(requests, letters, strict=True):
@@ -245,9 +263,12 @@ def main():
     found = {(crawler["name"], crawler["identity"]): crawler for crawler in report["crawlers"]}
     compare("crawlers", sorted(found, key=str), sorted(requests, key=str))
     keys = "requests allowed disallowed unknown robots_txt bytes disallowed_bytes disallowed_2xx".split()
+    chains = read_chains(args.table)
     for row in set(found) & set(requests):
         name = " ".join(filter(None, row))
-        counts, after, first, last = expected(args.snapshot, origin, row[0], requests[row])
+        chain = chains[row[0]]
+        compare(f"{name}: judged_as", found[row]["judged_as"], chain)
+        counts, after, first, last = expected(args.snapshot, origin, chain, requests[row])
         for key in keys:
             compare(f"{name}: {key}", found[row][key], counts[key])
         compare(f"{name}: after_robots_txt", found[row]["after_robots_txt"], after)

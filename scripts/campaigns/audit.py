@@ -1,5 +1,7 @@
 """Audits of made-up requests in each log format. The campaign writes the logs as the servers do, so it
-knows the requests without parsing, and counts them itself. The verdicts are those of `annotate`.
+knows the requests without parsing, and counts them itself. The verdicts are those of `annotate` on
+names alone: the campaign has the chains and exceptions of crawlers from their operators' pages, and
+knows which names the robots.txt has. In each round, all logs are audited one by one and together.
 """
 
 import collections
@@ -16,7 +18,14 @@ from .rounds import Result
 from .shrinking import smallest
 
 HOST = "www.example"
-CRAWLERS = ["GPTBot", "CCBot", "Googlebot", "ClaudeBot", "AhrefsBot"]
+# Crawlers that obey the groups for another name where none has theirs.
+FALLBACKS = {"Googlebot-Image": "Googlebot", "GoogleOther-Video": "GoogleOther", "Applebot": "Googlebot"}
+# Crawlers that ignore the groups for `*`.
+STARLESS = {"AdsBot-Google"}
+EXCEPTIONS = {"AdsBot-Google": "partly", "ChatGPT-User": "acts-for-user", "facebookexternalhit": "partly"}
+# Names that no made-up robots.txt has by itself.
+NEW_NAMES = ["Googlebot-Image", "GoogleOther", "AdsBot-Google", "ChatGPT-User"]
+CRAWLERS = ["GPTBot", "CCBot", "Googlebot", "ClaudeBot", "AhrefsBot", *FALLBACKS, "GoogleOther", *EXCEPTIONS]
 # Headers, and the crawler that each names.
 AGENTS = [
     (b"Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)", "GPTBot"),
@@ -27,6 +36,12 @@ AGENTS = [
     (b"Googlebot-x GPTBot", "Googlebot"),
     (b"ClaudeBot/1.0 caf\xc3\xa9", "ClaudeBot"),
     (b"AhrefsBot/7.0 \xff", "AhrefsBot"),
+    (b"Googlebot-Image/1.0", "Googlebot-Image"),
+    (b"GoogleOther-Video/1.0", "GoogleOther-Video"),
+    (b"Mozilla/5.0 (Macintosh) (Applebot/0.1; +http://www.apple.com/go/applebot)", "Applebot"),
+    (b"AdsBot-Google (+http://www.google.com/adsbot.html)", "AdsBot-Google"),
+    (b"Mozilla/5.0 (compatible; ChatGPT-User/1.0)", "ChatGPT-User"),
+    (b"facebookexternalhit/1.1", "facebookexternalhit"),
     (b"notgptbot/1.0", None),
     (b"GPTBots/1.0", None),
     (b"GPTBot_x my-CCBot", None),
@@ -175,6 +190,95 @@ def iis(request):
     return b"%s %s %s %s %d %d %s" % (*fields, request.status, request.size, request.agent.replace(b" ", b"+"))
 
 
+def caddy_console(request):
+    line = caddy(request)
+    if line is None:
+        return None
+    record = json.loads(line)
+    del record["ts"], record["level"]
+    time = request.date("%Y/%m/%d %H:%M:%S.250")
+    return b"%s\tINFO\thttp.log.access.log0\thandled request\t%s" % (time, json.dumps(record).encode())
+
+
+def cloudflare(request):
+    try:
+        target, agent = request.target.decode(), request.agent.decode()
+    except UnicodeDecodeError:
+        return None
+    return json.dumps(
+        {
+            "ClientIP": request.client,
+            "ClientRequestHost": HOST,
+            "ClientRequestScheme": "https",
+            "ClientRequestURI": target,
+            "ClientRequestUserAgent": agent,
+            "EdgeResponseBytes": request.size,
+            "EdgeResponseStatus": request.status,
+            "EdgeStartTimestamp": request.time * 10**9,
+        }
+    ).encode()
+
+
+def vercel(request):
+    try:
+        target, agent = request.target.decode(), request.agent.decode()
+    except UnicodeDecodeError:
+        return None
+    proxy = {
+        "timestamp": request.time * 1000,
+        "host": HOST,
+        "path": target,
+        "userAgent": [agent],
+        "scheme": "https",
+        "statusCode": request.status,
+        "clientIp": request.client,
+        "responseByteSize": request.size,
+    }
+    own = {"id": "1", "timestamp": request.time * 1000 + 9, "host": "x.vercel.app", "path": "/[a]", "statusCode": 200}
+    return json.dumps({**own, "proxy": proxy}).encode()
+
+
+def docker(request):
+    line = combined(request).decode() + "\n"
+    return json.dumps({"log": line, "stream": "stdout", "time": "2020-01-01T00:00:00Z"}).encode()
+
+
+def load_balancer(request):
+    """The fields from the time to the User-Agent. AWS does not document escapes, so there are none here."""
+    target = request.target
+    if target.startswith(b"/"):
+        target = f"https://{HOST}:443".encode() + target
+    if target == b"*" or any(byte < 32 or byte > 126 or byte in b'"\\' for byte in target + request.agent):
+        return None
+    fields = (request.date("%Y-%m-%dT%H:%M:%S.186641Z"), request.client.encode(), request.status, request.size)
+    return b'%s app/lb/50dc %s:2817 10.0.0.1:80 0.0 0.1 0.0 %d 200 34 %d "GET %s HTTP/2.0" "%s" - -' % (
+        *fields,
+        target,
+        request.agent,
+    )
+
+
+def alb(request):
+    line = load_balancer(request)
+    return line and b"h2 " + line + b' arn:aws:x "Root=1-58" "www.example" "-" 0 2026-08-01T00:00:00Z "forward" "-" "-"'
+
+
+def haproxy(request):
+    def escape(text, more):
+        return b"".join(b"#%02X" % byte if byte < 32 or byte > 126 or byte in more else bytes([byte]) for byte in text)
+
+    captures = HOST.encode() + b"|" + escape(request.agent, b'#"{|}')
+    head = b"Aug  1 10:00:00 lb haproxy[7]: "
+    return head + b'%s:33317 [%s] www~ app/s1 1/0/3/6/9 %d %d - - ---- 1/1/1/1/0 0/0 {%s} {} "%s"' % (
+        request.client.encode(),
+        request.date("%d/%b/%Y:%H:%M:%S.655"),
+        request.status,
+        request.size,
+        captures,
+        escape(request.line(), b'#"'),
+    )
+
+
 # The name, the lines in front, the function, and options of audit.
 SITE = ["--host", f"https://{HOST}"]
 FORMATS = [
@@ -194,6 +298,13 @@ FORMATS = [
     ("layout of Apache", b"", layout_of_apache, [*SITE, "--log-format", '%t \\"%r\\" %>s %b \\"%{User-Agent}i\\"']),
     ("json, nginx", b"", json_of_nginx, SITE),
     ("caddy", b"", caddy, SITE),
+    ("caddy, console", b"", caddy_console, []),
+    ("cloudflare", b"", cloudflare, []),
+    ("vercel", b"", vercel, []),
+    ("docker", b"", docker, SITE),
+    ("alb", b"", alb, []),
+    ("elb", b"", load_balancer, []),
+    ("haproxy", b"", haproxy, []),
     ("cloudfront", b"#Version: 1.0\n#Fields: " + CLOUDFRONT + b"\n", cloudfront, SITE),
     ("iis", b"#Software: Microsoft Internet Information Services\n#Fields: " + IIS + b"\n", iis, SITE),
 ]
@@ -215,7 +326,16 @@ def made_up(rng, rules):
     return requests
 
 
-def letters(directory, snapshot, requests):
+def obeyed_name(crawler, named):
+    """The name whose groups a crawler obeys; None if it ignores the groups for `*`, and no group names it."""
+    if crawler in named:
+        return crawler
+    if FALLBACKS.get(crawler) in named:
+        return FALLBACKS[crawler]
+    return None if crawler in STARLESS else crawler
+
+
+def letters(directory, snapshot, requests, named):
     """The letter of each request of a crawler."""
     asked = [one for one in requests if one and one.crawler and one.target != b"*"]
     urls = [one.target if not one.target.startswith(b"/") else f"https://{HOST}".encode() + one.target for one in asked]
@@ -223,7 +343,16 @@ def letters(directory, snapshot, requests):
     options = ["-a", ",".join(CRAWLERS), "--scheme", "any", "--input-format", "text"]
     out = run("annotate", "-q", "-s", snapshot, *options, directory / "audit.txt") if urls else b""
     rows = [line.split(b"\t")[0].decode() for line in out.split(b"\n")[:-1]]
-    return {one: row[CRAWLERS.index(one.crawler)] for one, row in zip(asked, rows)}
+    names = {crawler: obeyed_name(crawler, named) for crawler in CRAWLERS}
+
+    def letter(one, row):
+        name = names[one.crawler]
+        # A site that the snapshot lacks is unknown to every agent.
+        if name is None:
+            return "U" if "U" in row else "A"
+        return row[CRAWLERS.index(name)]
+
+    return {one: letter(one, row) for one, row in zip(asked, rows)}
 
 
 def counted(requests, letter_of):
@@ -240,6 +369,12 @@ def counted(requests, letter_of):
             continue
         keys = "requests allowed disallowed unknown robots_txt bytes disallowed_bytes disallowed_2xx"
         new = {**dict.fromkeys(keys.split(), 0), "first": one.time, "last": one.time, "delays": [], "without": 0}
+        new["exception"] = EXCEPTIONS.get(one.crawler)
+        new["judged_as"] = one.crawler
+        if one.crawler in FALLBACKS:
+            new["judged_as"] += ":" + FALLBACKS[one.crawler]
+        if one.crawler in STARLESS:
+            new["judged_as"] += ":!*"
         row = crawlers.setdefault(one.crawler, new)
         site, path = site_and_path(one.target)
         is_robots = path.partition(b"?")[0] == b"/robots.txt"
@@ -255,9 +390,11 @@ def counted(requests, letter_of):
             row["disallowed_bytes"] += one.size
             row["disallowed_2xx"] += 200 <= one.status < 300
             if (one.crawler, site) in fetched:
-                row["delays"].append(one.time - fetched[one.crawler, site])
+                # The logs of another server begin at an earlier time.
+                row["delays"].append(max(one.time - fetched[one.crawler, site], 0))
             else:
                 row["without"] += 1
+    total["without_agent"] = sum(one is not None and one.agent == b"-" for one in requests)
     return {**total, "crawlers": {name: finished(row) for name, row in crawlers.items()}}
 
 
@@ -279,33 +416,65 @@ def finished(row):
     return row
 
 
-def compare(directory, snapshot, requests, format_of_log, planted):
-    """The figures of audit that differ, or None."""
-    name, head, write, options = format_of_log
+def written(requests, format_of_log, planted):
+    """The log of the requests in a format, and those of them that it holds."""
+    name, head, write, _ = format_of_log
     lines = [(one, INVALID if one is None else write(one)) for one in requests]
     lines = [(one, line) for one, line in lines if line is not None]
-    if not any(one for one, _ in lines):
-        return None
     log = head + b"".join(line + b"\n" for _, line in lines)
     if planted and name == "iis":
         log = log.replace(b" 204 ", b" 404 ")
-    (directory / "access.log").write_bytes(log)
-    arguments = ["-q", "-s", snapshot, *options, "--json", directory / "access.log"]
-    report = json.loads(run("audit", *arguments, statuses=(0, 1)))
-    kept = [one for one, _ in lines]
-    expected = counted(kept, letters(directory, snapshot, kept))
-    found = {key: report[key] for key in ["lines", "invalid", "other_agents"]}
+    return log, [one for one, _ in lines]
+
+
+def difference(directory, site, logs, options):
+    """The figures of audit that differ, or None. Logs are bytes and their requests."""
+    snapshot, named = site
+    # An audit that can judge no request, or that finds no agent, is an error.
+    requests = [one for _, kept in logs for one in kept]
+    crawled = [one for one in requests if one and one.crawler]
+    judged = [one for one in crawled if one.target.startswith(b"/") and b"robots.txt" not in one.target]
+    # HAProxy's captured header is recognised as a User-Agent by a product with a version.
+    has_agents = all(any(one and b"/1" in one.agent for one in kept) for _, kept in logs)
+    if not judged or not has_agents:
+        return None
+    paths = [directory / f"access{number}.log" for number in range(len(logs))]
+    for path, (log, _) in zip(paths, logs):
+        path.write_bytes(log)
+    report = json.loads(run("audit", "-q", "-s", snapshot, *options, "--json", *paths, statuses=(0, 1)))
+    expected = counted(requests, letters(directory, snapshot, requests, named))
+    found = {key: report[key] for key in ["lines", "invalid", "other_agents", "without_agent"]}
     found["crawlers"] = {
         row["name"]: {key: row[key] for key in expected["crawlers"].get(row["name"], row)} for row in report["crawlers"]
     }
     if found == expected:
         return None
-    return f"# {name}\n{log.decode(errors='backslashreplace')}# audit has {found}\n# the campaign {expected}"
+    text = b"".join(log for log, _ in logs).decode(errors="backslashreplace")
+    return f"{text}# audit has {found}\n# the campaign {expected}"
+
+
+def compare(directory, site, requests, format_of_log, planted):
+    """The figures of one log that differ, or None."""
+    log = written(requests, format_of_log, planted)
+    found = difference(directory, site, [log], format_of_log[3])
+    return found and f"# {format_of_log[0]}\n{found}"
+
+
+def compare_together(directory, site, requests):
+    """The figures of the logs of all formats that are detected, in one audit."""
+    detected = [one for one in FORMATS if "--log-format" not in one[3]]
+    return difference(directory, site, [written(requests, one, False) for one in detected], SITE)
 
 
 def play(rng, directory, options, number):
     body, rules = grammar.robots(rng, rng.choice([5, 17, 65]))
     body += b"\nuser-agent: GPTBot\nuser-agent: CCBot\ndisallow: /\nallow: /a\nallow: /*b\n"
+    named = {name for name in NEW_NAMES if rng.random() < 0.3}
+    # A made-up file may have a group for Googlebot, but only by these letters.
+    if b"google" in body.lower() or rng.random() < 0.5:
+        named.add("Googlebot")
+    for name in sorted(named):
+        body += f"user-agent: {name}\ndisallow: /{rng.choice('ab')}\n\n".encode()
     archive, snapshot = directory / "audit.jsonl", directory / "audit.rsieve"
     text = body.decode("latin-1")
     run(
@@ -315,12 +484,17 @@ def play(rng, directory, options, number):
         snapshot,
         write_archive(archive, [{"url": f"https://{HOST}/robots.txt", "status": 200, "body": text}]),
     )
+    site = (snapshot, named | {"GPTBot", "CCBot"})
     requests, counts = made_up(rng, rules), collections.Counter()
     for format_of_log in FORMATS:
         counts[f"requests, {format_of_log[0]}"] += len(requests)
-        if compare(directory, snapshot, requests, format_of_log, options.self_test):
+        if compare(directory, site, requests, format_of_log, options.self_test):
             kept = smallest(
-                requests, lambda few: compare(directory, snapshot, few, format_of_log, options.self_test) is not None
+                requests, lambda few: compare(directory, site, few, format_of_log, options.self_test) is not None
             )
-            return Result(counts, compare(directory, snapshot, kept, format_of_log, options.self_test))
+            return Result(counts, compare(directory, site, kept, format_of_log, options.self_test))
+    counts["requests, all formats together"] += len(requests)
+    if compare_together(directory, site, requests):
+        kept = smallest(requests, lambda few: compare_together(directory, site, few) is not None)
+        return Result(counts, compare_together(directory, site, kept))
     return Result(counts)
