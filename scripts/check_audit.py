@@ -220,7 +220,7 @@ def expected(snapshot, origin, chain, requests):
 
 
 def after_robots_txt(delays, without):
-    """The figures of refused requests: the seconds since the robots.txt was fetched, and the number of
+    """The figures of disallowed requests: the seconds since the robots.txt was fetched, and the number of
     requests without a fetch before them."""
     return {
         "disallowed_after": len(delays),
@@ -272,7 +272,7 @@ def main():
         for key in keys:
             compare(f"{name}: {key}", found[row][key], counts[key])
         compare(f"{name}: after_robots_txt", found[row]["after_robots_txt"], after)
-        # Each refused request breaks one rule.
+        # Each disallowed request breaks one rule.
         rules = [rule["requests"] for rule in found[row]["rules"]]
         if len(rules) < 1000:
             compare(f"{name}: rules", sum(rules) + found[row]["rules_left_out"], counts["disallowed"])
@@ -280,8 +280,8 @@ def main():
         compare(f"{name}: last", found[row]["last"], rfc3339(last))
     if wrong:
         sys.exit("\n".join(wrong))
-    crawlers, refused = len({name for name, _ in found}), sum(crawler["disallowed"] for crawler in found.values())
-    print(f"{totals['lines']:,} lines, {crawlers} crawlers, {refused:,} refused: all figures are equal")
+    crawlers, disallowed = len({name for name, _ in found}), sum(crawler["disallowed"] for crawler in found.values())
+    print(f"{totals['lines']:,} lines, {crawlers} crawlers, {disallowed:,} disallowed: all figures are equal")
 
 
 if __name__ == "__main__":

@@ -288,8 +288,8 @@ The crawler of a line is the first known product token in its User-Agent, as a w
 case. Browsers and unknown agents are counted together. Lines without the format of their log are \
 invalid.
 
-A request for /robots.txt is never refused. A host that the snapshot does not contain is unknown. \
-Each refused request counts for the rule that decides. If the rules do not fit in 256 MiB, the \
+A request for /robots.txt is never disallowed. A host that the snapshot does not contain is unknown. \
+Each disallowed request counts for the rule that decides. If the rules do not fit in 256 MiB, the \
 report tells how many requests it leaves out of them.
 
 A User-Agent is a claim. With --verify-ips, requests from other addresses than those of the \

@@ -160,7 +160,7 @@ fn each_line_is_judged_by_the_snapshot_of_its_time() {
         "b",
         r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /x\n"}"#,
     );
-    // From 2 August on, only /x is refused.
+    // From 2 August on, only /x is disallowed.
     for args in [
         &["-s", "2026-07=a", "-s", "2026-08-02=b"][..],
         &["-s", "2026-08-02=b", "2026-07-01=a"],
@@ -202,7 +202,7 @@ fn each_line_is_judged_by_the_snapshot_of_its_time() {
 /// Ranges that contain 192.0.2.0/24.
 const RANGES: &str = r#"{"creationTime": "2026-01-01", "prefixes": [{"ipv6Prefix": "2001:db8::/32"}, {"ipv4Prefix": "192.0.2.0/24"}]}"#;
 
-/// A crawler fetches robots.txt and an allowed page; another program fetches a refused page under
+/// A crawler fetches robots.txt and an allowed page; another program fetches a disallowed page under
 /// its name, a minute later.
 const FAKE: &str = r#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /robots.txt HTTP/1.1" 200 100 "-" "GPTBot/1.2"
 192.0.2.1 - - [01/Aug/2026:00:00:30 +0000] "GET /ok HTTP/1.1" 200 500 "-" "GPTBot/1.2"
@@ -284,9 +284,9 @@ fn no_output_blames_a_crawler_for_claims() {
     let table = std::fs::read_to_string(dir.path().join("audit.txt")).unwrap();
     let expected = "\
 0 of 1 crawler broke the rules (2 requests of crawlers in 3 lines; 0 of other agents, 0 invalid)
-1 request only claims to be of a crawler: its address is not published; 1 refused
+1 request only claims to be of a crawler: its address is not published; 1 disallowed
 
-  crawler                             requests    refused      share  of it 2xx    unknown robots.txt      bytes
+  crawler                             requests disallowed      share  of it 2xx    unknown robots.txt      bytes
   GPTBot (verified)                          2          0        0 %          0          0          1        600
   GPTBot (claimed)                           1          1      100 %          1          0          0          7
 
@@ -673,7 +673,7 @@ fn an_independent_script_counts_the_same() {
     let printed = check(&["a", "https://example.com", "access.log"]);
     assert_eq!(
         printed,
-        "260 lines, 2 crawlers, 60 refused: all figures are equal\n"
+        "260 lines, 2 crawlers, 60 disallowed: all figures are equal\n"
     );
     // The same requests in both formats, with fields that are escaped, and fakes among them.
     compile(

@@ -31,7 +31,7 @@ pub(super) fn page(report: &AuditReport, host: Option<&str>) -> String {
                         (fact("Requests of crawlers", html! { (grouped(totals.requests)) }))
                         @if let Some(claims) = &totals.claims {
                             (fact("Requests that only claim a name", html! {
-                                (grouped(claims.requests)) ", refused " (grouped(claims.disallowed))
+                                (grouped(claims.requests)) ", disallowed " (grouped(claims.disallowed))
                             }))
                         }
                         (fact("Lines of other agents", number_of("/other_agents", report.other_agents, report.lines)))
@@ -139,7 +139,7 @@ fn requests(report: &AuditReport, group: RowGroup) -> Markup {
             section {
                 p.kicker { (kicker) }
                 h2 { (heading) }
-                (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown host")]))
+                (legend(&[("disallowed", "disallowed"), ("allowed", "allowed"), ("unknown", "unknown host")]))
                 (bar_rows(&rows, "requests"))
             }
         }
@@ -150,11 +150,11 @@ fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str) -> BarRow<'r> {
     BarRow {
         name: label,
         headline: html! {
-            "refused "
+            "disallowed "
             (number_of(&pointer(i, "disallowed"), crawler.disallowed, crawler.requests))
         },
         segments: vec![
-            BarSegment::new("disallowed", "refused", crawler.disallowed),
+            BarSegment::new("disallowed", "disallowed", crawler.disallowed),
             BarSegment::new("allowed", "allowed", crawler.allowed),
             BarSegment::new("unknown", "unknown host", crawler.unknown),
         ],
@@ -175,13 +175,13 @@ fn pointer(crawler: usize, key: &str) -> String {
 
 fn rules(report: &AuditReport) -> Markup {
     html! {
-        // A crawler without a refused request broke no rule.
+        // A crawler without a disallowed request broke no rule.
         @for (i, crawler) in numbered(report).filter(|(_, crawler)| crawler.disallowed > 0) {
             section {
                 p.kicker { (escape_cut(&crawler.name, LONGEST_NAME)) @if let Some(sender) = sender(crawler) { ", " (sender) } }
                 h2 { (unbroken(&after_robots_txt(crawler))) }
                 p.soft {
-                    "Of the refused requests, "
+                    "Of the disallowed requests, "
                     (number(&pointer(i, "disallowed_2xx"), crawler.disallowed_2xx))
                     " were answered with 2xx, with "
                     (number(&pointer(i, "disallowed_bytes"), crawler.disallowed_bytes))
@@ -208,7 +208,7 @@ fn rules(report: &AuditReport) -> Markup {
                     p.soft {
                         "The rules of another "
                         (number(&pointer(i, "rules_left_out"), crawler.rules_left_out))
-                        " refused requests were left out, because all rules together did not fit \
+                        " disallowed requests were left out, because all rules together did not fit \
                          in memory."
                     }
                 }

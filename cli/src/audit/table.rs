@@ -42,7 +42,7 @@ pub(super) fn table(report: &AuditReport) -> String {
     };
     let names = [
         "requests",
-        "refused",
+        "disallowed",
         "share",
         "of it 2xx",
         "unknown",
@@ -133,8 +133,10 @@ fn claims_headline(claims: &ClaimTotals) -> String {
         _ => ("claim", "their addresses are"),
     };
     let requests = counted(claims.requests, "request");
-    let refused = grouped(claims.disallowed);
-    format!("{requests} only {claim} to be of a crawler: {whose} not published; {refused} refused")
+    let disallowed = grouped(claims.disallowed);
+    format!(
+        "{requests} only {claim} to be of a crawler: {whose} not published; {disallowed} disallowed"
+    )
 }
 
 /// The findings, with the counts of lines.
@@ -172,7 +174,7 @@ fn details(crawler: &CrawlerAudit, out: &mut String) {
         push_line(out, &format!("  {requests} × {text}  e.g. {example}"));
     }
     if crawler.rules_left_out > 0 {
-        let requests = counted(crawler.rules_left_out, "refused request");
+        let requests = counted(crawler.rules_left_out, "disallowed request");
         let text = format!(
             "  the rules of another {requests} were left out: all rules together did not fit in \
              memory"
@@ -204,7 +206,7 @@ pub(super) fn after_robots_txt(crawler: &CrawlerAudit) -> String {
                 format!("{shortest} to {longest}")
             };
             let after = grouped(fetches.disallowed_after);
-            format!("{after} refused after reading robots.txt ({times} before), {without}")
+            format!("{after} disallowed after reading robots.txt ({times} before), {without}")
         }
         _ => without,
     }
@@ -250,7 +252,7 @@ mod tests {
                 "No verified crawler made a request (0 requests of crawlers in 0 lines; 0 of other \
                  agents, 0 invalid)\n\
                  7 requests only claim to be of a crawler: their addresses are not published; 2 \
-                 refused\n",
+                 disallowed\n",
                 "No verified crawler made a request",
             ),
             (
@@ -294,7 +296,7 @@ mod tests {
         crawler.rules_left_out = 4000;
         report.crawlers = vec![crawler];
         assert!(
-            table(&report).contains("the rules of another 4,000 refused requests were left out")
+            table(&report).contains("the rules of another 4,000 disallowed requests were left out")
         );
         assert!(html::page(&report, None).contains("data-m=\"/crawlers/0/rules_left_out\">4,000<"));
         let csv = csv::csv(&report);

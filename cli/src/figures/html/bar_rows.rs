@@ -1,7 +1,7 @@
 //! Rows of an agent's name, its bars and its numbers.
 //!
-//! Refusals are often a small share, and nearly equal for all agents. So each row has two bars: one
-//! of the refusals only, on a scale up to the largest share, and a thin one of the whole.
+//! What is disallowed is often a small share, and nearly equal for all agents. So each row has two bars:
+//! one of that only, on a scale up to the largest share, and a thin one of the whole.
 
 use super::super::escape::escape_cut;
 use super::components::{BarSegment, LONGEST_NAME, bar, bar_to};
@@ -60,7 +60,7 @@ pub(crate) fn bar_rows(rows: &[BarRow<'_>], unit: &str) -> Markup {
     html! {
         @if !scale.is_whole() {
             p.soft {
-                "The wide bars show only the refusals, on a scale up to " (scale.ticks()[2])
+                "The wide bars show only what is disallowed, on a scale up to " (scale.ticks()[2])
                 ". The thin bars show all " (unit) "."
             }
         }
