@@ -20,6 +20,9 @@ pub(crate) const FORMATS: &[&str] = &[
     r#"%t %{User-Agent}i "%{Referer}i" %U%q %v %<s %B"#,
     "$scheme ${host} $msec $request_uri [$http_user_agent]",
     "%v|%{%Y-%m-%dT%T%z}t|%>s|%r|%{User-agent}i",
+    "alb",
+    "elb",
+    "haproxy",
 ];
 
 /// The parts of log lines and of layouts.
@@ -84,6 +87,11 @@ pub(crate) const TOKENS: &[&str] = &[
     "\\u00e4",
     "\\ud800",
     "-",
+    "h2 2026-08-01T10:00:00.1Z app/x 192.0.2.1:2817 10.0.0.1:80 0 0 0 200 200 34 366 ",
+    "2026-08-01T10:00:00.1Z x 192.0.2.1:2817 - -1 -1 -1 503 0 0 0 ",
+    "haproxy[1]: 192.0.2.1:3 [01/Aug/2026:12:00:00.655] a b/c 1/0/3/6/9 200 2 - - ---- 1/1/1/1/0 0/0 ",
+    "{h.example|GPTBot/1} {} ",
+    "#22",
 ];
 
 /// The audits by format.

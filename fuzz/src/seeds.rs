@@ -184,7 +184,7 @@ pub(crate) fn logs() -> Vec<Vec<u8>> {
         .take(4)
         .collect::<Vec<_>>()
         .concat();
-    let logs: [&[u8]; 10] = [
+    let logs: [&[u8]; 13] = [
         &site,
         br#"h.example:443 192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] "GET /x HTTP/1.1" 200 5 "-" "GPTBot/1.2""#,
         br#"{"level":"info","ts":1785578400.52,"request":{"host":"h.example","uri":"/x","headers":{"User-Agent":["GPTBot"]}},"size":12,"status":200}"#,
@@ -195,6 +195,9 @@ pub(crate) fn logs() -> Vec<Vec<u8>> {
         br#"[01/Aug/2026:10:00:00 +0000] GPTBot "a\"b" /x?q=1 h.example 200 7"#,
         b"https h.example 1785578400.123 /x [GPTBot]\n",
         b"h.example|2026-08-01T12:00:00+02:00|200|GET /x HTTP/1.1|GPTBot\n",
+        br#"h2 2026-08-01T10:00:00.1Z app/x 192.0.2.1:2817 10.0.0.1:80 0 0 0 200 200 34 366 "GET http://h.example/x HTTP/1.1" "GPTBot/1.2" - -"#,
+        br#"2026-08-01T10:00:00.1Z x 192.0.2.1:2817 - -1 -1 -1 503 0 0 0 "GET http://h.example/x HTTP/1.1" "GPTBot/1.2" - -"#,
+        br#"haproxy[1]: 192.0.2.1:3 [01/Aug/2026:12:00:00.655] a b/c 1/0/3/6/9 200 2 - - ---- 1/1/1/1/0 0/0 {h.example|GPTBot/1} {} "GET /x HTTP/1.1""#,
     ];
     let seeds = logs
         .iter()

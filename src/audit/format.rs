@@ -144,7 +144,10 @@ impl LogFormat {
             FormatParser::Haproxy(log) => {
                 log.as_ref().unwrap_or(&HaproxyLog::default()).parse(line)
             }
-            FormatParser::Docker(inner) => docker::parse(inner.as_deref()?, line),
+            FormatParser::Docker(Some(inner)) => docker::parse(inner, line),
+            FormatParser::Docker(None) => {
+                docker::parse(&detect_lines(&docker::output_line(line)?)?, line)
+            }
         }
     }
 
