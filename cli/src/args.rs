@@ -92,7 +92,7 @@ pub(crate) enum Verb {
     Filter(FilterArgs),
     /// Add to every line its verdicts, one letter per agent
     Annotate(AnnotateArgs),
-    /// Report how much robots.txt files refuse to agents, and why
+    /// Report how much robots.txt files disallow to agents, and why
     Report(ReportArgs),
     /// Find the crawlers in access logs that broke the rules
     Audit(AuditArgs),

@@ -30,7 +30,7 @@ URLs:
   filter       Keep the URLs that agents may fetch
   annotate     Add to every line its verdicts, one letter per agent
   check        Judge single URLs, and explain the verdicts
-  report       Report how much robots.txt files refuse to agents, and why
+  report       Report how much robots.txt files disallow to agents, and why
   audit        Find the crawlers in access logs that broke the rules
 
 robots.txt files:

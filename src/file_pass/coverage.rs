@@ -56,12 +56,12 @@ impl Coverage {
         }
     }
 
-    /// A description, such as `refused wholly`.
+    /// A description, such as `disallowed wholly`.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Not => "nothing refused",
-            Self::Partly => "refused partly",
-            Self::Wholly => "refused wholly",
+            Self::Not => "nothing disallowed",
+            Self::Partly => "disallowed partly",
+            Self::Wholly => "disallowed wholly",
         }
     }
 }

@@ -340,7 +340,7 @@ fn names_the_global_group_and_the_status_policy_are_told_apart() {
     ));
     let agents = table
         .lines()
-        .skip_while(|line| !line.starts_with("  domains that refuse"))
+        .skip_while(|line| !line.starts_with("  domains that disallow"))
         .skip(1)
         .take(3);
     let names: Vec<&str> = agents
@@ -349,7 +349,7 @@ fn names_the_global_group_and_the_status_policy_are_told_apart() {
     assert_eq!(
         names,
         ["c", "a", "x"],
-        "those refused by name come first: {table}"
+        "those disallowed by name come first: {table}"
     );
 }
 
@@ -448,7 +448,7 @@ fn sets_count_units_that_refuse_some_or_all_members() {
         "  @bc                                2   40.0 %         1   20.0 %         3   60.0 %";
     assert!(table.lines().any(|line| line == row), "{table}");
     let heading =
-        "60.0 % of the domains wholly refuse one or more agents of @ab, 40.0 % all of them";
+        "60.0 % of the domains wholly disallow one or more agents of @ab, 40.0 % all of them";
     assert!(table.contains(heading), "{table}");
     let page = output(&["--html", "-"]);
     assert!(page.contains("data-m=\"/sets/1/any_refused\""), "{page}");

@@ -82,7 +82,7 @@ fn groups_of_a_file_are_counted() {
     let table = report(dir.path(), &["--group-by", "g.csv"]);
     for line in [
         "60.0 % of the domains have a group; News, daily is the largest: 40.0 %",
-        "  wholly refused                        domains            x            y",
+        "  wholly disallowed                     domains            x            y",
         "  News, daily                        2   40.0 %       50.0 %          0 %",
         "  wholly, by name                                          x            y",
         "  News, daily                                         50.0 %          0 %",

@@ -82,7 +82,7 @@ fn numbers_of_a_series_equal_the_json() {
             assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
         }
         assert_eq!(
-            page.contains(" of the weight of the hosts refuse"),
+            page.contains(" of the weight of the hosts disallow"),
             !units.is_empty(),
             "{units:?}"
         );
@@ -152,8 +152,8 @@ fn numbers_of_units_equal_the_json() {
         "data-m=\"/units\">2<",
         "data-m=\"/groups/1/agents/1/wholly\">1<",
         "data-m=\"/weights/units_matched\">2<",
-        "a is refused most: 50.0\u{a0}% of the hosts refuse it wholly, 50.0\u{a0}% by name",
-        "a is refused most: wholly by 25.0\u{a0}% of the weight, 25.0\u{a0}% by name",
+        "a is disallowed most: 50.0\u{a0}% of the hosts disallow it wholly, 50.0\u{a0}% by name",
+        "a is disallowed most: wholly by 25.0\u{a0}% of the weight, 25.0\u{a0}% by name",
         "50.0\u{a0}% of the listed weight. All other hosts weigh nothing.",
         "All schemes and ports of a host count once, by one of its origins.",
     ] {

@@ -241,7 +241,7 @@ fn reports_name_the_unit_and_a_domain_that_dominates() {
             &[&["report", "-q", "-s", "s", "-a", "x"], args].concat(),
         ))
     };
-    let note = "large.com alone has 30 of the 30 origins that refuse x wholly.";
+    let note = "large.com alone has 30 of the 30 origins that disallow x wholly.";
     for (by, expected) in [
         (&[][..], "counted: 3 domains, each by one of its origins"),
         (

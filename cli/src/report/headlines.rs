@@ -44,9 +44,10 @@ fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentR
     ))
 }
 
-/// The headline of the units: how many of them refuse the most refused agent.
+/// The headline of the units: how many of them disallow the most disallowed agent.
 pub(super) fn origins(report: &Report) -> String {
-    // A headline has room for one agent: the most refused one, which is also the first row below.
+    // A headline has room for one agent: the most disallowed one, which is also the first row
+    // below.
     let most_refused = report
         .agents_by_refusal()
         .first()
@@ -65,17 +66,17 @@ pub(super) fn origins(report: &Report) -> String {
     // Without a whole refusal, none of several agents stands out, so none is named.
     if report.agents.iter().all(|agent| agent.units.wholly == 0) {
         return match is_single {
-            true => format!("No {unit} refuses {name} wholly, {partly} partly"),
-            false => format!("No {unit} refuses any of the agents wholly"),
+            true => format!("No {unit} disallows {name} wholly, {partly} partly"),
+            false => format!("No {unit} disallows any of the agents wholly"),
         };
     }
     // A single agent leaves room for its partial refusals.
     if is_single {
         return format!(
-            "{wholly} of the {units} refuse {name} wholly, {by_name} by name; {partly} partly"
+            "{wholly} of the {units} disallow {name} wholly, {by_name} by name; {partly} partly"
         );
     }
-    // Rules for all agents alone refuse every agent alike: the reader has to know that none is
+    // Rules for all agents alone disallow every agent alike: the reader has to know that none is
     // singled out.
     if report
         .agents
@@ -83,14 +84,16 @@ pub(super) fn origins(report: &Report) -> String {
         .all(|agent| agent.units.wholly_by_name == 0)
     {
         return format!(
-            "No {unit} refuses an agent wholly by name; {wholly} of them refuse {name} wholly"
+            "No {unit} disallows an agent wholly by name; {wholly} of them disallow {name} wholly"
         );
     }
-    format!("{name} is refused most: {wholly} of the {units} refuse it wholly, {by_name} by name")
+    format!(
+        "{name} is disallowed most: {wholly} of the {units} disallow it wholly, {by_name} by name"
+    )
 }
 
 /// The figures that one domain dominates, one sentence each: that of all units first, then those of
-/// the most refused agents.
+/// the most disallowed agents.
 pub(super) fn concentrations(report: &Report) -> Vec<String> {
     // The table and the page list agents in this order, so the notes below them follow it.
     let mut found: Vec<&Concentration> = report.concentrations.iter().collect();
@@ -99,7 +102,7 @@ pub(super) fn concentrations(report: &Report) -> Vec<String> {
     let mut sentences = Vec::new();
     for of in found.iter().take(CONCENTRATIONS) {
         let figure = match &of.agent {
-            Some(agent) => format!("{units} that refuse {} wholly", escape_cut(agent, RULE)),
+            Some(agent) => format!("{units} that disallow {} wholly", escape_cut(agent, RULE)),
             None => units.to_owned(),
         };
         let domain = escape_cut(&of.domain, RULE);
@@ -131,11 +134,11 @@ fn refusal_position(report: &Report, agent: Option<&str>) -> Option<usize> {
         .position(|number| report.agents[*number].agent == agent)
 }
 
-/// The headline of the sets of agents: how many units refuse some or all agents of the first one.
+/// The headline of the sets of agents: how many units disallow some or all agents of the first one.
 pub(super) fn sets(report: &Report) -> Option<String> {
     let set = report.sets.first()?;
     Some(format!(
-        "{} of the {} wholly refuse one or more agents of {}, {} all of them",
+        "{} of the {} wholly disallow one or more agents of {}, {} all of them",
         share(set.together.any_wholly, report.units),
         units(report.by),
         escape_cut(&set.name, RULE),
@@ -208,7 +211,7 @@ pub(super) fn urls(report: &Report) -> Option<String> {
     let name = escape_cut(&agent.agent, RULE);
     let refused = refused_urls(agent);
     Some(match refused {
-        0 => "No URL of the lists is refused to any agent".to_owned(),
+        0 => "No URL of the lists is disallowed to any agent".to_owned(),
         _ if report.agents.len() == 1 => {
             format!("{name} may not fetch {} of the URLs", share(refused, lines))
         }
@@ -217,7 +220,7 @@ pub(super) fn urls(report: &Report) -> Option<String> {
             share(refused, lines)
         ),
         _ => format!(
-            "{name} may fetch least: {} of the URLs are refused to it",
+            "{name} may fetch least: {} of the URLs are disallowed to it",
             share(refused, lines)
         ),
     })
@@ -252,30 +255,30 @@ pub(super) fn reasons(report: &Report) -> String {
     }
 }
 
-/// The headline of the top origins: with lists, their share of the refused URLs, and otherwise the
-/// number of units that refuse all agents.
+/// The headline of the top origins: with lists, their share of the disallowed URLs, and otherwise
+/// the number of units that disallow all agents.
 pub(super) fn top_origins(report: &Report) -> String {
     let top = &report.top_origins;
-    // With lists, the top origins are those that refuse most URLs, so the URLs are the figure.
+    // With lists, the top origins are those that disallow most URLs, so the URLs are the figure.
     if let Some(lists) = &report.lists {
         let refused: u64 = top.iter().filter_map(|origin| origin.urls_refused).sum();
         return match top.len() {
-            0 => "No origin of the lists refuses a URL".to_owned(),
+            0 => "No origin of the lists disallows a URL".to_owned(),
             1 => format!(
-                "One origin holds {} of the refused URLs",
+                "One origin holds {} of the disallowed URLs",
                 share(refused, lists.refused_to_any)
             ),
             count => format!(
-                "{count} origins hold {} of the refused URLs",
+                "{count} origins hold {} of the disallowed URLs",
                 share(refused, lists.refused_to_any)
             ),
         };
     }
     // Without lists, the section has only some of these units, so the headline has their total.
     let verb = if report.together.all_wholly == 1 {
-        "refuses"
+        "disallows"
     } else {
-        "refuse"
+        "disallow"
     };
     let wholly = counted(report.together.all_wholly, report.by.name());
     match report.agents.as_slice() {
@@ -287,7 +290,7 @@ pub(super) fn top_origins(report: &Report) -> String {
 /// The headline of the rules: the disallow rule that most units have.
 pub(super) fn rules(report: &Report) -> String {
     match report.rules.top.first() {
-        None => "No rule refuses anything to these agents".to_owned(),
+        None => "No rule disallows anything to these agents".to_owned(),
         Some(rule) => {
             let most = counted(rule.origins, report.by.name());
             format!(
@@ -298,15 +301,15 @@ pub(super) fn rules(report: &Report) -> String {
     }
 }
 
-/// The headline of the deciding rules: the one that refuses most URLs of the lists.
+/// The headline of the deciding rules: the one that disallows most URLs of the lists.
 pub(super) fn deciding(report: &Report) -> Option<String> {
     let deciding = report.deciding.as_ref()?;
     Some(match deciding.top.first() {
-        None => "No rule refuses a URL of the lists".to_owned(),
+        None => "No rule disallows a URL of the lists".to_owned(),
         Some(rule) => {
             let share = share(rule.urls, deciding.explained);
             format!(
-                "“{}” refuses most URLs: {share} of those refused",
+                "“{}” disallows most URLs: {share} of those disallowed",
                 escape_cut(&rule.rule, RULE)
             )
         }
@@ -318,9 +321,9 @@ pub(super) fn sampled(report: &Report) -> Option<String> {
     let deciding = report.deciding.as_ref()?;
     let explained = grouped(deciding.explained);
     Some(match deciding.every {
-        1 => format!("All {explained} refused URLs were explained."),
+        1 => format!("All {explained} disallowed URLs were explained."),
         every => format!(
-            "Counted on a sample: one of every {} refused URLs was explained, {explained} in all.",
+            "Counted on a sample: one of every {} disallowed URLs was explained, {explained} in all.",
             grouped(every)
         ),
     })

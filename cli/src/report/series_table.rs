@@ -21,22 +21,22 @@ type Share = fn(&SeriesPoint, &AgentPoint) -> Option<String>;
 
 /// The tables of a series, each with its title.
 const SHARES: [(&str, Share); 5] = [
-    ("refused wholly", |point, agent| {
+    ("disallowed wholly", |point, agent| {
         Some(unit_share(point, agent.units.wholly))
     }),
-    ("refused wholly by name", |point, agent| {
+    ("disallowed wholly by name", |point, agent| {
         Some(unit_share(point, agent.units.wholly_by_name))
     }),
-    ("refused partly", |point, agent| {
+    ("disallowed partly", |point, agent| {
         Some(unit_share(point, agent.units.partly))
     }),
-    ("refused wholly, by weight", |point, agent| {
+    ("disallowed wholly, by weight", |point, agent| {
         Some(weight_share(
             agent.weighted?.wholly,
             point.weights.as_ref()?.matched,
         ))
     }),
-    ("refused partly, by weight", |point, agent| {
+    ("disallowed partly, by weight", |point, agent| {
         Some(weight_share(
             agent.weighted?.partly,
             point.weights.as_ref()?.matched,
@@ -113,7 +113,7 @@ fn push_shares(
     }
 }
 
-/// The shares of each group that refuse an agent wholly.
+/// The shares of each group that disallow an agent wholly.
 fn push_groups(
     series: &Series,
     points: &[SeriesPoint],
@@ -132,7 +132,7 @@ fn push_groups(
         let of_group = |point: &SeriesPoint| {
             let group = point.group(name).filter(|group| group.units > 0);
             let counts = group.and_then(|group| Some((group.agents.get(agent)?, group.units)));
-            // A share of no units would read as one that nothing refuses.
+            // A share of no units would read as one that nothing disallows.
             let sample = point.sample.zip(group).map(|(of, group)| group.sample(&of));
             counts.map_or("-".to_owned(), |(of, units)| {
                 with_interval(sample, of.wholly, units)
@@ -149,7 +149,7 @@ fn push_groups(
     }
 }
 
-/// The shares of the units that refuse each set of agents.
+/// The shares of the units that disallow each set of agents.
 fn push_sets(
     points: &[SeriesPoint],
     title: &str,

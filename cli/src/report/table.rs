@@ -68,9 +68,9 @@ type Measure = fn(&CoverageCounts) -> u64;
 
 /// The tables of groups, each with its title.
 const GROUP_MEASURES: [(&str, Measure); 3] = [
-    ("wholly refused", |of| of.wholly),
+    ("wholly disallowed", |of| of.wholly),
     ("wholly, by name", |of| of.wholly_by_name),
-    ("partly refused", |of| of.partly),
+    ("partly disallowed", |of| of.partly),
 ];
 
 pub(super) fn table(report: &Report) -> String {
@@ -211,10 +211,11 @@ fn agents(report: &Report, out: &mut ReportTable) {
     }
 }
 
-/// The units that refuse each agent, and the shares of the causes. The most refused agent is first.
+/// The units that disallow each agent, and the shares of the causes. The most disallowed agent is
+/// first.
 fn origins(report: &Report, out: &mut ReportTable) {
     out.heading(headlines::origins(report));
-    let name = format!("{} that refuse", units(report.by));
+    let name = format!("{} that disallow", units(report.by));
     let columns = match report.sample {
         Some(_) => &SAMPLE_COLUMNS,
         None => &CAUSE_COLUMNS,
@@ -240,13 +241,13 @@ fn origins(report: &Report, out: &mut ReportTable) {
     }
 }
 
-/// The units that refuse some or all agents of each set.
+/// The units that disallow some or all agents of each set.
 fn sets(report: &Report, out: &mut ReportTable) {
     let Some(heading) = headlines::sets(report) else {
         return;
     };
     out.heading(heading);
-    let name = format!("{} that refuse", units(report.by));
+    let name = format!("{} that disallow", units(report.by));
     out.line(SET_COLUMNS.row(&name, ["one wholly", "all wholly", "one in part"]));
     for set in &report.sets {
         let of = set.together;
@@ -268,7 +269,7 @@ fn weights(report: &Report, out: &mut ReportTable) {
         return;
     };
     out.heading(heading);
-    out.line(CAUSE_COLUMNS.row("weight that refuses", WHOLLY_AND_CAUSES));
+    out.line(CAUSE_COLUMNS.row("weight that disallows", WHOLLY_AND_CAUSES));
     for (agent, of) in agents_by_refusal(report).filter_map(|agent| Some((agent, agent.weighted?)))
     {
         let wholly = weight_share(of.wholly, weights.matched);
@@ -300,7 +301,7 @@ fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
     ]
 }
 
-/// The groups: their sizes, and the shares that refuse the most refused agents.
+/// The groups: their sizes, and the shares that disallow the most disallowed agents.
 fn groups(report: &Report, out: &mut ReportTable) {
     let Some((groups, heading)) = report.groups.as_ref().zip(headlines::groups(report)) else {
         return;
@@ -312,7 +313,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
         true => (LIST_COLUMNS, &GROUP_MEASURES[..], LIST_AGENTS),
         false => (GROUP_COLUMNS, &GROUP_MEASURES[..1], GROUP_AGENTS),
     };
-    // A terminal has room for a few columns, and the most refused agents take them.
+    // A terminal has room for a few columns, and the most disallowed agents take them.
     let agents: Vec<usize> = report.agents_by_refusal().into_iter().take(most).collect();
     for (number, (title, count)) in measures.iter().enumerate() {
         let is_first = number == 0;
@@ -359,7 +360,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
     }
 }
 
-/// A share of a group's units. A share of no units would read as one that nothing refuses.
+/// A share of a group's units. A share of no units would read as one that nothing disallows.
 fn share_of_group(part: u64, units: u64) -> String {
     match units {
         0 => "-".to_owned(),
@@ -405,7 +406,7 @@ fn top_origins(report: &Report, out: &mut ReportTable) {
     if report.top_origins.is_empty() {
         return;
     }
-    out.line("  for each agent in turn: W refused wholly, P partly, - not");
+    out.line("  for each agent in turn: W disallowed wholly, P partly, - not");
     for origin in &report.top_origins {
         let letters: String = origin
             .agents
@@ -479,7 +480,7 @@ fn example(refusal: &Example, out: &mut ReportTable) {
         let text = format!("line {}: {}", line.line, escape_cut(&line.text, 120));
         example_row("group", &text, out);
     }
-    // A status or a network error refuses without any rule.
+    // A status or a network error disallows without any rule.
     match &refusal.rule {
         Some(rule) => {
             let text = format!("line {}: {}", rule.line, escape_cut(&rule.text, 120));

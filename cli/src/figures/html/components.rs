@@ -69,7 +69,7 @@ impl<'p> BarSegment<'p> {
     }
 }
 
-/// The hatching of "refused partly", which is visible without colour. Defined once for all bars.
+/// The hatching of "disallowed partly", which is visible without colour. Defined once for all bars.
 pub(crate) fn hatching() -> Markup {
     html! {
         svg width="0" height="0" style="position:absolute" aria-hidden="true" {

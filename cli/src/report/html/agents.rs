@@ -12,7 +12,7 @@ use robosieve::report::{AgentReport, CoverageCounts, Report};
 /// The most agents, so that the page stays small. The JSON has all.
 const AGENTS: usize = 40;
 
-/// The units that refuse each agent.
+/// The units that disallow each agent.
 pub(super) fn origins(report: &Report) -> Markup {
     let shown = report
         .agents_by_refusal()
@@ -93,7 +93,7 @@ pub(super) fn urls(report: &Report) -> Markup {
         section {
             p.kicker { "URLs by agent" }
             h2 { (unbroken(&heading)) }
-            (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
+            (legend(&[("disallowed", "disallowed"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
             (bar_rows(&agents, "lines"))
             (and_more(report.agents.len(), AGENTS, "agents"))
             p.soft {
@@ -110,9 +110,9 @@ fn urls_row(i: usize, agent: &AgentReport, lines: u64) -> Option<BarRow<'_>> {
     let urls = agent.urls?;
     Some(BarRow {
         name: &agent.agent,
-        headline: html! { "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lines)) },
+        headline: html! { "disallowed " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lines)) },
         segments: vec![
-            BarSegment::new("disallowed", "refused", urls.disallowed),
+            BarSegment::new("disallowed", "disallowed", urls.disallowed),
             BarSegment::new("allowed", "allowed", urls.allowed),
             BarSegment::new("unknown", "unknown origin", urls.unknown),
             BarSegment::new("invalid", "not a URL", urls.invalid),

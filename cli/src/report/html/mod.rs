@@ -55,9 +55,9 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
             h1 { (title) }
             div.tiles {
                 (tile(number("/together/any_wholly", report.together.any_wholly), &share_of_units(report, report.together.any_wholly),
-                    &format!("of the {units} wholly refuse at least one of the agents")))
+                    &format!("of the {units} wholly disallow at least one of the agents")))
                 (tile(number("/together/any_refused", report.together.any_refused), &share_of_units(report, report.together.any_refused),
-                    &format!("of the {units} refuse something to at least one of them")))
+                    &format!("of the {units} disallow something to at least one of them")))
                 @if let Some(lists) = &report.lists { (list_tiles(lists)) }
             }
             dl.facts {
@@ -102,7 +102,7 @@ fn tile(number: Markup, share: &str, label: &str) -> Markup {
 fn list_tiles(lists: &ListFacts) -> Markup {
     html! {
         (tile(number("/lists/refused_to_any", lists.refused_to_any), &share(lists.refused_to_any, lists.lines),
-            "of the URLs are refused to at least one of them"))
+            "of the URLs are disallowed to at least one of them"))
         (tile(number("/lists/allowed_to_all", lists.allowed_to_all), &share(lists.allowed_to_all, lists.lines),
             "of the URLs are allowed to all of them"))
     }
@@ -115,7 +115,7 @@ fn foot(report: &Report) -> Markup {
         footer {
             p {
                 (unit_sections::explanation(report.by))
-                " It refuses an agent wholly if every URL is refused, except perhaps /robots.txt; \
+                " It disallows an agent wholly if every URL is disallowed, except perhaps /robots.txt; \
                  partly if some are; not if none is. \
                  URLs of origins that are not in the snapshot count as "
                 (judging.unknown_origins) "."

@@ -24,8 +24,8 @@ const SHORT_NAME: usize = 16;
 
 /// The most agents with horizontal headings above their columns.
 const HORIZONTAL: usize = 8;
-/// The characters of all names side by side, each by its longest word: some 330 pixels, which fit next
-/// to the origins on a tablet.
+/// The characters of all names side by side, each by its longest word: some 330 pixels, which fit
+/// next to the origins on a tablet.
 const HORIZONTAL_CHARS: usize = 44;
 
 /// The colour class of a reason.
@@ -79,10 +79,10 @@ pub(super) fn reasons(report: &Report) -> Markup {
     }
 }
 
-/// The origins that refuse most, with a cell per agent.
+/// The origins that disallow most, with a cell per agent.
 pub(super) fn top_origins(report: &Report) -> Markup {
     let top = &report.top_origins;
-    // The most refused agents come first here too, so that a reader finds the same order.
+    // The most disallowed agents come first here too, so that a reader finds the same order.
     let columns: Vec<usize> = report
         .agents_by_refusal()
         .into_iter()
@@ -102,7 +102,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
     };
     html! {
         section {
-            p.kicker { "The origins that refuse most" }
+            p.kicker { "The origins that disallow most" }
             h2 { (unbroken(&headlines::top_origins(report))) }
             @if !top.is_empty() {
                 ul.legend {
@@ -115,7 +115,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
                         thead {
                             tr {
                                 th { "Origin" }
-                                @if report.lists.is_some() { th.n { "URLs refused" } }
+                                @if report.lists.is_some() { th.n { "URLs disallowed" } }
                                 @for name in &names { th class=(headings) { span { (escape_cut(name, LONGEST_NAME)) } } }
                             }
                         }
@@ -170,7 +170,8 @@ fn sign(coverage: Coverage) -> &'static str {
 /// A rule, the pointer of its number, and the number.
 type RuleRow<'r> = (&'r str, String, u64);
 
-/// A table of rules with the number that each refuses, and a bar. Without rules, only the caption.
+/// A table of rules with the number that each disallows, and a bar. Without rules, only the
+/// caption.
 fn rule_table(
     caption: &Markup,
     headings: [&str; 2],
@@ -198,7 +199,7 @@ fn rule_table(
     }
 }
 
-/// The rules that refuse most URLs of the lists; nothing without lists.
+/// The rules that disallow most URLs of the lists; nothing without lists.
 pub(super) fn deciding(report: &Report) -> Markup {
     let Some((deciding, heading)) = report.deciding.as_ref().zip(headlines::deciding(report))
     else {
@@ -214,17 +215,17 @@ pub(super) fn deciding(report: &Report) -> Markup {
             )
         })
         .collect();
-    // Counts of a sample are not those of all URLs, so the caption has its size. Refusals without a
-    // rule explain shares that do not add up.
+    // Counts of a sample are not those of all URLs, so the caption has its size. Disallowed URLs
+    // without a rule explain shares that do not add up.
     let caption = html! {
         (headlines::sampled(report).unwrap_or_default()) " "
-        @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are refused without a rule." }
+        @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are disallowed without a rule." }
     };
     html! {
         section {
-            p.kicker { "The rules that refuse most URLs" }
+            p.kicker { "The rules that disallow most URLs" }
             h2 { (unbroken(&heading)) }
-            (rule_table(&caption, ["Deciding rule", "Refused URLs"], &rows, deciding.explained, None))
+            (rule_table(&caption, ["Deciding rule", "Disallowed URLs"], &rows, deciding.explained, None))
         }
     }
 }
@@ -292,7 +293,7 @@ pub(super) fn example(report: &Report) -> Markup {
     };
     html! {
         section {
-            p.kicker { "One refusal, explained" }
+            p.kicker { "One disallowed URL, explained" }
             h2 { (unbroken(&headlines::example(refusal))) }
             div.why { dl { (explanation(refusal)) } }
         }

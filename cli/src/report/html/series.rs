@@ -1,4 +1,4 @@
-//! The page of a series: line charts of the shares that refuse each agent, and a table of them.
+//! The page of a series: line charts of the shares that disallow each agent, and a table of them.
 
 use super::super::unit_names::{plural_title, units};
 use super::line_chart::{ChartLine, line_chart};
@@ -56,7 +56,7 @@ pub(in super::super) fn series_page(series: &Series, made_at: i64) -> String {
             footer {
                 p {
                     (explanation(series.by))
-                    " It refuses an agent wholly if every URL is refused, except perhaps \
+                    " It disallows an agent wholly if every URL is disallowed, except perhaps \
                      /robots.txt; partly if some are."
                 }
                 p { "Made by robosieve " (env!("CARGO_PKG_VERSION")) "." }
@@ -70,7 +70,7 @@ fn title(series: &Series) -> String {
         [one] => escape_cut(one, LONGEST_NAME),
         agents => format!("{} agents", agents.len()),
     };
-    let refused = format!("{} that refuse {agents}", plural_title(series.by));
+    let refused = format!("{} that disallow {agents}", plural_title(series.by));
     match (series.points.first(), series.points.last()) {
         (Some(from), Some(to)) if series.points.len() > 1 => {
             format!(
@@ -109,7 +109,7 @@ fn header(series: &Series, title: &str, made_at: i64) -> Markup {
 /// A section of charts: two lines per agent.
 struct ChartKind {
     kicker: &'static str,
-    /// The adverb of the heading: the share that refuses *wholly*.
+    /// The adverb of the heading: the share that disallows *wholly*.
     adverb: &'static str,
     /// The whole of the shares: the units, or their weight.
     whole: fn(&str) -> String,
@@ -121,7 +121,7 @@ struct ChartKind {
 }
 
 const WHOLLY: ChartKind = ChartKind {
-    kicker: "Refused wholly",
+    kicker: "Disallowed wholly",
     adverb: "wholly",
     whole: |units| format!("the {units}"),
     total: "wholly",
@@ -137,7 +137,7 @@ const WHOLLY: ChartKind = ChartKind {
 };
 
 const PARTLY: ChartKind = ChartKind {
-    kicker: "Refused partly",
+    kicker: "Disallowed partly",
     adverb: "partly",
     whole: |units| format!("the {units}"),
     total: "partly",
@@ -153,7 +153,7 @@ const PARTLY: ChartKind = ChartKind {
 };
 
 const WEIGHTED: ChartKind = ChartKind {
-    kicker: "Refused wholly, weighted",
+    kicker: "Disallowed wholly, weighted",
     adverb: "wholly",
     whole: |units| format!("the weight of the {units}"),
     total: "wholly",
@@ -184,8 +184,8 @@ impl ChartKind {
         lines
     }
 
-    /// The headline: the agent of the first chart, which is refused most, at the first and the last
-    /// point.
+    /// The headline: the agent of the first chart, which is disallowed most, at the first and the
+    /// last point.
     fn heading(&self, series: &Series, agents: &[usize]) -> String {
         let Some(&agent) = agents.first() else {
             return "No agents".to_owned();
@@ -202,9 +202,9 @@ impl ChartKind {
         let adverb = self.adverb;
         match ends {
             [from, to] if series.points.len() > 1 => {
-                format!("{from} of {whole} refused {name} {adverb} at first, and {to} at last")
+                format!("{from} of {whole} disallowed {name} {adverb} at first, and {to} at last")
             }
-            [_, to] => format!("{to} of {whole} refuse {name} {adverb}"),
+            [_, to] => format!("{to} of {whole} disallow {name} {adverb}"),
         }
     }
 }
@@ -276,7 +276,8 @@ fn common_scale<'c>(charts: impl Iterator<Item = &'c [ChartLine<'c>; 2]>) -> Sha
     ShareScale::of(most)
 }
 
-/// Small multiples: one chart per group, of the agent that is refused most. Nothing without groups.
+/// Small multiples: one chart per group, of the agent that is disallowed most. Nothing without
+/// groups.
 fn group_charts(series: &Series, agents: &[usize]) -> Markup {
     let names = series.group_names();
     let Some(&agent) = agents.first().filter(|_| !names.is_empty()) else {
@@ -291,8 +292,8 @@ fn group_charts(series: &Series, agents: &[usize]) -> Markup {
     let units = units(series.by);
     html! {
         section {
-            p.kicker { "Refused wholly, by group" }
-            h2 { "The " (units) " of each group that refuse " (escape_cut(&series.agents[agent], LONGEST_NAME)) }
+            p.kicker { "Disallowed wholly, by group" }
+            h2 { "The " (units) " of each group that disallow " (escape_cut(&series.agents[agent], LONGEST_NAME)) }
             ul.legend {
                 li { (line_key(WHOLLY.classes[0])) (WHOLLY.total) }
                 li { (line_key(WHOLLY.classes[1])) "of these, by name" }
@@ -359,7 +360,7 @@ fn tables(series: &Series, agents: &[usize]) -> Markup {
         @if shown > 0 {
             section {
                 p.kicker { "The numbers" }
-                h2 { (plural_title(series.by)) " that refuse each agent" }
+                h2 { (plural_title(series.by)) " that disallow each agent" }
                 @for &agent in agents.iter().take(tables) {
                     details {
                         summary { (escape_cut(&series.agents[agent], LONGEST_NAME)) }

@@ -25,14 +25,14 @@ const SETS: usize = 30;
 
 /// The keys of the bars of coverages, in the order of [`coverage_segments`].
 pub(super) const COVERAGES: [(&str, &str); 5] = [
-    ("wholly", "refused wholly, by name"),
+    ("wholly", "disallowed wholly, by name"),
     ("global", "wholly, by *"),
     ("status", "wholly, by status"),
-    ("partly", "refused partly"),
-    ("not", "nothing refused"),
+    ("partly", "disallowed partly"),
+    ("not", "nothing disallowed"),
 ];
 
-/// The number of leading segments of a bar of coverages that are refused wholly.
+/// The number of leading segments of a bar of coverages that are disallowed wholly.
 pub(super) const WHOLLY: usize = 3;
 
 /// The segments of a bar of coverages, from counts or sums of weights.
@@ -73,7 +73,7 @@ pub(super) fn explanation(by: UnitKind) -> String {
     format!("{unit} count once, by one of its origins.")
 }
 
-/// The units that refuse some or all agents of each set; nothing without sets.
+/// The units that disallow some or all agents of each set; nothing without sets.
 pub(super) fn sets(report: &Report) -> Markup {
     let Some(heading) = headlines::sets(report) else {
         return html! {};
@@ -93,9 +93,9 @@ pub(super) fn sets(report: &Report) -> Markup {
 
 /// The counts of a set: the key of the JSON, and the heading.
 const SET_COUNTS: [(&str, &str); 3] = [
-    ("any_wholly", "refuse one wholly"),
-    ("all_wholly", "refuse all wholly"),
-    ("any_refused", "refuse one in part"),
+    ("any_wholly", "disallow one wholly"),
+    ("all_wholly", "disallow all wholly"),
+    ("any_refused", "disallow one in part"),
 ];
 
 fn set_row(s: usize, set: &SetReport, report: &Report) -> Markup {
@@ -112,12 +112,12 @@ fn set_row(s: usize, set: &SetReport, report: &Report) -> Markup {
     }
 }
 
-/// The weight of the units that refuse each agent; nothing without weights.
+/// The weight of the units that disallow each agent; nothing without weights.
 pub(super) fn weighted(report: &Report) -> Markup {
     let Some(weights) = &report.weights else {
         return html! {};
     };
-    // By weight, another agent may be the most refused one, so this section has its own order.
+    // By weight, another agent may be the most disallowed one, so this section has its own order.
     let mut agents: Vec<(&str, CoverageCounts<f64>)> = report
         .agents
         .iter()
@@ -135,7 +135,7 @@ pub(super) fn weighted(report: &Report) -> Markup {
         .collect();
     let heading = match agents.first() {
         Some((name, counts)) => format!(
-            "{} is refused most: wholly by {} of the weight, {} by name",
+            "{} is disallowed most: wholly by {} of the weight, {} by name",
             escape_cut(name, LONGEST_NAME),
             weight_share(counts.wholly, weights.matched),
             weight_share(counts.wholly_by_name, weights.matched)
@@ -161,7 +161,7 @@ pub(super) fn weighted(report: &Report) -> Markup {
     }
 }
 
-/// The weights that order agents: refused wholly by name, wholly, partly.
+/// The weights that order agents: disallowed wholly by name, wholly, partly.
 fn refused_weights(counts: &CoverageCounts<f64>) -> [f64; 3] {
     [counts.wholly_by_name, counts.wholly, counts.partly]
 }
@@ -204,7 +204,7 @@ fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> 
     }
 }
 
-/// The groups, with a column for each of the most refused agents.
+/// The groups, with a column for each of the most disallowed agents.
 pub(super) fn groups(report: &Report) -> Markup {
     let Some(groups) = &report.groups else {
         return html! {};
@@ -258,17 +258,17 @@ struct GroupMeasure {
 }
 
 const WHOLLY_REFUSED: GroupMeasure = GroupMeasure {
-    title: "Refused wholly",
+    title: "Disallowed wholly",
     key: "wholly",
     count: |of| of.wholly,
 };
 const BY_NAME: GroupMeasure = GroupMeasure {
-    title: "Refused wholly by name",
+    title: "Disallowed wholly by name",
     key: "wholly_by_name",
     count: |of| of.wholly_by_name,
 };
 const PARTLY_REFUSED: GroupMeasure = GroupMeasure {
-    title: "Refused partly",
+    title: "Disallowed partly",
     key: "partly",
     count: |of| of.partly,
 };
