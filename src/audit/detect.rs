@@ -1,5 +1,6 @@
 //! Detects the format of a log by its first lines.
 
+use crate::audit::docker;
 use crate::audit::format::{FormatParser, LogFormat};
 use crate::audit::haproxy::HaproxyLog;
 use crate::audit::json_log::JsonKeys;
@@ -26,11 +27,29 @@ pub(super) fn detect(data: &[u8]) -> Option<LogFormat> {
         return Some(LogFormat(FormatParser::W3c(columns)));
     }
     // Only lines of Docker are JSON objects without the keys of an access log.
-    detect_lines(data).or_else(|| LogFormat::of_docker(data))
+    detect_lines(data).or_else(|| detect_docker(data))
+}
+
+/// The format of a log of Docker; `None` if its containers wrote no lines of a known format.
+fn detect_docker(data: &[u8]) -> Option<LogFormat> {
+    let lines = first_lines(data).filter_map(docker::output_line);
+    let inner = detect_lines(&lines.collect::<Vec<_>>().concat())?;
+    Some(LogFormat(FormatParser::Docker(Some(Box::new(inner)))))
+}
+
+/// A format with the parts that only the first lines of a log show; `None` if it has none of these, or
+/// if the lines do not show them.
+pub(super) fn complete(format: &LogFormat, data: &[u8]) -> Option<LogFormat> {
+    match &format.0 {
+        FormatParser::Haproxy(None) => HaproxyLog::of_lines(first_lines(data))
+            .map(|log| LogFormat(FormatParser::Haproxy(Some(log)))),
+        FormatParser::Docker(None) => detect_docker(data),
+        _ => None,
+    }
 }
 
 /// [`detect`] for a log whose lines are neither those of Docker nor under a line `#Fields:`.
-pub(super) fn detect_lines(data: &[u8]) -> Option<LogFormat> {
+fn detect_lines(data: &[u8]) -> Option<LogFormat> {
     let keys = JsonKeys::default();
     if first_lines(data).any(|line| keys.fits(line)) {
         return Some(LogFormat::json(keys));

@@ -1,11 +1,10 @@
 //! The formats of access logs.
 
 use crate::audit::delimiter_index::DelimiterIndex;
-use crate::audit::detect::{detect_lines, first_lines};
 use crate::audit::directives::{parse_apache, parse_nginx};
 use crate::audit::docker;
 use crate::audit::haproxy::HaproxyLog;
-use crate::audit::json_log::JsonKeys;
+use crate::audit::json_log::{JsonKeys, into_owned};
 use crate::audit::record::LogRecord;
 use crate::audit::template::{FieldKind, Template, TextFields};
 use crate::audit::w3c::{W3cColumns, W3cEscapes};
@@ -110,7 +109,7 @@ impl LogFormat {
     }
 
     /// Docker's json-file log, whose lines hold those that a container wrote. The first lines of a
-    /// log show their format.
+    /// log show their format, so an audit reads them, and [`record`](Self::record) does not.
     pub fn docker() -> Self {
         Self(FormatParser::Docker(None))
     }
@@ -144,29 +143,11 @@ impl LogFormat {
             FormatParser::Haproxy(log) => {
                 log.as_ref().unwrap_or(&HaproxyLog::default()).parse(line)
             }
-            FormatParser::Docker(Some(inner)) => docker::parse(inner, line),
-            FormatParser::Docker(None) => {
-                docker::parse(&detect_lines(&docker::output_line(line)?)?, line)
+            FormatParser::Docker(inner) => {
+                let text = docker::output_line(line)?;
+                inner.as_deref()?.record(&text).map(into_owned)
             }
         }
-    }
-
-    /// The format with the parts that only the first lines of a log show; `None` if it has none of
-    /// these, or if the lines do not show them.
-    pub(super) fn completed(&self, data: &[u8]) -> Option<Self> {
-        match &self.0 {
-            FormatParser::Haproxy(None) => HaproxyLog::of_lines(first_lines(data))
-                .map(|log| Self(FormatParser::Haproxy(Some(log)))),
-            FormatParser::Docker(None) => Self::of_docker(data),
-            _ => None,
-        }
-    }
-
-    /// The format of a log of Docker; `None` if its containers wrote no lines of a known format.
-    pub(super) fn of_docker(data: &[u8]) -> Option<Self> {
-        let lines = first_lines(data).filter_map(docker::output_line);
-        let inner = detect_lines(&lines.collect::<Vec<_>>().concat())?;
-        Some(Self(FormatParser::Docker(Some(Box::new(inner)))))
     }
 
     /// The format of the lines after `line`, if it is a header that changes it.

@@ -1,7 +1,7 @@
 //! Access logs as a source of the ordered pipeline: blocks of whole lines with their format.
 
 use crate::audit::block_audit::BlockAudit;
-use crate::audit::detect::{detect, first_lines};
+use crate::audit::detect::{complete, detect, first_lines};
 use crate::audit::format::{FormatParser, LogFormat};
 use crate::audit::record::is_agent;
 use crate::error::{Error, ErrorKind, Remedy, Result};
@@ -72,7 +72,7 @@ impl<'r> LogSource<'r> {
         if let Some(completed) = reader
             .format
             .as_ref()
-            .and_then(|format| format.completed(block.data()))
+            .and_then(|format| complete(format, block.data()))
         {
             reader.format = Some(Arc::new(completed));
         }

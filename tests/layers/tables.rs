@@ -300,6 +300,10 @@ pub(super) const WALL: &[(&str, &str, &[&str])] = &[
     ),
     ("lint", "snapshot::read", &["Snapshot"]),
     ("audit", "snapshot::read", &["Snapshot"]),
+    // A comparison keeps the chains of its agents, which `file_pass` takes.
+    ("analysis", "snapshot::view", &["TokenChain"]),
+    // Under the strict policy, an audit judges hosts that no snapshot has.
+    ("audit", "judge::status_policy", &["StatusPolicy"]),
     // The judge that a report or an export is for, and the words of its answers. `Engine` is the
     // judge inside: it has the agents and the status policy, by which `file_pass` selects rules.
     // `Scratch` is the memory of a thread that judges.
