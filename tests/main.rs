@@ -49,6 +49,7 @@ mod rows;
 mod shell;
 #[cfg(unix)]
 mod signals;
+mod singular;
 mod site;
 mod snapshot_option;
 mod spec;

@@ -1,6 +1,6 @@
 //! What the verbs that read archives share: options, checks of their outputs, and warnings.
 
-use crate::figures::counts::grouped;
+use crate::figures::counts::counted_as;
 use crate::figures::escape::escape;
 use crate::help_text::{INPUT, OUTPUT, RESOURCES};
 use crate::numbers::parse_size;
@@ -153,9 +153,12 @@ fn warn_of_skipped_files(report: &CompileReport) {
         };
         let names: Vec<String> = names.iter().map(|name| escape(name).into_owned()).collect();
         print_line(format_args!(
-            "robosieve: warning: {} files in directories are not the robots.txt of a host and were \
-             left out: {}{more}",
-            grouped(report.skipped_files),
+            "robosieve: warning: {} not the robots.txt of a host and left out: {}{more}",
+            counted_as(
+                report.skipped_files,
+                "file in a directory is",
+                "files in directories are"
+            ),
             names.join(", ")
         ));
     }
@@ -164,16 +167,14 @@ fn warn_of_skipped_files(report: &CompileReport) {
 /// Warns of bodies under unknown keys.
 fn warn_of_unread_keys(report: &CompileReport) {
     for (key, lines) in &report.unread_keys {
-        let have = if *lines == 1 {
-            "line with a 2xx status has"
-        } else {
-            "lines with a 2xx status have"
-        };
         print_line(format_args!(
-            "robosieve: warning: {} {have} no body and count as unreachable; \"{}\" looks like the \
-             body: name it \"body\" (\"body_base64\", \"content\", \"text\" and \"robots\" are \
-             read too)",
-            grouped(*lines),
+            "robosieve: warning: {} as unreachable; \"{}\" looks like the body: name it \"body\" \
+             (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
+            counted_as(
+                *lines,
+                "line with a 2xx status has no body and counts",
+                "lines with a 2xx status have no body and count"
+            ),
             escape(key),
         ));
     }

@@ -3,6 +3,7 @@
 use crate::archive_args::{
     ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
 };
+use crate::figures::counts::counted;
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
 use crate::inputs::expand_globs;
@@ -46,12 +47,11 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
     // A file without captures would replace a good one if an archive turned out empty.
     if report.content.captures == 0 {
         bail!(
-            "{}: no capture ({} without a URL, {} damaged places skipped, {} files left out); \
-             nothing is written",
+            "{}: no capture ({} without a URL, {} skipped, {} left out); nothing is written",
             joined(&args.inputs),
             report.input.not_urls,
-            report.input.damaged,
-            report.input.skipped_files
+            counted(report.input.damaged, "damaged place"),
+            counted(report.input.skipped_files, "file")
         );
     }
     if let Some(stats) = &mut stats {

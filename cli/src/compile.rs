@@ -4,6 +4,7 @@ use crate::archive_args::{
     ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file,
     warn_of_unread,
 };
+use crate::figures::counts::counted;
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use crate::inputs::expand_globs;

@@ -1,6 +1,6 @@
 //! `robosieve filter`: keeps the lines that agents may fetch.
 
-use crate::figures::counts::counted;
+use crate::figures::counts::{counted, counted_as};
 use crate::help_text::{COMMON, FILTER_EXAMPLES, FILTER_SHORT};
 use crate::judge_args::agent_required;
 use crate::judge_job::{Action, JobPaths};
@@ -97,14 +97,13 @@ fn print_hints(args: &FilterArgs, stats: &FilterStats) {
         ));
     }
     if stats.invalid > 0 && args.invalid_to.is_none() {
-        let is = if stats.invalid == 1 {
-            "that is not a URL"
-        } else {
-            "that are not URLs"
-        };
         print_line(format_args!(
-            "not written: {} {is} (--invalid-to FILE writes them)",
-            counted(stats.invalid, "line")
+            "not written: {} (--invalid-to FILE writes them)",
+            counted_as(
+                stats.invalid,
+                "line that is not a URL",
+                "lines that are not URLs"
+            )
         ));
     }
 }

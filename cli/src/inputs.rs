@@ -2,6 +2,7 @@
 //! part of them that one shard processes.
 
 use crate::dataset_dirs::{is_marker, refuse_tables};
+use crate::figures::counts::{counted, counted_as};
 use crate::figures::escape::escape;
 use crate::help_text::MANY_FILES;
 use crate::standard_streams::check_stdin;
@@ -330,10 +331,11 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
     // The user may expect the files of subdirectories to be read too.
     if directories > 0 && !quiet {
         print_line(format_args!(
-            "robosieve: note: {0}: reads the {1} files in it and skips {directories} directories; \
-             a quoted glob like '{0}/**/*.gz' includes the files in subdirectories",
+            "robosieve: note: {0}: reads the {1} in it and skips {2}; a quoted glob like \
+             '{0}/**/*.gz' includes the files in subdirectories",
             escape(&name),
-            files.len(),
+            counted(files.len() as u64, "file"),
+            counted_as(directories, "directory", "directories"),
         ));
     }
     files.sort();

@@ -19,6 +19,8 @@ pub(crate) struct Progress {
     start: Instant,
     /// The number of bytes, if known.
     total: Option<u64>,
+    /// What the bytes belong to, if that is not the whole inputs: " of texts".
+    part: &'static str,
     /// The number of files, if they are counted.
     files: Option<u64>,
     files_done: AtomicU64,
@@ -44,6 +46,17 @@ impl Progress {
         Self::new(Some(total), quiet)
     }
 
+    /// Counts the bytes of a part of the inputs, such as " of texts". A reader would compare their
+    /// total with the length of the file, so the part is named.
+    pub(crate) fn of_part(total: u64, part: &'static str, quiet: bool) -> Self {
+        let mut progress = Self::new(Some(total), quiet);
+        progress.part = part;
+        if let Some(bar) = &progress.bar {
+            bar.set_message(part);
+        }
+        progress
+    }
+
     /// Counts the bytes of files that are processed concurrently.
     pub(crate) fn of_files(bytes: u64, files: u64, quiet: bool) -> Self {
         let mut progress = Self::new(Some(bytes), quiet);
@@ -62,6 +75,7 @@ impl Progress {
             plain,
             start: Instant::now(),
             total,
+            part: "",
             files: None,
             files_done: AtomicU64::new(0),
             position: AtomicU64::new(0),
@@ -90,8 +104,9 @@ impl Progress {
         let seconds = self.elapsed().as_secs_f64();
         let rate = BinaryBytes((position as f64 / seconds.max(1e-9)) as u64);
         format!(
-            "robosieve: {}{total}{files} after {seconds:.0} s, {rate}/s",
-            BinaryBytes(position)
+            "robosieve: {}{total}{}{files} after {seconds:.0} s, {rate}/s",
+            BinaryBytes(position),
+            self.part
         )
     }
 
@@ -220,6 +235,17 @@ fn directory_length(dir: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_the_inputs_is_named() {
+        let line = Progress::of_part(4 << 20, " of texts", true).plain_line(1 << 20);
+        assert!(
+            line.starts_with("robosieve: 1.00 MiB of 4.00 MiB of texts after "),
+            "{line}"
+        );
+        let line = Progress::of_bytes(4 << 20, true).plain_line(1 << 20);
+        assert!(line.contains("of 4.00 MiB after"), "{line}");
+    }
 
     #[test]
     fn steps_have_a_share_and_the_time_left() {

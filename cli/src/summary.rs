@@ -1,6 +1,6 @@
 //! Summaries on stderr.
 
-use crate::figures::counts::grouped;
+use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape;
 use crate::figures::table::{Columns, longest};
 use crate::outcomes::outcome_counts;
@@ -44,8 +44,8 @@ pub(crate) fn print_compile(
     let counts = &report.counts;
     // The outcomes come first: they show whether the archives were those that the user meant.
     print_line(format_args!(
-        "compiled {} captures in {:.2} s",
-        grouped(report.captures),
+        "compiled {} in {:.2} s",
+        counted(report.captures, "capture"),
         elapsed.as_secs_f64()
     ));
     rows(&[("origins", counts.origins)]);
@@ -100,8 +100,8 @@ pub(crate) fn print_captures(report: &CapturesReport, elapsed: Duration) {
     let CapturesReport { input, content, .. } = report;
     let seconds = elapsed.as_secs_f64();
     print_line(format_args!(
-        "wrote {} captures in {seconds:.2} s",
-        grouped(content.captures)
+        "wrote {} in {seconds:.2} s",
+        counted(content.captures, "capture")
     ));
     rows(&[
         ("origins", content.origins),

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use super::measure::{Measurement, StageTime};
-use crate::figures::counts::grouped;
+use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::to_json_pretty;
 use crate::summary::counts;
 use robosieve::Agent;
@@ -15,14 +15,17 @@ pub(super) fn push_subject(subject: &Subject<'_>, stats: &FilterStats, out: &mut
     let checked = &subject.checked;
     let _ = writeln!(
         out,
-        "{}; {}; medians of {} runs\n{}\nreference: {} of {} sampled lines are decided by rules, \
-         and all have its verdicts",
+        "{}; {}; medians of {}\n{}\nreference: {} of {} decided by rules, and all have its verdicts",
         subject.workload.name,
         agents(subject.agents),
-        subject.runs,
+        counted(subject.runs.into(), "run"),
         counts("", stats),
         grouped(checked.compared as u64),
-        grouped(checked.sampled as u64)
+        counted_as(
+            checked.sampled as u64,
+            "sampled line is",
+            "sampled lines are"
+        )
     );
 }
 
@@ -36,14 +39,10 @@ fn agents(agents: &[Agent]) -> String {
 
 /// Appends the table of one number of threads.
 pub(super) fn push_table(measured: &Measurement, out: &mut String) {
-    let threads = format!(
-        "{} thread{}",
-        measured.threads,
-        if measured.threads == 1 { "" } else { "s" }
-    );
+    let threads = counted(measured.threads as u64, "thread");
     let _ = writeln!(
         out,
-        "\n{threads:<16}{:>12}{:>12}{:>16}{:>10}",
+        "\n{threads:<16}{:>14}{:>14}{:>16}{:>10}",
         "ns/URL", "CPU ns/URL", "URL/s", "GB/s"
     );
     for (name, time) in &measured.stages {
@@ -85,7 +84,7 @@ fn push_row(name: &str, time: &StageTime, out: &mut String) {
         .map_or("-".to_owned(), |rate| format!("{rate:.2}"));
     let _ = write!(
         out,
-        "  {name:<14}{:>12}{:>12}{rate:>16}{bytes:>10}",
+        "  {name:<14}{:>14}{:>14}{rate:>16}{bytes:>10}",
         nanoseconds(time.ns_per_url),
         nanoseconds(time.cpu_ns_per_url),
     );
@@ -149,6 +148,20 @@ fn time_json(time: &StageTime) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_have_a_gap() {
+        let time = StageTime {
+            ns_per_url: -1.0,
+            cpu_ns_per_url: -1.0,
+            urls_per_second: Some(9.9e9),
+            gb_per_second: Some(999.99),
+        };
+        let mut out = String::new();
+        push_row("newline scan", &time, &mut out);
+        let cells: Vec<&str> = out.split("  ").filter(|cell| !cell.is_empty()).collect();
+        assert_eq!(cells.len(), 5, "{out}");
+    }
 
     #[test]
     fn a_negative_difference_is_noise() {

@@ -1,7 +1,7 @@
 //! The workload: a given snapshot and list, or a synthetic web.
 
 use super::BenchArgs;
-use crate::figures::counts::grouped;
+use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::numbers::parse_count;
 use crate::option_guard::OptionGuard;
@@ -70,9 +70,9 @@ impl Workload {
 
 fn name(options: WebOptions) -> String {
     format!(
-        "synthetic web of {} origins and {} URLs, {}, seed {}",
-        grouped(options.origins),
-        grouped(options.urls),
+        "synthetic web of {} and {}, {}, seed {}",
+        counted(options.origins, "origin"),
+        counted(options.urls, "URL"),
         options.order,
         options.seed
     )
@@ -125,9 +125,9 @@ fn write_file(mut from: impl Read, path: PathBuf, quiet: bool) -> anyhow::Result
     if !quiet {
         let seconds = start.elapsed().as_secs_f64();
         print_line(format_args!(
-            "robosieve: {}: {} bytes of text in {seconds:.1} s",
+            "robosieve: {}: {} of text in {seconds:.1} s",
             escape(&path.display().to_string()),
-            grouped(bytes)
+            counted(bytes, "byte")
         ));
     }
     Ok(file)

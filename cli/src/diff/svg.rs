@@ -5,7 +5,7 @@ use super::DiffOutput;
 use super::chart_layout::{GAP, Layout, MARGIN, ROW, WIDTH};
 use super::chart_row::ChartRow;
 use super::table;
-use crate::figures::counts::grouped;
+use crate::figures::counts::counted;
 use crate::figures::svg::push_text;
 use std::fmt::Write as _;
 
@@ -61,8 +61,8 @@ fn head(out: &mut String, output: &DiffOutput<'_>) {
         time.map_or("unknown time", |time| &time[..time.len().min(10)])
     });
     let about = format!(
-        "{old} to {new}; {} origins answered in both; numbers are by name · by * · partly",
-        grouped(output.diff.answered)
+        "{old} to {new}; {} answered in both; numbers are by name · by * · partly",
+        counted(output.diff.answered, "origin")
     );
     push_text(out, MARGIN, 48.0, "m", &about);
 }

@@ -1,7 +1,7 @@
 //! A comparison as a table.
 
 use super::DiffOutput;
-use crate::figures::counts::grouped;
+use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::{escape, escape_cut};
 use crate::figures::table::{Columns, longest};
 use robosieve::crawlers::CrawlerRegistry;
@@ -22,9 +22,9 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
         let newest = newest.as_deref().unwrap_or("unknown");
         let _ = writeln!(
             out,
-            "{name}  {}: {} origins, newest capture {newest}",
+            "{name}  {}: {}, newest capture {newest}",
             escape(path),
-            grouped(origins)
+            counted(origins, "origin")
         );
     }
     out.push('\n');
@@ -157,7 +157,11 @@ fn agents(out: &mut String, output: &DiffOutput<'_>) {
     }
     let left = diff.agents_changed.saturating_sub(diff.agents.len() as u64);
     if left > 0 {
-        let _ = writeln!(out, "and {} more names (--top N shows more)", grouped(left));
+        let _ = writeln!(
+            out,
+            "and {} (--top N shows more)",
+            counted(left, "more name")
+        );
     }
 }
 

@@ -15,8 +15,13 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// A number and what it counts: `1 origin`, `2 origins`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
+    counted_as(number, noun, &format!("{noun}s"))
+}
+
+/// A number and one of two texts: the first for 1, the second for any other number.
+pub(crate) fn counted_as(number: u64, one: &str, many: &str) -> String {
+    let text = if number == 1 { one } else { many };
+    format!("{} {text}", grouped(number))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The findings of a snapshot, counted by code.
 
 use super::lint_args::{LintArgs, code_width};
-use crate::figures::counts::grouped;
+use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::{escape_cut, to_json_pretty};
 use crate::output::print;
 use crate::progress::Progress;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
             .sections()
             .find(|(name, _)| *name == "texts")
             .map_or(0, |(_, len)| len);
-        let progress = Progress::of_bytes(texts, quiet);
+        let progress = Progress::of_part(texts, " of texts", quiet);
         let counted = survey(&snapshot, &args.allow, |bytes| progress.add(bytes));
         progress.finish();
         snapshot.verify_unchanged()?;
@@ -61,12 +61,13 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
             codes,
             ..
         } = survey;
-        let [origins, files, clean_files, clean_origins] =
-            [origins, files, clean_files, clean_origins].map(|n| grouped(*n));
+        let origins = counted(*origins, "origin");
+        let [files, clean_files, clean_origins] =
+            [files, clean_files, clean_origins].map(|n| grouped(*n));
         let name = path.display().to_string();
         let _ = writeln!(
             out,
-            "{}: {origins} origins with a robots.txt, {files} distinct; without findings: \
+            "{}: {origins} with a robots.txt, {files} distinct; without findings: \
              {clean_origins}, {clean_files} distinct",
             escape_cut(&name, usize::MAX)
         );

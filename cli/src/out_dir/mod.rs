@@ -7,6 +7,7 @@ mod summary;
 pub(crate) use state::RunIdentity;
 pub(crate) use summary::BatchSummary;
 
+use crate::figures::counts::counted_as;
 use crate::help_text::MANY_FILES;
 use crate::inputs::InputArgs;
 use crate::judge_job::{self, JobPaths, JudgeTask};
@@ -92,10 +93,9 @@ impl CompletionCounter {
     }
 
     fn publish(&self, complete: usize) {
-        let files = self.files;
+        let files = counted_as(self.files as u64, "file is", "files are");
         signals::set_output_state(format!(
-            "{complete} of {files} files are complete; the same command with --resume does the \
-             others"
+            "{complete} of {files} complete; the same command with --resume does the others"
         ));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::plan::FileJob;
 use crate::error_advice::message;
-use crate::figures::counts::grouped;
+use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::escape;
 use crate::stderr::print_line;
 use crate::summary::{counts, print_filter};
@@ -78,8 +78,9 @@ impl BatchSummary {
     pub(super) fn print_resume(&self) {
         let todo = self.files - self.skipped;
         print_line(format_args!(
-            "resume: {} of {} files are complete and skipped, {todo} to do",
-            self.skipped, self.files
+            "resume: {} of {} complete and skipped, {todo} to do",
+            self.skipped,
+            counted_as(self.files as u64, "file is", "files are")
         ));
         for (reason, number, first) in &self.todo {
             let more = if *number > 1 { " and others" } else { "" };
@@ -123,10 +124,10 @@ impl BatchSummary {
             print_line(format_args!("robosieve: {}", escape(failure)));
         }
         bail!(
-            "{} of {} files failed, see above; the others are complete. After fixing the cause, \
-             the same command with --resume processes only the missing files",
+            "{} of {} failed, see above; the others are complete. After fixing the cause, the same \
+             command with --resume processes only the missing files",
             self.failures.len(),
-            self.files
+            counted(self.files as u64, "file")
         )
     }
 }

@@ -2,7 +2,7 @@
 //! of the page and of the table.
 
 use super::unit_names::units;
-use crate::figures::counts::{counted, grouped};
+use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{share, weight_share};
 use crate::time::day;
@@ -114,10 +114,8 @@ pub(super) fn concentrations(report: &Report) -> Vec<String> {
     }
     // A run over many agents may have a sentence for each, which would hide the section.
     if found.len() > CONCENTRATIONS {
-        sentences.push(format!(
-            "The JSON has {} more figures with such a domain",
-            found.len() - CONCENTRATIONS
-        ));
+        let more = counted((found.len() - CONCENTRATIONS) as u64, "more figure");
+        sentences.push(format!("The JSON has {more} with such a domain"));
     }
     if !sentences.is_empty() {
         sentences.push("With --by domain, each domain counts once".to_owned());
@@ -150,9 +148,13 @@ pub(super) fn sets(report: &Report) -> Option<String> {
 pub(super) fn weights(report: &Report) -> Option<String> {
     let weights = report.weights.as_ref()?;
     Some(format!(
-        "Weighted: {} of {} are listed, with {} of the weight of the list",
+        "Weighted: {} of {} listed, with {} of the weight of the list",
         grouped(weights.units_matched),
-        counted(report.units, report.by.name()),
+        counted_as(
+            report.units,
+            &format!("{} is", report.by.name()),
+            &format!("{} are", units(report.by))
+        ),
         weight_share(weights.matched, weights.listed)
     ))
 }

@@ -1,7 +1,7 @@
 //! A series as text for a terminal: one row per agent, one column per snapshot.
 
 use super::unit_names::units;
-use crate::figures::counts::grouped;
+use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{interval, share, weight_share};
 use crate::figures::table::{Columns, longest};
@@ -204,15 +204,15 @@ fn title(series: &Series) -> String {
         [one] => escape_cut(one, NAME),
         agents => format!("{} agents", agents.len()),
     };
-    let snapshots = match series.points.len() {
-        1 => "1 snapshot".to_owned(),
-        count => format!("{count} snapshots"),
-    };
+    let snapshots = counted(series.points.len() as u64, "snapshot");
     let title = format!("What robots.txt lets {agents} fetch, in {snapshots}");
     let units = units(series.by);
     if let Some(sample) = series.points.iter().find_map(|point| point.sample) {
         let of = match series.common_units {
-            Some(common) => format!("the {} {units} that all snapshots share", grouped(common)),
+            Some(common) => format!(
+                "the {} that all snapshots share",
+                counted(common, series.by.name())
+            ),
             None => format!("the {units} of each snapshot"),
         };
         return format!(
@@ -223,8 +223,8 @@ fn title(series: &Series) -> String {
     }
     match series.common_units {
         Some(common) => format!(
-            "{title}\ncounted: the {} {units} that all snapshots share",
-            grouped(common)
+            "{title}\ncounted: the {} that all snapshots share",
+            counted(common, series.by.name())
         ),
         None => format!(
             "{title}\ncounted: all {units} of each snapshot; --common counts only shared ones"

@@ -2,7 +2,7 @@
 
 use super::headlines;
 use super::unit_names::units;
-use crate::figures::counts::{counted, grouped};
+use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{interval, share, weight_share};
 use crate::figures::table::Columns;
@@ -126,20 +126,20 @@ fn head(report: &Report, out: &mut ReportTable) {
     let snapshot = &report.snapshot;
     out.line(headlines::title(report));
     out.line(format!(
-        "snapshot: {} origins, {} robots.txt files, captured {}; profile {}, status policy {}",
-        grouped(snapshot.origins),
-        grouped(snapshot.robots_files),
+        "snapshot: {}, {}, captured {}; profile {}, status policy {}",
+        counted(snapshot.origins, "origin"),
+        counted(snapshot.robots_files, "robots.txt file"),
         headlines::captured(snapshot),
         snapshot.profile.name(),
         report.judging.status_policy,
     ));
     if let Some(lists) = &report.lists {
         out.line(format!(
-            "lists: {} lines, of {} of these origins; {} of others, {} that are not URLs",
-            grouped(lists.lines),
+            "lists: {}, of {} of these origins; {} of others, {}",
+            counted(lists.lines, "line"),
             grouped(lists.origins),
             grouped(lists.unknown),
-            grouped(lists.invalid)
+            counted_as(lists.invalid, "that is not a URL", "that are not URLs")
         ));
     }
     // The unit changes every share below.
@@ -348,14 +348,12 @@ fn groups(report: &Report, out: &mut ReportTable) {
     // A reader who misses a group or an agent needs to know that it is not lost.
     let shown = shown_groups(groups, is_list).count();
     for (all, shown, noun) in [
-        (groups.len(), shown, "groups"),
-        (report.agents.len(), most, "agents"),
+        (groups.len(), shown, "more group"),
+        (report.agents.len(), most, "more agent"),
     ] {
         if all > shown {
-            let more = all - shown;
-            out.line(format!(
-                "  And {more} more {noun}, which --json and --csv have."
-            ));
+            let more = counted((all - shown) as u64, noun);
+            out.line(format!("  And {more}, which --json and --csv have."));
         }
     }
 }
@@ -416,7 +414,7 @@ fn top_origins(report: &Report, out: &mut ReportTable) {
         let cells = origin
             .urls
             .zip(origin.urls_refused)
-            .map(|(urls, refused)| format!("  {} of {} URLs", grouped(refused), grouped(urls)));
+            .map(|(urls, refused)| format!("  {} of {}", grouped(refused), counted(urls, "URL")));
         out.line(format!(
             "  {:<ORIGIN$}  {letters}{}",
             escape_cut(&origin.origin, ORIGIN),

@@ -1,6 +1,6 @@
 //! Components of the page: numbers, bars, legends.
 
-use super::super::counts::grouped;
+use super::super::counts::{counted, grouped};
 use super::super::escape::escape_cut;
 use super::super::shares::{interval, share, weight_share};
 use super::scale::ShareScale;
@@ -152,7 +152,7 @@ pub(crate) fn key(class: &str) -> Markup {
 pub(crate) fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
     html! {
         @if all > shown {
-            p.soft { "And " (all - shown) " more " (noun) ", which --json and --csv have." }
+            p.soft { "And " (counted((all - shown) as u64, &format!("more {noun}"))) ", which --json and --csv have." }
         }
     }
 }

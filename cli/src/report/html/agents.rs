@@ -28,7 +28,7 @@ pub(super) fn origins(report: &Report) -> Markup {
             h2 { (unbroken(&headlines::origins(report))) }
             (legend(&COVERAGES))
             (bar_rows(&agents, units(report.by)))
-            (and_more(report.agents.len(), AGENTS, "agents"))
+            (and_more(report.agents.len(), AGENTS, "agent"))
             @for sentence in headlines::concentrations(report) { p.soft { (unbroken(&sentence)) "." } }
         }
     }
@@ -95,7 +95,7 @@ pub(super) fn urls(report: &Report) -> Markup {
             h2 { (unbroken(&heading)) }
             (legend(&[("disallowed", "disallowed"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
             (bar_rows(&agents, "lines"))
-            (and_more(report.agents.len(), AGENTS, "agents"))
+            (and_more(report.agents.len(), AGENTS, "agent"))
             p.soft {
                 "For all agents alike, "
                 (number_of("/lists/unknown", lists.unknown, lists.lines))

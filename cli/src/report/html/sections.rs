@@ -122,8 +122,8 @@ pub(super) fn top_origins(report: &Report) -> Markup {
                         tbody { @for (i, origin) in top.iter().take(ROWS).enumerate() { (strip(i, origin, &columns, &names)) } }
                     }
                 }
-                (and_more(top.len(), ROWS, "origins"))
-                (and_more(report.agents.len(), COLUMNS, "agents"))
+                (and_more(top.len(), ROWS, "origin"))
+                (and_more(report.agents.len(), COLUMNS, "agent"))
             }
         }
     }

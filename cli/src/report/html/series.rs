@@ -256,7 +256,7 @@ fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
             } @else {
                 div.charts.few[agents.len() <= FEW] { @for (agent, lines) in &charts { (chart(&series.agents[*agent], &labels, lines, scale)) } }
             }
-            (and_more(series.agents.len(), AGENTS, "agents"))
+            (and_more(series.agents.len(), AGENTS, "agent"))
         }
     }
 }
@@ -299,8 +299,8 @@ fn group_charts(series: &Series, agents: &[usize]) -> Markup {
                 li { (line_key(WHOLLY.classes[1])) "of these, by name" }
             }
             div.charts { @for (name, lines) in &charts { (chart(name, &labels, lines, scale)) } }
-            (and_more(names.len(), GROUPS, "groups"))
-            (and_more(series.agents.len(), 1, "agents"))
+            (and_more(names.len(), GROUPS, "group"))
+            (and_more(series.agents.len(), 1, "agent"))
         }
     }
 }
@@ -370,8 +370,8 @@ fn tables(series: &Series, agents: &[usize]) -> Markup {
                         }
                     }
                 }
-                (and_more(series.agents.len(), tables, "agents"))
-                (and_more(series.points.len(), shown, "snapshots, the older ones"))
+                (and_more(series.agents.len(), tables, "agent"))
+                (and_more(series.points.len(), shown, "older snapshot"))
             }
         }
     }

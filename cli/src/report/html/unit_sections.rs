@@ -86,7 +86,7 @@ pub(super) fn sets(report: &Report) -> Markup {
                 thead { tr { th { "Set" } th.n { "Agents" } @for (_, name) in SET_COUNTS { th.n { (name) } } } }
                 tbody { @for (s, set) in report.sets.iter().take(SETS).enumerate() { (set_row(s, set, report)) } }
             }
-            (and_more(report.sets.len(), SETS, "sets"))
+            (and_more(report.sets.len(), SETS, "set"))
         }
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn weighted(report: &Report) -> Markup {
             h2 { (unbroken(&heading)) }
             (legend(&COVERAGES))
             (bar_rows(&rows, "weights"))
-            (and_more(agents.len(), AGENTS, "agents"))
+            (and_more(agents.len(), AGENTS, "agent"))
             p.soft {
                 "The weights name " (number("/weights/units_matched", weights.units_matched))
                 " of the " (units(report.by)) ". "
@@ -220,17 +220,17 @@ pub(super) fn groups(report: &Report) -> Markup {
         .map(|&i| escape_cut(&report.agents[i].agent, LONGEST_NAME))
         .collect();
     let columns = GroupColumns { columns, names };
-    let (kind, noun) = match report.group_list {
-        Some(_) => ("group", "groups"),
-        None => ("top-level domain", "top-level domains"),
+    let kind = match report.group_list {
+        Some(_) => "group",
+        None => "top-level domain",
     };
     html! {
         section {
             p.kicker { (plural_title(report.by)) " by " (kind) }
             h2 { (unbroken(&headlines::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
             (group_table(report, groups, &columns, &WHOLLY_REFUSED))
-            (and_more(groups.len(), GROUPS, noun))
-            (and_more(report.agents.len(), COLUMNS, "agents"))
+            (and_more(groups.len(), GROUPS, kind))
+            (and_more(report.agents.len(), COLUMNS, "agent"))
             @if report.group_list.is_some() {
                 @for measure in [&BY_NAME, &PARTLY_REFUSED] {
                     details {
