@@ -463,3 +463,33 @@ fn sets_count_units_that_refuse_some_or_all_members() {
         "{series}"
     );
 }
+
+/// The rows are labelled "wholly", and the headline calls the first agent the most refused.
+#[test]
+fn agents_are_sorted_by_whole_refusals() {
+    let dir = tempfile::tempdir().unwrap();
+    let all_but_named = "user-agent: Named\nallow: /\nuser-agent: *\ndisallow: /";
+    super::compile(
+        dir.path(),
+        &[
+            ("https://a.example", 200, all_but_named),
+            ("https://b.example", 200, all_but_named),
+            ("https://c.example", 200, "user-agent: Named\ndisallow: /"),
+        ],
+    );
+    // `Other` is refused wholly by two sites and by name by none; `Named` by one, by name.
+    let args = ["report", "-q", "-s", "s.rsieve", "-a", "Named,Other"];
+    let table = done(robosieve(dir.path(), &args));
+    assert!(table.contains("Other is refused most: 66.7 %"), "{table}");
+    let page = done(robosieve(
+        dir.path(),
+        &[&args[..], &["--html", "-"]].concat(),
+    ));
+    let bar_of = |name: &str| page.find(&format!("<strong>{name}</strong> <span>wholly"));
+    assert!(bar_of("Other").unwrap() < bar_of("Named").unwrap());
+    let rows: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("  Other ") || line.starts_with("  Named "))
+        .collect();
+    assert!(rows[0].starts_with("  Other "), "{table}");
+}

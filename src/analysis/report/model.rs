@@ -344,15 +344,13 @@ impl CoverageCounts {
 
     /// The sort key of agents, the most refused last.
     pub(super) fn refusal_rank(&self) -> [u64; 3] {
-        [self.wholly_by_name, self.wholly, self.partly]
+        [self.wholly, self.wholly_by_name, self.partly]
     }
 }
 
 impl Report {
-    /// The numbers of the agents, the most refused first: by `wholly_by_name`, then `wholly`, then
+    /// The numbers of the agents, the most refused first: by `wholly`, then `wholly_by_name`, then
     /// `partly`. Agents with equal counts keep their order.
-    ///
-    /// The groups for `*` refuse nearly all agents alike, so names tell agents apart.
     pub fn agents_by_refusal(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();
         agents.sort_by_key(|&agent| Reverse(self.agents[agent].units.refusal_rank()));
