@@ -871,3 +871,27 @@ fn licenses_and_odd_fields_are_exported() {
         }),
     );
 }
+
+#[test]
+fn the_name_of_another_table_is_refused_with_the_formats() {
+    let dir = TestDir::new();
+    dir.compile_small("s");
+    dir.write("urls", "https://news.example/\n");
+    let formats = ".tsv, .csv, .jsonl and .parquet";
+    dir.fails(&["export", "-s", "s", "-o", "x.xlsx"], &[formats]);
+    dir.fails(
+        &["due", "-s", "s", "--stale-at", "now", "-o", "x.parquet"],
+        &["does not write .parquet; it writes .txt and .jsonl"],
+    );
+    // Only a job has inputs whose format its output follows.
+    let parquet = "Parquet is written only if the inputs are Parquet files";
+    dir.fails(
+        &["filter", "-s", "s", "-a", "a", "-o", "x.parquet", "urls"],
+        &["name it x.txt", parquet],
+    );
+    let message = dir.fails(
+        &["report", "-s", "s", "-a", "a", "--csv-to", "x.parquet"],
+        &["name it x.txt"],
+    );
+    assert!(!message.contains(parquet), "{message}");
+}

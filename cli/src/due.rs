@@ -97,6 +97,7 @@ pub(crate) enum DueForm {
 
 impl OutputForm for DueForm {
     const DEFAULT: Self = Self::Text;
+    const EXTENSIONS: &'static str = ".txt and .jsonl";
 
     fn of_extension(extension: &str) -> Option<Self> {
         match extension {

@@ -12,6 +12,9 @@ pub(crate) trait OutputForm: Copy + PartialEq {
     /// The form that a file extension in lower case names.
     fn of_extension(extension: &str) -> Option<Self>;
 
+    /// The usual extensions of all forms, for messages.
+    const EXTENSIONS: &'static str;
+
     /// The usual extension.
     fn extension(self) -> &'static str;
 
@@ -20,6 +23,12 @@ pub(crate) trait OutputForm: Copy + PartialEq {
         true
     }
 }
+
+/// Extensions of tables that some verb or no verb writes. Text under such a name would be taken for
+/// a damaged table.
+const OTHER_TABLES: [&str; 11] = [
+    "arrow", "avro", "db", "duckdb", "feather", "ods", "orc", "parquet", "sqlite", "xls", "xlsx",
+];
 
 /// The extension of a name in lower case.
 fn extension(path: &Path) -> Option<String> {
@@ -50,6 +59,12 @@ pub(crate) fn output_form<F: OutputForm>(
     }
     let by_name = F::of_extension(&inner);
     let form = format.or(by_name).unwrap_or(F::DEFAULT);
+    if by_name.is_none() && OTHER_TABLES.contains(&inner.as_str()) {
+        bail!(
+            "{shown}: -o does not write .{inner}; it writes {}",
+            F::EXTENSIONS
+        );
+    }
     if by_name.is_some_and(|by_name| by_name != form) {
         bail!(
             "{shown}: the name says .{inner}, and --as says {0}; name it .{0}",

@@ -70,23 +70,29 @@ impl OutputFormat {
     /// # Errors
     /// [`ErrorKind::BadName`], with a suitable name.
     pub fn check(self, path: impl AsRef<Path>) -> Result<()> {
-        self.check_name(path.as_ref(), NameOf::Output)
+        self.refuse_name(path.as_ref(), NameOf::Output, "")
     }
 
+    /// Refuses the path of an output that has the format of the inputs of a job.
     pub(crate) fn check_name(self, path: &Path, name_of: NameOf) -> Result<()> {
+        let by_name = KnownName::of(path).format();
+        let is_table = by_name.is_some_and(|extension| PARQUET.contains(&extension));
+        let more = if self == Self::Text && is_table {
+            ". Parquet is written only if the inputs are Parquet files"
+        } else {
+            ""
+        };
+        self.refuse_name(path, name_of, more)
+    }
+
+    /// `more` is a sentence after the advice.
+    fn refuse_name(self, path: &Path, name_of: NameOf, more: &str) -> Result<()> {
         let name = KnownName::of(path);
-        match self.defect(&name) {
-            None => Ok(()),
-            Some(defect) => {
-                let NameDefect {
-                    what,
-                    extension,
-                    more,
-                } = defect;
-                let advice = name.advice(extension, name_of);
-                Err(Error::from(ErrorKind::BadName(format!("{what}; {advice}{more}"))).at(path))
-            }
-        }
+        let Some(NameDefect { what, extension }) = self.defect(&name) else {
+            return Ok(());
+        };
+        let advice = name.advice(extension, name_of);
+        Err(Error::from(ErrorKind::BadName(format!("{what}; {advice}{more}"))).at(path))
     }
 
     /// The reason why this format does not fit a name.
@@ -103,11 +109,8 @@ impl OutputFormat {
                 if !is_in(extension, &[PARQUET, TABLES]) {
                     return None;
                 }
-                Some(NameDefect {
-                    what: format!("text is written here, and the name says .{extension}"),
-                    extension: "txt",
-                    more: ". Parquet is written only if the inputs are Parquet files",
-                })
+                let what = format!("text is written here, and the name says .{extension}");
+                NameDefect::new(what, "txt")
             }
             Self::Warc => {
                 let extension = name.format()?;
@@ -161,17 +164,11 @@ struct NameDefect {
     what: String,
     /// A suitable extension.
     extension: &'static str,
-    /// A sentence after the advice.
-    more: &'static str,
 }
 
 impl NameDefect {
     fn new(what: String, extension: &'static str) -> Option<Self> {
-        Some(Self {
-            what,
-            extension,
-            more: "",
-        })
+        Some(Self { what, extension })
     }
 }
 

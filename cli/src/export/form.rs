@@ -30,6 +30,7 @@ impl ExportForm {
 
 impl OutputForm for ExportForm {
     const DEFAULT: Self = Self::Tsv;
+    const EXTENSIONS: &'static str = ".tsv, .csv, .jsonl and .parquet (a spreadsheet opens .csv)";
 
     fn of_extension(extension: &str) -> Option<Self> {
         match extension {
@@ -91,7 +92,18 @@ mod tests {
             ("x.parquet.gz", None, "without .gz"),
             ("x.csv", Some(ExportForm::Jsonl), "name it .jsonl"),
             ("x.xz", None, "cannot write .xz"),
-            ("x.arrow", None, ".arrow"),
+            (
+                "x.arrow",
+                None,
+                "does not write .arrow; it writes .tsv, .csv,",
+            ),
+            (
+                "x.XLSX",
+                None,
+                "does not write .xlsx; it writes .tsv, .csv,",
+            ),
+            ("x.sqlite.gz", None, "does not write .sqlite"),
+            ("x.ods", Some(ExportForm::Csv), "does not write .ods"),
         ] {
             let err = output_form(Some(Path::new(name)), format)
                 .unwrap_err()
