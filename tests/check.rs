@@ -1,6 +1,7 @@
 //! `check`: explanations of any size, warnings about a robots.txt, and answers as JSON.
 
 use crate::command::{Ran, robosieve, robosieve_with};
+use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -560,4 +561,56 @@ fn texts_that_are_no_urls_or_paths_have_no_verdict() {
         "expected:1: expected allowed, but MyBot cart is invalid (neither a URL nor a path, which \
          begins with /)\n"
     );
+}
+
+/// The advice is acted upon: the URL that it writes has a verdict.
+#[test]
+fn a_text_without_scheme_or_host_gets_the_url_to_write() {
+    let dir = TestDir::new();
+    dir.compile_small("s");
+    for (given, written) in [
+        ("news.example", "https://news.example"),
+        ("news.example/world", "https://news.example/world"),
+        ("//news.example/world", "https://news.example/world"),
+    ] {
+        let refused = dir.fails(&["check", "-s", "s", "-a", "GPTBot", given], &[]);
+        assert!(refused.trim_end().ends_with(written), "{refused}");
+        let judged = dir.run(&["check", "-s", "s", "-a", "GPTBot", written]);
+        assert!(matches!(judged.code, Some(0 | 1)), "{}", judged.stderr);
+    }
+    for (given, advice) in [
+        ("", "it is empty"),
+        ("/world", "--robots FILE"),
+        ("https://", "it has no host"),
+        (
+            "mailto:a@b.example",
+            "write it like https://example.com/page",
+        ),
+    ] {
+        dir.fails(&["check", "-s", "s", "-a", "GPTBot", given], &[advice]);
+    }
+    // Advice that was followed already is not given again.
+    let args = ["check", "-s", "s", "-a", "GPTBot", "https://b.example/"];
+    dir.fails(&args, &["--scheme any"]);
+    let message = dir.fails(&[&args[..], &["--scheme", "any"]].concat(), &["--unknown"]);
+    assert!(!message.contains("--scheme"), "{message}");
+}
+
+#[test]
+fn inspect_says_where_the_origin_belongs() {
+    let dir = TestDir::new();
+    dir.compile_small("web.rsieve");
+    for given in ["news.example", "https://news.example/", "localhost:8080"] {
+        let message = dir.fails(&["inspect", given], &["the snapshot comes first"]);
+        assert!(
+            message.contains(&format!("robosieve inspect SNAP {given}")),
+            "{message}"
+        );
+    }
+    dir.done(&["inspect", "web.rsieve", "news.example"]);
+    // Other names are those of files.
+    for given in ["missing.rsieve", "https://e.example/web.rsieve", "missing"] {
+        let message = dir.fails(&["inspect", given], &[given]);
+        assert!(!message.contains("comes first"), "{message}");
+    }
 }

@@ -196,6 +196,14 @@ impl AgentArgs {
         Ok(())
     }
 
+    /// Whether each of these names, between commas, is a known crawler or a set.
+    pub(crate) fn knows_all(&self, names: &str) -> anyhow::Result<bool> {
+        let registry = self.registry()?;
+        Ok(names
+            .split(',')
+            .all(|name| name.starts_with('@') || registry.find(name).is_some()))
+    }
+
     /// Refuses a missing input that is the name of an agent: `-a GPTBot CCBot urls.txt`.
     pub(crate) fn refuse_agent_as_input(&self, input: &Path) -> anyhow::Result<()> {
         match input.to_str() {
@@ -259,11 +267,7 @@ fn refuse_joined(agent: &UnnamedAgent) -> anyhow::Result<()> {
 
 /// Refuses a file name where an agent belongs.
 fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
-    let name = agent.label.to_ascii_lowercase();
-    match FILE_EXTENSIONS
-        .iter()
-        .any(|extension| name.ends_with(extension))
-    {
+    match is_file_name(&agent.label) {
         false => Ok(()),
         true => bail!(
             "agent {:?}: this is the name of a file, and -a takes product tokens such as GPTBot; \
@@ -272,6 +276,14 @@ fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
             agent.label
         ),
     }
+}
+
+/// Whether a name has the extension of a file that is used with this program.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    FILE_EXTENSIONS
+        .iter()
+        .any(|extension| name.ends_with(extension))
 }
 
 /// Extensions of files that are used with this program.

@@ -1,6 +1,7 @@
 //! `robosieve inspect`: shows the contents of a snapshot or a captures file, or the entry for one
 //! origin.
 
+use crate::agent_args::is_file_name;
 use crate::figures::counts::grouped;
 use crate::figures::escape::{escape, to_json_pretty};
 use crate::figures::table::Columns;
@@ -10,6 +11,7 @@ use crate::option_guard::OptionGuard;
 use crate::outcomes::{describe_outcome, outcome_counts};
 use crate::output::print;
 use crate::time::time;
+use crate::url_args::is_bare_host;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -80,6 +82,14 @@ fn snapshot_and_origin(args: &InspectArgs) -> anyhow::Result<(&Path, Option<&OsS
         (None, None) => bail!("no snapshot is named; give it as SNAP or as -s SNAP"),
         (None, Some(first)) => {
             let path = Path::new(first);
+            // An origin in place of the snapshot is the usual slip of those who know `check`.
+            if origin.is_none() && !path.exists() && is_origin(&first.to_string_lossy()) {
+                bail!(
+                    "{0}: no such file; for the entry of an origin, the snapshot comes first: \
+                     robosieve inspect SNAP {0}",
+                    path.display()
+                );
+            }
             refuse_remote(path)?;
             Ok((path, origin))
         }
@@ -228,6 +238,15 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
         table.row(&format!("  {name}"), grouped(len));
     }
     Ok(table.text)
+}
+
+/// Whether an argument in place of the snapshot is an origin, and not a file that is missing.
+fn is_origin(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    let host = rest.unwrap_or(text).trim_end_matches('/');
+    is_bare_host(host) && !host.contains('/') && !is_file_name(host)
 }
 
 fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {

@@ -45,6 +45,7 @@ mod stderr;
 mod summary;
 mod thread_pool;
 mod time;
+mod url_args;
 mod value_enums;
 mod verify_args;
 
@@ -142,7 +143,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Lint(args) => lint::run(&args, quiet),
         Verb::Inspect(args) => inspect::run(&args).map(done),
         Verb::Export(args) => export::run(&args, quiet).map(done),
-        Verb::Agents(args) => agents::run(&args, quiet).map(done),
+        Verb::Agents(args) => agents::run(args, quiet).map(done),
         Verb::Diff(args) => diff::run(&args, quiet),
         Verb::Due(args) => due::run(&args, quiet).map(done),
         Verb::Report(args) => report::run(&args, quiet).map(done),

@@ -449,3 +449,28 @@ fn letter_positions_are_listed() {
     assert_eq!(rows[2][..3], ["2", "Googlebot-Image", "Google"]);
     assert_eq!(rows[3][..5], ["3", "gptbot", "OpenAI", "ai-train", "yes"]);
 }
+
+#[test]
+fn a_known_crawler_in_place_of_the_snapshot_is_shown() {
+    let dir = snapshot_dir();
+    for (given, option) in [
+        ("GPTBot", "GPTBot"),
+        ("gptbot,CCBot", "gptbot,CCBot"),
+        ("@openai=GPTBot", "@openai=GPTBot"),
+        ("@ai-search", "@ai-search"),
+    ] {
+        let shown = done(dir.path(), &["agents", "--tsv", given]);
+        assert_eq!(shown, done(dir.path(), &["agents", "--tsv", "-a", option]));
+    }
+    let ranked = done(dir.path(), &["agents", "-s", "web", "GPTBot"]);
+    assert_eq!(ranked, done(dir.path(), &["agents", "web", "-a", "GPTBot"]));
+    // A file is a snapshot, whatever its name.
+    std::fs::rename(dir.path().join("web"), dir.path().join("CCBot")).unwrap();
+    let ranked = text(&done(dir.path(), &["agents", "CCBot"]));
+    assert!(ranked.starts_with("1 origin with a robots.txt"), "{ranked}");
+    let unknown = robosieve(dir.path(), &["agents", "no-such.rsieve"]);
+    assert_eq!(unknown.code, Some(2));
+    for part in ["no-such.rsieve: no such file", "-a no-such.rsieve"] {
+        assert!(unknown.stderr.contains(part), "{}", unknown.stderr);
+    }
+}

@@ -17,10 +17,13 @@ use std::path::{Path, PathBuf};
     after_help = AGENTS_SHORT,
     after_long_help = AGENTS_EXAMPLES,
     override_usage = "robosieve agents [OPTIONS] [SNAP]\n       \
-                      robosieve agents [OPTIONS] -s SNAP"
+                      robosieve agents [OPTIONS] -s SNAP\n       \
+                      robosieve agents [OPTIONS] AGENT"
 )]
 pub(crate) struct AgentsArgs {
     /// Rank the names in the groups of this snapshot's robots.txt files
+    ///
+    /// A known crawler or a set in its place is one of -a: `robosieve agents GPTBot`.
     #[arg(value_name = "SNAP")]
     pub positional_snapshot: Option<PathBuf>,
     /// The snapshot, instead of SNAP
@@ -41,7 +44,9 @@ pub(crate) struct AgentsArgs {
     pub tsv: bool,
 }
 
-pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
+pub(crate) fn run(mut args: AgentsArgs, quiet: bool) -> anyhow::Result<()> {
+    take_agent(&mut args)?;
+    let args = &args;
     // With a snapshot, its names are ranked; without, the registry is listed.
     let snapshot = match (&args.positional_snapshot, &args.snapshot) {
         (Some(one), Some(other)) => {
@@ -70,6 +75,22 @@ pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
         }
         None => list(args, quiet),
     }
+}
+
+/// Takes crawlers or sets where the snapshot belongs (`robosieve agents GPTBot`) as those of -a.
+fn take_agent(args: &mut AgentsArgs) -> anyhow::Result<()> {
+    let Some(path) = args.positional_snapshot.take_if(|path| !path.exists()) else {
+        return Ok(());
+    };
+    let word = path.to_string_lossy();
+    if !args.agents.knows_all(&word)? {
+        bail!(
+            "{word}: no such file, and not a known crawler; `robosieve agents` lists the known \
+             ones, and -a {word} takes any name"
+        );
+    }
+    args.agents.agents.push(word.into_owned());
+    Ok(())
 }
 
 fn list(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {

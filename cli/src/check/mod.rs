@@ -10,7 +10,8 @@ use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use crate::judge_args::{JudgeArgs, agent_required};
 use crate::output::print;
 use crate::robots_file::{parse_robots, read_robots};
-use crate::value_enums::{ExpectFormat, ExplainArg, named};
+use crate::url_args::{is_bare_host, url_advice};
+use crate::value_enums::{ExpectFormat, ExplainArg, SchemeArg, named};
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail, ensure};
 use clap::{ArgGroup, Args};
@@ -146,13 +147,19 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
         if args.robots.is_some() {
             bail!("{}", neither_url_nor_path(url));
         }
-        bail!("{url:?} is not a URL with scheme and host, so there is no verdict on it");
+        bail!(
+            "{url:?} is not a URL with scheme and host, so there is no verdict on it; {}",
+            url_advice(url)
+        );
     }
     if let Some(url) = first_url_with(Verdict::Unknown, verdicts, &args.urls) {
+        let other_scheme = match args.judge.policy.scheme {
+            SchemeArg::Exact => ", --scheme any uses the entry of the other of http and https",
+            SchemeArg::Any => "",
+        };
         bail!(
             "the snapshot does not have the origin of {url}, so there is no verdict; \
-             --unknown allow|disallow gives one, --scheme any uses the entry of the other of http \
-             and https"
+             --unknown allow|disallow gives one{other_scheme}"
         );
     }
     Ok(ExitCode::from(u8::from(
@@ -164,7 +171,9 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
 fn neither_url_nor_path(text: &str) -> String {
     let text = text.trim();
     let is_word = !text.is_empty() && !text.contains(|c: char| c == ':' || c.is_whitespace());
-    let remedy = if is_word {
+    let remedy = if is_bare_host(text) {
+        format!("write the path as /{text}, or the whole URL as https://{text}")
+    } else if is_word {
         format!("write the path as /{text}, or the whole URL")
     } else {
         "write a path such as /cart, or a whole URL such as https://example.com/cart".to_owned()
