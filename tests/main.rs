@@ -41,6 +41,7 @@ mod pipelines;
 mod policies;
 mod preferences;
 mod properties;
+mod reasons;
 mod records;
 mod recrawl;
 mod report;

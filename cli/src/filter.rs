@@ -3,13 +3,15 @@
 use crate::figures::counts::{counted, counted_as};
 use crate::help_text::{COMMON, FILTER_EXAMPLES, FILTER_SHORT};
 use crate::judge_args::agent_required;
-use crate::judge_job::{Action, JobPaths};
+use crate::judge_job::{Action, JobPaths, Selection};
 use crate::judge_run::JudgeRunArgs;
 use crate::stderr::print_line;
+use crate::summary::reason_counts;
 use crate::value_enums::named;
 use anyhow::bail;
 use clap::Args;
 use robosieve::job::{FilterStats, Keep, Require};
+use robosieve::judge::Reason;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -37,6 +39,20 @@ pub(crate) struct FilterArgs {
         help_heading = COMMON
     )]
     pub require: Require,
+    /// Keep only lines with these reasons of their verdict (rules,last-good-copy)
+    ///
+    /// The policy for HTTP errors disallows the URLs of failing sites, so disallowed lines are not
+    /// all disallowed by a rule. Lines with the verdict of --keep and another reason are not written;
+    /// the summary counts them. --disallowed-to has lines of all reasons.
+    #[arg(
+        long,
+        value_parser = named::<Reason>(),
+        value_name = "REASON,…",
+        value_delimiter = ',',
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub reason: Vec<Reason>,
     /// Write kept lines here (default: stdout)
     ///
     /// The extensions .gz and .zst compress. Records of WARC files are copied with their gzip
@@ -73,6 +89,12 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
              --disallowed-to out"
         );
     }
+    if args.reason.contains(&Reason::NotAUrl) {
+        bail!(
+            "--reason not-a-url: a line that is not a URL has no verdict, so it is never kept; \
+             --invalid-to FILE writes these lines"
+        );
+    }
     let outputs = JobPaths {
         main: args.output.clone(),
         disallowed: args.disallowed_to.clone(),
@@ -81,13 +103,27 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         cdxj: args.cdxj.clone(),
         of_directory: false,
     };
-    let action = Action::Filter(args.keep, args.require);
+    let action = Action::Filter(Selection {
+        keep: args.keep,
+        require: args.require,
+        reasons: args.reason.clone(),
+    });
     args.run
         .perform(action, outputs, quiet, |stats, _| print_hints(args, stats))
 }
 
 /// Says which lines were not written, and which options keep or write them.
 fn print_hints(args: &FilterArgs, stats: &FilterStats) {
+    if !args.reason.is_empty() {
+        let is_left = |reason: &Reason| !args.reason.contains(reason);
+        let counts = reason_counts(stats, args.keep, is_left);
+        if let Some(left) = counts {
+            print_line(format_args!(
+                "not written: {} lines with other reasons ({left})",
+                args.keep
+            ));
+        }
+    }
     if stats.unknown > 0 && args.unknown_to.is_none() {
         let verdict = args.keep.unknown_origin();
         print_line(format_args!(

@@ -144,9 +144,8 @@ pub(super) const FILTER_EXAMPLES: &str = "\
 Examples:
   robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
   robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
-  robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
-  robosieve filter -s web.rsieve -a @ai-train,MyBot --keep disallowed \
-      --require any urls.txt > opted-out.txt
+  robosieve filter -s web.rsieve -a @ai-train,MyBot --keep disallowed --require any \
+      --reason rules,last-good-copy urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
   robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv \
       -o allowed.csv

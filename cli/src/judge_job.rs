@@ -7,6 +7,7 @@ use robosieve::Judge;
 use robosieve::job::{
     AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
 };
+use robosieve::judge::Reason;
 use robosieve::records::RecordOptions;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,18 @@ pub(crate) struct JudgeTask {
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     /// Write it to the output of its verdict.
-    Filter(Keep, Require),
+    Filter(Selection),
     /// Write it to the main output, with its verdicts.
     Annotate(Annotation),
+}
+
+/// The records that `filter` keeps.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    pub keep: Keep,
+    pub require: Require,
+    /// The reasons of their verdicts; all if it is empty.
+    pub reasons: Vec<Reason>,
 }
 
 /// The additions of `annotate`.
@@ -173,7 +183,10 @@ pub(crate) fn write(
         .require_url(true)
         .progress(&show);
     let written = match &task.action {
-        Action::Filter(keep, require) => job.keep(*keep, *require).filter(inputs, outputs)?,
+        Action::Filter(selection) => job
+            .keep(selection.keep, selection.require)
+            .reasons(selection.reasons.iter().copied())
+            .filter(inputs, outputs)?,
         Action::Annotate(annotation) => annotate(job, annotation, inputs, outputs)?,
     };
     Ok(PendingOutputs { written, streams })

@@ -8,7 +8,8 @@ use crate::stderr::print_line;
 use robosieve::Agent;
 use robosieve::compile::{CapturesReport, CompileReport};
 use robosieve::export::ExportStats;
-use robosieve::job::FilterStats;
+use robosieve::job::{FilterStats, Keep};
+use robosieve::judge::Reason;
 use robosieve::report::ListFacts;
 use std::time::Duration;
 
@@ -183,6 +184,7 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
         grouped(stats.bytes),
         rate(stats.lines, elapsed)
     ));
+    print_without_rules(stats);
     if stats.warcinfo > 0 {
         print_line(format_args!(
             "warcinfo records, not counted above: {}",
@@ -194,6 +196,35 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
             "judged by the entry of the other scheme: {}",
             grouped(stats.via_other_scheme)
         ));
+    }
+}
+
+/// The counts of lines with a verdict by reason, such as `server-error 5, unreachable 1`: of the
+/// reasons that are wanted and have lines.
+pub(crate) fn reason_counts(
+    stats: &FilterStats,
+    verdict: Keep,
+    is_wanted: impl Fn(&Reason) -> bool,
+) -> Option<String> {
+    let mut items = Vec::new();
+    for reason in Reason::ALL.into_iter().filter(is_wanted) {
+        let lines = match verdict {
+            Keep::Disallowed => stats.reasons.disallowed(reason),
+            _ => stats.reasons.allowed(reason),
+        };
+        if lines > 0 {
+            items.push(format!("{reason} {}", grouped(lines)));
+        }
+    }
+    (!items.is_empty()).then(|| items.join(", "))
+}
+
+/// Prints how many lines are disallowed without a rule, so that nobody takes an outage for an
+/// opt-out.
+fn print_without_rules(stats: &FilterStats) {
+    let without = |reason: &Reason| !reason.is_by_rules();
+    if let Some(counts) = reason_counts(stats, Keep::Disallowed, without) {
+        print_line(format_args!("disallowed without a rule: {counts}"));
     }
 }
 

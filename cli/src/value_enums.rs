@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use robosieve::audit::Identity;
 use robosieve::export::ColumnNames;
 use robosieve::job::{AddedColumn, Form, Keep, Require};
-use robosieve::judge::{StatusPolicy, UnknownOrigin};
+use robosieve::judge::{Reason, StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
 use robosieve::report::UnitKind;
@@ -108,6 +108,20 @@ impl OptionValue for Form {
          for the second, up to 63 agents; null without a verdict",
         "For Parquet: one int8 column per agent: 0 disallowed, 1 allowed, 2 unknown origin, 3 not \
          a URL; null for null",
+    ];
+}
+
+impl OptionValue for Reason {
+    const HELP: &'static [&'static str] = &[
+        "The newest robots.txt, also if no rule matches",
+        "An older robots.txt, of a site that fails",
+        "404 and other 4xx, except the next two",
+        "401 and 403",
+        "429 and 5xx",
+        "No response, or none that is HTTP",
+        "A redirect that leads to no robots.txt",
+        "Not in the snapshot",
+        "Not a URL",
     ];
 }
 

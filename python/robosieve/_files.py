@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from . import _native
-from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, as_list, names, paths, seconds
+from ._options import AgentMatch, Agents, Path, Reason, StatusPolicy, Time, UnknownOrigin, as_list, names, paths, seconds
 from ._snapshot import Snapshot
 from ._store import Staging, is_uri
 from ._tables import refuse_tables
@@ -118,7 +118,9 @@ def annotate(
     Returns:
         The counts ``lines``, ``allowed``, ``disallowed``, ``unknown``, ``invalid``, ``bytes``,
         ``via_other_scheme`` and ``agent_allowed`` (a list in the order of the agents). A line with
-        several agents counts as allowed if all of them may fetch it.
+        several agents counts as allowed if all of them may fetch it. ``reasons`` has ``allowed`` and
+        ``disallowed``, each with the lines by reason: ``counts["reasons"]["disallowed"]`` tells the
+        rules of sites from their failures.
 
     Raises:
         ImportError: The library for a store is missing. The message names it.
@@ -161,6 +163,7 @@ def filter(
     *,
     keep: Literal["allowed", "disallowed"] = "allowed",
     require: Literal["all", "any"] = "all",
+    reasons: Reason | Sequence[Reason] = (),
     disallowed_to: Path | None = None,
     unknown_to: Path | None = None,
     invalid_to: Path | None = None,
@@ -189,6 +192,9 @@ def filter(
         output: The file for the records that are kept, or None.
         keep: Keep the records that agents may fetch, or those that they may not.
         require: A record is kept if all agents have that verdict, or with ``"any"`` at least one.
+        reasons: Keep only records whose verdicts have one of these reasons, such as ``["rules",
+            "last-good-copy"]``; all if it is empty. A record with the kept verdict and another reason
+            is in no output, and ``counts["reasons"]`` counts it.
         disallowed_to: A file for the records with the other verdict.
         unknown_to: A file for the records of origins that the snapshot does not hold. Without it,
             and without ``unknown``, they are in no output.
@@ -226,7 +232,15 @@ def filter(
     opened = _opened(snapshot, specs, strict_agents, filesystem)
     with Staging(_input_paths(inputs), outputs, filesystem, guarded=opened._guarded()) as files:
         counts: str = _native.filter(
-            opened._native, files.inputs, files.outputs, specs, keep, require, records, options, threads, progress
+            opened._native,
+            files.inputs,
+            files.outputs,
+            specs,
+            (keep, require, as_list(reasons)),
+            records,
+            options,
+            threads,
+            progress,
         )
         files.upload()
     return _as_dict(counts)

@@ -15,6 +15,17 @@ UnknownOrigin = Literal["allow", "disallow"]
 AgentMatch = Literal["extended", "google"]
 #: What the site answered to the fetch of its robots.txt.
 Outcome = Literal["rules", "client-error", "server-error", "unreachable", "unresolved-redirect"]
+#: What a verdict rests on.
+Reason = Literal[
+    "rules",
+    "last-good-copy",
+    "no-robots-txt",
+    "forbidden",
+    "server-error",
+    "unreachable",
+    "unresolved-redirect",
+    "unknown-origin",
+]
 #: A time: seconds since 1970, a datetime (naive ones are UTC), text like ``2026-10-01T12:00Z``, or
 #: ``"now"``.
 Time = Union[int, datetime, str]

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
 use robosieve::job::{AddedColumn, FilterStats, Input, Job, Output, Outputs, Progress, Written};
+use robosieve::judge::Reason;
 use robosieve::output::OverwriteGuard;
 use robosieve::records::{Field, RecordOptions};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,9 @@ pub(crate) type RecordTuple = (
     Option<String>,
     Option<String>,
 );
+
+/// The records that a filter keeps: `(keep, require, reasons)`.
+pub(crate) type SelectionTuple = (String, String, Vec<String>);
 
 /// A column or a key, by name or by number from 1.
 #[derive(FromPyObject)]
@@ -177,8 +181,7 @@ pub(crate) fn filter(
     inputs: Vec<PathBuf>,
     outputs: OutputPaths,
     agents: Vec<String>,
-    keep: &str,
-    require: &str,
+    selection: SelectionTuple,
     records: RecordTuple,
     options: OptionTuple<'_>,
     #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
@@ -187,8 +190,13 @@ pub(crate) fn filter(
     let judge = snapshot.judge(py, &agents, options)?;
     snapshot.verify_to(py, Depth::Judging)?;
     let records = record_options(records)?;
-    let keep = named("keep", keep)?;
-    let require = named("require", require)?;
+    let (keep, require, reasons) = selection;
+    let keep = named("keep", &keep)?;
+    let require = named("require", &require)?;
+    let reasons: Vec<Reason> = reasons
+        .iter()
+        .map(|reason| named("reasons", reason))
+        .collect::<PyResult<_>>()?;
     let arguments = [
         "output",
         "disallowed_to",
@@ -206,6 +214,7 @@ pub(crate) fn filter(
         let job = Job::new(&judge)
             .records(records)
             .keep(keep, require)
+            .reasons(reasons)
             .require_url(true)
             .progress(&report);
         let named = inputs;

@@ -94,6 +94,19 @@ def test_filter_equals_the_command(
         assert ours[name].read_bytes() == theirs[name].read_bytes(), name
 
 
+def test_filter_keeps_the_chosen_reasons(program: Path, small: Path, tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    counts = robosieve.filter(small, URLS, ours, "GPTBot", keep="disallowed", reasons=["rules", "last-good-copy"])
+    flags = ["--keep", "disallowed", "--reason", "rules,last-good-copy"]
+    run(program, "filter", "-s", small, "-a", "GPTBot", "-o", theirs, *flags, URLS)
+    assert ours.read_bytes() == theirs.read_bytes()
+    by_reason = counts["reasons"]["disallowed"]
+    assert len(ours.read_bytes().splitlines()) == by_reason["rules"] + by_reason["last-good-copy"]
+    assert sum(by_reason.values()) == counts["disallowed"]
+    with pytest.raises(ValueError, match="reasons"):
+        robosieve.filter(small, URLS, ours, "GPTBot", reasons="no-such")  # type: ignore[arg-type]
+
+
 def test_urls_in_columns_and_keys(small: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text('id,page\n1,"https://news.example/world/"\n2,https://shop.example/\n')
     (tmp_path / "rows.jsonl").write_text('{"page": "https://news.example/world/"}\n{"page": "https://shop.example/"}\n')

@@ -1,6 +1,6 @@
 //! The criterion of a job: whether a line with several agents counts as allowed.
 
-use crate::judge::{UnknownOrigin, Verdict, VerdictsRef};
+use crate::judge::{Reason, UnknownOrigin, Verdict, VerdictsRef};
 use crate::named_value::named_values;
 use crate::pipeline::FilterStats;
 
@@ -52,11 +52,45 @@ named_values! {
     }
 }
 
-/// Decides whether a line counts as allowed when several agents are judged.
-#[derive(Clone, Copy, Debug, Default)]
+/// A set of reasons: one bit each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReasonSet(u16);
+
+impl ReasonSet {
+    const ALL: Self = Self(u16::MAX);
+
+    /// These reasons, or all if there are none.
+    pub(crate) fn of(reasons: impl IntoIterator<Item = Reason>) -> Self {
+        let bits = reasons
+            .into_iter()
+            .fold(0, |bits, reason| bits | 1 << reason as u16);
+        if bits == 0 { Self::ALL } else { Self(bits) }
+    }
+
+    #[inline]
+    fn contains(self, reason: Reason) -> bool {
+        self.0 >> reason as u16 & 1 == 1
+    }
+}
+
+/// Decides whether a line counts as allowed when several agents are judged, and which lines a filter
+/// writes.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Criterion {
     pub keep: Keep,
     pub require: Require,
+    /// The reasons of kept lines.
+    pub reasons: ReasonSet,
+}
+
+impl Default for Criterion {
+    fn default() -> Self {
+        Self {
+            keep: Keep::default(),
+            require: Require::default(),
+            reasons: ReasonSet::ALL,
+        }
+    }
 }
 
 impl Criterion {
@@ -64,6 +98,7 @@ impl Criterion {
     pub(crate) const DISALLOWED_FOR_ANY: Self = Self {
         keep: Keep::Disallowed,
         require: Require::Any,
+        reasons: ReasonSet::ALL,
     };
 
     /// The verdict of a line: the kept one if the required agents have it, else the other.
@@ -87,10 +122,31 @@ impl Criterion {
         }
     }
 
-    /// Counts lines with these verdicts, in total and for each agent.
+    /// Whether a line with this verdict is written. One with the kept verdict needs a chosen reason.
+    #[inline]
+    pub(crate) fn selects(self, verdict: Verdict, verdicts: &VerdictsRef<'_>) -> bool {
+        verdict != self.kept() || self.reasons.contains(verdicts.reason())
+    }
+
+    /// The verdict whose output a line gets; `None` if no output gets it.
+    #[inline]
+    pub(crate) fn destination(self, verdicts: &VerdictsRef<'_>) -> Option<Verdict> {
+        let verdict = self.line_verdict(verdicts);
+        self.selects(verdict, verdicts).then_some(verdict)
+    }
+
+    /// The verdict of kept lines.
+    #[inline]
+    pub(crate) fn kept(self) -> Verdict {
+        self.by_verdict(Verdict::Allowed, Verdict::Disallowed).0
+    }
+
+    /// Counts lines with these verdicts, in total, by reason and for each agent.
     #[inline]
     pub(crate) fn count(self, verdicts: &VerdictsRef<'_>, lines: u64, stats: &mut FilterStats) {
-        stats.count(self.line_verdict(verdicts), lines);
+        let verdict = self.line_verdict(verdicts);
+        stats.count(verdict, lines);
+        stats.reasons.count(verdict, verdicts.reason(), lines);
         stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
         if stats.agent_allowed.len() < verdicts.agents {
             stats.agent_allowed.resize(verdicts.agents, 0);

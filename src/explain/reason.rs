@@ -1,12 +1,11 @@
 //! The reason of a verdict: rules, a failed fetch, or an unknown origin.
 
-use serde::Serialize;
+use crate::named_value::named_values;
 
 /// The reason of a verdict.
 ///
 /// Without rules, the [`StatusPolicy`](crate::judge::StatusPolicy) decides which reasons allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// The origin's newest robots.txt. A URL that no rule matches is allowed.
@@ -44,19 +43,15 @@ impl Reason {
         Self::NotAUrl,
     ];
 
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rules => "rules",
-            Self::LastGoodCopy => "last-good-copy",
-            Self::NoRobotsTxt => "no-robots-txt",
-            Self::Forbidden => "forbidden",
-            Self::ServerError => "server-error",
-            Self::Unreachable => "unreachable",
-            Self::UnresolvedRedirect => "unresolved-redirect",
-            Self::UnknownOrigin => "unknown-origin",
-            Self::NotAUrl => "not-a-url",
-        }
+    /// Whether the rules of a robots.txt decide: its newest copy, or the last good one. Otherwise the
+    /// site has none, fails, or is unknown, and the status policy decides.
+    ///
+    /// ```
+    /// use robosieve::judge::Reason;
+    /// assert!(Reason::LastGoodCopy.is_by_rules() && !Reason::ServerError.is_by_rules());
+    /// ```
+    pub fn is_by_rules(self) -> bool {
+        matches!(self, Self::Rules | Self::LastGoodCopy)
     }
 
     /// A description, such as `unreachable` or `robots.txt forbidden (401, 403)`.
@@ -72,5 +67,20 @@ impl Reason {
             Self::UnknownOrigin => "not in the snapshot",
             Self::NotAUrl => "not a URL",
         }
+    }
+}
+
+named_values! {
+    /// The name in reports and JSON, and on the command line.
+    Reason {
+        Rules = "rules",
+        LastGoodCopy = "last-good-copy",
+        NoRobotsTxt = "no-robots-txt",
+        Forbidden = "forbidden",
+        ServerError = "server-error",
+        Unreachable = "unreachable",
+        UnresolvedRedirect = "unresolved-redirect",
+        UnknownOrigin = "unknown-origin",
+        NotAUrl = "not-a-url",
     }
 }

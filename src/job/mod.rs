@@ -21,17 +21,17 @@ pub use crate::container::criterion::{Keep, Require};
 pub use crate::container::form::Form;
 pub use crate::container::outputs::{Output, Outputs, Written};
 pub use crate::container::unknown_origins::UnknownOrigins;
-pub use crate::pipeline::{FilterStats, Progress};
+pub use crate::pipeline::{FilterStats, Progress, ReasonCounts};
 pub use input::Input;
 
 use crate::container::added::AddedColumns;
-use crate::container::criterion::Criterion;
+use crate::container::criterion::{Criterion, ReasonSet};
 use crate::container::sample::Sample;
 use crate::container::settings::Settings;
 use crate::container::tally::Tally;
 use crate::container::unknown_origins::OriginSet;
 use crate::error::Result;
-use crate::judge::{Judge, Stage};
+use crate::judge::{Judge, Reason, Stage};
 use crate::records::RecordOptions;
 use input::{OpenInputs, UrlCheck, open_all, open_by_format};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,7 +111,42 @@ impl<'j> Job<'j> {
 
     /// Sets which records to keep.
     pub fn keep(mut self, keep: Keep, require: Require) -> Self {
-        self.settings.criterion = Criterion { keep, require };
+        self.settings.criterion = Criterion {
+            keep,
+            require,
+            ..self.settings.criterion
+        };
+        self
+    }
+
+    /// Makes [`filter`](Self::filter) keep only records whose verdicts have one of these reasons; all
+    /// if there are none. A record with the kept verdict and another reason is in no output.
+    /// [`FilterStats::reasons`] counts it.
+    ///
+    /// ```
+    /// use robosieve::job::{Input, Job, Keep, Output, Outputs, Require};
+    /// use robosieve::judge::Reason;
+    /// # use robosieve::compile::HttpResponse;
+    /// # use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// # let mut compiler = Compiler::default();
+    /// # compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+    /// # compiler.add_response("https://f.example/robots.txt", HttpResponse::new(503))?;
+    /// # let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    /// let list = Input::from_reader("list", b"https://e.example/x\nhttps://f.example/\n".as_slice());
+    /// let mut kept = Vec::new();
+    /// let outputs = Outputs { kept: Some(Output::from_writer(&mut kept)), ..Outputs::default() };
+    /// let stats = Job::new(&judge)
+    ///     .keep(Keep::Disallowed, Require::All)
+    ///     .reasons([Reason::Rules, Reason::LastGoodCopy])
+    ///     .filter(vec![list], outputs)?
+    ///     .commit()?;
+    /// assert_eq!(kept, b"https://e.example/x\n");
+    /// assert_eq!((stats.disallowed, stats.reasons.disallowed(Reason::ServerError)), (2, 1));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn reasons(mut self, reasons: impl IntoIterator<Item = Reason>) -> Self {
+        self.settings.criterion.reasons = ReasonSet::of(reasons);
         self
     }
 

@@ -15,6 +15,7 @@ use crate::pipeline::blocks::{BlockKind, LineBlock, VerdictRun};
 #[derive(Default)]
 struct OpenRun {
     verdict: Option<Verdict>,
+    is_written: bool,
     lines: u64,
     end: usize,
 }
@@ -25,14 +26,16 @@ impl OpenRun {
     fn add(
         &mut self,
         verdict: Verdict,
+        is_written: bool,
         ends: &[usize],
         stats: &mut FilterStats,
         runs: &mut Vec<VerdictRun>,
     ) {
-        if self.verdict != Some(verdict) {
+        if self.verdict != Some(verdict) || self.is_written != is_written {
             self.finish(stats, runs);
             *self = Self {
                 verdict: Some(verdict),
+                is_written,
                 lines: 0,
                 end: self.end,
             };
@@ -47,6 +50,7 @@ impl OpenRun {
             stats.count(verdict, self.lines);
             runs.push(VerdictRun {
                 verdict,
+                is_written: self.is_written,
                 end: self.end,
             });
         }
@@ -69,13 +73,15 @@ pub(super) fn find_runs<'s>(
         BlockKind::Lines => {
             let mut run = OpenRun::default();
             judge_records(judge, block, until, scratch, |lines, _, verdicts| {
-                stats.via_other_scheme +=
-                    u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
+                let number = lines.ends.len() as u64;
+                stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * number;
                 let verdict = criterion.line_verdict(&verdicts);
+                stats.reasons.count(verdict, verdicts.reason(), number);
                 if verdict == Verdict::Invalid {
                     stats.count_blank(data, lines);
                 }
-                run.add(verdict, lines.ends, &mut stats, &mut runs);
+                let is_written = criterion.selects(verdict, &verdicts);
+                run.add(verdict, is_written, lines.ends, &mut stats, &mut runs);
             })?;
             run.finish(&mut stats, &mut runs);
         }
@@ -88,6 +94,7 @@ pub(super) fn find_runs<'s>(
             );
             runs.push(VerdictRun {
                 verdict: Verdict::Invalid,
+                is_written: true,
                 end: data.len(),
             });
         }
@@ -142,10 +149,12 @@ impl<'w> VerdictSinks<'w> {
                 Verdict::Unknown => &mut self.unknown,
                 Verdict::Invalid => &mut self.invalid,
             };
-            sink.write(
-                &block.data()[start..run.end],
-                block.kind == BlockKind::LongLineRest,
-            )?;
+            if run.is_written {
+                sink.write(
+                    &block.data()[start..run.end],
+                    block.kind == BlockKind::LongLineRest,
+                )?;
+            }
             start = run.end;
         }
         Ok(())

@@ -32,7 +32,7 @@ pub(super) fn column(
     input: &ParquetInput,
     row_group: usize,
     column: usize,
-    verdicts: &[Verdict],
+    verdicts: &[Option<Verdict>],
     targets: &[ColumnTarget],
 ) -> Result<Vec<EncodedChunk>> {
     let group = input.meta.row_group(row_group);
@@ -158,7 +158,7 @@ fn split_rows<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     descr: &ColumnDescriptor,
     step: usize,
-    verdicts: &[Verdict],
+    verdicts: &[Option<Verdict>],
     parts: &mut [(Verdict, ChunkWriter)],
 ) -> Result<()> {
     let max_definition = descr.max_def_level();
@@ -185,7 +185,9 @@ fn split_rows<T: DataType>(
         let mut left = values.drain(..);
         let mut level = 0;
         for verdict in verdicts {
-            let part = parts.iter().position(|(wanted, _)| wanted == verdict);
+            let part = parts
+                .iter()
+                .position(|(wanted, _)| Some(*wanted) == *verdict);
             let mut buffer = part.map(|part| &mut buffers[part]);
             // A row may have several levels: a repetition level above 0 continues the row.
             let start = level;

@@ -65,7 +65,7 @@ fn judge_row_group(
     inputs: &[ParquetInput],
     id: RowGroupId,
     count: &mut (dyn FnMut(&FilterStats) + Send),
-) -> Result<Vec<Verdict>> {
+) -> Result<Vec<Option<Verdict>>> {
     let engine = settings.judge.engine();
     let criterion = settings.criterion;
     let mut all = Vec::new();
@@ -76,14 +76,14 @@ fn judge_row_group(
         |block, scratch| {
             // The verdicts of a row with a long value come twice, and the second ones stay.
             let judged = &mut block.verdicts;
-            judged.resize(block.urls.rows, Verdict::Invalid);
+            judged.resize(block.urls.rows, Some(Verdict::Invalid));
             block.stats = judge_batch(
                 engine,
                 criterion,
                 &block.urls,
                 scratch,
                 |rows, _, verdicts| {
-                    judged[rows].fill(criterion.line_verdict(verdicts));
+                    judged[rows].fill(criterion.destination(verdicts));
                 },
             )?;
             Ok(())
@@ -104,13 +104,13 @@ fn route(
     outputs: &mut [RouteOutput<'_>],
     input: &ParquetInput,
     row_group: usize,
-    verdicts: &[Verdict],
+    verdicts: &[Option<Verdict>],
 ) -> Result<()> {
     let mut partial = Vec::new();
     for output in outputs {
         match verdicts
             .iter()
-            .filter(|verdict| **verdict == output.verdict)
+            .filter(|verdict| **verdict == Some(output.verdict))
             .count()
         {
             0 => {}

@@ -40,8 +40,8 @@ pub(super) struct RowBlock {
     pub stats: FilterStats,
     /// The values of new columns, for annotating.
     pub columns: NewColumns,
-    /// One verdict per row, for a filter.
-    pub verdicts: Vec<Verdict>,
+    /// For a filter: the verdict whose output each row gets.
+    pub verdicts: Vec<Option<Verdict>>,
     /// The disallowed URLs as ranges in the text of `urls`, for a report.
     pub disallowed: Vec<Range<usize>>,
 }

@@ -168,10 +168,12 @@ impl LineBlock {
     }
 }
 
-/// Neighbouring lines with the same verdict.
+/// Neighbouring lines with the same verdict, which all are written or not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerdictRun {
     pub verdict: Verdict,
+    /// Whether an output gets them.
+    pub is_written: bool,
     /// The end of the last line in the block.
     pub end: usize,
 }

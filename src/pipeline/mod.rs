@@ -11,10 +11,12 @@ pub(crate) mod blocks;
 pub(crate) mod ordered;
 pub(crate) mod progress;
 pub(crate) mod ranged_file;
+mod reason_counts;
 mod reorder_buffer;
 mod scheduler;
 pub(crate) mod source;
 pub(crate) mod stats;
 
 pub use progress::Progress;
+pub use reason_counts::ReasonCounts;
 pub use stats::FilterStats;

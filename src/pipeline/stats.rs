@@ -1,5 +1,6 @@
 //! The counts of a run. The counts by verdict always add up to the lines read.
 
+use super::reason_counts::ReasonCounts;
 use crate::file_format::without_mark;
 use crate::judge::Verdict;
 use crate::judge::rows::LineRun;
@@ -32,6 +33,10 @@ pub struct FilterStats {
     /// Records of type `warcinfo` in WARC files. They have no URL and do not count as lines.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warcinfo: u64,
+    /// Allowed and disallowed lines by the reason of their verdicts. A policy disallows the URLs of
+    /// failing sites without any rule, so these show which lines a rule disallows.
+    #[serde(default)]
+    pub reasons: ReasonCounts,
     /// The lines that each agent may fetch. A filter does not count them.
     pub agent_allowed: Vec<u64>,
 }
@@ -87,6 +92,7 @@ impl FilterStats {
         self.bytes += other.bytes;
         self.via_other_scheme += other.via_other_scheme;
         self.warcinfo += other.warcinfo;
+        self.reasons.add(&other.reasons);
         self.agent_allowed
             .resize(self.agent_allowed.len().max(other.agent_allowed.len()), 0);
         self.agent_allowed

@@ -41,8 +41,9 @@ pub(super) struct RecordResults {
     /// The URL of each record, one per line.
     pub urls: ExtractedUrls,
     pub stats: FilterStats,
-    /// For a filter: the verdict of each record, gzip members of texts, and index entries.
-    pub verdicts: Vec<Verdict>,
+    /// For a filter: the verdict whose output each record gets, gzip members of texts, and index
+    /// entries.
+    pub verdicts: Vec<Option<Verdict>>,
     pub encoded: Vec<u8>,
     pub index: Vec<u8>,
     /// For annotating: a line for each record.

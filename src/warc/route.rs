@@ -23,6 +23,8 @@ pub(super) struct RouteJob<'a, 's> {
 /// The outputs by verdict, the index, and the counts.
 pub(super) struct RouteWriter<'w> {
     sinks: [RecordSink<'w>; 4],
+    /// The output of records that none of these gets.
+    discarded: RecordSink<'w>,
     kept: Verdict,
     index: Option<&'w mut (dyn Write + Send)>,
     /// The end of each entry of the index.
@@ -39,10 +41,10 @@ impl<'w> RouteWriter<'w> {
         index: Option<&'w mut (dyn Write + Send)>,
         file_name: &str,
     ) -> Self {
-        let (kept, _) = criterion.by_verdict(Verdict::Allowed, Verdict::Disallowed);
         Self {
             sinks,
-            kept,
+            discarded: RecordSink::new(None, false),
+            kept: criterion.kept(),
             index,
             entry_end: cdxj::entry_end(file_name),
             total: FilterStats::default(),
@@ -56,13 +58,16 @@ impl<'w> RouteWriter<'w> {
 
     /// The output of a record. A `warcinfo` record describes the file, so it goes with the kept
     /// records.
-    fn sink(&mut self, record: &RecordEntry, verdict: Verdict) -> &mut RecordSink<'w> {
+    fn sink(&mut self, record: &RecordEntry, verdict: Option<Verdict>) -> &mut RecordSink<'w> {
         let verdict = if record.is_warcinfo {
-            self.kept
+            Some(self.kept)
         } else {
             verdict
         };
-        &mut self.sinks[number_of(verdict)]
+        match verdict {
+            Some(verdict) => &mut self.sinks[number_of(verdict)],
+            None => &mut self.discarded,
+        }
     }
 
     /// Writes the entry of a record in the index.
@@ -105,8 +110,8 @@ fn number_of(verdict: Verdict) -> usize {
     }
 }
 
-/// The records of a block with their verdicts.
-fn judged(block: &WarcBlock) -> impl Iterator<Item = (&RecordEntry, Verdict)> {
+/// The records of a block with the verdicts of their outputs.
+fn judged(block: &WarcBlock) -> impl Iterator<Item = (&RecordEntry, Option<Verdict>)> {
     block
         .records
         .iter()
@@ -126,7 +131,7 @@ impl<'s> RouteJob<'_, 's> {
         engine.judge_lines(&results.urls.urls, Stage::Match, scratch, |lines, found| {
             let count = lines.ends.len();
             self.criterion.count(&found, count as u64, stats);
-            let verdict = self.criterion.line_verdict(&found);
+            let verdict = self.criterion.destination(&found);
             verdicts.extend(std::iter::repeat_n(verdict, count));
         })?;
         block.settle_stats();
@@ -135,15 +140,19 @@ impl<'s> RouteJob<'_, 's> {
 
     /// Compresses the texts that become gzip members.
     fn compress(&self, block: &mut WarcBlock) -> Result<()> {
-        let kept = self.kept();
+        let kept = self.criterion.kept();
         let mut encoded = std::mem::take(&mut block.results.encoded);
         encoded.clear();
         for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
             let StoredRecord::Text(text) = &record.stored else {
                 continue;
             };
-            let verdict = if record.is_warcinfo { kept } else { *verdict };
-            if self.compresses[number_of(verdict)] {
+            let verdict = if record.is_warcinfo {
+                Some(kept)
+            } else {
+                *verdict
+            };
+            if verdict.is_some_and(|verdict| self.compresses[number_of(verdict)]) {
                 let start = encoded.len();
                 encoded =
                     append_member(&block.texts[text.clone()], encoded).map_err(Error::from_io)?;
@@ -154,20 +163,14 @@ impl<'s> RouteJob<'_, 's> {
         Ok(())
     }
 
-    fn kept(&self) -> Verdict {
-        self.criterion
-            .by_verdict(Verdict::Allowed, Verdict::Disallowed)
-            .0
-    }
-
     /// Prepares the entries of kept records in the index.
     fn write_index(&self, block: &mut WarcBlock) {
-        let kept = self.kept();
+        let kept = self.criterion.kept();
         let mut index = std::mem::take(&mut block.results.index);
         index.clear();
         for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
             let start = index.len();
-            if *verdict == kept && !record.is_warcinfo {
+            if *verdict == Some(kept) && !record.is_warcinfo {
                 let head = &block.heads[record.head.clone()];
                 let sample = &block.heads[record.sample.clone()];
                 cdxj::write_entry(head, sample, &mut index);

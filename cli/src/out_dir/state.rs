@@ -212,6 +212,7 @@ mod tests {
         "at",
         "keep",
         "require",
+        "reason",
         "input_format",
         "field",
         "header",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from .._files import AddedColumn, InputFormat
-from .._options import StatusPolicy, Time
+from .._options import Reason, StatusPolicy, Time
 from .._typing import JudgeOptions as JudgeOptions
 
 
@@ -44,3 +44,4 @@ class FilterOptions(RecordOptions, total=False):
 
     keep: Literal["allowed", "disallowed"]
     require: Literal["all", "any"]
+    reasons: Reason | Sequence[Reason]
