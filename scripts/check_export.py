@@ -177,6 +177,9 @@ def check_origin(row):
                         "redirects": "hops", "has_last_good": "has_last_good", "failing_since": "first_failure"}.items():
         compare(column, origin, row[column], entry[key])
     compare("status", origin, row["status"], entry["status"] or None)
+    reasons = {"client-error": ["forbidden" if row["status"] in (401, 403) else "no-robots-txt"],
+               "server-error": ["server-error", "last-good-copy"], "unreachable": ["unreachable", "last-good-copy"]}
+    compare("reason", origin, row["reason"] in reasons.get(row["outcome"], [row["outcome"]]), True)
     scheme, host, port = re.fullmatch(r"(\w+)://(\[.*\]|[^:]*):?(\d*)", origin).groups()
     compare("host", origin, (row["scheme"], row["host"]), (scheme, host))
     compare("port", origin, row["port"], int(port) if port else {"http": 80, "https": 443, "ftp": 21}.get(scheme))

@@ -852,7 +852,7 @@ fn empty_tables_have_a_header() {
             file.num_row_groups(),
             file.metadata().file_metadata().schema().get_fields().len()
         ),
-        (0, 26)
+        (0, 27)
     );
 }
 

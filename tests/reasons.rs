@@ -160,3 +160,61 @@ fn a_reason_that_no_kept_line_has_is_refused() {
         &["--invalid-to FILE"],
     );
 }
+
+/// The table of origins has the reasons of `annotate`, and `--reason` selects them.
+#[test]
+fn exported_reasons_are_those_of_annotate() {
+    let dir = small();
+    let export = |options: &str| -> BTreeMap<String, String> {
+        let table = dir.stdout_of(&format!(
+            "export -q -s s -a GPTBot --as jsonl --columns origin,reason,GPTBot.access{options}"
+        ));
+        let rows = table.lines().map(|line| {
+            let row: Value = serde_json::from_str(line).unwrap();
+            let text = |key: &str| row[key].as_str().unwrap().to_owned();
+            (text("origin"), text("reason"))
+        });
+        rows.collect()
+    };
+    for policy in ["google", "google-2026", "strict"] {
+        let policy = format!(" --status-policy {policy}");
+        let exported = export(&policy);
+        assert_eq!(exported.len(), 48);
+        let urls: String = exported
+            .keys()
+            .map(|origin| format!("{origin}/\n"))
+            .collect();
+        dir.write("origins", urls);
+        let annotated = dir.stdout_of(&format!(
+            "annotate -q -s s -a GPTBot --as jsonl --add origin,reason{policy} origins"
+        ));
+        for line in annotated.lines() {
+            let row: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(
+                exported[row["robots_origin"].as_str().unwrap()],
+                row["robots_reason"].as_str().unwrap()
+            );
+        }
+        let selected = export(&format!("{policy} --reason server-error,rules"));
+        let expected = exported
+            .iter()
+            .filter(|(_, reason)| ["server-error", "rules"].contains(&reason.as_str()));
+        let expected: BTreeMap<String, String> =
+            expected.map(|(a, b)| (a.clone(), b.clone())).collect();
+        assert!(!expected.is_empty());
+        assert_eq!(selected, expected);
+    }
+    for table in ["--long", "--sitemaps", "--rules"] {
+        let of = |reason: &str| {
+            let command = format!("export -q -s s -a GPTBot {table} --reason {reason}");
+            dir.stdout_of(&command).lines().count()
+        };
+        assert_eq!(of("forbidden") > 1, table == "--long", "{table}");
+        assert!(of("rules") > 1, "{table}");
+    }
+    let command = ["export", "-s", "s", "--reason", "unknown-origin"];
+    dir.fails(
+        &command,
+        &["only the origins that it knows", "annotate --add reason"],
+    );
+}

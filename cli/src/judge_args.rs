@@ -42,9 +42,9 @@ const STATUS_POLICY_LONG: &str = "Policy for HTTP errors
 
 It decides what 4xx, 5xx and network errors mean. The default is that of the snapshot's profile.";
 
-// Also those of `audit`, which has another default.
+// Also that of `export`, which judges no URLs.
 #[derive(Debug, Args)]
-pub(crate) struct PolicyArgs {
+pub(crate) struct StatusPolicyArgs {
     /// Policy for HTTP errors: google, google-YEAR, rfc9309 or strict
     #[arg(
         long,
@@ -55,6 +55,13 @@ pub(crate) struct PolicyArgs {
         help_heading = POLICY
     )]
     pub status_policy: Option<StatusPolicy>,
+}
+
+// Also those of `audit`, which has another default.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    #[command(flatten)]
+    pub status: StatusPolicyArgs,
     /// Scheme of the snapshot entry that judges a URL
     #[arg(long, value_enum, default_value_t = SchemeArg::Exact, hide_short_help = true, help_heading = POLICY)]
     pub scheme: SchemeArg,
@@ -64,7 +71,7 @@ impl PolicyArgs {
     /// The options of these, and how `agents` match.
     pub(super) fn options(&self, agents: &AgentArgs) -> JudgeOptions {
         JudgeOptions::default()
-            .status_policy(self.status_policy)
+            .status_policy(self.status.status_policy)
             .any_scheme(self.scheme == SchemeArg::Any)
             .agent_match(agents.agent_match)
     }

@@ -37,7 +37,6 @@ mod parquet_panics;
 mod progress;
 mod record_args;
 mod report;
-mod retry_args;
 mod robots_file;
 mod signals;
 mod standard_streams;

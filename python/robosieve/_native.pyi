@@ -176,6 +176,7 @@ def export(
     stale_at: int | None,
     retry_failed: int,
     outcomes: list[str],
+    reasons: list[str],
     options: _Options,
     threads: int | None,
 ) -> ExportedTable: ...

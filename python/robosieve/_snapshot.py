@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
 from ._node_copy import node_copy
-from ._options import AgentMatch, Agents, Outcome, Path, StatusPolicy, Time, UnknownOrigin, as_list, names, seconds
+from ._options import (
+    AgentMatch,
+    Agents,
+    Outcome,
+    Path,
+    Reason,
+    StatusPolicy,
+    Time,
+    UnknownOrigin,
+    as_list,
+    names,
+    seconds,
+)
 from ._results import as_urls, like, table_like
 from ._store import is_uri, name_of
 
@@ -485,6 +497,7 @@ class Snapshot:
         stale_at: Time | None = None,
         retry_failed: int = 3600,
         outcomes: Outcome | Sequence[Outcome] = (),
+        reasons: Reason | Sequence[Reason] = (),
         threads: int | None = None,
         status_policy: StatusPolicy | None = None,
         at: Time | None = None,
@@ -513,6 +526,7 @@ class Snapshot:
             stale_at: Only origins whose robots.txt is due at this time.
             retry_failed: After how many seconds a failing robots.txt without ``Retry-After`` is due.
             outcomes: Only origins with one of these outcomes.
+            reasons: Only origins whose verdicts have one of these reasons, by the status policy.
             threads: The number of threads; the default, as -1, is one per core.
             at: Also the time that the column ``age`` counts to. The default is the newest capture.
 
@@ -546,6 +560,7 @@ class Snapshot:
             seconds(stale_at),
             retry_failed,
             as_list(outcomes),
+            as_list(reasons),
             options,
             threads,
         )

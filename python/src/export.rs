@@ -24,6 +24,7 @@ use robosieve::export::{
     ColumnNames, ExportBatch, ExportColumn, ExportPosition, ExportTable, ExportType, ExportValue,
     Exporter,
 };
+use robosieve::judge::Reason;
 use robosieve::snapshot::OutcomeClass;
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,6 +53,7 @@ struct Request {
     stale_at: Option<i64>,
     retry_failed: u32,
     outcomes: Vec<OutcomeClass>,
+    reasons: Vec<Reason>,
     threads: usize,
 }
 
@@ -63,7 +65,8 @@ impl Request {
             .choose_columns(&self.columns)?
             .stale_at(self.stale_at)
             .retry_failed(self.retry_failed)
-            .outcomes(&self.outcomes))
+            .outcomes(&self.outcomes)
+            .reasons(&self.reasons))
     }
 
     /// The schema of the rows, with the agents as in a Parquet file of the command.
@@ -257,6 +260,7 @@ pub(crate) fn export(
     stale_at: Option<i64>,
     retry_failed: u32,
     outcomes: Vec<String>,
+    reasons: Vec<String>,
     options: OptionTuple<'_>,
     #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
 ) -> PyResult<ExportedTable> {
@@ -274,6 +278,7 @@ pub(crate) fn export(
         table = ExportTable::OriginsLong;
     }
     let outcomes = outcomes.iter().map(|name| named("outcomes", name));
+    let reasons = reasons.iter().map(|name| named("reasons", name));
     let request = Request {
         table,
         columns,
@@ -281,6 +286,7 @@ pub(crate) fn export(
         stale_at,
         retry_failed,
         outcomes: outcomes.collect::<PyResult<_>>()?,
+        reasons: reasons.collect::<PyResult<_>>()?,
         threads: threads_for(usize::MAX, threads),
         judge: snapshot.judge_of_any(py, &agents, options)?,
         path: snapshot.shown_path().to_owned(),

@@ -34,6 +34,7 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({"stale_at": "2026-09-16T06:30:00Z"}, ["--stale-at", "2026-09-16T06:30:00Z"]),
     ({"outcomes": "unreachable"}, ["--outcome", "unreachable"]),
     ({"outcomes": ["unreachable", "server-error"]}, ["--outcome", "unreachable,server-error"]),
+    ({"reasons": ["rules", "forbidden"]}, ["--reason", "rules,forbidden"]),
     ({"agents": "FooBot", "status_policy": "strict"}, ["-a", "FooBot", "--status-policy", "strict"]),
     ({"agents": "MJ12bot", "agent_match": "google"}, ["-a", "MJ12bot", "--agent-match", "google"]),
     # No rows.

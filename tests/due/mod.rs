@@ -327,7 +327,10 @@ fn mistakes_are_explained() {
             &["the name says .txt", "name it .jsonl"],
         ),
         ("due -s s urls.txt -o due.json", &["name it .jsonl"]),
-        ("due -s s urls.txt -o due.parquet", &["due.parquet", "text"]),
+        (
+            "due -s s urls.txt -o due.parquet",
+            &["due.parquet", ".txt and .jsonl"],
+        ),
         ("due -s s urls.txt -o s", &["-o", "the snapshot (s)"]),
         (
             "due -s s urls.txt -o urls.txt",

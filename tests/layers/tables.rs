@@ -33,7 +33,14 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "explain",
-        &["profile", "agent", "url", "robots", "preferences"],
+        &[
+            "named_value",
+            "profile",
+            "agent",
+            "url",
+            "robots",
+            "preferences",
+        ],
     ),
     (
         "snapshot",

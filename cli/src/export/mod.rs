@@ -7,29 +7,24 @@ use crate::agent_args::AgentArgs;
 use crate::error_advice::at_snapshot;
 use crate::figures::csv::DelimitedText;
 use crate::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
+use crate::judge_args::StatusPolicyArgs;
 use crate::output::{OutputTarget, create_file, is_stdout};
 use crate::output_form::output_form;
 use crate::progress::Progress;
-use crate::retry_args::RetryArgs;
 use crate::summary::print_export;
-use crate::time::parse_instant_or_now;
-use crate::value_enums::{listing_values, named};
+use crate::time::{RetryArgs, parse_instant_or_now};
+use crate::value_enums::named;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
 use form::ExportForm;
 use robosieve::export::{ColumnNames, ExportBatch, ExportStats, ExportTable, Exporter};
 use robosieve::job;
-use robosieve::judge::StatusPolicy;
+use robosieve::judge::Reason;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::{Judge, JudgeOptions, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
-
-const STATUS_POLICY_LONG: &str = "Policy for HTTP errors
-
-It decides what 4xx, 5xx and network errors mean for `AGENT.access`. The default is that of the \
-                                  snapshot's profile.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_SHORT, after_long_help = EXPORT_EXAMPLES)]
@@ -41,16 +36,8 @@ pub(crate) struct ExportArgs {
     pub verify: VerifyArgs,
     #[command(flatten)]
     pub agents: AgentArgs,
-    /// Policy for HTTP errors: google, google-YEAR, rfc9309 or strict
-    #[arg(
-        long,
-        value_parser = named::<StatusPolicy>(),
-        value_name = "POLICY",
-        hide_possible_values = true,
-        long_help = listing_values::<StatusPolicy>(STATUS_POLICY_LONG),
-        help_heading = POLICY
-    )]
-    pub status_policy: Option<StatusPolicy>,
+    #[command(flatten)]
+    pub policy: StatusPolicyArgs,
     /// Compute ages and judge failing sites as of this time (or `now`)
     ///
     /// The default age is that at the newest capture. The default for a failing site is the time of
@@ -96,6 +83,12 @@ pub(crate) struct ExportArgs {
     /// Write only origins with one of these outcomes
     #[arg(long, value_parser = named::<OutcomeClass>(), value_name = "OUTCOME", value_delimiter = ',', help_heading = OUTPUT)]
     pub outcome: Vec<OutcomeClass>,
+    /// Write only origins whose verdicts have one of these reasons, by the status policy
+    ///
+    /// `rules,last-good-copy` leaves out the sites that have no robots.txt or fail, and so those that
+    /// are disallowed without a rule.
+    #[arg(long, value_parser = named::<Reason>(), value_name = "REASON", value_delimiter = ',', help_heading = OUTPUT)]
+    pub reason: Vec<Reason>,
     /// Write to this file; its extension decides the format (default: standard output)
     ///
     /// .tsv, .csv, .jsonl or .parquet; .gz or .zst may follow the first three. Any other name is
@@ -113,6 +106,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     if args.long && args.agents.is_empty() {
         bail!("--long writes one row per origin and agent; name agents with -a, such as -a GPTBot");
     }
+    refuse_reasons(&args.reason)?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;
     let agents = args.agents.resolve(quiet)?;
@@ -120,7 +114,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
         .check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
     // Columns of agents show what a judge would decide, so its options apply.
     let options = JudgeOptions::default()
-        .status_policy(args.status_policy)
+        .status_policy(args.policy.status_policy)
         .agent_match(args.agents.agent_match)
         .at(args.at);
     let judge = Judge::new(&snapshot, &agents, options)?;
@@ -133,11 +127,25 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
         .stale_at(args.stale_at)
         .retry_failed(args.retry.retry_failed)
         .outcomes(&args.outcome)
+        .reasons(&args.reason)
         .progress(&show);
     let stats = write(&exporter, form, args)?;
     progress.finish();
     if !quiet {
         print_export(&stats, progress.elapsed());
+    }
+    Ok(())
+}
+
+/// Refuses the reasons that no origin of a snapshot has: the table would be empty.
+fn refuse_reasons(reasons: &[Reason]) -> anyhow::Result<()> {
+    for reason in [Reason::UnknownOrigin, Reason::NotAUrl] {
+        if reasons.contains(&reason) {
+            bail!(
+                "--reason {reason}: a snapshot has only the origins that it knows; \
+                 `annotate --add reason` gives the reason of each URL"
+            );
+        }
     }
     Ok(())
 }

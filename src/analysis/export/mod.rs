@@ -27,7 +27,7 @@ pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};
 pub use rows::ExportStats;
 
 use crate::error::Result;
-use crate::judge::Judge;
+use crate::judge::{Judge, Reason};
 use crate::pipeline::Progress;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::snapshot::OutcomeClass;
@@ -147,6 +147,7 @@ impl<'e> Exporter<'e> {
             freshness: engine.snapshot().freshness()?,
             stale_at: None,
             outcomes: Vec::new(),
+            reasons: Vec::new(),
         };
         Ok(Self {
             judge,
@@ -206,6 +207,14 @@ impl<'e> Exporter<'e> {
     /// Exports only the origins with one of these outcomes; all if there are none.
     pub fn outcomes(mut self, outcomes: &[OutcomeClass]) -> Self {
         self.selection.outcomes = outcomes.to_vec();
+        self
+    }
+
+    /// Exports only the origins whose verdicts have one of these reasons, by the status policy and the
+    /// time of the judge; all if there are none. No origin of a snapshot has the reasons
+    /// [`UnknownOrigin`](Reason::UnknownOrigin) and [`NotAUrl`](Reason::NotAUrl).
+    pub fn reasons(mut self, reasons: &[Reason]) -> Self {
+        self.selection.reasons = reasons.to_vec();
         self
     }
 

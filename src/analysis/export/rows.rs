@@ -13,6 +13,7 @@ use crate::analysis::host_parts::last_label;
 use crate::analysis::host_parts::registrable_domain;
 use crate::error::Result;
 use crate::file_pass::FileReader;
+use crate::judge::Reason;
 use crate::judge::engine::Engine;
 use crate::snapshot::{Freshness, OriginEntry};
 use std::ops::Range;
@@ -78,10 +79,14 @@ impl<'s> RowReader<'s> {
         let mut stats = ExportStats::default();
         for (row, agents) in self.cells.by_origin(cells) {
             let entry = self.engine.snapshot().origin_at(row)?;
-            if self.selection.includes(entry.outcome()) {
+            if !self.selection.includes(entry.outcome()) {
+                continue;
+            }
+            let reason = self.engine.rule_source(row)?.reason;
+            if self.selection.includes_reason(reason) {
                 // An origin that an earlier block began counts there.
                 stats.origins += u64::from(agents.start == 0);
-                stats.rows += self.read_origin(row, &entry, agents, emit)?;
+                stats.rows += self.read_origin(row, &entry, reason, agents, emit)?;
             }
         }
         flush(&mut self.batch, emit)?;
@@ -94,6 +99,7 @@ impl<'s> RowReader<'s> {
         &mut self,
         row: u32,
         entry: &OriginEntry<'_>,
+        reason: Reason,
         agents: Range<usize>,
         emit: Emit<'_>,
     ) -> Result<u64> {
@@ -113,9 +119,9 @@ impl<'s> RowReader<'s> {
             }
             Some(FileValues::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
             Some(FileValues::Origins(values)) => {
-                self.push_origin(row, entry, agents, Some(values), emit)
+                self.push_origin(row, entry, reason, agents, Some(values), emit)
             }
-            None if is_by_origin => self.push_origin(row, entry, agents, None, emit),
+            None if is_by_origin => self.push_origin(row, entry, reason, agents, None, emit),
             None => Ok(0),
         }
     }
@@ -124,6 +130,7 @@ impl<'s> RowReader<'s> {
         &mut self,
         row: u32,
         entry: &OriginEntry<'_>,
+        reason: Reason,
         agents: Range<usize>,
         values: Option<&TextValues>,
         emit: Emit<'_>,
@@ -141,6 +148,7 @@ impl<'s> RowReader<'s> {
         };
         let origin = OriginRow {
             entry,
+            reason,
             freshness: self.selection.freshness,
             key: &entry.origin(),
             source: entry.source(),
@@ -193,6 +201,7 @@ fn flush(batch: &mut ExportBatch, emit: Emit<'_>) -> Result<()> {
 /// The values of an origin that its entry has.
 struct OriginRow<'r> {
     entry: &'r OriginEntry<'r>,
+    reason: Reason,
     freshness: Freshness,
     key: &'r str,
     source: Option<String>,
@@ -209,6 +218,7 @@ impl OriginRow<'_> {
             ExportField::Origin => ExportValue::Text(self.key),
             ExportField::Outcome => ExportValue::Text(outcome.class.name()),
             ExportField::Status => integer(Some(outcome.status).filter(|status| *status > 0)),
+            ExportField::Reason => ExportValue::Text(self.reason.name()),
             ExportField::Scheme => ExportValue::Text(entry.scheme()),
             ExportField::Host => ExportValue::Text(entry.host()),
             ExportField::Port => integer(entry.port()),

@@ -2,6 +2,7 @@
 
 use super::columns::{ColumnNames, ExportColumn, ExportTable};
 use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::judge::Reason;
 use crate::snapshot::{Freshness, Outcome, OutcomeClass};
 
 /// The rows and columns to export.
@@ -14,6 +15,8 @@ pub(super) struct ExportSelection {
     pub stale_at: Option<i64>,
     /// Only origins with one of these outcomes; all if it is empty.
     pub outcomes: Vec<OutcomeClass>,
+    /// Only origins whose verdicts have one of these reasons; all if it is empty.
+    pub reasons: Vec<Reason>,
 }
 
 impl ExportSelection {
@@ -22,6 +25,11 @@ impl ExportSelection {
         self.stale_at
             .is_none_or(|time| self.freshness.is_stale_at(outcome, time))
             && (self.outcomes.is_empty() || self.outcomes.contains(&outcome.class))
+    }
+
+    /// Whether rows of an origin with this reason are exported.
+    pub(super) fn includes_reason(&self, reason: Reason) -> bool {
+        self.reasons.is_empty() || self.reasons.contains(&reason)
     }
 }
 
