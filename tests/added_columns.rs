@@ -3,7 +3,7 @@
 use crate::command::{checkout, robosieve, robosieve_with};
 use robosieve::job::{AddedColumn, Form, Input, Job, Output};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
-use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Snapshot};
+use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Snapshot, Verdict};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Cursor;
@@ -53,6 +53,25 @@ fn expected(judge: &Judge, url: &[u8]) -> [Value; 3] {
     ]
 }
 
+/// The keys of the lines that disallow a URL, by the explanation for each agent.
+fn expected_lines(judge: &Judge, url: &[u8]) -> [Value; 3] {
+    let mut found = [json!({}), json!({}), json!({})];
+    for (number, agent) in judge.agents().iter().enumerate() {
+        let why = judge.explain(url, number).unwrap();
+        let rules = why.rules.filter(|_| why.verdict == Verdict::Disallowed);
+        let values = rules.map(|rules| {
+            let line = rules.deciding.unwrap();
+            let agent = rules.named.unwrap_or("*".to_owned());
+            (json!(line.text), json!(line.line), json!(agent))
+        });
+        let (rule, line, name) = values.unwrap_or_default();
+        for (found, value) in found.iter_mut().zip([rule, line, name]) {
+            found[agent.to_string()] = value;
+        }
+    }
+    found
+}
+
 fn keys_of(line: &Value) -> [Value; 3] {
     ["robots_origin", "robots_reason", "robots_crawl_delay"].map(|key| line[key].clone())
 }
@@ -81,6 +100,7 @@ fn added_keys_have_the_values_of_single_urls() {
     let snapshot = small();
     let policies = StatusPolicy::NAMES.iter().map(|(policy, _)| *policy);
     let mut reasons = HashSet::new();
+    let mut with_line = 0;
     for options in policies.flat_map(|policy| {
         let options = JudgeOptions::default().status_policy(policy);
         let unknown = options.unknown(UnknownOrigin::Allow);
@@ -95,8 +115,13 @@ fn added_keys_have_the_values_of_single_urls() {
             let wanted = expected(&judge, url);
             assert_eq!(with_floats(keys_of(&found)), wanted, "{found} {options:?}");
             reasons.insert(found["robots_reason"].to_string());
+            let lines = ["robots_rule", "robots_line", "robots_agent"];
+            let lines = lines.map(|key| found[key].clone());
+            assert_eq!(lines, expected_lines(&judge, url), "{found} {options:?}");
+            with_line += usize::from(!lines[1]["FooBot"].is_null());
         }
     }
+    assert!(with_line > 100, "{with_line}");
     // Every reason occurs, so none is untested.
     assert_eq!(
         reasons.len(),
@@ -247,8 +272,8 @@ fn forms_without_keys_refuse_added_values() {
         ];
         let ran = robosieve(dir.path(), &[&args, form].concat());
         let expected = format!(
-            "the form {name} has no room for added columns; JSON lines (the form jsonl) and \
-             Parquet files have it"
+            "the form {name} has no room for added columns; JSON lines (the form jsonl), tables \
+             (the form csv) and Parquet files have it"
         );
         assert_eq!(ran.code, Some(2));
         assert!(ran.stderr.contains(&expected), "{}", ran.stderr);

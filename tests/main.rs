@@ -3,6 +3,7 @@
 mod added_columns;
 mod agents;
 mod agreement;
+mod annotated_tables;
 mod answers;
 mod audit;
 mod bad_input;

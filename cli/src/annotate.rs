@@ -5,35 +5,48 @@ use crate::judge_args::agent_required;
 use crate::judge_job::{Action, Annotation, JobPaths};
 use crate::judge_run::JudgeRunArgs;
 use crate::summary::print_agents;
-use crate::value_enums::named;
+use crate::value_enums::{listing_values, named};
 use clap::Args;
 use robosieve::job::{AddedColumn, Form};
 use std::path::PathBuf;
+
+const FORM_LONG: &str = "Form of verdicts
+
+The default is letters, and bits for Parquet files.";
+
+const ADD_LONG: &str = "Add keys or columns
+
+JSON lines (--as jsonl) get keys after the verdicts, and tables (--as csv) and Parquet files columns. \
+                        Several names are separated by commas.";
 
 #[derive(Debug, Args)]
 #[command(after_help = ANNOTATE_SHORT, after_long_help = ANNOTATE_EXAMPLES, group = agent_required())]
 pub(crate) struct AnnotateArgs {
     #[command(flatten)]
     pub run: JudgeRunArgs,
-    /// Form of verdicts
-    ///
-    /// The default is letters, and bits for Parquet files.
-    #[arg(long = "as", value_parser = named::<Form>(), value_name = "FORM", help_heading = COMMON)]
+    /// Form of verdicts: letters, jsonl, csv, mask, bits or int8
+    #[arg(
+        long = "as",
+        value_parser = named::<Form>(),
+        value_name = "FORM",
+        hide_possible_values = true,
+        long_help = listing_values::<Form>(FORM_LONG),
+        help_heading = COMMON
+    )]
     pub form: Option<Form>,
     /// Write the lines here (default: stdout)
     ///
     /// The extensions .gz and .zst compress. A record of a WARC file becomes a line.
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
     pub output: Option<PathBuf>,
-    /// Add keys or columns
-    ///
-    /// JSON lines (--as jsonl) get keys after the verdicts, and Parquet files columns. Several
-    /// names are separated by commas.
+    /// Add keys or columns: origin, reason, crawl_delay, rule, line, agent
     #[arg(
         long,
         value_parser = named::<AddedColumn>(),
         value_name = "NAME,…",
         value_delimiter = ',',
+        hide_possible_values = true,
+        long_help = listing_values::<AddedColumn>(ADD_LONG),
         help_heading = COMMON
     )]
     pub add: Vec<AddedColumn>,

@@ -202,6 +202,8 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
   robosieve annotate -s web.rsieve -a GPTBot --add origin,reason crawl.parquet -o annotated.parquet
+  robosieve annotate -s web.rsieve -a GPTBot --as csv --add reason,rule,line,agent pages.csv \
+      -o annotated.csv
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --preferences urls.txt
 
 A line becomes its letters, a TAB, and the line unchanged. Letters: A allowed, D disallowed, U \
@@ -211,10 +213,15 @@ unknown origin, I not a URL. There is one letter per agent, in the order of -a; 
 With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \
 \"CCBot\": \"disallowed\"}}
 With --as mask: 10
+With --as csv, of the table title,url: robots_GPTBot,robots_CCBot,title,url
+  allowed,disallowed,\"Tea, green\",https://example.com/page
+In front of a line of CSV, the letters and the TAB are a part of its first column.
 
-With --as jsonl, --add origin,reason,crawl_delay adds the keys \"robots_origin\", \
-\"robots_reason\" and \"robots_crawl_delay\". The last has an object with the delay for each \
-agent. Parquet files get columns of these names, and robots_crawl_delay_AGENT for each agent. \
+With --as jsonl, --add origin,reason,crawl_delay,rule,line,agent adds the keys \"robots_origin\", \
+\"robots_reason\", \"robots_crawl_delay\" and so on. From the third on they have an object with a \
+value for each agent. rule, line and agent are the line of the robots.txt that disallows the URL, its \
+number, and the name by which the agent obeys it. Parquet files, and tables with --as csv, get columns \
+of these names, such as robots_origin, and robots_rule_AGENT for each agent. \
 origin is the key of the tables of `robosieve export`. With --as-name NAME the columns begin with \
 NAME.
 

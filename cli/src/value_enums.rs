@@ -101,8 +101,11 @@ impl OptionValue for Require {
 
 impl OptionValue for Form {
     const HELP: &'static [&'static str] = &[
-        "One letter per agent, a TAB, the line",
+        "One letter per agent, a TAB, the line; in a CSV the letters and the TAB become a part of \
+         the first column, so take csv there",
         "JSON objects; the key \"robots\" has the verdict of each agent",
+        "For CSV and TSV: columns before the others, with their delimiter: the verdict of each \
+         agent (robots_GPTBot), and those of --add",
         "One digit per agent, 1 if it may fetch the URL, and nothing else",
         "For Parquet: one int64 column; bit 0 is set if the first agent may fetch the URL, bit 1 \
          for the second, up to 63 agents; null without a verdict",
@@ -131,6 +134,10 @@ impl OptionValue for AddedColumn {
         "What the verdicts rest on, such as rules or server-error: robots_reason",
         "The crawl-delay for each agent in seconds: the key robots_crawl_delay, or a column per \
          agent",
+        "The line of the robots.txt that disallows the URL to each agent: robots_rule, in the same \
+         way",
+        "The number of that line: robots_line",
+        "The name by which the agent obeys that line, or *: robots_agent",
     ];
 }
 

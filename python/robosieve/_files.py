@@ -8,7 +8,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from . import _native
-from ._options import AgentMatch, Agents, Path, Reason, StatusPolicy, Time, UnknownOrigin, as_list, names, paths, seconds
+from ._options import (
+    AgentMatch,
+    Agents,
+    Path,
+    Reason,
+    StatusPolicy,
+    Time,
+    UnknownOrigin,
+    as_list,
+    names,
+    paths,
+    seconds,
+)
 from ._snapshot import Snapshot
 from ._store import Staging, is_uri
 from ._tables import refuse_tables
@@ -16,7 +28,7 @@ from ._tables import refuse_tables
 #: The format of a list. The default follows from its name and content.
 InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
 #: A value that annotating adds to the verdicts.
-AddedColumn = Literal["origin", "reason", "crawl_delay"]
+AddedColumn = Literal["origin", "reason", "crawl_delay", "rule", "line", "agent"]
 
 
 def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool, filesystem: Any) -> Snapshot:
@@ -54,7 +66,7 @@ def annotate(
     output: Path,
     agents: Agents,
     *,
-    form: Literal["letters", "jsonl", "mask", "bits", "int8"] | None = None,
+    form: Literal["letters", "jsonl", "csv", "mask", "bits", "int8"] | None = None,
     name: str | None = None,
     add: AddedColumn | Sequence[AddedColumn] = (),
     preferences: bool = False,
@@ -87,17 +99,20 @@ def annotate(
         output: The file to write: Parquet for Parquet, else lines; a record of a WARC file becomes a
             line. The extensions .gz and .zst compress lines.
         agents: As for :meth:`Snapshot.masks`; files may have any number.
-        form: For lists and WARC files ``"letters"`` (default), ``"jsonl"`` or ``"mask"``; for Parquet ``"bits"``
-            (default: one int64 column, as :meth:`Snapshot.masks`) or ``"int8"`` (one column per
-            agent, as :meth:`Snapshot.verdicts`: 0 disallowed, 1 allowed, 2 unknown, 3 not a URL,
-            null for null).
+        form: For lists and WARC files ``"letters"`` (default), ``"jsonl"`` or ``"mask"``, for CSV and
+            TSV also ``"csv"``; for Parquet ``"bits"`` (default: one int64 column, as
+            :meth:`Snapshot.masks`) or ``"int8"`` (one column per agent, as
+            :meth:`Snapshot.verdicts`: 0 disallowed, 1 allowed, 2 unknown, 3 not a URL, null for
+            null).
         name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
             columns per agent (default ``robots_``).
-        add: Values to write after the verdicts, for ``form="jsonl"`` and Parquet: ``"origin"`` (as
-            :meth:`Snapshot.origins`), ``"reason"`` (as :meth:`Snapshot.reasons`) and
-            ``"crawl_delay"`` (as :meth:`Snapshot.crawl_delays`, for each agent). The keys are
-            ``robots_origin``, ``robots_reason``, and ``robots_crawl_delay`` with an object. The
-            columns are ``robots_origin``, ``robots_reason`` and ``robots_crawl_delay_GPTBot``.
+        add: Values to write after the verdicts, for ``form="jsonl"``, ``form="csv"`` and Parquet:
+            ``"origin"`` (as :meth:`Snapshot.origins`), ``"reason"`` (as :meth:`Snapshot.reasons`),
+            and for each agent ``"crawl_delay"`` (as :meth:`Snapshot.crawl_delays`), and the line
+            that disallows the URL (``"rule"``), its number (``"line"``) and the name by which the
+            agent obeys it (``"agent"``). The keys are ``robots_origin``, ``robots_reason``, and
+            ``robots_crawl_delay`` and so on with an object. The columns are ``robots_origin``,
+            ``robots_reason`` and ``robots_crawl_delay_GPTBot`` and so on.
         preferences: Add the site's statements about the use of its content, also those in the
             headers of WARC responses (not for Parquet).
         field: The column of the URLs in Parquet, TSV and CSV files, by name, or for lists by

@@ -1,5 +1,8 @@
 //! The values that annotating adds to the verdicts.
 
+use crate::error::Result;
+use crate::judge::engine::Engine;
+use crate::judge::{CrawlDelayScratch, RefusingLine, RefusingLines, Verdict, VerdictsRef};
 use crate::named_value::named_values;
 
 /// A value that [`Job::annotate`](crate::job::Job::annotate) writes after the verdicts.
@@ -21,6 +24,16 @@ pub enum AddedColumn {
     /// lines the key `robots_crawl_delay` has an object with a number for each agent. Parquet files
     /// get a `double` column `robots_crawl_delay_AGENT` for each agent.
     CrawlDelay,
+    /// The line of the robots.txt that disallows the URL to each agent, without its comment. Null if
+    /// the agent may fetch the URL, and if no rule decides ([`Reason`](Self::Reason)). In JSON lines
+    /// the key `robots_rule` has an object with a text for each agent. Parquet files get a column
+    /// `robots_rule_AGENT` for each agent, and so do the next two.
+    Rule,
+    /// `robots_line`: the number of that line in the robots.txt, from 1.
+    Line,
+    /// `robots_agent`: the name by which the agent obeys that line: one of its chain that the group
+    /// names, or `*`.
+    Agent,
 }
 
 impl AddedColumn {
@@ -28,7 +41,10 @@ impl AddedColumn {
     /// these, so [`Snapshot::verify_judging_checksums`](crate::Snapshot::verify_judging_checksums)
     /// does not verify them, and [`verify_checksums`](crate::Snapshot::verify_checksums) does.
     pub fn is_in_texts(self) -> bool {
-        matches!(self, Self::CrawlDelay)
+        matches!(
+            self,
+            Self::CrawlDelay | Self::Rule | Self::Line | Self::Agent
+        )
     }
 }
 
@@ -38,6 +54,9 @@ named_values! {
         Origin = "origin",
         Reason = "reason",
         CrawlDelay = "crawl_delay",
+        Rule = "rule",
+        Line = "line",
+        Agent = "agent",
     }
 }
 
@@ -47,6 +66,9 @@ pub(crate) struct AddedColumns {
     pub origin: bool,
     pub reason: bool,
     pub crawl_delay: bool,
+    pub rule: bool,
+    pub line: bool,
+    pub agent: bool,
 }
 
 impl AddedColumns {
@@ -55,10 +77,44 @@ impl AddedColumns {
             AddedColumn::Origin => self.origin = true,
             AddedColumn::Reason => self.reason = true,
             AddedColumn::CrawlDelay => self.crawl_delay = true,
+            AddedColumn::Rule => self.rule = true,
+            AddedColumn::Line => self.line = true,
+            AddedColumn::Agent => self.agent = true,
         }
     }
 
     pub(crate) fn is_empty(self) -> bool {
-        !(self.origin || self.reason || self.crawl_delay)
+        !(self.origin || self.reason || self.crawl_delay || self.has_lines())
+    }
+
+    /// Whether values come from the lines that disallow URLs.
+    pub(crate) fn has_lines(self) -> bool {
+        self.rule || self.line || self.agent
+    }
+}
+
+/// A worker's memory for added values.
+#[derive(Default)]
+pub(crate) struct AddedMemory {
+    pub delays: CrawlDelayScratch,
+    lines: RefusingLines,
+}
+
+impl AddedMemory {
+    /// The line that disallows a URL to an agent by a rule; `None` if the agent may fetch it, and if
+    /// no rule decides.
+    pub(crate) fn refusing_line(
+        &mut self,
+        engine: &Engine<'_>,
+        url: &[u8],
+        verdicts: &VerdictsRef<'_>,
+        agent: usize,
+    ) -> Result<Option<&RefusingLine>> {
+        match verdicts.deciding_file() {
+            Some(file) if verdicts.get(agent) == Verdict::Disallowed => {
+                self.lines.find_line(engine, file, url, agent).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 }

@@ -1,23 +1,23 @@
 //! Writes the verdicts of each line of a block, in one of the three forms.
 
-use super::added::AddedColumns;
+use super::added::{AddedColumns, AddedMemory};
 use super::added_text::AddedText;
 use super::criterion::Criterion;
 use super::form::LineForm;
 use super::judged_records::judge_records;
 use super::preference_text::PreferenceText;
+use super::value_syntax::ValueSyntax;
 use crate::agent::Agent;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::file_format::without_mark;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{
-    CrawlDelayScratch, FileStatements, Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict,
-    VerdictsRef,
+    FileStatements, Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict, VerdictsRef,
 };
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock};
 use crate::preferences::{ResponsePreferences, ResponseStatements};
-use crate::records::{RecordFormat, without_end};
+use crate::records::{RecordFormat, table_head, without_end};
 use bstr::ByteSlice;
 use serde::de::IgnoredAny;
 use std::io::Write;
@@ -29,6 +29,8 @@ pub(crate) struct AnnotationWriter<'a> {
     names: String,
     /// The JSON text before each agent's verdict.
     keys: Vec<String>,
+    /// The names of the columns of a table.
+    columns: Vec<String>,
     added: Option<AddedText<'a>>,
     preferences: Option<PreferenceText>,
 }
@@ -48,17 +50,23 @@ impl<'a> AnnotationWriter<'a> {
             keys.push(format!("{separator}{name}:\""));
         }
         let preferences = preferences.then(|| PreferenceText::new(form, &names));
+        let added = AddedText::new(added, judge);
+        let mut columns: Vec<String> = names.iter().map(|name| format!("robots_{name}")).collect();
+        if let Some(added) = &added {
+            added.push_names(judge.agents(), &mut columns);
+        }
         Self {
             form,
             keys,
             names: names.join(","),
-            added: AddedText::new(added, judge),
+            columns,
+            added,
             preferences,
         }
     }
 
     /// Writes the verdicts of a line. They precede the line; in JSON they follow it.
-    fn write_verdicts(&self, verdicts: &VerdictsRef<'_>, out: &mut Vec<u8>) {
+    fn write_verdicts(&self, verdicts: &VerdictsRef<'_>, syntax: ValueSyntax, out: &mut Vec<u8>) {
         out.clear();
         match self.form {
             LineForm::Letters => {
@@ -88,26 +96,67 @@ impl<'a> AnnotationWriter<'a> {
                 }
                 out.push(b'}');
             }
+            LineForm::Csv => {
+                for (agent, verdict) in verdicts.iter().enumerate() {
+                    if let (ValueSyntax::Columns(delimiter), 1..) = (syntax, agent) {
+                        out.push(delimiter);
+                    }
+                    out.extend_from_slice(verdict.name().as_bytes());
+                }
+            }
+        }
+    }
+
+    /// The syntax of the values of a block.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadJob`](crate::ErrorKind::BadJob) if the form is that of a table, and the block
+    /// is not a part of one.
+    fn syntax(&self, block: &LineBlock) -> Result<ValueSyntax> {
+        if self.form != LineForm::Csv {
+            return Ok(ValueSyntax::Keys);
+        }
+        match block.format.as_deref().and_then(RecordFormat::delimiter) {
+            Some(delimiter) => Ok(ValueSyntax::Columns(delimiter)),
+            None => {
+                let what = "the form csv adds columns to tables (CSV, TSV), and an input is not \
+                            one; JSON lines (the form jsonl) hold the same values";
+                Err(ErrorKind::BadJob(what.to_owned()).into())
+            }
         }
     }
 
     /// Prepares the added values that lines with these verdicts share. Returns whether each line has
     /// a text of its own nevertheless.
-    fn prepare_added(&self, verdicts: &VerdictsRef<'_>, memory: &mut AddedScratch) -> Result<bool> {
+    fn prepare_added(
+        &self,
+        verdicts: &VerdictsRef<'_>,
+        syntax: ValueSyntax,
+        memory: &mut AddedScratch,
+    ) -> Result<bool> {
         memory.shared.clear();
         let Some(added) = &self.added else {
             return Ok(false);
         };
-        added.write_shared(verdicts, &mut memory.delays, &mut memory.shared)?;
+        added.write_shared(verdicts, syntax, &mut memory.values, &mut memory.shared)?;
         Ok(added.is_per_line(verdicts))
     }
 
     /// Writes the added values of a URL, after [`prepare_added`](Self::prepare_added).
-    fn write_added(&self, url: &[u8], memory: &mut AddedScratch, out: &mut Vec<u8>) {
-        if let Some(added) = &self.added {
-            added.write_origin(url, &mut memory.key, out);
-            out.extend_from_slice(&memory.shared);
-        }
+    fn write_added(
+        &self,
+        url: &[u8],
+        verdicts: &VerdictsRef<'_>,
+        syntax: ValueSyntax,
+        memory: &mut AddedScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Some(added) = &self.added else {
+            return Ok(());
+        };
+        added.write_origin(url, syntax, &mut memory.key, out);
+        out.extend_from_slice(&memory.shared);
+        added.write_lines(url, verdicts, syntax, &mut memory.values, out)
     }
 
     /// Writes the preferences of a robots.txt, combined with the statements of a response if there
@@ -132,9 +181,14 @@ impl<'a> AnnotationWriter<'a> {
 
     /// Writes the text after the verdicts and preferences of a line.
     #[inline(always)]
-    fn write_end(&self, out: &mut Vec<u8>) {
+    fn write_end(&self, syntax: ValueSyntax, out: &mut Vec<u8>) {
         match self.form {
             LineForm::Letters => {}
+            LineForm::Csv => {
+                if let ValueSyntax::Columns(delimiter) = syntax {
+                    out.push(delimiter);
+                }
+            }
             LineForm::Mask => out.push(b'\n'),
             LineForm::Jsonl => out.extend_from_slice(b"}\n"),
         }
@@ -155,6 +209,13 @@ impl<'a> AnnotationWriter<'a> {
             LineForm::Letters => {
                 out.extend_from_slice(verdicts);
                 out.extend_from_slice(line);
+            }
+            LineForm::Csv => {
+                // A byte order mark stays at the start of the file.
+                let text = without_mark(line);
+                out.extend_from_slice(&line[..line.len() - text.len()]);
+                out.extend_from_slice(verdicts);
+                out.extend_from_slice(text);
             }
             LineForm::Mask => out.extend_from_slice(verdicts),
             LineForm::Jsonl => {
@@ -189,7 +250,16 @@ impl<'a> AnnotationWriter<'a> {
         }
     }
 
-    fn write_header(&self, header: &[u8], out: &mut Vec<u8>) {
+    fn write_header(&self, header: &[u8], syntax: ValueSyntax, out: &mut Vec<u8>) {
+        if let ValueSyntax::Columns(delimiter) = syntax {
+            let start = header.len() - table_head(header).len();
+            out.extend_from_slice(&header[..start]);
+            for name in &self.columns {
+                syntax.text(name, out);
+                out.push(delimiter);
+            }
+            out.extend_from_slice(&header[start..]);
+        }
         if self.form == LineForm::Letters {
             out.extend_from_slice(self.names.as_bytes());
             out.push(b'\t');
@@ -217,7 +287,7 @@ pub(crate) struct AnnotateScratch<'s> {
 /// A worker's scratch for added values.
 #[derive(Default)]
 struct AddedScratch {
-    delays: CrawlDelayScratch,
+    values: AddedMemory,
     /// The text of the values that all lines of a run share.
     shared: Vec<u8>,
     /// An origin.
@@ -258,13 +328,14 @@ impl<'s> Annotator<'_, 's> {
         let data = block.data();
         let mut stats = FilterStats::of_bytes(data.len() as u64);
         stats.agent_allowed.resize(agents, 0);
+        let syntax = self.writer.syntax(block)?;
         match block.kind {
             BlockKind::Lines => {
-                self.write_lines(block, responses, scratch, &mut stats, &mut out)?
+                self.write_lines(block, responses, syntax, scratch, &mut stats, &mut out)?
             }
-            BlockKind::Header => self.writer.write_header(data, &mut out),
+            BlockKind::Header => self.writer.write_header(data, syntax, &mut out),
             BlockKind::LongLineStart | BlockKind::LongLineRest => {
-                self.write_long(block, &mut scratch.added, &mut stats, &mut out)?
+                self.write_long(block, syntax, &mut scratch.added, &mut stats, &mut out)?
             }
         }
         block.annotated = out;
@@ -276,6 +347,7 @@ impl<'s> Annotator<'_, 's> {
         &self,
         block: &LineBlock,
         mut responses: &[ResponsePreferences],
+        syntax: ValueSyntax,
         scratch: &mut AnnotateScratch<'s>,
         stats: &mut FilterStats,
         out: &mut Vec<u8>,
@@ -299,7 +371,7 @@ impl<'s> Annotator<'_, 's> {
                 self.criterion
                     .count(&verdicts, lines.ends.len() as u64, stats);
                 // Lines with the same verdicts share their text.
-                writer.write_verdicts(&verdicts, &mut text);
+                writer.write_verdicts(&verdicts, syntax, &mut text);
                 let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
                 if is_invalid {
                     stats.count_blank(data, lines);
@@ -319,7 +391,7 @@ impl<'s> Annotator<'_, 's> {
                         Err(err) => failed = Err(err),
                     }
                 }
-                match writer.prepare_added(&verdicts, added) {
+                match writer.prepare_added(&verdicts, syntax, added) {
                     Ok(of_lines) => is_per_line = of_lines,
                     Err(err) => failed = Err(err),
                 }
@@ -327,7 +399,11 @@ impl<'s> Annotator<'_, 's> {
                     let verdicts_len = text.len();
                     for (i, (line, url)) in lines.ranges().zip(urls.iter()).enumerate() {
                         text.truncate(verdicts_len);
-                        writer.write_added(url, added, &mut text);
+                        if let Err(err) =
+                            writer.write_added(url, &verdicts, syntax, added, &mut text)
+                        {
+                            failed = Err(err);
+                        }
                         if let Some(preferences) = stated {
                             let found =
                                 preferences.at(verdicts.file(), url, verdicts.iter(), memory);
@@ -336,17 +412,19 @@ impl<'s> Annotator<'_, 's> {
                         } else {
                             writer.write_no_preferences(&verdicts, &mut text);
                         }
-                        writer.write_end(&mut text);
+                        writer.write_end(syntax, &mut text);
                         writer.write_line(&text, &data[line], is_invalid, format, out);
                     }
                     return;
                 }
                 if writer.added.is_some() {
                     let url = urls.iter().next().unwrap_or_default();
-                    writer.write_added(url, added, &mut text);
+                    if let Err(err) = writer.write_added(url, &verdicts, syntax, added, &mut text) {
+                        failed = Err(err);
+                    }
                 }
                 writer.write_no_preferences(&verdicts, &mut text);
-                writer.write_end(&mut text);
+                writer.write_end(syntax, &mut text);
                 lines.ranges().for_each(|line| {
                     writer.write_line(&text, &data[line], is_invalid, format, out)
                 });
@@ -372,6 +450,7 @@ impl<'s> Annotator<'_, 's> {
     fn write_long(
         &self,
         block: &LineBlock,
+        syntax: ValueSyntax,
         added: &mut AddedScratch,
         stats: &mut FilterStats,
         out: &mut Vec<u8>,
@@ -381,17 +460,18 @@ impl<'s> Annotator<'_, 's> {
             stats.count(Verdict::Invalid, 1);
             let mut text = Vec::new();
             let verdicts = VerdictsRef::invalid(self.judge.agents().len());
-            self.writer.write_verdicts(&verdicts, &mut text);
-            self.writer.prepare_added(&verdicts, added)?;
-            self.writer.write_added(b"", added, &mut text);
+            self.writer.write_verdicts(&verdicts, syntax, &mut text);
+            self.writer.prepare_added(&verdicts, syntax, added)?;
+            self.writer
+                .write_added(b"", &verdicts, syntax, added, &mut text)?;
             self.writer.write_no_preferences(&verdicts, &mut text);
-            self.writer.write_end(&mut text);
+            self.writer.write_end(syntax, &mut text);
             if form == LineForm::Jsonl {
                 out.push(b'{');
             }
             out.extend_from_slice(&text);
         }
-        if form == LineForm::Letters {
+        if matches!(form, LineForm::Letters | LineForm::Csv) {
             out.extend_from_slice(block.data());
         }
         Ok(())

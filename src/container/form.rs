@@ -4,8 +4,8 @@ use crate::named_value::named_values;
 
 /// The form in which annotating adds verdicts.
 ///
-/// Lists and WARC files take the first three: annotating writes lines for them. Parquet files take
-/// the last two: annotating adds columns to them.
+/// Lists take all but the last two: annotating writes lines for them. WARC files take letters, JSON
+/// and masks. Parquet files take the last two: annotating adds columns to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -25,6 +25,11 @@ pub enum Form {
     /// `length` are those of the gzip member, in other files those of the record after
     /// decompression.
     Jsonl,
+    /// Columns of a table: for each agent the verdict by its [name](crate::Verdict::name), then added
+    /// values, then the record with its bytes unchanged. CSV and TSV have this form, with their own
+    /// delimiter. A header becomes the names of the columns, `robots_AGENT` and so on, before the
+    /// header. A byte order mark, and Excel's line `sep=;`, stay in front.
+    Csv,
     /// One digit per agent and nothing else: 1 if the agent may fetch the URL, else 0. One line per
     /// record; a header has none.
     Mask,
@@ -44,6 +49,7 @@ named_values! {
     Form {
         Letters = "letters",
         Jsonl = "jsonl",
+        Csv = "csv",
         Mask = "mask",
         Bits = "bits",
         Int8 = "int8",
@@ -55,5 +61,6 @@ named_values! {
 pub(crate) enum LineForm {
     Letters,
     Jsonl,
+    Csv,
     Mask,
 }

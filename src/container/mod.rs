@@ -21,3 +21,4 @@ pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod tally;
 pub(crate) mod unknown_origins;
+mod value_syntax;

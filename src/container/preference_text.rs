@@ -88,7 +88,7 @@ impl PreferenceText {
                 }
                 out.push(b']');
             }
-            LineForm::Mask => {}
+            LineForm::Mask | LineForm::Csv => {}
         }
     }
 

@@ -39,18 +39,23 @@ impl<'j> Settings<'j> {
         }
         match self.form {
             None | Some(Form::Letters | Form::Mask) if !self.added.is_empty() => bad_job(format!(
-                "the form {} has no room for added columns; JSON lines (the form jsonl) and \
-                 Parquet files have it",
+                "the form {} has no room for added columns; JSON lines (the form jsonl), tables \
+                 (the form csv) and Parquet files have it",
                 self.form.unwrap_or(Form::Letters)
             )),
             None | Some(Form::Letters) => Ok(LineForm::Letters),
             Some(Form::Jsonl) => Ok(LineForm::Jsonl),
+            Some(Form::Csv) if self.preferences => {
+                bad_job("the form csv cannot hold preferences; use letters or jsonl")
+            }
+            Some(Form::Csv) => Ok(LineForm::Csv),
             Some(Form::Mask) if self.preferences => {
                 bad_job("the form mask cannot hold preferences; use letters or jsonl")
             }
             Some(Form::Mask) => Ok(LineForm::Mask),
             Some(form @ (Form::Bits | Form::Int8)) => bad_job(format!(
-                "the form {form} adds columns to Parquet files; lines take letters, jsonl or mask"
+                "the form {form} adds columns to Parquet files; lines take letters, jsonl, csv \
+                 or mask"
             )),
         }
     }

@@ -19,7 +19,6 @@ mod owned;
 pub(crate) mod path;
 mod pool;
 mod preference_judge;
-#[cfg(feature = "audit")]
 mod refusing_line;
 mod response;
 pub(crate) mod rows;
@@ -47,8 +46,7 @@ pub use options::{JudgeOptions, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
 pub(crate) use preference_judge::{FileStatements, PreferenceScratch};
-#[cfg(feature = "audit")]
-pub(crate) use refusing_line::RefusingLines;
+pub(crate) use refusing_line::{RefusingLine, RefusingLines};
 pub use response::ResponseRobots;
 pub(crate) use rule_source::{AgentGroup, RuleSource};
 pub use session::JudgeSession;

@@ -24,10 +24,10 @@ use std::sync::Arc;
 /// The texts whose rules a thread caches, in bytes. When full, the cache is cleared.
 const CACHE_BYTES: usize = 8 << 20;
 
-/// One thread's cache of disallow rules, by judge and robots.txt. Each judge has one agent.
+/// One thread's cache of disallow rules, by judge, robots.txt and agent.
 #[derive(Debug, Default)]
 pub(crate) struct RefusingLines {
-    rules: HashMap<(u64, u32), DisallowRules>,
+    rules: HashMap<(u64, u32, usize), DisallowRules>,
     /// The length of the texts of these rules.
     cached_bytes: usize,
     /// The reader of the last snapshot. Logs are in the order of time, so it seldom changes.
@@ -51,8 +51,18 @@ struct DisallowRule {
     pattern: Pattern<'static>,
     /// The position by priority. The lowest decides.
     rank: usize,
+    line: RefusingLine,
+}
+
+/// A line that disallows URLs.
+#[derive(Clone, Debug)]
+pub(crate) struct RefusingLine {
     /// The line without its comment.
-    line: Arc<str>,
+    pub text: Arc<str>,
+    /// Its number, from 1.
+    pub number: u32,
+    /// The name by which the agent obeys the groups of the line: one of its chain, or `*`.
+    pub agent: Arc<str>,
 }
 
 /// Rules with the same text before their first star.
@@ -64,7 +74,15 @@ struct Prefix {
 }
 
 impl RefusingLines {
-    /// The line that refuses `url` to the first agent of a judge by the robots.txt `file`.
+    /// The text of the line that refuses `url` to the first agent of a judge: see
+    /// [`find_line`](Self::find_line).
+    #[cfg(feature = "audit")]
+    pub(crate) fn find(&mut self, engine: &Engine<'_>, file: u32, url: &[u8]) -> Result<Arc<str>> {
+        let line = self.find_line(engine, file, url, 0)?;
+        Ok(Arc::clone(&line.text))
+    }
+
+    /// The line that refuses `url` to an agent of a judge by the robots.txt `file`.
     ///
     /// Cost: a binary search among the rules, and a comparison with each whose text before the first
     /// star is a prefix of the path; for the first URL of a robots.txt, parsing it.
@@ -72,8 +90,14 @@ impl RefusingLines {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if no line refuses the URL, so that the stored text
     /// contradicts the compiled rules.
-    pub(crate) fn find(&mut self, engine: &Engine<'_>, file: u32, url: &[u8]) -> Result<Arc<str>> {
-        let key = (engine.id, file);
+    pub(crate) fn find_line(
+        &mut self,
+        engine: &Engine<'_>,
+        file: u32,
+        url: &[u8],
+        agent: usize,
+    ) -> Result<&RefusingLine> {
+        let key = (engine.id, file, agent);
         // URLs of a site come together, so its robots.txt is parsed once for many of them.
         if !self.rules.contains_key(&key) {
             let texts = match &mut self.texts {
@@ -88,12 +112,12 @@ impl RefusingLines {
             self.cached_bytes += text.len();
             let rules = engine
                 .agents()
-                .first()
+                .get(agent)
                 .map(|agent| DisallowRules::of(&text, agent, engine));
             self.rules.insert(key, rules.unwrap_or_default());
         }
         let refusing = rule_path(url, engine.profile(), &mut self.origin)
-            .and_then(|path| Some(Arc::clone(&self.rules[&key].find(&path)?.line)));
+            .and_then(|path| Some(&self.rules[&key].find(&path)?.line));
         refusing.ok_or_else(|| {
             let url = String::from_utf8_lossy(url);
             Error::corrupt(format!(
@@ -120,14 +144,19 @@ impl DisallowRules {
     /// The rules of a robots.txt for an agent. Of equally long ones, the first in the text decides.
     fn of(text: &[u8], agent: &Agent, engine: &Engine<'_>) -> Self {
         let robots = RobotsRef::parse(text, engine.profile());
-        let (groups, _) = robots.groups_for(agent, engine.options().agent_match);
+        let (groups, named) = robots.groups_for(agent, engine.options().agent_match);
+        let name: Arc<str> = named.unwrap_or("*").into();
         let rules = groups
             .iter()
             .flat_map(|&group| robots.groups()[group].rules())
             .filter(|rule| rule.kind() == RuleKind::Disallow && rule.pattern().priority() > 0);
         // The patterns of a rule have the same priority, so they stay neighbours.
         Self::new(rules.flat_map(|rule| {
-            let line: Arc<str> = String::from_utf8_lossy(rule.text()).into();
+            let line = RefusingLine {
+                text: String::from_utf8_lossy(rule.text()).into(),
+                number: rule.line(),
+                agent: Arc::clone(&name),
+            };
             let patterns = rule
                 .patterns()
                 .iter()
@@ -138,13 +167,13 @@ impl DisallowRules {
             let patterns: Vec<Pattern<'static>> = patterns.collect();
             patterns
                 .into_iter()
-                .map(move |pattern| (pattern, Arc::clone(&line)))
+                .map(move |pattern| (pattern, line.clone()))
         }))
     }
 
     /// The rules of these patterns and lines, which are in the order of the text.
-    fn new(rules: impl Iterator<Item = (Pattern<'static>, Arc<str>)>) -> Self {
-        let mut rules: Vec<(Pattern<'static>, Arc<str>)> = rules.collect();
+    fn new(rules: impl Iterator<Item = (Pattern<'static>, RefusingLine)>) -> Self {
+        let mut rules: Vec<(Pattern<'static>, RefusingLine)> = rules.collect();
         rules.sort_by_key(|(pattern, _)| Reverse(pattern.priority()));
         let mut rules: Vec<DisallowRule> = rules
             .into_iter()
@@ -218,6 +247,14 @@ impl Prefix {
 mod tests {
     use super::*;
 
+    fn line(text: &str) -> RefusingLine {
+        RefusingLine {
+            text: text.into(),
+            number: 1,
+            agent: "*".into(),
+        }
+    }
+
     /// Every set of these rules, against the first rule that matches in the order of priority.
     #[test]
     fn the_rule_of_the_highest_priority_is_found() {
@@ -239,8 +276,7 @@ mod tests {
                 .filter(|number| set >> number & 1 == 1)
                 .map(|number| RULES[number])
                 .collect();
-            let rules =
-                DisallowRules::new(chosen.iter().map(|text| (pattern(text), (*text).into())));
+            let rules = DisallowRules::new(chosen.iter().map(|text| (pattern(text), line(text))));
             let mut in_order: Vec<Pattern<'_>> = chosen.iter().map(|text| pattern(text)).collect();
             in_order.sort_by_key(|pattern| Reverse(pattern.priority()));
             for path in paths {
@@ -257,10 +293,10 @@ mod tests {
 
     #[test]
     fn the_first_of_equal_rules_is_found() {
-        let line = |text: &'static str| (Pattern::new(b"/a", Profile::Google), text.into());
+        let rule = |text| (Pattern::new(b"/a", Profile::Google), line(text));
         let rules =
-            DisallowRules::new([line("Disallow: /a # 1"), line("Disallow: /a # 2")].into_iter());
-        assert_eq!(&*rules.find(b"/ab").unwrap().line, "Disallow: /a # 1");
+            DisallowRules::new([rule("Disallow: /a # 1"), rule("Disallow: /a # 2")].into_iter());
+        assert_eq!(&*rules.find(b"/ab").unwrap().line.text, "Disallow: /a # 1");
         assert!(rules.find(b"/b").is_none());
     }
 }

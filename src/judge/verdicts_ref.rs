@@ -207,7 +207,6 @@ impl VerdictsRef<'_> {
     }
 
     /// As [`file`](Self::file), for callers without the numbers of the snapshot.
-    #[cfg(feature = "audit")]
     pub(crate) fn deciding_file(&self) -> Option<u32> {
         Some(self.file()).filter(|file| *file != NONE)
     }

@@ -1,10 +1,11 @@
-//! The columns of origins, reasons and crawl-delays, which annotating adds to those of verdicts.
+//! The columns of origins, reasons, crawl-delays and deciding lines, which annotating adds to those
+//! of verdicts.
 
 use crate::agent::Agent;
-use crate::container::added::AddedColumns;
+use crate::container::added::{AddedColumns, AddedMemory};
 use crate::container::judged_records::RecordUrls;
 use crate::error::Result;
-use crate::judge::{CrawlDelayScratch, CrawlDelays, Judge, Reason, VerdictsRef};
+use crate::judge::{CrawlDelays, Judge, Reason, RefusingLine, VerdictsRef};
 use crate::parquet::columns::{VerdictColumns, optional_field};
 use crate::parquet::input::{bad, table_error};
 use crate::parquet::spool::ChunkWriter;
@@ -15,6 +16,7 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::schema::types::TypePtr;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Fills the added columns of batches. Shared between threads.
 pub(super) struct ColumnAdder<'j> {
@@ -30,6 +32,9 @@ pub(super) struct AddedBatch {
     reasons: Vec<Option<Reason>>,
     /// For each agent the delay in seconds.
     delays: Vec<Vec<Option<f64>>>,
+    /// For each agent the lines that disallow the URLs.
+    lines: Vec<Vec<Option<RefusingLine>>>,
+    columns: AddedColumns,
 }
 
 impl<'j> ColumnAdder<'j> {
@@ -63,7 +68,31 @@ impl<'j> ColumnAdder<'j> {
             let name = format!("{prefix}crawl_delay_{agent}");
             fields.push(optional_field(&name, PhysicalType::DOUBLE, None)?);
         }
+        for agent in self.agents_with_lines() {
+            if self.columns.rule {
+                fields.push(text(&format!("rule_{agent}"))?);
+            }
+        }
+        for agent in self.agents_with_lines() {
+            if self.columns.line {
+                let name = format!("{prefix}line_{agent}");
+                fields.push(optional_field(&name, PhysicalType::INT32, None)?);
+            }
+        }
+        for agent in self.agents_with_lines() {
+            if self.columns.agent {
+                fields.push(text(&format!("agent_{agent}"))?);
+            }
+        }
         Ok(fields)
+    }
+
+    /// The agents with columns of lines.
+    fn agents_with_lines(&self) -> &[Agent] {
+        match self.columns.has_lines() {
+            true => self.judge.agents(),
+            false => &[],
+        }
     }
 
     /// The agents with a column of crawl-delays.
@@ -81,6 +110,8 @@ impl<'j> ColumnAdder<'j> {
             origins: vec![None; rows_if(self.columns.origin)],
             reasons: vec![None; rows_if(self.columns.reason)],
             delays: vec![vec![None; rows]; self.delayed_agents().len()],
+            lines: vec![vec![None; rows]; self.agents_with_lines().len()],
+            columns: self.columns,
         }
     }
 
@@ -91,7 +122,7 @@ impl<'j> ColumnAdder<'j> {
         rows: Range<usize>,
         urls: RecordUrls<'_>,
         verdicts: &VerdictsRef<'_>,
-        memory: &mut CrawlDelayScratch,
+        memory: &mut AddedMemory,
     ) -> Result<()> {
         if let Some(origins) = batch.origins.get_mut(rows.clone()) {
             if verdicts.row().is_some() {
@@ -106,11 +137,17 @@ impl<'j> ColumnAdder<'j> {
             reasons.fill(Some(verdicts.reason()));
         }
         if let Some(delays) = &self.delays {
-            let of_agents = delays.of_agents(verdicts, memory)?;
+            let of_agents = delays.of_agents(verdicts, &mut memory.delays)?;
             for (agent, column) in batch.delays.iter_mut().enumerate() {
                 let delay = of_agents.get(agent).copied().flatten();
                 // A row with a long value comes twice, so it may have another value already.
                 column[rows.clone()].fill(delay.map(|delay| delay.as_secs_f64()));
+            }
+        }
+        let engine = self.judge.engine();
+        for (agent, column) in batch.lines.iter_mut().enumerate() {
+            for (line, url) in column[rows.clone()].iter_mut().zip(urls.iter()) {
+                *line = memory.refusing_line(engine, url, verdicts, agent)?.cloned();
             }
         }
         Ok(())
@@ -123,12 +160,14 @@ fn origin_of(url: &[u8]) -> Option<ByteArray> {
 }
 
 impl AddedBatch {
-    /// The memory without the texts of origins, which are short and shared by rows.
+    /// The memory without the texts of origins and lines, which rows share.
     pub(super) fn bytes_held(&self) -> usize {
         let delays: usize = self.delays.iter().map(Vec::capacity).sum();
+        let lines: usize = self.lines.iter().map(Vec::capacity).sum();
         self.origins.capacity() * size_of::<Option<ByteArray>>()
             + self.reasons.capacity() * size_of::<Option<Reason>>()
             + delays * size_of::<Option<f64>>()
+            + lines * size_of::<Option<RefusingLine>>()
     }
 
     /// Makes these rows null, which judging sees as empty lines.
@@ -162,8 +201,49 @@ impl AddedBatch {
                 .write_batch(&values, Some(&levels(delays)), None)
                 .map_err(table_error)?;
         }
+        if self.columns.rule {
+            for lines in &self.lines {
+                write_texts(writers.next(), lines, |line| text_of(&line.text))?;
+            }
+        }
+        if self.columns.line {
+            for lines in &self.lines {
+                write_numbers(writers.next(), lines)?;
+            }
+        }
+        if self.columns.agent {
+            for lines in &self.lines {
+                write_texts(writers.next(), lines, |line| text_of(&line.agent))?;
+            }
+        }
         Ok(())
     }
+}
+
+/// A shared text, without a copy.
+fn text_of(text: &Arc<str>) -> ByteArray {
+    Bytes::from_owner(SharedText(Arc::clone(text))).into()
+}
+
+struct SharedText(Arc<str>);
+
+impl AsRef<[u8]> for SharedText {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+fn write_numbers(chunk: Option<&mut ChunkWriter>, lines: &[Option<RefusingLine>]) -> Result<()> {
+    let Some(ColumnWriter::Int32ColumnWriter(writer)) = chunk.map(|chunk| &mut chunk.writer) else {
+        return bad("a column of lines has another type");
+    };
+    // A robots.txt has at most 500 KiB, so its lines have small numbers.
+    let numbers = lines.iter().flatten().map(|line| line.number.cast_signed());
+    let numbers: Vec<i32> = numbers.collect();
+    writer
+        .write_batch(&numbers, Some(&levels(lines)), None)
+        .map(drop)
+        .map_err(table_error)
 }
 
 fn write_texts<T>(

@@ -2,10 +2,10 @@
 //!
 //! All workers judge, and one more thread copies the existing columns meanwhile.
 
+use crate::container::added::AddedMemory;
 use crate::container::outputs::Output;
 use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::judge::CrawlDelayScratch;
 use crate::parquet::added::ColumnAdder;
 use crate::parquet::columns::VerdictColumns;
 use crate::parquet::input::{ParquetInput, bad, guard};
@@ -92,8 +92,8 @@ fn judge(
     ordered::run(
         &RowGroupSource { inputs },
         row_groups.to_vec(),
-        || (engine.scratch(), CrawlDelayScratch::default()),
-        |block, (scratch, delays)| {
+        || (engine.scratch(), AddedMemory::default()),
+        |block, (scratch, memory)| {
             block.columns = NewColumns {
                 verdicts: columns.batch(engine.agents().len(), block.urls.rows),
                 added: adder.batch(block.urls.rows),
@@ -107,7 +107,7 @@ fn judge(
                 scratch,
                 |rows, urls, found| {
                     verdicts.set(rows.clone(), found);
-                    if let Err(err) = adder.set(added, rows, urls, found, delays) {
+                    if let Err(err) = adder.set(added, rows, urls, found, memory) {
                         failed = Err(err);
                     }
                 },

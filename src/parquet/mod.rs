@@ -159,7 +159,7 @@ fn columns_of(settings: &Settings<'_>) -> Result<VerdictColumns> {
     match settings.form {
         None | Some(Form::Bits) => Ok(VerdictColumns::Bits),
         Some(Form::Int8) => Ok(VerdictColumns::Int8),
-        Some(form @ (Form::Letters | Form::Jsonl | Form::Mask)) => bad_job(format!(
+        Some(form @ (Form::Letters | Form::Jsonl | Form::Csv | Form::Mask)) => bad_job(format!(
             "the form {form} is for lists and WARC files; a Parquet file takes bits or int8"
         )),
     }

@@ -4,6 +4,7 @@
 //! point. Read with commas, such a line is one column, and the rest of the line becomes part of the
 //! URL. So the header is split by each delimiter.
 
+use crate::file_format::without_mark;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::options::Field;
 use crate::records::url_names::{USUAL, UrlName, listed};
@@ -50,6 +51,13 @@ pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
         }
         _ => None,
     }
+}
+
+/// The header of a table without what precedes the names: a byte order mark, and the line with the
+/// delimiter.
+pub(crate) fn table_head(header: &[u8]) -> &[u8] {
+    let text = without_mark(header);
+    &text[sep_line(text).map_or(0, |(_, len)| len)..]
 }
 
 /// Whether a line is the header of a table with this delimiter: it has several names, and one of

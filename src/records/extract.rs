@@ -101,6 +101,14 @@ impl RecordFormat {
         self.field == UrlField::Json
     }
 
+    /// The delimiter of the columns, if records have columns.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        match self.field {
+            UrlField::Column { delimiter, .. } | UrlField::Csv { delimiter, .. } => Some(delimiter),
+            UrlField::Line | UrlField::Json | UrlField::JsonAtEnd => None,
+        }
+    }
+
     /// Whether each record is a URL and nothing else.
     pub(crate) fn are_urls(&self) -> bool {
         self.field == UrlField::Line

@@ -13,6 +13,7 @@ mod url_names;
 
 #[cfg(feature = "parquet")]
 pub(crate) use compose::UrlComposer;
+pub(crate) use delimiter::table_head;
 pub(crate) use detect::InputHead;
 pub(crate) use extract::{ExtractedUrls, RecordFormat, without_end};
 pub use options::{Field, InputFormat, RecordOptions};

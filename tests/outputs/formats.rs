@@ -59,7 +59,7 @@ fn mismatched_extensions_are_refused() {
             &[
                 "out/odd.txt: Parquet is written here",
                 "name the input odd.parquet",
-                "1 of 1 files failed",
+                "1 of 1 file failed",
             ],
         ),
         ("$R report -s s -a a --json-to y.xz", &["cannot write .xz"]),

@@ -160,13 +160,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, dest="command", metavar="annotate|filter|compile")
     annotate = _add_command(commands, "annotate", annotate_files, "write every record with its verdicts")
     annotate.add_argument(
-        "--as", dest="form", choices=["letters", "jsonl", "mask", "bits", "int8"],
-        help="form of verdicts: letters, jsonl or mask for lists, bits or int8 for Parquet (default: letters, bits)",
+        "--as", dest="form", choices=["letters", "jsonl", "csv", "mask", "bits", "int8"],
+        help="form of verdicts: letters, jsonl, csv or mask for lists, bits or int8 for Parquet (default: letters, bits)",
     )  # fmt: skip
     annotate.add_argument("--as-name", dest="name", metavar="NAME", help="name of the Parquet column, or prefix")
     annotate.add_argument(
         "--add", type=_words, metavar="NAMES",
-        help="keys of JSON lines or Parquet columns to add: origin, reason, crawl_delay, with commas between them",
+        help="keys or columns to add: origin, reason, crawl_delay, rule, line, agent, with commas between them",
     )  # fmt: skip
     annotate.add_argument("--preferences", action="store_true", default=None, help="add statements on content use")
     keep = _add_command(commands, "filter", filter_files, "write the records that agents may fetch")

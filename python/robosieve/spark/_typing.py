@@ -33,7 +33,7 @@ class RecordOptions(JudgeOptions, total=False):
 class AnnotateOptions(RecordOptions, total=False):
     """The options of :func:`robosieve.annotate`."""
 
-    form: Literal["letters", "jsonl", "mask", "bits", "int8"] | None
+    form: Literal["letters", "jsonl", "csv", "mask", "bits", "int8"] | None
     name: str | None
     add: AddedColumn | Sequence[AddedColumn]
     preferences: bool
