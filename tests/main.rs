@@ -55,6 +55,7 @@ mod singular;
 mod site;
 mod snapshot_option;
 mod spec;
+mod stats_json;
 mod streams;
 mod study;
 mod synthetic;

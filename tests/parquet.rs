@@ -271,7 +271,13 @@ fn annotate_adds_verdicts_and_copies_the_rest() {
                 .clone();
             assert_eq!(
                 entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(),
-                ["kept", "robosieve.agents"]
+                [
+                    "kept",
+                    "robosieve.agents",
+                    "robosieve.version",
+                    "robosieve.snapshot",
+                    "robosieve.counts"
+                ]
             );
             let rows = dir.parquet_rows("out.parquet");
             assert_eq!(rows.len(), verdicts.len(), "{kind}");
@@ -686,7 +692,7 @@ fn impossible_runs_are_explained_and_write_nothing() {
         ),
         (
             "annotate -s s -a one --as bits list -o new",
-            "lines take letters, jsonl or mask",
+            "lines take letters, jsonl, csv or mask",
         ),
         (
             "annotate -s s -a one --field 1 in.parquet -o new",

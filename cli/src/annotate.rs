@@ -20,7 +20,12 @@ JSON lines (--as jsonl) get keys after the verdicts, and tables (--as csv) and P
                         Several names are separated by commas.";
 
 #[derive(Debug, Args)]
-#[command(after_help = ANNOTATE_SHORT, after_long_help = ANNOTATE_EXAMPLES, group = agent_required())]
+#[command(
+    after_help = ANNOTATE_SHORT,
+    after_long_help = ANNOTATE_EXAMPLES,
+    group = agent_required(),
+    mut_arg("stats_json", |arg| arg.help_heading(COMMON))
+)]
 pub(crate) struct AnnotateArgs {
     #[command(flatten)]
     pub run: JudgeRunArgs,

@@ -2,16 +2,15 @@
 
 use crate::figures::counts::counted_as;
 use crate::figures::escape::escape;
-use crate::help_text::{INPUT, OUTPUT, RESOURCES};
+use crate::help_text::{INPUT, RESOURCES};
 use crate::numbers::parse_size;
 use crate::option_guard::OptionGuard;
-use crate::output::OutputTarget;
+use crate::stats_json::StatsArgs;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::Compiler;
 use robosieve::compile::{CapturesFile, CompilePhase, CompileReport};
-use robosieve::output::OutputFormat;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,9 +21,8 @@ pub(crate) struct ArchiveArgs {
     /// Skip, and count, damaged places of the inputs instead of failing
     #[arg(long, help_heading = INPUT)]
     pub skip_damaged: bool,
-    /// Write the counts as JSON (`-`: standard output)
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub stats_json: Option<PathBuf>,
+    #[command(flatten)]
+    pub stats: StatsArgs,
     /// Keep at most this many bytes of captures and texts in memory, such as 512M
     ///
     /// The rest goes to temporary files. About 50 bytes per capture come on top. The output does
@@ -40,33 +38,12 @@ pub(crate) struct ArchiveArgs {
 }
 
 impl ArchiveArgs {
-    /// Opens the output of the counts.
-    pub(crate) fn open_stats(&self) -> anyhow::Result<Option<OutputTarget>> {
-        let mut stats = self
-            .stats_json
-            .as_deref()
-            .map(|path| OutputTarget::open(Some(path)))
-            .transpose()?;
-        stats.iter_mut().for_each(OutputTarget::outlive_reader);
-        Ok(stats)
-    }
-
     /// Sets the options of a compiler that writes `output`.
     pub(crate) fn configure(&self, compiler: Compiler, output: &Path) -> anyhow::Result<Compiler> {
         Ok(compiler
             .skip_damaged(self.skip_damaged)
             .memory(self.memory)
             .temp_dir(self.temp_dir(output)?))
-    }
-
-    /// Refuses a file of counts that would overwrite an input or an output, or that has the
-    /// extension of another format.
-    pub(crate) fn refuse_stats(&self, guard: &mut OptionGuard) -> anyhow::Result<()> {
-        let Some(path) = &self.stats_json else {
-            return Ok(());
-        };
-        guard.add_output("--stats-json", path)?;
-        Ok(OutputFormat::Text.check(path)?)
     }
 
     /// The directory of temporary files. The one next to the output has room for the output too.

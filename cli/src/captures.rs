@@ -4,11 +4,11 @@ use crate::archive_args::{
     ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
 };
 use crate::figures::counts::counted;
-use crate::figures::escape::to_json_pretty;
 use crate::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
 use crate::inputs::expand_globs;
 use crate::output::{OutputTarget, create_file};
 use crate::progress::Progress;
+use crate::stats_json::RunRecord;
 use crate::summary::print_captures;
 use anyhow::bail;
 use clap::Args;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = expand_globs(&args.inputs)?;
     refuse_outputs(args, &inputs)?;
     let mut output = create_file(&args.output)?;
-    let mut stats = args.archives.open_stats()?;
+    let mut stats = args.archives.stats.open()?;
     let progress = Progress::of_archives(&inputs, quiet);
     let mut compiler = args.archives.configure(Compiler::default(), &args.output)?;
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
@@ -54,9 +54,7 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
             counted(report.input.skipped_files, "file")
         );
     }
-    if let Some(stats) = &mut stats {
-        stats.write_whole(&to_json_pretty(&report)?)?;
-    }
+    RunRecord::new().write(&report, &mut stats)?;
     OutputTarget::commit_all(
         [Some(OutputTarget::File(Box::new(output))), stats]
             .into_iter()
@@ -75,6 +73,6 @@ fn refuse_outputs(args: &CapturesArgs, inputs: &[PathBuf]) -> anyhow::Result<()>
     refuse_archive(&args.output, "the captures file")?;
     let mut guard = guard_inputs(inputs)?;
     guard.add_output("-o", &args.output)?;
-    args.archives.refuse_stats(&mut guard)?;
+    args.archives.stats.refuse_overwriting(&mut guard)?;
     Ok(OutputFormat::Captures.check(&args.output)?)
 }

@@ -4,18 +4,16 @@ use crate::archive_args::{
     ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file,
     warn_of_unread,
 };
-use crate::figures::counts::counted;
-use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use crate::inputs::expand_globs;
 use crate::numbers::parse_percent;
 use crate::output::{OutputTarget, create_file};
 use crate::progress::Progress;
+use crate::stats_json::RunRecord;
 use crate::summary::print_compile;
 use crate::time::parse_through_or_now;
 use crate::value_enums::named;
 use clap::Args;
-use robosieve::compile::CompileReport;
 use robosieve::output::OutputFormat;
 use robosieve::{Compiler, Error, ErrorKind, Profile, Snapshot};
 use std::path::PathBuf;
@@ -71,7 +69,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_outputs(args, &inputs)?;
     // Compiling takes long: outputs are created first, so that an unwritable one fails at once.
     let mut output = create_file(&args.output)?;
-    let mut stats = args.archives.open_stats()?;
+    let mut stats = args.archives.stats.open()?;
     let progress = Progress::of_archives(&inputs, quiet);
     let mut compiler = args.archives.configure(new_compiler(args)?, &args.output)?;
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
@@ -85,9 +83,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
         .require_captures()
         .map_err(|err| at_inputs(err, &args.inputs))?;
     let report = compiled.write_into(&mut output)?;
-    if let Some(stats) = &mut stats {
-        stats.write_whole(&to_json_pretty(&report)?)?;
-    }
+    RunRecord::new().write(&report, &mut stats)?;
     OutputTarget::commit_all(
         [Some(OutputTarget::File(Box::new(output))), stats]
             .into_iter()
@@ -139,7 +135,7 @@ fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> 
     let mut guard = guard_inputs(inputs)?;
     guard.add_output("-o", &args.output)?;
     let mut guard = guard.add_inputs("--previous", &args.previous);
-    args.archives.refuse_stats(&mut guard)?;
+    args.archives.stats.refuse_overwriting(&mut guard)?;
     OutputFormat::Snapshot.check(&args.output)?;
     refuse_captures_file(&args.output)
 }

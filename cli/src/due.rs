@@ -13,6 +13,7 @@ use crate::output::OutputTarget;
 use crate::output_form::{OutputForm, output_form};
 use crate::progress::Progress;
 use crate::record_args::RecordArgs;
+use crate::stats_json::{RunRecord, StatsArgs};
 use crate::summary::{DueCounts, print_due};
 use crate::time::{RetryArgs, parse_instant_or_now, time};
 use crate::value_enums::named;
@@ -24,6 +25,7 @@ use robosieve::judge::Reason;
 use robosieve::snapshot::{Freshness, OriginEntry, OutcomeClass};
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot};
 use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -75,6 +77,8 @@ pub(crate) struct DueArgs {
     /// Form of the output, in place of that of its extension
     #[arg(long = "as", value_enum, value_name = "FORM", help_heading = OUTPUT)]
     pub form: Option<DueForm>,
+    #[command(flatten)]
+    pub stats: StatsArgs,
     #[command(flatten)]
     pub inputs: InputArgs,
 }
@@ -132,6 +136,7 @@ pub(crate) fn run(args: &DueArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = args.inputs.part(inputs);
     // Lists may take hours, so an output that cannot be written fails before they are read.
     let mut out = OutputTarget::open(args.output.as_deref())?;
+    let mut stats_out = args.stats.open()?;
     let snapshot = open_snapshot(args)?;
     let progress = Progress::of_inputs(&inputs, quiet);
     let unknown = match has_lists {
@@ -140,10 +145,15 @@ pub(crate) fn run(args: &DueArgs, quiet: bool) -> anyhow::Result<()> {
     };
     let origins = unknown.as_ref().map_or(&[][..], |found| &found.origins);
     let counts = write(args, &snapshot, origins, form, &mut out)?;
-    out.commit()?;
+    let stats = unknown.as_ref().map(|found| &found.stats);
+    let mut record = RunRecord::new();
+    if let Some(path) = &args.snapshot {
+        record = record.snapshot(path, &snapshot)?;
+    }
+    record.write(json!({ "due": &counts, "lists": stats }), &mut stats_out)?;
+    OutputTarget::commit_all([Some(out), stats_out].into_iter().flatten())?;
     progress.finish();
     if !quiet {
-        let stats = unknown.as_ref().map(|found| &found.stats);
         print_due(&counts, stats, progress.elapsed());
     }
     Ok(())
@@ -170,9 +180,10 @@ fn refuse_overwriting(args: &DueArgs, inputs: &[PathBuf]) -> anyhow::Result<()> 
         .add_inputs("--files-from", &args.inputs.files_from)
         .add_inputs("an input", inputs);
     match &args.output {
-        Some(path) => guard.add_output("-o", path),
-        None => guard.add_stdout().map(drop),
+        Some(path) => guard.add_output("-o", path)?,
+        None => guard = guard.add_stdout()?,
     }
+    args.stats.refuse_overwriting(&mut guard)
 }
 
 /// The origins of the lists that the snapshot lacks.

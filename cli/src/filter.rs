@@ -15,7 +15,12 @@ use robosieve::judge::Reason;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = FILTER_SHORT, after_long_help = FILTER_EXAMPLES, group = agent_required())]
+#[command(
+    after_help = FILTER_SHORT,
+    after_long_help = FILTER_EXAMPLES,
+    group = agent_required(),
+    mut_arg("stats_json", |arg| arg.help_heading(COMMON))
+)]
 pub(crate) struct FilterArgs {
     #[command(flatten)]
     pub run: JudgeRunArgs,

@@ -1,7 +1,7 @@
 //! One job of `filter` or `annotate`: inputs to their outputs. A plain run is one job; `--out-dir`
 //! has one per file.
 
-use crate::output::{Stdout, is_stdout, warn_of_lost_attributes};
+use crate::output::{OutputTarget, Stdout, is_stdout, warn_of_lost_attributes};
 use crate::signals;
 use robosieve::Judge;
 use robosieve::job::{
@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub(crate) struct JudgeTask {
     pub action: Action,
+    /// The members of the sets of agents as JSON, for the metadata of Parquet files.
+    pub sets: Option<String>,
     pub records: RecordOptions,
 }
 
@@ -147,10 +149,28 @@ pub(crate) struct PendingOutputs {
 }
 
 impl PendingOutputs {
+    /// The counts of the job.
+    pub(crate) fn stats(&self) -> &FilterStats {
+        self.written.stats()
+    }
+
     /// Makes the outputs visible together. A closed standard output does not stop the files; it is
     /// an error afterwards.
     pub(crate) fn commit(self) -> anyhow::Result<FilterStats> {
+        self.commit_with(None)
+    }
+
+    /// [`commit`](Self::commit), together with another output.
+    pub(crate) fn commit_with(
+        mut self,
+        other: Option<OutputTarget>,
+    ) -> anyhow::Result<FilterStats> {
         let mut closed: io::Result<()> = Ok(());
+        match other {
+            Some(OutputTarget::File(file)) => self.written.add_file(*file),
+            Some(OutputTarget::Stdout(stdout)) => closed = closed.and(stdout.finish()?),
+            None => {}
+        }
         for stream in self.streams.into_iter().flatten() {
             closed = closed.and(stream.finish()?);
         }
@@ -178,10 +198,13 @@ pub(crate) fn write(
     let mut streams = [const { None }; 5];
     let outputs = paths.open(&mut streams)?;
     let show = |at: Progress| progress(at.bytes_read);
-    let job = Job::new(judge)
+    let mut job = Job::new(judge)
         .records(task.records.clone())
         .require_url(true)
         .progress(&show);
+    if let Some(sets) = &task.sets {
+        job = job.metadata("robosieve.sets", sets);
+    }
     let written = match &task.action {
         Action::Filter(selection) => job
             .keep(selection.keep, selection.require)

@@ -1,14 +1,17 @@
 //! The run that `filter` and `annotate` share: open and verify the snapshot, judge one job or one
 //! per input, print the summary.
 
+use crate::agent_args::SelectedAgents;
 use crate::help_text::COMMON;
 use crate::inputs::InputArgs;
 use crate::judge_args::JudgeArgs;
 use crate::judge_job::{self, Action, JobPaths, JudgeTask};
 use crate::option_guard::OptionGuard;
 use crate::out_dir::{OutDirArgs, OutDirRun, RunIdentity};
+use crate::output::OutputTarget;
 use crate::progress::Progress;
 use crate::record_args::RecordArgs;
+use crate::stats_json::{RunRecord, StatsArgs};
 use crate::summary::print_filter;
 use crate::verify_args::VerifyArgs;
 use clap::Args;
@@ -28,6 +31,8 @@ pub(crate) struct JudgeRunArgs {
     pub judge: JudgeArgs,
     #[command(flatten)]
     pub records: RecordArgs,
+    #[command(flatten)]
+    pub stats: StatsArgs,
     #[command(flatten)]
     pub out_dir: OutDirArgs,
     #[command(flatten)]
@@ -49,15 +54,20 @@ impl JudgeRunArgs {
             paths.of_directory = true;
         }
         let snapshot = self.open_snapshot(&action)?;
-        let agents = self.resolve_agents(&snapshot, quiet)?;
+        let selected = self.resolve_agents(&snapshot, quiet)?;
+        let agents = &selected.agents;
+        let record = RunRecord::new()
+            .snapshot(&self.snapshot, &snapshot)?
+            .agents(&selected);
         let options = self.judge.options();
-        let judge = Judge::new(&snapshot, &agents, options)?;
+        let judge = Judge::new(&snapshot, agents, options)?;
         let task = JudgeTask {
             action,
+            sets: record.sets_json(),
             records: self.records.options(),
         };
         if paths.of_directory {
-            let identity = RunIdentity::new(&snapshot, &agents, &options, &task);
+            let identity = RunIdentity::new(&snapshot, agents, &options, &task);
             let run = OutDirRun {
                 task,
                 judge: &judge,
@@ -65,10 +75,16 @@ impl JudgeRunArgs {
                 identity,
                 quiet,
             };
-            let summary = run.run(&self.inputs, self.overwrite_guard(), self.out_dir.resume)?;
+            let mut guard = self.overwrite_guard();
+            self.stats.refuse_overwriting(&mut guard)?;
+            let mut stats = self.stats.open()?;
+            let summary = run.run(&self.inputs, guard, self.out_dir.resume)?;
+            // Each file has appeared with its outputs; this has the counts of all.
+            record.write(&summary, &mut stats)?;
+            stats.map_or(Ok(()), OutputTarget::commit)?;
             if !quiet {
                 summary.print();
-                print_more(&summary.all(), &agents);
+                print_more(&summary.all(), agents);
             }
             return summary.result();
         }
@@ -77,12 +93,14 @@ impl JudgeRunArgs {
         self.refuse_overwriting(&inputs, &paths)?;
         let inputs = self.inputs.part(inputs);
         let progress = Progress::of_inputs(&inputs, quiet);
-        let stats = judge_job::write(&task, &judge, &inputs, &paths, &|read| progress.set(read))?
-            .commit()?;
+        let mut counts = self.stats.open()?;
+        let written = judge_job::write(&task, &judge, &inputs, &paths, &|read| progress.set(read))?;
+        record.write(written.stats(), &mut counts)?;
+        let stats = written.commit_with(counts)?;
         progress.finish();
         if !quiet {
             print_filter(&stats, progress.elapsed());
-            print_more(&stats, &agents);
+            print_more(&stats, agents);
         }
         Ok(())
     }
@@ -99,15 +117,15 @@ impl JudgeRunArgs {
         Ok(snapshot)
     }
 
-    fn resolve_agents(&self, snapshot: &Snapshot, quiet: bool) -> anyhow::Result<Vec<Agent>> {
+    fn resolve_agents(&self, snapshot: &Snapshot, quiet: bool) -> anyhow::Result<SelectedAgents> {
         let args = &self.judge.agents;
-        let agents = args.resolve(quiet)?;
-        args.check_spelling_in(&agents, [(snapshot, self.snapshot.as_path())])?;
+        let selected = args.resolve_with_sets(quiet)?;
+        args.check_spelling_in(&selected.agents, [(snapshot, self.snapshot.as_path())])?;
         self.inputs
             .inputs
             .iter()
             .try_for_each(|input| args.refuse_agent_as_input(input))?;
-        Ok(agents)
+        Ok(selected)
     }
 
     /// A guard with all files that are read, except the inputs.
@@ -127,6 +145,7 @@ impl JudgeRunArgs {
         }
         paths
             .named()
-            .try_for_each(|(output, path)| guard.add_output(paths.option_of(output), path))
+            .try_for_each(|(output, path)| guard.add_output(paths.option_of(output), path))?;
+        self.stats.refuse_overwriting(&mut guard)
     }
 }

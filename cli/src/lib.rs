@@ -40,6 +40,7 @@ mod report;
 mod robots_file;
 mod signals;
 mod standard_streams;
+mod stats_json;
 mod stderr;
 mod summary;
 mod thread_pool;
@@ -69,6 +70,8 @@ use stderr::print_line;
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     standard_streams::occupy_closed_streams();
     parquet_panics::silence_parquet_panics();
+    let args: Vec<OsString> = args.into_iter().collect();
+    stats_json::remember_arguments(&args);
     let code = match Cli::read(args) {
         Ok(cli) => run_verb(cli),
         Err(err) => print_usage(&err),

@@ -11,6 +11,7 @@ use robosieve::export::ExportStats;
 use robosieve::job::{FilterStats, Keep};
 use robosieve::judge::Reason;
 use robosieve::report::ListFacts;
+use serde::Serialize;
 use std::time::Duration;
 
 /// The columns of a name and a number.
@@ -249,7 +250,7 @@ pub(crate) fn print_export(stats: &ExportStats, elapsed: Duration) {
 }
 
 /// The numbers of listed URLs.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 pub(crate) struct DueCounts {
     pub unknown: u64,
     pub stale: u64,

@@ -306,6 +306,11 @@ impl Written {
         !self.files.is_empty()
     }
 
+    /// Adds a file that is made visible together with the outputs, such as one of their counts.
+    pub fn add_file(&mut self, file: OutputFile) {
+        self.files.push(file);
+    }
+
     /// The counts of the job.
     pub fn stats(&self) -> &FilterStats {
         &self.stats

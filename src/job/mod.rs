@@ -100,6 +100,7 @@ impl<'j> Job<'j> {
             records: RecordOptions::default(),
             added: AddedColumns::default(),
             preferences: false,
+            metadata: Vec::new(),
             until: Stage::default(),
             progress: &|_| {},
         };
@@ -226,6 +227,16 @@ impl<'j> Job<'j> {
     /// states something to the agent, a last key `sources` of its object has both apart.
     pub fn preferences(mut self, preferences: bool) -> Self {
         self.settings.preferences = preferences;
+        self
+    }
+
+    /// Adds an entry to the metadata of annotated Parquet files. Their entries are
+    /// `robosieve.agents`, the names with commas between them, `robosieve.version`,
+    /// `robosieve.snapshot`, the [checksum](crate::Snapshot::checksum) of the snapshot in hexadecimal
+    /// digits, these, and `robosieve.counts`, the [`FilterStats`] as JSON. Other formats have none.
+    pub fn metadata(mut self, key: &str, value: &str) -> Self {
+        let entry = (key.to_owned(), value.to_owned());
+        self.settings.metadata.push(entry);
         self
     }
 

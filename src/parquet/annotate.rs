@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::parquet::added::ColumnAdder;
 use crate::parquet::columns::VerdictColumns;
 use crate::parquet::input::{ParquetInput, bad, guard};
+use crate::parquet::metadata::run_metadata;
 use crate::parquet::new_columns::{ColumnEncoders, NewColumns};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
@@ -32,11 +33,11 @@ pub(super) fn run(
     let first = same_schema(inputs)?;
     let agents = settings.judge.agents();
     let name = settings.name.unwrap_or(columns.default_name());
-    let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
-    let entries = vec![KeyValue::new(
-        "robosieve.agents".to_owned(),
-        names.join(","),
-    )];
+    let entries = run_metadata(settings.judge, &settings.metadata);
+    let entries = entries
+        .into_iter()
+        .map(|(key, value)| KeyValue::new(key.to_owned(), value))
+        .collect();
     let adder = ColumnAdder::new(settings.added, settings.judge);
     let mut fields = columns.fields(agents, name)?;
     fields.extend(adder.fields(columns, settings.name)?);
@@ -71,6 +72,11 @@ pub(super) fn run(
             (judged, Ok(())) => judged,
         }
     })?;
+    // The counts are known now, and the footer is still to be written.
+    let counts = serde_json::to_string(&judged).unwrap_or_default();
+    table
+        .writer
+        .append_key_value_metadata(KeyValue::new("robosieve.counts".to_owned(), counts));
     guard(|| table.finish())?;
     Ok(judged)
 }

@@ -15,6 +15,7 @@ mod delta;
 mod flatbuffer;
 mod input;
 mod levels;
+pub(crate) mod metadata;
 mod new_columns;
 mod pages;
 pub(crate) mod plain_table;

@@ -3,7 +3,7 @@
 //! The columns of a row group are encoded at the same time, on any thread, and appended to the file
 //! later. Large chunks wait in unnamed temporary files.
 
-use crate::atomic::AtomicFile;
+use crate::atomic::output_file::OutputFile;
 use crate::error::Result;
 use crate::parquet::columns::optional_field;
 use crate::parquet::input::{bad, guard, table_error};
@@ -49,7 +49,7 @@ pub(crate) enum PlainValues {
 /// An output that appears complete, or not at all.
 pub(crate) struct PlainTable {
     path: PathBuf,
-    writer: SerializedFileWriter<AtomicFile>,
+    writer: SerializedFileWriter<OutputFile>,
 }
 
 /// Encodes the row groups of a table.
@@ -82,7 +82,7 @@ impl PlainTable {
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_key_value_metadata(Some(entries))
             .build();
-        let file = AtomicFile::create(path)?;
+        let file = OutputFile::create_as_is(path)?;
         let writer = SerializedFileWriter::new(file, schema, Arc::new(properties));
         Ok(Self {
             path: path.to_owned(),
@@ -114,15 +114,14 @@ impl PlainTable {
         })
     }
 
-    /// Writes the footer, and makes the file visible.
-    pub(crate) fn commit(self) -> Result<()> {
+    /// Writes the footer. The file is not visible yet.
+    pub(crate) fn finish(self) -> Result<OutputFile> {
         let Self { path, writer } = self;
         guard(|| {
             writer
                 .into_inner()
                 .map_err(|err| table_error(err).at(&path))
-        })?
-        .commit()
+        })
     }
 }
 

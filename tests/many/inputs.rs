@@ -72,7 +72,7 @@ fn inputs_are_expanded_in_order() {
     let ran = dir.done(&["filter", "-s", "web.rsieve", "-a", "FooBot", "crawl"]);
     assert!(
         ran.stderr
-            .contains("crawl: reads the 2 files in it and skips 1 directories"),
+            .contains("crawl: reads the 2 files in it and skips 1 directory"),
         "{}",
         ran.stderr
     );

@@ -33,7 +33,11 @@ fn mistakes_have_advice() {
         (&["annotate", "in.warc", "-o", "go.warc.gz"], "name it .tsv"),
         (
             &["annotate", "in.warc", "--as", "bits", "-o", "x"],
-            "letters, jsonl or mask",
+            "letters, jsonl, csv or mask",
+        ),
+        (
+            &["annotate", "in.warc", "--as", "csv", "-o", "x"],
+            "tables (CSV, TSV)",
         ),
         (
             &["filter", "in.warc", "--field", "2", "-o", "x"],

@@ -10,6 +10,7 @@ use crate::exit_code::ExitCode;
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
 use crate::output::{OutputTarget, print_with};
+use crate::stats_json::{RunRecord, StatsArgs};
 use crate::time::time;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
@@ -59,6 +60,8 @@ pub(crate) struct DiffArgs {
     /// Exit with status 1 if the snapshots differ
     #[arg(long, help_heading = OUTPUT)]
     pub exit_code: bool,
+    #[command(flatten)]
+    pub stats: StatsArgs,
 }
 
 /// The two snapshots: `OLD NEW` or `-s OLD -s NEW`.
@@ -89,7 +92,8 @@ struct DiffOutput<'r> {
 }
 
 pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
-    let agents = args.agents.resolve(quiet)?;
+    let selected = args.agents.resolve_with_sets(quiet)?;
+    let agents = selected.agents.clone();
     let [old_path, new_path] = old_and_new(args)?;
     refuse_outputs(args, old_path, new_path)?;
     // Comparing may take long: the chart is created first, so that an unwritable one fails at once.
@@ -98,6 +102,7 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .as_deref()
         .map(|path| OutputTarget::open(Some(path)))
         .transpose()?;
+    let mut counts = args.stats.open()?;
     let old = Snapshot::open(old_path)?;
     let new = Snapshot::open(new_path)?;
     args.verify.all(&old, old_path)?;
@@ -118,6 +123,9 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         registry,
         sides: [side(old_path, &old)?, side(new_path, &new)?],
     };
+    let record = RunRecord::new().snapshot(old_path, &old)?;
+    let record = record.snapshot(new_path, &new)?.agents(&selected);
+    record.write(json!({ "diff": value(&output)? }), &mut counts)?;
     if let Some(file) = &mut chart {
         file.write_whole(&svg::draw(&output))?;
     }
@@ -127,7 +135,7 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         } else {
             table::text(&output)
         },
-        chart,
+        chart.into_iter().chain(counts),
     )?;
     Ok(ExitCode::from(u8::from(
         args.exit_code && !output.diff.is_empty(),
@@ -142,9 +150,11 @@ fn refuse_outputs(args: &DiffArgs, old: &Path, new: &Path) -> anyhow::Result<()>
         .overwrite_guard()
         .add_inputs("the old snapshot", [old]);
     let mut guard = guard.add_inputs("the new snapshot", [new]).add_stdout()?;
-    let Some(svg) = &args.svg else { return Ok(()) };
-    guard.add_output("--svg", svg)?;
-    Ok(OutputFormat::Text.check(svg)?)
+    if let Some(svg) = &args.svg {
+        guard.add_output("--svg", svg)?;
+        OutputFormat::Text.check(svg)?;
+    }
+    args.stats.refuse_overwriting(&mut guard)
 }
 
 fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<String>)> {
@@ -154,10 +164,14 @@ fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<Stri
 }
 
 fn json(output: &DiffOutput<'_>) -> anyhow::Result<String> {
+    Ok(to_json_pretty(&value(output)?)?)
+}
+
+fn value(output: &DiffOutput<'_>) -> anyhow::Result<serde_json::Value> {
     let mut value = serde_json::to_value(&output.diff)?;
     for (key, (path, newest)) in ["old", "new"].iter().zip(&output.sides) {
         let origins = value[key].take();
         value[key] = json!({ "snapshot": path, "newest_capture": newest, "origins": origins });
     }
-    Ok(to_json_pretty(&value)?)
+    Ok(value)
 }

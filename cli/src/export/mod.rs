@@ -11,6 +11,7 @@ use crate::judge_args::StatusPolicyArgs;
 use crate::output::{OutputTarget, create_file, is_stdout};
 use crate::output_form::output_form;
 use crate::progress::Progress;
+use crate::stats_json::{RunRecord, StatsArgs};
 use crate::summary::print_export;
 use crate::time::{RetryArgs, parse_instant_or_now};
 use crate::value_enums::named;
@@ -98,6 +99,8 @@ pub(crate) struct ExportArgs {
     /// Format of the output, in place of that of its extension
     #[arg(long = "as", alias = "format", value_enum, value_name = "FORMAT", help_heading = OUTPUT)]
     pub format: Option<ExportForm>,
+    #[command(flatten)]
+    pub stats: StatsArgs,
 }
 
 pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
@@ -109,15 +112,16 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_reasons(&args.reason)?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;
-    let agents = args.agents.resolve(quiet)?;
+    let selected = args.agents.resolve_with_sets(quiet)?;
+    let agents = &selected.agents;
     args.agents
-        .check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
+        .check_spelling_in(agents, [(&snapshot, args.snapshot.as_path())])?;
     // Columns of agents show what a judge would decide, so its options apply.
     let options = JudgeOptions::default()
         .status_policy(args.policy.status_policy)
         .agent_match(args.agents.agent_match)
         .at(args.at);
-    let judge = Judge::new(&snapshot, &agents, options)?;
+    let judge = Judge::new(&snapshot, agents, options)?;
     let progress = Progress::of_inputs(std::slice::from_ref(&args.snapshot), quiet);
     let show = |at: job::Progress| progress.set(at.bytes_read);
     let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
@@ -129,7 +133,17 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
         .outcomes(&args.outcome)
         .reasons(&args.reason)
         .progress(&show);
-    let stats = write(&exporter, form, args)?;
+    let record = RunRecord::new()
+        .snapshot(&args.snapshot, &snapshot)?
+        .agents(&selected);
+    let exporter = match record.sets_json() {
+        Some(sets) => exporter.metadata("robosieve.sets", &sets),
+        None => exporter,
+    };
+    let mut counts = args.stats.open()?;
+    let (stats, output) = write(&exporter, form, args)?;
+    record.write(&stats, &mut counts)?;
+    OutputTarget::commit_all([Some(output), counts].into_iter().flatten())?;
     progress.finish();
     if !quiet {
         print_export(&stats, progress.elapsed());
@@ -166,17 +180,18 @@ fn refuse_overwriting(args: &ExportArgs) -> anyhow::Result<()> {
         .overwrite_guard()
         .add_inputs("the snapshot", [&args.snapshot]);
     match &args.output {
-        Some(path) => guard.add_output("-o", path),
-        None => guard.add_stdout().map(drop),
+        Some(path) => guard.add_output("-o", path)?,
+        None => guard = guard.add_stdout()?,
     }
+    args.stats.refuse_overwriting(&mut guard)
 }
 
-/// Writes the table. The output appears when it is complete.
+/// Writes the table. The output is not visible yet.
 fn write(
     exporter: &Exporter<'_>,
     form: ExportForm,
     args: &ExportArgs,
-) -> anyhow::Result<ExportStats> {
+) -> anyhow::Result<(ExportStats, OutputTarget)> {
     let columns = exporter.columns();
     let render: fn(&ExportBatch, &mut Vec<u8>) = match form {
         ExportForm::Parquet => {
@@ -186,9 +201,10 @@ fn write(
             // An unwritable output fails at once, and a lost attribute is told.
             drop(create_file(path)?);
             // An error of the output names its file, and one of the snapshot's bytes does not.
-            return Ok(exporter
-                .write_parquet(path)
-                .map_err(|err| at_snapshot(err, &args.snapshot))?);
+            let (stats, file) = exporter
+                .prepare_parquet(path)
+                .map_err(|err| at_snapshot(err, &args.snapshot))?;
+            return Ok((stats, OutputTarget::File(Box::new(file))));
         }
         ExportForm::Tsv => text::tsv,
         ExportForm::Csv => text::csv,
@@ -203,6 +219,5 @@ fn write(
     let stats = exporter
         .write_text(render, &mut out)
         .map_err(|err| at_snapshot(err, &args.snapshot))?;
-    out.commit()?;
-    Ok(stats)
+    Ok((stats, out))
 }

@@ -227,6 +227,7 @@ mod tests {
     ];
     /// The options that change no byte of an output and no count, or that are checked separately.
     const OTHERS: &[&str] = &[
+        "stats_json",
         "no_verify",
         "strict_agents",
         "disallowed_to",

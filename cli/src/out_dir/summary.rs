@@ -8,7 +8,32 @@ use crate::stderr::print_line;
 use crate::summary::{counts, print_filter};
 use anyhow::bail;
 use robosieve::job::FilterStats;
+use serde::{Serialize, Serializer};
 use std::time::Duration;
+
+/// The counts of all files as JSON: the numbers of files, and the counts of lines, also of skipped
+/// files.
+impl Serialize for BatchSummary {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Counts<'s> {
+            files: usize,
+            done: usize,
+            skipped: usize,
+            failures: &'s [String],
+            #[serde(flatten)]
+            lines: FilterStats,
+        }
+        let counts = Counts {
+            files: self.files,
+            done: self.done,
+            skipped: self.skipped,
+            failures: &self.failures,
+            lines: self.all(),
+        };
+        counts.serialize(to)
+    }
+}
 
 /// The counts of this run and of skipped files, and the failures.
 pub(crate) struct BatchSummary {

@@ -5,6 +5,7 @@ use crate::help_text::{COMMON, OUTPUT, REPORT_EXAMPLES, REPORT_SHORT, UNITS};
 use crate::inputs::InputArgs;
 use crate::judge_args::{JudgeArgs, agent_required};
 use crate::record_args::RecordArgs;
+use crate::stats_json::StatsArgs;
 use crate::verify_args::VerifyArgs;
 use clap::Args;
 use robosieve::output::OutputFormat;
@@ -73,6 +74,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, alias = "csv", value_name = "FILE", help_heading = OUTPUT)]
     pub csv_to: Option<PathBuf>,
     #[command(flatten)]
+    pub stats: StatsArgs,
+    #[command(flatten)]
     pub inputs: InputArgs,
 }
 
@@ -123,6 +126,6 @@ impl ReportArgs {
             guard.add_output(option, path)?;
             OutputFormat::Text.check(path)?;
         }
-        Ok(())
+        self.stats.refuse_overwriting(&mut guard)
     }
 }

@@ -20,12 +20,14 @@ use crate::figures::escape::escape_lines;
 use crate::judge_job::open_inputs;
 use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::progress::Progress;
+use crate::stats_json::RunRecord;
 use crate::summary::print_report;
 use agent_sets::subsets;
 use outputs::{json_text, made_at, open_outputs, write};
 use robosieve::job;
 use robosieve::report::{Report, Reporter};
 use robosieve::{Judge, Snapshot};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
@@ -49,6 +51,7 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     // A report over large lists may run for hours, so outputs and options fail before it starts.
     args.refuse_outputs(&[path], &inputs, has_table)?;
     let outputs = open_outputs(&named)?;
+    let mut counts = args.stats.open()?;
     let lists = args.units.read_lists()?;
     let snapshot = Snapshot::open(path)?;
     args.verify.all(&snapshot, path)?;
@@ -77,6 +80,10 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
             _ => csv::csv(&report),
         })
     })?;
+    let record = RunRecord::new().snapshot(path, &snapshot)?;
+    let record = record.agents(&selected);
+    record.write(json!({ "report": &report }), &mut counts)?;
+    let written = written.into_iter().chain(counts);
     if has_table {
         print_with(&table::table(&report), written)
     } else {

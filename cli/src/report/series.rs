@@ -11,10 +11,12 @@ use super::unit_args::{GroupArg, UnitLists};
 use crate::agent_args::SelectedAgents;
 use crate::figures::escape::{escape, escape_lines};
 use crate::output::{OutputTarget, is_stdout, print_with};
+use crate::stats_json::RunRecord;
 use crate::stderr::print_line;
 use anyhow::{anyhow, bail};
 use robosieve::report::{Reporter, Series, UnitSet};
 use robosieve::{Agent, Judge, Snapshot};
+use serde_json::json;
 use std::path::Path;
 
 /// Reports on the snapshots of `--series`.
@@ -34,6 +36,7 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     args.refuse_outputs(&paths, &[], has_table)?;
     // Many large snapshots are read below, so outputs that cannot be written fail first.
     let outputs = open_outputs(&named)?;
+    let mut counts = args.stats.open()?;
     let lists = args.units.read_lists()?;
     let selected = args.judge.agents.resolve_with_sets(quiet)?;
     // The common units are known after the last snapshot, so each snapshot is opened twice. Two
@@ -46,6 +49,12 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
         "--json-to" => json_text(&series, made_at),
         _ => Ok(csv::series_csv(&series)),
     })?;
+    let mut record = RunRecord::new().agents(&selected);
+    for path in paths {
+        record = record.snapshot(path, &Snapshot::open(path)?)?;
+    }
+    record.write(json!({ "series": &series }), &mut counts)?;
+    let written = written.into_iter().chain(counts);
     if has_table {
         print_with(&series_table(&series), written)
     } else {

@@ -26,8 +26,12 @@ pub use batch::{ExportBatch, ExportValue};
 pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};
 pub use rows::ExportStats;
 
+#[cfg(feature = "parquet")]
+use crate::atomic::output_file::OutputFile;
 use crate::error::Result;
 use crate::judge::{Judge, Reason};
+#[cfg(feature = "parquet")]
+use crate::parquet::metadata::run_metadata;
 use crate::pipeline::Progress;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::snapshot::OutcomeClass;
@@ -116,6 +120,8 @@ pub struct Exporter<'e> {
     selection: ExportSelection,
     /// The time that ages count to.
     now: Option<i64>,
+    /// Further metadata of a Parquet file.
+    metadata: Vec<(String, String)>,
     progress: &'e (dyn Fn(Progress) + Sync),
 }
 
@@ -153,6 +159,7 @@ impl<'e> Exporter<'e> {
             judge,
             selection,
             now: engine.options().at.or(newest),
+            metadata: Vec::new(),
             progress: &|_| {},
         })
     }
@@ -215,6 +222,14 @@ impl<'e> Exporter<'e> {
     /// [`UnknownOrigin`](Reason::UnknownOrigin) and [`NotAUrl`](Reason::NotAUrl).
     pub fn reasons(mut self, reasons: &[Reason]) -> Self {
         self.selection.reasons = reasons.to_vec();
+        self
+    }
+
+    /// Adds an entry to the metadata of a Parquet file. Its entries are `robosieve.agents`, the names
+    /// with commas between them, `robosieve.version`, `robosieve.snapshot`, the
+    /// [checksum](crate::Snapshot::checksum) of the snapshot in hexadecimal digits, and these.
+    pub fn metadata(mut self, key: &str, value: &str) -> Self {
+        self.metadata.push((key.to_owned(), value.to_owned()));
         self
     }
 
@@ -325,13 +340,20 @@ impl<'e> Exporter<'e> {
     /// As [`write_text`](Self::write_text); errors of the operating system, which name the file.
     #[cfg(feature = "parquet")]
     pub fn write_parquet(&self, path: impl AsRef<Path>) -> Result<ExportStats> {
-        let agents: Vec<&str> = self
-            .judge
-            .agents()
-            .iter()
-            .map(crate::agent::Agent::label)
-            .collect();
-        let mut file = table_file::TableFile::create(path.as_ref(), self.columns(), &agents)?;
+        let (stats, file) = self.prepare_parquet(path)?;
+        file.commit()?;
+        Ok(stats)
+    }
+
+    /// [`write_parquet`](Self::write_parquet), but the file appears when it is
+    /// [committed](OutputFile::commit), alone or together with others.
+    ///
+    /// # Errors
+    /// As [`write_parquet`](Self::write_parquet).
+    #[cfg(feature = "parquet")]
+    pub fn prepare_parquet(&self, path: impl AsRef<Path>) -> Result<(ExportStats, OutputFile)> {
+        let entries = run_metadata(self.judge, &self.metadata);
+        let mut file = table_file::TableFile::create(path.as_ref(), self.columns(), &entries)?;
         let encoder = file.encoder(self.columns());
         let work = |reader: &mut RowReader<'_>, rows, groups: &mut _| {
             let mut encoder = encoder.start();
@@ -340,8 +362,7 @@ impl<'e> Exporter<'e> {
             Ok(stats)
         };
         let stats = self.run(table_file::BLOCK, work, |groups| file.append(groups))?;
-        file.commit()?;
-        Ok(stats)
+        Ok((stats, file.finish()?))
     }
 
     /// Sends the origins through `work` on all threads, and its output to `write` in order.

@@ -16,11 +16,12 @@ use crate::file_pass::FileReader;
 use crate::judge::Reason;
 use crate::judge::engine::Engine;
 use crate::snapshot::{Freshness, OriginEntry};
+use serde::Serialize;
 use std::ops::Range;
 use url::Url;
 
 /// Counts of an export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExportStats {
     /// Origins that were selected.

@@ -3,6 +3,7 @@
 use super::batch::{ColumnValues, ExportBatch, text_range};
 use super::columns::{ExportColumn, ExportType};
 use super::origin_blocks::BlockLimit;
+use crate::atomic::output_file::OutputFile;
 use crate::error::Result;
 use crate::parquet::plain_table::{
     ByteArray, EncodedGroup, PlainColumn, PlainEncoder, PlainGroup, PlainTable, PlainType,
@@ -39,16 +40,16 @@ pub(super) struct BlockEncoder<'e> {
 }
 
 impl TableFile {
-    pub(super) fn create(path: &Path, columns: &[ExportColumn], agents: &[&str]) -> Result<Self> {
+    pub(super) fn create(
+        path: &Path,
+        columns: &[ExportColumn],
+        entries: &[(&str, String)],
+    ) -> Result<Self> {
         let fields: Vec<(&str, PlainType)> = columns
             .iter()
             .map(|column| (column.name(), plain_type(column.kind())))
             .collect();
-        Ok(Self(PlainTable::create(
-            path,
-            &fields,
-            &[("robosieve.agents", agents.join(","))],
-        )?))
+        Ok(Self(PlainTable::create(path, &fields, entries)?))
     }
 
     pub(super) fn encoder(&self, columns: &[ExportColumn]) -> TableEncoder {
@@ -63,8 +64,9 @@ impl TableFile {
         groups.drain(..).try_for_each(|group| self.0.append(group))
     }
 
-    pub(super) fn commit(self) -> Result<()> {
-        self.0.commit()
+    /// Ends the file, which is not visible yet.
+    pub(super) fn finish(self) -> Result<OutputFile> {
+        self.0.finish()
     }
 }
 
