@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 fn small() -> TestDir {
     let dir = TestDir::new();
     dir.compile_small("s");
-    for file in ["urls.txt", "pages.parquet"] {
-        std::fs::copy(checkout().join("datasets/small").join(file), dir.path(file)).unwrap();
+    for file in ["small/urls.txt", "small/pages.parquet", "site/access.log"] {
+        let (_, name) = file.split_once('/').unwrap();
+        std::fs::copy(checkout().join("datasets").join(file), dir.path(name)).unwrap();
     }
     dir
 }
@@ -48,6 +49,11 @@ fn every_verb_that_counts_records_its_run() {
         ("report -q -s s -a @search,GPTBot urls.txt", "report"),
         ("report -q -a @search,GPTBot --series A=s", "series"),
         ("diff s s -a @search,GPTBot", "diff"),
+        (
+            "audit -q -s s -a @search,GPTBot --host https://shop.example access.log",
+            "audit",
+        ),
+        ("lint -q -s s", "lint"),
         ("due -q -s s urls.txt --stale-at 2026-10-01", "due"),
     ] {
         let found = stats(&dir, command);
@@ -74,6 +80,12 @@ fn every_verb_that_counts_records_its_run() {
             assert_eq!(found["agents"], json!(agents), "{command}");
         }
     }
+    dir.write("robots.txt", "User-agent: *\nDisallow: /a\nDisallow: /a\n");
+    let found = stats(&dir, "lint -q robots.txt");
+    assert_eq!(
+        (&found["lint"]["files"], &found["lint"]["clean"]),
+        (&json!(1), &json!(0))
+    );
     // The counts of compilations keep their keys.
     let robots = checkout()
         .join("datasets/small/more.jsonl")

@@ -19,6 +19,7 @@ use crate::output::{OutputTarget, is_stdout};
 use crate::progress::Progress;
 use crate::robots_file::{parse_robots, read_robots};
 use crate::stderr::print_line;
+use crate::stats_json::{RunRecord, StatsArgs};
 use crate::value_enums::LinesOfArg;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
@@ -31,6 +32,7 @@ use robosieve::crawlers::CrawlerRegistry;
 use robosieve::job;
 use robosieve::output::OutputFormat;
 use robosieve::{Agent, Compiler, Profile, Snapshot};
+use serde_json::json;
 use snapshots::SnapshotArg;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -147,6 +149,8 @@ pub(crate) struct AuditArgs {
     )]
     pub top: u32,
     #[command(flatten)]
+    pub stats: StatsArgs,
+    #[command(flatten)]
     pub inputs: InputArgs,
 }
 
@@ -214,7 +218,8 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
         .as_deref()
         .map(|path| OutputTarget::open(Some(path)))
         .transpose()?;
-    let (dated, agents) = match &args.robots {
+    let mut counts = args.stats.open()?;
+    let (dated, agents, record) = match &args.robots {
         Some(robots) => compile_robots(args, robots, quiet)?,
         None => open_snapshots(args, &snapshots, quiet)?,
     };
@@ -244,7 +249,9 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     if !quiet && (form == AuditForm::Annotate || args.output.is_some()) {
         print_audit(&report, progress.elapsed());
     }
-    write(args, form, &report, output, html, lines)
+    record.write(json!({ "audit": &report }), &mut counts)?;
+    let others = lines.into_iter().chain(counts);
+    write(args, form, &report, output, html, others)
 }
 
 /// Warns of requests that no snapshot could judge, and of hosts that may have another robots.txt. It
@@ -291,7 +298,7 @@ fn write(
     report: &AuditReport,
     mut output: OutputTarget,
     html: Option<OutputTarget>,
-    lines: Option<OutputTarget>,
+    others: impl IntoIterator<Item = OutputTarget>,
 ) -> anyhow::Result<()> {
     match form {
         AuditForm::Table => output.write_whole(&escape_lines(&table::table(report)))?,
@@ -304,15 +311,15 @@ fn write(
         html.write_whole(&escape_lines(&html::page(report, args.host.as_deref())))?;
         all.push(html);
     }
-    OutputTarget::commit_all(all.into_iter().chain(lines))
+    OutputTarget::commit_all(all.into_iter().chain(others))
 }
 
-/// A snapshot of one robots.txt file, and the agents.
+/// A snapshot of one robots.txt file, and the agents. The record has both.
 fn compile_robots(
     args: &AuditArgs,
     path: &Path,
     quiet: bool,
-) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>)> {
+) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>, RunRecord)> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     if is_stdin(path)
         && (!args.inputs.are_named() || args.inputs.inputs.iter().any(|log| is_stdin(log)))
@@ -328,7 +335,9 @@ fn compile_robots(
             escape(&path.display().to_string())
         ));
     }
-    let agents = args.agents.resolve(quiet)?;
+    let selected = args.agents.resolve_with_sets(quiet)?;
+    let record = RunRecord::new().agents(&selected);
+    let agents = selected.agents;
     args.agents.check_spelling_by(&agents, &robots)?;
     let mut compiler = Compiler::default();
     let site = args.host.as_deref().unwrap_or(ANY_HOST);
@@ -340,18 +349,19 @@ fn compile_robots(
         .add_robots(&site, &body)
         .with_context(|| format!("--host {site}"))?;
     let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-    Ok((vec![DatedSnapshot::new(None, snapshot)], agents))
+    let record = record.snapshot(path, &snapshot)?;
+    Ok((vec![DatedSnapshot::new(None, snapshot)], agents, record))
 }
 
 /// The site of a robots.txt that judges the requests to every host. It is in no output.
 const ANY_HOST: &str = "https://any-host.invalid";
 
-/// Opens and verifies the snapshots, and resolves the agents.
+/// Opens and verifies the snapshots, and resolves the agents. The record has both.
 fn open_snapshots(
     args: &AuditArgs,
     snapshots: &[SnapshotArg],
     quiet: bool,
-) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>)> {
+) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>, RunRecord)> {
     // The snapshots come first: the names in them show which agents are misspelled.
     let opened = snapshots.iter().map(|snapshot| {
         let opened = robosieve::Snapshot::open(&snapshot.path)?;
@@ -359,7 +369,12 @@ fn open_snapshots(
         Ok(opened)
     });
     let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
-    let agents = args.agents.resolve(quiet)?;
+    let selected = args.agents.resolve_with_sets(quiet)?;
+    let mut record = RunRecord::new().agents(&selected);
+    for (snapshot, arg) in opened.iter().zip(snapshots) {
+        record = record.snapshot(&arg.path, snapshot)?;
+    }
+    let agents = selected.agents;
     let paths = snapshots.iter().map(|snapshot| snapshot.path.as_path());
     args.agents
         .check_spelling_in(&agents, opened.iter().zip(paths))?;
@@ -371,7 +386,7 @@ fn open_snapshots(
         .into_iter()
         .zip(snapshots)
         .map(|(opened, arg)| DatedSnapshot::new(arg.from, opened));
-    Ok((dated.collect(), agents))
+    Ok((dated.collect(), agents, record))
 }
 
 fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions> {
@@ -466,5 +481,5 @@ fn refuse_outputs(
         guard.add_output(option, path)?;
         OutputFormat::Text.check(path)?;
     }
-    Ok(())
+    args.stats.refuse_overwriting(&mut guard)
 }

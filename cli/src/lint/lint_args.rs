@@ -1,6 +1,7 @@
 //! The arguments of `lint`, and the names of files in its outputs.
 
 use crate::help_text::{COMMON, LINT_EXAMPLES, LINT_SHORT, OUTPUT, POLICY};
+use crate::stats_json::StatsArgs;
 use crate::value_enums::named;
 use crate::verify_args::VerifyArgs;
 use clap::{ArgGroup, Args};
@@ -46,6 +47,8 @@ pub(crate) struct LintArgs {
     /// Print SARIF 2.1.0, for code scanning services
     #[arg(long, conflicts_with = "json", help_heading = OUTPUT)]
     pub sarif: bool,
+    #[command(flatten)]
+    pub stats: StatsArgs,
     /// robots.txt files, directories of them, or snapshots (`-`: standard input)
     ///
     /// Files may be gzip or zstd. A directory with a file robots.txt stands for that file, any

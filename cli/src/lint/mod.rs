@@ -14,6 +14,7 @@ use crate::option_guard::OptionGuard;
 use crate::output::OutputTarget;
 use crate::progress::Progress;
 use crate::robots_file::read_robots;
+use crate::stats_json::RunRecord;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use fixes::MendedFile;
@@ -22,6 +23,7 @@ pub(crate) use lint_args::LintArgs;
 use lint_args::shown;
 use rayon::prelude::*;
 use robosieve::lint::{Finding, Severity, lint, robots_files};
+use serde_json::{Value, json};
 use std::fmt::{self, Display};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
@@ -48,7 +50,8 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     }
     let named = expand_globs(&args.inputs)?;
     let guard = OptionGuard::default().add_inputs("the snapshot", &args.snapshots);
-    guard.add_inputs("an input", &named).add_stdout()?;
+    let mut guard = guard.add_inputs("an input", &named).add_stdout()?;
+    args.stats.refuse_overwriting(&mut guard)?;
     // The first bytes of an input say whether it is a snapshot, so no option does.
     let mut snapshots = args.snapshots.clone();
     let mut others = Vec::new();
@@ -189,6 +192,19 @@ impl LintTotals {
     }
 }
 
+impl LintTotals {
+    fn json(&self) -> Value {
+        let [notes, warnings, errors] = self.findings;
+        json!({
+            "files": self.files, "clean": self.clean, "unreadable": self.unreadable,
+            "errors": errors, "warnings": warnings, "notes": notes,
+            "mended": self.mended.as_ref().map(|mended| {
+                json!({ "files": mended.files, "findings": mended.findings })
+            }),
+        })
+    }
+}
+
 impl Display for LintTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [notes, warnings, errors] = self.findings.map(grouped);
@@ -213,6 +229,7 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
     // On a terminal, the findings show the progress, and a bar would break their lines.
     let has_bar = files.len() > CHUNK && !io::stdout().is_terminal();
     let progress = has_bar.then(|| Progress::of_inputs(files, quiet));
+    let mut counts = args.stats.open()?;
     let mut out = OutputTarget::open(None)?;
     let mut writer = FindingWriter::begin(args, &mut out)?;
     let mut totals = LintTotals {
@@ -249,7 +266,8 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
         }
     }
     writer.end(&mut out)?;
-    out.commit()?;
+    RunRecord::new().write(json!({ "lint": totals.json() }), &mut counts)?;
+    OutputTarget::commit_all(std::iter::once(out).chain(counts))?;
     drop(progress);
     if !quiet {
         print_line(format_args!("{totals}"));

@@ -3,8 +3,9 @@
 use super::lint_args::{LintArgs, code_width};
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::{escape_cut, to_json_pretty};
-use crate::output::print;
+use crate::output::print_with;
 use crate::progress::Progress;
+use crate::stats_json::RunRecord;
 use anyhow::{Context, bail};
 use robosieve::Snapshot;
 use robosieve::lint::{CodeCount, Survey, survey};
@@ -21,10 +22,13 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
     if args.deny.is_some() {
         bail!("--deny decides on findings in files, and a snapshot has counts only; leave it out");
     }
+    let mut counts = args.stats.open()?;
+    let mut record = RunRecord::new();
     let mut surveys = Vec::new();
     for path in paths {
         let snapshot = Snapshot::open(path)?;
         args.verify.all(&snapshot, path)?;
+        record = record.snapshot(path, &snapshot)?;
         // Nearly all of the time goes into the texts, so their bytes are the progress.
         let texts = snapshot
             .sections()
@@ -39,11 +43,12 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
             counted.with_context(|| path.display().to_string())?,
         ));
     }
-    print(&if args.json {
-        json(&surveys)?
-    } else {
-        text(&surveys)
-    })
+    record.write(json!({ "lint": objects(&surveys) }), &mut counts)?;
+    let text = match args.json {
+        true => to_json_pretty(&objects(&surveys))?,
+        false => text(&surveys),
+    };
+    print_with(&text, counts)
 }
 
 /// The longest example in the table. A host has at most 253 characters.
@@ -93,7 +98,7 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
     out
 }
 
-fn json(surveys: &[(&Path, Survey)]) -> anyhow::Result<String> {
+fn objects(surveys: &[(&Path, Survey)]) -> Vec<Value> {
     let mut objects = Vec::new();
     for (path, survey) in surveys {
         objects.push(json!({
@@ -102,7 +107,7 @@ fn json(surveys: &[(&Path, Survey)]) -> anyhow::Result<String> {
             "codes": survey.codes.iter().map(json_of_code).collect::<Vec<Value>>(),
         }));
     }
-    Ok(to_json_pretty(&objects)?)
+    objects
 }
 
 fn json_of_code(row: &CodeCount) -> Value {
