@@ -142,7 +142,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     };
     let mut counts = args.stats.open()?;
     let (stats, output) = write(&exporter, form, args)?;
-    record.write(&stats, &mut counts)?;
+    record.write(stats, &mut counts)?;
     OutputTarget::commit_all([Some(output), counts].into_iter().flatten())?;
     progress.finish();
     if !quiet {
