@@ -289,7 +289,6 @@ impl Snapshot {
     }
 
     /// Whether this is a clone of the other snapshot.
-    #[cfg(feature = "audit")]
     pub(super) fn shares_bytes_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.verified, &other.verified)
     }

@@ -31,7 +31,6 @@ impl TextReader {
     }
 
     /// Whether it reads the texts of this snapshot, or of a clone of it.
-    #[cfg(feature = "audit")]
     pub(crate) fn is_of(&self, snapshot: &Snapshot) -> bool {
         self.snapshot.shares_bytes_with(snapshot)
     }
