@@ -47,8 +47,8 @@ pub(crate) struct FilterArgs {
     /// Keep only lines with these reasons of their verdict (rules,last-good-copy)
     ///
     /// The policy for HTTP errors disallows the URLs of failing sites, so disallowed lines are not
-    /// all disallowed by a rule. Lines with the verdict of --keep and another reason are not written;
-    /// the summary counts them. --disallowed-to has lines of all reasons.
+    /// all disallowed by a rule. Lines with the verdict of --keep and another reason are not
+    /// written; the summary counts them. --disallowed-to has lines of all reasons.
     #[arg(
         long,
         value_parser = named::<Reason>(),

@@ -30,8 +30,8 @@ pub(crate) fn remember_arguments(args: &[OsString]) {
 pub(crate) struct StatsArgs {
     /// Write the counts as JSON (`-`: standard output)
     ///
-    /// With them are the version, the arguments, the snapshot with its checksum, and the agents with
-    /// the members of each set. The file appears together with the other outputs.
+    /// With them are the version, the arguments, the snapshot with its checksum, and the agents
+    /// with the members of each set. The file appears together with the other outputs.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub stats_json: Option<PathBuf>,
 }

@@ -110,7 +110,7 @@ impl<'a> AnnotationWriter<'a> {
     /// The syntax of the values of a block.
     ///
     /// # Errors
-    /// [`ErrorKind::BadJob`](crate::ErrorKind::BadJob) if the form is that of a table, and the block
+    /// [`ErrorKind::BadJob`] if the form is that of a table, and the block
     /// is not a part of one.
     fn syntax(&self, block: &LineBlock) -> Result<ValueSyntax> {
         if self.form != LineForm::Csv {

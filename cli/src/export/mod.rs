@@ -86,8 +86,8 @@ pub(crate) struct ExportArgs {
     pub outcome: Vec<OutcomeClass>,
     /// Write only origins whose verdicts have one of these reasons, by the status policy
     ///
-    /// `rules,last-good-copy` leaves out the sites that have no robots.txt or fail, and so those that
-    /// are disallowed without a rule.
+    /// `rules,last-good-copy` leaves out the sites that have no robots.txt or fail, and so those
+    /// that are disallowed without a rule.
     #[arg(long, value_parser = named::<Reason>(), value_name = "REASON", value_delimiter = ',', help_heading = OUTPUT)]
     pub reason: Vec<Reason>,
     /// Write to this file; its extension decides the format (default: standard output)
