@@ -2,46 +2,59 @@
 //! has.
 
 use crate::agent::NamedTokens;
+use crate::bytes::{is_white_space, trim};
 use crate::crawlers::KnownAgent;
 use crate::crawlers::spelling::{begins_crawler, close_crawler, crawlers_of};
 use crate::lint::agents::value_of;
-use crate::lint::code::Code;
+use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
-use crate::robots::{AgentLine, Group, RobotsRef};
+use crate::lint::unsettled::UnsettledName;
+use crate::profile::Profile;
+use crate::robots::{AgentLine, Group, RobotsRef, field};
+use bstr::ByteSlice;
 use std::collections::HashSet;
 
-/// Checks the names of all user-agent lines.
-pub(super) fn check(robots: &RobotsRef<'_>, findings: &mut FindingCollector) {
+/// Checks the names of all user-agent lines. Returns those that are probably meant otherwise.
+pub(super) fn check(robots: &RobotsRef<'_>, findings: &mut FindingCollector) -> Vec<UnsettledName> {
     let mut unknown = UnknownNames::default();
-    for group in robots.groups() {
+    let mut unsettled = Vec::new();
+    for (index, group) in robots.groups().iter().enumerate() {
         let names = names_of_group(group);
         for agent in group.agents() {
-            check_name(agent, &names, &mut unknown, findings);
+            let suggested = check_name(agent, &names, &mut unknown, findings);
+            unsettled.extend(suggested.map(|suggested| UnsettledName {
+                group: index,
+                suggested,
+            }));
         }
     }
     unknown.add_finding(findings);
+    unsettled
 }
 
+/// Checks the name of a line. Returns the names that a finding suggests, in lower case, if following
+/// it would change the names of the group.
 fn check_name<'a>(
     agent: &AgentLine<'a>,
     group: &HashSet<&[u8]>,
     unknown: &mut UnknownNames<'a>,
     findings: &mut FindingCollector,
-) {
+) -> Option<Vec<Vec<u8>>> {
     let value = value_of(agent);
     let named = agent.named();
     if value.is_empty() {
-        return findings.add(agent.line(), Code::EmptyAgent, || {
+        findings.add(agent.line(), Code::EmptyAgent, || {
             let message = "the user-agent line has no value, so it names no crawler".to_owned();
             (
                 message,
                 "write the name of a crawler, or `*` for all".to_owned(),
             )
         });
+        return None;
     }
     if value == b"*" || registered(named.extended.as_deref()).is_some() {
-        return;
+        return None;
     }
     // A parser reads the start of the value only, up to the first character that a token cannot
     // have.
@@ -66,20 +79,33 @@ fn check_name<'a>(
         }
         _ => {}
     }
-    findings.add_fixable(agent.line(), Code::AgentName, || {
-        describe_name(agent, value)
+    let remedy = NameRemedy::new(agent, value);
+    if remedy.adds_lines {
+        findings.leave_open(agent.line(), MendedPart::File);
+    }
+    let is_settled = remedy.fix.as_ref().is_some_and(|fix| fix.is_safe);
+    findings.add_fixable(agent.line(), Code::AgentName, || FindingTexts {
+        message: describe_name(agent, value),
+        help: remedy.help,
+        fix: remedy.fix,
     });
+    (!is_settled).then_some(remedy.suggested)
 }
 
 /// Writes another value of a user-agent line. The fix is safe if it has the same names.
 fn rename(agent: &AgentLine<'_>, value: &[u8], name: String) -> LineFix {
-    let is_safe = NamedTokens::from_value(name.as_bytes()) == *agent.named();
-    let edit = LineEdit::Value {
+    let written = name.split(" #").next().unwrap_or_default();
+    let is_safe = NamedTokens::from_value(written.as_bytes()) == *agent.named();
+    LineFix::new(is_safe, value_edit(agent, value, name))
+}
+
+/// Writes another text in place of the value of a user-agent line.
+fn value_edit(agent: &AgentLine<'_>, value: &[u8], by: String) -> LineEdit {
+    LineEdit::Value {
         line: agent.line(),
         len: value.len(),
-        by: name,
-    };
-    LineFix::new(is_safe, edit)
+        by,
+    }
 }
 
 /// The crawler with this name.
@@ -94,20 +120,32 @@ fn check_token<'a>(
     group: &HashSet<&[u8]>,
     unknown: &mut UnknownNames<'a>,
     findings: &mut FindingCollector,
-) {
+) -> Option<Vec<Vec<u8>>> {
     let name = String::from_utf8_lossy(token);
     if registered(Some(token)).is_some() {
-        return;
+        return None;
     }
-    let crawlers = crawlers_of(&name);
+    let mut crawlers = crawlers_of(&name);
     if !crawlers.is_empty() {
-        add_operator(agent, token, &crawlers, group, findings);
-    } else if !begins_crawler(&name) {
-        match close_crawler(&name) {
-            Some(known) => add_misspelt(agent, token, known, group, findings),
-            None => unknown.add(agent.line(), token),
+        // An author who lists a misspelling next to the right name loses nothing.
+        if names_any(group, &crawlers) {
+            return None;
         }
+        add_operator(agent, token, &crawlers, findings);
+    } else if begins_crawler(&name) {
+        return None;
+    } else if let Some(known) = close_crawler(&name) {
+        if names_any(group, &[known]) {
+            return None;
+        }
+        add_misspelt(agent, token, known, findings);
+        crawlers = vec![known];
+    } else {
+        unknown.add(agent.line(), token);
+        return None;
     }
+    let tokens = crawlers.iter().map(|known| known.token.as_bytes());
+    Some(tokens.map(<[u8]>::to_ascii_lowercase).collect())
 }
 
 /// The names of a group in lower case.
@@ -130,12 +168,8 @@ fn add_misspelt(
     agent: &AgentLine<'_>,
     name: &[u8],
     known: &KnownAgent,
-    group: &HashSet<&[u8]>,
     findings: &mut FindingCollector,
 ) {
-    if names_any(group, &[known]) {
-        return;
-    }
     findings.add_fixable(agent.line(), Code::MisspeltAgent, || {
         let token = &known.token;
         let operator = known
@@ -163,12 +197,8 @@ fn add_operator(
     agent: &AgentLine<'_>,
     name: &[u8],
     crawlers: &[&KnownAgent],
-    group: &HashSet<&[u8]>,
     findings: &mut FindingCollector,
 ) {
-    if names_any(group, crawlers) {
-        return;
-    }
     findings.add(agent.line(), Code::MisspeltAgent, || {
         // The tokens may begin with the name although the operator is unknown.
         let operator = crawlers[0].operator.as_deref().unwrap_or("that name");
@@ -252,57 +282,153 @@ fn close_to(agent: &AgentLine<'_>) -> Option<&'static KnownAgent> {
     close_crawler(std::str::from_utf8(agent.named().extended.as_deref()?).ok()?)
 }
 
-fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> FindingTexts {
+/// What parsers make of a value with other characters than those of a product token.
+fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> String {
     let token = &value[..agent.named().token.len()];
     let reading = match (agent.is_global(), token) {
         (true, _) => "parsers read it as `*`".to_owned(),
         (false, b"") => "parsers that follow RFC 9309 find no name in it".to_owned(),
         (false, token) => format!("parsers that follow RFC 9309 read it as {}", quote(token)),
     };
-    // The remedy depends on what the author probably meant. The plainest signs are tried first.
-    let mut fix = None;
-    let help = if agent.is_global() {
-        fix = Some(rename(agent, value, "*".to_owned()));
-        "write `User-agent: *`".to_owned()
-    } else if value.contains(&b',') {
-        fix = listed_names(value).map(|names| rename(agent, value, names.join("\nUser-agent: ")));
-        "write one user-agent line for each crawler".to_owned()
-    } else if value.contains(&b'(') || value.contains(&b';') {
-        "write the product token alone, such as `Googlebot`, and not the whole User-Agent header"
-            .to_owned()
-    } else if value.contains(&b'*') {
-        "write the whole name of each crawler: in a name, `*` is not a wildcard".to_owned()
-    } else if let Some(known) = close_to(agent).or_else(|| registered(Some(token))) {
-        fix = Some(rename(agent, value, known.token.to_string()));
-        format!("write `User-agent: {}`", known.token)
-    } else {
-        "write the product token that the crawler's operator documents; it has letters, `-` and \
-         `_` only"
-            .to_owned()
-    };
-    FindingTexts {
-        message: format!(
-            "the name {} has characters other than letters, `-` and `_`: {reading}",
-            quote(value)
-        ),
-        help,
-        fix,
+    format!(
+        "the name {} has characters other than letters, `-` and `_`: {reading}",
+        quote(value)
+    )
+}
+
+/// What to write in place of such a value.
+struct NameRemedy {
+    help: String,
+    fix: Option<LineFix>,
+    /// The names in it, in lower case.
+    suggested: Vec<Vec<u8>>,
+    /// It has lines with other fields.
+    adds_lines: bool,
+}
+
+impl NameRemedy {
+    fn new(agent: &AgentLine<'_>, value: &[u8]) -> Self {
+        let token = &value[..agent.named().token.len()];
+        // The remedy depends on what the author probably meant. The plainest signs are tried first.
+        if agent.is_global() {
+            return Self::global(agent, value);
+        }
+        if let Some(names) = listed_names(value) {
+            return Self {
+                help: one_line_each(&names),
+                fix: Some(rename(agent, value, names.join("\nUser-agent: "))),
+                suggested: names
+                    .iter()
+                    .map(|name| name.to_ascii_lowercase().into_bytes())
+                    .collect(),
+                adds_lines: false,
+            };
+        }
+        let help = if value.contains(&b',') {
+            "write one user-agent line for each crawler"
+        } else if value.contains(&b'(') || value.contains(&b';') {
+            "write the product token alone, such as `Googlebot`, and not the whole User-Agent \
+             header"
+        } else if value.contains(&b'*') {
+            "write the whole name of each crawler: in a name, `*` is not a wildcard"
+        } else if let Some(known) = close_to(agent) {
+            return Self::known(agent, value, known, b"");
+        } else if let Some(known) = registered(Some(token)) {
+            return Self::known(agent, value, known, &value[token.len()..]);
+        } else {
+            "write the product token that the crawler's operator documents; it has letters, `-` \
+             and `_` only"
+        };
+        Self {
+            help: help.to_owned(),
+            fix: None,
+            suggested: Vec::new(),
+            adds_lines: false,
+        }
+    }
+
+    /// `*` with further text, which may be a rule that lost its line end.
+    fn global(agent: &AgentLine<'_>, value: &[u8]) -> Self {
+        let rest = String::from_utf8_lossy(trim(&value[1..]));
+        let is_field =
+            rest.contains(':') && field::split(rest.as_bytes(), Profile::Google).is_some();
+        let fix = match (is_field, rest.is_empty()) {
+            // The start of a rule in a line of its own; a further field in it has a finding then.
+            (true, _) => LineFix::new(false, value_edit(agent, value, format!("*\n{rest}"))),
+            // Nothing that an author wrote is deleted.
+            (false, false) => rename(agent, value, format!("* # {rest}")),
+            (false, true) => rename(agent, value, "*".to_owned()),
+        };
+        let help = match is_field {
+            true => format!(
+                "write `User-agent: *`, and {} below it",
+                quote(rest.as_bytes())
+            ),
+            false => "write `User-agent: *`".to_owned(),
+        };
+        Self {
+            help,
+            fix: (!rest.contains(char::REPLACEMENT_CHARACTER)).then_some(fix),
+            suggested: Vec::new(),
+            adds_lines: is_field,
+        }
+    }
+
+    /// A crawler of the registry, and text after its name. Words in it may be a name, so they
+    /// become a comment.
+    fn known(agent: &AgentLine<'_>, value: &[u8], known: &KnownAgent, rest: &[u8]) -> Self {
+        let rest = trim(rest);
+        let has_words = rest
+            .fields_with(is_white_space)
+            .any(|word| !is_version_word(word));
+        let name = match (has_words, std::str::from_utf8(rest)) {
+            (false, _) => Some(known.token.clone()),
+            (true, Ok(rest)) => Some(format!("{} # {rest}", known.token)),
+            (true, Err(_)) => None,
+        };
+        let mut help = format!("write `User-agent: {}`", known.token);
+        if has_words {
+            help += &format!(
+                ", and a user-agent line for {} if it is a name",
+                quote(rest)
+            );
+        }
+        Self {
+            help,
+            fix: name.map(|name| rename(agent, value, name)),
+            suggested: vec![known.token.to_ascii_lowercase().into_bytes()],
+            adds_lines: false,
+        }
     }
 }
 
-/// The names in a list with commas; `None` if one of them is not a product token or `*`.
-fn listed_names(value: &[u8]) -> Option<Vec<&str>> {
+/// The advice to write a line for each of these names.
+pub(super) fn one_line_each(names: &[&str]) -> String {
+    let lines = names.iter().map(|name| format!("`User-agent: {name}`"));
+    format!("write {}, each on a line of its own", list(lines))
+}
+
+/// Whether a word after a name is a version or punctuation, such as `v.2.2` and `+`.
+fn is_version_word(word: &[u8]) -> bool {
+    let letters = word.iter().filter(|byte| byte.is_ascii_alphabetic());
+    let has_digit = word.iter().any(u8::is_ascii_digit);
+    word.is_ascii() && (letters.count() == 0 || has_digit)
+}
+
+/// The names in a list with commas, semicolons or blanks; `None` if one of them is not a product
+/// token or `*`. Words with blanks between them are a list only if all are names of crawlers.
+pub(super) fn listed_names(value: &[u8]) -> Option<Vec<&str>> {
     let text = std::str::from_utf8(value).ok()?;
-    let names = text
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
-    let is_token = |name: &&str| {
-        let is_token_char = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
-        *name == "*"
-            || name.chars().all(is_token_char)
-            || registered(Some(name.as_bytes())).is_some()
+    let is_marked = text.contains([',', ';']);
+    let names: Vec<&str> = match is_marked {
+        true => text.split([',', ';']).map(str::trim).collect(),
+        false => text.split(is_white_space).collect(),
     };
-    let names: Vec<&str> = names.collect();
-    (!names.is_empty() && names.iter().all(is_token)).then_some(names)
+    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    let is_token_char = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
+    let is_name = |name: &&str| {
+        registered(Some(name.as_bytes())).is_some()
+            || (is_marked && (*name == "*" || name.chars().all(is_token_char)))
+    };
+    (names.len() > usize::from(!is_marked) && names.iter().all(is_name)).then_some(names)
 }

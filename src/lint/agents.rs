@@ -3,6 +3,7 @@
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::lint::unsettled::UnsettledName;
 use crate::profile::Profile;
 use crate::robots::{AgentLine, Group, RobotsRef, field};
 use std::collections::HashMap;
@@ -16,21 +17,32 @@ pub(super) const GROUP_FIELDS: &[&str] = &[
     "content-usage",
 ];
 
-/// Checks all groups. `blank_lines` are the numbers of blank lines, sorted.
-pub(super) fn check(robots: &RobotsRef<'_>, blank_lines: &[u32], findings: &mut FindingCollector) {
+/// Checks all groups. `blank_lines` are the numbers of blank lines, sorted, and `unsettled` the
+/// names that are probably meant otherwise.
+pub(super) fn check(
+    robots: &RobotsRef<'_>,
+    blank_lines: &[u32],
+    unsettled: &[UnsettledName],
+    findings: &mut FindingCollector,
+) {
     let mut first_lines = HashMap::new();
     for (index, group) in robots.groups().iter().enumerate() {
-        for agent in group.agents() {
-            check_repetition(agent, index, &mut first_lines, findings);
-        }
+        let mut is_joined = false;
         for pair in group.agents().windows(2) {
-            check_separation(
-                robots,
-                blank_lines,
-                pair[0].line(),
-                pair[1].line(),
-                findings,
-            );
+            let [previous, next] = [&pair[0], &pair[1]].map(AgentLine::line);
+            if let Some(separator) = separator(robots, blank_lines, previous, next) {
+                is_joined = true;
+                add_joined_groups(previous, next, &separator, findings);
+            }
+        }
+        for agent in group.agents() {
+            let here = AgentUse {
+                line: agent.line(),
+                group: index,
+                is_shared: group.agents().len() > 1,
+                is_joined,
+            };
+            check_repetition(agent, here, &mut first_lines, findings);
         }
         // A group without rules may still be there for another field, such as a crawl delay.
         if group.rules().is_empty() && !has_group_fields(robots, index) {
@@ -39,7 +51,11 @@ pub(super) fn check(robots: &RobotsRef<'_>, blank_lines: &[u32], findings: &mut 
                     .get(name_of(agent))
                     .is_none_or(|first| first.group == index)
             });
-            add_empty_group(group, has_new_names, findings);
+            // The names of an empty group may be repeated by mistake.
+            let is_unsettled = unsettled.iter().any(|name| name.group == index);
+            if has_new_names || !is_unsettled {
+                add_empty_group(group, has_new_names, findings);
+            }
         }
     }
 }
@@ -90,10 +106,14 @@ pub(super) fn value_of<'a>(agent: &AgentLine<'a>) -> &'a [u8] {
     field::split(agent.text(), Profile::Google).map_or(b"", |(_, value)| value)
 }
 
-/// The first use of a name.
-struct FirstUse {
+/// A use of a name.
+struct AgentUse {
     line: u32,
     group: usize,
+    /// The group has further user-agent lines.
+    is_shared: bool,
+    /// Something separates the user-agent lines of the group.
+    is_joined: bool,
 }
 
 /// Whether a group has a field other than rules that is for its agents.
@@ -107,8 +127,8 @@ fn has_group_fields(robots: &RobotsRef<'_>, group: usize) -> bool {
 
 fn check_repetition(
     agent: &AgentLine<'_>,
-    group: usize,
-    first_lines: &mut HashMap<Vec<u8>, FirstUse>,
+    here: AgentUse,
+    first_lines: &mut HashMap<Vec<u8>, AgentUse>,
     findings: &mut FindingCollector,
 ) {
     let name = name_of(agent);
@@ -116,13 +136,7 @@ fn check_repetition(
         return;
     }
     let Some(first) = first_lines.get(name) else {
-        first_lines.insert(
-            name.to_vec(),
-            FirstUse {
-                line: agent.line(),
-                group,
-            },
-        );
+        first_lines.insert(name.to_vec(), here);
         return;
     };
     findings.add_fixable(agent.line(), Code::RepeatedAgent, || {
@@ -130,11 +144,16 @@ fn check_repetition(
         let value = value_of(agent);
         let name = quote(&value[..name.len().min(value.len())]);
         let line = first.line;
-        if first.group == group {
+        if first.group == here.group {
+            // Joined groups may be meant as two, of which this line begins the second.
+            let (help, fix) = match here.is_joined {
+                true => ("write the name once", None),
+                false => ("remove this line", Some(LineFix::remove(agent.line()))),
+            };
             return FindingTexts {
                 message: format!("line {line} names {name} in the same group already"),
-                help: "remove this line".to_owned(),
-                fix: Some(LineFix::remove(agent.line())),
+                help: help.to_owned(),
+                fix,
             };
         }
         let message = format!(
@@ -143,30 +162,37 @@ fn check_repetition(
         );
         FindingTexts {
             message,
-            help: format!("move the rules into the group of line {line}"),
+            // The rules of a shared group are for its other agents too.
+            help: match first.is_shared || here.is_shared {
+                true => format!("write one group for {name} alone, with the rules of both"),
+                false => format!("move the rules into the group of line {line}"),
+            },
             fix: None,
         }
     });
 }
 
-/// Reports user-agent lines that are one group although something separates them.
-fn check_separation(
+/// What separates two user-agent lines of one group, if anything does.
+fn separator(
     robots: &RobotsRef<'_>,
     blank_lines: &[u32],
     previous: u32,
     next: u32,
-    findings: &mut FindingCollector,
-) {
+) -> Option<String> {
     // Fields and blank lines are sorted, so the first one after the earlier line is enough.
     let fields = robots.other_fields();
     let field = fields.get(fields.partition_point(|field| field.line() < previous));
     let field = field.filter(|field| field.line() < next);
     let blank = blank_lines.get(blank_lines.partition_point(|line| *line < previous));
-    let separator = match (field, blank) {
-        (Some(field), _) => format!("the {} of line {}", field.name(), field.line()),
-        (None, Some(line)) if *line < next => format!("the blank line {line}"),
-        _ => return,
-    };
+    match (field, blank) {
+        (Some(field), _) => Some(format!("the {} of line {}", field.name(), field.line())),
+        (None, Some(line)) if *line < next => Some(format!("the blank line {line}")),
+        _ => None,
+    }
+}
+
+/// Reports user-agent lines that are one group although something separates them.
+fn add_joined_groups(previous: u32, next: u32, separator: &str, findings: &mut FindingCollector) {
     findings.add(next, Code::JoinedGroups, || {
         let message = format!(
             "this line belongs to the group of line {previous}, whose agents obey the same rules: \

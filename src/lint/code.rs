@@ -86,8 +86,26 @@ impl Fixable {
     }
 }
 
+/// What an author changes who follows the help of a finding.
+///
+/// A rule is called superfluous only if it stays so after any such change
+/// ([`unsettled`](super::unsettled)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MendedPart {
+    /// Nothing that decides whether a rule is superfluous. Also the removal of superfluous lines.
+    Nothing,
+    /// The rules of its group.
+    Rules,
+    /// A name of its group.
+    Names,
+    /// The line begins a group of its own.
+    NewGroup,
+    /// Any group of the file: parsers begin to read the line, or others.
+    File,
+}
+
 macro_rules! codes {
-    ($($variant:ident $name:literal $severity:ident $in_snapshot:ident $fixable:ident
+    ($($variant:ident $name:literal $severity:ident $in_snapshot:ident $fixable:ident $mended:ident
        $summary:literal;)+) => {
         /// The code of a finding. `docs/LINT.md` describes each with its source and examples.
         ///
@@ -120,6 +138,11 @@ macro_rules! codes {
                 match self { $(Self::$variant => Fixable::$fixable),+ }
             }
 
+            /// What changes if its help is followed.
+            pub(super) fn mended_part(self) -> MendedPart {
+                match self { $(Self::$variant => MendedPart::$mended),+ }
+            }
+
             /// One sentence about it.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$variant => $summary),+ }
@@ -143,72 +166,97 @@ impl Code {
                 | Self::GroupReplacesGlobal
         )
     }
+
+    /// Whether a mended path begins as the path does, up to its first escape or its last segment.
+    pub(super) fn keeps_start_of_path(self) -> bool {
+        matches!(
+            self,
+            Self::NonAscii | Self::BadEscape | Self::ProfilesDiffer
+        )
+    }
+
+    /// Whether its findings say that a line could be removed.
+    pub(super) fn calls_line_superfluous(self) -> bool {
+        matches!(
+            self,
+            Self::DuplicateRule
+                | Self::NeverDecides
+                | Self::RedundantRule
+                | Self::EmptyRule
+                | Self::EmptyGroup
+        )
+    }
 }
 
 codes! {
-    Html "html" Error No No "The file, or a part of it, is HTML or XML.";
-    Utf16 "utf-16" Error No No "The file is UTF-16 text, in which parsers find no field.";
-    OtherFormat "other-format" Error No No
+    Html "html" Error No No Nothing "The file, or a part of it, is HTML or XML.";
+    Utf16 "utf-16" Error No No Nothing "The file is UTF-16 text, in which parsers find no field.";
+    OtherFormat "other-format" Error No No Nothing
         "The file is an archive, an image, JSON or another format.";
-    TooLarge "too-large" Error No No "The file has more than 500 KiB, and parsers ignore the rest.";
-    LongLine "long-line" Error No No
+    TooLarge "too-large" Error No No File
+        "The file has more than 500 KiB, and parsers ignore the rest.";
+    LongLine "long-line" Error No No File
         "The line has more than 16,663 bytes, and parsers drop the rest.";
-    ByteOrderMark "byte-order-mark" Warning No Safe "The file begins with a UTF-8 byte order mark.";
-    CarriageReturn "carriage-return" Note No Safe
+    ByteOrderMark "byte-order-mark" Warning No Safe Nothing
+        "The file begins with a UTF-8 byte order mark.";
+    CarriageReturn "carriage-return" Note No Safe Nothing
         "A carriage return without a line feed ends a line.";
-    ControlCharacter "control-character" Warning No Either "The line has a control character.";
-    MissingColon "missing-colon" Error Partly Either "The line has no colon after its field.";
-    UnknownField "unknown-field" Warning Partly No
+    ControlCharacter "control-character" Warning No Either File "The line has a control character.";
+    MissingColon "missing-colon" Error Partly Either File "The line has no colon after its field.";
+    UnknownField "unknown-field" Warning Partly No Nothing
         "Neither RFC 9309 nor a known extension has the field.";
-    MisspeltField "misspelt-field" Error Partly Either
+    MisspeltField "misspelt-field" Error Partly Either File
         "The field is a misspelling of a known one, or has invisible characters.";
-    OutsideGroup "outside-group" Error Yes No
+    OutsideGroup "outside-group" Error Yes No File
         "The line precedes the first user-agent line, so it applies to nobody.";
-    EmptyAgent "empty-agent" Error Yes No "The user-agent line has no value, so it names nobody.";
-    AgentName "agent-name" Warning Yes Either
+    EmptyAgent "empty-agent" Error Yes No File
+        "The user-agent line has no value, so it names nobody.";
+    AgentName "agent-name" Warning Yes Either Names
         "The name of the agent has characters that RFC 9309 does not allow.";
-    AgentVersion "agent-version" Warning Yes Safe
+    AgentVersion "agent-version" Warning Yes Safe Nothing
         "The name of the agent has a version, which parsers drop.";
-    MisspeltAgent "misspelt-agent" Warning Yes Unsafe
+    MisspeltAgent "misspelt-agent" Warning Yes Unsafe Names
         "The registry of crawlers lacks the name, and has a similar one.";
-    UnknownAgent "unknown-agent" Note Yes No "The registry of crawlers lacks the name.";
-    RepeatedAgent "repeated-agent" Warning Yes Safe
+    UnknownAgent "unknown-agent" Note Yes No Nothing "The registry of crawlers lacks the name.";
+    RepeatedAgent "repeated-agent" Warning Yes Safe Nothing
         "The agent is named twice, so its groups apply together.";
-    JoinedGroups "joined-groups" Warning Partly No
+    JoinedGroups "joined-groups" Warning Partly No NewGroup
         "A blank line or another field separates user-agent lines of one group.";
-    EmptyGroup "empty-group" Note Yes Safe "The group has no rules, so it allows everything.";
-    GroupReplacesGlobal "group-replaces-global" Note Yes No
+    EmptyGroup "empty-group" Note Yes Safe Rules "The group has no rules, so it allows everything.";
+    GroupReplacesGlobal "group-replaces-global" Note Yes No Nothing
         "Rules of * do not apply to the agents of the group, which has none for their paths.";
-    NoLeadingSlash "no-leading-slash" Error Yes Unsafe
+    NoLeadingSlash "no-leading-slash" Error Yes Unsafe Rules
         "The path begins with neither / nor *, so it matches nothing.";
-    FullUrl "full-url" Error Yes No "The path is a whole URL, so it matches nothing.";
-    SpaceInPattern "space-in-pattern" Warning Yes No "The path has a blank, which no URL has.";
-    EmptyRule "empty-rule" Note Yes Safe "The rule has no path, so it has no effect.";
-    NonAscii "non-ascii" Warning Yes Safe
+    FullUrl "full-url" Error Yes No Rules "The path is a whole URL, so it matches nothing.";
+    SpaceInPattern "space-in-pattern" Warning Yes No Rules
+        "The path has a blank, which no URL has.";
+    EmptyRule "empty-rule" Note Yes Safe Nothing "The rule has no path, so it has no effect.";
+    NonAscii "non-ascii" Warning Yes Safe Rules
         "The path has characters outside ASCII that are not percent-encoded.";
-    BadEscape "bad-escape" Warning Yes No "A % in the path begins no escape.";
-    UnsupportedWildcard "unsupported-wildcard" Warning Yes Unsafe
+    BadEscape "bad-escape" Warning Yes No Rules "A % in the path begins no escape.";
+    UnsupportedWildcard "unsupported-wildcard" Warning Yes Unsafe Rules
         "The path uses a wildcard or regular expression that parsers do not support.";
-    DuplicateRule "duplicate-rule" Note Yes Safe
+    DuplicateRule "duplicate-rule" Note Yes Safe Nothing
         "The rule repeats an earlier one for the same agents.";
-    NeverDecides "never-decides" Warning Yes Safe
+    NeverDecides "never-decides" Warning Yes Safe Nothing
         "Another rule decides on every URL that the rule matches.";
-    RedundantRule "redundant-rule" Note Yes Safe
+    RedundantRule "redundant-rule" Note Yes Safe Nothing
         "Without the rule, a shorter one decides in the same way.";
-    ProfilesDiffer "profiles-differ" Note Yes Unsafe
+    ProfilesDiffer "profiles-differ" Note Yes Unsafe Rules
         "Google's parser and RFC 9309 read the rule differently.";
-    SitemapUrl "sitemap-url" Error Yes No "The sitemap is not an absolute URL.";
-    CrawlDelay "crawl-delay" Warning Yes No "The crawl-delay is not a usable number of seconds.";
-    LicenseUrl "license-url" Error Yes No "The license is not an absolute URL.";
-    UsageValue "usage-value" Error Yes Unsafe
+    SitemapUrl "sitemap-url" Error Yes No Nothing "The sitemap is not an absolute URL.";
+    CrawlDelay "crawl-delay" Warning Yes No Nothing
+        "The crawl-delay is not a usable number of seconds.";
+    LicenseUrl "license-url" Error Yes No Nothing "The license is not an absolute URL.";
+    UsageValue "usage-value" Error Yes Unsafe Nothing
         "The content-usage line has a value that states no preference.";
-    UsageKey "usage-key" Warning Yes No
+    UsageKey "usage-key" Warning Yes No Nothing
         "The content-usage line has a key that its vocabulary does not have.";
-    SignalValue "signal-value" Error Yes No
+    SignalValue "signal-value" Error Yes No Nothing
         "The content-signal line has a value that states no signal.";
-    SignalKey "signal-key" Warning Yes No
+    SignalKey "signal-key" Warning Yes No Nothing
         "The content-signal line has a key that content signals do not have.";
-    UselessPermission "useless-permission" Warning Yes No
+    UselessPermission "useless-permission" Warning Yes No Nothing
         "The line agrees to a use of pages that may not be fetched.";
 }
 

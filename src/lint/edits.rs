@@ -151,6 +151,30 @@ impl LineFix {
         Self::safe(LineEdit::Remove { line })
     }
 
+    /// The text of a line after the fix; `None` if it edits anything but texts of lines.
+    pub(super) fn mended_text(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let mut edits = Vec::with_capacity(self.edits.len());
+        for edit in &self.edits {
+            let (range, by) = match edit {
+                LineEdit::Text { range, by, .. } => (range.clone(), by),
+                LineEdit::Value { len, by, .. } => (text.len().checked_sub(*len)?..text.len(), by),
+                _ => return None,
+            };
+            edits.push(Edit {
+                range,
+                text: by.clone(),
+            });
+        }
+        let is_safe = self.is_safe;
+        Some(apply(text, [&Fix { is_safe, edits }]))
+    }
+
+    /// Whether the fix removes any line.
+    pub(super) fn removes_lines(&self) -> bool {
+        let mut edits = self.edits.iter();
+        edits.any(|edit| matches!(edit, LineEdit::Remove { .. }))
+    }
+
     /// The line that the fix removes, if it does nothing else.
     pub(super) fn removed_line(&self) -> Option<u32> {
         match self.edits[..] {

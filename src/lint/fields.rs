@@ -2,8 +2,10 @@
 
 use crate::agent::without_separators;
 use crate::bytes::{is_white_space, trim};
+use crate::crawlers::KnownAgent;
 use crate::crawlers::spelling::is_within;
-use crate::lint::code::Code;
+use crate::lint::agent_names::{listed_names, one_line_each};
+use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::profile::Profile;
@@ -247,11 +249,15 @@ fn add_missing_colon(
             (false, _) => "parsers ignore the line",
         };
         // The help repeats the value, which may be as long as the file.
-        let help = String::from_utf8_lossy(&rest[..rest.len().min(200)]).into_owned();
+        let value = String::from_utf8_lossy(&rest[..rest.len().min(200)]);
+        let help = match listed_names(rest).filter(|_| name == "User-agent") {
+            Some(names) if names.len() > 1 => one_line_each(&names),
+            _ => format!("write `{name}: {value}`"),
+        };
         let is_value = fits_field(name, rest);
         FindingTexts {
             message: format!("{} has no colon after its field: {effect}", quote(text)),
-            help: format!("write `{name}: {help}`"),
+            help,
             fix: (is_value || (is_accepted && !has_colon)).then(|| {
                 // A right spelling stays, in any case of its letters.
                 let is_right = word.eq_ignore_ascii_case(name.as_bytes());
@@ -325,6 +331,10 @@ fn check_key(
                  follow the RFC ignore the line",
                 quote(key)
             );
+            if let Some(words) = words_after_field(key) {
+                let FieldRemedy { help, fix } = remedy_of_words(line, text, name, words);
+                return FindingTexts { message, help, fix };
+            }
             let is_other = is_other_field(key, name);
             let help = match is_other {
                 true => format!("remove the line, or write `{name}:` if that is meant"),
@@ -342,6 +352,69 @@ fn check_key(
         });
     }
     is_misspelt
+}
+
+/// What to write in place of a line whose field has further words.
+struct FieldRemedy {
+    help: String,
+    fix: Option<LineFix>,
+}
+
+/// The words of a key after those that spell a field, as in `User-agent GPTBot:`; `None` if there
+/// are none. They may be a name, so they are never deleted with the misspelling.
+fn words_after_field(key: &[u8]) -> Option<&[u8]> {
+    let first = first_word(key);
+    let rest = trim(&key[first.len()..]);
+    let second = first_word(rest);
+    let both = [first, second].concat();
+    let letters = without_separators(&both, SEPARATORS);
+    let is_name = |name: &&str| without_separators(name.as_bytes(), SEPARATORS) == letters;
+    // `User agent` and `Dis allow` are a field of two words.
+    let words = match (NAMES.iter().any(|name| is_name(name)), field_named(first)) {
+        (true, _) => trim(&rest[second.len()..]),
+        (false, Some(_)) => rest,
+        (false, None) => return None,
+    };
+    (!words.is_empty()).then_some(words)
+}
+
+/// `User-agent`, if a key misspells it in front of a name, as in `User-agnt GPTBot:`.
+fn agent_field(key: &[u8]) -> Option<&'static str> {
+    let word = words_after_field(key)?;
+    let is_name = !word.chars().any(is_white_space);
+    field_named(first_word(key)).filter(|name| *name == "User-agent" && is_name)
+}
+
+/// The remedy for a line such as `User-agent GPTBot:` or `Allow Googlebot: /`.
+fn remedy_of_words(line: u32, text: &[u8], name: &str, words: &[u8]) -> FieldRemedy {
+    let value = trim(text.splitn(2, |&b| b == b':').nth(1).unwrap_or_default());
+    let is_rule = matches!(name, "Allow" | "Disallow");
+    if is_rule || !value.is_empty() {
+        let help = match is_rule && is_crawler(words) {
+            true => format!(
+                "write {} in a group that begins with {}",
+                quote(&[name.as_bytes(), b": ", value].concat()),
+                quote(&[b"User-agent: ", words].concat())
+            ),
+            false => format!("remove the line, or write `{name}:` with a single value"),
+        };
+        return FieldRemedy { help, fix: None };
+    }
+    let by = std::str::from_utf8(words).ok();
+    let by = by.map(|words| format!("{name}: {words}"));
+    FieldRemedy {
+        help: format!("write {}", quote(&[name.as_bytes(), b": ", words].concat())),
+        fix: by.map(|by| {
+            let range = 0..text.len();
+            LineFix::new(false, LineEdit::Text { line, range, by })
+        }),
+    }
+}
+
+/// Whether a text is `*` or the name of a crawler in the registry.
+fn is_crawler(name: &[u8]) -> bool {
+    let name = std::str::from_utf8(name).ok();
+    name.is_some_and(|name| name == "*" || KnownAgent::find(name).is_some())
 }
 
 /// Whether a key continues the name of a field with a further word, such as `User-agent-purpose`.
@@ -391,16 +464,27 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
         });
         return;
     }
-    if let Some(name) = close_name(key) {
-        findings.add_fixable(line, Code::MisspeltField, || FindingTexts {
-            message: format!(
+    if let Some(name) = close_name(key).or_else(|| agent_field(key)) {
+        findings.add_fixable(line, Code::MisspeltField, || {
+            let message = format!(
                 "{} is not a field of RFC 9309 or of Google's parser, so they ignore the line",
                 quote(key)
-            ),
-            help: format!("write `{name}:`"),
-            fix: Some(LineFix::new(false, spell_field(line, key, name))),
+            );
+            let FieldRemedy { help, fix } = match words_after_field(key) {
+                Some(words) => remedy_of_words(line, text, name, words),
+                None => FieldRemedy {
+                    help: format!("write `{name}:`"),
+                    fix: Some(LineFix::new(false, spell_field(line, key, name))),
+                },
+            };
+            FindingTexts { message, help, fix }
         });
         return;
+    }
+    // A field such as `Agent` may well begin a group.
+    let value = text.splitn(2, |&b| b == b':').nth(1);
+    if value.is_some_and(|value| is_crawler(trim(value))) {
+        findings.leave_open(line, MendedPart::File);
     }
     findings.add(line, Code::UnknownField, || match key {
         b"" => {

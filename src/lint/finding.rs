@@ -1,7 +1,8 @@
 //! A finding, and the collector that bounds the number of findings of a hostile file.
 
-use crate::lint::code::{Code, Severity};
+use crate::lint::code::{Code, MendedPart, Severity};
 use crate::lint::edits::{Fix, LineFix, LineStarts};
+use crate::lint::unsettled::UnsettledLine;
 use std::collections::HashSet;
 
 /// A defect of one line, or of the whole file.
@@ -45,6 +46,8 @@ pub(super) struct FindingCollector {
     findings: Vec<OpenFinding>,
     /// For each code with findings, in the order of their first finding.
     counts: Vec<CodeCounter>,
+    /// Lines whose mend may change what parsers read, also past the limit.
+    unsettled: Vec<UnsettledLine>,
 }
 
 /// A finding whose fix is described by lines.
@@ -78,6 +81,7 @@ impl FindingCollector {
             limit,
             findings: Vec::new(),
             counts: Vec::new(),
+            unsettled: Vec::new(),
         }
     }
 
@@ -117,9 +121,14 @@ impl FindingCollector {
         counter.count += 1;
         if counter.count > self.limit {
             counter.first_omitted.get_or_insert(line);
+            // Its fix is not known.
+            self.add_unsettled(line, code, None);
             return;
         }
         let texts = texts();
+        if !texts.fix.as_ref().is_some_and(|fix| fix.is_safe) {
+            self.add_unsettled(line, code, texts.fix.clone());
+        }
         debug_assert!(
             texts
                 .fix
@@ -128,6 +137,33 @@ impl FindingCollector {
             "{code}: the table of codes has no such fix"
         );
         self.findings.push(OpenFinding { line, code, texts });
+    }
+
+    /// Notes that a part of the file may change once the line is mended.
+    pub(super) fn leave_open(&mut self, line: u32, part: MendedPart) {
+        self.unsettled.push(UnsettledLine {
+            line,
+            part,
+            fix: None,
+            keeps_start: false,
+        });
+    }
+
+    fn add_unsettled(&mut self, line: u32, code: Code, fix: Option<LineFix>) {
+        let part = code.mended_part();
+        if part != MendedPart::Nothing {
+            self.unsettled.push(UnsettledLine {
+                line,
+                part,
+                fix,
+                keeps_start: code.keeps_start_of_path(),
+            });
+        }
+    }
+
+    /// The lines whose mend may change what parsers read.
+    pub(super) fn unsettled(&self) -> &[UnsettledLine] {
+        &self.unsettled
     }
 
     /// The lines that fixes remove.
@@ -164,6 +200,16 @@ impl FindingCollector {
         self.findings.append(&mut later);
         self.counts
             .retain(|counter| !counter.code.needs_same_groups());
+    }
+
+    /// Drops the findings that call a line superfluous.
+    pub(super) fn drop_claims_about_lines(&mut self) {
+        self.findings.retain(|finding| {
+            let fix = finding.texts.fix.as_ref();
+            !finding.code.calls_line_superfluous() && fix.is_none_or(|fix| !fix.removes_lines())
+        });
+        self.counts
+            .retain(|counter| !counter.code.calls_line_superfluous());
     }
 
     /// All findings of `body` in the order of lines, then of codes.

@@ -17,6 +17,7 @@
 //! * `values`: sitemaps, licences and crawl-delays
 //! * `preferences`: preferences about use
 //!
+//! `unsettled` has the groups that other findings leave open, in which no rule is superfluous.
 //! `readings` has the rules as both profiles read them, and the agents that obey the same of them.
 //! `budget` bounds the comparisons of rules.
 //!
@@ -46,6 +47,7 @@ mod rule_sets;
 #[cfg(target_pointer_width = "64")]
 mod survey;
 mod text;
+mod unsettled;
 mod values;
 
 pub use changes::{FieldChange, VerdictChange};

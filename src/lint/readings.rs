@@ -252,6 +252,12 @@ impl<'a> RuleReadings<'a> {
             && self.rfc.covers_all()
     }
 
+    /// Whether a path may match both the rule and a reading of another one.
+    pub(super) fn may_share_path(&self, other: &Reading<'_>) -> bool {
+        // The further patterns of a rule match other paths.
+        self.has_further() || !self.google.is_disjoint(other) || !self.rfc.is_disjoint(other)
+    }
+
     /// Whether it has a further pattern in either profile.
     pub(super) fn has_further(&self) -> bool {
         self.folder.is_some() || !self.rfc_further.is_empty()

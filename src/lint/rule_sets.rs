@@ -12,6 +12,7 @@ use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
+use crate::lint::unsettled::UnsettledGroups;
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Group, RuleKind};
@@ -39,29 +40,42 @@ const REMOVE: &str =
 pub(super) fn check(
     rules: &[RuleReadings<'_>],
     audiences: &[Audience<'_, '_>],
+    unsettled: &UnsettledGroups,
     findings: &mut FindingCollector,
 ) {
+    if unsettled.is_whole_file {
+        return;
+    }
+    // Groups that may get another name, as if no other group had their names.
+    let alone: Vec<Vec<usize>> = unsettled.alone.iter().map(|group| vec![*group]).collect();
     // Agents obey different sets of rules, and a rule may be superfluous in some only. So each
     // audience is checked alone, and a rule is reported if all audiences agree.
     let mut states: HashMap<u32, State<'_, '_>> = HashMap::new();
-    let mut unchecked: HashSet<usize> = HashSet::new();
+    let mut unchecked = unsettled.groups.clone();
+    let repeated = repeated_in_group(rules, &unsettled.open_lines);
     let mut budget = Budget::new(rules.len() * MAX_MERGED);
-    for audience in audiences {
-        let len = audience
-            .groups
+    for groups in alone
+        .iter()
+        .chain(audiences.iter().map(|audience| &audience.groups))
+    {
+        let len = groups
             .iter()
             .map(|group| rules_of(rules, *group).len())
             .sum();
         if !budget.take_rules(len) {
-            unchecked.extend(&audience.groups);
+            unchecked.extend(groups);
             continue;
         }
-        let own: Vec<&RuleReadings<'_>> = audience
-            .groups
+        let own: Vec<&RuleReadings<'_>> = groups
             .iter()
             .flat_map(|group| rules_of(rules, *group))
             .collect();
-        let superfluous = superfluous_rules(&own, &mut budget);
+        let open = groups
+            .iter()
+            .filter_map(|group| unsettled.open_rules.get(group));
+        let open: Vec<&Reading<'_>> = open.flatten().collect();
+        let mut superfluous = superfluous_rules(&own, &mut budget);
+        drop_unsettled(&own, &open, &repeated, &mut superfluous, &mut budget);
         for rule in own {
             let reason = superfluous.get(&rule.line).copied();
             states
@@ -70,11 +84,37 @@ pub(super) fn check(
                 .or_insert_with(|| State::new(reason));
         }
     }
-    for rule in rules.iter().filter(|rule| !unchecked.contains(&rule.group)) {
-        if let Some(State::Superfluous(reason, other)) = states.get(&rule.line) {
-            add_superfluous(rule, reason, other.as_ref(), findings);
+    for rule in rules {
+        if !unchecked.contains(&rule.group) {
+            if let Some(State::Superfluous(reason, other)) = states.get(&rule.line) {
+                add_superfluous(rule, reason, other.as_ref(), findings);
+            }
+        } else if let Some(other) = repeated.get(&rule.line) {
+            let code = Code::DuplicateRule;
+            add_superfluous(rule, &Reason { code, other }, None, findings);
         }
     }
+}
+
+/// The rules that repeat an earlier one of their own group, by line, with that rule. They stay
+/// superfluous whatever other findings change, unless they have one themselves.
+fn repeated_in_group<'r, 'a>(
+    rules: &'r [RuleReadings<'a>],
+    open_lines: &HashSet<u32>,
+) -> HashMap<u32, &'r RuleReadings<'a>> {
+    let mut repeated = HashMap::new();
+    for group in rules.chunk_by(|a, b| a.group == b.group) {
+        let group: Vec<&RuleReadings<'_>> = group.iter().collect();
+        let mut reasons = HashMap::new();
+        without_duplicates(&group, &mut reasons);
+        reasons.retain(|line, _| !open_lines.contains(line));
+        repeated.extend(
+            reasons
+                .into_iter()
+                .map(|(line, reason)| (line, reason.other)),
+        );
+    }
+    repeated
 }
 
 /// Keeps the groups that would lose all of their rules apart from the next one: the fix of the first
@@ -119,6 +159,11 @@ struct Reason<'r, 'a> {
 }
 
 impl Reason<'_, '_> {
+    /// Whether a rule with this reason contradicts the rule that decides in its place.
+    fn is_contradiction(&self, rule: &RuleReadings<'_>) -> bool {
+        self.code == Code::NeverDecides && self.other.kind != rule.kind
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         self.code == other.code && self.other.line == other.other.line
     }
@@ -161,8 +206,7 @@ fn add_superfluous(
     findings.add_fixable(rule.line, reason.code, || {
         let (message, help) = describe(rule, reason, differing);
         // An allow and a disallow contradict each other, and the author must choose.
-        let is_contradiction = reason.code == Code::NeverDecides && reason.other.kind != rule.kind;
-        let fix = (!is_contradiction).then(|| LineFix::remove(rule.line));
+        let fix = (!reason.is_contradiction(rule)).then(|| LineFix::remove(rule.line));
         FindingTexts { message, help, fix }
     });
 }
@@ -230,23 +274,56 @@ fn superfluous_rules<'r, 'a>(
     budget: &mut Budget,
 ) -> HashMap<u32, Reason<'r, 'a>> {
     let mut reasons = HashMap::new();
-    let rules = without_duplicates(rules, &mut reasons);
-    if may_compare(&rules, budget) {
-        add_overridden(&rules, &mut reasons);
-        add_redundant(&rules, &mut reasons);
-        return reasons;
-    }
-    let mut by_pattern: BTreeMap<&[u8], Vec<&RuleReadings<'_>>> = BTreeMap::new();
-    rules.iter().for_each(|rule| {
-        by_pattern
-            .entry(&rule.google.starred)
-            .or_default()
-            .push(rule)
-    });
-    for equal in by_pattern.values() {
-        add_overridden(equal, &mut reasons);
+    let unique = without_duplicates(rules, &mut reasons);
+    if may_compare(&unique, budget) {
+        add_overridden(&unique, &mut reasons);
+        add_redundant(&unique, &mut reasons);
+    } else {
+        let mut by_pattern: BTreeMap<&[u8], Vec<&RuleReadings<'_>>> = BTreeMap::new();
+        for &rule in &unique {
+            by_pattern
+                .entry(&rule.google.starred)
+                .or_default()
+                .push(rule);
+        }
+        for equal in by_pattern.values() {
+            add_overridden(equal, &mut reasons);
+        }
     }
     reasons
+}
+
+/// Drops the reasons of rules that share a path with an open or a contested one. The latter is an
+/// allow that always wins over a disallow, or the reverse: its author may remove either of them, and
+/// needs the other rules then. Rules that only repeat others of their group are not contested.
+fn drop_unsettled<'r, 'a>(
+    rules: &[&'r RuleReadings<'a>],
+    open: &[&Reading<'_>],
+    repeated: &HashMap<u32, &RuleReadings<'_>>,
+    reasons: &mut HashMap<u32, Reason<'r, 'a>>,
+    budget: &mut Budget,
+) {
+    let mut contested: HashMap<u32, &RuleReadings<'_>> = HashMap::new();
+    let mut settled = Vec::new();
+    for rule in rules {
+        match reasons.get(&rule.line) {
+            Some(reason) if reason.is_contradiction(rule) => {
+                contested.insert(reason.other.line, reason.other);
+            }
+            Some(_) if !repeated.contains_key(&rule.line) => settled.push(rule),
+            _ => {}
+        }
+    }
+    let contested = contested
+        .values()
+        .flat_map(|rule| [&rule.google, &rule.rfc]);
+    let open: Vec<&Reading<'_>> = open.iter().copied().chain(contested).collect();
+    let is_compared = budget.take_comparisons(open.len() * settled.len(), 0);
+    for rule in settled {
+        if !is_compared || open.iter().any(|open| rule.may_share_path(open)) {
+            reasons.remove(&rule.line);
+        }
+    }
 }
 
 /// Removes all but the first of equal rules.

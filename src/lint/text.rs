@@ -2,6 +2,7 @@
 
 use crate::lint::finding::{Finding, FindingCollector, MAX_PER_CODE};
 use crate::lint::readings::{audiences, have_same_groups, read_rules};
+use crate::lint::unsettled::UnsettledGroups;
 use crate::lint::{
     agent_names, agents, body, fields, global_rules, patterns, preferences, profiles, rule_sets,
     values,
@@ -58,12 +59,10 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     let rules = read_rules(&google, &rfc, &inexact.all);
     let before_groups = findings.len();
     let audiences = audiences(&google);
-    agent_names::check(&google, findings);
-    agents::check(&google, blank_lines, findings);
+    let names = agent_names::check(&google, findings);
+    agents::check(&google, blank_lines, &names, findings);
     global_rules::check(&google, &rules, &audiences, findings);
     patterns::check(&google, &inexact.without_colon, findings);
-    rule_sets::check(&rules, &audiences, findings);
-    rule_sets::keep_groups_apart(google.groups(), findings);
     profiles::check(&google, &rfc, &inexact.without_colon, findings);
     values::check(&google, &inexact.without_colon, findings);
     preferences::check(
@@ -74,6 +73,13 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
         &inexact.without_colon,
         findings,
     );
+    // The rules without effect come last: other findings decide which groups have any.
+    let unsettled = UnsettledGroups::new(findings.unsettled(), &names, google.groups(), &audiences);
+    rule_sets::check(&rules, &audiences, &unsettled, findings);
+    rule_sets::keep_groups_apart(google.groups(), findings);
+    if unsettled.is_whole_file {
+        findings.drop_claims_about_lines();
+    }
     if !have_same_groups(&google, &rfc) {
         // What has no effect for one profile may keep groups of the other apart. The groups are the
         // same once the fields are spelled right.

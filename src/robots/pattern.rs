@@ -27,6 +27,14 @@ impl<'a> Pattern<'a> {
         Self { text, anchored }
     }
 
+    /// The same pattern with a text of its own.
+    pub(crate) fn into_owned(self) -> Pattern<'static> {
+        Pattern {
+            text: Cow::Owned(self.text.into_owned()),
+            anchored: self.anchored,
+        }
+    }
+
     /// The patterns of a rule: the first is its path in normal form. A URL matches the rule if it
     /// matches any of them.
     ///

@@ -154,6 +154,9 @@ fn superfluous_lines_change_nothing(
 /// Values of user-agent lines. `MJ12bot` is also named by `mj`, and `b c` by `b`.
 const SHARED_NAMES: &[&str] = &["a", "A/2", "b", "b c", "MJ12bot", "mj", "*", "*", "c", ""];
 
+/// Those of them that other groups share, and that no finding asks to change.
+const SETTLED_NAMES: &[&str] = &["a", "A/2", "b", "MJ12bot", "mj", "*", "c"];
+
 /// The agents that obey groups with these names, chains among them.
 pub(crate) const SHARED_AGENTS: &[&str] = &[
     "a",
@@ -190,9 +193,27 @@ const NESTED_PATHS: &[&str] = &[
     "http://h.example/a",
 ];
 
+/// The first of them have no finding of their own.
+const SETTLED_PATHS: usize = 11;
+
 /// A file of a few groups that share some of their names.
 pub(crate) fn file_of_shared_groups(random: &mut Random) -> String {
     let mut body = String::new();
+    // No line is called superfluous next to some mistakes, so half of the files have none of these.
+    if random.below(2) == 0 {
+        for _ in 0..1 + random.below(5) {
+            for _ in 0..1 + random.below(3) {
+                body += &format!("user-agent: {}\n", random.pick(SETTLED_NAMES));
+            }
+            for _ in 0..random.below(5) {
+                let kind = random.pick(&["disallow", "disallow", "disallow", "allow"]);
+                let path = random.pick(&NESTED_PATHS[..SETTLED_PATHS]);
+                body += &format!("{kind}: {path}\n");
+            }
+            body += random.pick(&["", "\n", "disallow:\n"]);
+        }
+        return body;
+    }
     if random.below(8) == 0 {
         body += "disallow: /a\n";
     }
@@ -211,6 +232,56 @@ pub(crate) fn file_of_shared_groups(random: &mut Random) -> String {
         body += random.pick(&["", "\n"]);
     }
     body
+}
+
+/// Lines with a mistake whose mend changes groups, names or rules.
+const BROKEN_LINES: &[&str] = &[
+    "user-agnet: GPTBot",
+    "user-agnet: b",
+    "\u{feff}user-agent: *",
+    "\u{feff}user-agent: CCBot",
+    "user-agent GPTBot",
+    "user-agent GPTBot:",
+    "user-agent: GPTBt",
+    "user-agent: GPTBot CCBot",
+    "user-agent: GPTBot, a",
+    "user-agent: * disallow: /a",
+    "user-agent:",
+    "useragent: CCBot",
+    "agent: *",
+    "disalllow: /a/b",
+    "disalow: /a/b",
+    "allow /a",
+    "alow: /a",
+    "disallow: a",
+    "allow: a/b",
+    "disallow: /a /b",
+    "allow: http://h.example/a",
+    "allow: /a/**",
+    "disallow: /%61/b",
+    "crawl-delay: 1",
+];
+
+/// A file of a few groups with up to three broken lines.
+pub(crate) fn file_of_broken_lines(random: &mut Random) -> String {
+    let mut lines = Vec::new();
+    for _ in 0..1 + random.below(4) {
+        for _ in 0..1 + random.below(2) {
+            let name = random.pick(&["a", "b", "*", "*", "c", "GPTBot", "CCBot"]);
+            lines.push(format!("user-agent: {name}\n"));
+        }
+        for _ in 0..1 + random.below(4) {
+            let kind = random.pick(&["disallow", "disallow", "allow"]);
+            let path = random.pick(&NESTED_PATHS[..SETTLED_PATHS]);
+            lines.push(format!("{kind}: {path}\n"));
+        }
+        lines.push(random.pick(&["", "\n"]).to_owned());
+    }
+    for _ in 0..random.below(4) {
+        let at = random.below(lines.len() as u64 + 1) as usize;
+        lines.insert(at, format!("{}\n", random.pick(BROKEN_LINES)));
+    }
+    lines.concat()
 }
 
 /// Whether a line belongs to a group of which some agents obey other groups too, and some do not.

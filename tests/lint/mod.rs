@@ -3,6 +3,7 @@
 
 mod command;
 pub(crate) mod effects;
+mod mends;
 
 use crate::command::checkout;
 use crate::spec::{Repeat, cases_dir, load, robots_body};
