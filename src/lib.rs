@@ -190,6 +190,7 @@ pub mod output {
 }
 
 pub use agent::{Agent, AgentMatch};
+pub use bytes::is_invisible;
 pub use error::{Error, ErrorKind, Remedy, Result};
 pub use judge::Verdict;
 pub use named_value::NamedValue;

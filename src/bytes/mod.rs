@@ -12,6 +12,43 @@ pub(crate) fn is_white_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
 }
 
+/// Whether a character shows nothing: a control, a filler, a mark of direction or of a variant.
+///
+/// They are the characters with the property `Default_Ignorable_Code_Point` of Unicode, the braille
+/// blank and the marks of interlinear annotations. Blanks such as the no-break space are not among
+/// them. A text with such a character looks like one without it, so programs that print texts of
+/// sites escape them.
+///
+/// Cost: some comparisons. Never panics.
+///
+/// ```
+/// assert!(robosieve::is_invisible('\u{3164}') && robosieve::is_invisible('\u{200b}'));
+/// assert!(!robosieve::is_invisible(' ') && !robosieve::is_invisible('é'));
+/// ```
+pub fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
 /// Removes [white space](is_white_space) at both ends.
 ///
 /// `bstr`'s `trim_with` decodes characters, which took a ninth of the instructions of `compile`.

@@ -9,6 +9,7 @@
 //! anywhere in a line on Azure Pipelines, TeamCity and GitHub. The first character of such a command
 //! is escaped.
 
+use robosieve::is_invisible;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,27 +18,7 @@ use std::fmt::Write;
 /// line separators, bidirectional controls and invisible characters (Default_Ignorable_Code_Point of
 /// Unicode).
 fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'..='\u{1160}'
-                | '\u{17b4}'..='\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
-                | '\u{1bca0}'..='\u{1bca3}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c)
 }
 
 /// Escapes a text within a line, including line ends and tabs.
@@ -182,6 +163,12 @@ mod tests {
             "a\\u{1b}[2J\\u{7}\\u{7f}\\u{9b}\\u{202e}\\u{2066}\\u{200e}\\u{61c}\\u{e0041}\\r";
         assert_eq!(escape(UNSAFE), shown);
         assert_eq!(escape_lines(UNSAFE), shown);
+        // Fillers and marks of variants show nothing.
+        for filler in [
+            "\u{3164}", "\u{115f}", "\u{ffa0}", "\u{fe0f}", "\u{ad}", "\u{2800}",
+        ] {
+            assert!(escape(filler).starts_with("\\u{"), "{}", escape(filler));
+        }
         for text in ["", "Disallow: /ä\\x1b/日本?\"'", "\u{fffd}\u{e9}\u{301}"] {
             assert!(matches!(escape(text), Cow::Borrowed(same) if same == text));
         }
