@@ -528,6 +528,12 @@ def changed_rules(folder, robosieve):
                   *[(b"http://h%d.example/%x\n" % (number % 40, number), 1) for number in range(100_000)])
 
 
+def mended_rules(folder, robosieve):
+    """A robots.txt with 24,000 rules, each of which has a fix."""
+    rules = "".join(f"disallow: /{number}é\n" for number in range(24_000))
+    (folder / "robots.txt").write_text("user-agent: *\n" + rules)
+
+
 NINE = [f"{number}.gz" for number in range(9)]
 
 
@@ -595,6 +601,8 @@ BOMBS = [
          [["annotate", "-s", "s.rbs", "--agents-from", "agents", "--preferences", "--as", "jsonl", "-o", "out", "l"]], None, 10, 300),
     Bomb("archive-headers", "header fields of 15 KB on content use, to 1,000 agents", response_headers,
          [["annotate", "-s", "s.rbs", "--agents-from", "agents", "--preferences", "--as", "jsonl", "-o", "out", "a.warc"]], None, 10, 300),
+    Bomb("site-mended", "24,000 rules that all have a fix", mended_rules,
+         [["lint", "--diff", "robots.txt"], ["lint", "--diff", "--unsafe-fixes", "robots.txt"]], None, 3, 150),
     Bomb("site-audit", "200,000 rules that begin with a star, and 20,000 requests", many_broken_rules,
          [["audit", "-s", "s.rbs", "l.gz", "-o", "out"]], None, 20, 150),
     Bomb("site-diff", "a million rules of which none stays", changed_rules,

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use robosieve::Profile;
 use robosieve::lint::{FieldChange, FixOptions, Fixed, VerdictChange, fix};
 use similar::TextDiff;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -65,9 +65,14 @@ impl MendedFile {
         if !self.is_changed() {
             return Ok(());
         }
-        // A hostile file has many changes, for which the shortest diff takes long.
+        // A hostile file has many changes, for which the shortest diff takes long. Without time, the
+        // diff has one part, from the first change to the last.
+        let time = match is_cheap(&self.original, &self.fixed.body) {
+            true => Duration::from_secs(2),
+            false => Duration::ZERO,
+        };
         let diff = TextDiff::configure()
-            .timeout(Duration::from_secs(2))
+            .timeout(time)
             .diff_lines(self.original.as_slice(), self.fixed.body.as_slice());
         let name = escape(&shown(path)).into_owned();
         let mut unified = diff.unified_diff();
@@ -110,6 +115,23 @@ impl MendedFile {
             ));
         }
     }
+}
+
+/// The most steps of a search for the shortest diff, which take half a second.
+const MAX_DIFF_STEPS: usize = 1 << 29;
+
+/// Whether the shortest diff is found in a short time: it takes a step for each line and change.
+fn is_cheap(old: &[u8], new: &[u8]) -> bool {
+    let mut counts: HashMap<&[u8], i64> = HashMap::new();
+    let mut lines = 0;
+    for (text, step) in [(old, -1), (new, 1)] {
+        for line in text.split(|byte| *byte == b'\n') {
+            *counts.entry(line).or_default() += step;
+            lines += 1;
+        }
+    }
+    let changes: u64 = counts.values().map(|count| count.unsigned_abs()).sum();
+    lines * changes as usize <= MAX_DIFF_STEPS
 }
 
 /// The most changes of a file that are listed.
