@@ -88,6 +88,16 @@ fn unmatched_rules_are_counted_or_listed() {
     );
 }
 
+/// A `#` inside a path cuts the rule, which then decides on more paths than its author wrote.
+#[test]
+fn cut_paths_are_shown() {
+    let robots = b"User-agent: *\nDisallow: /#/app\nDisallow: /x # old\n";
+    let args = ["-a", "a", "--explain"];
+    let ran = check(robots, &[&args[..], &["/y", "/x"]].concat());
+    let comment = "#/app: a # begins a comment, so this is not a part of the path";
+    assert_eq!(rows(text(&ran), "comment"), [comment]);
+}
+
 #[test]
 fn suspicious_files_are_reported() {
     let utf16: Vec<u8> = "User-agent: *\nDisallow: /"

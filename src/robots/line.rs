@@ -3,6 +3,7 @@
 
 use crate::bytes::trim;
 use crate::profile::Profile;
+use crate::robots::field::{RobotsField, split};
 use memchr::{memchr2, memchr2_iter};
 
 /// The number of bytes that are read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's
@@ -199,6 +200,49 @@ fn long_line(number: u32, raw: &[u8], is_cut: bool) -> Option<NumberedLine<'_>> 
         is_cut,
     });
     (long.is_some() || !text.is_empty()).then_some(NumberedLine { number, text, long })
+}
+
+/// The comment of an allow or disallow line that looks like a part of its path: `#b` in
+/// `Disallow: /a#b`. `None` if there is none, or if a blank is next to the `#`.
+///
+/// Parsers end the path at the `#`. In the line `Disallow: /#/` they read the path `/`, which closes
+/// the site.
+///
+/// Cost: one pass over the line. Never panics.
+///
+/// ```
+/// use robosieve::robots::glued_comment;
+/// assert_eq!(glued_comment(b"Disallow: /#/"), Some(&b"#/"[..]));
+/// assert_eq!(glued_comment(b"Disallow: /a # old"), None);
+/// ```
+pub fn glued_comment(line: &[u8]) -> Option<&[u8]> {
+    let at = memchr2(0, b'#', line).filter(|at| line[*at] == b'#')?;
+    let (text, comment) = line.split_at(at);
+    let (field, path) = split(trim(text), Profile::Google)?;
+    let is_rule = matches!(field, RobotsField::Allow | RobotsField::Disallow);
+    let is_comment = |next: &u8| b" \t#".contains(next);
+    let is_glued = text.ends_with(path) && !comment.get(1).is_some_and(is_comment);
+    (is_rule && is_glued && matches!(path, [b'/' | b'*', ..])).then_some(trim(comment))
+}
+
+/// The [`glued_comment`] of a line of a robots.txt, whose numbers count from 1.
+///
+/// Cost: one pass over the lines before it. Never panics.
+///
+/// ```
+/// use robosieve::robots::glued_comment_of_line;
+/// let body = b"User-agent: *\nDisallow: /a#b\n";
+/// assert_eq!(glued_comment_of_line(body, 2), Some(&b"#b"[..]));
+/// assert_eq!(glued_comment_of_line(body, 1), None);
+/// ```
+pub fn glued_comment_of_line(body: &[u8], number: u32) -> Option<&[u8]> {
+    let mut lines = NumberedLines::new(body, false);
+    while let Some(line) = lines.next_raw() {
+        if line.number == number {
+            return glued_comment(line.text);
+        }
+    }
+    None
 }
 
 /// The offset of the first `#` or NUL of `body` from `from` on; the length of `body` if it has

@@ -12,7 +12,7 @@ pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
         RobotsSource::Snapshot { explanation } => {
             explanation.to_json(answer.url.as_bytes(), agent, all)
         }
-        RobotsSource::File { path, body } => {
+        RobotsSource::File { path, body, .. } => {
             let basis = if answer.verdict == Verdict::Invalid {
                 Reason::NotAUrl
             } else {

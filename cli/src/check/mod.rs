@@ -216,8 +216,14 @@ struct CheckAnswer<'a> {
 
 /// The source of the robots.txt.
 enum RobotsSource<'a> {
-    Snapshot { explanation: &'a UrlExplanation<'a> },
-    File { path: &'a Path, body: BodyFacts },
+    Snapshot {
+        explanation: &'a UrlExplanation<'a>,
+    },
+    File {
+        path: &'a Path,
+        text: &'a [u8],
+        body: BodyFacts,
+    },
 }
 
 fn check_snapshot(
@@ -272,6 +278,7 @@ fn check_robots(
             output.verdicts.push(explanation.verdict);
             let robots = RobotsSource::File {
                 path,
+                text: body,
                 body: body_facts,
             };
             write_answer(

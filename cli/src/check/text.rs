@@ -7,7 +7,7 @@ use crate::outcomes::describe_outcome;
 use crate::value_enums::ExplainArg;
 use robosieve::judge::{Explanation, RejectedRule, Rejection, RuleLine, UrlExplanation};
 use robosieve::preferences::{Preference, PreferenceExplanation};
-use robosieve::robots::{BodyFacts, LooksLike, RobotsLine};
+use robosieve::robots::{BodyFacts, LooksLike, RobotsLine, glued_comment_of_line};
 use robosieve::{Agent, Verdict};
 use std::fmt::Write;
 
@@ -54,6 +54,7 @@ pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: Explain
         ),
         (Some(rules), _) => {
             explain_rules(out, rules, answer.agent);
+            explain_comment(out, rules, &answer.robots);
             explain_losers(out, rules, which);
         }
         (None, RobotsSource::Snapshot { explanation, .. }) if explanation.entry.is_some() => {
@@ -214,6 +215,25 @@ fn explain_rules(out: &mut String, explanation: &Explanation, agent: &Agent) {
         }
         None if !explanation.agent_lines.is_empty() => row(out, "rule", "none matches: allowed"),
         None => {}
+    }
+}
+
+/// The end of the deciding line, if parsers read it as a comment although it looks like a part of
+/// the path. A snapshot stores no comments.
+fn explain_comment(out: &mut String, explanation: &Explanation, robots: &RobotsSource<'_>) {
+    let RobotsSource::File { text, .. } = robots else {
+        return;
+    };
+    let Some(rule) = &explanation.deciding else {
+        return;
+    };
+    if let Some(comment) = glued_comment_of_line(text, rule.line) {
+        let comment = String::from_utf8_lossy(comment);
+        row(
+            out,
+            "comment",
+            format!("{comment}: a # begins a comment, so this is not a part of the path"),
+        );
     }
 }
 
