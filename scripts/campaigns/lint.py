@@ -2,6 +2,10 @@
 
 Each changed file is a site of its own in one snapshot. The same paths are asked of all, in both
 profiles; some of them of Google's parser too.
+
+With real files, each is also put below a block of a provider, with a byte order mark between them, as
+content networks serve it: its first user-agent line is then misspelt, and its rules belong to the
+last crawler of the block. Whatever else is mended, no fix may remove a rule that is missed then.
 """
 
 import base64
@@ -16,6 +20,15 @@ from .rounds import Result
 from .shrinking import smallest_text
 
 FILES = 30
+REAL_FILES = 20
+# A block as content networks put in front of a file. The crawlers in it may fetch nothing.
+MANAGED_BLOCK = (
+    b"# BEGIN Managed content\n\nUser-agent: *\nContent-Signal: search=yes,ai-train=no\nAllow: /\n\n"
+    + b"".join(b"User-agent: %s\nDisallow: /\n\n" % name for name in [b"Amazonbot", b"CCBot", b"GPTBot"])
+    + b"# END Managed content\n\n\xef\xbb\xbf"
+)
+# Codes whose fixes remove lines.
+REMOVING = "duplicate-rule,redundant-rule,never-decides,empty-rule,empty-group,repeated-agent"
 # Findings of rules that change no verdict.
 SUPERFLUOUS = ["duplicate-rule", "redundant-rule", "never-decides"]
 AGENTS = [*grammar.NAMES, "zz", "MJ12bot", "ab:Foo", "*"]
@@ -98,7 +111,63 @@ def difference(directory, body, paths, planted):
     return None, questions
 
 
+def mended(directory, body, *options):
+    """The file after `lint --fix` with these options."""
+    path = directory / "file" / "robots.txt"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(body)
+    run("lint", "-q", "--fix", *options, path, statuses=(0, 1))
+    return path.read_bytes()
+
+
+def rule_paths(body):
+    """Paths that the rules of a file match: at most 100."""
+    paths = []
+    for line in body.splitlines():
+        field, _, value = line.partition(b"#")[0].partition(b":")
+        value = value.strip()
+        if field.strip().lower() in (b"allow", b"disallow") and value.startswith(b"/"):
+            paths.append(value.replace(b"*", b"x").rstrip(b"$").split()[0])
+    return list(dict.fromkeys(paths))[:100] or [b"/"]
+
+
+def missed_rules(directory, body, planted):
+    """The name of a form of the file in which a removed rule is missed, what differs, and the number of
+    questions."""
+    questions = 0
+    paths = rule_paths(body)
+    for name, text in [("the file", body), ("below a block", MANAGED_BLOCK + body.removeprefix(b"\xef\xbb\xbf"))]:
+        safe = mended(directory, text)
+        if planted:
+            safe = b"".join(line for line in text.splitlines(keepends=True) if b"isallow: /" not in line)
+        # All mends after the safe ones, and the same without any removal.
+        texts = [mended(directory, safe, "--unsafe-fixes"), mended(directory, text, "--unsafe-fixes", "--allow", REMOVING)]
+        for profile in ["google", "rfc9309"]:
+            after, whole = letters(directory, texts, paths, profile, "extended")
+            questions += len(paths) * len(AGENTS)
+            for path, one, other in zip(paths, after, whole, strict=True):
+                if one != other:
+                    return f"{name}, profile {profile}: {path!r} is {one} with removed lines, {other} without", questions
+    return None, questions
+
+
+def play_files(rng, directory, options):
+    """Some real files."""
+    counts = collections.Counter()
+    for path in rng.sample(options.files, min(REAL_FILES, len(options.files))):
+        body = path.read_bytes()
+        if len(body) > 400_000 or body[:2] in (b"\x1f\x8b", b"\xff\xfe", b"\xfe\xff"):
+            continue
+        found, questions = missed_rules(directory, body, options.self_test)
+        counts["verdicts after all mends, with and without removed lines"] += questions
+        if found:
+            return Result(counts, f"# {path.name}: {found}\n")
+    return Result(counts)
+
+
 def play(rng, directory, options, number):
+    if options.files:
+        return play_files(rng, directory, options)
     counts = collections.Counter()
     for _ in range(FILES):
         body, rules = grammar.robots(rng, rng.choice([2, 3, 5, 8, 12, 17, 33, 65, 105, 130]))
