@@ -79,6 +79,20 @@ pub(crate) fn begins_crawler(name: &str) -> bool {
 /// older than `discobot`.
 const NO_OPERATORS: &[&str] = &["mozilla", "unknown", "disco"];
 
+/// Names that sites write for a crawler and that share too few letters with it.
+const NEAR_NAMES: &[(&str, &str)] = &[
+    ("apple-extended", "Applebot-Extended"),
+    ("apple-ai", "Applebot-Extended"),
+    ("google-ai", "Google-Extended"),
+    ("google-bard", "Google-Extended"),
+    ("google-gemini", "Google-Extended"),
+    ("gemini-ai", "Google-Extended"),
+    ("meta-ai", "meta-externalagent"),
+    ("metaai", "meta-externalagent"),
+    ("facebook-ai", "meta-externalagent"),
+    ("tiktok-ai", "Bytespider"),
+];
+
 /// The crawlers that the name of an operator or of a product stands for, such as `OpenAI` and
 /// `chatgpt`. Crawlers whose tokens are the name with an ending (`ChatGPT-User`) come first, then
 /// the others of their operators. None if the name is neither, or if it is an operator's name that
@@ -89,6 +103,9 @@ pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
     // `X` is an operator, and shorter than the names that sites write for one.
     if letters.len() < 3 || NO_OPERATORS.contains(&lower.as_str()) {
         return Vec::new();
+    }
+    if let Some((_, token)) = NEAR_NAMES.iter().find(|(near, _)| *near == lower) {
+        return KnownAgent::find(token).into_iter().collect();
     }
     let known = KnownAgent::all().iter().zip(TOKENS.iter());
     let (products, others): (Vec<_>, Vec<_>) =

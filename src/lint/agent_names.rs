@@ -9,6 +9,7 @@ use crate::lint::agents::value_of;
 use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::lint::patterns::stripped;
 use crate::lint::unsettled::UnsettledName;
 use crate::profile::Profile;
 use crate::robots::{AgentLine, Group, RobotsRef, field};
@@ -16,12 +17,22 @@ use bstr::ByteSlice;
 use std::collections::HashSet;
 
 /// Checks the names of all user-agent lines. Returns those that are probably meant otherwise.
-pub(super) fn check(robots: &RobotsRef<'_>, findings: &mut FindingCollector) -> Vec<UnsettledName> {
+///
+/// `misspelt` are lines with a misspelt field. The name may be in the field, as in
+/// `User-agent GPTBot:`, so no name is missed there.
+pub(super) fn check(
+    robots: &RobotsRef<'_>,
+    misspelt: &HashSet<u32>,
+    findings: &mut FindingCollector,
+) -> Vec<UnsettledName> {
     let mut unknown = UnknownNames::default();
     let mut unsettled = Vec::new();
     for (index, group) in robots.groups().iter().enumerate() {
         let names = names_of_group(group);
         for agent in group.agents() {
+            if value_of(agent).is_empty() && misspelt.contains(&agent.line()) {
+                continue;
+            }
             let suggested = check_name(agent, &names, &mut unknown, findings);
             unsettled.extend(suggested.map(|suggested| UnsettledName {
                 group: index,
@@ -313,6 +324,14 @@ impl NameRemedy {
         if agent.is_global() {
             return Self::global(agent, value);
         }
+        if let Some(name) = stripped(value).filter(|name| is_name(name)) {
+            return Self {
+                help: format!("write `User-agent: {name}`"),
+                suggested: vec![name.to_ascii_lowercase().into_bytes()],
+                fix: Some(rename(agent, value, name)),
+                adds_lines: false,
+            };
+        }
         if let Some(names) = listed_names(value) {
             return Self {
                 help: one_line_each(&names),
@@ -415,6 +434,12 @@ fn is_version_word(word: &[u8]) -> bool {
     word.is_ascii() && (letters.count() == 0 || has_digit)
 }
 
+/// Whether a text is `*`, a product token, or the name of a crawler in the registry.
+fn is_name(name: &str) -> bool {
+    let is_token_char = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
+    name == "*" || name.chars().all(is_token_char) || registered(Some(name.as_bytes())).is_some()
+}
+
 /// The names in a list with commas, semicolons or blanks; `None` if one of them is not a product
 /// token or `*`. Words with blanks between them are a list only if all are names of crawlers.
 pub(super) fn listed_names(value: &[u8]) -> Option<Vec<&str>> {
@@ -425,10 +450,9 @@ pub(super) fn listed_names(value: &[u8]) -> Option<Vec<&str>> {
         false => text.split(is_white_space).collect(),
     };
     let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
-    let is_token_char = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
-    let is_name = |name: &&str| {
-        registered(Some(name.as_bytes())).is_some()
-            || (is_marked && (*name == "*" || name.chars().all(is_token_char)))
+    let is_listed = |name: &&str| match is_marked {
+        true => is_name(name),
+        false => registered(Some(name.as_bytes())).is_some(),
     };
-    (names.len() > usize::from(!is_marked) && names.iter().all(is_name)).then_some(names)
+    (names.len() > usize::from(!is_marked) && names.iter().all(is_listed)).then_some(names)
 }

@@ -4,10 +4,11 @@ use crate::bytes::trim;
 use crate::file_format::BYTE_ORDER_MARK;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
-use crate::lint::finding::{FindingCollector, FindingTexts};
+use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::profile::Profile;
 use crate::robots::line::{MAX_BODY, MAX_LINE, NumberedLines, RawLine, bom_len};
-use crate::robots::{BodyFacts, LooksLike, field};
+use crate::robots::{BodyFacts, LooksLike, field, glued_comment};
+use bstr::ByteSlice;
 
 /// Reports a file that is not a robots.txt. The checks of lines make no sense for it.
 pub(super) fn check_format(
@@ -146,6 +147,7 @@ pub(super) fn check_raw_lines(
             add_lone_return(line.number, body, findings);
         }
         check_length(&line, findings);
+        check_fragment(&line, findings);
         check_control_characters(&line, mark + line.start, findings);
     }
     blank
@@ -175,6 +177,24 @@ fn add_lone_return(line: u32, body: &[u8], findings: &mut FindingCollector) {
                 edits: edits.collect(),
             }),
         }
+    });
+}
+
+/// Reports a rule whose path goes on after a `#`. Parsers read the rest as a comment.
+fn check_fragment(line: &RawLine<'_>, findings: &mut FindingCollector) {
+    let Some(comment) = glued_comment(line.text) else {
+        return;
+    };
+    findings.add(line.number, Code::Fragment, || {
+        let at = line.text.find_byte(b'#').unwrap_or_default();
+        let message = format!(
+            "`#` begins a comment, so parsers read {} without {}",
+            quote(trim(&line.text[..at])),
+            quote(comment)
+        );
+        let help = "a robots.txt cannot name the part of a URL after `#`: remove the line, or write \
+                    the path alone; `%23` is right only if the URLs themselves have it";
+        (message, help.to_owned())
     });
 }
 

@@ -175,6 +175,14 @@ impl Code {
         )
     }
 
+    /// Whether a mended rule matches no paths that the rule does not match, or is gone.
+    pub(super) fn keeps_paths(self) -> bool {
+        matches!(
+            self,
+            Self::ClosesSite | Self::RenderingFiles | Self::Fragment | Self::LeadingStar
+        )
+    }
+
     /// Whether its findings say that a line could be removed.
     pub(super) fn calls_line_superfluous(self) -> bool {
         matches!(
@@ -225,8 +233,19 @@ codes! {
     EmptyGroup "empty-group" Note Yes Safe Rules "The group has no rules, so it allows everything.";
     GroupReplacesGlobal "group-replaces-global" Note Yes No Nothing
         "Rules of * do not apply to the agents of the group, which has none for their paths.";
+    ClosesSite "closes-site" Note Yes No Rules "No crawler may fetch anything.";
+    RenderingFiles "rendering-files" Note Yes No Rules
+        "The rule disallows style sheets or scripts that pages need to be rendered.";
+    StrayCharacter "stray-character" Error Yes Unsafe Rules
+        "The path has quotes or characters that show nothing.";
+    Fragment "fragment" Error No No Rules
+        "A # inside the path begins a comment, which cuts the rule.";
     NoLeadingSlash "no-leading-slash" Error Yes Unsafe Rules
         "The path begins with neither / nor *, so it matches nothing.";
+    LeadingStar "leading-star" Note Yes Unsafe Rules
+        "The path begins with *, and RFC 9309 has a / there.";
+    DoubleSlash "double-slash" Note Yes No Rules
+        "The path // matches only paths that begin with two slashes.";
     FullUrl "full-url" Error Yes No Rules "The path is a whole URL, so it matches nothing.";
     SpaceInPattern "space-in-pattern" Warning Yes No Rules
         "The path has a blank, which no URL has.";
@@ -247,6 +266,10 @@ codes! {
     SitemapUrl "sitemap-url" Error Yes No Nothing "The sitemap is not an absolute URL.";
     CrawlDelay "crawl-delay" Warning Yes No Nothing
         "The crawl-delay is not a usable number of seconds.";
+    IgnoredDelay "ignored-delay" Note Yes No Nothing
+        "The crawl-delay is for crawlers of Google only, which ignore it.";
+    ObsoleteField "obsolete-field" Note Yes No Nothing
+        "No crawler reads the host line any more.";
     LicenseUrl "license-url" Error Yes No Nothing "The license is not an absolute URL.";
     UsageValue "usage-value" Error Yes Unsafe Nothing
         "The content-usage line has a value that states no preference.";

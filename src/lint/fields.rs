@@ -1,7 +1,7 @@
 //! Checks of the fields: unknown and misspelt ones, missing colons, lines before any group.
 
 use crate::agent::without_separators;
-use crate::bytes::{is_white_space, trim};
+use crate::bytes::{is_invisible, is_white_space, trim};
 use crate::crawlers::KnownAgent;
 use crate::crawlers::spelling::is_within;
 use crate::lint::agent_names::{listed_names, one_line_each};
@@ -128,18 +128,13 @@ fn without_invisible(text: &[u8]) -> &[u8] {
         return text;
     };
     visible
-        .trim_matches(is_invisible)
+        .trim_matches(is_unseen)
         .trim_start_matches(TWICE_ENCODED_MARK)
         .as_bytes()
 }
 
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || c.is_whitespace()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
-        )
+fn is_unseen(c: char) -> bool {
+    c.is_control() || c.is_whitespace() || is_invisible(c)
 }
 
 /// The correct spelling of a field.
@@ -228,7 +223,9 @@ fn add_missing_colon(
         let Some(name) = field_named(word) else {
             let message = format!("{} has no colon, so parsers ignore the line", quote(text));
             let help = match text {
-                [b'/', ..] => "write `Disallow: ` or `Allow: ` before the path",
+                [b'/', ..] if !text.chars().any(is_white_space) => {
+                    "write `Disallow: ` or `Allow: ` before the path"
+                }
                 _ => "write `FIELD: VALUE`, or `#` before a comment",
             };
             return FindingTexts {

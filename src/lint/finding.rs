@@ -2,7 +2,6 @@
 
 use crate::lint::code::{Code, MendedPart, Severity};
 use crate::lint::edits::{Fix, LineFix, LineStarts};
-use crate::lint::unsettled::UnsettledLine;
 use std::collections::HashSet;
 
 /// A defect of one line, or of the whole file.
@@ -32,6 +31,22 @@ impl Finding {
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
+}
+
+/// A line whose finding has no safe fix, so that mending it may change what parsers read.
+#[derive(Clone, Debug)]
+pub(super) struct UnsettledLine {
+    pub line: u32,
+    /// What may change.
+    pub part: MendedPart,
+    /// The unsafe fix, if there is one.
+    pub fix: Option<LineFix>,
+    /// A mended path begins as the path does, up to its first escape.
+    pub keeps_start: bool,
+    /// A mended rule matches no other paths.
+    pub keeps_paths: bool,
+    /// A mended rule matches the same paths, with another length.
+    pub changes_rank: bool,
 }
 
 /// The most findings of one code in one file. A file of 500 KiB can have 250,000 bad lines; without
@@ -146,6 +161,8 @@ impl FindingCollector {
             part,
             fix: None,
             keeps_start: false,
+            keeps_paths: false,
+            changes_rank: false,
         });
     }
 
@@ -157,6 +174,8 @@ impl FindingCollector {
                 part,
                 fix,
                 keeps_start: code.keeps_start_of_path(),
+                keeps_paths: code.keeps_paths(),
+                changes_rank: code == Code::LeadingStar,
             });
         }
     }

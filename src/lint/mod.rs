@@ -14,6 +14,7 @@
 //! * `patterns`: the path of a single rule
 //! * `rule_sets`: rules without effect
 //! * `profiles`: rules that Google's parser and RFC 9309 read differently
+//! * `surprises`: rules and fields with an effect that authors seldom want
 //! * `values`: sitemaps, licences and crawl-delays
 //! * `preferences`: preferences about use
 //!
@@ -44,6 +45,7 @@ mod preferences;
 mod profiles;
 mod readings;
 mod rule_sets;
+mod surprises;
 #[cfg(target_pointer_width = "64")]
 mod survey;
 mod text;

@@ -1,7 +1,7 @@
 //! Checks of the path of a single rule.
 
-use crate::bytes::is_white_space;
-use crate::lint::code::Code;
+use crate::bytes::{is_invisible, is_white_space};
+use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::profile::Profile;
@@ -38,6 +38,8 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollecto
     // A path that can match nothing has one finding about that; its characters do not matter.
     if value.is_empty() {
         check_empty(rule, group, findings);
+    } else if let Some(stripped) = stripped(value) {
+        add_stray(line, rule.kind(), value, &stripped, findings);
     } else if let Some(path) = path_of_url(value) {
         findings.add(line, Code::FullUrl, || {
             let message = format!(
@@ -73,8 +75,116 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollecto
             }
         });
     } else {
+        check_start(rule, value, findings);
         check_characters(rule, value, findings);
         check_wildcards(rule, value, findings);
+    }
+}
+
+/// Quotation marks, straight and curly. The path of a URL does not begin with one.
+const QUOTES: &[char] = &[
+    '"', '\'', '`', '´', '“', '”', '„', '‟', '‘', '’', '‚', '‛', '«', '»', '‹', '›',
+];
+
+/// A value without the quotes around it and without blanks and invisible characters, if it has
+/// any. Joiners inside stay: scripts such as Persian need them, and so do the emoji of a URL.
+pub(super) fn stripped(value: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(value).ok()?;
+    if text.is_ascii() && !text.starts_with(QUOTES) {
+        return None;
+    }
+    let mut inner = text.trim_matches(is_unseen);
+    while inner.starts_with(QUOTES) {
+        inner = inner.trim_start_matches(QUOTES).trim_end_matches(QUOTES);
+        inner = inner.trim_matches(is_unseen);
+    }
+    // Text in UTF-8 that a program read as Latin-1 has soft hyphens and no-break spaces as bytes.
+    let latin: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
+    if latin.is_some_and(|bytes| !bytes.is_ascii() && std::str::from_utf8(&bytes).is_ok()) {
+        return None;
+    }
+    let seen: String = inner
+        .chars()
+        .filter(|&c| !is_invisible(c) || is_joiner(c))
+        .collect();
+    (seen != text && !seen.is_empty()).then_some(seen)
+}
+
+/// Whether a character at the end of a value shows nothing.
+fn is_unseen(c: char) -> bool {
+    c.is_whitespace() || is_invisible(c)
+}
+
+/// Whether an invisible character changes how its neighbours look.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Reports a path with quotes or invisible characters, which no URL matches.
+fn add_stray(
+    line: u32,
+    kind: RuleKind,
+    value: &[u8],
+    stripped: &str,
+    findings: &mut FindingCollector,
+) {
+    findings.add_fixable(line, Code::StrayCharacter, || {
+        let field = match kind {
+            RuleKind::Allow => "Allow",
+            RuleKind::Disallow => "Disallow",
+        };
+        let edit = LineEdit::Value {
+            line,
+            len: value.len(),
+            by: stripped.to_owned(),
+        };
+        FindingTexts {
+            message: format!(
+                "the path {} has quotes or characters that show nothing, and parsers read them as \
+                 a part of it",
+                quote(value)
+            ),
+            help: format!("write {}", quote(format!("{field}: {stripped}").as_bytes())),
+            fix: Some(LineFix::new(false, edit)),
+        }
+    });
+}
+
+/// Checks the start of a path that can match URLs.
+fn check_start(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
+    let line = rule.line();
+    if value.starts_with(b"*") {
+        findings.add_fixable(line, Code::LeadingStar, || {
+            let at = rule.text().len() - value.len();
+            let edit = LineEdit::Text {
+                line,
+                range: at..at,
+                by: "/".to_owned(),
+            };
+            // The slash after a star may be the first of a path, and no single pattern says both.
+            let rest = value.trim_start_with(|c| c == '*');
+            let is_segment = rest.starts_with(b"/");
+            let help = match is_segment {
+                true => format!("write {} and {}", quote(rest), quote_after("/*", rest)),
+                false => format!("write {}", quote_after("/", value)),
+            };
+            FindingTexts {
+                message: format!(
+                    "the path {} begins with `*`: Google's parser reads it, and in RFC 9309 a path \
+                     begins with `/`",
+                    quote(value)
+                ),
+                help,
+                fix: (!is_segment).then(|| LineFix::new(false, edit)),
+            }
+        });
+    } else if value == b"//" {
+        findings.add(line, Code::DoubleSlash, || {
+            (
+                "the path `//` matches only paths that begin with two slashes".to_owned(),
+                "write `/` for all paths, or remove the line".to_owned(),
+            )
+        });
     }
 }
 
@@ -89,7 +199,7 @@ fn remedy_of_relative(value: &[u8]) -> String {
         }
         None => format!(
             "write {} for a file extension, or {} for a path",
-            quote_after("*", value),
+            quote_after("/*", value),
             quote_after("/", value)
         ),
     }
@@ -166,7 +276,7 @@ fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollect
     if has_effect && rule.kind() == RuleKind::Allow {
         findings.add_fixable(rule.line(), Code::EmptyRule, || FindingTexts {
             message: "the allow line has no path, and its group allows everything".to_owned(),
-            help: "write `Disallow:` to allow everything, or `Disallow: /` to refuse everything"
+            help: "write `Disallow:` to allow everything, or `Disallow: /` to disallow everything"
                 .to_owned(),
             // An allow with a path could override rules of other groups with the same agents.
             fix: Some(LineFix::safe(LineEdit::Text {
@@ -181,7 +291,7 @@ fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollect
             let help = match rule.kind() {
                 RuleKind::Allow => "remove the line, or write `Allow: /`",
                 RuleKind::Disallow => {
-                    "remove the line, or write `Disallow: /` to refuse everything"
+                    "remove the line, or write `Disallow: /` to disallow everything"
                 }
             };
             FindingTexts {
@@ -210,6 +320,11 @@ fn path_of_url(value: &[u8]) -> Option<&[u8]> {
 fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
     let line = rule.line();
     if value.chars().any(is_white_space) {
+        // The second half of such a line may be a field that lost its line end.
+        let mut words = value.fields_with(is_white_space).skip(1);
+        if words.any(|word| field::split(word, Profile::Google).is_some()) {
+            findings.leave_open(line, MendedPart::File);
+        }
         findings.add(line, Code::SpaceInPattern, || {
             let message = format!("the path {} has a blank, and no URL has one", quote(value));
             (
@@ -451,16 +566,16 @@ mod tests {
             ("?sort=", "write `/*?sort=`"),
             (
                 ".css",
-                "write `*.css` for a file extension, or `/.css` for a path",
+                "write `/*.css` for a file extension, or `/.css` for a path",
             ),
             (
                 ".pdf$",
-                "write `*.pdf$` for a file extension, or `/.pdf$` for a path",
+                "write `/*.pdf$` for a file extension, or `/.pdf$` for a path",
             ),
             ("a.b.html", "write `/a.b.html`"),
             (
                 ".com",
-                "write `*.com` for a file extension, or `/.com` for a path",
+                "write `/*.com` for a file extension, or `/.com` for a path",
             ),
             (
                 "a.example.com/x",

@@ -387,10 +387,10 @@ fn add_useless_permission(field: &OtherField<'_>, findings: &mut FindingCollecto
         let value = quote(field.value());
         let message = match field.name() {
             "content-usage" => {
-                format!("{value} agrees to a use of pages that the rules refuse to its agents")
+                format!("{value} agrees to a use of pages that are disallowed to its agents")
             }
             _ => format!(
-                "{value} agrees to a use of pages, and the rules refuse every page to every agent"
+                "{value} agrees to a use of pages, and every page is disallowed to every agent"
             ),
         };
         (

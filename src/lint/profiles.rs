@@ -82,7 +82,7 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
     if google.kind() == RuleKind::Disallow && is_about_robots_txt(google.pattern()) {
         findings.add(line, Code::ProfilesDiffer, || {
             let message = format!(
-                "{} refuses /robots.txt itself to Google's parser, and RFC 9309 always allows that",
+                "{} disallows /robots.txt itself for Google's parser, and RFC 9309 always allows that",
                 quote(google.text())
             );
             (

@@ -252,10 +252,16 @@ impl<'a> RuleReadings<'a> {
             && self.rfc.covers_all()
     }
 
-    /// Whether a path may match both the rule and a reading of another one.
-    pub(super) fn may_share_path(&self, other: &Reading<'_>) -> bool {
+    /// Whether another rule, which may change, can decide whether this one is superfluous. A rule of
+    /// the same kind can only if it may decide in its place.
+    pub(super) fn may_depend_on(&self, other: &Reading<'_>) -> bool {
+        let is_same_kind = other.rank.1 == (self.kind == RuleKind::Allow);
         // The further patterns of a rule match other paths.
-        self.has_further() || !self.google.is_disjoint(other) || !self.rfc.is_disjoint(other)
+        match (self.has_further(), is_same_kind) {
+            (true, _) => true,
+            (false, true) => other.covers(&self.google) || other.covers(&self.rfc),
+            (false, false) => !self.google.is_disjoint(other) || !self.rfc.is_disjoint(other),
+        }
     }
 
     /// Whether it has a further pattern in either profile.

@@ -11,8 +11,8 @@ use crate::lint::budget::Budget;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
-use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
-use crate::lint::unsettled::UnsettledGroups;
+use crate::lint::readings::{Audience, Rank, Reading, RuleReadings, rules_of};
+use crate::lint::unsettled::{OpenReading, UnsettledGroups};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Group, RuleKind};
@@ -73,7 +73,7 @@ pub(super) fn check(
         let open = groups
             .iter()
             .filter_map(|group| unsettled.open_rules.get(group));
-        let open: Vec<&Reading<'_>> = open.flatten().collect();
+        let open: Vec<&OpenReading> = open.flatten().collect();
         let mut superfluous = superfluous_rules(&own, &mut budget);
         drop_unsettled(&own, &open, &repeated, &mut superfluous, &mut budget);
         for rule in own {
@@ -298,32 +298,58 @@ fn superfluous_rules<'r, 'a>(
 /// needs the other rules then. Rules that only repeat others of their group are not contested.
 fn drop_unsettled<'r, 'a>(
     rules: &[&'r RuleReadings<'a>],
-    open: &[&Reading<'_>],
+    open: &[&OpenReading],
     repeated: &HashMap<u32, &RuleReadings<'_>>,
     reasons: &mut HashMap<u32, Reason<'r, 'a>>,
     budget: &mut Budget,
 ) {
     let mut contested: HashMap<u32, &RuleReadings<'_>> = HashMap::new();
     let mut settled = Vec::new();
-    for rule in rules {
+    for &rule in rules {
         match reasons.get(&rule.line) {
             Some(reason) if reason.is_contradiction(rule) => {
                 contested.insert(reason.other.line, reason.other);
             }
-            Some(_) if !repeated.contains_key(&rule.line) => settled.push(rule),
+            Some(reason) if !repeated.contains_key(&rule.line) => {
+                settled.push((rule, reason.other));
+            }
             _ => {}
         }
     }
-    let contested = contested
+    let contested: Vec<&Reading<'_>> = contested
         .values()
-        .flat_map(|rule| [&rule.google, &rule.rfc]);
-    let open: Vec<&Reading<'_>> = open.iter().copied().chain(contested).collect();
-    let is_compared = budget.take_comparisons(open.len() * settled.len(), 0);
-    for rule in settled {
-        if !is_compared || open.iter().any(|open| rule.may_share_path(open)) {
+        .flat_map(|rule| [&rule.google, &rule.rfc])
+        .collect();
+    let wildcard = contested
+        .iter()
+        .filter(|reading| reading.has_wildcard())
+        .count()
+        + open
+            .iter()
+            .filter(|open| open.reading.has_wildcard())
+            .count();
+    let all = contested.len() + open.len();
+    let is_compared = budget.take_comparisons(all * settled.len(), wildcard * settled.len());
+    for (rule, other) in settled {
+        if !is_compared
+            || contested.iter().any(|reading| rule.may_depend_on(reading))
+            || open.iter().any(|open| depends_on(rule, other, open))
+        {
             reasons.remove(&rule.line);
         }
     }
+}
+
+/// Whether a rule may be superfluous, with `other` in its place, only until an open rule is mended.
+fn depends_on(rule: &RuleReadings<'_>, other: &RuleReadings<'_>, open: &OpenReading) -> bool {
+    // A rank that changes matters only if it passes that of one of the two.
+    let ranks = [&rule.google, &rule.rfc, &other.google, &other.rfc].map(|reading| reading.rank);
+    let passes = |mended: Rank| {
+        ranks
+            .iter()
+            .any(|rank| (open.reading.rank < *rank) != (mended < *rank))
+    };
+    open.mended_rank.is_none_or(passes) && rule.may_depend_on(&open.reading)
 }
 
 /// Removes all but the first of equal rules.

@@ -5,7 +5,7 @@ use crate::lint::readings::{audiences, have_same_groups, read_rules};
 use crate::lint::unsettled::UnsettledGroups;
 use crate::lint::{
     agent_names, agents, body, fields, global_rules, patterns, preferences, profiles, rule_sets,
-    values,
+    surprises, values,
 };
 use crate::profile::Profile;
 use crate::robots::{BodyFacts, RobotsRef};
@@ -59,10 +59,11 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     let rules = read_rules(&google, &rfc, &inexact.all);
     let before_groups = findings.len();
     let audiences = audiences(&google);
-    let names = agent_names::check(&google, findings);
+    let names = agent_names::check(&google, &inexact.all, findings);
     agents::check(&google, blank_lines, &names, findings);
     global_rules::check(&google, &rules, &audiences, findings);
     patterns::check(&google, &inexact.without_colon, findings);
+    surprises::check(&google, &rules, &audiences, findings);
     profiles::check(&google, &rfc, &inexact.without_colon, findings);
     values::check(&google, &inexact.without_colon, findings);
     preferences::check(

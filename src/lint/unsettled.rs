@@ -18,25 +18,20 @@
 
 use crate::bytes::trim;
 use crate::lint::code::MendedPart;
-use crate::lint::edits::LineFix;
+use crate::lint::finding::UnsettledLine;
 use crate::lint::patterns;
-use crate::lint::readings::{Audience, Reading, names_of};
+use crate::lint::readings::{Audience, Rank, Reading, names_of};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Group, Rule, RuleKind, field};
 use bstr::ByteSlice;
 use std::collections::{HashMap, HashSet};
 
-/// A line whose finding has no safe fix, so that mending it may change what parsers read.
-#[derive(Clone, Debug)]
-pub(super) struct UnsettledLine {
-    pub line: u32,
-    /// What may change.
-    pub part: MendedPart,
-    /// The unsafe fix, if there is one.
-    pub fix: Option<LineFix>,
-    /// A mended path begins as the path does, up to its first escape.
-    pub keeps_start: bool,
+/// A reading of a rule that may change.
+pub(super) struct OpenReading {
+    pub reading: Reading<'static>,
+    /// The rank of the rule once it is mended, if only its rank changes.
+    pub mended_rank: Option<Rank>,
 }
 
 /// A name of a group that its author probably means otherwise.
@@ -58,7 +53,7 @@ pub(super) struct UnsettledGroups {
     pub alone: HashSet<usize>,
     /// For each group, the paths that its open rules match now or once they are mended. Other rules
     /// do not depend on them.
-    pub open_rules: HashMap<usize, Vec<Reading<'static>>>,
+    pub open_rules: HashMap<usize, Vec<OpenReading>>,
     /// The lines of open rules.
     pub open_lines: HashSet<u32>,
 }
@@ -139,7 +134,7 @@ impl UnsettledGroups {
 
 impl UnsettledLine {
     /// The readings of a rule before and after it is mended; `None` if the latter are not known.
-    fn readings(&self, group: &Group<'_>) -> Option<Vec<Reading<'static>>> {
+    fn readings(&self, group: &Group<'_>) -> Option<Vec<OpenReading>> {
         let rules = group.rules();
         let at = rules.binary_search_by_key(&self.line, Rule::line).ok()?;
         let rule = &rules[at];
@@ -155,6 +150,7 @@ impl UnsettledLine {
             .fix
             .as_ref()
             .and_then(|fix| fix.mended_text(rule.text()));
+        let start = start.or_else(|| self.keeps_paths.then(|| now.to_vec()));
         let mended = match (&text, start) {
             (Some(text), _) => field::split(trim(text), Profile::Google)?.1.to_vec(),
             (None, Some(start)) => start,
@@ -164,15 +160,26 @@ impl UnsettledLine {
         if mended.contains(&b'\n') {
             return None;
         }
+        let is_allow = rule.kind() == RuleKind::Allow;
         let mut readings = Vec::new();
         for value in [now, &mended] {
             for profile in [Profile::Google, Profile::Rfc9309] {
-                let is_allow = rule.kind() == RuleKind::Allow;
                 for pattern in Pattern::of_rule(value, is_allow, profile).iter() {
                     if pattern.can_match() {
-                        readings.push(Reading::new(pattern.clone().into_owned(), rule.kind()));
+                        let reading = Reading::new(pattern.clone().into_owned(), rule.kind());
+                        readings.push(OpenReading {
+                            reading,
+                            mended_rank: None,
+                        });
                     }
                 }
+            }
+        }
+        // The readings of the mended path follow those of the path, in the same order.
+        if self.changes_rank && self.fix.is_some() && readings.len() % 2 == 0 {
+            let mended = readings.split_off(readings.len() / 2);
+            for (open, mended) in readings.iter_mut().zip(mended) {
+                open.mended_rank = Some(mended.reading.rank);
             }
         }
         Some(readings)

@@ -3,6 +3,7 @@
 use crate::bytes::is_white_space;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::patterns::stripped;
 use crate::robots::RobotsRef;
 use crate::robots::crawl_delay::parse_seconds;
 use bstr::ByteSlice;
@@ -45,11 +46,13 @@ fn check_sitemap(line: u32, value: &[u8], findings: &mut FindingCollector) {
             "the sitemap {} {problem}, so many crawlers ignore it",
             quote(value)
         );
-        (
-            message,
-            "write one URL with scheme and host, such as `https://example.com/sitemap.xml`"
+        let help = match stripped(value).filter(|url| is_absolute(url.as_bytes())) {
+            Some(url) => format!("write `Sitemap: {url}`, without quotes"),
+            None => "write one URL with scheme and host, such as \
+                     `https://example.com/sitemap.xml`"
                 .to_owned(),
-        )
+        };
+        (message, help)
     });
 }
 

@@ -347,6 +347,7 @@ pub(super) const WALL: &[(&str, &str, &[&str])] = &[
             "NumberedLines",
             "RawLine",
             "bom_len",
+            "glued_comment",
         ],
     ),
     (

@@ -85,7 +85,11 @@ fn text_and_json_have_all_parts() {
         "User-agent: *\nDisallow: cart\u{1b}\n",
     )
     .unwrap();
-    fs::write(dir.path().join("b.example"), "User-agent: *\nDisallow: /\n").unwrap();
+    fs::write(
+        dir.path().join("b.example"),
+        "User-agent: *\nDisallow: /x\n",
+    )
+    .unwrap();
     fs::write(dir.path().join("notes.csv"), "x").unwrap();
     let json = json_of(&run(dir.path(), &["-q", "--json", "."]));
     let found: Vec<_> = json
@@ -229,7 +233,7 @@ fn surveys_count_files_and_origins() {
             .unwrap();
     }
     compiler
-        .add_robots("https://d.example", b"User-agent: *\nDisallow: /\n")
+        .add_robots("https://d.example", b"User-agent: *\nDisallow: /x\n")
         .unwrap();
     compiler
         .add_robots("https://e.example", b"<html>\n")
