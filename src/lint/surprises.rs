@@ -16,8 +16,9 @@ pub(super) fn check(
 ) {
     check_closed_site(rules, audiences, findings);
     let mut lines = HashSet::new();
+    let googlebot = groups_of_googlebot(robots);
     for audience in audiences {
-        if audience.is_global || names_googlebot(robots, audience) {
+        if audience.is_global || audience.groups == googlebot {
             check_rendering(rules, audience, &mut lines, findings);
         }
     }
@@ -43,11 +44,17 @@ fn check_closed_site(
     let Some(global) = audiences.iter().find(|audience| audience.is_global) else {
         return;
     };
-    let is_closed = |audience: &Audience<'_, '_>| {
-        let mut own = rules_obeyed(rules, audience);
-        own.any(RuleReadings::refuses_all)
+    // Groups by their number: many audiences may share a group with many rules.
+    let closed: HashSet<usize> = rules
+        .iter()
+        .filter(|rule| rule.refuses_all())
+        .map(|rule| rule.group)
+        .collect();
+    let is_open = |audience: &Audience<'_, '_>| {
+        let mut groups = audience.groups.iter();
+        !groups.any(|group| closed.contains(group))
     };
-    if rules.iter().any(|rule| rule.kind == RuleKind::Allow) || !audiences.iter().all(is_closed) {
+    if rules.iter().any(|rule| rule.kind == RuleKind::Allow) || audiences.iter().any(is_open) {
         return;
     }
     if let Some(rule) = rules_obeyed(rules, global).find(|rule| rule.refuses_all()) {
@@ -75,11 +82,16 @@ const RENDERING_FILES: [&[u8]; 6] = [
     b"/wp-content/plugins/~/~.js",
 ];
 
-/// Whether an agent of the audience is Google's crawler of pages.
-fn names_googlebot(robots: &RobotsRef<'_>, audience: &Audience<'_, '_>) -> bool {
-    let groups = audience.groups.iter().map(|group| &robots.groups()[*group]);
-    let mut names = groups.flat_map(Group::agents).flat_map(names_of);
-    names.any(|name| name == b"googlebot")
+/// The groups that Google's crawler of pages obeys, if any names it.
+fn groups_of_googlebot(robots: &RobotsRef<'_>) -> Vec<usize> {
+    let groups = robots.groups().iter().enumerate();
+    groups
+        .filter(|(_, group)| {
+            let mut names = group.agents().iter().flat_map(names_of);
+            names.any(|name| name == b"googlebot")
+        })
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// Reports the rules that refuse these files to an audience that may fetch pages.

@@ -123,9 +123,14 @@ impl UnsettledGroups {
             }
             // Once it is divided, some of its agents no longer obey its rules together with those
             // of their other groups. Its own rules stay together.
-            for divided in own.iter().filter(|group| divided.contains(group)) {
-                let others = own.iter().filter(|group| *group != divided);
-                unsettled.groups.extend(others);
+            let mut own_divided = own.iter().filter(|group| divided.contains(group));
+            match (own_divided.next(), own_divided.next()) {
+                (Some(first), None) => {
+                    let others = own.iter().filter(|group| *group != first);
+                    unsettled.groups.extend(others);
+                }
+                (Some(_), Some(_)) => unsettled.groups.extend(own),
+                (None, _) => {}
             }
         }
         unsettled

@@ -118,7 +118,7 @@ fn text_and_json_have_all_parts() {
     );
     fs::write(
         dir.path().join("robots.txt"),
-        "User-agent: *\nDisallow: /\n",
+        "User-agent: *\nDisallow: /x\n",
     )
     .unwrap();
     assert_eq!(
