@@ -90,6 +90,12 @@ fn check_name<'a>(
         }
         _ => {}
     }
+    // A hostile file has many such names, and the search for a close one takes long.
+    if findings.is_full(Code::AgentName) {
+        findings.add(agent.line(), Code::AgentName, Default::default);
+        findings.leave_open(agent.line(), MendedPart::File);
+        return None;
+    }
     let remedy = NameRemedy::new(agent, value);
     if remedy.adds_lines {
         findings.leave_open(agent.line(), MendedPart::File);

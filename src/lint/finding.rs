@@ -154,6 +154,12 @@ impl FindingCollector {
         self.findings.push(OpenFinding { line, code, texts });
     }
 
+    /// Whether further findings of a code are counted only.
+    pub(super) fn is_full(&self, code: Code) -> bool {
+        let mut counters = self.counts.iter();
+        counters.any(|counter| counter.code == code && counter.count >= self.limit)
+    }
+
     /// Notes that a part of the file may change once the line is mended.
     pub(super) fn leave_open(&mut self, line: u32, part: MendedPart) {
         self.unsettled.push(UnsettledLine {
