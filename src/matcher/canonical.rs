@@ -61,3 +61,31 @@ fn drop_covered(set: &mut Vec<CanonicalRule<'_>>) {
         !is_covered
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The disallow rules of a sorted set that are left.
+    fn reduced(rules: &[&str]) -> Vec<String> {
+        let rules = rules.iter().map(|rule| CanonicalRule {
+            text: rule.trim_end_matches('$').as_bytes().into(),
+            anchored: rule.ends_with('$'),
+            kind: RuleKind::Disallow,
+        });
+        let left = reduce(rules.collect());
+        let shown = left.into_iter().map(|rule| {
+            let text = String::from_utf8(rule.text.into_owned()).unwrap();
+            text + if rule.anchored { "$" } else { "" }
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn only_whole_literal_paths_cover_others() {
+        assert_eq!(reduced(&["/a", "/a$", "/ab", "/ac*d", "/b"]), ["/a", "/b"]);
+        for apart in [["/a$", "/ab"], ["/a*b$", "/a*bc"], ["/a*", "/ab"]] {
+            assert_eq!(reduced(&apart), apart);
+        }
+    }
+}

@@ -677,6 +677,16 @@ mod tests {
     }
 
     #[test]
+    fn lengths_are_those_of_the_encoding() {
+        let sets = [encoded(&[]), encoded(&[("/a", Disallow), ("/b*c", Allow)])];
+        let unions = (0..10).map(|members| crate::matcher::build::encode_union(&vec![7; members]));
+        for bytes in unions.chain(sets) {
+            let rules = Rules::decode(&bytes, 0).unwrap();
+            assert_eq!(rules.encoded_len(), bytes.len());
+        }
+    }
+
+    #[test]
     fn longer_rules_than_of_a_robots_txt_are_not_encoded() {
         // 48 states, each with 64,000 bytes after its word.
         let mut texts: Vec<String> = (10..58)
