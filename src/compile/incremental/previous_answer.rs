@@ -109,6 +109,13 @@ impl<'p> PreviousAnswer<'p> {
         Some((parse_missing_target(detail)?, self.hops.saturating_add(1)))
     }
 
+    /// The end of the redirect before the failures.
+    pub(crate) fn earlier_redirect_end(&self) -> Option<&UrlKey> {
+        self.earlier_redirect
+            .as_ref()
+            .and_then(|redirect| redirect.end.as_ref())
+    }
+
     pub(crate) fn class(&self) -> OutcomeClass {
         self.entry.outcome().class
     }

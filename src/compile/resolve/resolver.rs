@@ -183,10 +183,7 @@ impl<'p> Resolver<'p> {
             .into_iter()
             .flatten()
             .map(|(url, _)| url);
-        let earlier_end = answer
-            .earlier_redirect
-            .as_ref()
-            .and_then(|redirect| redirect.end.as_ref());
+        let earlier_end = answer.earlier_redirect_end();
         for url in ends.chain(earlier_end.map(UrlKey::text)) {
             if self.captured(url)?.is_some() {
                 return self.resolve_history(key.into(), Vec::new(), DecidedBy::Redirects);
@@ -453,6 +450,15 @@ impl<'p> Resolver<'p> {
             if !is_unresolved || is_newer {
                 return Ok(Some((url, hops)));
             }
+        }
+        // Before its failures, the end was a redirect to a URL that is captured now. So the end has a
+        // last good copy, which its own history finds.
+        if let Some((url, hops)) = answer.redirect_end()
+            && let Some(earlier_end) = answer.earlier_redirect_end()
+            && self.captured(earlier_end.text())?.is_some()
+            && let Some(url) = UrlKey::of_canonical(url)
+        {
+            return Ok(Some((url, hops)));
         }
         let Some((url, hops)) = answer.missing_target() else {
             return Ok(None);
