@@ -171,6 +171,13 @@ fn a_revisit_without_its_body_is_counted() {
         (letters(&other, "b"), report.revisits_without_body),
         ("DD".to_owned(), 1)
     );
+    // It confirms no copy of its own URL. That is the last good one.
+    let (mixed, _) = compile(&[&(response("b", 1, SHA256, X) + &revisit("b", 2, SHA1, "a"))]);
+    let snapshot = Snapshot::new(mixed).unwrap();
+    let origin = Origin::of(b"https://b.example/").unwrap();
+    let entry = snapshot.origin(&origin).unwrap().unwrap();
+    assert_eq!(entry.outcome().class, OutcomeClass::Unreachable);
+    assert!(entry.has_last_good());
     // Of its own URL: it confirms the copy before it, as a 304 does.
     let own = response("b", 1, SHA256, X) + &revisit("b", 2, SHA1, "b");
     let (own, report) = compile(&[&own]);

@@ -608,3 +608,42 @@ fn unchanged<'p>(answer: &PreviousAnswer<'p>, source: Option<Cow<'p, [u8]>>) -> 
         answered_before: false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::ingest::text_store::TextStore;
+    use crate::spool::SpoolOptions;
+
+    #[test]
+    fn shared_histories_are_bounded() {
+        let spools = SpoolOptions::new(std::env::temp_dir(), 1 << 20);
+        let texts = TextStore::new(&spools).finish().unwrap();
+        let half_of_all = |origin: &[u8]| {
+            let capture = |time| Fetch {
+                time: Some(time),
+                status: 404,
+                wait: None,
+                answer: FetchAnswer::ClientError,
+            };
+            let captures = (0..MAX_SHARED_EVENTS as i64 / 2).map(capture).collect();
+            let history = UrlHistory::new(UrlKey::robots_of(origin), captures, None, &texts);
+            Arc::new(history)
+        };
+        let histories = [&b"https://a.example"[..], b"https://b.example"].map(half_of_all);
+        let shared = SharedHistories::default();
+        // What is there already counts once.
+        for history in histories.iter().chain(&histories) {
+            shared.insert(history);
+        }
+        let is_shared = |history: &Arc<UrlHistory<'_>>| shared.get(&history.key).is_some();
+        assert!(histories.iter().all(is_shared));
+        let third = half_of_all(b"https://c.example");
+        shared.insert(&third);
+        assert!(is_shared(&third));
+        assert!(
+            !histories.iter().any(is_shared),
+            "what does not fit replaces all others"
+        );
+    }
+}
