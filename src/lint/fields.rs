@@ -367,7 +367,7 @@ fn words_after_field(key: &[u8]) -> Option<&[u8]> {
     let letters = without_separators(&both, SEPARATORS);
     let is_name = |name: &&str| without_separators(name.as_bytes(), SEPARATORS) == letters;
     // `User agent` and `Dis allow` are a field of two words.
-    let words = match (NAMES.iter().any(|name| is_name(name)), field_named(first)) {
+    let words = match (NAMES.iter().any(is_name), field_named(first)) {
         (true, _) => trim(&rest[second.len()..]),
         (false, Some(_)) => rest,
         (false, None) => return None,
