@@ -21,6 +21,7 @@ mod detected_records;
 mod determinism;
 mod diff;
 mod due;
+mod empty_texts;
 mod export;
 mod extensions;
 mod external_sort;

@@ -211,17 +211,11 @@ fn archives_without_a_capture_are_refused() {
     let dir = with_old(3);
     let page = capture(1, 9, &rules()).replace("robots.txt", "page");
     for (night, message) in [
-        (
-            "",
-            "no capture of any /robots.txt (0 captures of other URLs",
-        ),
-        (
-            &*page,
-            "no capture of any /robots.txt (1 captures of other URLs",
-        ),
+        ("", "no capture of any /robots.txt (of other URLs: 0"),
+        (&*page, "no capture of any /robots.txt (of other URLs: 1"),
         (
             "{\"url\": \"no\", \"status\": 404}\n",
-            "no capture of any /robots.txt (0 captures of other URLs, 1 without a URL",
+            "no capture of any /robots.txt (of other URLs: 0, without a URL: 1",
         ),
     ] {
         dir.write("night.jsonl", night);
@@ -235,7 +229,7 @@ fn archives_without_a_capture_are_refused() {
     let line = format!("{COMPILE} --as-of 2026-05-28T21:00:00Z");
     dir.fails(
         &line.split(' ').collect::<Vec<_>>(),
-        &["1 newer than the time to compile as of"],
+        &["newer than the time to compile as of: 1"],
     );
     // A capture that changes nothing is a capture, and without an archive OLD is written again.
     dir.write("night.jsonl", capture(1, 0, &rules()));

@@ -73,7 +73,10 @@ fn missing_and_repeated_snapshots_are_errors_with_advice() {
             "inspect old -s new",
             "the snapshot is named twice, as old and as -s new; name it once",
         ),
-        ("inspect https://e.example/", "local files only"),
+        (
+            "inspect https://e.example/",
+            "the snapshot comes first: robosieve inspect SNAP https://e.example/",
+        ),
         ("inspect -s https://e.example/", "local files only"),
         (
             "agents old -s new",

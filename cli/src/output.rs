@@ -229,6 +229,13 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_with(text, [])
 }
 
+/// Writes commands to a service that obeys them; their parts are escaped.
+pub(crate) fn print_commands(commands: &str) -> anyhow::Result<()> {
+    let mut out = OutputTarget::open(None)?;
+    out.write_whole(commands)?;
+    OutputTarget::commit_all([out])
+}
+
 /// Writes `text` to standard output, and commits the files that belong to it, unless the text
 /// cannot be written.
 pub(crate) fn print_with(

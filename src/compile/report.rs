@@ -118,9 +118,8 @@ impl CompileReport {
         let example = self.skipped_examples.first();
         let example = example.map_or_else(String::new, |name| format!(" such as {name}"));
         let what = format!(
-            "no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer \
-             than the time to compile as of, {} damaged places skipped, {} files left \
-             out{example})",
+            "no capture of any /robots.txt (of other URLs: {}, without a URL: {}, newer than the \
+             time to compile as of: {}, damaged places skipped: {}, files left out: {}{example})",
             self.other_urls, self.not_urls, self.too_new, self.damaged, self.skipped_files
         );
         ErrorKind::NoCaptures(what).into()

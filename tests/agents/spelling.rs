@@ -148,7 +148,10 @@ fn misplaced_agents_and_files_are_explained() {
             &["report", "-s", "web", "-a", "GPTBot", "CCBot", "urls"],
             commas,
         ),
-        (&["agents", "-a", "GPTBot", "CCBot"], commas),
+        (
+            &["agents", "-a", "GPTBot", "MyBot"],
+            "-a MyBot takes any name",
+        ),
         (
             &[
                 "check",

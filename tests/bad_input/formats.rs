@@ -464,7 +464,7 @@ fn directories_of_robots_files_name_skipped_files() {
         let name = format!("{name} (");
         dir.fails_to_write(
             &["compile", "-q", "folder"],
-            &[&name, why, "no capture", "1 files left out"],
+            &[&name, why, "no capture", "files left out: 1"],
         );
     }
 }

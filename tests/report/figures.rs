@@ -464,7 +464,7 @@ fn sets_count_units_that_refuse_some_or_all_members() {
     );
 }
 
-/// The rows are labelled "wholly", and the headline calls the first agent the most refused.
+/// The rows are labelled "wholly", and the headline calls the first agent the most disallowed.
 #[test]
 fn agents_are_sorted_by_whole_refusals() {
     let dir = tempfile::tempdir().unwrap();
@@ -477,10 +477,13 @@ fn agents_are_sorted_by_whole_refusals() {
             ("https://c.example", 200, "user-agent: Named\ndisallow: /"),
         ],
     );
-    // `Other` is refused wholly by two sites and by name by none; `Named` by one, by name.
+    // `Other` is disallowed wholly by two sites and by name by none; `Named` by one, by name.
     let args = ["report", "-q", "-s", "s.rsieve", "-a", "Named,Other"];
     let table = done(robosieve(dir.path(), &args));
-    assert!(table.contains("Other is refused most: 66.7 %"), "{table}");
+    assert!(
+        table.contains("Other is disallowed most: 66.7 %"),
+        "{table}"
+    );
     let page = done(robosieve(
         dir.path(),
         &[&args[..], &["--html", "-"]].concat(),

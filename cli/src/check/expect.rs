@@ -5,7 +5,7 @@ use super::CheckArgs;
 use crate::exit_code::ExitCode;
 use crate::figures::counts::counted;
 use crate::figures::escape::escape;
-use crate::output::print;
+use crate::output::{print, print_commands};
 use crate::robots_file::{parse_robots, read_robots};
 use crate::standard_streams::check_stdin;
 use crate::stderr::print_line;
@@ -65,11 +65,11 @@ pub(super) fn run(args: &CheckArgs, file: &Path, quiet: bool) -> anyhow::Result<
         (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
     };
     let differing: Vec<&Tested<'_>> = tested.iter().filter(|tested| tested.differs()).collect();
-    print(&match args.format.unwrap_or(ExpectFormat::Text) {
-        ExpectFormat::Text => text_of(&differing, &shown),
-        ExpectFormat::Github => annotations(&differing, &shown),
-        ExpectFormat::Junit => junit(&tested, differing.len(), &shown),
-    })?;
+    match args.format.unwrap_or(ExpectFormat::Text) {
+        ExpectFormat::Text => print(&text_of(&differing, &shown))?,
+        ExpectFormat::Github => print_commands(&annotations(&differing, &shown))?,
+        ExpectFormat::Junit => print(&junit(&tested, differing.len(), &shown))?,
+    }
     let differing = differing.len();
     if !quiet {
         print_line(format_args!(
