@@ -136,3 +136,20 @@ fn duplicate(path: &Path, number: u32) -> io::Result<File> {
 fn duplicate(path: &Path, _: u32) -> io::Result<File> {
     File::options().append(true).open(path)
 }
+
+#[cfg(all(test, unix, feature = "parquet"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_files_are_next_to_files_only() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(scratch_folder(&dir.path().join("new")), dir.path());
+        fs::write(dir.path().join("old"), "").unwrap();
+        assert_eq!(scratch_folder(&dir.path().join("old")), dir.path());
+        assert_eq!(scratch_folder(Path::new("new")), Path::new("."));
+        for stream in ["/dev/null", "/dev/fd/1"] {
+            assert_eq!(scratch_folder(Path::new(stream)), std::env::temp_dir());
+        }
+    }
+}

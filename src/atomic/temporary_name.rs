@@ -130,6 +130,29 @@ mod tests {
         drop(in_use);
     }
 
+    #[test]
+    fn the_first_file_of_a_folder_removes_abandoned_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let abandoned = dir.path().join(format!("{}abandoned.tmp", *PREFIX));
+        fs::write(&abandoned, "").unwrap();
+        drop(create_in(dir.path(), create_new).unwrap());
+        assert!(!abandoned.exists());
+    }
+
+    #[test]
+    fn a_file_that_is_always_lost_is_used_at_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut created = 0;
+        let lost = create_in(dir.path(), |path| {
+            created += 1;
+            let file = create_new(path)?;
+            fs::remove_file(path)?;
+            Ok(file)
+        });
+        assert!(lost.is_ok());
+        assert_eq!(created, ATTEMPTS);
+    }
+
     /// Another process removes each new file before it is locked, as often as it can.
     #[test]
     fn files_lost_before_they_are_locked_are_created_again() {

@@ -186,3 +186,31 @@ mod tests {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::atomic::temporary_name;
+    use std::fs::File;
+
+    #[test]
+    fn named_files_are_listed_until_they_are_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let named = || {
+            let file = temporary_name::create_in(dir.path(), |path| File::create_new(path))?;
+            Ok(TemporaryFile::Named(file))
+        };
+        let (first, first_handle) = Unfinished::create(named).unwrap();
+        let (second, second_handle) = Unfinished::create(named).unwrap();
+        let is_listed = |file: &TemporaryFile| {
+            let list = unfinished();
+            let mut paths = list.iter().flatten();
+            paths.any(|path| file.path() == Some(path.as_path()))
+        };
+        assert!(is_listed(&first) && is_listed(&second));
+        drop(first_handle);
+        assert!(!is_listed(&first) && is_listed(&second));
+        drop(second_handle);
+        assert!(!is_listed(&second));
+    }
+}
