@@ -433,6 +433,7 @@ mod tests {
             !m("/a*b$", "/b") && !m("/ab*b$", "/ab"),
             "segments do not overlap"
         );
+        assert!(m("/a*/", "/ab/") && !m("/a*/", "/abc"), "a slash alone");
         assert!(!m(&format!("/{}*b", "*a".repeat(20)), &"/a".repeat(5000)));
     }
 
