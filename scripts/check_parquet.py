@@ -3,6 +3,7 @@ results with those for lists."""
 
 import datetime
 import itertools
+import json
 import subprocess
 import sys
 import tempfile
@@ -78,8 +79,12 @@ def check_annotated(folder, data, verdicts):
     selected = out.select(data.column_names)
     assert selected.equals(data), "columns differ"
     assert selected.schema.equals(data.schema), "types differ"
-    found = {key: text for key, text in (out.schema.metadata or {}).items() if key != b"robosieve.agents"}
+    metadata = out.schema.metadata or {}
+    found = {key: text for key, text in metadata.items() if not key.startswith(b"robosieve.")}
     assert found == (data.schema.metadata or {}), f"metadata differ: {found}"
+    counts = json.loads(pq.read_metadata(folder / "out.parquet").metadata[b"robosieve.counts"])
+    allowed = [sum(row[number] == "A" for row in verdicts) for number in range(len(AGENTS.split(",")))]
+    assert counts["lines"] == len(verdicts) and (counts["agent_allowed"] or [0] * len(allowed)) == allowed, f"{counts}, not {allowed}"
     bits = [sum(1 << i for i, letter in enumerate(row) if letter == "A") if ok else None for row, ok in zip(verdicts, known)]
     assert out["robots_allowed"].type == pa.int64() and out["robots_allowed"].to_pylist() == bits
     run(folder, "annotate", "-q", "-s", "s", "-a", AGENTS, "--as", "int8", "in.parquet", "-o", "out.parquet")
