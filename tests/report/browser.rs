@@ -296,7 +296,8 @@ fn audit_of_eight_crawlers_breaks_no_word() {
         let body = page.split_once("<header>").unwrap().1;
         assert!(
             body.starts_with(
-                "<p class=\"subject\">https://www.shop.example, 2026-08-02 to 2026-08-03</p><h1>"
+                "<p class=\"subject\">https://www.shop.example, <span class=\"date\">2026-08-02</span> \
+                 to <span class=\"date\">2026-08-03</span></p><h1>"
             ),
             "{body:.300}"
         );

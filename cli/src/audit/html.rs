@@ -63,7 +63,7 @@ pub(super) fn page(report: &AuditReport, host: Option<&str>) -> String {
 }
 
 /// What the page is about: the sites and the days.
-fn subject(report: &AuditReport, host: Option<&str>) -> String {
+fn subject(report: &AuditReport, host: Option<&str>) -> Markup {
     let named: Vec<String> = report
         .sites
         .iter()
@@ -79,10 +79,13 @@ fn subject(report: &AuditReport, host: Option<&str>) -> String {
     };
     // The days of RFC 3339 times.
     let days = report.first.as_deref().zip(report.last.as_deref());
-    match days.map(|(first, last)| (first.get(..10), last.get(..10))) {
-        Some((Some(first), Some(last))) if first == last => format!("{sites}, {first}"),
-        Some((Some(first), Some(last))) => format!("{sites}, {first} to {last}"),
-        _ => sites,
+    let days = days.and_then(|(first, last)| first.get(..10).zip(last.get(..10)));
+    html! {
+        (sites)
+        @if let Some((first, last)) = days {
+            ", " span.date { (first) }
+            @if first != last { " to " span.date { (last) } }
+        }
     }
 }
 
