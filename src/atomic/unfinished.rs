@@ -129,7 +129,9 @@ pub fn remove_unfinished() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::atomic::temporary_name;
     use std::cell::Cell;
+    use std::fs::File;
     use std::sync::mpsc;
 
     thread_local! {
@@ -185,13 +187,6 @@ mod tests {
             assert_eq!(after.unwrap_err().kind(), io::ErrorKind::Interrupted);
         });
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::atomic::temporary_name;
-    use std::fs::File;
 
     #[test]
     fn named_files_are_listed_until_they_are_dropped() {
@@ -203,9 +198,9 @@ mod tests {
         let (first, first_handle) = Unfinished::create(named).unwrap();
         let (second, second_handle) = Unfinished::create(named).unwrap();
         let is_listed = |file: &TemporaryFile| {
-            let list = unfinished();
-            let mut paths = list.iter().flatten();
-            paths.any(|path| file.path() == Some(path.as_path()))
+            let list = UNFINISHED.read();
+            let list = list.as_ref().unwrap().lock().unwrap();
+            list.iter().any(|path| file.path() == Some(path.as_path()))
         };
         assert!(is_listed(&first) && is_listed(&second));
         drop(first_handle);

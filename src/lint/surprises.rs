@@ -4,6 +4,7 @@ use crate::crawlers::KnownAgent;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
 use crate::lint::readings::{Audience, RuleReadings, names_of, rules_of};
+use crate::lint::unsettled::UnsettledGroups;
 use crate::robots::{Group, RobotsRef, RuleKind};
 use std::collections::HashSet;
 
@@ -12,9 +13,10 @@ pub(super) fn check(
     robots: &RobotsRef<'_>,
     rules: &[RuleReadings<'_>],
     audiences: &[Audience<'_, '_>],
+    unsettled: &UnsettledGroups,
     findings: &mut FindingCollector,
 ) {
-    check_closed_site(rules, audiences, findings);
+    check_closed_site(rules, audiences, unsettled, findings);
     let mut lines = HashSet::new();
     let googlebot = groups_of_googlebot(robots);
     for audience in audiences {
@@ -39,6 +41,7 @@ fn rules_obeyed<'r, 'a>(
 fn check_closed_site(
     rules: &[RuleReadings<'_>],
     audiences: &[Audience<'_, '_>],
+    unsettled: &UnsettledGroups,
     findings: &mut FindingCollector,
 ) {
     let Some(global) = audiences.iter().find(|audience| audience.is_global) else {
@@ -57,7 +60,10 @@ fn check_closed_site(
     if rules.iter().any(|rule| rule.kind == RuleKind::Allow) || audiences.iter().any(is_open) {
         return;
     }
-    if let Some(rule) = rules_obeyed(rules, global).find(|rule| rule.refuses_all()) {
+    // A path that is cut, or a line that should begin a group, may have closed the site: its own
+    // finding says so, and the rule stays.
+    let rule = rules_obeyed(rules, global).find(|rule| rule.refuses_all());
+    if let Some(rule) = rule.filter(|rule| !unsettled.is_open(rule.group, rule.line)) {
         findings.add(rule.line, Code::ClosesSite, || {
             (
                 format!(

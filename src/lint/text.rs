@@ -63,7 +63,6 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     agents::check(&google, blank_lines, &names, findings);
     global_rules::check(&google, &rules, &audiences, findings);
     patterns::check(&google, &inexact.without_colon, findings);
-    surprises::check(&google, &rules, &audiences, findings);
     profiles::check(&google, &rfc, &inexact.without_colon, findings);
     values::check(&google, &inexact.without_colon, findings);
     preferences::check(
@@ -74,6 +73,9 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
         &inexact.without_colon,
         findings,
     );
+    // Its help changes a rule, so it waits until other findings leave that rule alone.
+    let unsettled = UnsettledGroups::new(findings.unsettled(), &names, google.groups(), &audiences);
+    surprises::check(&google, &rules, &audiences, &unsettled, findings);
     // The rules without effect come last: other findings decide which groups have any.
     let unsettled = UnsettledGroups::new(findings.unsettled(), &names, google.groups(), &audiences);
     rule_sets::check(&rules, &audiences, &unsettled, findings);

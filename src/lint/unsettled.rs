@@ -56,6 +56,8 @@ pub(super) struct UnsettledGroups {
     pub open_rules: HashMap<usize, Vec<OpenReading>>,
     /// The lines of open rules.
     pub open_lines: HashSet<u32>,
+    /// Groups with a line that may begin another group, to which the rules below it then belong.
+    pub divided: HashSet<usize>,
 }
 
 impl UnsettledGroups {
@@ -68,7 +70,6 @@ impl UnsettledGroups {
     ) -> Self {
         let mut unsettled = Self::default();
         let mut changed: HashSet<usize> = HashSet::new();
-        let mut divided: HashSet<usize> = HashSet::new();
         for unsettled_line in lines {
             let Some(group) = group_of(groups, unsettled_line.line) else {
                 unsettled.is_whole_file |= unsettled_line.part == MendedPart::File;
@@ -76,7 +77,7 @@ impl UnsettledGroups {
             };
             match unsettled_line.part {
                 MendedPart::File => unsettled.is_whole_file = true,
-                MendedPart::NewGroup => drop(divided.insert(group)),
+                MendedPart::NewGroup => drop(unsettled.divided.insert(group)),
                 MendedPart::Rules => {
                     unsettled.open_lines.insert(unsettled_line.line);
                     match unsettled_line.readings(&groups[group]) {
@@ -123,6 +124,7 @@ impl UnsettledGroups {
             }
             // Once it is divided, some of its agents no longer obey its rules together with those
             // of their other groups. Its own rules stay together.
+            let divided = &unsettled.divided;
             let mut own_divided = own.iter().filter(|group| divided.contains(group));
             match (own_divided.next(), own_divided.next()) {
                 (Some(first), None) => {
@@ -134,6 +136,16 @@ impl UnsettledGroups {
             }
         }
         unsettled
+    }
+}
+
+impl UnsettledGroups {
+    /// Whether another finding may change a rule, or the group that it belongs to.
+    pub(super) fn is_open(&self, group: usize, line: u32) -> bool {
+        self.is_whole_file
+            || self.open_lines.contains(&line)
+            || self.groups.contains(&group)
+            || self.divided.contains(&group)
     }
 }
 
