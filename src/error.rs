@@ -60,6 +60,8 @@ pub enum Remedy {
     ColumnPerAgent,
     /// Give the added column another name.
     RenameColumn,
+    /// Leave the added column out of the disallowed rows of a filter.
+    LeaveColumnOut,
     /// Write the names of columns with dots, or one row per origin and agent.
     NameColumnsWithDots,
     /// Name another directory for temporary files, or keep more in memory.

@@ -226,6 +226,10 @@ const RUNS: &[&str] = &[
      --invalid-to out3",
     "filter -s web.rsieve -a AGENTS pages.parquet -o out0.parquet --disallowed-to out1.parquet \
      --unknown-to out2.parquet --invalid-to out3.parquet",
+    "filter -s web.rsieve -a AGENTS list.txt -o out0 --disallowed-to out1 \
+     --disallowed-add reason,rule",
+    "filter -s web.rsieve -a AGENTS pages.parquet -o out0.parquet --disallowed-to out1.parquet \
+     --disallowed-add origin,reason,line",
     "filter -s web.rsieve -a AGENTS robots.warc -o out0.warc --cdxj out1 --unknown-to out2.warc.gz",
     "annotate -s web.rsieve -a AGENTS list.txt",
     "annotate -s web.rsieve -a AGENTS list.txt -o out0.gz",

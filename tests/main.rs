@@ -20,6 +20,7 @@ mod datasets;
 mod detected_records;
 mod determinism;
 mod diff;
+mod disallowed_columns;
 mod due;
 mod empty_texts;
 mod export;

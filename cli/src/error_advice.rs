@@ -58,6 +58,7 @@ fn advice(err: &Error) -> Option<String> {
         Remedy::SeparateOutputs => " (--out-dir)",
         Remedy::ColumnPerAgent => " (--as int8)",
         Remedy::RenameColumn => " (--as-name NAME)",
+        Remedy::LeaveColumnOut => " (--disallowed-add)",
         Remedy::NameColumnsWithDots => {
             "; write dots (--column-names dots), or one row per origin and agent (--long)"
         }

@@ -7,12 +7,18 @@ use crate::judge_job::{Action, JobPaths, Selection};
 use crate::judge_run::JudgeRunArgs;
 use crate::stderr::print_line;
 use crate::summary::reason_counts;
-use crate::value_enums::named;
+use crate::value_enums::{listing_values, named};
 use anyhow::bail;
 use clap::Args;
-use robosieve::job::{FilterStats, Keep, Require};
+use robosieve::job::{AddedColumn, FilterStats, Keep, Require};
 use robosieve::judge::Reason;
 use std::path::PathBuf;
+
+const ADD_LONG: &str = "Add columns or keys to the disallowed lines
+
+The values are those of `annotate --add`. Tables and Parquet files get columns, JSON lines keys, \
+                        and other lines columns in front with a TAB after each. The disallowed \
+                        lines are those of --disallowed-to, or of -o with --keep disallowed.";
 
 #[derive(Debug, Args)]
 #[command(
@@ -69,6 +75,18 @@ pub(crate) struct FilterArgs {
     /// With --out-dir, this is a directory.
     #[arg(long, value_name = "FILE", help_heading = COMMON)]
     pub disallowed_to: Option<PathBuf>,
+    /// Add columns or keys to the disallowed lines (reason,rule)
+    #[arg(
+        long,
+        value_parser = named::<AddedColumn>(),
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        hide_short_help = true,
+        long_help = listing_values::<AddedColumn>(ADD_LONG),
+        help_heading = COMMON
+    )]
+    pub disallowed_add: Vec<AddedColumn>,
     /// Write the lines of unknown origins here
     ///
     /// With --out-dir, this is a directory.
@@ -94,6 +112,13 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
              --disallowed-to out"
         );
     }
+    if !args.disallowed_add.is_empty() && args.keep == Keep::Allowed && args.disallowed_to.is_none()
+    {
+        bail!(
+            "--disallowed-add adds columns to the disallowed lines, and no output has them; name \
+             one with --disallowed-to, or keep these lines with --keep disallowed"
+        );
+    }
     if args.reason.contains(&Reason::NotAUrl) {
         bail!(
             "--reason not-a-url: a line that is not a URL has no verdict, so it is never kept; \
@@ -112,6 +137,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         keep: args.keep,
         require: args.require,
         reasons: args.reason.clone(),
+        added: args.disallowed_add.clone(),
     });
     args.run
         .perform(action, outputs, quiet, |stats, _| print_hints(args, stats))

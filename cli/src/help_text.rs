@@ -148,7 +148,7 @@ Examples:
       --reason rules,last-good-copy urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
   robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv \
-      -o allowed.csv
+      -o allowed.csv --disallowed-to disallowed.csv --disallowed-add reason,rule
   robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed --host example.com --delimiter space \
       --field 7 access.log
@@ -160,9 +160,9 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot --out-dir allowed 'pages/**/*.parquet'
   robosieve filter -s web.rsieve -a CCBot crawl.warc.wet.gz -o kept.warc.wet.gz --cdxj kept.cdxj
 
-Every line goes to exactly one output, in order and unchanged. Lines without an output are \
-counted. If the kept lines go to a pipe that closes early (| head), the run continues until its \
-files are complete.
+Every line goes to exactly one output, in order and unchanged, except for what --disallowed-add \
+adds. Lines without an output are counted. If the kept lines go to a pipe that closes early \
+(| head), the run continues until its files are complete.
 
 With --out-dir every input has an output of the same name, which appears when it is complete. \
 Several inputs are processed at once. A failing file stops no other: the end of the run lists all \

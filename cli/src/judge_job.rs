@@ -37,6 +37,8 @@ pub(crate) struct Selection {
     pub require: Require,
     /// The reasons of their verdicts; all if it is empty.
     pub reasons: Vec<Reason>,
+    /// The values added to disallowed records.
+    pub added: Vec<AddedColumn>,
 }
 
 /// The additions of `annotate`.
@@ -46,16 +48,22 @@ pub(crate) struct Annotation {
     pub form: Option<Form>,
     /// The name, or name prefix, of the columns added to Parquet files.
     pub name: Option<String>,
-    /// The values added to JSON lines and Parquet files.
+    /// The values added to JSON lines, tables and Parquet files.
     pub added: Vec<AddedColumn>,
     /// Whether to add preferences.
     pub preferences: bool,
 }
 
-impl Annotation {
-    /// Whether it reads the stored texts, which have the preferences and the crawl-delays.
+impl Action {
+    /// Whether it reads the stored texts, which have the preferences, the crawl-delays and the
+    /// lines that disallow URLs.
     pub(crate) fn reads_texts(&self) -> bool {
-        self.preferences || self.added.iter().any(|column| column.is_in_texts())
+        let added = match self {
+            Self::Filter(selection) => &selection.added,
+            Self::Annotate(annotation) if annotation.preferences => return true,
+            Self::Annotate(annotation) => &annotation.added,
+        };
+        added.iter().any(|column| column.is_in_texts())
     }
 }
 
@@ -209,6 +217,7 @@ pub(crate) fn write(
         Action::Filter(selection) => job
             .keep(selection.keep, selection.require)
             .reasons(selection.reasons.iter().copied())
+            .add_columns(selection.added.iter().copied())
             .filter(inputs, outputs)?,
         Action::Annotate(annotation) => annotate(job, annotation, inputs, outputs)?,
     };

@@ -108,11 +108,10 @@ impl JudgeRunArgs {
     /// Opens the snapshot, and verifies as much of it as the action reads.
     fn open_snapshot(&self, action: &Action) -> anyhow::Result<Snapshot> {
         let snapshot = Snapshot::open(&self.snapshot)?;
-        match action {
-            Action::Annotate(annotation) if annotation.reads_texts() => {
-                self.verify.all(&snapshot, &self.snapshot)?;
-            }
-            _ => self.verify.judging(&snapshot, &self.snapshot)?,
+        if action.reads_texts() {
+            self.verify.all(&snapshot, &self.snapshot)?;
+        } else {
+            self.verify.judging(&snapshot, &self.snapshot)?;
         }
         Ok(snapshot)
     }

@@ -180,6 +180,7 @@ def filter(
     require: Literal["all", "any"] = "all",
     reasons: Reason | Sequence[Reason] = (),
     disallowed_to: Path | None = None,
+    disallowed_add: AddedColumn | Sequence[AddedColumn] = (),
     unknown_to: Path | None = None,
     invalid_to: Path | None = None,
     cdxj: Path | None = None,
@@ -211,6 +212,10 @@ def filter(
             "last-good-copy"]``; all if it is empty. A record with the kept verdict and another reason
             is in no output, and ``counts["reasons"]`` counts it.
         disallowed_to: A file for the records with the other verdict.
+        disallowed_add: Values to add to the disallowed records, as ``add`` of :func:`annotate`: columns
+            in Parquet, CSV and TSV files, keys in JSON lines, and in front of other lines with a TAB
+            after each. They are for the file of disallowed records: ``disallowed_to``, or
+            ``output`` with ``keep="disallowed"``. Not for WARC files.
         unknown_to: A file for the records of origins that the snapshot does not hold. Without it,
             and without ``unknown``, they are in no output.
         invalid_to: A file for the records that are not URLs.
@@ -238,8 +243,11 @@ def filter(
         ImportError, OSError, RobosieveError, ValueError: As :func:`annotate`.
 
     Every record goes to exactly one output, in order. Lines and the records of WARC files keep their
-    bytes, and gzip members are copied. The outputs appear together when they are complete.
+    bytes, except for what ``disallowed_add`` adds, and gzip members are copied. The outputs appear
+    together when they are complete.
     """
+    if as_list(disallowed_add) and keep == "allowed" and disallowed_to is None:
+        raise ValueError('disallowed_add needs a file of disallowed records: disallowed_to, or keep="disallowed"')
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
@@ -251,7 +259,7 @@ def filter(
             files.inputs,
             files.outputs,
             specs,
-            (keep, require, as_list(reasons)),
+            (keep, require, as_list(reasons), as_list(disallowed_add)),
             records,
             options,
             threads,

@@ -199,7 +199,7 @@ def filter(
     inputs: list[str],
     outputs: list[str | None],
     agents: list[str],
-    selection: tuple[str, str, list[str]],
+    selection: tuple[str, str, list[str], list[str]],
     records: _Records,
     options: _Options,
     threads: int | None,

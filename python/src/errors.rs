@@ -138,6 +138,7 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         }
         Remedy::ColumnPerAgent => Some("add one column per agent: form=\"int8\""),
         Remedy::RenameColumn => Some("give the added column another name: name="),
+        Remedy::LeaveColumnOut => Some("leave the column out of disallowed_add="),
         Remedy::NameColumnsWithDots => Some(
             "write dots with column_names=\"dots\", or one row per origin and agent with long=True",
         ),

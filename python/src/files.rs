@@ -26,8 +26,9 @@ pub(crate) type RecordTuple = (
     Option<String>,
 );
 
-/// The records that a filter keeps: `(keep, require, reasons)`.
-pub(crate) type SelectionTuple = (String, String, Vec<String>);
+/// The records that a filter keeps, and what it adds to disallowed ones: `(keep, require, reasons,
+/// disallowed_add)`.
+pub(crate) type SelectionTuple = (String, String, Vec<String>, Vec<String>);
 
 /// A column or a key, by name or by number from 1.
 #[derive(FromPyObject)]
@@ -113,6 +114,20 @@ fn counts(stats: &FilterStats) -> PyResult<String> {
     serde_json::to_string(stats).map_err(|err| RobosieveError::new_err(err.to_string()))
 }
 
+/// The added columns of the argument `name`.
+fn added_columns(name: &str, columns: &[String]) -> PyResult<Vec<AddedColumn>> {
+    columns.iter().map(|column| named(name, column)).collect()
+}
+
+/// The depth to which a snapshot is verified. Preferences and some added columns are in the texts.
+fn depth(preferences: bool, add: &[AddedColumn]) -> Depth {
+    if preferences || add.iter().any(|column| column.is_in_texts()) {
+        Depth::Checksums
+    } else {
+        Depth::Judging
+    }
+}
+
 /// Writes every record with its verdicts.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the Python half names them")]
@@ -133,19 +148,8 @@ pub(crate) fn annotate(
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
     let records = record_options(records)?;
-    let add: Vec<AddedColumn> = add
-        .iter()
-        .map(|column| named("add", column))
-        .collect::<PyResult<_>>()?;
-    // Preferences and crawl-delays are in the texts.
-    snapshot.verify_to(
-        py,
-        if preferences || add.iter().any(|column| column.is_in_texts()) {
-            Depth::Checksums
-        } else {
-            Depth::Judging
-        },
-    )?;
+    let add = added_columns("add", &add)?;
+    snapshot.verify_to(py, depth(preferences, &add))?;
     refuse_overwriting(snapshot.file(), &inputs, [("output", &*output)])?;
     let form = form.map(|form| named("form", form)).transpose()?;
     watched(py, progress.as_ref(), |watch| {
@@ -188,9 +192,10 @@ pub(crate) fn filter(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
-    snapshot.verify_to(py, Depth::Judging)?;
     let records = record_options(records)?;
-    let (keep, require, reasons) = selection;
+    let (keep, require, reasons, disallowed_add) = selection;
+    let add = added_columns("disallowed_add", &disallowed_add)?;
+    snapshot.verify_to(py, depth(false, &add))?;
     let keep = named("keep", &keep)?;
     let require = named("require", &require)?;
     let reasons: Vec<Reason> = reasons
@@ -215,6 +220,7 @@ pub(crate) fn filter(
             .records(records)
             .keep(keep, require)
             .reasons(reasons)
+            .add_columns(add)
             .require_url(true)
             .progress(&report);
         let named = inputs;

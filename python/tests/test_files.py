@@ -107,6 +107,23 @@ def test_filter_keeps_the_chosen_reasons(program: Path, small: Path, tmp_path: P
         robosieve.filter(small, URLS, ours, "GPTBot", reasons="no-such")  # type: ignore[arg-type]
 
 
+def test_filter_adds_columns_to_disallowed_lines(program: Path, small: Path, tmp_path: Path) -> None:
+    ours, theirs, kept = tmp_path / "ours", tmp_path / "theirs", tmp_path / "kept"
+    robosieve.filter(small, URLS, kept, "GPTBot", disallowed_to=ours, disallowed_add=["reason", "rule"])
+    flags = ["-o", kept, "--disallowed-to", theirs, "--disallowed-add", "reason,rule"]
+    run(program, "filter", "-s", small, "-a", "GPTBot", *flags, URLS)
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert {line.split("\t")[0] for line in ours.read_text().splitlines()} >= {"rules", "server-error"}
+    robosieve.filter(small, URLS, theirs, "GPTBot", keep="disallowed", disallowed_add="reason")
+    assert [line.split("\t")[1] for line in theirs.read_text().splitlines()] == [
+        line.split("\t")[2] for line in ours.read_text().splitlines()
+    ]
+    with pytest.raises(ValueError, match="needs a file of disallowed records"):
+        robosieve.filter(small, URLS, kept, "GPTBot", disallowed_add="reason")
+    with pytest.raises(ValueError, match="disallowed_add"):
+        robosieve.filter(small, URLS, kept, "GPTBot", disallowed_to=ours, disallowed_add="no-such")  # type: ignore[arg-type]
+
+
 def test_urls_in_columns_and_keys(small: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text('id,page\n1,"https://news.example/world/"\n2,https://shop.example/\n')
     (tmp_path / "rows.jsonl").write_text('{"page": "https://news.example/world/"}\n{"page": "https://shop.example/"}\n')

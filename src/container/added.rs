@@ -5,7 +5,8 @@ use crate::judge::engine::Engine;
 use crate::judge::{CrawlDelayScratch, RefusingLine, RefusingLines, Verdict, VerdictsRef};
 use crate::named_value::named_values;
 
-/// A value that [`Job::annotate`](crate::job::Job::annotate) writes after the verdicts.
+/// A value that [`Job::annotate`](crate::job::Job::annotate) writes after the verdicts, and
+/// [`Job::filter`](crate::job::Job::filter) with the disallowed records.
 ///
 /// JSON lines get keys, and Parquet files get columns. `robots_` is the default prefix of names, and
 /// `AGENT` is the name of an agent.

@@ -1,16 +1,17 @@
-//! Writes the verdicts of each line of a block, in one of the three forms.
+//! Writes the verdicts of each line of a block, in one of the four forms, or only added values.
 
 use super::added::{AddedColumns, AddedMemory};
 use super::added_text::AddedText;
 use super::criterion::Criterion;
 use super::form::LineForm;
-use super::judged_records::judge_records;
+use super::judged_records::{RecordUrls, judge_records};
 use super::preference_text::PreferenceText;
 use super::value_syntax::ValueSyntax;
 use crate::agent::Agent;
 use crate::error::{ErrorKind, Result};
 use crate::file_format::without_mark;
 use crate::judge::engine::{Engine, Scratch};
+use crate::judge::rows::LineRun;
 use crate::judge::{
     FileStatements, Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict, VerdictsRef,
 };
@@ -25,6 +26,8 @@ use std::io::Write;
 /// Writes annotations in one form. The texts that are the same for all lines are made once.
 pub(crate) struct AnnotationWriter<'a> {
     pub form: LineForm,
+    /// Whether verdicts are written. A filter writes only added values.
+    has_verdicts: bool,
     /// The agents' names, separated by commas.
     names: String,
     /// The JSON text before each agent's verdict.
@@ -57,6 +60,7 @@ impl<'a> AnnotationWriter<'a> {
         }
         Self {
             form,
+            has_verdicts: true,
             keys,
             names: names.join(","),
             columns,
@@ -65,9 +69,21 @@ impl<'a> AnnotationWriter<'a> {
         }
     }
 
+    /// A writer of added values without verdicts, as columns of a table (also of lines without
+    /// columns) or as keys of objects.
+    fn without_verdicts(form: LineForm, judge: &'a Judge, added: AddedColumns) -> Self {
+        let mut writer = Self::new(form, judge, added, false);
+        writer.has_verdicts = false;
+        writer.columns.drain(..judge.agents().len());
+        writer
+    }
+
     /// Writes the verdicts of a line. They precede the line; in JSON they follow it.
     fn write_verdicts(&self, verdicts: &VerdictsRef<'_>, syntax: ValueSyntax, out: &mut Vec<u8>) {
         out.clear();
+        if !self.has_verdicts {
+            return;
+        }
         match self.form {
             LineForm::Letters => {
                 verdicts.append(|verdict| verdict.letter() as u8, out);
@@ -118,6 +134,7 @@ impl<'a> AnnotationWriter<'a> {
         }
         match block.format.as_deref().and_then(RecordFormat::delimiter) {
             Some(delimiter) => Ok(ValueSyntax::Columns(delimiter)),
+            None if !self.has_verdicts => Ok(ValueSyntax::Columns(b'\t')),
             None => {
                 let what = "the form csv adds columns to tables (CSV, TSV), and an input is not \
                             one; JSON lines (the form jsonl) hold the same values";
@@ -277,11 +294,18 @@ fn is_object(text: &[u8]) -> bool {
     text.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// A worker's scratch for judging, for preferences and for added values.
+/// A worker's scratch for judging and for writing.
 pub(crate) struct AnnotateScratch<'s> {
     judge: Scratch<'s>,
+    write: WriteScratch,
+}
+
+/// A worker's scratch for preferences, for added values and for the text before a line.
+#[derive(Default)]
+pub(crate) struct WriteScratch {
     preferences: PreferenceScratch,
     added: AddedScratch,
+    text: Vec<u8>,
 }
 
 /// A worker's scratch for added values.
@@ -298,10 +322,18 @@ impl<'s> AnnotateScratch<'s> {
     pub(crate) fn new(judge: &Engine<'s>) -> Self {
         Self {
             judge: judge.scratch(),
-            preferences: PreferenceScratch::default(),
-            added: AddedScratch::default(),
+            write: WriteScratch::default(),
         }
     }
+}
+
+/// Neighbouring lines of a block with the same verdicts.
+pub(crate) struct JudgedRun<'r> {
+    pub lines: LineRun<'r>,
+    pub urls: RecordUrls<'r>,
+    pub verdicts: VerdictsRef<'r>,
+    /// The preferences in the responses of these lines; empty if they are not responses.
+    pub responses: &'r [ResponsePreferences],
 }
 
 /// Judges blocks and annotates their lines.
@@ -334,9 +366,13 @@ impl<'s> Annotator<'_, 's> {
                 self.write_lines(block, responses, syntax, scratch, &mut stats, &mut out)?
             }
             BlockKind::Header => self.writer.write_header(data, syntax, &mut out),
-            BlockKind::LongLineStart | BlockKind::LongLineRest => {
-                self.write_long(block, syntax, &mut scratch.added, &mut stats, &mut out)?
-            }
+            BlockKind::LongLineStart | BlockKind::LongLineRest => self.write_long(
+                block,
+                syntax,
+                &mut scratch.write.added,
+                &mut stats,
+                &mut out,
+            )?,
         }
         block.annotated = out;
         block.stats = stats;
@@ -354,13 +390,9 @@ impl<'s> Annotator<'_, 's> {
     ) -> Result<()> {
         let AnnotateScratch {
             judge: scratch,
-            preferences: memory,
-            added,
+            write: memory,
         } = scratch;
-        let writer = &self.writer;
         let data = block.data();
-        let format = block.format.as_deref();
-        let mut text = Vec::new();
         let mut failed = Ok(());
         judge_records(
             self.judge,
@@ -370,67 +402,84 @@ impl<'s> Annotator<'_, 's> {
             |lines, urls, verdicts| {
                 self.criterion
                     .count(&verdicts, lines.ends.len() as u64, stats);
-                // Lines with the same verdicts share their text.
-                writer.write_verdicts(&verdicts, syntax, &mut text);
-                let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
-                if is_invalid {
+                if verdicts.unjudged() == Some(Verdict::Invalid) {
                     stats.count_blank(data, lines);
                 }
                 let (own, rest) = responses.split_at(lines.ends.len().min(responses.len()));
                 responses = rest;
-                // Preferences depend on the path and on the response, and a run of unknown sites
-                // has several origins. Then each line has a text of its own.
-                let mut stated = None;
-                let mut is_per_line = false;
-                if let Some(preferences) = &self.preferences {
-                    let has_response = own.iter().any(|response| !response.is_empty());
-                    match preferences.has_any(verdicts.file(), memory) {
-                        Ok(has_any) => {
-                            stated = Some(preferences).filter(|_| has_any || has_response)
-                        }
-                        Err(err) => failed = Err(err),
-                    }
+                let run = JudgedRun {
+                    lines,
+                    urls,
+                    verdicts,
+                    responses: own,
+                };
+                if failed.is_ok() {
+                    failed = self.write_run(block, &run, syntax, memory, out);
                 }
-                match writer.prepare_added(&verdicts, syntax, added) {
-                    Ok(of_lines) => is_per_line = of_lines,
-                    Err(err) => failed = Err(err),
-                }
-                if is_per_line || stated.is_some() {
-                    let verdicts_len = text.len();
-                    for (i, (line, url)) in lines.ranges().zip(urls.iter()).enumerate() {
-                        text.truncate(verdicts_len);
-                        if let Err(err) =
-                            writer.write_added(url, &verdicts, syntax, added, &mut text)
-                        {
-                            failed = Err(err);
-                        }
-                        if let Some(preferences) = stated {
-                            let found =
-                                preferences.at(verdicts.file(), url, verdicts.iter(), memory);
-                            let statements = self.statements(own.get(i));
-                            writer.write_preferences(found, &statements, &mut text);
-                        } else {
-                            writer.write_no_preferences(&verdicts, &mut text);
-                        }
-                        writer.write_end(syntax, &mut text);
-                        writer.write_line(&text, &data[line], is_invalid, format, out);
-                    }
-                    return;
-                }
-                if writer.added.is_some() {
-                    let url = urls.iter().next().unwrap_or_default();
-                    if let Err(err) = writer.write_added(url, &verdicts, syntax, added, &mut text) {
-                        failed = Err(err);
-                    }
-                }
-                writer.write_no_preferences(&verdicts, &mut text);
-                writer.write_end(syntax, &mut text);
-                lines.ranges().for_each(|line| {
-                    writer.write_line(&text, &data[line], is_invalid, format, out)
-                });
             },
         )?;
         failed
+    }
+
+    /// Writes lines with the same verdicts, which share their text as far as they can.
+    #[inline]
+    fn write_run(
+        &self,
+        block: &LineBlock,
+        run: &JudgedRun<'_>,
+        syntax: ValueSyntax,
+        memory: &mut WriteScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let WriteScratch {
+            preferences: memory,
+            added,
+            text,
+        } = memory;
+        let writer = &self.writer;
+        let verdicts = &run.verdicts;
+        let data = block.data();
+        let format = block.format.as_deref();
+        let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
+        // The first added value begins with its separator from the verdicts.
+        let start = usize::from(!writer.has_verdicts);
+        writer.write_verdicts(verdicts, syntax, text);
+        // Preferences depend on the path and on the response, and a run of unknown sites has
+        // several origins. Then each line has a text of its own.
+        let mut stated = None;
+        if let Some(preferences) = &self.preferences {
+            let has_response = run.responses.iter().any(|response| !response.is_empty());
+            let has_any = preferences.has_any(verdicts.file(), memory)?;
+            stated = Some(preferences).filter(|_| has_any || has_response);
+        }
+        let is_per_line = writer.prepare_added(verdicts, syntax, added)?;
+        if is_per_line || stated.is_some() {
+            let verdicts_len = text.len();
+            for (i, (line, url)) in run.lines.ranges().zip(run.urls.iter()).enumerate() {
+                text.truncate(verdicts_len);
+                writer.write_added(url, verdicts, syntax, added, text)?;
+                if let Some(preferences) = stated {
+                    let found = preferences.at(verdicts.file(), url, verdicts.iter(), memory);
+                    let statements = self.statements(run.responses.get(i));
+                    writer.write_preferences(found, &statements, text);
+                } else {
+                    writer.write_no_preferences(verdicts, text);
+                }
+                writer.write_end(syntax, text);
+                writer.write_line(&text[start..], &data[line], is_invalid, format, out);
+            }
+            return Ok(());
+        }
+        if writer.added.is_some() {
+            let url = run.urls.iter().next().unwrap_or_default();
+            writer.write_added(url, verdicts, syntax, added, text)?;
+        }
+        writer.write_no_preferences(verdicts, text);
+        writer.write_end(syntax, text);
+        for line in run.lines.ranges() {
+            writer.write_line(&text[start..], &data[line], is_invalid, format, out);
+        }
+        Ok(())
     }
 
     /// The statements of a response to each agent; empty if it states nothing.
@@ -474,6 +523,62 @@ impl<'s> Annotator<'_, 's> {
         if matches!(form, LineForm::Letters | LineForm::Csv) {
             out.extend_from_slice(block.data());
         }
+        Ok(())
+    }
+}
+
+/// Adds values to lines of a filter, without verdicts: keys to JSON lines, else columns in front,
+/// with the delimiter of the table, or a TAB if lines have no columns.
+pub(crate) struct LineAdder<'a> {
+    columns: Annotator<'a, 'a>,
+    objects: Annotator<'a, 'a>,
+}
+
+impl<'a> LineAdder<'a> {
+    /// `None` if nothing is added.
+    pub(crate) fn new(added: AddedColumns, judge: &'a Judge) -> Option<Self> {
+        let annotator = |form| Annotator {
+            judge: judge.engine(),
+            criterion: Criterion::default(),
+            writer: AnnotationWriter::without_verdicts(form, judge, added),
+            preferences: None,
+        };
+        (!added.is_empty()).then(|| Self {
+            columns: annotator(LineForm::Csv),
+            objects: annotator(LineForm::Jsonl),
+        })
+    }
+
+    /// The annotator for the lines of a block.
+    fn annotator(&self, block: &LineBlock) -> &Annotator<'a, 'a> {
+        let format = block.format.as_deref();
+        if format.is_some_and(RecordFormat::are_objects) {
+            &self.objects
+        } else {
+            &self.columns
+        }
+    }
+
+    /// Writes judged lines of a block.
+    // Not inlined: a filter that adds nothing keeps its short loop.
+    #[inline(never)]
+    pub(crate) fn write_run(
+        &self,
+        block: &LineBlock,
+        run: &JudgedRun<'_>,
+        memory: &mut WriteScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let annotator = self.annotator(block);
+        let syntax = annotator.writer.syntax(block)?;
+        annotator.write_run(block, run, syntax, memory, out)
+    }
+
+    /// Writes the header of a list.
+    pub(crate) fn write_header(&self, block: &LineBlock, out: &mut Vec<u8>) -> Result<()> {
+        let writer = &self.annotator(block).writer;
+        let syntax = writer.syntax(block)?;
+        writer.write_header(block.data(), syntax, out);
         Ok(())
     }
 }

@@ -169,7 +169,8 @@ impl<'w> Output<'w> {
 }
 
 /// The outputs of a filter; `None` discards. Every record goes to exactly one of the first four,
-/// with its bytes unchanged and in input order.
+/// with its bytes unchanged and in input order. Only
+/// [added columns](crate::job::Job::add_columns) change disallowed records.
 // Exhaustive on purpose: callers build it as a literal, with `..Outputs::default()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outputs<T> {

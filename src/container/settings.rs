@@ -19,7 +19,7 @@ pub(crate) struct Settings<'j> {
     /// The name, or the prefix of the names, of added columns.
     pub name: Option<&'j str>,
     pub records: RecordOptions,
-    /// The values that annotations add to the verdicts.
+    /// The values that annotations add to the verdicts, and a filter to disallowed records.
     pub added: AddedColumns,
     /// Whether annotations have preferences.
     pub preferences: bool,

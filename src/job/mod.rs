@@ -174,7 +174,12 @@ impl<'j> Job<'j> {
     }
 
     /// Adds values to what [`annotate`](Self::annotate) writes, each as a key of JSON lines
-    /// ([`Form::Jsonl`]) or as a column of Parquet files. The other forms have no room for them.
+    /// ([`Form::Jsonl`]) or as a column of tables ([`Form::Csv`]) and Parquet files. The other
+    /// forms have no room for them.
+    ///
+    /// [`filter`](Self::filter) adds them to the disallowed records, without verdicts: keys to JSON
+    /// lines, columns to Parquet files, and columns in front of other lines, with the delimiter of
+    /// a table or else a TAB. Its other records stay unchanged. For WARC files it is an error.
     ///
     /// Keys and columns follow the verdicts, in the order of [`AddedColumn`]. An input with keys of
     /// the same names keeps them, as with `robots`; an input with such a column is an error.
@@ -200,6 +205,26 @@ impl<'j> Job<'j> {
     ///      \"robots_origin\":\"https://e.example\",\"robots_reason\":\"rules\",\
     ///      \"robots_crawl_delay\":{\"FooBot\":2.5}}\n"
     /// );
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// The reasons of disallowed lines:
+    ///
+    /// ```
+    /// # use robosieve::job::{AddedColumn, Input, Job, Output, Outputs};
+    /// # use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// # let mut compiler = Compiler::default();
+    /// # compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+    /// # let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// # let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    /// let urls = b"https://e.example/a\nhttps://e.example/x\n";
+    /// let list = Input::from_reader("list", urls.as_slice());
+    /// let mut disallowed = Vec::new();
+    /// let other = Some(Output::from_writer(&mut disallowed));
+    /// let outputs = Outputs { other, ..Outputs::default() };
+    /// let job = Job::new(&judge).add_columns([AddedColumn::Reason]);
+    /// job.filter(vec![list], outputs)?.commit()?;
+    /// assert_eq!(disallowed, b"rules\thttps://e.example/x\n");
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn add_columns(mut self, columns: impl IntoIterator<Item = AddedColumn>) -> Self {
@@ -272,7 +297,8 @@ impl<'j> Job<'j> {
     ///   format. Nothing is written then.
     /// - [`ErrorKind::BadList`](crate::ErrorKind::BadList) for a list without the given column;
     ///   [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for damaged Parquet files, those with
-    ///   different schemas, and those compressed with Brotli or LZO;
+    ///   different schemas, those that have a column of an added name, and those compressed with
+    ///   Brotli or LZO;
     ///   [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) with the offset of a gzip member or a
     ///   WARC record that is cut off, has a wrong checksum or a wrong length.
     /// - [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of the snapshot.
@@ -288,8 +314,8 @@ impl<'j> Job<'j> {
     /// [form](Self::form).
     ///
     /// # Errors
-    /// As [`filter`](Self::filter). [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) if a column
-    /// of the added name exists, or if a mask of bits is asked for more than 63 agents.
+    /// As [`filter`](Self::filter). [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) if a mask
+    /// of bits is asked for more than 63 agents.
     pub fn annotate(&self, inputs: Vec<Input>, output: Output<'_>) -> Result<Written> {
         let OpenInputs { files, url_check } = open_all(inputs)?;
         let written = files.annotate(&self.settings, output)?;

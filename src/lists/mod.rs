@@ -4,7 +4,7 @@ mod route;
 mod source;
 mod tally;
 
-use crate::container::annotation::AnnotateScratch;
+use crate::container::annotation::{AnnotateScratch, LineAdder};
 use crate::container::files::{Container, OpenFiles};
 use crate::container::line_sink::LineSink;
 use crate::container::outputs::{Output, Outputs, Written};
@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineInput, refuse_other_formats};
 use crate::pipeline::ordered::{self, OrderedItem};
-use route::VerdictSinks;
+use route::{RouteScratch, VerdictSinks};
 use source::ListSource;
 use tally::{count_block, url_of};
 
@@ -76,14 +76,23 @@ impl OpenFiles for OpenLists {
         outputs.refuse_index()?;
         let mut outputs = outputs.try_map(Output::of_lines)?;
         let engine = settings.judge.engine();
-        let mut sinks = VerdictSinks::new(settings.criterion, &mut outputs);
+        let adder = LineAdder::new(settings.added, settings.judge);
+        let mut sinks = VerdictSinks::new(settings.criterion, &mut outputs, adder.is_some());
         let mut total = FilterStats::default();
         ordered::run(
             &ListSource::new(&settings.records, settings.progress),
             self.0,
-            || engine.scratch(),
+            || RouteScratch::new(engine),
             |block, scratch| {
-                route::find_runs(engine, settings.criterion, settings.until, block, scratch)
+                let adder = adder.as_ref();
+                route::find_runs(
+                    engine,
+                    settings.criterion,
+                    settings.until,
+                    adder,
+                    block,
+                    scratch,
+                )
             },
             |item| {
                 let OrderedItem::Block(block) = item else {

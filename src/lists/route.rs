@@ -1,6 +1,8 @@
 //! Filters lists of URLs. A judged block becomes runs of lines with the same verdict; each run is
-//! one write.
+//! one write. If values are added to the disallowed lines, the worker writes these, and they are
+//! one write per block.
 
+use crate::container::annotation::{JudgedRun, LineAdder, WriteScratch};
 use crate::container::criterion::Criterion;
 use crate::container::judged_records::judge_records;
 use crate::container::line_sink::LineSink;
@@ -57,22 +59,46 @@ impl OpenRun {
     }
 }
 
-/// Judges the lines of a block and groups them into runs.
+/// A worker's scratch for judging, and for the values that are added to disallowed lines.
+pub(super) struct RouteScratch<'s> {
+    judge: Scratch<'s>,
+    write: WriteScratch,
+}
+
+impl<'s> RouteScratch<'s> {
+    pub(super) fn new(judge: &Engine<'s>) -> Self {
+        Self {
+            judge: judge.scratch(),
+            write: WriteScratch::default(),
+        }
+    }
+}
+
+/// Judges the lines of a block and groups them into runs. Disallowed lines, and headers, are also
+/// written with the values of `adder`.
 pub(super) fn find_runs<'s>(
     judge: &Engine<'s>,
     criterion: Criterion,
     until: Stage,
+    adder: Option<&LineAdder<'_>>,
     block: &mut LineBlock,
-    scratch: &mut Scratch<'s>,
+    scratch: &mut RouteScratch<'s>,
 ) -> Result<()> {
+    let RouteScratch {
+        judge: scratch,
+        write: memory,
+    } = scratch;
     let mut runs = std::mem::take(&mut block.runs);
+    let mut annotated = std::mem::take(&mut block.annotated);
     runs.clear();
+    annotated.clear();
     let data = block.data();
     let mut stats = FilterStats::of_bytes(data.len() as u64);
     match block.kind {
         BlockKind::Lines => {
             let mut run = OpenRun::default();
-            judge_records(judge, block, until, scratch, |lines, _, verdicts| {
+            let mut failed = Ok(());
+            judge_records(judge, block, until, scratch, |lines, urls, verdicts| {
                 let number = lines.ends.len() as u64;
                 stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * number;
                 let verdict = criterion.line_verdict(&verdicts);
@@ -82,10 +108,28 @@ pub(super) fn find_runs<'s>(
                 }
                 let is_written = criterion.selects(verdict, &verdicts);
                 run.add(verdict, is_written, lines.ends, &mut stats, &mut runs);
+                if let Some(adder) = adder
+                    && verdict == Verdict::Disallowed
+                    && is_written
+                    && failed.is_ok()
+                {
+                    let judged = JudgedRun {
+                        lines,
+                        urls,
+                        verdicts,
+                        responses: &[],
+                    };
+                    failed = adder.write_run(block, &judged, memory, &mut annotated);
+                }
             })?;
+            failed?;
             run.finish(&mut stats, &mut runs);
         }
-        BlockKind::Header => {}
+        BlockKind::Header => {
+            if let Some(adder) = adder {
+                adder.write_header(block, &mut annotated)?;
+            }
+        }
         BlockKind::LongLineStart | BlockKind::LongLineRest => {
             // The parts of a long line count once.
             stats.count(
@@ -100,6 +144,7 @@ pub(super) fn find_runs<'s>(
         }
     }
     block.runs = runs;
+    block.annotated = annotated;
     block.stats = stats;
     Ok(())
 }
@@ -110,10 +155,16 @@ pub(super) struct VerdictSinks<'w> {
     disallowed: LineSink<'w>,
     unknown: LineSink<'w>,
     invalid: LineSink<'w>,
+    /// Whether disallowed lines have added values.
+    has_added: bool,
 }
 
 impl<'w> VerdictSinks<'w> {
-    pub(super) fn new(criterion: Criterion, outputs: &'w mut Outputs<Output<'_>>) -> Self {
+    pub(super) fn new(
+        criterion: Criterion,
+        outputs: &'w mut Outputs<Output<'_>>,
+        has_added: bool,
+    ) -> Self {
         let outputs = outputs.each_mut();
         let (allowed, disallowed) = criterion.by_verdict(outputs.kept, outputs.other);
         Self {
@@ -121,6 +172,7 @@ impl<'w> VerdictSinks<'w> {
             disallowed: LineSink::new(disallowed.map(Output::writer)),
             unknown: LineSink::new(outputs.unknown.map(Output::writer)),
             invalid: LineSink::new(outputs.invalid.map(Output::writer)),
+            has_added,
         }
     }
 
@@ -135,16 +187,25 @@ impl<'w> VerdictSinks<'w> {
 
     /// Writes each run of lines to the output of its verdict, and a header to all outputs.
     pub(super) fn write(&mut self, block: &LineBlock) -> Result<()> {
+        let added = self.has_added.then_some(block.annotated.as_slice());
         if block.kind == BlockKind::Header {
-            return Ok(self
-                .all()
+            self.disallowed
+                .write(added.unwrap_or(block.data()), false)?;
+            return Ok([&mut self.allowed, &mut self.unknown, &mut self.invalid]
                 .into_iter()
                 .try_for_each(|sink| sink.write(block.data(), false))?);
+        }
+        if let Some(lines) = added {
+            self.disallowed.write(lines, false)?;
         }
         let mut start = 0;
         for run in &block.runs {
             let sink = match run.verdict {
                 Verdict::Allowed => &mut self.allowed,
+                Verdict::Disallowed if self.has_added => {
+                    start = run.end;
+                    continue;
+                }
                 Verdict::Disallowed => &mut self.disallowed,
                 Verdict::Unknown => &mut self.unknown,
                 Verdict::Invalid => &mut self.invalid,

@@ -1,5 +1,5 @@
 //! The columns of origins, reasons, crawl-delays and deciding lines, which annotating adds to those
-//! of verdicts.
+//! of verdicts, and a filter to disallowed rows.
 
 use crate::agent::Agent;
 use crate::container::added::{AddedColumns, AddedMemory};
@@ -179,6 +179,18 @@ impl AddedBatch {
         }
     }
 
+    /// Keeps the rows that `is_kept` marks.
+    pub(super) fn retain(&mut self, is_kept: &[bool]) {
+        retain(&mut self.origins, is_kept);
+        retain(&mut self.reasons, is_kept);
+        for delays in &mut self.delays {
+            retain(delays, is_kept);
+        }
+        for lines in &mut self.lines {
+            retain(lines, is_kept);
+        }
+    }
+
     /// Encodes the columns, in the order of [`ColumnAdder::fields`].
     pub(super) fn write(&self, writers: &mut [ChunkWriter]) -> Result<()> {
         let mut writers = writers.iter_mut();
@@ -218,6 +230,11 @@ impl AddedBatch {
         }
         Ok(())
     }
+}
+
+fn retain<T>(column: &mut Vec<T>, is_kept: &[bool]) {
+    let mut is_kept = is_kept.iter();
+    column.retain(|_| is_kept.next().is_some_and(|is_kept| *is_kept));
 }
 
 /// A shared text, without a copy.

@@ -1,4 +1,5 @@
-//! All columns that annotating adds, and their encoding: those of verdicts, then the others.
+//! All columns that annotating adds, and their encoding: those of verdicts, then the others. A
+//! filter adds only the others.
 
 use crate::error::Result;
 use crate::parquet::added::AddedBatch;
@@ -52,6 +53,11 @@ impl ColumnEncoders {
         };
         write_verdicts(verdicts, of_verdicts)?;
         added.write(of_added)
+    }
+
+    /// Encodes added columns without verdicts.
+    pub(super) fn write_added(&mut self, added: &AddedBatch) -> Result<()> {
+        added.write(&mut self.0)
     }
 
     pub(super) fn close(self) -> Result<Vec<EncodedChunk>> {

@@ -1,23 +1,54 @@
 //! Writes the rows of every row group to the outputs of their verdicts.
 //!
-//! One row group at a time: all workers judge its rows, then all workers write its columns.
+//! One row group at a time: all workers judge its rows, then all workers write its columns. Added
+//! columns of the disallowed rows are encoded while the rows are judged.
 
+use crate::container::added::AddedMemory;
 use crate::container::outputs::{Output, Outputs};
 use crate::container::settings::Settings;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::judge::Verdict;
+use crate::parquet::added::ColumnAdder;
+use crate::parquet::columns::VerdictColumns;
 use crate::parquet::input::{ParquetInput, guard, table_error};
+use crate::parquet::new_columns::ColumnEncoders;
 use crate::parquet::rewrite::{self, ColumnTarget};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
-use crate::parquet::table::TableWriter;
+use crate::parquet::spool::EncodedChunk;
+use crate::parquet::table::{TableWriter, existing_column};
 use crate::parquet::tables::{RowProgress, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
+use parquet::file::properties::WriterPropertiesPtr;
+use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
+use std::path::PathBuf;
 
 struct RouteOutput<'o> {
     verdict: Verdict,
     table: TableWriter<'o>,
+}
+
+/// The columns that the disallowed rows get.
+struct DisallowedColumns<'j> {
+    adder: ColumnAdder<'j>,
+    columns: Vec<ColumnDescPtr>,
+    properties: WriterPropertiesPtr,
+    path: PathBuf,
+}
+
+impl DisallowedColumns<'_> {
+    fn encoders(&self) -> ColumnEncoders {
+        ColumnEncoders::new(&self.columns, &self.properties, &self.path)
+    }
+}
+
+/// The judged rows of a row group.
+struct JudgedRows {
+    /// The verdict whose output each row gets.
+    verdicts: Vec<Option<Verdict>>,
+    /// The added columns of the disallowed rows.
+    added: Vec<EncodedChunk>,
 }
 
 pub(super) fn run(
@@ -37,21 +68,41 @@ pub(super) fn run(
     // All tables are started before the first row is read, so an output that cannot be written
     // costs no time.
     let mut tables = Vec::new();
+    let mut adds = None;
     for (verdict, output) in by_verdict {
-        if let Some(output) = output {
-            let table = guard(|| TableWriter::create(output, first, &[], Vec::new()))?;
-            tables.push(RouteOutput { verdict, table });
+        let Some(output) = output else { continue };
+        let adder = ColumnAdder::new(settings.added, settings.judge);
+        let fields = match verdict {
+            Verdict::Disallowed => adder.fields(VerdictColumns::Bits, settings.name)?,
+            _ => Vec::new(),
+        };
+        if let Some(name) = existing_column(first, &fields) {
+            let what =
+                format!("there is a column {name:?} already; rename it, or leave out the new one");
+            let err = Error::from(ErrorKind::BadTable(what)).at(&first.path);
+            return Err(err.with_remedy(Remedy::LeaveColumnOut));
         }
+        let table = guard(|| TableWriter::create(output, first, &fields, Vec::new()))?;
+        if !fields.is_empty() {
+            let all = table.writer.schema_descr().columns();
+            adds = Some(DisallowedColumns {
+                adder,
+                columns: all[first.schema().num_columns()..].to_vec(),
+                properties: table.writer.properties().clone(),
+                path: table.path().to_owned(),
+            });
+        }
+        tables.push(RouteOutput { verdict, table });
     }
     let mut total = FilterStats::default();
     let progress = RowProgress::new(settings, inputs);
     for id in all_row_groups(inputs) {
         let input = &inputs[id.file];
-        let verdicts = judge_row_group(settings, inputs, id, &mut |stats| {
+        let judged = judge_row_group(settings, adds.as_ref(), inputs, id, &mut |stats| {
             total.add(stats);
             progress.report(total.lines);
         })?;
-        guard(|| route(&mut tables, input, id.row_group, &verdicts))
+        guard(|| route(&mut tables, input, id.row_group, judged))
             .map_err(|err| err.at(&input.path))?;
     }
     tables
@@ -62,41 +113,75 @@ pub(super) fn run(
 
 fn judge_row_group(
     settings: &Settings<'_>,
+    adds: Option<&DisallowedColumns<'_>>,
     inputs: &[ParquetInput],
     id: RowGroupId,
     count: &mut (dyn FnMut(&FilterStats) + Send),
-) -> Result<Vec<Option<Verdict>>> {
+) -> Result<JudgedRows> {
     let engine = settings.judge.engine();
     let criterion = settings.criterion;
     let mut all = Vec::new();
+    let mut encoders = adds.map(DisallowedColumns::encoders);
     ordered::run(
         &RowGroupSource { inputs },
         vec![id],
-        || engine.scratch(),
-        |block, scratch| {
+        || (engine.scratch(), AddedMemory::default()),
+        |block, (scratch, memory)| {
             // The verdicts of a row with a long value come twice, and the second ones stay.
             let judged = &mut block.verdicts;
             judged.resize(block.urls.rows, Some(Verdict::Invalid));
+            let added = &mut block.columns.added;
+            if let Some(adds) = adds {
+                *added = adds.adder.batch(block.urls.rows);
+            }
+            let mut failed = Ok(());
             block.stats = judge_batch(
                 engine,
                 criterion,
                 &block.urls,
                 scratch,
-                |rows, _, verdicts| {
-                    judged[rows].fill(criterion.destination(verdicts));
+                |rows, urls, verdicts| {
+                    let destination = criterion.destination(verdicts);
+                    judged[rows.clone()].fill(destination);
+                    if let Some(adds) = adds
+                        && destination == Some(Verdict::Disallowed)
+                        && failed.is_ok()
+                    {
+                        failed = adds.adder.set(added, rows, urls, verdicts, memory);
+                    }
                 },
             )?;
-            Ok(())
-        },
-        |item| {
-            if let OrderedItem::Block(block) = item {
-                all.extend_from_slice(&block.verdicts);
-                count(&block.stats);
+            failed?;
+            if adds.is_some() {
+                let is_kept = |verdict: &Option<Verdict>| *verdict == Some(Verdict::Disallowed);
+                let is_kept: Vec<bool> = judged.iter().map(is_kept).collect();
+                added.retain(&is_kept);
             }
             Ok(())
         },
+        |item| {
+            let OrderedItem::Block(block) = item else {
+                return Ok(());
+            };
+            all.extend_from_slice(&block.verdicts);
+            count(&block.stats);
+            match &mut encoders {
+                // A batch without rows has no columns.
+                Some(encoders) if block.verdicts.contains(&Some(Verdict::Disallowed)) => {
+                    guard(|| encoders.write_added(&block.columns.added))
+                }
+                _ => Ok(()),
+            }
+        },
     )?;
-    Ok(all)
+    let added = match encoders {
+        Some(encoders) => guard(|| encoders.close())?,
+        None => Vec::new(),
+    };
+    Ok(JudgedRows {
+        verdicts: all,
+        added,
+    })
 }
 
 /// Writes the rows of a row group to the outputs of their verdicts.
@@ -104,8 +189,13 @@ fn route(
     outputs: &mut [RouteOutput<'_>],
     input: &ParquetInput,
     row_group: usize,
-    verdicts: &[Option<Verdict>],
+    judged: JudgedRows,
 ) -> Result<()> {
+    let JudgedRows {
+        verdicts,
+        mut added,
+    } = judged;
+    let verdicts = verdicts.as_slice();
     let mut partial = Vec::new();
     for output in outputs {
         match verdicts
@@ -115,7 +205,11 @@ fn route(
         {
             0 => {}
             all if all == verdicts.len() => {
-                output.table.copy(input, row_group, || Ok(Vec::new()))?
+                let more = match output.verdict {
+                    Verdict::Disallowed => std::mem::take(&mut added),
+                    _ => Vec::new(),
+                };
+                output.table.copy(input, row_group, || Ok(more))?
             }
             _ => partial.push(output),
         }
@@ -149,7 +243,15 @@ fn route(
             }
         }
     }
-    groups
-        .into_iter()
-        .try_for_each(|group| group.close().map(drop).map_err(table_error))
+    for (mut group, target) in groups.into_iter().zip(targets) {
+        if target.verdict == Verdict::Disallowed {
+            for chunk in std::mem::take(&mut added) {
+                group
+                    .append_column(&chunk.data, chunk.metadata)
+                    .map_err(table_error)?;
+            }
+        }
+        group.close().map(drop).map_err(table_error)?;
+    }
+    Ok(())
 }

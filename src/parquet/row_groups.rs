@@ -38,7 +38,7 @@ pub(super) fn all_row_groups(inputs: &[ParquetInput]) -> Vec<RowGroupId> {
 pub(super) struct RowBlock {
     pub urls: UrlBatch,
     pub stats: FilterStats,
-    /// The values of new columns, for annotating.
+    /// The values of new columns, for annotating, and those of disallowed rows for a filter.
     pub columns: NewColumns,
     /// For a filter: the verdict whose output each row gets.
     pub verdicts: Vec<Option<Verdict>>,

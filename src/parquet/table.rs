@@ -123,27 +123,31 @@ fn with_ordered_offsets(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaDa
     }
 }
 
+/// The first new column whose name `like` has, or an earlier new column. Some readers ignore case.
+pub(super) fn existing_column<'f>(like: &ParquetInput, fields: &'f [TypePtr]) -> Option<&'f str> {
+    let old = like.schema().root_schema().get_fields();
+    let mut numbered = fields.iter().enumerate();
+    numbered.find_map(|(number, field)| {
+        let mut others = old.iter().chain(&fields[..number]);
+        let name = field.name();
+        others
+            .any(|other| other.name().eq_ignore_ascii_case(name))
+            .then_some(name)
+    })
+}
+
 /// The schema of `like` with more columns at the end.
 fn with_fields(like: &ParquetInput, fields: &[TypePtr]) -> Result<TypePtr> {
     let root = like.schema().root_schema_ptr();
     if fields.is_empty() {
         return Ok(root);
     }
-    let mut all = root.get_fields().to_vec();
-    for field in fields {
-        // Some readers ignore case.
-        if all
-            .iter()
-            .any(|other| other.name().eq_ignore_ascii_case(field.name()))
-        {
-            let what = format!(
-                "there is a column {:?} already; give the new one another name",
-                field.name()
-            );
-            return bad(what).map_err(|err| err.with_remedy(Remedy::RenameColumn));
-        }
-        all.push(field.clone());
+    if let Some(name) = existing_column(like, fields) {
+        let what = format!("there is a column {name:?} already; give the new one another name");
+        return bad(what).map_err(|err| err.with_remedy(Remedy::RenameColumn));
     }
+    let mut all = root.get_fields().to_vec();
+    all.extend_from_slice(fields);
     Type::group_type_builder(root.name())
         .with_fields(all)
         .build()

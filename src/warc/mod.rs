@@ -82,6 +82,12 @@ impl OpenFiles for OpenWarcs {
         mut outputs: Outputs<Output<'w>>,
     ) -> Result<Written> {
         refuse_records(settings)?;
+        if !settings.added.is_empty() {
+            return bad_job(
+                "records of WARC files are written unchanged, without added columns; annotating \
+                 them as JSON lines (the form jsonl) writes the same values",
+            );
+        }
         let have_members = self.have_members();
         let file_name = index_name(&outputs, have_members)?;
         let index = outputs.index.take().map(Output::of_lines).transpose()?;

@@ -213,6 +213,7 @@ mod tests {
         "keep",
         "require",
         "reason",
+        "disallowed_add",
         "input_format",
         "field",
         "header",

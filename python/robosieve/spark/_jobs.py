@@ -143,8 +143,8 @@ def filter_files(
         unknown_to: A directory for the records of origins that the snapshot does not hold. Without
             it, and without ``unknown``, they are in no output.
         invalid_to: A directory for the records that are not URLs.
-        options: As for :func:`robosieve.filter`: ``keep``, ``require``, ``reasons``, and the options of
-            :func:`annotate_files` from ``field`` on.
+        options: As for :func:`robosieve.filter`: ``keep``, ``require``, ``reasons``,
+            ``disallowed_add``, and the options of :func:`annotate_files` from ``field`` on.
         spark, snapshot, paths, agents, node_directory, executor_path, partitions, threads,
             overwrite: As for :func:`annotate_files`.
 

@@ -45,3 +45,4 @@ class FilterOptions(RecordOptions, total=False):
     keep: Literal["allowed", "disallowed"]
     require: Literal["all", "any"]
     reasons: Reason | Sequence[Reason]
+    disallowed_add: AddedColumn | Sequence[AddedColumn]
