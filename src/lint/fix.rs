@@ -67,6 +67,9 @@ const MAX_FIXES: u32 = 20_000;
 /// The most proofs for a text: with fewer, no set of fixes is halved to the end.
 const MAX_PROOFS: usize = 128;
 
+/// The bytes that all proofs parse, so that a text of the largest size takes less than a second.
+const MAX_PROVEN_BYTES: usize = 12 << 20;
+
 /// Mends the findings of a robots.txt that have a fix.
 ///
 /// Without [`FixOptions::unsafe_fixes`], verdicts, preferences, crawl-delays and sitemaps stay the
@@ -93,7 +96,7 @@ pub fn fix(body: &[u8], options: &FixOptions) -> Fixed {
     let mut fixer = Fixer {
         body: body.to_vec(),
         mended: Vec::new(),
-        proofs: MAX_PROOFS,
+        proofs: MAX_PROOFS.min(MAX_PROVEN_BYTES / body.len().max(1)),
         budget: Budget::new(MAX_RULES),
     };
     let mut is_unproven = false;
