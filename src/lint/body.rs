@@ -162,19 +162,41 @@ fn add_lone_return(line: u32, body: &[u8], findings: &mut FindingCollector) {
     findings.add_fixable(line, Code::CarriageReturn, || {
         // Nobody reads more, and a program may have kept no more of the body.
         let checked = &body[..body.len().min(MAX_BODY)];
-        let returns = memchr::memchr_iter(b'\r', checked).filter(|at| is_lone_return(body, *at));
-        let edits = returns.map(|at| LineEdit::Bytes {
-            range: at..at + 1,
-            by: "\n".to_owned(),
-        });
+        let mut edits = Vec::new();
+        let mut before_feed = false;
+        let mut first_before_feed = false;
+        // From the end: a run of returns before a line feed is one line end.
+        for at in memchr::memchr_iter(b'\r', checked).rev() {
+            match body.get(at + 1) {
+                Some(b'\r') => {}
+                next => before_feed = next == Some(&b'\n'),
+            }
+            if is_lone_return(body, at) {
+                first_before_feed = before_feed;
+                let by = if before_feed { "" } else { "\n" };
+                edits.push(LineEdit::Bytes {
+                    range: at..at + 1,
+                    by: by.to_owned(),
+                });
+            }
+        }
+        let message = match first_before_feed {
+            true => {
+                "several carriage returns and a line feed end this line: RFC 9309 reads a blank \
+                 line after it, and a parser that follows the convention of 1994 ends the group \
+                 there"
+            }
+            false => {
+                "a carriage return without a line feed ends this line: RFC 9309 allows it, but \
+                 programs that read lines up to a line feed see no end of the line here"
+            }
+        };
         FindingTexts {
-            message: "a carriage return without a line feed ends this line: RFC 9309 allows it, \
-                      but programs that read lines up to a line feed see no end of the line here"
-                .to_owned(),
+            message: message.to_owned(),
             help: "end every line with a line feed (LF), or with CR LF".to_owned(),
             fix: Some(LineFix {
                 is_safe: true,
-                edits: edits.collect(),
+                edits,
             }),
         }
     });
