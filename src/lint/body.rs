@@ -6,9 +6,11 @@ use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::profile::Profile;
+use crate::robots::field::{self, RobotsField};
 use crate::robots::line::{MAX_BODY, MAX_LINE, NumberedLines, RawLine, bom_len};
-use crate::robots::{BodyFacts, LooksLike, field, glued_comment};
+use crate::robots::{BodyFacts, LooksLike, glued_comment};
 use bstr::ByteSlice;
+use std::collections::HashSet;
 
 /// Reports a file that is not a robots.txt. The checks of lines make no sense for it.
 pub(super) fn check_format(
@@ -96,13 +98,21 @@ fn is_binary(body: &[u8]) -> bool {
     controls > 0 && controls * 10 >= start.len()
 }
 
-/// Checks the size, the byte order mark and every line as served. Returns the numbers of the blank
-/// lines, in order.
+/// Lines that later checks need, of which no rule has a trace.
+#[derive(Default)]
+pub(super) struct RawFacts {
+    /// The numbers of the blank lines, in order.
+    pub blank: Vec<u32>,
+    /// The lines whose path goes on after a `#`.
+    pub fragments: HashSet<u32>,
+}
+
+/// Checks the size, the byte order mark and every line as served.
 pub(super) fn check_raw_lines(
     body: &[u8],
     body_facts: &BodyFacts,
     findings: &mut FindingCollector,
-) -> Vec<u32> {
+) -> RawFacts {
     if let Some(line) = body_facts.ignored_from {
         findings.add(line, Code::TooLarge, || {
             let message =
@@ -135,11 +145,11 @@ pub(super) fn check_raw_lines(
     let mark = bom_len(body);
     let unmarked = &body[mark..];
     let mut has_lone_return = false;
-    let mut blank = Vec::new();
+    let mut facts = RawFacts::default();
     let mut lines = NumberedLines::new(body, false);
     while let Some(line) = lines.next_raw() {
         if trim(line.text).is_empty() {
-            blank.push(line.number);
+            facts.blank.push(line.number);
         }
         let end = line.start + line.text.len();
         if !has_lone_return && is_lone_return(unmarked, end) {
@@ -147,10 +157,12 @@ pub(super) fn check_raw_lines(
             add_lone_return(line.number, body, findings);
         }
         check_length(&line, findings);
-        check_fragment(&line, findings);
+        if check_fragment(&line, findings) {
+            facts.fragments.insert(line.number);
+        }
         check_control_characters(&line, mark + line.start, findings);
     }
-    blank
+    facts
 }
 
 /// Whether the byte at `at` is a carriage return that no line feed follows.
@@ -202,10 +214,11 @@ fn add_lone_return(line: u32, body: &[u8], findings: &mut FindingCollector) {
     });
 }
 
-/// Reports a rule whose path goes on after a `#`. Parsers read the rest as a comment.
-fn check_fragment(line: &RawLine<'_>, findings: &mut FindingCollector) {
+/// Reports a rule whose path goes on after a `#`, and returns whether it does. Parsers read the rest
+/// as a comment.
+fn check_fragment(line: &RawLine<'_>, findings: &mut FindingCollector) -> bool {
     let Some(comment) = glued_comment(line.text) else {
-        return;
+        return false;
     };
     findings.add(line.number, Code::Fragment, || {
         let at = line.text.find_byte(b'#').unwrap_or_default();
@@ -214,10 +227,25 @@ fn check_fragment(line: &RawLine<'_>, findings: &mut FindingCollector) {
             quote(trim(&line.text[..at])),
             quote(comment)
         );
-        let help = "a robots.txt cannot name the part of a URL after `#`: remove the line, or write \
-                    the path alone; `%23` is right only if the URLs themselves have it";
-        (message, help.to_owned())
+        let rule = field::split(trim(&line.text[..at]), Profile::Google);
+        let help = match rule {
+            Some((field, b"/" | b"*" | b"/*")) => {
+                let effect = match field {
+                    RobotsField::Allow => "allows",
+                    _ => "disallows",
+                };
+                format!(
+                    "a robots.txt cannot name the part of a URL after `#`: remove the line, which \
+                     {effect} every path"
+                )
+            }
+            _ => "a robots.txt cannot name the part of a URL after `#`: remove the line, or write \
+                  the path alone; `%23` is right only if the URLs themselves have it"
+                .to_owned(),
+        };
+        (message, help)
     });
+    true
 }
 
 /// The line without its comment.

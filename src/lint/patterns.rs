@@ -10,10 +10,12 @@ use crate::robots::{Group, RobotsRef, Rule, RuleKind, field};
 use bstr::ByteSlice;
 use std::collections::HashSet;
 
-/// Checks the paths of all rules, except those of the lines in `skipped`.
+/// Checks the paths of all rules, except those of the lines in `skipped`. `fragments` are the lines
+/// whose path is cut, and another finding says how to mend it.
 pub(super) fn check(
     robots: &RobotsRef<'_>,
     skipped: &HashSet<u32>,
+    fragments: &HashSet<u32>,
     findings: &mut FindingCollector,
 ) {
     for group in robots.groups() {
@@ -22,7 +24,8 @@ pub(super) fn check(
             .iter()
             .filter(|rule| !skipped.contains(&rule.line()))
         {
-            check_rule(rule, group, findings);
+            let is_cut = fragments.contains(&rule.line());
+            check_rule(rule, group, is_cut, findings);
         }
     }
 }
@@ -32,7 +35,7 @@ pub(super) fn value<'a>(rule: &Rule<'a>) -> &'a [u8] {
     field::split(rule.text(), Profile::Google).map_or(b"", |(_, value)| value)
 }
 
-fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollector) {
+fn check_rule(rule: &Rule<'_>, group: &Group<'_>, is_cut: bool, findings: &mut FindingCollector) {
     let line = rule.line();
     let value = value(rule);
     // A path that can match nothing has one finding about that; its characters do not matter.
@@ -75,7 +78,9 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollecto
             }
         });
     } else {
-        check_start(rule, value, findings);
+        if !is_cut {
+            check_start(rule, value, findings);
+        }
         check_characters(rule, value, findings);
         check_wildcards(rule, value, findings);
     }
@@ -155,18 +160,28 @@ fn check_start(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
     let line = rule.line();
     if value.starts_with(b"*") {
         findings.add_fixable(line, Code::LeadingStar, || {
+            // `/` is as long as `*`, and `/*` may win where `*` loses.
+            let is_bare = value == b"*";
             let at = rule.text().len() - value.len();
             let edit = LineEdit::Text {
                 line,
-                range: at..at,
+                range: at..at + usize::from(is_bare),
                 by: "/".to_owned(),
             };
             // The slash after a star may be the first of a path, and no single pattern says both.
             let rest = value.trim_start_with(|c| c == '*');
             let is_segment = rest.starts_with(b"/");
-            let help = match is_segment {
-                true => format!("write {} and {}", quote(rest), quote_after("/*", rest)),
-                false => format!("write {}", quote_after("/", value)),
+            // The other forms that match `/`: each form without the star has another length.
+            let is_for_all = matches!(rest, b"" | b"$") && !is_bare;
+            let help = if is_bare {
+                "write `/`".to_owned()
+            } else if is_for_all {
+                "write `/` for every path, and look which rule then decides: it is shorter"
+                    .to_owned()
+            } else if is_segment {
+                format!("write {} and {}", quote(rest), quote_after("/*", rest))
+            } else {
+                format!("write {}", quote_after("/", value))
             };
             FindingTexts {
                 message: format!(
@@ -175,7 +190,7 @@ fn check_start(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
                     quote(value)
                 ),
                 help,
-                fix: (!is_segment).then(|| LineFix::new(false, edit)),
+                fix: (!is_segment && !is_for_all).then(|| LineFix::new(false, edit)),
             }
         });
     } else if value == b"//" {

@@ -1,5 +1,6 @@
 //! All checks of one robots.txt, as served or from a snapshot.
 
+use crate::lint::body::RawFacts;
 use crate::lint::finding::{Finding, FindingCollector, MAX_PER_CODE};
 use crate::lint::readings::{audiences, have_same_groups, read_rules};
 use crate::lint::unsettled::UnsettledGroups;
@@ -38,8 +39,8 @@ pub(super) fn lint_up_to(limit: u32, body: &[u8]) -> Vec<Finding> {
     let mut findings = FindingCollector::new(limit);
     let body_facts = BodyFacts::of(body);
     if !body::check_format(body, &body_facts, &mut findings) {
-        let blank_lines = body::check_raw_lines(body, &body_facts, &mut findings);
-        check_lines(body, &blank_lines, &mut findings);
+        let raw = body::check_raw_lines(body, &body_facts, &mut findings);
+        check_lines(body, &raw, &mut findings);
     }
     findings.finish(body)
 }
@@ -48,11 +49,11 @@ pub(super) fn lint_up_to(limit: u32, body: &[u8]) -> Vec<Finding> {
 /// comments or unknown fields, so they separate nothing.
 pub(crate) fn lint_condensed(text: &[u8]) -> Vec<Finding> {
     let mut findings = FindingCollector::new(MAX_PER_CODE);
-    check_lines(text, &[], &mut findings);
+    check_lines(text, &RawFacts::default(), &mut findings);
     findings.finish(text)
 }
 
-fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector) {
+fn check_lines(body: &[u8], raw: &RawFacts, findings: &mut FindingCollector) {
     let inexact = fields::check(body, findings);
     let [google, rfc] =
         [Profile::Google, Profile::Rfc9309].map(|profile| RobotsRef::parse(body, profile));
@@ -60,9 +61,9 @@ fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector
     let before_groups = findings.len();
     let audiences = audiences(&google);
     let names = agent_names::check(&google, &inexact.all, findings);
-    agents::check(&google, blank_lines, &names, findings);
+    agents::check(&google, &raw.blank, &names, findings);
     global_rules::check(&google, &rules, &audiences, findings);
-    patterns::check(&google, &inexact.without_colon, findings);
+    patterns::check(&google, &inexact.without_colon, &raw.fragments, findings);
     profiles::check(&google, &rfc, &inexact.without_colon, findings);
     values::check(&google, &inexact.without_colon, findings);
     preferences::check(

@@ -1,6 +1,7 @@
 //! `lint`: the cases of `tests/cases/lint`, the examples of `docs/LINT.md`, properties on random
 //! files, and the command with its outputs and exit statuses.
 
+mod advice;
 mod command;
 pub(crate) mod effects;
 mod mends;
