@@ -172,35 +172,56 @@ fn check_repetition(
     });
 }
 
+/// What separates two user-agent lines of one group.
+struct Separator {
+    name: String,
+    /// What to do if one group is meant.
+    remedy: String,
+}
+
 /// What separates two user-agent lines of one group, if anything does.
 fn separator(
     robots: &RobotsRef<'_>,
     blank_lines: &[u32],
     previous: u32,
     next: u32,
-) -> Option<String> {
+) -> Option<Separator> {
     // Fields and blank lines are sorted, so the first one after the earlier line is enough.
     let fields = robots.other_fields();
     let field = fields.get(fields.partition_point(|field| field.line() < previous));
     let field = field.filter(|field| field.line() < next);
     let blank = blank_lines.get(blank_lines.partition_point(|line| *line < previous));
     match (field, blank) {
-        (Some(field), _) => Some(format!("the {} of line {}", field.name(), field.line())),
-        (None, Some(line)) if *line < next => Some(format!("the blank line {line}")),
+        (Some(field), _) => {
+            let name = format!("the {} of line {}", field.name(), field.line());
+            let remedy = format!("move {name} below the rules");
+            Some(Separator { name, remedy })
+        }
+        (None, Some(line)) if *line < next => {
+            let name = format!("the blank line {line}");
+            let remedy = format!("remove {name}");
+            Some(Separator { name, remedy })
+        }
         _ => None,
     }
 }
 
 /// Reports user-agent lines that are one group although something separates them.
-fn add_joined_groups(previous: u32, next: u32, separator: &str, findings: &mut FindingCollector) {
+fn add_joined_groups(
+    previous: u32,
+    next: u32,
+    separator: &Separator,
+    findings: &mut FindingCollector,
+) {
+    let Separator { name, remedy } = separator;
     findings.add(next, Code::JoinedGroups, || {
         let message = format!(
             "this line belongs to the group of line {previous}, whose agents obey the same rules: \
-             only a rule ends a list of user-agent lines, {separator} does not"
+             only a rule ends a list of user-agent lines, {name} does not"
         );
         let help = format!(
-            "remove what separates the lines if one group is meant; otherwise write rules above \
-             this line, such as `Allow: /`, for the group of line {previous}"
+            "{remedy} if one group is meant; otherwise give the group of line {previous} rules of \
+             its own above this line (`Allow: /` lets its agents fetch everything)"
         );
         (message, help)
     });

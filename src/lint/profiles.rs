@@ -18,18 +18,40 @@ pub(super) fn check(
     findings: &mut FindingCollector,
 ) {
     let rfc = rules_by_line(rfc);
-    let rules = google.groups().iter().flat_map(Group::rules);
-    for google in rules.filter(|rule| !skipped.contains(&rule.line())) {
-        // Lines that RFC 9309 does not read, or reads longer, have findings of their own.
-        let same = rfc.get(&google.line());
-        let same = same.filter(|rfc| rfc.text().len() == google.text().len());
-        if let Some(rfc) = same.filter(|_| google.pattern().can_match()) {
-            check_rule(google, rfc, findings);
+    for group in google.groups() {
+        let allowed = allowed_len(group);
+        let rules = group.rules().iter();
+        for google in rules.filter(|rule| !skipped.contains(&rule.line())) {
+            // Lines that RFC 9309 does not read, or reads longer, have findings of their own.
+            let same = rfc.get(&google.line());
+            let same = same.filter(|rfc| rfc.text().len() == google.text().len());
+            if let Some(rfc) = same.filter(|_| google.pattern().can_match()) {
+                check_rule(google, rfc, allowed, findings);
+            }
         }
     }
 }
 
-fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector) {
+/// The path that parsers fetch in any case.
+const ROBOTS_TXT: &[u8] = b"/robots.txt";
+
+/// The length of the longest allow of a group that matches `/robots.txt`; 0 without one.
+fn allowed_len(group: &Group<'_>) -> usize {
+    let allows = group.rules().iter();
+    let patterns = allows
+        .filter(|rule| rule.kind() == RuleKind::Allow)
+        .map(Rule::pattern);
+    let matching = patterns.filter(|pattern| pattern.matches(ROBOTS_TXT));
+    matching.map(len).max().unwrap_or(0)
+}
+
+/// The length of a pattern by which rules have precedence.
+fn len(pattern: &Pattern<'_>) -> usize {
+    pattern.text.len() + usize::from(pattern.anchored)
+}
+
+/// Checks a rule of a group whose allow of `/robots.txt` has the length `allowed`.
+fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, allowed: usize, findings: &mut FindingCollector) {
     // Different patterns explain every other difference, so they are reported alone.
     let line = google.line();
     if google.pattern() != rfc.pattern() {
@@ -79,17 +101,23 @@ fn check_rule(google: &Rule<'_>, rfc: &Rule<'_>, findings: &mut FindingCollector
             )
         });
     }
-    if google.kind() == RuleKind::Disallow && is_about_robots_txt(google.pattern()) {
+    let pattern = google.pattern();
+    let is_disallow = google.kind() == RuleKind::Disallow && is_about_robots_txt(pattern);
+    if is_disallow && len(pattern) > allowed {
         findings.add(line, Code::ProfilesDiffer, || {
             let message = format!(
                 "{} disallows /robots.txt itself for Google's parser, and RFC 9309 always allows that",
                 quote(google.text())
             );
-            (
-                message,
-                "remove the rule, or narrow its path: crawlers fetch /robots.txt in any case"
-                    .to_owned(),
-            )
+            let help = if pattern.text[..] == *ROBOTS_TXT {
+                "remove the rule: crawlers fetch /robots.txt in any case"
+            } else if len(pattern) <= ROBOTS_TXT.len() {
+                "add `Allow: /robots.txt`: crawlers fetch it in any case"
+            } else {
+                "narrow the path so that it does not match /robots.txt: crawlers fetch it in any \
+                 case"
+            };
+            (message, help.to_owned())
         });
     }
 }
@@ -124,7 +152,7 @@ fn decoded_path(path: &[u8]) -> Option<String> {
 
 /// Whether a rule matches `/robots.txt`, but not every path.
 fn is_about_robots_txt(pattern: &Pattern<'_>) -> bool {
-    pattern.matches(b"/robots.txt") && !pattern.matches(b"/")
+    pattern.matches(ROBOTS_TXT) && !pattern.matches(b"/")
 }
 
 fn text(pattern: &Pattern<'_>) -> Vec<u8> {

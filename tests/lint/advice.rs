@@ -25,3 +25,57 @@ fn a_star_alone_is_as_long_as_a_slash() {
     let path = help_of("Disallow: /a#b", Code::Fragment).unwrap();
     assert!(path.contains("or write the path alone"), "{path}");
 }
+
+#[test]
+fn a_rule_for_other_files_stays_when_robots_txt_is_allowed() {
+    let help_of = |rules: &str| help(&format!("User-agent: *\n{rules}\n"), Code::ProfilesDiffer);
+    for (rules, start) in [
+        ("Disallow: /robots.txt", Some("remove the rule")),
+        ("Disallow: /*.txt$", Some("add `Allow: /robots.txt`")),
+        ("Disallow: /*robots.txt$", Some("narrow the path")),
+        ("Disallow: /*.txt$\nAllow: /robots.txt", None),
+        (
+            "Disallow: /*.txt$\nAllow: /r",
+            Some("add `Allow: /robots.txt`"),
+        ),
+    ] {
+        let help = help_of(rules);
+        assert_eq!(help.is_some(), start.is_some(), "{rules}");
+        assert!(
+            help.unwrap_or_default().starts_with(start.unwrap_or("")),
+            "{rules}"
+        );
+    }
+}
+
+#[test]
+fn joined_groups_are_told_what_another_rule_opens() {
+    for (separator, remedy) in [
+        (
+            "Crawl-delay: 30\n\n",
+            "move the crawl-delay of line 2 below the rules",
+        ),
+        ("\n", "remove the blank line 2"),
+    ] {
+        let body = format!("User-agent: bingbot\n{separator}User-agent: *\nDisallow: /install/\n");
+        let help = help(&body, Code::JoinedGroups).unwrap();
+        assert!(help.starts_with(remedy), "{help}");
+        assert!(
+            help.ends_with("(`Allow: /` lets its agents fetch everything)"),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_of_joined_groups_is_not_said_to_close_the_site() {
+    for separator in [
+        "Sitemap: https://e.example/s.xml\n\n",
+        "Crawl-delay: 5\n\n",
+        "\n",
+    ] {
+        let body = format!("User-agent: *\n{separator}User-agent: SemrushBot\nDisallow: /\n");
+        assert_eq!(help(&body, Code::ClosesSite), None, "{body}");
+        assert!(help(&body, Code::JoinedGroups).is_some(), "{body}");
+    }
+}
