@@ -411,6 +411,21 @@ fn files_are_rewritten_in_place() {
 }
 
 #[test]
+fn lines_of_a_diff_end_at_line_feeds() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = robosieve_with(
+        dir.path(),
+        &["lint", "--diff", "-q", "-"],
+        b"User-agent: *\rDisallow: /a\r",
+    );
+    let diff = String::from_utf8(ran.stdout).unwrap();
+    let (_, lines) = diff.split_once("@@\n").unwrap();
+    let expected = "-User-agent: *\rDisallow: /a\r\n\\ No newline at end of file\n\
+                    +User-agent: *\n+Disallow: /a\n";
+    assert_eq!(lines, expected);
+}
+
+#[test]
 fn diffs_write_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("robots.txt");

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use robosieve::Profile;
 use robosieve::lint::{FieldChange, FixOptions, Fixed, VerdictChange, fix};
 use similar::TextDiff;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
@@ -71,9 +72,14 @@ impl MendedFile {
             true => Duration::from_secs(2),
             false => Duration::ZERO,
         };
+        let texts = [self.original.as_slice(), self.fixed.body.as_slice()].map(patch_lines);
+        let [old, new] = texts
+            .each_ref()
+            .map(|lines| lines.iter().map(Cow::as_ref).collect::<Vec<&[u8]>>());
         let diff = TextDiff::configure()
             .timeout(time)
-            .diff_lines(self.original.as_slice(), self.fixed.body.as_slice());
+            .newline_terminated(true)
+            .diff_slices(&old, &new);
         let name = escape(&shown(path)).into_owned();
         let mut unified = diff.unified_diff();
         let unified = unified.header(&name, &name);
@@ -115,6 +121,19 @@ impl MendedFile {
             ));
         }
     }
+}
+
+/// The lines of a text as a patch has them: only a line feed ends one, not a carriage return.
+fn patch_lines(text: &[u8]) -> Vec<Cow<'_, [u8]>> {
+    let mut lines: Vec<Cow<'_, [u8]>> = text
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(Cow::Borrowed)
+        .collect();
+    if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(b"\n")) {
+        last.to_mut()
+            .extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
+    lines
 }
 
 /// The most steps of a search for the shortest diff, which take half a second.
