@@ -79,7 +79,7 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, is_cut: bool, findings: &mut F
         });
     } else {
         if !is_cut {
-            check_start(rule, value, findings);
+            check_start(rule, value, group.rules().len() == 1, findings);
         }
         check_characters(rule, value, findings);
         check_wildcards(rule, value, findings);
@@ -155,8 +155,8 @@ fn add_stray(
     });
 }
 
-/// Checks the start of a path that can match URLs.
-fn check_start(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
+/// Checks the start of a path that can match URLs. `is_alone`: its group has no other rule.
+fn check_start(rule: &Rule<'_>, value: &[u8], is_alone: bool, findings: &mut FindingCollector) {
     let line = rule.line();
     if value.starts_with(b"*") {
         findings.add_fixable(line, Code::LeadingStar, || {
@@ -195,9 +195,14 @@ fn check_start(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
         });
     } else if value == b"//" {
         findings.add(line, Code::DoubleSlash, || {
+            // Among other rules, `/` would close or open all that they leave.
+            let help = match is_alone {
+                true => "write `/` for all paths, or remove the line",
+                false => "remove the line, unless URLs of the site have two slashes there",
+            };
             (
                 "the path `//` matches only paths that begin with two slashes".to_owned(),
-                "write `/` for all paths, or remove the line".to_owned(),
+                help.to_owned(),
             )
         });
     }

@@ -79,3 +79,14 @@ fn a_rule_of_joined_groups_is_not_said_to_close_the_site() {
         assert!(help(&body, Code::JoinedGroups).is_some(), "{body}");
     }
 }
+
+#[test]
+fn two_slashes_among_other_rules_are_not_said_to_mean_all_paths() {
+    let alone = help("User-agent: *\nDisallow: //\n", Code::DoubleSlash).unwrap();
+    let among = help(
+        "User-agent: *\nDisallow: //\nDisallow: /a\n",
+        Code::DoubleSlash,
+    )
+    .unwrap();
+    assert!(alone.contains("write `/`") && !among.contains("write `/`"));
+}
