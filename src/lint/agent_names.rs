@@ -130,6 +130,11 @@ fn registered(name: Option<&[u8]>) -> Option<&'static KnownAgent> {
     KnownAgent::find(std::str::from_utf8(name?).ok()?)
 }
 
+/// Names in the headers of crawlers that the registry has with other names, or of people's
+/// programs too. They look like misspellings, and are none: <http://www.yodao.com/help/webmaster/spider/>,
+/// `Pinterest/0.2` on <https://www.pinterest.com/bot.html>, and <http://help.coccoc.com/>.
+const SENT_NAMES: &[&str] = &["YodaoBot", "Pinterest", "coccoc"];
+
 /// Checks a name in the alphabet of RFC 9309.
 fn check_token<'a>(
     agent: &AgentLine<'a>,
@@ -139,7 +144,10 @@ fn check_token<'a>(
     findings: &mut FindingCollector,
 ) -> Option<Vec<Vec<u8>>> {
     let name = String::from_utf8_lossy(token);
-    if registered(Some(token)).is_some() {
+    let is_sent = SENT_NAMES
+        .iter()
+        .any(|sent| sent.eq_ignore_ascii_case(&name));
+    if is_sent || registered(Some(token)).is_some() {
         return None;
     }
     let mut crawlers = crawlers_of(&name);
@@ -290,8 +298,17 @@ impl<'a> UnknownNames<'a> {
 
 /// Whether a text looks like a version, such as `2.1-beta`.
 fn is_version(text: &[u8]) -> bool {
-    text.iter()
-        .all(|b| b.is_ascii_alphanumeric() || b".-_".contains(b))
+    let is_version_char = |b: &u8| b.is_ascii_alphanumeric() || b".-_".contains(b);
+    begins_version(text) && text.iter().all(is_version_char)
+}
+
+/// Whether a text after `/` is empty or begins as a version does. Other words may be names.
+fn begins_version(text: &[u8]) -> bool {
+    let number = text.strip_prefix(b"v").or(text.strip_prefix(b"V"));
+    number
+        .unwrap_or(text)
+        .first()
+        .map_or(text.is_empty(), u8::is_ascii_digit)
 }
 
 /// The crawler that the whole name is probably a misspelling of.
@@ -342,6 +359,20 @@ impl NameRemedy {
             return Self {
                 help: one_line_each(&names),
                 fix: Some(rename(agent, value, names.join("\nUser-agent: "))),
+                suggested: names
+                    .iter()
+                    .map(|name| name.to_ascii_lowercase().into_bytes())
+                    .collect(),
+                adds_lines: false,
+            };
+        }
+        if let Some(names) = names_with_slashes(value) {
+            return Self {
+                help: one_line_each(&names),
+                fix: Some(LineFix::new(
+                    false,
+                    value_edit(agent, value, names.join("\nUser-agent: ")),
+                )),
                 suggested: names
                     .iter()
                     .map(|name| name.to_ascii_lowercase().into_bytes())
@@ -406,7 +437,11 @@ impl NameRemedy {
         let has_words = rest
             .fields_with(is_white_space)
             .any(|word| !is_version_word(word));
+        let second = rest.strip_prefix(b"/");
+        let second = second.filter(|words| !begins_version(words));
         let name = match (has_words, std::str::from_utf8(rest)) {
+            // The author may mean either name.
+            _ if second.is_some() => None,
             (false, _) => Some(known.token.clone()),
             (true, Ok(rest)) => Some(format!("{} # {rest}", known.token)),
             (true, Err(_)) => None,
@@ -415,7 +450,7 @@ impl NameRemedy {
         if has_words {
             help += &format!(
                 ", and a user-agent line for {} if it is a name",
-                quote(rest)
+                quote(second.unwrap_or(rest))
             );
         }
         Self {
@@ -435,6 +470,11 @@ pub(super) fn one_line_each(names: &[&str]) -> String {
 
 /// Whether a word after a name is a version or punctuation, such as `v.2.2` and `+`.
 fn is_version_word(word: &[u8]) -> bool {
+    if let [b'/', version @ ..] = word
+        && !begins_version(version)
+    {
+        return false;
+    }
     let letters = word.iter().filter(|byte| byte.is_ascii_alphabetic());
     let has_digit = word.iter().any(u8::is_ascii_digit);
     word.is_ascii() && (letters.count() == 0 || has_digit)
@@ -444,6 +484,13 @@ fn is_version_word(word: &[u8]) -> bool {
 fn is_name(name: &str) -> bool {
     let is_token_char = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
     name == "*" || name.chars().all(is_token_char) || registered(Some(name.as_bytes())).is_some()
+}
+
+/// The names of crawlers with slashes between them, as in `MSNBot/Bingbot`.
+fn names_with_slashes(value: &[u8]) -> Option<Vec<&str>> {
+    let names: Vec<&str> = std::str::from_utf8(value).ok()?.split('/').collect();
+    let is_known = |name: &&str| registered(Some(name.as_bytes())).is_some();
+    (names.len() > 1 && names.iter().all(is_known)).then_some(names)
 }
 
 /// The names in a list with commas, semicolons or blanks; `None` if one of them is not a product
