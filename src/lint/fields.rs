@@ -8,6 +8,7 @@ use crate::lint::agent_names::{listed_names, one_line_each};
 use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
+use crate::lint::patterns::QUOTES;
 use crate::profile::Profile;
 use crate::robots::field::{self, RobotsField};
 use crate::robots::line::NumberedLines;
@@ -45,6 +46,7 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
     let mut inexact = InexactLines::default();
     let mut has_agent = false;
     let mut html = HtmlLines::default();
+    let mut has_fields = None;
     for line in NumberedLines::new(body, false) {
         // After an HTML tag, lines count again from the next field on.
         let split = field::split(line.text, Profile::Google);
@@ -62,6 +64,15 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
         }
         // Some parsers accept lines without a colon or with a misspelt field, others ignore them.
         // So no later check relies on these lines.
+        if let Some(wide) = WideColon::find(line.text) {
+            inexact.without_colon.insert(line.number);
+            inexact.all.insert(line.number);
+            wide.add_finding(line.number, line.text, findings);
+            continue;
+        }
+        if split.is_none() && add_quoted(line.number, line.text, findings) {
+            continue;
+        }
         if lacks_colon(line.text) {
             inexact.without_colon.insert(line.number);
             inexact.all.insert(line.number);
@@ -69,6 +80,7 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
                 line.number,
                 line.text,
                 split.map(|(field, _)| field),
+                *has_fields.get_or_insert_with(|| has_field(body)),
                 findings,
             );
         } else if check_key(
@@ -81,6 +93,16 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
         }
     }
     inexact
+}
+
+/// Whether a file has a line with a known field, in any spelling. One without is an error page.
+fn has_field(body: &[u8]) -> bool {
+    NumberedLines::new(body, false).any(|line| {
+        let without_quotes = line.text.trim_start_with(|c| QUOTES.contains(&c));
+        [key_of(without_quotes), first_word(without_quotes)]
+            .iter()
+            .any(|key| field_named(without_invisible(key)).is_some())
+    })
 }
 
 /// Lines of HTML that a server or a plug-in adds to a robots.txt. They are reported once, because a
@@ -208,10 +230,102 @@ fn lacks_colon(text: &[u8]) -> bool {
     word.len() < key.len() && has_value && field_named(word).is_some()
 }
 
+/// The colon of Chinese and Japanese keyboards, in UTF-8 and in GBK.
+const WIDE_COLONS: [&[u8]; 2] = ["\u{ff1a}".as_bytes(), b"\xa3\xba"];
+
+/// A field, such a colon and a value, as in `Sitemap：https://e.example/`.
+struct WideColon<'t> {
+    name: &'static str,
+    /// Where the value begins in the text of the line.
+    start: usize,
+    value: &'t [u8],
+}
+
+impl<'t> WideColon<'t> {
+    fn find(text: &'t [u8]) -> Option<Self> {
+        let places = WIDE_COLONS.iter().filter_map(|colon| {
+            let at = text.find(colon)?;
+            Some(at..at + colon.len())
+        });
+        let colon = places.min_by_key(|colon| colon.start)?;
+        let key = trim(&text[..colon.start]);
+        let name = is_plain(key).then(|| field_named(key)).flatten()?;
+        let value = trim(&text[colon.end..]);
+        Some(Self {
+            name,
+            start: text.len() - value.len(),
+            value,
+        })
+    }
+
+    fn add_finding(&self, line: u32, text: &[u8], findings: &mut FindingCollector) {
+        let Self { name, start, value } = *self;
+        findings.add_fixable(line, Code::MissingColon, || FindingTexts {
+            message: format!(
+                "{} has a full-width colon after its field, which parsers do not read as a colon",
+                quote(text)
+            ),
+            help: match value {
+                b"" => format!("write `{name}:`"),
+                _ => format!("write {}", quote(&[name.as_bytes(), b": ", value].concat())),
+            },
+            fix: fits_field(name, value).then(|| {
+                let by = format!("{name}: ");
+                let range = 0..start;
+                LineFix::new(false, LineEdit::Text { line, range, by })
+            }),
+        });
+    }
+}
+
+/// Whether a text has only letters, digits and what separates words. Other characters in a field
+/// may be the start of its value, so they are not deleted with a misspelling.
+fn is_plain(key: &[u8]) -> bool {
+    key.iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || SEPARATORS.contains(byte))
+}
+
+/// Reports a line that is in quotes, such as `"Disallow: /a"`. Returns whether it is one.
+fn add_quoted(line: u32, text: &[u8], findings: &mut FindingCollector) -> bool {
+    let Ok(whole) = std::str::from_utf8(text) else {
+        return false;
+    };
+    let Some((key, value)) = whole.split_once(':').filter(|_| whole.starts_with(QUOTES)) else {
+        return false;
+    };
+    let inner_key = key.trim_matches(|c| QUOTES.contains(&c) || is_unseen(c));
+    if !is_plain(inner_key.as_bytes()) {
+        return false;
+    }
+    let Some(name) = field_named(inner_key.as_bytes()) else {
+        return false;
+    };
+    // The second quote of `"Disallow": /a` ends the field.
+    let value = match key.trim_end().ends_with(QUOTES) {
+        true => value.trim(),
+        false => value.trim().trim_end_matches(QUOTES).trim_end(),
+    };
+    let written = format!("{name}: {value}").trim_end().to_owned();
+    findings.add_fixable(line, Code::MisspeltField, || FindingTexts {
+        message: format!(
+            "{} begins with a quote, so parsers ignore the line",
+            quote(text)
+        ),
+        help: format!("write {}", quote(written.as_bytes())),
+        fix: (!value.contains(QUOTES)).then(|| {
+            let range = 0..text.len();
+            let by = written.clone();
+            LineFix::new(false, LineEdit::Text { line, range, by })
+        }),
+    });
+    true
+}
+
 fn add_missing_colon(
     line: u32,
     text: &[u8],
     accepted: Option<RobotsField>,
+    has_fields: bool,
     findings: &mut FindingCollector,
 ) {
     let is_accepted = accepted.is_some();
@@ -226,6 +340,7 @@ fn add_missing_colon(
                 [b'/', ..] if !text.chars().any(is_white_space) => {
                     "write `Disallow: ` or `Allow: ` before the path"
                 }
+                _ if !has_fields => "serve a text file at /robots.txt, or answer with status 404",
                 _ => "write `FIELD: VALUE`, or `#` before a comment",
             };
             return FindingTexts {
@@ -245,6 +360,13 @@ fn add_missing_colon(
             }
             (false, _) => "parsers ignore the line",
         };
+        if !is_plain(word) {
+            return FindingTexts {
+                message: format!("{} has no colon after its field: {effect}", quote(text)),
+                help: format!("write `{name}: VALUE`"),
+                fix: None,
+            };
+        }
         // The help repeats the value, which may be as long as the file.
         let value = String::from_utf8_lossy(&rest[..rest.len().min(200)]);
         let help = match listed_names(rest).filter(|_| name == "User-agent") {
@@ -333,15 +455,17 @@ fn check_key(
                 return FindingTexts { message, help, fix };
             }
             let is_other = is_other_field(key, name);
-            let help = match is_other {
-                true => format!("remove the line, or write `{name}:` if that is meant"),
-                false => format!("write `{name}:`"),
+            let is_plain = is_plain(key);
+            let help = match (is_other, is_plain) {
+                (_, false) => format!("write the line again as `{name}: VALUE`"),
+                (true, true) => format!("remove the line, or write `{name}:` if that is meant"),
+                (false, true) => format!("write `{name}:`"),
             };
             FindingTexts {
                 message,
                 help,
                 // Profile `Rfc9309` starts to read the line of a rule or group.
-                fix: (!is_other).then(|| {
+                fix: (!is_other && is_plain).then(|| {
                     let is_safe = matches!(field, RobotsField::Other(_));
                     LineFix::new(is_safe, spell_field(line, key, name))
                 }),
@@ -478,6 +602,21 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
         });
         return;
     }
+    if let Some((name, rule)) = glued_rule(text) {
+        findings.leave_open(line, MendedPart::File);
+        findings.add(line, Code::UnknownField, || {
+            let message = format!(
+                "{} has the name of a crawler before its field, so parsers ignore the line",
+                quote(text)
+            );
+            let agent = [b"User-agent: ", name].concat();
+            (
+                message,
+                format!("write {}, and {} below it", quote(&agent), quote(rule)),
+            )
+        });
+        return;
+    }
     // A field such as `Agent` may well begin a group.
     let value = text.splitn(2, |&b| b == b':').nth(1);
     if value.is_some_and(|value| is_crawler(trim(value))) {
@@ -511,6 +650,17 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
             )
         }
     });
+}
+
+/// A crawler and a rule on one line, as in `GPTBot Disallow: /`.
+fn glued_rule(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let key = key_of(text);
+    let start = key.rfind_byteset(b" \t")? + 1;
+    let is_rule = [b"allow".as_slice(), b"disallow"]
+        .iter()
+        .any(|field| key[start..].eq_ignore_ascii_case(field));
+    let name = trim(&key[..start]);
+    (is_rule && is_crawler(name)).then(|| (name, &text[start..]))
 }
 
 /// Whether a line is a URL.

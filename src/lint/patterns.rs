@@ -87,7 +87,7 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, is_cut: bool, findings: &mut F
 }
 
 /// Quotation marks, straight and curly. The path of a URL does not begin with one.
-const QUOTES: &[char] = &[
+pub(super) const QUOTES: &[char] = &[
     '"', '\'', '`', '´', '“', '”', '„', '‟', '‘', '’', '‚', '‛', '«', '»', '‹', '›',
 ];
 

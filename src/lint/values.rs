@@ -3,7 +3,7 @@
 use crate::bytes::is_white_space;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
-use crate::lint::patterns::stripped;
+use crate::lint::patterns::{QUOTES, stripped};
 use crate::robots::RobotsRef;
 use crate::robots::crawl_delay::parse_seconds;
 use bstr::ByteSlice;
@@ -47,7 +47,14 @@ fn check_sitemap(line: u32, value: &[u8], findings: &mut FindingCollector) {
             quote(value)
         );
         let help = match stripped(value).filter(|url| is_absolute(url.as_bytes())) {
-            Some(url) => format!("write `Sitemap: {url}`, without quotes"),
+            Some(url) => {
+                let is_quoted = value.to_str().is_ok_and(|text| text.starts_with(QUOTES));
+                let others = match is_quoted {
+                    true => "quotes",
+                    false => "blanks and invisible characters",
+                };
+                format!("write `Sitemap: {url}`, without {others}")
+            }
             None => "write one URL with scheme and host, such as \
                      `https://example.com/sitemap.xml`"
                 .to_owned(),

@@ -265,3 +265,69 @@ fn names_are_kept() {
         assert!(fixed.contains("Disallow: /a"), "{line}: {fixed}");
     }
 }
+
+/// The help of the first finding on a line.
+fn help_of(body: &[u8], line: u32) -> String {
+    let findings = lint(body);
+    let finding = findings.iter().find(|finding| finding.line == line);
+    finding.map_or_else(String::new, |finding| finding.help.clone())
+}
+
+/// No help deletes what an author wrote, and each one names what to write.
+#[test]
+fn help_keeps_names_rules_and_values() {
+    for (body, line, help) in [
+        (
+            &b"User-agent: *\nAllow: /\nSitemap\xef\xbc\x9ahttp://e.example/s.xml\n"[..],
+            3,
+            "write `Sitemap: http://e.example/s.xml`",
+        ),
+        (
+            b"User-agent: *\nDisallow\xa3\xba/a\n",
+            2,
+            "write `Disallow: /a`",
+        ),
+        (
+            b"User-agent: *\nSitemap=http://e.example/s.xml\n",
+            2,
+            "write the line again as `Sitemap: VALUE`",
+        ),
+        (
+            "User-agent: *\n\u{201c}Disallow: /a\u{201d}\n".as_bytes(),
+            2,
+            "write `Disallow: /a`",
+        ),
+        (
+            b"User-agent: Yeti/Foobot\nDisallow: /\n",
+            1,
+            "write `User-agent: Yeti`, and a user-agent line for `Foobot` if it is a name",
+        ),
+        (
+            b"User-agent:\nGPTBot Disallow: /\n",
+            2,
+            "write `User-agent: GPTBot`, and `Disallow: /` below it",
+        ),
+        (
+            b"404 page not found\n",
+            1,
+            "serve a text file at /robots.txt, or answer with status 404",
+        ),
+        (
+            b"404 page not found\nUser-agent: *\n",
+            1,
+            "write `FIELD: VALUE`, or `#` before a comment",
+        ),
+        (
+            "Sitemap: \u{3000}https://e.example/s.xml\n".as_bytes(),
+            1,
+            "write `Sitemap: https://e.example/s.xml`, without blanks and invisible characters",
+        ),
+        (
+            b"Sitemap: \"https://e.example/s.xml\"\n",
+            1,
+            "write `Sitemap: https://e.example/s.xml`, without quotes",
+        ),
+    ] {
+        assert_eq!(help_of(body, line), help, "{}", body.escape_ascii());
+    }
+}
