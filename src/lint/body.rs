@@ -28,6 +28,8 @@ pub(super) fn check_format(
                 "save the file as UTF-8 without a byte order mark".to_owned(),
             )
         }),
+        // The check of lines reports HTML among rules.
+        (Some(LooksLike::Html), _) if has_group_line(body) => return false,
         (Some(LooksLike::Html), _) => findings.add(1, Code::Html, || {
             let message =
                 "the file begins as HTML or XML, so it is a page of the site and not a robots.txt";
@@ -42,6 +44,18 @@ pub(super) fn check_format(
         },
     }
     true
+}
+
+/// Whether any line is a user-agent line or a rule, with its colon.
+fn has_group_line(body: &[u8]) -> bool {
+    NumberedLines::new(body, false).any(|line| {
+        let field = field::split(line.text, Profile::Rfc9309).map(|(field, _)| field);
+        line.text.contains(&b':')
+            && matches!(
+                field,
+                Some(RobotsField::UserAgent | RobotsField::Allow | RobotsField::Disallow)
+            )
+    })
 }
 
 fn add_other_format(format: &str, findings: &mut FindingCollector) {
