@@ -169,7 +169,7 @@ def test_compressed_outputs(small: Path, tmp_path: Path) -> None:
         (["pages.parquet", "out", "GPTBot"], {"field": 3}, ValueError, "field 3: the columns of a Parquet file"),
         (["pages.parquet", "out", "GPTBot"], {"form": "letters"}, ValueError, "a Parquet file takes bits or int8"),
         (["pages.parquet", "out", "GPTBot"], {"preferences": True}, ValueError, "a Parquet file takes verdicts only"),
-        (["urls.txt", "out", "GPTBot"], {"form": "bits"}, ValueError, "lines take letters, jsonl or mask"),
+        (["urls.txt", "out", "GPTBot"], {"form": "bits"}, ValueError, "lines take letters, jsonl, csv or mask"),
         (["urls.txt", "out", "GPTBot"], {"name": "x"}, ValueError, "only the columns added to Parquet files have a name"),
         (["urls.txt", "out.parquet", "GPTBot"], {}, ValueError, "name it out.txt"),
         (["urls.txt", "out", "GPTBot"], {"delimiter": "::"}, ValueError, "give one ASCII character"),
