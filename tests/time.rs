@@ -576,7 +576,7 @@ fn only_too_new_captures_write_nothing() {
         ran.code == Some(2)
             && ran
                 .stderr
-                .contains("1 newer than the time to compile as of"),
+                .contains("newer than the time to compile as of: 1"),
         "{}",
         ran.stderr
     );
