@@ -458,19 +458,19 @@ Examples:
   robosieve diff spring.rsieve autumn.rsieve --top 100 --examples 10 --json
   robosieve diff old.rsieve new.rsieve --exit-code > changes.txt || notify changes.txt
 
-An agent is newly refused at an origin if the old robots.txt let it fetch something and the new \
-one refuses every URL to it. Newly allowed is the reverse. `by name` counts the origins where the \
-groups that refuse name the agent; `by *`, where they are those for all agents. `partly` counts \
-origins that newly refuse some URLs and refused none before; under newly allowed, the reverse. \
+An agent is newly disallowed at an origin if the old robots.txt let it fetch something and the new \
+one disallows every URL to it. Newly allowed is the reverse. `by name` counts the origins where the \
+groups that disallow name the agent; `by *`, where they are those for all agents. `partly` counts \
+origins that newly disallow some URLs and disallowed none before; under newly allowed, the reverse. \
 Only origins that answered in both snapshots count: with a robots.txt, or with none (4xx), which \
-refuses nothing. `*` stands for agents that neither robots.txt names.
+disallows nothing. `*` stands for agents that neither robots.txt names.
 
 In the JSON, each agent has `refused`, `allowed`, `newly_partly` and `no_longer_partly`. Each has \
 the number of `origins`, of them `by_name` and `by_global` (`*`), `named` (either robots.txt has a \
 group for the agent), and `examples`.
 
 Without -a, every name in a robots.txt of either snapshot counts if its own groups changed. The \
-agents that most origins newly refuse by name come first. Rules have changed if some agent gets \
+agents that most origins newly disallow by name come first. Rules have changed if some agent gets \
 different rules: comments, sitemaps and edits without effect on a verdict do not count.
 
 Exit status: 0, or with --exit-code 1 if the snapshots differ; 2 error (with --exit-code also if \

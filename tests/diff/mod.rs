@@ -113,7 +113,7 @@ impl CoverageCache {
     }
 }
 
-/// For each kind of transition (newly refused, newly allowed, newly partly, no longer partly) the
+/// For each kind of transition (newly disallowed, newly allowed, newly partly, no longer partly) the
 /// origins by name, by `*`, and where either robots.txt names the agent.
 type Counts = [[u64; 3]; 4];
 

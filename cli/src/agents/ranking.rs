@@ -76,7 +76,7 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerR
         counted(census.names() as u64, "agent name"),
         "name",
         "origins",
-        "refuse wholly",
+        "wholly",
         "partly",
         "not",
         "purpose",

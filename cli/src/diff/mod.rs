@@ -45,7 +45,7 @@ pub(crate) struct DiffArgs {
     pub agents: AgentArgs,
     /// Without agents: list this many names
     ///
-    /// The names that most origins newly refuse come first.
+    /// The names that most origins newly disallow come first.
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = OUTPUT)]
     pub top: usize,
     /// List this many examples of each kind of change
@@ -54,7 +54,7 @@ pub(crate) struct DiffArgs {
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-    /// Also write a chart of the agents newly refused and newly allowed
+    /// Also write a chart of the agents newly disallowed and newly allowed
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub svg: Option<PathBuf>,
     /// Exit with status 1 if the snapshots differ

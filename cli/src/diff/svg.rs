@@ -1,4 +1,4 @@
-//! A chart with a row per agent: origins that newly refuse it to the right, origins that newly
+//! A chart with a row per agent: origins that newly disallow it to the right, origins that newly
 //! allow it to the left. Each bar is stacked: by name, by `*`, partly.
 
 use super::DiffOutput;
@@ -28,7 +28,7 @@ pub(super) fn draw(output: &DiffOutput<'_>) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"{WIDTH}\" height=\"{height}\" style=\"max-width:100%;height:auto\" role=\"img\">\n\
-         <title>Origins that newly refuse or newly allow agents</title>\n\
+         <title>Origins that newly disallow or newly allow agents</title>\n\
          <style>\n\
          {STYLE}</style>\n\
          <rect class=\"g\" width=\"{WIDTH}\" height=\"{height}\"/>\n"
@@ -54,7 +54,7 @@ fn head(out: &mut String, output: &DiffOutput<'_>) {
         MARGIN,
         28.0,
         "h",
-        "Origins that newly refuse or newly allow agents",
+        "Origins that newly disallow or newly allow agents",
     );
     let [old, new] = [&output.sides[0].1, &output.sides[1].1].map(|newest| {
         let time = newest.as_deref();
@@ -75,16 +75,21 @@ fn legend(out: &mut String, start: f64) {
             'a',
             "← newly allowed:",
             [
-                "was refused by name",
-                "was refused by *",
-                "was refused partly",
+                "was disallowed by name",
+                "was disallowed by *",
+                "was disallowed partly",
             ],
         ),
-        (96.0, 'r', "→ newly refused:", ["by name", "by *", "partly"]),
+        (
+            96.0,
+            'r',
+            "→ newly disallowed:",
+            ["by name", "by *", "partly"],
+        ),
     ] {
         push_text(out, start, y, "b", heading);
         // A fixed start aligns the keys of the two lines.
-        let mut x = start + 130.0;
+        let mut x = start + 150.0;
         for (class, name) in names.into_iter().enumerate() {
             let _ = writeln!(
                 out,

@@ -53,7 +53,7 @@ pub(super) fn text(output: &DiffOutput<'_>) -> String {
     agents(&mut out, output);
     let rows = sorted_rows(diff);
     for (verdict, turned) in [
-        ("refused", refused as fn(&AgentChange) -> &Transition),
+        ("disallowed", refused as fn(&AgentChange) -> &Transition),
         ("allowed", allowed),
     ] {
         for row in rows.iter().filter(|row| !turned(row).examples.is_empty()) {
@@ -114,7 +114,7 @@ pub(super) fn sorted_rows(diff: &Diff) -> Vec<&AgentChange> {
     std::iter::once(&diff.others).chain(agents).collect()
 }
 
-/// The numbers of a row: newly refused wholly, of that by name and by `*`, and partly; then newly
+/// The numbers of a row: newly disallowed wholly, of that by name and by `*`, and partly; then newly
 /// allowed in the same order.
 fn counts(row: &AgentChange) -> [u64; 8] {
     [
@@ -142,7 +142,7 @@ fn agents(out: &mut String, output: &DiffOutput<'_>) {
     let _ = writeln!(
         out,
         "\n{:width$}  {:<half$}  newly allowed",
-        "", "newly refused"
+        "", "newly disallowed"
     );
     let columns = Columns {
         indent: 0,
