@@ -117,7 +117,7 @@ fn is_binary(body: &[u8]) -> bool {
 pub(super) struct RawFacts {
     /// The numbers of the blank lines, in order.
     pub blank: Vec<u32>,
-    /// The lines whose path goes on after a `#`.
+    /// The lines whose path continues after a `#`.
     pub fragments: HashSet<u32>,
 }
 
@@ -228,7 +228,7 @@ fn add_lone_return(line: u32, body: &[u8], findings: &mut FindingCollector) {
     });
 }
 
-/// Reports a rule whose path goes on after a `#`, and returns whether it does. Parsers read the rest
+/// Reports a rule whose path continues after a `#`, and returns if it does. Parsers read the rest
 /// as a comment.
 fn check_fragment(line: &RawLine<'_>, findings: &mut FindingCollector) -> bool {
     let Some(comment) = glued_comment(line.text) else {

@@ -67,7 +67,8 @@ const MAX_FIXES: u32 = 20_000;
 /// The most proofs for a text: with fewer, no set of fixes is halved to the end.
 const MAX_PROOFS: usize = 128;
 
-/// The bytes that all proofs parse, so that a text of the largest size takes less than a second.
+/// The bytes that all proofs may parse. A text of 445 KB with a fix in each line takes 1.7 s in a
+/// test build; with 128 proofs, it took 5.1 s.
 const MAX_PROVEN_BYTES: usize = 12 << 20;
 
 /// Mends the findings of a robots.txt that have a fix.

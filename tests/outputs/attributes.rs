@@ -1,5 +1,5 @@
 //! Replaced files keep their owner, group, permissions and access control lists; what cannot be kept
-//! opens the file to nobody, and is told.
+//! opens the file to nobody, and gives a warning.
 
 use crate::test_dir::TestDir;
 use std::fs::{self, Permissions};

@@ -198,7 +198,7 @@ fn write(
             let path = args.output.as_deref().filter(|path| !is_stdout(path));
             let path =
                 path.context("Parquet needs a file; name one with -o, such as -o origins.parquet")?;
-            // An unwritable output fails at once, and a lost attribute is told.
+            // An unwritable output fails at once, and a lost attribute gives a warning.
             drop(create_file(path)?);
             // An error of the output names its file, and one of the snapshot's bytes does not.
             let (stats, file) = exporter
