@@ -2,6 +2,7 @@
 
 use crate::command::checkout;
 use crate::test_dir::TestDir;
+use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use robosieve::Snapshot;
 use serde_json::{Value, json};
@@ -153,6 +154,34 @@ fn the_file_appears_with_the_outputs_or_not_at_all() {
         serde_json::from_str::<Value>(&printed).unwrap()["lines"],
         381
     );
+}
+
+/// Inputs without a line, in each kind of file that is annotated.
+#[test]
+fn empty_inputs_have_a_zero_for_each_agent() {
+    let dir = small();
+    dir.write("empty.txt", "");
+    let record = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    dir.write("empty.warc", record);
+    let table = crate::parquet::table(WriterProperties::builder(), &[]);
+    dir.write("empty.parquet", table);
+    for (list, output) in [
+        ("empty.txt", "annotated.txt"),
+        ("empty.warc", "annotated.txt"),
+        ("empty.parquet", "annotated.parquet"),
+    ] {
+        for command in [
+            format!("annotate -q -s s -a GPTBot,CCBot -o {output} {list}"),
+            format!("annotate -q -s s -a GPTBot,CCBot --out-dir out {list}"),
+        ] {
+            let found = stats(&dir, &command);
+            assert_eq!(found["lines"], 0, "{command}");
+            assert_eq!(found["agent_allowed"], json!([0, 0]), "{command}");
+        }
+    }
+    let counts: Value =
+        serde_json::from_str(&metadata(&dir, "annotated.parquet")["robosieve.counts"]).unwrap();
+    assert_eq!(counts["agent_allowed"], json!([0, 0]));
 }
 
 /// The metadata of a Parquet file.

@@ -110,7 +110,7 @@ impl OpenFiles for OpenLists {
         let annotator = settings.annotator()?;
         let mut output = output.of_lines()?;
         let mut sink = LineSink::new(Some(output.writer()));
-        let mut total = FilterStats::default();
+        let mut total = FilterStats::of_agents(annotator.judge.agents().len());
         ordered::run(
             &ListSource::new(&settings.records, settings.progress),
             self.0,

@@ -92,7 +92,7 @@ fn judge(
     sender: Sender<Vec<EncodedChunk>>,
 ) -> Result<FilterStats> {
     let engine = settings.judge.engine();
-    let mut total = FilterStats::default();
+    let mut total = FilterStats::of_agents(engine.agents().len());
     let progress = RowProgress::new(settings, inputs);
     let mut open = encoders();
     ordered::run(

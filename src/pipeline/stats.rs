@@ -37,7 +37,8 @@ pub struct FilterStats {
     /// failing sites without any rule, so these show which lines a rule disallows.
     #[serde(default)]
     pub reasons: ReasonCounts,
-    /// The lines that each agent may fetch. A filter does not count them.
+    /// The lines that each agent may fetch, one count per agent, also if there are no lines. A
+    /// filter does not count them, so its list is empty.
     pub agent_allowed: Vec<u64>,
 }
 
@@ -51,6 +52,14 @@ impl FilterStats {
     pub(crate) fn of_bytes(bytes: u64) -> Self {
         Self {
             bytes,
+            ..Self::default()
+        }
+    }
+
+    /// The counts before the first line, with one per agent.
+    pub(crate) fn of_agents(agents: usize) -> Self {
+        Self {
+            agent_allowed: vec![0; agents],
             ..Self::default()
         }
     }
