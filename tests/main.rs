@@ -33,6 +33,7 @@ mod forging;
 mod generate;
 mod help;
 mod hostile_text;
+mod key_aliases;
 mod layers;
 mod lint;
 mod many;

@@ -465,9 +465,9 @@ origins that newly disallow some URLs and disallowed none before; under newly al
 Only origins that answered in both snapshots count: with a robots.txt, or with none (4xx), which \
 disallows nothing. `*` stands for agents that neither robots.txt names.
 
-In the JSON, each agent has `refused`, `allowed`, `newly_partly` and `no_longer_partly`. Each has \
+In the JSON, each agent has `disallowed`, `allowed`, `newly_partly` and `no_longer_partly`. Each has \
 the number of `origins`, of them `by_name` and `by_global` (`*`), `named` (either robots.txt has a \
-group for the agent), and `examples`.
+group for the agent), and `examples`. `refused` is an older name of `disallowed`.
 
 Without -a, every name in a robots.txt of either snapshot counts if its own groups changed. The \
 agents that most origins newly disallow by name come first. Rules have changed if some agent gets \

@@ -2,6 +2,7 @@
 
 pub mod census;
 pub mod diff;
+mod disallowed_keys;
 pub mod export;
 mod host_parts;
 pub mod report;

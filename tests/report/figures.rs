@@ -209,7 +209,9 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
     assert_eq!(report["agents"][1]["origins"], counts([0, 0, 1], [0, 2], 3));
     assert_eq!(
         report["together"],
-        serde_json::json!({ "all_wholly": 1, "any_wholly": 2, "any_refused": 4 })
+        serde_json::json!({
+            "all_wholly": 1, "any_wholly": 2, "any_refused": 4, "any_disallowed": 4,
+        })
     );
     let bases: Vec<(&str, u64, u64)> = report["bases"]
         .as_array()
@@ -258,7 +260,8 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
         report["signals"][0]["values"][0],
         serde_json::json!({ "value": "ai-train=no", "origins": 2 })
     );
-    // The origin that refuses both comes first, then those that refuse one agent wholly, by rules.
+    // The origin that disallows both comes first, then those that disallow one agent wholly, by
+    // rules.
     let top: Vec<&str> = report["top_origins"]
         .as_array()
         .unwrap()
@@ -285,7 +288,8 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
     );
 }
 
-/// The causes: a name of a chain counts as a name, and an agent without any group is not refused.
+/// The causes: a name of a chain counts as a name, and an agent without any group is not
+/// disallowed.
 #[test]
 fn names_the_global_group_and_the_status_policy_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
@@ -433,8 +437,14 @@ fn sets_count_units_that_refuse_some_or_all_members() {
     assert_eq!(
         report["sets"],
         serde_json::json!([
-            { "name": "@ab", "agents": ["a", "b"], "any_wholly": 3, "all_wholly": 2, "any_refused": 4 },
-            { "name": "@bc", "agents": ["b", "c"], "any_wholly": 2, "all_wholly": 1, "any_refused": 3 },
+            {
+                "name": "@ab", "agents": ["a", "b"], "any_wholly": 3, "all_wholly": 2,
+                "any_refused": 4, "any_disallowed": 4,
+            },
+            {
+                "name": "@bc", "agents": ["b", "c"], "any_wholly": 2, "all_wholly": 1,
+                "any_refused": 3, "any_disallowed": 3,
+            },
         ])
     );
     assert_eq!(report["together"]["all_wholly"], 1, "of a, b and c");

@@ -1,11 +1,12 @@
-//! The difference of two snapshots: origins, outcomes, rules, and agents newly refused or allowed.
+//! The difference of two snapshots: origins, outcomes, rules, and agents newly disallowed or
+//! allowed.
 //!
 //! The comparison has three steps:
 //!
 //! 1. `origins` joins the sorted origins of both snapshots, and reduces them to the distinct pairs
 //!    of robots.txt files.
 //! 2. `count` compares each pair once (`same_rules`), and computes for each agent how much the
-//!    files refuse to it (`comparison`).
+//!    files disallow to it (`comparison`).
 //! 3. `examples` adds examples to the rows of the result.
 
 mod comparison;
@@ -14,6 +15,7 @@ mod examples;
 mod origins;
 
 use crate::agent::{Agent, AgentMatch};
+use crate::analysis::disallowed_keys;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::snapshot::{OutcomeClass, Snapshot};
 use serde::Serialize;
@@ -40,7 +42,7 @@ pub struct DiffOptions {
 }
 
 impl Default for DiffOptions {
-    /// The twenty names with the most new refusals, three examples each.
+    /// The twenty names that most origins newly disallow, three examples each.
     fn default() -> Self {
         Self {
             agents: Vec::new(),
@@ -78,6 +80,8 @@ impl DiffOptions {
 }
 
 /// The difference of two snapshots; returned by [`Diff::of`]. All counts are numbers of origins.
+///
+/// Serialized, [`AgentChange::refused`] has two keys: `refused` and `disallowed`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Diff {
@@ -102,7 +106,7 @@ pub struct Diff {
     /// Origins that answered in both snapshots. Agents are compared at these origins only.
     ///
     /// An answer is a robots.txt, or that there is none (4xx, an unresolved redirect), which
-    /// refuses nothing. If fetching failed, the rules are unknown.
+    /// disallows nothing. If fetching failed, the rules are unknown.
     pub answered: u64,
     /// The change for agents that neither robots.txt names. Its name is `*`.
     pub others: AgentChange,
@@ -143,16 +147,17 @@ pub struct AgentChange {
     /// A name in lower case, or a requested agent as given. Sites write names, so they may contain
     /// any characters: see [`NamedAgent::name`](crate::census::NamedAgent::name).
     pub name: String,
-    /// Origins that refuse every URL to it now
+    /// Origins that disallow every URL to it now
     /// ([`Coverage::Wholly`](crate::report::Coverage::Wholly)), and did not in the old snapshot.
+    #[serde(flatten, serialize_with = "disallowed_keys::refused")]
     pub refused: Transition,
-    /// Origins that refused every URL to it in the old snapshot, and do not now.
+    /// Origins that disallowed every URL to it in the old snapshot, and do not now.
     pub allowed: Transition,
-    /// Origins that refuse some URLs to it now
-    /// ([`Coverage::Partly`](crate::report::Coverage::Partly)), and refused none in the old
+    /// Origins that disallow some URLs to it now
+    /// ([`Coverage::Partly`](crate::report::Coverage::Partly)), and disallowed none in the old
     /// snapshot.
     pub newly_partly: Transition,
-    /// Origins that refused some URLs to it in the old snapshot, and refuse none now.
+    /// Origins that disallowed some URLs to it in the old snapshot, and disallow none now.
     pub no_longer_partly: Transition,
 }
 
@@ -180,7 +185,7 @@ impl AgentChange {
         transitions.iter().all(|transition| transition.origins == 0)
     }
 
-    /// The order of tables: first the agents that most origins newly refuse by name, then by `*`,
+    /// The order of tables: first the agents that most origins newly disallow by name, then by `*`,
     /// then partly, then those that most origins newly allow. Sort by it in ascending order.
     ///
     /// ```
@@ -204,18 +209,18 @@ impl AgentChange {
     }
 }
 
-/// A change of origins between two snapshots in one direction, such as newly refused.
+/// A change of origins between two snapshots in one direction, such as newly disallowed.
 ///
-/// One of the two robots.txt files of an origin refuses more than the other. `by_name` and
+/// One of the two robots.txt files of an origin disallows more than the other. `by_name` and
 /// `by_global` tell its groups apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Transition {
     /// The number of origins: the sum of `by_name` and `by_global`.
     pub origins: u64,
-    /// Origins where the robots.txt that refuses more has a group for the agent.
+    /// Origins where the robots.txt that disallows more has a group for the agent.
     pub by_name: u64,
-    /// Origins where that robots.txt refuses by its groups for all agents (`*`).
+    /// Origins where that robots.txt disallows by its groups for all agents (`*`).
     pub by_global: u64,
     /// Origins where either robots.txt has a group for the agent. At the others, the global groups
     /// changed.

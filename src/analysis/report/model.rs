@@ -1,5 +1,6 @@
 //! The figures of a report. Serialized, they are the JSON of `robosieve report`.
 
+use crate::analysis::disallowed_keys;
 use crate::analysis::report::sampling::{Interval, SampleFacts};
 use crate::analysis::report::unit_kind::UnitKind;
 use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};
@@ -18,6 +19,9 @@ use std::ops::AddAssign;
 ///
 /// All counts of origins count the units of [`by`](Self::by), except those of the lists: each unit
 /// counts by one of its origins.
+///
+/// Serialized, a field with `refused` in its name has two keys: this name, and the same with
+/// `disallowed`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -37,7 +41,7 @@ pub struct Report {
     pub lists: Option<ListFacts>,
     /// Each agent, in the order given.
     pub agents: Vec<AgentReport>,
-    /// Origins by the number of agents that they refuse.
+    /// Origins by the number of agents that they disallow.
     pub together: Together,
     /// The intervals of their shares; `None` without a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,17 +58,17 @@ pub struct Report {
     /// The reasons of verdicts, only those that occur.
     #[serde(rename = "bases")]
     pub reasons: Vec<ReasonReport>,
-    /// The origins that refuse most. With lists, all origins by refused URLs; without, one origin
-    /// per unit, by the number of agents that are refused wholly, then partly. At most
+    /// The origins that disallow most. With lists, all origins by disallowed URLs; without, one
+    /// origin per unit, by the number of agents that are disallowed wholly, then partly. At most
     /// [`Reporter::top`](super::Reporter::top).
     pub top_origins: Vec<OriginReport>,
     /// The most frequent rules.
     pub rules: RulesByOrigins,
-    /// The rules that decide about refused URLs of the lists.
+    /// The rules that decide about disallowed URLs of the lists.
     pub deciding: Option<DecidingRules>,
     /// Declared preferences about the use of content: `content-signal`, `content-usage`, `license`.
     pub signals: Vec<SignalReport>,
-    /// One explained refusal; `None` if nothing is refused.
+    /// One explained URL that is disallowed; `None` if nothing is.
     pub example: Option<Example>,
 }
 
@@ -115,6 +119,7 @@ pub struct ListFacts {
     /// URLs that every agent may fetch.
     pub allowed_to_all: u64,
     /// URLs that one agent or more may not fetch.
+    #[serde(flatten, serialize_with = "disallowed_keys::refused_to_any")]
     pub refused_to_any: u64,
     /// URLs of origins that the snapshot does not contain.
     pub unknown: u64,
@@ -195,8 +200,8 @@ impl UnitGroup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Concentration {
-    /// The agent whose figure it is: the units that refuse it wholly. `None` for the figure of all
-    /// units.
+    /// The agent whose figure it is: the units that disallow it wholly. `None` for the figure of
+    /// all units.
     pub agent: Option<String>,
     /// The domain that holds most.
     pub domain: String,
@@ -224,7 +229,7 @@ pub struct AgentReport {
     pub urls: Option<UrlCounts>,
 }
 
-/// Units by [`Coverage`] and by the cause of the refusal: their number, or with `f64` the sum of
+/// Units by [`Coverage`] and by the cause of it: their number, or with `f64` the sum of
 /// their weights. The sum of `wholly`, `partly` and `not` is that of all units.
 ///
 /// "By name" means that a group of the robots.txt names the agent, or an agent of its chain. "By
@@ -320,7 +325,7 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
             (Coverage::Partly, DecidedBy::Name) => {
                 (&mut self.partly, Some(&mut self.partly_by_name))
             }
-            // The status policy refuses wholly or not at all.
+            // The status policy disallows wholly or not at all.
             (Coverage::Partly, _) => (&mut self.partly, Some(&mut self.partly_by_global)),
             (Coverage::Not, _) => (&mut self.not, None),
         };
@@ -342,23 +347,23 @@ impl CoverageCounts {
         self.map(|part| sample.interval(part, sample.units))
     }
 
-    /// The sort key of agents, the most refused last.
+    /// The sort key of agents, the most disallowed last.
     pub(super) fn refusal_rank(&self) -> [u64; 3] {
         [self.wholly, self.wholly_by_name, self.partly]
     }
 }
 
 impl Report {
-    /// The numbers of the agents, the most refused first: by `wholly`, then `wholly_by_name`, then
-    /// `partly`. Agents with equal counts keep their order.
+    /// The numbers of the agents, the most disallowed first: by `wholly`, then `wholly_by_name`,
+    /// then `partly`. Agents with equal counts keep their order.
     pub fn agents_by_refusal(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();
         agents.sort_by_key(|&agent| Reverse(self.agents[agent].units.refusal_rank()));
         agents
     }
 
-    /// The numbers of the agents, that with the most refused URLs first. Agents with equal counts
-    /// keep their order, so without lists all do.
+    /// The numbers of the agents, that with the most disallowed URLs first. Agents with equal
+    /// counts keep their order, so without lists all do.
     pub fn agents_by_refused_urls(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();
         agents.sort_by_key(|&agent| Reverse(self.agents[agent].urls.map(|urls| urls.disallowed)));
@@ -380,15 +385,16 @@ pub struct UrlCounts {
     pub invalid: u64,
 }
 
-/// Units by the number of agents that they refuse.
+/// Units by the number of agents that they disallow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Together {
-    /// Origins that refuse every agent wholly.
+    /// Origins that disallow every agent wholly.
     pub all_wholly: u64,
-    /// Origins that refuse one agent or more wholly.
+    /// Origins that disallow one agent or more wholly.
     pub any_wholly: u64,
-    /// Origins that refuse one agent or more wholly or partly.
+    /// Origins that disallow one agent or more wholly or partly.
+    #[serde(flatten, serialize_with = "disallowed_keys::any_refused")]
     pub any_refused: u64,
 }
 
@@ -409,7 +415,7 @@ pub struct SetReport {
     pub name: String,
     /// The agents of the set.
     pub agents: Vec<String>,
-    /// Units by the number of agents of the set that they refuse.
+    /// Units by the number of agents of the set that they disallow.
     #[serde(flatten)]
     pub together: Together,
     /// The intervals of their shares; `None` without a sample.
@@ -426,6 +432,7 @@ pub struct TogetherIntervals {
     /// Of [`Together::any_wholly`].
     pub any_wholly: Interval,
     /// Of [`Together::any_refused`].
+    #[serde(flatten, serialize_with = "disallowed_keys::any_refused")]
     pub any_refused: Interval,
 }
 
@@ -453,15 +460,17 @@ pub struct ReasonReport {
     /// The interval of their share; `None` without a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Of these, the origins that the status policy refuses to every agent, without a rule.
+    /// Of these, the origins that the status policy disallows to every agent, without a rule.
+    #[serde(flatten, serialize_with = "disallowed_keys::origins_refused")]
     pub origins_refused: u64,
     /// URLs of the lists.
     pub urls: Option<u64>,
-    /// Of these, the URLs refused to each agent, in the order of the agents.
+    /// Of these, the URLs disallowed to each agent, in the order of the agents.
+    #[serde(flatten, serialize_with = "disallowed_keys::urls_refused")]
     pub urls_refused: Option<Vec<u64>>,
 }
 
-/// One of the origins that refuse most.
+/// One of the origins that disallow most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OriginReport {
@@ -479,7 +488,8 @@ pub struct OriginReport {
     pub agents: Vec<Coverage>,
     /// URLs of the lists.
     pub urls: Option<u64>,
-    /// Of these, the URLs refused to one agent or more.
+    /// Of these, the URLs disallowed to one agent or more.
+    #[serde(flatten, serialize_with = "disallowed_keys::urls_refused")]
     pub urls_refused: Option<u64>,
 }
 
@@ -509,28 +519,28 @@ pub struct RuleByOrigins {
     pub agents: Vec<u64>,
 }
 
-/// The rules that decide about refused URLs, estimated from a sample.
+/// The rules that decide about disallowed URLs, estimated from a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DecidingRules {
-    /// The sampling interval: the sample has every n-th refused URL of the lists, from the first
+    /// The sampling interval: the sample has every n-th disallowed URL of the lists, from the first
     /// on.
     pub every: u64,
     /// The number of URLs in the sample, which are explained.
     pub explained: u64,
-    /// Of these, the URLs that the status policy or the option for unknown origins refuses.
+    /// Of these, the URLs that the status policy or the option for unknown origins disallows.
     pub not_by_rule: u64,
     /// The rules that decide about most of them, at most [`Reporter::top`](super::Reporter::top).
     pub top: Vec<DecidingRule>,
 }
 
-/// A rule, and the number of URLs of the sample that it refuses.
+/// A rule, and the number of URLs of the sample that it disallows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DecidingRule {
     /// The line of the robots.txt, without its comment.
     pub rule: String,
-    /// URLs that it refuses to one agent or more.
+    /// URLs that it disallows to one agent or more.
     pub urls: u64,
     /// The same for each agent, in the order of the agents.
     pub agents: Vec<u64>,
@@ -574,7 +584,7 @@ pub struct SignalValue {
     pub interval: Option<Interval>,
 }
 
-/// One explained refusal.
+/// One explained URL that is disallowed to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Example {
