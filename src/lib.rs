@@ -72,8 +72,8 @@
 //!
 //! Snapshots need a 64-bit target, and so do all features. For other targets, such as
 //! `wasm32-unknown-unknown`, the library has [`robots`], [`preferences`], [`crawlers`], [`lint`] of
-//! one text, of [`judge`] the explanations by one robots.txt, and of [`census`] the spell check. `web` in the repository is a
-//! page with it.
+//! one text, of [`judge`] the explanations by one robots.txt, and of [`census`] the spell check.
+//! `web` in the repository is a page with it.
 //!
 //! Nothing here panics on the contents of a site, an archive, a snapshot or a list of URLs.
 
@@ -186,7 +186,7 @@ pub mod output {
     pub use crate::atomic::output_file::OutputFile;
     pub use crate::atomic::output_name::OutputFormat;
     pub use crate::atomic::overwrite_guard::OverwriteGuard;
-    pub use crate::atomic::remove_unfinished;
+    pub use crate::atomic::{is_standard_stream, remove_unfinished};
 }
 
 pub use agent::{Agent, AgentMatch};

@@ -142,6 +142,12 @@ fn letters(judge: &Judge, row: &Row) -> String {
     letters
 }
 
+/// Compares the letters of a row under a policy.
+fn check_row(row: &Row, policy: &str, expected: &str, judge: &Judge, failures: &mut Failures) {
+    let what = || format!("{policy} {} {} {}", row.answer, row.has_copy, row.age);
+    failures.check(what, letters(judge, row), expected.to_owned());
+}
+
 fn judge(snapshot: &[u8], policy: &str, at: Option<i64>) -> Judge {
     let policy: StatusPolicy = policy.parse().unwrap();
     let options = JudgeOptions::default().status_policy(policy).at(at);
@@ -171,16 +177,17 @@ fn policies_judge_as_the_table_says() {
         for (column, policy) in policies.iter().enumerate() {
             let judge = judge(&snapshot, policy, None);
             for row in &rows {
-                let what = || format!("{policy} {} {} {}", row.answer, row.has_copy, row.age);
-                failures.check(what, letters(&judge, row), row.letters[column].clone());
+                check_row(row, policy, &row.letters[column], &judge, &mut failures);
             }
         }
         let [google, edition] = ["google", "google-2023"].map(|name| judge(&snapshot, name, None));
         for row in &rows {
-            failures.check(
-                || "google".to_owned(),
-                letters(&google, row),
-                letters(&edition, row),
+            check_row(
+                row,
+                "google",
+                &letters(&edition, row),
+                &google,
+                &mut failures,
             );
         }
     }
@@ -200,8 +207,7 @@ fn policies_judge_at_the_requested_time() {
         for row in &rows {
             for snapshot in [&early, &late] {
                 let judge = judge(snapshot, policy, Some(FIRST + row.age));
-                let what = || format!("{policy} {} {} {}", row.answer, row.has_copy, row.age);
-                failures.check(what, letters(&judge, row), row.letters[column].clone());
+                check_row(row, policy, &row.letters[column], &judge, &mut failures);
             }
         }
     }
@@ -224,8 +230,7 @@ fn policies_judge_crawls_over_each_other() {
     for (column, policy) in policies.iter().enumerate() {
         let judge = judge(&snapshot, policy, None);
         for row in &rows {
-            let what = || format!("{policy} {} {} {}", row.answer, row.has_copy, row.age);
-            failures.check(what, letters(&judge, row), row.letters[column].clone());
+            check_row(row, policy, &row.letters[column], &judge, &mut failures);
         }
     }
     failures.finish("policies");

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::Compiler;
 use robosieve::compile::{CapturesFile, CompilePhase, CompileReport};
+use robosieve::output::is_standard_stream;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,13 @@ pub(crate) struct ArchiveArgs {
     ///
     /// The rest goes to temporary files. About 50 bytes per capture come on top. The output does
     /// not depend on this.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", help_heading = RESOURCES)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = parse_size,
+        default_value = "1G",
+        help_heading = RESOURCES
+    )]
     pub memory: u64,
     /// Directory of temporary files (default: that of the output)
     ///
@@ -75,7 +82,7 @@ pub(crate) fn guard_inputs(inputs: &[PathBuf]) -> anyhow::Result<OptionGuard> {
 /// Refuses standard output, and refuses to replace an archive of pages: it was probably meant as an
 /// input (`-o *.warc.gz`). `content` is what the verb writes.
 pub(crate) fn refuse_archive(output: &Path, content: &str) -> anyhow::Result<()> {
-    if output.as_os_str() == "-" {
+    if is_standard_stream(output) {
         bail!("{content} cannot be written to standard output: name a file");
     }
     let mut start = Vec::new();

@@ -27,7 +27,7 @@ use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot};
 use serde::Serialize;
 use serde_json::json;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
@@ -207,6 +207,14 @@ fn unknown_origins(
     })?)
 }
 
+/// The snapshot in messages.
+fn snapshot_name(args: &DueArgs) -> String {
+    match &args.snapshot {
+        Some(path) => path.display().to_string(),
+        None => "the empty snapshot in place of -s".to_owned(),
+    }
+}
+
 /// An origin whose robots.txt is to be fetched.
 enum DueOrigin<'a> {
     Unknown(&'a Origin),
@@ -225,20 +233,13 @@ fn write(
 ) -> anyhow::Result<DueCounts> {
     let mut counts = DueCounts::default();
     let mut unknown = unknown.iter().peekable();
-    let name = || {
-        args.snapshot
-            .as_deref()
-            .unwrap_or(Path::new(""))
-            .display()
-            .to_string()
-    };
     let freshness = snapshot
         .freshness()
-        .with_context(name)?
+        .with_context(|| snapshot_name(args))?
         .retry_failed(args.retry.retry_failed);
     let stale = args.stale_at.map(|at| snapshot.stale_at(at, freshness));
     for entry in stale.into_iter().flatten() {
-        let entry = entry.with_context(name)?;
+        let entry = entry.with_context(|| snapshot_name(args))?;
         if !args.outcome.is_empty() && !args.outcome.contains(&entry.outcome().class) {
             continue;
         }

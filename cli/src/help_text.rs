@@ -233,9 +233,9 @@ that the agent may not fetch has no preference of content-usage:
   AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>-<TAB>https://example.com/page
 With --as jsonl a key \"robots_preferences\" has {\"train-ai\": \"n\", \"search\": \"y\", \
 \"content-signal\": {\"search\": \"yes\"}} per agent, and \"robots_license\" a list of URLs. A \
-header gets the names content-usage, content-signal and license. mask and Parquet files take verdicts only. On WARC responses, the header fields \
-Content-Usage, Content-Signal and X-Robots-Tag count too: the most restrictive statement wins, and \
-with --as jsonl \"sources\" has them apart.
+header gets the names content-usage, content-signal and license. mask and Parquet files take \
+verdicts only. On WARC responses, the header fields Content-Usage, Content-Signal and X-Robots-Tag \
+count too: the most restrictive statement wins, and with --as jsonl \"sources\" has them apart.
 
 A record of a WARC, WET or WAT file becomes a line: its letters, a TAB, and its WARC-Target-URI, \
 or - without one. With --as jsonl it is an object with url, type, offset, length, date and id.
@@ -531,8 +531,8 @@ medians: of runs that end after the stage, and of runs that end before it. `writ
 lines. CPU time is that of all threads; on a busy machine it is closer to the truth. The floor is \
 what any program that looks origins up in an index does: it finds lines and origins, hashes them, \
 and probes the index once for each. The limits of the machine are measured between the runs. \
-Verdicts on up to 2,000 lines are compared with the slow reference; a difference ends the benchmark. A seed gives the same web on \
-every machine and in every version. Without -a the agent is GPTBot.";
+Verdicts on up to 2,000 lines are compared with the slow reference; a difference ends the \
+benchmark. A seed gives the same web on every machine and in every version. Without -a the agent is GPTBot.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

@@ -9,6 +9,7 @@ use crate::standard_streams::check_stdin;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
+use robosieve::output::is_standard_stream;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -24,7 +25,13 @@ pub(crate) struct InputArgs {
     /// Process only part I of N of the inputs, so that N runs share the work
     ///
     /// The first of four parts is 1/4, the last is 4/4.
-    #[arg(long, hide_short_help = true, value_name = "I/N", value_parser = parse_shard, help_heading = MANY_FILES)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "I/N",
+        value_parser = parse_shard,
+        help_heading = MANY_FILES
+    )]
     pub shard: Option<InputShard>,
     /// Lists of URLs, Parquet, WARC, WET or WAT files (default: standard input)
     ///
@@ -47,7 +54,7 @@ impl LocatedInput {
     /// The name of its output: its path below the root of the tree, or its file name.
     pub(crate) fn name(&self) -> anyhow::Result<PathBuf> {
         let shown = self.path.display();
-        if self.path.as_os_str() == "-" {
+        if is_standard_stream(&self.path) {
             bail!(
                 "--out-dir names outputs after inputs, and standard input has no name; use -o, or \
                  name files"
@@ -142,7 +149,7 @@ impl InputArgs {
         if let Some(list) = &self.files_from {
             named.extend(read_list(list)?);
             // Standard input is read once: names and URLs would be mixed.
-            if list.as_os_str() == "-" && named.iter().any(|path| path.as_os_str() == "-") {
+            if is_standard_stream(list) && named.iter().any(is_standard_stream) {
                 bail!(
                     "--files-from - reads the names from standard input, so `-` cannot be an input \
                      too; leave one out"
@@ -217,7 +224,7 @@ pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
 /// Reads the names that a file lists.
 fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
-    if list.as_os_str() == "-" {
+    if is_standard_stream(list) {
         std::io::stdin()
             .read_to_end(&mut bytes)
             .context("standard input")?;

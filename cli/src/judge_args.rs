@@ -63,7 +63,13 @@ pub(crate) struct PolicyArgs {
     #[command(flatten)]
     pub status: StatusPolicyArgs,
     /// Scheme of the snapshot entry that judges a URL
-    #[arg(long, value_enum, default_value_t = SchemeArg::Exact, hide_short_help = true, help_heading = POLICY)]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = SchemeArg::Exact,
+        hide_short_help = true,
+        help_heading = POLICY
+    )]
     pub scheme: SchemeArg,
 }
 

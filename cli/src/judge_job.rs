@@ -8,6 +8,7 @@ use robosieve::job::{
     AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
 };
 use robosieve::judge::Reason;
+use robosieve::output::is_standard_stream;
 use robosieve::records::RecordOptions;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -132,7 +133,7 @@ impl JobPaths {
                 }
                 let output = Output::from_writer(stdout);
                 // A name such as /dev/stdout was given on purpose.
-                if path == Path::new("-") {
+                if is_standard_stream(path) {
                     output.refuse_tables()
                 } else {
                     output

@@ -6,7 +6,7 @@ use crate::signals;
 use crate::standard_streams;
 use crate::stderr::print_line;
 use robosieve::ErrorKind;
-use robosieve::output::OutputFile;
+use robosieve::output::{OutputFile, is_standard_stream};
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -107,9 +107,8 @@ pub(crate) fn warn_of_lost_attributes(path: &Path, lost: Option<String>) {
 
 /// Whether a path means standard output. Opening it by name would truncate a redirected file.
 pub(crate) fn is_stdout(path: &Path) -> bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
-        .iter()
-        .any(|name| path.as_os_str() == *name)
+    let names = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    is_standard_stream(path) || names.iter().any(|name| path.as_os_str() == *name)
 }
 
 impl Write for OutputTarget {

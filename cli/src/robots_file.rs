@@ -2,6 +2,7 @@
 
 use crate::standard_streams::check_stdin;
 use anyhow::{anyhow, bail};
+use robosieve::output::is_standard_stream;
 use robosieve::robots::BodyFacts;
 use robosieve::{Profile, RobotsRef};
 use std::fs::File;
@@ -20,7 +21,7 @@ pub(crate) fn read_robots(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 fn read_decoded(path: &Path) -> robosieve::Result<Vec<u8>> {
-    let file: Box<dyn Read> = if path.as_os_str() == "-" {
+    let file: Box<dyn Read> = if is_standard_stream(path) {
         Box::new(std::io::stdin())
     } else {
         Box::new(File::open(path)?)

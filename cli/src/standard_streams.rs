@@ -6,6 +6,7 @@
 //! language that runs the command, such as Python, does not open `/dev/null`.
 
 use anyhow::bail;
+use robosieve::output::is_standard_stream;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,10 +64,14 @@ pub(crate) fn check_stdout() -> io::Result<()> {
 pub(crate) fn check_stdin<P: AsRef<Path>>(
     inputs: impl IntoIterator<Item = P>,
 ) -> anyhow::Result<()> {
-    const NAMES: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
-    let is_stdin = |path: P| NAMES.iter().any(|name| path.as_ref().as_os_str() == *name);
     if STDIN_IS_CLOSED.load(Ordering::Relaxed) && inputs.into_iter().any(is_stdin) {
         bail!("standard input: it is closed; name a file, or redirect it from a file or a pipe");
     }
     Ok(())
+}
+
+/// Whether a path means standard input.
+fn is_stdin(path: impl AsRef<Path>) -> bool {
+    let names = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+    is_standard_stream(&path) || names.iter().any(|name| path.as_ref().as_os_str() == *name)
 }

@@ -116,12 +116,11 @@ impl RunRecord {
 
     /// Adds the agents, and the members of their sets.
     pub(crate) fn agents(mut self, selected: &SelectedAgents) -> Self {
-        let name = |agent: &Agent| agent.to_string();
-        self.agents = selected.agents.iter().map(name).collect();
+        self.agents = selected.agents.iter().map(Agent::to_string).collect();
         for set in &selected.sets {
             let members = set.members.iter().map(|number| &selected.agents[*number]);
             self.sets
-                .insert(set.name.clone(), members.map(name).collect());
+                .insert(set.name.clone(), members.map(Agent::to_string).collect());
         }
         self
     }

@@ -6,6 +6,7 @@ use super::dir::{self, DirectoryReader, RobotsFile};
 use super::jsonl::{JsonlLine, JsonlReader};
 use super::read_context::{MeteredReader, ReadContext};
 use super::warc::{PlainFile, WarcReader, WarcRecord};
+use crate::atomic::is_standard_stream;
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{CAPTURES_MAGIC, FileFormat, WARC_MAGIC, without_mark};
@@ -82,7 +83,7 @@ impl<'r> ArchiveReader<'r> {
     /// the file.
     pub(crate) fn open(input: ArchiveInput<'r>, context: &'r ReadContext) -> Result<Self> {
         let (name, opened) = match input {
-            ArchiveInput::Path(path) if path.as_os_str() == "-" => (
+            ArchiveInput::Path(path) if is_standard_stream(path) => (
                 Path::new("standard input"),
                 open_stream(standard_input(), context, None),
             ),

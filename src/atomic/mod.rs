@@ -172,6 +172,18 @@ pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<
     name_together(pending)
 }
 
+/// Whether a path is `-`, the name of standard input among inputs and of standard output among
+/// outputs.
+///
+/// ```
+/// use robosieve::output::is_standard_stream;
+/// assert!(is_standard_stream("-"));
+/// assert!(!is_standard_stream("./-"));
+/// ```
+pub fn is_standard_stream(path: impl AsRef<Path>) -> bool {
+    path.as_ref().as_os_str() == "-"
+}
+
 /// The folder of a path; `.` for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent()

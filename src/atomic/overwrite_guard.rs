@@ -4,8 +4,8 @@
 //! `/dev/stdin`), and standard input has none. An output that does not exist yet is compared by its
 //! future path.
 
-use crate::atomic::folder_of;
 use crate::atomic::output_path::follow_links;
+use crate::atomic::{folder_of, is_standard_stream};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -79,7 +79,7 @@ impl OverwriteGuard {
     ) -> Self {
         for path in paths {
             let path = path.as_ref();
-            let is_stdin = path.as_os_str() == "-";
+            let is_stdin = is_standard_stream(path);
             let identity = if is_stdin {
                 standard_stream(std::io::stdin())
             } else {

@@ -1,5 +1,6 @@
 //! A file that a job reads, and its first bytes, which decide its format.
 
+use crate::atomic::is_standard_stream;
 use crate::decode::{read_whole, standard_input};
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -33,7 +34,7 @@ impl Source {
     /// # Errors
     /// I/O errors, also for a directory. They name the file.
     pub(crate) fn of_path(path: &Path) -> Result<Self> {
-        if path.as_os_str() == "-" {
+        if is_standard_stream(path) {
             return Ok(Self::of_reader("standard input", standard_input()));
         }
         let meta = std::fs::metadata(path).map_err(|err| Error::io(path, err))?;

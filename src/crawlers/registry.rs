@@ -3,6 +3,7 @@
 use super::known_agent::{Compliance, KnownAgent, Purpose};
 use super::list::CrawlerList;
 use super::sets::{AgentSet, OwnSet, OwnSetMember, unknown_set};
+use super::table;
 use crate::agent::Agent;
 use crate::error::{Error, ErrorKind, Result};
 use std::cmp::Ordering;
@@ -33,6 +34,9 @@ pub struct CrawlerRegistry {
 }
 
 impl CrawlerRegistry {
+    /// The columns of a table of crawlers, in the order of `datasets/agents.tsv`.
+    pub const COLUMNS: [&'static str; 7] = table::COLUMNS;
+
     /// The registry that is compiled into the library, parsed on first use. It differs between
     /// versions of robosieve, because crawlers come and go.
     pub fn shipped() -> &'static Self {
@@ -257,7 +261,6 @@ pub fn add_agents(name: &str, agents: &mut Vec<Agent>) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crawlers::table;
 
     #[test]
     fn every_line_of_the_table_is_a_complete_row() {

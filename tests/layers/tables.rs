@@ -64,6 +64,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         "archive",
         &[
             "error",
+            "atomic",
             "profile",
             "digest",
             "time_span",

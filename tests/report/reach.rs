@@ -170,8 +170,10 @@ fn rule() -> impl Strategy<Value = String> {
     let lead = select(vec!["/", "/", "/", "*", "/*"]);
     let middle = concat(&["a", "/", "*"], 0..3);
     let path = prop_oneof![
-        9 => (lead, middle, select(vec!["", "", "", "$"])).prop_map(|(lead, middle, end)| format!("{lead}{middle}{end}")),
-        1 => select(vec!["/robots.txt", "/robots.txt$", "/robots.txt*", "", "a"]).prop_map(str::to_owned),
+        9 => (lead, middle, select(vec!["", "", "", "$"]))
+            .prop_map(|(lead, middle, end)| format!("{lead}{middle}{end}")),
+        1 => select(vec!["/robots.txt", "/robots.txt$", "/robots.txt*", "", "a"])
+            .prop_map(str::to_owned),
     ];
     (select(vec!["allow", "disallow"]), path).prop_map(|(kind, path)| format!("{kind}: {path}\n"))
 }
@@ -182,7 +184,8 @@ proptest! {
     fn coverage_equals_exhaustive_search(rules in vec(rule(), 1..6)) {
         let robots = format!("user-agent: *\n{}", rules.concat());
         for profile in [Profile::Google, Profile::Rfc9309] {
-            prop_assert_eq!(reach(&robots, profile), by_trying(&robots, profile), "{:?}: {}", profile, robots);
+            let found = reach(&robots, profile);
+            prop_assert_eq!(found, by_trying(&robots, profile), "{:?}: {}", profile, robots);
         }
     }
 }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 const REFUSES: &str = "user-agent: *\ndisallow: /";
 
-/// The status and the body of a response: `refuses` has a robots.txt that refuses everything, and
-/// `allows` one that refuses nothing.
+/// The status and the body of a response: `refuses` has a robots.txt that disallows everything, and
+/// `allows` one that disallows nothing.
 fn response(word: &str) -> (u16, &'static str) {
     match word {
         "refuses" => (200, REFUSES),
@@ -46,7 +46,7 @@ fn judge(snapshot: &Snapshot) -> Judge {
     Judge::new(snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap()
 }
 
-/// The wholly refused and the not refused units.
+/// The wholly disallowed and the not disallowed units.
 fn counts(web: &[(&str, &str)], by: UnitKind) -> (u64, u64) {
     let judge = judge(&snapshot(web));
     let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
@@ -82,7 +82,7 @@ fn concentrations(web: &[(String, &str)], by: UnitKind) -> Vec<(Option<String>, 
 
 #[test]
 fn domain_that_dominates_a_figure_is_named() {
-    // 30 domains that allow, 18 that refuse, and subdomains of one that refuse.
+    // 30 domains that allow, 18 that disallow, and subdomains of one that disallow.
     let web = |subdomains: usize| -> Vec<(String, &str)> {
         let allow = (0..30).map(|i| (format!("https://allows{i}.com"), "allows"));
         let refuse = (0..18).map(|i| (format!("https://refuses{i}.com"), "refuses"));
@@ -456,10 +456,13 @@ proptest! {
             let set = UnitSet::of(&snapshot, by).unwrap();
             let set = set.intersect(&UnitSet::of(&other, by).unwrap());
             for is_shared in [false, true] {
-                let kept = |unit: &&String| !is_shared || shared.iter().any(|origin| unit_of(origin, by) == **unit);
+                let kept = |unit: &&String| {
+                    !is_shared || shared.iter().any(|origin| unit_of(origin, by) == **unit)
+                };
                 let expected = units.keys().filter(kept).map(|unit| {
                     let of = &units[unit];
-                    let (origin, word) = of.iter().min_by_key(|(origin, word)| sort_key(origin, word, unit)).unwrap();
+                    let first = of.iter().min_by_key(|(origin, word)| sort_key(origin, word, unit));
+                    let (origin, word) = first.unwrap();
                     (unit_of(origin, UnitKind::Host), unit, *word)
                 });
                 let expected: Vec<(String, &String, &str)> = expected.collect();
@@ -468,7 +471,9 @@ proptest! {
                 let reporter = if is_shared { reporter.within(&set) } else { reporter };
                 let report = reporter.of_snapshot().unwrap();
                 let agent = &report.agents[0];
-                let count = |cause: &str| expected.iter().filter(|(_, _, word)| *word == cause).count() as u64;
+                let count = |cause: &str| {
+                    expected.iter().filter(|(_, _, word)| *word == cause).count() as u64
+                };
                 prop_assert_eq!(report.units, expected.len() as u64);
                 prop_assert_eq!(agent.units.wholly_by_global, count("refuses"));
                 prop_assert_eq!(agent.units.wholly_by_status, count("503"));
@@ -477,10 +482,14 @@ proptest! {
                     weights.of(if by == UnitKind::Origin { host } else { unit }).unwrap_or(0.0)
                 };
                 let weighted = agent.weighted.unwrap();
-                let sum = |wanted: bool| expected.iter().filter(|(.., word)| refused(word) == wanted).map(|unit| weight(&unit)).sum::<f64>();
+                let sum = |wanted: bool| {
+                    let units = expected.iter().filter(|(.., word)| refused(word) == wanted);
+                    units.map(|unit| weight(&unit)).sum::<f64>()
+                };
                 prop_assert_eq!((weighted.wholly, weighted.not), (sum(true), sum(false)));
                 let facts = report.weights.unwrap();
-                prop_assert_eq!((facts.entries, facts.listed, facts.matched), (5, 15.5, sum(true) + sum(false)));
+                let found = (facts.entries, facts.listed, facts.matched);
+                prop_assert_eq!(found, (5, 15.5, sum(true) + sum(false)));
                 let mut tlds: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
                 for (host, _, word) in &expected {
                     let tld = if host == "7.7.7.7" { "(ip)" } else { host.rsplit('.').next().unwrap() };
@@ -489,13 +498,17 @@ proptest! {
                     *wholly += u64::from(refused(word));
                 }
                 let groups = report.groups.unwrap();
-                let groups: BTreeMap<&str, (u64, u64)> =
-                    groups.iter().map(|group| (group.name.as_str(), (group.units, group.agents[0].wholly))).collect();
+                let groups: BTreeMap<&str, (u64, u64)> = groups
+                    .iter()
+                    .map(|group| (group.name.as_str(), (group.units, group.agents[0].wholly)))
+                    .collect();
                 prop_assert_eq!(groups, tlds);
-                let point = (if is_shared { Reporter::new(&judge).within(&set) } else { Reporter::new(&judge) }).by(by);
-                let point = point.weights(&weights).series_point("now").unwrap();
+                let reporter = Reporter::new(&judge);
+                let reporter = if is_shared { reporter.within(&set) } else { reporter };
+                let point = reporter.by(by).weights(&weights).series_point("now").unwrap();
                 prop_assert_eq!((point.units, point.agents[0].units), (report.units, agent.units));
-                prop_assert_eq!((point.together, point.agents[0].weighted), (report.together, agent.weighted));
+                let found = (point.together, point.agents[0].weighted);
+                prop_assert_eq!(found, (report.together, agent.weighted));
             }
         }
     }

@@ -10,17 +10,6 @@ use std::fmt::Write;
 /// An agent's name, and the known crawler, if it is one.
 pub(super) type CrawlerRow<'r> = (String, Option<&'r KnownAgent>);
 
-/// The columns of the registry.
-const COLUMNS: [&str; 7] = [
-    "token",
-    "operator",
-    "purpose",
-    "obeys",
-    "falls_back_to",
-    "ignores_star",
-    "source",
-];
-
 /// The given agents in the order of their letters, or the whole registry.
 pub(super) fn rows<'r>(
     args: &AgentsArgs,
@@ -79,7 +68,7 @@ fn cells_of((name, known): &CrawlerRow<'_>, missing: [&str; 6]) -> [String; 7] {
 }
 
 pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered: bool) -> String {
-    let mut lines: Vec<[String; 7]> = vec![COLUMNS.map(str::to_owned)];
+    let mut lines: Vec<[String; 7]> = vec![CrawlerRegistry::COLUMNS.map(str::to_owned)];
     lines.extend(rows.iter().map(|row| cells_of(row, ["-"; 6])));
     let mut widths = [0; 7];
     for (column, width) in widths.iter_mut().enumerate() {
@@ -106,7 +95,7 @@ pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered
 
 /// The format of `datasets/agents.tsv`.
 pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
-    let mut out = COLUMNS.join("\t") + "\n";
+    let mut out = CrawlerRegistry::COLUMNS.join("\t") + "\n";
     for row in rows {
         // A crawler of the registry without an operator; other agents have empty fields.
         let operator = if row.1.is_some() { "unknown" } else { "" };

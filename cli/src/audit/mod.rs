@@ -30,7 +30,7 @@ use robosieve::audit::{
 };
 use robosieve::crawlers::CrawlerRegistry;
 use robosieve::job;
-use robosieve::output::OutputFormat;
+use robosieve::output::{OutputFormat, is_standard_stream};
 use robosieve::{Agent, Compiler, Profile, Snapshot};
 use serde_json::json;
 use snapshots::SnapshotArg;
@@ -106,7 +106,13 @@ pub(crate) struct AuditArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Form of the output
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = AuditForm::Table, help_heading = OUTPUT)]
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "FORM",
+        default_value_t = AuditForm::Table,
+        help_heading = OUTPUT
+    )]
     pub form: AuditForm,
     /// The same as --as json
     #[arg(long, conflicts_with_all = ["form", "csv"], help_heading = OUTPUT)]
@@ -320,9 +326,8 @@ fn compile_robots(
     path: &Path,
     quiet: bool,
 ) -> anyhow::Result<(Vec<DatedSnapshot>, Vec<Agent>, RunRecord)> {
-    let is_stdin = |path: &Path| path.as_os_str() == "-";
-    if is_stdin(path)
-        && (!args.inputs.are_named() || args.inputs.inputs.iter().any(|log| is_stdin(log)))
+    if is_standard_stream(path)
+        && (!args.inputs.are_named() || args.inputs.inputs.iter().any(is_standard_stream))
     {
         bail!("--robots and a log are both standard input, which can be read once only");
     }

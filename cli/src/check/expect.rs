@@ -12,6 +12,7 @@ use crate::stderr::print_line;
 use crate::value_enums::ExpectFormat;
 use anyhow::{Context, bail, ensure};
 use robosieve::judge::{Explanation, explain};
+use robosieve::output::is_standard_stream;
 use robosieve::{Agent, Judge, RobotsRef, Snapshot, Verdict};
 use std::fmt::Write;
 use std::path::Path;
@@ -88,7 +89,7 @@ pub(super) fn run(args: &CheckArgs, file: &Path, quiet: bool) -> anyhow::Result<
 /// Reads a file of expectations; `-` is standard input.
 fn read_expectations(file: &Path) -> anyhow::Result<Expectations> {
     check_stdin([file])?;
-    let text = if file.as_os_str() == "-" {
+    let text = if is_standard_stream(file) {
         std::io::read_to_string(std::io::stdin())?
     } else {
         std::fs::read_to_string(file)?

@@ -16,6 +16,7 @@ use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail, ensure};
 use clap::{ArgGroup, Args};
 use robosieve::judge::{Explanation, UrlExplanation, explain};
+use robosieve::output::is_standard_stream;
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
 use robosieve::{Agent, Judge, Profile, Snapshot, Verdict};
@@ -111,7 +112,7 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .add_inputs("--expect", &args.expect);
     guard.add_stdout()?;
     if let Some(file) = &args.expect {
-        if file.as_os_str() == "-" && args.robots.as_deref() == Some(file) {
+        if is_standard_stream(file) && args.robots.as_deref() == Some(file) {
             bail!("--expect and --robots are both `-`, and standard input can be read once only");
         }
         return expect::run(args, file, quiet);

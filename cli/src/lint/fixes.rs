@@ -9,6 +9,7 @@ use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use robosieve::Profile;
 use robosieve::lint::{FieldChange, FixOptions, Fixed, VerdictChange, fix};
+use robosieve::output::is_standard_stream;
 use similar::TextDiff;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -194,7 +195,7 @@ fn describe_field(change: &FieldChange) -> String {
 /// Reads a plain file, which can be rewritten.
 fn read_plain(path: &Path) -> anyhow::Result<Vec<u8>> {
     check_stdin([path])?;
-    let is_stdin = path.as_os_str() == "-";
+    let is_stdin = is_standard_stream(path);
     if !is_stdin && !fs::metadata(path)?.is_file() {
         bail!("is not a regular file, so it cannot be rewritten; use - for standard input");
     }
@@ -236,7 +237,7 @@ pub(super) fn without_repeated(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
 
 /// Refuses inputs that cannot be mended together.
 pub(super) fn check_inputs(args: &LintArgs, files: &[PathBuf]) -> anyhow::Result<()> {
-    let has_stdin = files.iter().any(|path| path.as_os_str() == "-");
+    let has_stdin = files.iter().any(is_standard_stream);
     if args.fix && has_stdin && !args.diff {
         if files.len() > 1 {
             bail!(

@@ -3,6 +3,7 @@
 use super::lint_args::{LintArgs, shown};
 use crate::figures::escape::{escape, escape_lines, to_json};
 use robosieve::lint::{Code, Finding, Fix};
+use robosieve::output::is_standard_stream;
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::Path;
@@ -177,7 +178,7 @@ fn sarif_text(text: &str) -> String {
 
 /// A path as a URI reference (RFC 3986): relative paths stay relative, for the service to resolve.
 fn uri(path: &Path) -> String {
-    if path.as_os_str() == "-" {
+    if is_standard_stream(path) {
         return "stdin".to_owned();
     }
     let mut uri = if path.is_absolute() {

@@ -6,6 +6,7 @@ use crate::value_enums::named;
 use crate::verify_args::VerifyArgs;
 use clap::{ArgGroup, Args};
 use robosieve::lint::{Code, Severity};
+use robosieve::output::is_standard_stream;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -77,7 +78,7 @@ fn parse_code(name: &str) -> Result<Code, String> {
 
 /// The name of a file in outputs.
 pub(super) fn shown(path: &Path) -> String {
-    if path.as_os_str() == "-" {
+    if is_standard_stream(path) {
         "standard input".to_owned()
     } else {
         path.display().to_string()

@@ -23,6 +23,7 @@ pub(crate) use lint_args::LintArgs;
 use lint_args::shown;
 use rayon::prelude::*;
 use robosieve::lint::{Finding, Severity, lint, robots_files};
+use robosieve::output::is_standard_stream;
 use serde_json::{Value, json};
 use std::fmt::{self, Display};
 use std::fs::{self, File};
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     if args
         .inputs
         .iter()
-        .filter(|path| path.as_os_str() == "-")
+        .filter(|path| is_standard_stream(path))
         .count()
         > 1
     {

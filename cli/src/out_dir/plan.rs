@@ -4,6 +4,7 @@ use crate::inputs::LocatedInput;
 use crate::judge_job::JobPaths;
 use crate::option_guard::OptionGuard;
 use anyhow::{Context, bail};
+use robosieve::output::is_standard_stream;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -161,7 +162,7 @@ fn with_ending(name: &Path, ending: &str) -> PathBuf {
 fn check_dirs(dirs: &JobPaths) -> anyhow::Result<()> {
     let mut guard = OptionGuard::default();
     for (output, dir) in dirs.named() {
-        if dir.as_os_str() == "-" {
+        if is_standard_stream(dir) {
             bail!("-: with --out-dir every output is a directory; name one");
         }
         if dir.exists() && !dir.is_dir() {

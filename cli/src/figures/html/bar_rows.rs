@@ -15,7 +15,7 @@ pub(crate) struct BarRow<'r> {
     pub headline: Markup,
     /// The segments of the bar of the whole.
     pub segments: Vec<BarSegment<'r>>,
-    /// The number of leading segments that are refusals.
+    /// The number of leading segments that count what is disallowed.
     pub refusals: usize,
     /// The other numbers.
     pub details: Markup,
@@ -37,6 +37,7 @@ impl BarRow<'_> {
     }
 
     fn draw(&self, scale: ShareScale) -> Markup {
+        let disallowed = &self.segments[..self.refusals.min(self.segments.len())];
         html! {
             div.bars {
                 div.who { strong { (escape_cut(self.name, LONGEST_NAME)) } " " span { (self.headline) } }
@@ -44,7 +45,7 @@ impl BarRow<'_> {
                     @if scale.is_whole() {
                         (bar(self.name, &self.segments))
                     } @else {
-                        (bar_to(self.name, &self.segments[..self.refusals.min(self.segments.len())], self.whole(), scale))
+                        (bar_to(self.name, disallowed, self.whole(), scale))
                         div.thin { (bar(self.name, &self.segments)) }
                     }
                     div.details { (self.details) }

@@ -93,7 +93,12 @@ pub(super) fn urls(report: &Report) -> Markup {
         section {
             p.kicker { "URLs by agent" }
             h2 { (unbroken(&heading)) }
-            (legend(&[("disallowed", "disallowed"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
+            (legend(&[
+                ("disallowed", "disallowed"),
+                ("allowed", "allowed"),
+                ("unknown", "unknown origin"),
+                ("invalid", "not a URL"),
+            ]))
             (bar_rows(&agents, "lines"))
             (and_more(report.agents.len(), AGENTS, "agent"))
             p.soft {
@@ -108,9 +113,11 @@ pub(super) fn urls(report: &Report) -> Markup {
 
 fn urls_row(i: usize, agent: &AgentReport, lines: u64) -> Option<BarRow<'_>> {
     let urls = agent.urls?;
+    let disallowed = format!("/agents/{i}/urls/disallowed");
+    let allowed = format!("/agents/{i}/urls/allowed");
     Some(BarRow {
         name: &agent.agent,
-        headline: html! { "disallowed " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lines)) },
+        headline: html! { "disallowed " (number_of(&disallowed, urls.disallowed, lines)) },
         segments: vec![
             BarSegment::new("disallowed", "disallowed", urls.disallowed),
             BarSegment::new("allowed", "allowed", urls.allowed),
@@ -118,6 +125,6 @@ fn urls_row(i: usize, agent: &AgentReport, lines: u64) -> Option<BarRow<'_>> {
             BarSegment::new("invalid", "not a URL", urls.invalid),
         ],
         refusals: 1,
-        details: html! { span { "allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lines)) } },
+        details: html! { span { "allowed " (number_of(&allowed, urls.allowed, lines)) } },
     })
 }

@@ -62,7 +62,13 @@ pub(super) fn reasons(report: &Report) -> Markup {
                 div.row { div { strong { "URLs" } } (bar("URLs", &of_urls)) }
             }
             table {
-                thead { tr { th { "Decided by" } th.n { (units) } @if report.lists.is_some() { th.n { "URLs" } } } }
+                thead {
+                    tr {
+                        th { "Decided by" }
+                        th.n { (units) }
+                        @if report.lists.is_some() { th.n { "URLs" } }
+                    }
+                }
                 tbody {
                     @for (i, reason) in report.reasons.iter().enumerate() {
                         tr {
@@ -107,7 +113,10 @@ pub(super) fn top_origins(report: &Report) -> Markup {
             @if !top.is_empty() {
                 ul.legend {
                     @for coverage in [Coverage::Wholly, Coverage::Partly, Coverage::Not] {
-                        li.cell { span class=(format!("c-{}", coverage.name())) { (sign(coverage)) } (coverage.description()) }
+                        li.cell {
+                            span class=(format!("c-{}", coverage.name())) { (sign(coverage)) }
+                            (coverage.description())
+                        }
                     }
                 }
                 div.wide tabindex="0" role="region" aria-label="Origins by agents" {
@@ -116,10 +125,16 @@ pub(super) fn top_origins(report: &Report) -> Markup {
                             tr {
                                 th { "Origin" }
                                 @if report.lists.is_some() { th.n { "URLs disallowed" } }
-                                @for name in &names { th class=(headings) { span { (escape_cut(name, LONGEST_NAME)) } } }
+                                @for name in &names {
+                                    th class=(headings) { span { (escape_cut(name, LONGEST_NAME)) } }
+                                }
                             }
                         }
-                        tbody { @for (i, origin) in top.iter().take(ROWS).enumerate() { (strip(i, origin, &columns, &names)) } }
+                        tbody {
+                            @for (i, origin) in top.iter().take(ROWS).enumerate() {
+                                (strip(i, origin, &columns, &names))
+                            }
+                        }
                     }
                 }
                 (and_more(top.len(), ROWS, "origin"))
@@ -150,7 +165,9 @@ fn strip(i: usize, origin: &OriginReport, columns: &[usize], names: &[&str]) -> 
             }
             @for (coverage, name) in cells.zip(names) {
                 td.cell data-agent=(escape_cut(name, SHORT_NAME)) {
-                    span class=(format!("c-{}", coverage.name())) title=(coverage.description()) { (sign(*coverage)) }
+                    span class=(format!("c-{}", coverage.name())) title=(coverage.description()) {
+                        (sign(*coverage))
+                    }
                 }
             }
         }
@@ -219,7 +236,10 @@ pub(super) fn deciding(report: &Report) -> Markup {
     // without a rule explain shares that do not add up.
     let caption = html! {
         (headlines::sampled(report).unwrap_or_default()) " "
-        @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are disallowed without a rule." }
+        @if deciding.not_by_rule > 0 {
+            (number("/deciding/not_by_rule", deciding.not_by_rule))
+            " of them are disallowed without a rule."
+        }
     };
     html! {
         section {
@@ -242,12 +262,16 @@ pub(super) fn rules(report: &Report) -> Markup {
             )
         })
         .collect();
-    let caption = html! { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." };
+    let caption = html! {
+        (number("/rules/distinct", report.rules.distinct))
+        " different disallow rules apply to the agents."
+    };
+    let headings = ["Rule", &plural_title(report.by)];
     html! {
         section {
             p.kicker { "The rules that most " (units(report.by)) " have" }
             h2 { (unbroken(&headlines::rules(report))) }
-            (rule_table(&caption, ["Rule", &plural_title(report.by)], &rows, report.units, report.sample.as_ref()))
+            (rule_table(&caption, headings, &rows, report.units, report.sample.as_ref()))
         }
     }
 }
@@ -268,15 +292,25 @@ pub(super) fn signals(report: &Report) -> Markup {
             @for (s, signal) in signals {
                 table {
                     caption {
-                        (headlines::field_name(signal.field)) " is in " (number(&format!("/signals/{s}/files"), signal.files))
-                        " different files, of " (number(&format!("/signals/{s}/origins"), signal.origins)) " " (units(report.by)) "."
+                        (headlines::field_name(signal.field)) " is in "
+                        (number(&format!("/signals/{s}/files"), signal.files))
+                        " different files, of "
+                        (number(&format!("/signals/{s}/origins"), signal.origins))
+                        " " (units(report.by)) "."
                     }
                     thead { tr { th { "Declared" } th.n { (plural_title(report.by)) } } }
                     tbody {
                         @for (i, value) in signal.values.iter().take(ROWS).enumerate() {
+                            @let pointer = format!("/signals/{s}/values/{i}/origins");
+                            @let sample = report.sample.as_ref();
                             tr {
-                                td.text { (code(&value.value, LONGEST_TEXT)) (meter("rule", value.origins, signal.origins)) }
-                                td.n { (number_in_sample(report.sample.as_ref(), &format!("/signals/{s}/values/{i}/origins"), value.origins, signal.origins)) }
+                                td.text {
+                                    (code(&value.value, LONGEST_TEXT))
+                                    (meter("rule", value.origins, signal.origins))
+                                }
+                                td.n {
+                                    (number_in_sample(sample, &pointer, value.origins, signal.origins))
+                                }
                             }
                         }
                     }
