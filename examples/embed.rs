@@ -20,7 +20,7 @@ impl Server {
     }
 }
 
-/// A snapshot in which one of the paths `/0` and `/1` is refused. A real server opens a file.
+/// A snapshot in which one of the paths `/0` and `/1` is disallowed. A real server opens a file.
 fn version(number: u32) -> Result<Judge> {
     let mut compiler = Compiler::default();
     compiler.add_robots(

@@ -244,8 +244,8 @@ fn letters_of_block(block: &str) -> String {
         .collect()
 }
 
-/// Recorders decode a body and keep its headers. As a failure, the whole site would be refused; as
-/// a text without rules, all of it allowed.
+/// Recorders decode a body and keep its headers. As a failure, the whole site would be disallowed;
+/// as a text without rules, all of it allowed.
 #[test]
 fn blocks_of_recorders_that_decode_bodies_are_read() {
     let rules = "User-agent: *\r\nDisallow: /x\r\n";

@@ -22,7 +22,7 @@ struct Row {
     has_copy: bool,
     /// In seconds.
     age: i64,
-    /// For each policy of the header, the letters of `/x`, which the copy refuses, and of `/y`.
+    /// For each policy of the header, the letters of `/x`, which the copy disallows, and of `/y`.
     letters: Vec<String>,
 }
 

@@ -437,7 +437,8 @@ fn fetch_cases_pass_under_every_policy() {
     failures.finish("fetch outcomes");
 }
 
-/// Whether `path` is the path of `url`: a robots.txt that refuses only this path refuses the URL.
+/// Whether `path` is the path of `url`: a robots.txt that disallows only this path disallows the
+/// URL.
 fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> bool {
     let mut compiler = Compiler::new(profile);
     compiler
@@ -486,7 +487,7 @@ fn origins_and_paths_are_as_listed() {
             (Profile::Google, path),
             (Profile::Rfc9309, rfc_path.unwrap_or(path)),
         ] {
-            // RFC 9309 §2.2.2: no rule refuses /robots.txt.
+            // RFC 9309 §2.2.2: no rule disallows /robots.txt.
             if *origin != "-" && (profile == Profile::Google || *path != "/robots.txt") {
                 let refused = refuses_exactly(profile, origin, path, url);
                 failures.check(

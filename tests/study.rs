@@ -469,8 +469,8 @@ fn charts(page: &str) -> Vec<Chart> {
         .collect()
 }
 
-/// The drawn lines and their titles, for each agent: one chart of refusals as a whole, and one of
-/// partial ones, each with a line of those by name.
+/// The drawn lines and their titles, for each agent: one chart of what is disallowed as a whole,
+/// and one of partial ones, each with a line of those by name.
 #[test]
 fn charts_of_the_series_equal_the_truth() {
     let study = Study::new();

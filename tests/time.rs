@@ -25,7 +25,7 @@ fn failure(time: i64) -> String {
     capture(time, json!({"status": 503}))
 }
 
-/// The letters of a path that the last good copy refuses, of one that it allows, and of
+/// The letters of a path that the last good copy disallows, of one that it allows, and of
 /// `/robots.txt`.
 fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
     let snapshot = Snapshot::new(snapshot.to_vec()).unwrap();
@@ -52,7 +52,7 @@ fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
 /// Profile, days since the first failure, whether a good copy exists, and the letters. Google
 /// robots.txt specification, 2023 edition, HTTP status codes, server errors: disallowed for 30
 /// days, then the last good copy decides; without one everything is allowed. RFC 9309 §2.3.1.4:
-/// disallowed, and allowed after 30 days; §2.2.2: `/robots.txt` itself is never refused.
+/// disallowed, and allowed after 30 days; §2.2.2: `/robots.txt` itself is never disallowed.
 const CASES: [(Profile, i64, bool, &str); 16] = [
     (Profile::Google, 0, true, "DDD"),
     (Profile::Google, 0, false, "DDD"),

@@ -507,7 +507,7 @@ robosieve agents -a @ai --tsv | tail -n +2 | cut -f 1 > agents.txt, then --agent
 of github.com/ai-robots-txt/ai.robots.txt. --only-crawlers leaves out the built-in ones.
 
 With SNAP, the names in the groups of its robots.txt files are ranked by the number of origins. \
-The columns count the origins that refuse the name wholly (every URL, except perhaps /robots.txt), \
+The columns count the origins that disallow the name wholly (every URL, except perhaps /robots.txt), \
 partly, or not. `*` counts the global groups, which apply to all agents without a group. Origins \
 whose newest answer was not a robots.txt do not count.";
 

@@ -32,8 +32,8 @@ pub(crate) struct JudgeArgs {
     ///
     /// The policies count 30 days, or 12 hours, from a site's first failure to this time. The
     /// default for a site is the time of its own newest capture, which may be long before that of
-    /// the snapshot: a site that nobody asked again stays refused. A date is its first second in
-    /// UTC.
+    /// the snapshot: a site that nobody asked again stays disallowed. A date is its first second
+    /// in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = POLICY)]
     pub at: Option<i64>,
 }

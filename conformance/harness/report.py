@@ -209,7 +209,7 @@ with filters, for a browser.
 `{sha256}`.{recategorised}
 
 - *Wrong* is an answer that differs from that of Google's parser. *Wrongly allowed* is the dangerous
-  half of it: the site refuses the URL.
+  half of it: the site disallows the URL.
 - *By the RFC* counts only questions on which our profile `rfc9309` and Google's parser agree: so
   without misspelt fields, missing colons, cut lines and what else only Google's code does. Such an
   answer is wrong for any parser that claims the RFC, except where the RFC is silent and both readings

@@ -164,9 +164,9 @@ class Snapshot:
     - ``unknown``: the verdict on origins that the snapshot does not hold, ``"allow"`` or
       ``"disallow"``, in place of ``Verdict.UNKNOWN``.
     - ``any_scheme``: use the http entry for https URLs, and the reverse, if only one exists.
-    - ``at``: the time at which failing sites are judged: most policies refuse them until 30 days
-      after the first failure, ``"google-2026"`` for 12 hours. The default for a site is the time of
-      its own newest capture, which may be long before that of the snapshot.
+    - ``at``: the time at which failing sites are judged: most policies disallow their URLs until 30
+      days after the first failure, ``"google-2026"`` for 12 hours. The default for a site is the
+      time of its own newest capture, which may be long before that of the snapshot.
     - ``agent_match``: ``"extended"`` also matches names like ``MJ12bot`` that RFC 9309 excludes;
       ``"google"`` does not.
     - ``strict_agents``: raise ``ValueError`` for an agent that looks misspelled: no robots.txt

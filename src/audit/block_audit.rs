@@ -364,7 +364,8 @@ impl<'a> BlockAuditor<'a> {
         Ok(verdict)
     }
 
-    /// The verdict of a snapshot on the URL of the scratch. A refusal is counted for its rule.
+    /// The verdict of a snapshot on the URL of the scratch. A disallowed request counts for its
+    /// rule.
     fn judge(
         &self,
         crawler: u16,

@@ -1,15 +1,15 @@
-//! How much of an origin a set of rules refuses: nothing, some of it, or everything.
+//! How much of an origin a set of rules disallows: nothing, some of it, or everything.
 //!
 //! Enumerating paths is impossible, so the method judges one *witness* per rule: a path that stands
 //! for all paths that the rule matches. The witness has a NUL byte for each `*`, and at the end of
 //! a rule without `$`. No rule contains a NUL, so another rule that matches the witness has a `*`
 //! for each NUL, and matches whatever the first rule matches.
 //!
-//! * If the witness of a disallow rule is refused, then a refused path is known.
-//! * If it is allowed, then another rule overrides this one everywhere, and it refuses no path.
+//! * If the witness of a disallow rule is disallowed, then a disallowed path is known.
+//! * If it is allowed, then another rule overrides this one everywhere, and it disallows no path.
 //!
-//! The same holds for allow rules. The result is exact. The search ends as soon as a refused and an
-//! allowed path are known, which nearly always takes one or two witnesses.
+//! The same holds for allow rules. The result is exact. The search ends as soon as a disallowed and
+//! an allowed path are known, which nearly always takes one or two witnesses.
 
 use crate::error::Result;
 use crate::file_pass::listed_rule::{ListedRule, visit_rules};
@@ -24,16 +24,16 @@ use crate::snapshot::view::View;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// How much of an origin is refused to an agent.
+/// How much of an origin is disallowed to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Coverage {
-    /// No URL is refused.
+    /// No URL is disallowed.
     Not,
-    /// Some URL is refused, and one other than `/robots.txt` is allowed.
+    /// Some URL is disallowed, and one other than `/robots.txt` is allowed.
     Partly,
-    /// Every URL is refused, except possibly `/robots.txt`.
+    /// Every URL is disallowed, except possibly `/robots.txt`.
     Wholly,
 }
 
@@ -90,7 +90,7 @@ impl DecidedBy {
     }
 }
 
-/// How much of an origin is refused to one agent, and the reason.
+/// How much of an origin is disallowed to one agent, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgentCoverage {
     pub coverage: Coverage,
@@ -98,7 +98,7 @@ pub(crate) struct AgentCoverage {
 }
 
 impl AgentCoverage {
-    /// The coverage of an origin without rules, which the status policy refuses or allows.
+    /// The coverage of an origin without rules, which the status policy disallows or allows.
     pub(crate) fn by_status(is_refused: bool) -> Self {
         let coverage = if is_refused {
             Coverage::Wholly
@@ -119,7 +119,7 @@ const ANY: u8 = 0;
 /// nothing; it counts as [`Coverage::Partly`].
 const MAX_TRIED: usize = 10_000;
 
-/// How much the rules at an offset of the snapshot refuse. Judges one or two paths per rule until
+/// How much the rules at an offset of the snapshot disallow. Judges one or two paths per rule until
 /// the answer is settled.
 pub(super) fn coverage(
     view: &View<'_>,
@@ -167,20 +167,20 @@ pub(super) fn coverage(
     })
 }
 
-/// A search for a refused and an allowed path.
+/// A search for a disallowed and an allowed path.
 struct WitnessSearch<'r, 'a> {
     view: &'r View<'a>,
     profile: Profile,
     offset: u32,
     rules: &'r Rules<'a>,
-    /// Whether a refused path is known.
+    /// Whether a disallowed path is known.
     refused: bool,
     /// Whether an allowed path other than `/robots.txt` is known.
     allowed: bool,
 }
 
 impl WitnessSearch<'_, '_> {
-    /// Judges a path, and records whether it is refused or allowed.
+    /// Judges a path, and records whether it is disallowed or allowed.
     fn judge(&mut self, path: &[u8], cache: &mut RuleCache) -> Result<()> {
         let is_robots_txt = path == b"/robots.txt";
         if is_robots_txt && self.profile == Profile::Rfc9309 {

@@ -31,7 +31,7 @@ impl<'s> CoverageCache<'s> {
         }
     }
 
-    /// How much the rules at an offset refuse. Without rules ([`NONE`]) nothing is refused.
+    /// How much the rules at an offset disallow. Without rules ([`NONE`]) nothing is disallowed.
     pub(super) fn of_rules(&mut self, offset: u32) -> Result<Coverage> {
         if offset == NONE {
             return Ok(Coverage::Not);

@@ -1,4 +1,4 @@
-//! Reads the files of a snapshot: texts, groups, and how much the groups refuse.
+//! Reads the files of a snapshot: texts, groups, and how much the groups disallow.
 
 use crate::error::Result;
 use crate::file_pass::agent_names::AgentNames;
@@ -19,7 +19,7 @@ pub(crate) struct FileReader<'s> {
     coverages: CoverageCache<'s>,
 }
 
-/// How much a robots.txt refuses to an agent that it names.
+/// How much a robots.txt disallows to an agent that it names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedCoverage {
     /// The number of the name.
@@ -49,7 +49,7 @@ impl<'s> FileReader<'s> {
         Ok(row.text.1.saturating_sub(row.text.0))
     }
 
-    /// How much the global groups refuse; `None` without such a group.
+    /// How much the global groups disallow; `None` without such a group.
     pub(crate) fn global_coverage(&mut self, file: u32) -> Result<Option<Coverage>> {
         match self.snapshot.view().file(file)?.global {
             NONE => Ok(None),
@@ -76,7 +76,7 @@ impl<'s> FileReader<'s> {
         Ok(named)
     }
 
-    /// How much a robots.txt refuses to an agent by the group of the first name of its chain;
+    /// How much a robots.txt disallows to an agent by the group of the first name of its chain;
     /// `None` if no group names it, so that the global groups apply.
     pub(crate) fn first_named_coverage(
         &mut self,
@@ -91,7 +91,7 @@ impl<'s> FileReader<'s> {
         }
     }
 
-    /// How much a robots.txt refuses to each agent of an engine, and why.
+    /// How much a robots.txt disallows to each agent of an engine, and why.
     pub(crate) fn agent_coverages(
         &mut self,
         file: u32,

@@ -35,7 +35,8 @@ impl SetCoverages {
         Ok(Self(computed.into_iter().flatten().collect()))
     }
 
-    /// How much a robots.txt refuses to each agent. Agents without rules are refused nothing.
+    /// How much a robots.txt disallows to each agent. Nothing is disallowed to agents without
+    /// rules.
     pub(crate) fn of_file(&self, engine: &Engine<'_>, file: u32) -> Result<Vec<AgentCoverage>> {
         let agents = engine.agent_groups(file)?.into_iter();
         let coverages = agents.map(|of: AgentGroup| AgentCoverage {
@@ -45,7 +46,7 @@ impl SetCoverages {
         Ok(coverages.collect())
     }
 
-    /// How much an origin with this source of rules refuses to each agent.
+    /// How much an origin with this source of rules disallows to each agent.
     pub(crate) fn of_origin(
         &self,
         engine: &Engine<'_>,

@@ -56,7 +56,7 @@ impl<'s> OriginState<'s> {
 pub(super) enum OriginPolicy<'s> {
     /// One verdict for all URLs and agents.
     Uniform(Verdict),
-    /// All URLs are refused but `/robots.txt`, which is always allowed (RFC 9309 §2.2.2).
+    /// All URLs are disallowed but `/robots.txt`, which is always allowed (RFC 9309 §2.2.2).
     AllButRobots,
     /// By one rule set, as for nearly all origins.
     OneSet(SingleRuleSet<'s>),

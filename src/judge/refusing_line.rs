@@ -1,9 +1,9 @@
-//! The line of a robots.txt that refuses a URL, for many URLs of the same sites.
+//! The line of a robots.txt that disallows a URL, for many URLs of the same sites.
 //!
 //! Matching finds a verdict, not the line that decides. An explanation finds the line, but it
 //! parses the robots.txt for each URL. Here a thread parses each robots.txt once, and keeps the
-//! disallow rules of the agent. If a URL is known to be refused, no allow rule decides, so the one
-//! with the highest priority of those that match is the one.
+//! disallow rules of the agent. If a URL is known to be disallowed, no allow rule decides, so the
+//! one with the highest priority of those that match is the one.
 
 use super::engine::Engine;
 use crate::agent::Agent;
@@ -74,7 +74,7 @@ struct Prefix {
 }
 
 impl RefusingLines {
-    /// The text of the line that refuses `url` to the first agent of a judge: see
+    /// The text of the line that disallows `url` to the first agent of a judge: see
     /// [`find_line`](Self::find_line).
     #[cfg(feature = "audit")]
     pub(crate) fn find(&mut self, engine: &Engine<'_>, file: u32, url: &[u8]) -> Result<Arc<str>> {
@@ -82,13 +82,13 @@ impl RefusingLines {
         Ok(Arc::clone(&line.text))
     }
 
-    /// The line that refuses `url` to an agent of a judge by the robots.txt `file`.
+    /// The line that disallows `url` to an agent of a judge by the robots.txt `file`.
     ///
     /// Cost: a binary search among the rules, and a comparison with each whose text before the first
     /// star is a prefix of the path; for the first URL of a robots.txt, parsing it.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if no line refuses the URL, so that the stored text
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if no line disallows the URL, so that the stored text
     /// contradicts the compiled rules.
     pub(crate) fn find_line(
         &mut self,

@@ -16,7 +16,7 @@ pub(crate) struct RuleSource {
     pub reason: Reason,
     /// The robots.txt whose rules apply, if any.
     pub file: Option<u32>,
-    /// Without rules: whether everything is refused.
+    /// Without rules: whether everything is disallowed.
     pub refused: bool,
 }
 

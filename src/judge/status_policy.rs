@@ -137,7 +137,7 @@ const fn from_age(from: i64, ruling: Ruling) -> Phase {
 
 /// Google, 2012, "HTTP result codes". 4xx are all alike, and 401 and 403 are named. 5xx are a full
 /// disallow until another answer comes. The text leaves permanent server errors and network errors
-/// open; Own: both refuse.
+/// open; Own: both disallow.
 const GOOGLE_2012: StatusTable = StatusTable {
     forbidden: Ruling::Allow,
     missing_target: Ruling::Allow,
@@ -192,7 +192,7 @@ const RFC9309: StatusTable = StatusTable {
     ],
 };
 
-/// Own: any answer that may hide rules refuses.
+/// Own: any answer that may hide rules disallows.
 const STRICT: StatusTable = StatusTable {
     forbidden: Ruling::Disallow,
     missing_target: Ruling::Disallow,

@@ -42,7 +42,7 @@ impl<'a> Pattern<'a> {
     /// `Rfc9309` has further ones for [queries that begin in a star](query_forms).
     ///
     /// No rule is wider than it is written if that allows more. So a disallow above
-    /// [`MAX_PRIORITY`] is cut, which refuses more, and such an allow is like one without a path.
+    /// [`MAX_PRIORITY`] is cut, which disallows more, and such an allow is like one without a path.
     pub(crate) fn of_rule(value: &'a [u8], is_allow: bool, profile: Profile) -> RulePatterns<'a> {
         let mut pattern = Self::new(value, profile);
         let mut further = match profile {

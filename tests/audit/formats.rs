@@ -2,7 +2,7 @@
 
 use super::{audit, compile, json, lines, requests, with_log};
 
-/// Audits a log of three lines: GPTBot is refused `/private/a` and allowed `/b`, a browser.
+/// Audits a log of three lines: `/private/a` is disallowed to GPTBot and `/b` allowed, a browser.
 fn assert_audited(log: &str, args: &[&str]) {
     let dir = with_log(log);
     let report = json(&dir, &[&["-s", "a", "access.log"], args].concat());
@@ -187,7 +187,7 @@ fn w3c_of_cloudfront_and_iis() {
 /// A robots.txt with the characters that CloudFront and IIS write otherwise than they were sent.
 const ODD_ROBOTS: &str = r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /~joe/\nDisallow: /caf%C3%A9\nDisallow: /*f[a]=1\nDisallow: /my%20docs/\nDisallow: /100%25\nDisallow: /{x}|y\nDisallow: /*q=a+b\n"}"#;
 
-/// Targets, and whether [`ODD_ROBOTS`] refuses them.
+/// Targets, and whether [`ODD_ROBOTS`] disallows them.
 const ODD_TARGETS: [(&str, bool); 12] = [
     ("/~joe/", true),
     ("/%7Ejoe/", false),

@@ -12,7 +12,8 @@ fn line(target: &str, agent: &str) -> String {
 fn hostile_lines_are_counted() {
     let megabyte = "x".repeat(1 << 20);
     let mut log: Vec<u8> = [
-        // Requests of GPTBot, the first five refused; `%70` stays an escape in the default profile.
+        // Requests of GPTBot, the first five disallowed; `%70` stays an escape in the default
+        // profile.
         line("/private", r"\x22GPTBot\x22"),
         line("/private", r#"a \"b\" GPTBot \\"#),
         line("/private", &format!("{megabyte} GPTBot/1")),

@@ -5,8 +5,8 @@ use crate::command::Ran;
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 
-/// A directory with snapshots `old` and `new`. In `new` two sites start to refuse GPTBot, one
-/// refuses all but Googlebot, and one refuses no agent.
+/// A directory with snapshots `old` and `new`. In `new` two sites start to disallow GPTBot, one
+/// disallows all but Googlebot, and one disallows no agent.
 fn two_snapshots() -> TestDir {
     let dir = TestDir::new();
     let site = |origin: &str, body: &str| line(&(origin, 200, body.to_owned()));
@@ -169,7 +169,7 @@ fn diff_draws_svg() {
         "{svg}"
     );
     assert!(!svg.contains("href") && !svg.contains("url("));
-    // GPTBot: two by name, one by `*`; one was refused by `*`.
+    // GPTBot: two by name, one by `*`; one was disallowed by `*`.
     assert!(
         svg.contains(">2 · 1 · 0</text>") && svg.contains(">0 · 1 · 0</text>"),
         "{svg}"

@@ -373,7 +373,7 @@ fn superfluous_lines_of_shared_groups_change_nothing() {
     }
 }
 
-/// A group that replaces rules of `*`: some URL is refused to other agents, and the agent of the
+/// A group that replaces rules of `*`: some URL is disallowed to other agents, and the agent of the
 /// line may fetch it without any rule.
 #[test]
 fn groups_replace_rules_of_the_global_group() {

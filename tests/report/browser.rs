@@ -207,8 +207,8 @@ fn report_fits_desktop_and_phone() {
     let long_name = "a-crawler-with-a-rather-long-name-".repeat(3);
     let few = format!("a,b,Googlebot-Image:Googlebot,{long_name},c,d,e,f,g,h");
     let many: Vec<String> = (0..45).map(|i| format!("{long_name}{i}")).collect();
-    // Each agent has a bar of its refusals and one of the whole, and the origins one of the bases.
-    // Nearly all URLs are refused, so those have one bar per agent.
+    // Each agent has a bar of what is disallowed and one of the whole, and the origins one of the
+    // bases. Nearly all URLs are disallowed, so those have one bar per agent.
     for (agents, list, bars) in [
         (&*few, &[][..], 2 * 10 + 1),
         (&*few, &["urls.txt"], 2 * 10 + 1 + 10 + 1),
@@ -519,7 +519,7 @@ fn audit_fits_desktop_and_phone() {
         done(robosieve(dir.path(), &args));
         std::fs::read_to_string(dir.path().join("audit.html")).unwrap()
     };
-    // All requests of CCBot are refused, so each crawler has one bar, and so has the claim.
+    // All requests of CCBot are disallowed, so each crawler has one bar, and so has the claim.
     let broken = page("access.log");
     assert!(broken.contains("Googlebot (claimed)"), "the bar of claims");
     assert_eq!(fits(&browser, dir.path(), &broken)["bars"], 4);

@@ -30,7 +30,7 @@ fn json_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// The names of the groups, their units, and those that refuse each agent wholly.
+/// The names of the groups, their units, and those that disallow each agent wholly.
 fn sizes(report: &Value) -> Vec<(String, u64, Vec<u64>)> {
     let groups = report["groups"].as_array().unwrap();
     let wholly = |group: &Value| {

@@ -7,7 +7,7 @@ use crate::command::robosieve;
 use serde_json::Value;
 use std::path::Path;
 
-/// Three snapshots of a small web: the first refuses `a` partly by `*`, the second also wholly by
+/// Three snapshots of a small web: the first disallows `a` partly by `*`, the second also wholly by
 /// name, and in the third all origins fail.
 fn some_months(dir: &Path) {
     let partly = "user-agent: *\ndisallow: /x";
@@ -98,7 +98,7 @@ fn numbers_of_a_series_equal_the_json() {
             2 * 2 * 3 * sections
         );
     }
-    // By hand: of three origins, the second snapshot refuses `a` wholly at one, which names it.
+    // By hand: of three origins, the second snapshot disallows `a` wholly at one, which names it.
     let (page, _) = series(
         dir.path(),
         &[&["-a", "b,a", "--by", "origin"], &months[..]].concat(),
@@ -147,7 +147,7 @@ fn numbers_of_units_equal_the_json() {
     for (pointer, number) in counted(&page) {
         assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
     }
-    // By hand: two hosts, of which two.org refuses `a` by name, with a weight of 1 of 4.
+    // By hand: two hosts, of which two.org disallows `a` by name, with a weight of 1 of 4.
     for text in [
         "data-m=\"/units\">2<",
         "data-m=\"/groups/1/agents/1/wholly\">1<",

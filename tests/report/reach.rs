@@ -1,4 +1,4 @@
-//! Coverage of an origin (refused wholly, partly or not), against the reference on every short
+//! Coverage of an origin (disallowed wholly, partly or not), against the reference on every short
 //! path.
 
 use crate::generate::{concat, config};

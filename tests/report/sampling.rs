@@ -7,7 +7,7 @@ use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The agents of the generated web, each with the tenths of the sites that refuse it.
+/// The agents of the generated web, each with the tenths of the sites that disallow it.
 const AGENTS: [(&str, usize); 4] = [("a", 1), ("b", 3), ("c", 5), ("d", 8)];
 
 /// The robots.txt of a site of the generated web.
@@ -18,7 +18,7 @@ fn robots(site: usize) -> String {
         .collect()
 }
 
-/// A judge of a web of this many sites, of which each agent is refused its share.
+/// A judge of a web of this many sites, of which a share is disallowed to each agent.
 fn judge(sites: usize) -> Judge {
     let mut compiler = Compiler::default();
     for site in 0..sites {

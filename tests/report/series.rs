@@ -6,7 +6,7 @@ use crate::command::robosieve;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Three snapshots of a small web: `GPTBot` is refused partly, then by name, then also by `*`.
+/// Three snapshots of a small web: `GPTBot` is disallowed partly, then by name, then also by `*`.
 fn some_months(dir: &Path) {
     let month = |name: &str, robots: &[(&str, u16, &str)]| {
         std::fs::write(dir.join("robots.jsonl"), archive(robots)).unwrap();

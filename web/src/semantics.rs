@@ -49,9 +49,9 @@ pub const SEMANTICS: [Semantics; 5] = [
     Semantics {
         name: "Disallow only",
         source: "the standard of 1994, as in WWW::RobotRules 6.02 (Perl)",
-        rules: "There is no Allow. Any disallowed prefix of the path refuses it, and * and $ are \
-                plain characters. An empty Disallow allows all that no line above it refuses. \
-                The first group counts whose name occurs in the agent's name.",
+        rules: "There is no Allow. A path with a disallowed prefix is disallowed, and * and $ \
+                are plain characters. An empty Disallow allows all that no line above it \
+                disallows. The first group counts whose name occurs in the agent's name.",
         judge: disallow_only,
     },
     Semantics {

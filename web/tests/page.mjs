@@ -128,7 +128,7 @@ async function checkPage() {
   check("verdicts of the example", await page.locator("#verdicts button").count(), 12);
   check("the deciding line", (await text(".line.decides")).includes("Disallow: /"), true);
   check("the first agent", (await text("#why")).includes("GPTBot"), true);
-  // Googlebot on /private/press: its own group does not refuse it.
+  // Googlebot on /private/press: its own group does not disallow it.
   await page.locator("#verdicts button").nth(4).focus();
   await page.keyboard.press("Enter");
   check("the chosen agent", (await text("#why")).includes("Googlebot"), true);

@@ -12,8 +12,8 @@ use std::fmt::Write as _;
 /// The top of the first row; the title, the legend and the headings are above it.
 const TOP: f64 = 116.0;
 
-/// The style. The colours of bars have a contrast of 3 with the background, and of texts 4.5; a
-/// partial refusal is an outline, so that it differs without colour.
+/// The style. The colours of bars have a contrast of 3 with the background, and of texts 4.5; the
+/// bar of partly disallowed sites is an outline, so that it differs without colour.
 const STYLE: &str = include_str!("chart.css");
 
 /// A self-contained SVG file, for light and dark backgrounds.

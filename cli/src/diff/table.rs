@@ -106,8 +106,8 @@ fn list(out: &mut String, heading: &str, origins: &Origins) {
     }
 }
 
-/// The rows of the table and of the chart: first the unnamed agents, then the agents in the order
-/// of new refusals.
+/// The rows of the table and of the chart: first the unnamed agents, then the agents, the most
+/// newly disallowed first.
 pub(super) fn sorted_rows(diff: &Diff) -> Vec<&AgentChange> {
     let mut agents: Vec<&AgentChange> = diff.agents.iter().collect();
     agents.sort_by_cached_key(|row| row.ranking());

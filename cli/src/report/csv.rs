@@ -85,7 +85,7 @@ fn totals(report: &Report, out: &mut CsvWriter) {
         out.together_intervals("together", "", of);
     }
     out.count("rules", "", "", "distinct", report.rules.distinct);
-    // A sample of the refused URLs is explained, so its size is the whole of these shares.
+    // A sample of the disallowed URLs is explained, so its size is the whole of these shares.
     if let Some(deciding) = &report.deciding {
         let counts = [
             ("every", deciding.every),
@@ -118,7 +118,7 @@ fn agent_counts(report: &Report, out: &mut CsvWriter) {
     }
 }
 
-/// The sets of agents, each with the units that refuse some or all of its agents.
+/// The sets of agents, each with the units that disallow some or all of its agents.
 fn sets(report: &Report, out: &mut CsvWriter) {
     for set in &report.sets {
         let counts = [
@@ -198,7 +198,7 @@ fn reasons(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     }
 }
 
-/// The origins that refuse most, with their coverage for each agent.
+/// The origins that disallow most, with their coverage for each agent.
 fn top_origins(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     for origin in &report.top_origins {
         let name = &origin.origin;
@@ -215,7 +215,7 @@ fn top_origins(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     }
 }
 
-/// The rules that most units have, and those that refuse most URLs.
+/// The rules that most units have, and those that disallow most URLs.
 fn rules(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     for rule in &report.rules.top {
         out.count("rules", &rule.rule, "", "origins", rule.origins);

@@ -63,14 +63,14 @@ pub(super) fn origins(report: &Report) -> String {
     let by_name = share(counts.wholly_by_name, report.units);
     let partly = share(counts.partly, report.units);
     let is_single = report.agents.len() == 1;
-    // Without a whole refusal, none of several agents stands out, so none is named.
+    // If no agent is disallowed wholly, none of several stands out, so none is named.
     if report.agents.iter().all(|agent| agent.units.wholly == 0) {
         return match is_single {
             true => format!("No {unit} disallows {name} wholly, {partly} partly"),
             false => format!("No {unit} disallows any of the agents wholly"),
         };
     }
-    // A single agent leaves room for its partial refusals.
+    // A single agent leaves room for the sites that disallow it partly.
     if is_single {
         return format!(
             "{wholly} of the {units} disallow {name} wholly, {by_name} by name; {partly} partly"
@@ -123,7 +123,8 @@ pub(super) fn concentrations(report: &Report) -> Vec<String> {
     sentences
 }
 
-/// The position of an agent in the order of refusal; `None`, which is first, for no agent.
+/// The position of an agent among those sorted by how much is disallowed to them; `None`, which
+/// is first, for no agent.
 fn refusal_position(report: &Report, agent: Option<&str>) -> Option<usize> {
     let agent = agent?;
     report
@@ -374,7 +375,7 @@ pub(super) fn field_name(field: &str) -> &str {
     }
 }
 
-/// The headline of the explained refusal: its agent and its reason.
+/// The headline of the explained URL: its agent and its reason.
 pub(super) fn example(example: &Example) -> String {
     let agent = escape_cut(&example.agent, RULE);
     match example.rule {

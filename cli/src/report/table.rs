@@ -461,7 +461,7 @@ fn signals(report: &Report, out: &mut ReportTable) {
     }
 }
 
-/// One refusal, from the URL to the line of the robots.txt that decides.
+/// One disallowed URL, and the line of the robots.txt that decides.
 fn example(refusal: &Example, out: &mut ReportTable) {
     out.heading(headlines::example(refusal));
     example_row("URL", &escape_cut(&refusal.url, 200), out);

@@ -1,4 +1,4 @@
-//! A census of agent names: how many origins name each agent, and how much they refuse to it.
+//! A census of agent names: how many origins name each agent, and how much they disallow to it.
 //!
 //! Origins share robots.txt files, and files share rule sets. So the census counts the origins per
 //! file first. Then it reads each distinct file once, and computes the coverage of each rule set
@@ -38,12 +38,12 @@ pub struct NamedAgent {
     pub name: String,
     /// Origins whose robots.txt has a group for it.
     pub origins: u64,
-    /// Origins that refuse it every URL, except possibly `/robots.txt`
+    /// Origins that disallow every URL to it, except possibly `/robots.txt`
     /// ([`Coverage::Wholly`](crate::report::Coverage::Wholly)).
     pub wholly: u64,
-    /// Origins that refuse it some URLs.
+    /// Origins that disallow some URLs to it.
     pub partly: u64,
-    /// Origins that refuse it nothing.
+    /// Origins that disallow nothing to it.
     pub not: u64,
 }
 
@@ -140,8 +140,8 @@ fn count_file(
     Ok(())
 }
 
-/// Numbers of origins by [`Coverage`](crate::report::Coverage), that is, by how much they refuse to
-/// one name. Four bytes suffice, because rows of origins are numbered in four bytes.
+/// Numbers of origins by [`Coverage`](crate::report::Coverage), that is, by how much they disallow
+/// to one name. Four bytes suffice, because rows of origins are numbered in four bytes.
 type CountsByCoverage = [u32; 3];
 
 /// [`CountsByCoverage`] that several threads add to.

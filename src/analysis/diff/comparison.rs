@@ -1,4 +1,4 @@
-//! The agents that two snapshots are compared for, and how much a pair of files refuses to each.
+//! The agents that two snapshots are compared for, and how much a pair of files disallows to each.
 //!
 //! The compared agents are the requested ones or, without any, all names in either snapshot. They
 //! are numbered: requested agents in their order, names in the order of their texts over both
@@ -32,7 +32,7 @@ pub(super) struct Comparison<'s> {
     pub is_by_request: bool,
 }
 
-/// How much each file of a pair refuses to an agent.
+/// How much each file of a pair disallows to an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoverageChange {
     old: AgentCoverage,
@@ -42,13 +42,13 @@ pub(super) struct CoverageChange {
 /// The kind of a [`Transition`](super::Transition). Every change of the coverage is of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransitionKind {
-    /// Every URL is refused now, and was not.
+    /// Every URL is disallowed now, and was not.
     Refused,
-    /// Every URL was refused, and is not now.
+    /// Every URL was disallowed, and is not now.
     Allowed,
-    /// Some URLs are refused now, and none was.
+    /// Some URLs are disallowed now, and none was.
     NewlyPartly,
-    /// Some URLs were refused, and none is now.
+    /// Some URLs were disallowed, and none is now.
     NoLongerPartly,
 }
 
@@ -82,7 +82,7 @@ impl CoverageChange {
             .any(|side| side.decided_by == DecidedBy::Name)
     }
 
-    /// Whether the file that refuses more has a group for the agent.
+    /// Whether the file that disallows more has a group for the agent.
     pub(super) fn is_by_name(&self) -> bool {
         let refuses_more = if self.new.coverage > self.old.coverage {
             self.new
@@ -101,7 +101,7 @@ pub(super) struct PairReader<'s> {
     pub compared: ComparedRules,
 }
 
-/// How much a robots.txt refuses to agents that it does not name, and to each that it names.
+/// How much a robots.txt disallows to agents that it does not name, and to each that it names.
 struct FileCoverage {
     global: Coverage,
     named: Vec<(u32, Coverage)>,
@@ -134,7 +134,7 @@ impl<'s> DiffSide<'s> {
                 named: Vec::new(),
             });
         };
-        // Without a global group, nothing is refused to the agents that the file does not name.
+        // Without a global group, nothing is disallowed to the agents that the file does not name.
         let global = reader.global_coverage(file)?.unwrap_or(Coverage::Not);
         let mut named = Vec::new();
         if is_by_request {

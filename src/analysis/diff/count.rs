@@ -31,7 +31,7 @@ impl TransitionCounts {
 
 #[derive(Debug, Default)]
 struct ComparedAgent {
-    /// At origins where the file that refuses more names the agent.
+    /// At origins where the file that disallows more names the agent.
     by_name: TransitionCounts,
     /// At origins where only the other file names it.
     named_elsewhere: TransitionCounts,

@@ -1,8 +1,8 @@
 //! Figures that one registrable domain dominates.
 //!
-//! A report by origin or by host may say that a sixth of the web refuses a crawler, although nearly
-//! all of it is one domain with thousands of subdomains. A figure is the number of all units, or of
-//! those that refuse an agent wholly.
+//! A report by origin or by host may say that a sixth of the web disallows a crawler, although
+//! nearly all of it is one domain with thousands of subdomains. A figure is the number of all
+//! units, or of those that disallow an agent wholly.
 
 use crate::analysis::report::model::{Concentration, CoverageCounts};
 use crate::analysis::report::unit_kind::UnitKind;
@@ -118,7 +118,7 @@ fn units_by_domain(engine: &Engine<'_>, rows: &UnitRows) -> Result<Vec<DomainUni
     Ok(units)
 }
 
-/// The units of a domain in each figure: all, and for each agent those that refuse it wholly.
+/// The units of a domain in each figure: all, and for each agent those that disallow it wholly.
 fn held_by(engine: &Engine<'_>, domain: &[DomainUnit], sets: &SetCoverages) -> Result<Vec<u64>> {
     let zero = || vec![0; engine.agents().len() + 1];
     let parts = domain

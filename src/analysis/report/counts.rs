@@ -56,7 +56,7 @@ pub(super) struct ReasonCounts(pub [ReasonCount; Reason::ALL.len()]);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReasonCount {
     pub origins: u64,
-    /// Of these, the origins that the status policy refuses to all agents, without a rule.
+    /// Of these, the origins that the status policy disallows to all agents, without a rule.
     pub refused: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The rules that decide about refused URLs, estimated from a sample of these URLs.
+//! The rules that decide about disallowed URLs, estimated from a sample of these URLs.
 //!
 //! Filtering finds the verdict but not the deciding line, so each URL has to be explained. That is
 //! slow, and a sample is enough.
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// The number of explained URLs at most. The share of a rule in the sample differs by about two
-/// percentage points from its share of all refused URLs.
+/// percentage points from its share of all disallowed URLs.
 pub(super) const SAMPLE: usize = 2048;
 
 pub(super) struct DecidingSample {
@@ -23,22 +23,22 @@ pub(super) struct DecidingSample {
     pub example: Option<RefusedUrl>,
 }
 
-/// A URL that the first rule of the report refuses or, without rules, any refused URL.
+/// A URL that the first rule of the report disallows or, without rules, any disallowed URL.
 pub(super) struct RefusedUrl {
     pub url: Vec<u8>,
-    /// The number of an agent that it is refused to.
+    /// The number of an agent that it is disallowed to.
     pub agent: usize,
 }
 
-/// The explanation of a URL for an agent that it is refused to.
+/// The explanation of a URL for an agent that it is disallowed to.
 struct Refusal {
     agent: usize,
     /// The text of the deciding rule; `None` if no rule decides.
     rule: Option<String>,
 }
 
-/// Explains the URLs of a sample, each to all agents that it is refused to. The cost depends on the
-/// size of the sample only.
+/// Explains the URLs of a sample, each to all agents that it is disallowed to. The cost depends on
+/// the size of the sample only.
 pub(super) fn explain_sample(
     engine: &Engine<'_>,
     sample: &Sample,
@@ -116,7 +116,8 @@ impl<'e> RefusalReader<'e> {
         }
     }
 
-    /// Explains a URL to each agent that it is refused to. The text of its robots.txt is read once.
+    /// Explains a URL to each agent that it is disallowed to. The text of its robots.txt is read
+    /// once.
     fn refusals_of(&mut self, url: &[u8]) -> Result<Vec<Refusal>> {
         let engine = self.engine;
         let verdicts = engine.judge(url, &mut self.scratch)?;
@@ -129,7 +130,7 @@ impl<'e> RefusalReader<'e> {
             .row()
             .map(|row| engine.rule_source(row))
             .transpose()?;
-        // A refusal by the status policy has no rule.
+        // What the status policy disallows has no rule.
         let Some(file) = source.and_then(|source| source.file) else {
             return Ok(agents
                 .into_iter()

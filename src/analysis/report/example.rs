@@ -1,4 +1,4 @@
-//! One explained refusal, as an example that a reader can check by hand.
+//! One explained URL that is disallowed, as an example that a reader can check by hand.
 
 use crate::analysis::report::counts::AgentCounts;
 use crate::analysis::report::deciding::RefusedUrl;
@@ -22,7 +22,8 @@ pub(super) fn example_of_lists(
 }
 
 /// Explains a URL made from the most frequent rule, at the first origin with this rule. If no such
-/// URL is refused, explains the root of an origin that the status policy refuses without a rule.
+/// URL is disallowed, explains the root of an origin that the status policy disallows without a
+/// rule.
 pub(super) fn example_of_snapshot(
     engine: &Engine<'_>,
     top: &TopRules,
@@ -57,7 +58,8 @@ fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Opti
     else {
         return Ok(None);
     };
-    // Without an entry the origin is unknown, and without rules the status policy refuses the URL.
+    // Without an entry the origin is unknown, and without rules the status policy disallows the
+    // URL.
     let entry = explanation.entry.as_ref();
     let rules = explanation.rules.as_ref();
     let rule = rules.and_then(|rules| rules.deciding.as_ref());

@@ -224,7 +224,7 @@ fn number_rows(
 struct GroupedUnit {
     group: u32,
     file: Option<u32>,
-    /// Without a robots.txt: whether the status policy refuses everything.
+    /// Without a robots.txt: whether the status policy disallows everything.
     refused: bool,
 }
 

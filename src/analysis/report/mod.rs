@@ -3,9 +3,9 @@
 //! [`Reporter`] computes a [`Report`]. `docs/REPORT.md` defines each figure.
 //!
 //! The lists are judged in one pass, which counts verdicts (`filter::Tally`) and keeps a sample of
-//! refused URLs (`filter::Sample`). Everything else is computed from the snapshot: `survey` counts
-//! origins, `rules` ranks rules and computes coverages, `origins` ranks origins, `deciding`
-//! explains the sample, and `example` explains one refusal.
+//! disallowed URLs (`filter::Sample`). Everything else is computed from the snapshot: `survey`
+//! counts origins, `rules` ranks rules and computes coverages, `origins` ranks origins, `deciding`
+//! explains the sample, and `example` explains one disallowed URL.
 //!
 //! `units` selects one origin per host or domain, `weights` weighs them, and `groups` counts them
 //! by top-level domain or by the groups of a `group_list`. [`Series`] has the figures of several
@@ -120,7 +120,7 @@ enum Grouping<'r> {
     List(&'r GroupList),
 }
 
-/// The counts of a pass over lists, and the sample of refused URLs.
+/// The counts of a pass over lists, and the sample of disallowed URLs.
 struct ListCounts {
     stats: FilterStats,
     tally: Tally,
@@ -181,7 +181,7 @@ impl<'r> Reporter<'r> {
         self
     }
 
-    /// Also counts the units by the number of agents of each of these sets that they refuse.
+    /// Also counts the units by the number of agents of each of these sets that they disallow.
     ///
     /// ```
     /// use robosieve::report::{AgentSubset, Reporter};

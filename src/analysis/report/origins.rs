@@ -1,4 +1,4 @@
-//! The ranking of the origins that refuse most.
+//! The ranking of the origins that disallow most.
 
 use crate::analysis::report::model::OriginReport;
 use crate::analysis::report::units::UnitRows;
@@ -36,7 +36,8 @@ impl TopOrigins {
     }
 }
 
-/// The origins in these rows that refuse most: by refused URLs if there are lists, else by agents.
+/// The origins in these rows that disallow most: by disallowed URLs if there are lists, else by
+/// agents.
 pub(super) fn top_origins(
     engine: &Engine<'_>,
     rows: &UnitRows,
@@ -71,8 +72,8 @@ pub(super) fn top_origins(
         .collect()
 }
 
-/// The number of agents that are refused wholly, then of those refused partly. Of equal origins,
-/// those with rules come first, because a failing site refuses every agent.
+/// The number of agents that are disallowed wholly, then of those disallowed partly. Of equal
+/// origins, those with rules come first, because a failing site disallows every agent.
 fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &SetCoverages) -> Result<RefusalRank> {
     let source = engine.rule_source(row)?;
     if source.file.is_none() && !source.refused {

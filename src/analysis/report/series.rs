@@ -62,7 +62,7 @@ pub struct SeriesPoint {
     pub sample: Option<SampleFacts>,
     /// The weights of the units; `None` without weights.
     pub weights: Option<WeightFacts>,
-    /// Units by the number of agents that they refuse.
+    /// Units by the number of agents that they disallow.
     pub together: Together,
     /// The intervals of their shares; `None` without a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ impl Series {
         names
     }
 
-    /// The numbers of the agents, the most refused first, as
+    /// The numbers of the agents, the most disallowed first, as
     /// [`Report::agents_by_refusal`](super::Report::agents_by_refusal): by the counts of the last
     /// point. Agents with equal counts keep their order.
     pub fn agents_by_refusal(&self) -> Vec<usize> {

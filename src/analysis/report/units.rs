@@ -1,7 +1,7 @@
 //! The units that a report counts: origins, hosts or registrable domains.
 //!
 //! A unit counts by one of its origins, its *representative*. Otherwise a site whose http entry
-//! answers 404, while its https entry refuses everything, would count as refusing partly. So a
+//! answers 404, while its https entry disallows everything, would count as disallowing partly. So a
 //! report by host is a report over fewer rows of the snapshot, and every figure keeps its meaning.
 
 use crate::analysis::report::counts::row_chunks;

@@ -237,7 +237,7 @@ impl<'w> WeightedUnits<'w> {
         let sources = sources.collect::<Result<Vec<_>>>()?;
         let mut by_file: HashMap<u32, f64> = HashMap::new();
         // Files are counted once, with the sum of the weights of their units. `by_status` has the
-        // units that the status policy refuses, and those that it allows.
+        // units that the status policy disallows, and those that it allows.
         let mut by_status = [0.0; 2];
         for (source, unit) in sources.iter().zip(&self.units) {
             let sum = match source.file {

@@ -320,7 +320,7 @@ pub(super) fn signals(report: &Report) -> Markup {
     }
 }
 
-/// One refusal, so that a reader can check a verdict by hand.
+/// One disallowed URL, so that a reader can check a verdict by hand.
 pub(super) fn example(report: &Report) -> Markup {
     let Some(refusal) = &report.example else {
         return html! {};
