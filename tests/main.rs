@@ -40,6 +40,7 @@ mod many;
 mod max_failing;
 mod outputs;
 mod parquet;
+mod parquet_metadata;
 mod parquet_shapes;
 mod pipelines;
 mod policies;

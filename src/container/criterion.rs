@@ -67,6 +67,14 @@ impl ReasonSet {
         if bits == 0 { Self::ALL } else { Self(bits) }
     }
 
+    /// The names of the reasons; `None` for all of them.
+    pub(crate) fn names(self) -> Option<Vec<&'static str>> {
+        let chosen = Reason::ALL
+            .into_iter()
+            .filter(|reason| self.contains(*reason));
+        (self.0 != Self::ALL.0).then(|| chosen.map(Reason::name).collect())
+    }
+
     #[inline]
     fn contains(self, reason: Reason) -> bool {
         self.0 >> reason as u16 & 1 == 1

@@ -23,7 +23,7 @@ pub(crate) struct Settings<'j> {
     pub added: AddedColumns,
     /// Whether annotations have preferences.
     pub preferences: bool,
-    /// Further metadata of annotated Parquet files.
+    /// Further metadata of Parquet files.
     pub metadata: Vec<(String, String)>,
     /// The stage after which the work on a line stops, for benchmarks.
     pub until: Stage,

@@ -255,10 +255,22 @@ impl<'j> Job<'j> {
         self
     }
 
-    /// Adds an entry to the metadata of annotated Parquet files. Their entries are
-    /// `robosieve.agents`, the names with commas between them, `robosieve.version`,
-    /// `robosieve.snapshot`, the [checksum](crate::Snapshot::checksum) of the snapshot in hexadecimal
-    /// digits, these, and `robosieve.counts`, the [`FilterStats`] as JSON. Other formats have none.
+    /// Adds an entry to the metadata of written Parquet files. Other formats have none.
+    ///
+    /// The entries of annotated files are `robosieve.agents`, the names with commas between them,
+    /// `robosieve.version`, `robosieve.snapshot`, the [checksum](crate::Snapshot::checksum) of the
+    /// snapshot in hexadecimal digits, these, and `robosieve.counts`, the [`FilterStats`] as JSON.
+    /// The entries of an input that was annotated before are renamed to `robosieve.earlier.1.agents`
+    /// and so on, or to the next free number.
+    ///
+    /// A [`filter`](Self::filter) has the same entries for its run, with `robosieve.filter.1.` (or
+    /// the next free number) in place of `robosieve.`, also for those given here. More of them are
+    /// `keep`, `require`, `reasons` if there are [some](Self::reasons), and `verdict`, that of the
+    /// rows of the file. The counts are those of the run: of all rows read. The entries of its
+    /// inputs stay.
+    ///
+    /// Other entries are those of the first input. Of several inputs, only the entries
+    /// `robosieve.*` that all of them have are kept.
     pub fn metadata(mut self, key: &str, value: &str) -> Self {
         let entry = (key.to_owned(), value.to_owned());
         self.settings.metadata.push(entry);
@@ -297,8 +309,8 @@ impl<'j> Job<'j> {
     ///   format. Nothing is written then.
     /// - [`ErrorKind::BadList`](crate::ErrorKind::BadList) for a list without the given column;
     ///   [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for damaged Parquet files, those with
-    ///   different schemas, those that have a column of an added name, and those compressed with
-    ///   Brotli or LZO;
+    ///   different schemas or columns of verdicts for different agents, those that have a column of
+    ///   an added name, and those compressed with Brotli or LZO;
     ///   [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) with the offset of a gzip member or a
     ///   WARC record that is cut off, has a wrong checksum or a wrong length.
     /// - [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of the snapshot.

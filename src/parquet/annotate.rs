@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::parquet::added::ColumnAdder;
 use crate::parquet::columns::VerdictColumns;
 use crate::parquet::input::{ParquetInput, bad, guard};
-use crate::parquet::metadata::run_metadata;
+use crate::parquet::metadata::RunEntries;
 use crate::parquet::new_columns::{ColumnEncoders, NewColumns};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
@@ -19,7 +19,6 @@ use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
-use parquet::file::metadata::KeyValue;
 
 /// The row groups whose verdicts may wait until their other columns are copied.
 const AHEAD: usize = 2;
@@ -33,16 +32,12 @@ pub(super) fn run(
     let first = same_schema(inputs)?;
     let agents = settings.judge.agents();
     let name = settings.name.unwrap_or(columns.default_name());
-    let entries = run_metadata(settings.judge, &settings.metadata);
-    let entries = entries
-        .into_iter()
-        .map(|(key, value)| KeyValue::new(key.to_owned(), value))
-        .collect();
+    let run = RunEntries::of_annotation(settings, inputs)?;
     let adder = ColumnAdder::new(settings.added, settings.judge);
     let mut fields = columns.fields(agents, name)?;
     fields.extend(adder.fields(columns, settings.name)?);
-    let mut table =
-        TableWriter::create(output, first, &fields, entries).map_err(|err| err.at(&first.path))?;
+    let mut table = TableWriter::create(output, first, &fields, run.before_rows())
+        .map_err(|err| err.at(&first.path))?;
     let new_columns =
         table.writer.schema_descr().columns()[first.schema().num_columns()..].to_vec();
     let properties = table.writer.properties().clone();
@@ -73,11 +68,8 @@ pub(super) fn run(
         }
     })?;
     // The counts are known now, and the footer is still to be written.
-    let counts = serde_json::to_string(&judged).unwrap_or_default();
-    table
-        .writer
-        .append_key_value_metadata(KeyValue::new("robosieve.counts".to_owned(), counts));
-    guard(|| table.finish())?;
+    let counts = run.counts(&judged);
+    guard(|| table.finish_with(counts))?;
     Ok(judged)
 }
 

@@ -115,7 +115,7 @@ impl OpenFiles for Tables {
     ///
     /// Row groups, page indexes, Bloom filters, statistics and the key-value metadata of the first
     /// input are kept. `ARROW:schema` gets the new columns too, and `robosieve.agents` lists the
-    /// agents.
+    /// agents ([`metadata`]).
     fn annotate(
         self: Box<Self>,
         settings: &Settings<'_>,

@@ -11,6 +11,7 @@ use crate::judge::Verdict;
 use crate::parquet::added::ColumnAdder;
 use crate::parquet::columns::VerdictColumns;
 use crate::parquet::input::{ParquetInput, guard, table_error};
+use crate::parquet::metadata::RunEntries;
 use crate::parquet::new_columns::ColumnEncoders;
 use crate::parquet::rewrite::{self, ColumnTarget};
 use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
@@ -67,6 +68,7 @@ pub(super) fn run(
     ];
     // All tables are started before the first row is read, so an output that cannot be written
     // costs no time.
+    let run = RunEntries::of_filter(settings, inputs)?;
     let mut tables = Vec::new();
     let mut adds = None;
     for (verdict, output) in by_verdict {
@@ -82,7 +84,8 @@ pub(super) fn run(
             let err = Error::from(ErrorKind::BadTable(what)).at(&first.path);
             return Err(err.with_remedy(Remedy::LeaveColumnOut));
         }
-        let table = guard(|| TableWriter::create(output, first, &fields, Vec::new()))?;
+        let entries = run.with_verdict(verdict);
+        let table = guard(|| TableWriter::create(output, first, &fields, entries))?;
         if !fields.is_empty() {
             let all = table.writer.schema_descr().columns();
             adds = Some(DisallowedColumns {
@@ -107,7 +110,7 @@ pub(super) fn run(
     }
     tables
         .into_iter()
-        .try_for_each(|output| guard(|| output.table.finish()))?;
+        .try_for_each(|output| guard(|| output.table.finish_with(run.counts(&total))))?;
     Ok(total)
 }
 

@@ -26,8 +26,7 @@ pub(super) struct TableWriter<'o> {
 }
 
 impl<'o> TableWriter<'o> {
-    /// Starts a file with the schema and the metadata of `like`, and with more columns and metadata
-    /// entries.
+    /// Starts a file with the schema of `like` and more columns, and with these metadata entries.
     pub(super) fn create(
         output: &'o mut Output<'_>,
         like: &ParquetInput,
@@ -71,8 +70,9 @@ impl<'o> TableWriter<'o> {
         &self.path
     }
 
-    /// Writes the footer.
-    pub(super) fn finish(mut self) -> Result<()> {
+    /// Writes the footer, with one more metadata entry.
+    pub(super) fn finish_with(mut self, entry: KeyValue) -> Result<()> {
+        self.writer.append_key_value_metadata(entry);
         match self.writer.finish() {
             Ok(_) => Ok(()),
             Err(err) => Err(table_error(err).at(&self.path)),
@@ -169,13 +169,13 @@ fn add_arrow_fields(entry: &mut KeyValue, fields: &[TypePtr]) -> bool {
 }
 
 /// The metadata of the file.
-fn properties(like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -> WriterProperties {
+fn properties(
+    like: &ParquetInput,
+    fields: &[TypePtr],
+    mut entries: Vec<KeyValue>,
+) -> WriterProperties {
     let file = like.meta.file_metadata();
-    let mut entries_kept = file.key_value_metadata().cloned().unwrap_or_default();
-    entries_kept.retain_mut(|entry| {
-        entries.iter().all(|new| new.key != entry.key) && add_arrow_fields(entry, fields)
-    });
-    entries_kept.extend(entries);
+    entries.retain_mut(|entry| add_arrow_fields(entry, fields));
     let sorting = like
         .meta
         .row_groups()
@@ -187,7 +187,7 @@ fn properties(like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -
         .iter()
         .all(|group| group.sorting_columns() == sorting.as_ref());
     let builder = WriterProperties::builder()
-        .set_key_value_metadata(Some(entries_kept).filter(|entries| !entries.is_empty()))
+        .set_key_value_metadata(Some(entries).filter(|entries| !entries.is_empty()))
         .set_sorting_columns(sorting.filter(|_| sorted))
         .set_compression(parquet::basic::Compression::SNAPPY);
     // Readers trust statistics by the name of the writer, and the pages are still those of the
