@@ -533,7 +533,8 @@ class Snapshot:
         Returns:
             An object for any Arrow library: ``pyarrow.table(x)``, ``polars.DataFrame(x)``,
             ``duckdb.sql("from x")``. Every column is nullable. The rows are in the order of the
-            snapshot. They are computed while they are read, in batches of at most 65,536 rows.
+            snapshot. They are computed while they are read, in batches of at most 65,536 rows. The
+            metadata of the schema name the agents, the version and the snapshot, as in a file.
 
         Raises:
             ValueError: A bad option, agent or column; with ``long``, no agent; two agents with the

@@ -6,7 +6,7 @@
 
 use crate::errors::exception;
 use crate::judging::{threads_argument, threads_for};
-use crate::options::{OptionTuple, named, one_of};
+use crate::options::{OptionTuple, SETS, named, one_of, sets_json};
 use crate::result_table::{schema_capsule, stream_capsule};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
@@ -21,8 +21,7 @@ use pyo3::types::PyCapsule;
 use rayon::ThreadPoolBuilder;
 use robosieve::Judge;
 use robosieve::export::{
-    ColumnNames, ExportBatch, ExportColumn, ExportPosition, ExportTable, ExportType, ExportValue,
-    Exporter,
+    ColumnNames, ExportBatch, ExportPosition, ExportTable, ExportType, ExportValue, Exporter,
 };
 use robosieve::judge::Reason;
 use robosieve::snapshot::OutcomeClass;
@@ -55,12 +54,18 @@ struct Request {
     outcomes: Vec<OutcomeClass>,
     reasons: Vec<Reason>,
     threads: usize,
+    /// The members of the sets of agents as JSON.
+    sets: Option<String>,
 }
 
 impl Request {
     fn exporter(&self) -> robosieve::Result<Exporter<'_>> {
-        Ok(Exporter::new(&self.judge, self.table)
-            .map_err(|err| err.at(&self.path))?
+        let mut exporter =
+            Exporter::new(&self.judge, self.table).map_err(|err| err.at(&self.path))?;
+        if let Some(sets) = &self.sets {
+            exporter = exporter.metadata(SETS, sets);
+        }
+        Ok(exporter
             .column_names(self.names)
             .choose_columns(&self.columns)?
             .stale_at(self.stale_at)
@@ -68,22 +73,17 @@ impl Request {
             .outcomes(&self.outcomes)
             .reasons(&self.reasons))
     }
+}
 
-    /// The schema of the rows, with the agents as in a Parquet file of the command.
-    fn schema(&self, columns: &[ExportColumn]) -> SchemaRef {
-        let fields: Vec<Field> = columns
-            .iter()
-            .map(|column| Field::new(column.name(), data_type(column.kind()), true))
-            .collect();
-        let agents: Vec<&str> = self
-            .judge
-            .agents()
-            .iter()
-            .map(|agent| agent.label())
-            .collect();
-        let metadata = HashMap::from([("robosieve.agents".to_owned(), agents.join(","))]);
-        Arc::new(Schema::new_with_metadata(fields, metadata))
-    }
+/// The schema of the rows, with the metadata of a Parquet file of the command.
+fn schema(exporter: &Exporter<'_>) -> SchemaRef {
+    let fields: Vec<Field> = exporter
+        .columns()
+        .iter()
+        .map(|column| Field::new(column.name(), data_type(column.kind()), true))
+        .collect();
+    let metadata: HashMap<String, String> = exporter.metadata_entries().into_iter().collect();
+    Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
 fn data_type(kind: ExportType) -> DataType {
@@ -279,7 +279,9 @@ pub(crate) fn export(
     }
     let outcomes = outcomes.iter().map(|name| named("outcomes", name));
     let reasons = reasons.iter().map(|name| named("reasons", name));
+    let judge = snapshot.judge_of_any(py, &agents, options)?;
     let request = Request {
+        sets: sets_json(&agents, judge.agents())?,
         table,
         columns,
         names: named("column_names", column_names)?,
@@ -288,15 +290,12 @@ pub(crate) fn export(
         outcomes: outcomes.collect::<PyResult<_>>()?,
         reasons: reasons.collect::<PyResult<_>>()?,
         threads: threads_for(usize::MAX, threads),
-        judge: snapshot.judge_of_any(py, &agents, options)?,
+        judge,
         path: snapshot.shown_path().to_owned(),
     };
     // Names of columns are checked before the file is read. Texts are exported, so everything is
     // verified.
-    let schema = {
-        let exporter = request.exporter().map_err(exception)?;
-        request.schema(exporter.columns())
-    };
+    let schema = schema(&request.exporter().map_err(exception)?);
     snapshot.verify_to(py, Depth::Checksums)?;
     Ok(ExportedTable { request, schema })
 }

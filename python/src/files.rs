@@ -3,7 +3,7 @@
 use crate::errors::{RobosieveError, exception};
 use crate::interrupt::watched;
 use crate::judging::{threads_argument, threads_for};
-use crate::options::{OptionTuple, named};
+use crate::options::{OptionTuple, SETS, named, sets_json};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
@@ -147,6 +147,7 @@ pub(crate) fn annotate(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
+    let sets = sets_json(&agents, judge.agents())?;
     let records = record_options(records)?;
     let add = added_columns("add", &add)?;
     snapshot.verify_to(py, depth(preferences, &add))?;
@@ -165,6 +166,9 @@ pub(crate) fn annotate(
         }
         if let Some(name) = name {
             job = job.name(name);
+        }
+        if let Some(sets) = &sets {
+            job = job.metadata(SETS, sets);
         }
         let named = inputs;
         let inputs = open_inputs(&named)?;
@@ -192,6 +196,7 @@ pub(crate) fn filter(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
+    let sets = sets_json(&agents, judge.agents())?;
     let records = record_options(records)?;
     let (keep, require, reasons, disallowed_add) = selection;
     let add = added_columns("disallowed_add", &disallowed_add)?;
@@ -216,13 +221,16 @@ pub(crate) fn filter(
     refuse_overwriting(snapshot.file(), &inputs, named_outputs)?;
     watched(py, progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
-        let job = Job::new(&judge)
+        let mut job = Job::new(&judge)
             .records(records)
             .keep(keep, require)
             .reasons(reasons)
             .add_columns(add)
             .require_url(true)
             .progress(&report);
+        if let Some(sets) = &sets {
+            job = job.metadata(SETS, sets);
+        }
         let named = inputs;
         let inputs = open_inputs(&named)?;
         let outputs = Outputs::from_array(outputs)

@@ -1,11 +1,12 @@
 //! Options as Python passes them: texts and numbers, checked here.
 
-use crate::errors::exception;
+use crate::errors::{RobosieveError, exception};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use robosieve::crawlers::add_agents;
 use robosieve::judge::JudgeOptions;
 use robosieve::{Agent, NamedValue};
+use std::collections::BTreeMap;
 
 /// The value of an option of the library by its name.
 ///
@@ -71,6 +72,33 @@ pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
         ));
     }
     Ok(agents)
+}
+
+/// The entry of the metadata of Parquet files with the members of the sets.
+pub(crate) const SETS: &str = "robosieve.sets";
+
+/// The members of each set among `specs` as JSON, each under its label in `agents`, as the command
+/// writes them. `None` without a set.
+pub(crate) fn sets_json(specs: &[String], agents: &[Agent]) -> PyResult<Option<String>> {
+    let mut sets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for spec in specs {
+        let name = spec.trim();
+        let is_known = sets.keys().any(|known| known.eq_ignore_ascii_case(name));
+        if !name.starts_with('@') || is_known {
+            continue;
+        }
+        let mut members = Vec::new();
+        add_agents(name, &mut members).map_err(exception)?;
+        let listed = |member: &Agent| agents.iter().find(|agent| agent.is_same(member));
+        let labels = members.iter().filter_map(listed).map(Agent::label);
+        sets.insert(name, labels.collect());
+    }
+    if sets.is_empty() {
+        return Ok(None);
+    }
+    let json = serde_json::to_string(&sets);
+    json.map(Some)
+        .map_err(|err| RobosieveError::new_err(err.to_string()))
 }
 
 /// The agent of a name.

@@ -53,6 +53,18 @@ def test_annotate_equals_the_command(
     assert len(counts["agent_allowed"]) == 2
 
 
+def test_tables_name_their_sets_as_the_command(program: Path, small: Path, tmp_path: Path) -> None:
+    agents = ["@ai-search", "GPTBot", "@AI-SEARCH", "@ai-user"]
+    ours, theirs = tmp_path / "ours.parquet", tmp_path / "theirs.parquet"
+    for name, function in [("annotate", robosieve.annotate), ("filter", robosieve.filter)]:
+        function(small, PAGES, ours, agents)
+        run(program, name, "-q", "-s", small, "-a", ",".join(agents), "-o", theirs, PAGES)
+        assert b"robosieve." in ours.read_bytes()
+        assert ours.read_bytes() == theirs.read_bytes()
+        assert all(text in theirs.read_bytes() for text in [b'"@ai-search":["', b'"@ai-user":["'])
+        assert b'"@AI-SEARCH"' not in theirs.read_bytes()
+
+
 @pytest.mark.parametrize("source", [URLS, PAGES], ids=str)
 @pytest.mark.parametrize(("keep", "require"), [("allowed", "all"), ("disallowed", "any")])
 def test_filter_equals_the_command(

@@ -233,6 +233,31 @@ impl<'e> Exporter<'e> {
         self
     }
 
+    /// The entries of the metadata of a Parquet file, as [`metadata`](Self::metadata) describes
+    /// them, for a program that writes the rows in a format of its own.
+    ///
+    /// ```
+    /// use robosieve::export::{ExportTable, Exporter};
+    /// # use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// # let mut compiler = Compiler::default();
+    /// # compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+    /// # let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let agents = ["GPTBot".parse()?, "CCBot".parse()?];
+    /// let judge = Judge::new(snapshot, &agents, JudgeOptions::default())?;
+    /// let exporter = Exporter::new(&judge, ExportTable::Origins)?.metadata("run", "7");
+    /// let entries = exporter.metadata_entries();
+    /// assert_eq!(entries[0], ("robosieve.agents".to_owned(), "GPTBot,CCBot".to_owned()));
+    /// assert_eq!(entries.last(), Some(&("run".to_owned(), "7".to_owned())));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    #[cfg(feature = "parquet")]
+    pub fn metadata_entries(&self) -> Vec<(String, String)> {
+        let entries = run_metadata(self.judge, &self.metadata).into_iter();
+        entries
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect()
+    }
+
     /// Sets a function to call after every block. It gets the bytes of the snapshot in proportion
     /// to the origins done.
     pub fn progress(mut self, progress: &'e (dyn Fn(Progress) + Sync)) -> Self {
