@@ -276,6 +276,7 @@ fn annotate_adds_verdicts_and_copies_the_rest() {
                     "robosieve.agents",
                     "robosieve.version",
                     "robosieve.snapshot",
+                    "robosieve.options",
                     "robosieve.counts"
                 ]
             );

@@ -82,11 +82,13 @@ fn filtered_files_name_their_run() {
     let dir = snapshot_dir();
     dir.write("in.parquet", table(&URLS, &[("theirs", "kept\t\u{e9}")]));
     dir.done_line(
-        "filter -q -s s -a @mine=one,two,one --require any --reason rules in.parquet \
+        "filter -q -s s -a @mine=one,two,one --require any --reason rules --scheme any in.parquet \
          -o kept.parquet --disallowed-to no.parquet --unknown-to unknown.parquet \
          --invalid-to invalid.parquet --stats-json stats.json",
     );
     let stats: Value = serde_json::from_slice(&dir.read("stats.json")).unwrap();
+    // The policy is that of the snapshot's profile.
+    let options = r#"{"status_policy":"google","unknown":null,"any_scheme":true,"agent_match":"extended","at":null}"#;
     for (name, verdict) in [
         ("kept.parquet", "allowed"),
         ("no.parquet", "disallowed"),
@@ -104,6 +106,7 @@ fn filtered_files_name_their_run() {
                 run("agents", "one,two"),
                 run("version", env!("CARGO_PKG_VERSION")),
                 run("snapshot", checksum),
+                run("options", options),
                 run("sets", r#"{"@mine":["one","two"]}"#),
                 run("keep", "allowed"),
                 run("require", "any"),
@@ -130,7 +133,7 @@ fn each_filter_of_an_annotated_table_has_entries_of_its_own() {
     dir.done_line("filter -q -s s -a two --keep disallowed once.parquet -o twice.parquet");
     let annotated = entries(&dir, "judged.parquet");
     assert_eq!(annotated[0].1, "one,two");
-    assert_eq!(entries(&dir, "once.parquet")[..4], annotated);
+    assert_eq!(entries(&dir, "once.parquet")[..5], annotated);
     let once = entries(&dir, "once.parquet");
     assert_eq!(entries(&dir, "twice.parquet")[..once.len()], once);
     for (number, agent, keep, lines) in [(1, "one", "allowed", 5), (2, "two", "disallowed", 2)] {
@@ -141,8 +144,8 @@ fn each_filter_of_an_annotated_table_has_entries_of_its_own() {
         let counts = counts(&dir, "twice.parquet", &key("counts"));
         assert_eq!(counts["lines"], json!(lines));
     }
-    // Without --reason there are rows of all reasons.
-    assert!(!keys(&dir, "twice.parquet").contains(&"robosieve.filter.1.reasons".to_owned()));
+    let reasons = value(&dir, "twice.parquet", "robosieve.filter.1.reasons");
+    assert_eq!(reasons, "all");
 }
 
 #[test]
@@ -188,11 +191,13 @@ fn entries_that_hold_for_one_of_several_inputs_are_left_out() {
     dir.done_line("filter -q -s s -a one b1.parquet -o b2.parquet");
     dir.done_line("filter -q -s s -a two a1.parquet b2.parquet -o c.parquet");
     let run = [
-        "agents", "version", "snapshot", "keep", "require", "verdict", "counts",
+        "agents", "version", "snapshot", "options", "keep", "require", "reasons", "verdict",
+        "counts",
     ];
     // The first filter saw no row of `a`, so the second has no number 1 before it.
     let run = run.map(|key| format!("robosieve.filter.2.{key}"));
-    let annotated = ["agents", "version", "snapshot"].map(|key| format!("robosieve.{key}"));
+    let annotated =
+        ["agents", "version", "snapshot", "options"].map(|key| format!("robosieve.{key}"));
     let expected = [&["theirs".to_owned()][..], &annotated, &run].concat();
     assert_eq!(keys(&dir, "c.parquet"), expected);
     // Metadata of others are those of the first input, as before.
@@ -239,6 +244,33 @@ fn without_entries(bytes: &[u8]) -> Vec<u8> {
         .unwrap()
         .into_inner()
         .unwrap()
+}
+
+#[test]
+fn metadata_that_are_not_text_are_refused_by_name() {
+    let dir = snapshot_dir();
+    let mut bytes = table(&URLS, &[("theirs", "~~~~")]);
+    let at = bytes.windows(4).position(|four| four == b"~~~~").unwrap();
+    bytes[at] = 0xff;
+    dir.write("in.parquet", bytes);
+    dir.fails(
+        &[
+            "filter",
+            "-s",
+            "s",
+            "-a",
+            "one",
+            "-o",
+            "out.parquet",
+            "in.parquet",
+        ],
+        &[
+            "in.parquet",
+            "not UTF-8",
+            "key-value metadata",
+            "write the file again",
+        ],
+    );
 }
 
 #[test]

@@ -53,7 +53,7 @@ def test_tables_are_those_of_the_command(
     subprocess.run([program, "export", "-q", "-s", small, *options, "-o", path], check=True)
     expected = parquet.read_table(path)
     # A table says which snapshot, version and agents it comes from, as the file does.
-    run = {b"robosieve.agents", b"robosieve.version", b"robosieve.snapshot"}
+    run = {b"robosieve.agents", b"robosieve.version", b"robosieve.snapshot", b"robosieve.options"}
     sets = {b"robosieve.sets"} if "@" in str(arguments.get("agents")) else set()
     assert set(expected.schema.metadata) == run | sets
     for threads in (None, 1, 3):

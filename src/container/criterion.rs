@@ -67,12 +67,17 @@ impl ReasonSet {
         if bits == 0 { Self::ALL } else { Self(bits) }
     }
 
-    /// The names of the reasons; `None` for all of them.
-    pub(crate) fn names(self) -> Option<Vec<&'static str>> {
-        let chosen = Reason::ALL
-            .into_iter()
-            .filter(|reason| self.contains(*reason));
-        (self.0 != Self::ALL.0).then(|| chosen.map(Reason::name).collect())
+    /// The names of the reasons with commas between them, or `all`.
+    pub(crate) fn names(self) -> String {
+        if self.0 == Self::ALL.0 {
+            return "all".to_owned();
+        }
+        let all = Reason::ALL.into_iter();
+        let chosen: Vec<&str> = all
+            .filter(|reason| self.contains(*reason))
+            .map(Reason::name)
+            .collect();
+        chosen.join(",")
     }
 
     #[inline]

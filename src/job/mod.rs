@@ -259,15 +259,16 @@ impl<'j> Job<'j> {
     ///
     /// The entries of annotated files are `robosieve.agents`, the names with commas between them,
     /// `robosieve.version`, `robosieve.snapshot`, the [checksum](crate::Snapshot::checksum) of the
-    /// snapshot in hexadecimal digits, these, and `robosieve.counts`, the [`FilterStats`] as JSON.
+    /// snapshot in hexadecimal digits, `robosieve.options`, those of the judge as JSON, these, and
+    /// `robosieve.counts`, the [`FilterStats`] as JSON.
     /// The entries of an input that was annotated before are renamed to `robosieve.earlier.1.agents`
     /// and so on, or to the next free number.
     ///
     /// A [`filter`](Self::filter) has the same entries for its run, with `robosieve.filter.1.` (or
     /// the next free number) in place of `robosieve.`, also for those given here. More of them are
-    /// `keep`, `require`, `reasons` if there are [some](Self::reasons), and `verdict`, that of the
-    /// rows of the file. The counts are those of the run: of all rows read. The entries of its
-    /// inputs stay.
+    /// `keep`, `require`, `reasons` (`all`, or [some](Self::reasons)), and `verdict`, that of the rows
+    /// of the file. The counts are those of the run: of all rows read. The entries of its inputs
+    /// stay.
     ///
     /// Other entries are those of the first input. Of several inputs, only the entries
     /// `robosieve.*` that all of them have are kept.

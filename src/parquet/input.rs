@@ -16,6 +16,8 @@ use parquet::schema::types::SchemaDescriptor;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::str::Utf8Error;
+use std::string::FromUtf8Error;
 
 /// A Parquet file with a column of URLs.
 #[derive(Debug)]
@@ -104,6 +106,12 @@ fn read_footer(chunks: &ParquetFile) -> Result<ParquetMetaData> {
         // An encrypted file fails like a damaged one.
         ParquetError::General(what) => {
             ErrorKind::BadTable(format!("damaged, or encrypted: {what}")).into()
+        }
+        // The crate reads key-value metadata as text, and writers may store any bytes there.
+        ParquetError::External(inner) if inner.is::<FromUtf8Error>() || inner.is::<Utf8Error>() => {
+            let what = "a text in its footer is not UTF-8: the name of a column, or a value of its \
+                        key-value metadata; write the file again without it";
+            ErrorKind::BadTable(what.to_owned()).into()
         }
         err => table_error(err),
     })

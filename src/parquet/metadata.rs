@@ -5,12 +5,14 @@
 //! so on, because the older columns keep their meaning. A filter adds no column: its keys begin with
 //! `robosieve.filter.N.`, and those of an annotated input stay. N counts the runs from 1.
 
+use crate::agent::AgentMatch;
 use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::judge::{Judge, Verdict};
+use crate::judge::{Judge, StatusPolicy, UnknownOrigin, Verdict};
 use crate::parquet::input::ParquetInput;
 use crate::pipeline::FilterStats;
 use parquet::file::metadata::KeyValue;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
@@ -30,17 +32,45 @@ const AGENTS: &str = "agents";
 /// The most digits of a run's number, so that the next number fits into an integer.
 const MAX_DIGITS: usize = 9;
 
-/// The entries of a file: agents, version and snapshot, then further ones.
+/// The options of a judge, so that counts of two runs can be compared. All are written: an entry that
+/// is missing because the inputs differ must not look like a default.
+#[derive(Serialize)]
+struct OptionsRecord {
+    status_policy: StatusPolicy,
+    unknown: Option<UnknownOrigin>,
+    any_scheme: bool,
+    agent_match: AgentMatch,
+    at: Option<i64>,
+}
+
+impl OptionsRecord {
+    fn of(judge: &Judge) -> Self {
+        let engine = judge.engine();
+        let options = engine.options();
+        Self {
+            // The default depends on the profile of the snapshot.
+            status_policy: engine.policy(),
+            unknown: options.unknown,
+            any_scheme: options.any_scheme,
+            agent_match: options.agent_match,
+            at: options.at,
+        }
+    }
+}
+
+/// The entries of a file: agents, version, snapshot and options, then further ones.
 pub(crate) fn run_metadata<'m>(
     judge: &Judge,
     more: &'m [(String, String)],
 ) -> Vec<(&'m str, String)> {
     let names: Vec<String> = judge.agents().iter().map(ToString::to_string).collect();
     let checksum = judge.snapshot().checksum();
+    let options = serde_json::to_string(&OptionsRecord::of(judge)).unwrap_or_default();
     let mut entries = vec![
         ("robosieve.agents", names.join(",")),
         ("robosieve.version", env!("CARGO_PKG_VERSION").to_owned()),
         ("robosieve.snapshot", format!("{checksum:016x}")),
+        ("robosieve.options", options),
     ];
     entries.extend(
         more.iter()
@@ -76,9 +106,7 @@ impl RunEntries {
         let criterion = settings.criterion;
         run.set("keep", criterion.keep.name().to_owned());
         run.set("require", criterion.require.name().to_owned());
-        if let Some(names) = criterion.reasons.names() {
-            run.set("reasons", names.join(","));
-        }
+        run.set("reasons", criterion.reasons.names());
         Ok(run)
     }
 

@@ -227,7 +227,8 @@ impl<'e> Exporter<'e> {
 
     /// Adds an entry to the metadata of a Parquet file. Its entries are `robosieve.agents`, the names
     /// with commas between them, `robosieve.version`, `robosieve.snapshot`, the
-    /// [checksum](crate::Snapshot::checksum) of the snapshot in hexadecimal digits, and these.
+    /// [checksum](crate::Snapshot::checksum) of the snapshot in hexadecimal digits,
+    /// `robosieve.options`, those of the judge as JSON, and these.
     pub fn metadata(mut self, key: &str, value: &str) -> Self {
         self.metadata.push((key.to_owned(), value.to_owned()));
         self
