@@ -158,6 +158,63 @@ fn a_body_in_the_previous_snapshot_is_found_behind_redirects_and_failures() {
     );
 }
 
+/// A redirect or a failure on a day of January, by its status line and header.
+fn answer(host: &str, on: u32, head: &str) -> String {
+    let url = format!("https://{host}.example/robots.txt");
+    record(
+        "response",
+        &url,
+        &day(on),
+        &format!("HTTP/1.1 {head}\r\n\r\n"),
+    )
+}
+
+/// A stored loop ends where a record of the same second has a body, which says more.
+#[test]
+fn a_revisit_of_the_same_second_replaces_the_end_of_stored_redirects() {
+    let moved = |host: &str, to: &str| {
+        let head = format!("301 x\r\nLocation: https://{to}.example/robots.txt");
+        answer(host, 2, &head)
+    };
+    let old = moved("a", "b") + &moved("b", "a");
+    let new = response("c", 1, SHA1, X) + &revisit("b", 2, SHA1, "c");
+    let over = compile_over(Some(compile(&[&old]).0), &[&new]).0;
+    assert_eq!(letters(&over, "a"), "DA");
+    assert!(over == compile(&[&old, &new]).0);
+}
+
+/// The failures of `a` began a second before those of its target `b`. Only the previous snapshot has
+/// the copy of `b` from then.
+#[test]
+fn a_copy_behind_an_earlier_redirect_has_the_digest_of_the_previous_snapshot() {
+    let old = response("b", 1, SHA1, X) + &answer("b", 4, "503 x");
+    let moved = answer("a", 2, "301 x\r\nLocation: https://b.example/robots.txt");
+    let failed = answer("a", 3, "503 x").replace("03T00:00:00Z", "03T23:59:59Z");
+    let new = moved + &failed;
+    let replaced = response("b", 5, SHA256, Y);
+    let reference = revisit("c", 6, SHA1, "b");
+    let archives = [&old, &new, &replaced, &reference].map(String::as_str);
+    let over = archives
+        .iter()
+        .fold(None, |over, archive| Some(compile_over(over, &[archive]).0));
+    // Only the copy of `a` has the body by now.
+    assert_eq!(letters(&over.unwrap(), "c"), "DA");
+}
+
+/// The previous snapshot does not keep what a last good copy looked like.
+#[test]
+fn a_body_that_is_a_last_good_copy_too_is_one_body() {
+    let html = format!("<html>\n{X}");
+    let old = response("a", 1, SHA1, &html) + &answer("a", 2, "503 x");
+    let new = response("b", 3, SHA1, &html) + &revisit("c", 4, SHA1, "b");
+    let over = compile_over(Some(compile(&[&old]).0), &[&new]).0;
+    assert_eq!(letters(&over, "c"), "DA");
+    let snapshot = Snapshot::new(over).unwrap();
+    let origin = Origin::of(b"https://c.example/").unwrap();
+    let entry = snapshot.origin(&origin).unwrap().unwrap();
+    assert_eq!(entry.outcome().class, OutcomeClass::Rules);
+}
+
 #[test]
 fn a_revisit_without_its_body_is_counted() {
     // Of another URL: a failure, because the body is not known.

@@ -332,6 +332,47 @@ mod unix {
         );
     }
 
+    /// The names of descriptors are those in `/proc/*/fd` and `/dev/fd` only.
+    #[test]
+    fn files_with_a_number_as_their_name_are_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("fd")).unwrap();
+        for name in ["2026", "1", "fd/1", "fd/9999"] {
+            let path = dir.path().join(name);
+            fs::write(&path, "old").unwrap();
+            assert!(!AtomicFile::create(&path).unwrap().is_stream(), "{name}");
+            write(&path, b"new").unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"new", "{name}");
+        }
+    }
+
+    /// As the shell of another terminal has them: `filter … > /proc/PID/fd/1`.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_that_another_process_has_open_are_written_in_place() {
+        use std::os::unix::fs::MetadataExt;
+        use std::process::{Command, Stdio};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("all");
+        fs::write(&path, "before ").unwrap();
+        let file = File::options().append(true).open(&path).unwrap();
+        let before = file.metadata().unwrap();
+        // It waits for its input, and writes to the file at last.
+        let mut other = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(file)
+            .spawn()
+            .unwrap();
+        let descriptor = PathBuf::from(format!("/proc/{}/fd/1", other.id()));
+        let is_stream = AtomicFile::create(&descriptor).unwrap().is_stream();
+        write(&descriptor, b"new ").unwrap();
+        other.stdin.take().unwrap().write_all(b"after").unwrap();
+        assert!(other.wait().unwrap().success());
+        assert!(is_stream);
+        assert_eq!(fs::read(&path).unwrap(), b"before new after");
+        assert_eq!(fs::metadata(&path).unwrap().ino(), before.ino());
+    }
+
     #[test]
     fn pipes_are_written_in_place() {
         let (mut reader, writer) = io::pipe().unwrap();
