@@ -4,7 +4,7 @@
 //! The newest event decides. A redirect continues with the history of its target. After a failure,
 //! older events are searched for the last good copy, at the target of an older redirect too.
 
-use super::history::{EventKind, EventsSince, GoodCopy, UrlEvent, UrlHistory};
+use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
 use super::payloads::Payloads;
 use super::resolved_origin::{DecidedBy, ResolvedOrigin};
 use crate::archive::capture::BODY_OF_OTHER_URL;
@@ -322,9 +322,9 @@ impl<'p> Resolver<'p> {
             FetchAnswer::NotModified => chain
                 .outcome(OutcomeClass::Unreachable, capture.status, event.time, None)
                 .with_detail(NO_COPY),
-            // `Payloads` has replaced it.
+            // `Payloads` has replaced it, so it is not a failure of the history.
             FetchAnswer::Revisit(_) => {
-                answered(OutcomeClass::Unreachable).with_detail(BODY_OF_OTHER_URL)
+                return Ok(answered(OutcomeClass::Unreachable).with_detail(BODY_OF_OTHER_URL));
             }
         };
         self.with_last_good(failed, events, chain)
@@ -493,55 +493,24 @@ impl<'p> Resolver<'p> {
         let Some(event) = before.first() else {
             return Ok(resolved);
         };
-        let mut earlier_redirect = None;
-        let good = match &event.kind {
-            EventKind::Capture(Fetch {
-                answer: FetchAnswer::Rules(body),
-                ..
-            }) => Some(GoodCopy {
-                text: body.text,
-                payload: body.payload,
-            }),
-            EventKind::LastGood(copy) => Some(*copy),
-            EventKind::Previous(answer) if answer.rules_text().is_some() => {
-                answer.rules_text().map(|text| GoodCopy {
-                    text,
-                    payload: answer.payload,
-                })
-            }
-            EventKind::Capture(Fetch {
-                answer: FetchAnswer::Redirect(_),
-                ..
-            })
-            | EventKind::Previous(_)
-            | EventKind::EarlierRedirect(_) => {
-                // An older redirect: the answer of its target when the failures began, or the last
-                // good copy of the target.
-                // A URL of the chain that redirects here now may have had an answer of its own then,
-                // so only this URL counts as visited. The number of redirects goes on, so the search
-                // ends.
-                let mut earlier = RedirectChain {
-                    visited: chain.visited.last().cloned().into_iter().collect(),
-                    hops: chain.hops,
-                    until: resolved.outcome.first_failure.or(chain.until),
-                };
-                let target = self.outcome(before, &mut earlier)?;
-                let text = target.file.or(target.last_good);
-                // A later 304 confirms the redirect too. A good copy stands for the redirect that led
-                // to it.
-                if text.is_none() {
-                    earlier_redirect = earlier_redirect_of(event, &target, chain.hops);
-                }
-                text.map(|text| GoodCopy {
-                    text,
-                    payload: target.payload,
-                })
-            }
-            _ => None,
+        // The answer before the failures: a robots.txt, or an older redirect. That leads to the answer
+        // of its target when the failures began, or to the last good copy of the target.
+        // A URL of the chain that redirects here now may have had an answer of its own then, so only
+        // this URL counts as visited. The number of redirects goes on, so the search ends.
+        let mut earlier = RedirectChain {
+            visited: chain.visited.last().cloned().into_iter().collect(),
+            hops: chain.hops,
+            until: resolved.outcome.first_failure.or(chain.until),
         };
-        resolved.last_good = good.map(|copy| copy.text);
-        resolved.payload = good.and_then(|copy| copy.payload);
-        resolved.earlier_redirect = earlier_redirect;
+        let target = self.outcome(before, &mut earlier)?;
+        let text = target.file.or(target.last_good);
+        resolved.last_good = text;
+        resolved.payload = target.payload;
+        // A later 304 confirms the redirect too. A good copy stands for the redirect that led to it.
+        resolved.earlier_redirect = match text {
+            Some(_) => None,
+            None => earlier_redirect_of(event, &target, chain.hops),
+        };
         Ok(resolved)
     }
 }
