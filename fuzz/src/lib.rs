@@ -79,7 +79,7 @@ pub const TARGETS: &[Target] = &[
         run: archives::warc,
         seeds: seeds::warcs,
         max_len: 4096,
-        sources: &["archive/warc", "archive/http.rs"],
+        sources: &["archive/warc", "archive/http/"],
     },
     Target {
         name: "gzip_members",

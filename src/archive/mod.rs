@@ -8,7 +8,6 @@
 pub(crate) mod capture;
 mod capture_time;
 pub(crate) mod captures_file;
-mod codings;
 pub(crate) mod dir;
 pub(crate) mod http;
 mod json_values;

@@ -284,3 +284,235 @@ fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
     }
     Some(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::archive::http::parse;
+    use crate::archive::http::tests::outcome;
+    use crate::decode::gzip;
+    use std::io::Write;
+
+    /// RFC 9110 §8.4 and §5.3, RFC 9112 §6.1.
+    #[test]
+    fn codings_are_decoded_in_order() {
+        let plain = b"user-agent: *".as_slice();
+        let (once, twice) = (gzip(plain), gzip(&gzip(plain)));
+        let chunked = |body: &[u8]| {
+            [
+                format!("{:x}\r\n", body.len()).as_bytes(),
+                body,
+                b"\r\n0\r\n\r\n",
+            ]
+            .concat()
+        };
+        let (zlib, zstd) = (
+            flate2::Compression::fast(),
+            zstd::encode_all(once.as_slice(), 1).unwrap(),
+        );
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), zlib);
+        raw.write_all(plain).unwrap();
+        let raw = raw.finish().unwrap();
+        let brotli_stream = stored_in_brotli(plain);
+        for (headers, body) in [
+            ("Content-Encoding: gzip", once.as_slice()),
+            ("Content-Encoding: gzip, gzip", &twice),
+            (
+                "Content-Encoding: gzip\r\nVary: x\r\ncontent-encoding: GZIP",
+                &twice,
+            ),
+            ("Content-Encoding: identity, gzip", &once),
+            ("Content-Encoding: gzip,", &once),
+            ("Content-Encoding: ,gzip;q=1 ,", &once),
+            ("Content-Encoding: gzip, zstd", &zstd),
+            ("Content-Encoding: deflate", &raw),
+            ("Content-Encoding: br", &brotli_stream),
+            ("Content-Encoding: br, gzip", &gzip(&brotli_stream)),
+            (
+                "Content-Encoding: br\r\nTransfer-Encoding: chunked",
+                &chunked(&brotli_stream),
+            ),
+            ("Transfer-Encoding: gzip, chunked", &chunked(&once)),
+            (
+                "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
+                &chunked(&once),
+            ),
+            (
+                "Content-Encoding: gzip\r\nTransfer-Encoding: chunked",
+                &chunked(&once),
+            ),
+            ("Transfer-Encoding: chunked", &chunked(plain)),
+            ("X-Crawler-Content-Encoding: gzip", plain),
+            ("Content-Encoding: gzip, gzip", plain),
+            ("Content-Encoding: utf-8", plain),
+            ("Content-Encoding: identity\r\nContent-Length: 13", plain),
+            ("Content-Length: 13", plain),
+            ("Content-Length: 12", plain),
+            ("Content-Length: x", plain),
+            ("X-Crawler-Content-Length: 99", plain),
+        ] {
+            assert_eq!(outcome(headers, body).as_deref(), Ok(plain), "{headers}");
+        }
+    }
+
+    /// Recorders decode a body and keep its headers.
+    #[test]
+    fn texts_that_are_not_coded_are_used_as_they_are() {
+        let plain = b"user-agent: *\r\ndisallow: /x\r\n".as_slice();
+        let latin = b"# caf\xe9\nuser-agent: *";
+        for coding in ["gzip", "deflate", "br", "zstd", "compress", "gzip, br"] {
+            for body in [
+                plain,
+                latin,
+                "# \u{43f}\u{440}\u{438}".as_bytes(),
+                b"s",
+                b"",
+            ] {
+                let headers = format!("Content-Encoding: {coding}");
+                assert_eq!(outcome(&headers, body).as_deref(), Ok(body), "{coding}");
+            }
+        }
+        // A stream of deflate ends after the first bytes of this text.
+        let first_words: Vec<String> = (b' '..0x7f)
+            .flat_map(|a| (b' '..0x7f).map(move |b| format!("{}{}{plain:?}", a as char, b as char)))
+            .collect();
+        for text in &first_words {
+            let found = outcome("Content-Encoding: deflate", text.as_bytes());
+            assert_eq!(found.as_deref(), Ok(text.as_bytes()));
+        }
+        let coded = gzip(plain);
+        let no_chunks = "Transfer-Encoding: chunked";
+        for (headers, body, expected) in [
+            (no_chunks, plain, plain),
+            (no_chunks, b"", b""),
+            (no_chunks, b"\r\nuser-agent: *", b"\r\nuser-agent: *"),
+            (no_chunks, b"abc:\n", b"abc:\n"),
+            (no_chunks, b";5\n", b";5\n"),
+            (
+                "Content-Encoding: gzip\r\nTransfer-Encoding: chunked",
+                &coded,
+                plain,
+            ),
+            (
+                "Transfer-Encoding: gzip, chunked\r\nContent-Length: -1",
+                &coded,
+                plain,
+            ),
+            (
+                "Content-Length: 9999\r\nTransfer-Encoding: chunked",
+                plain,
+                plain,
+            ),
+            // Chunks with leading zeros, extensions and blanks.
+            (
+                no_chunks,
+                b"000005 ;a=b\r\nuser-\r\n5;c\nagent\n0\r\n\r\n",
+                b"user-agent",
+            ),
+            (
+                no_chunks,
+                b"a  \r\nuser-agent\r\n0\r\nX: trailer\r\n\r\n",
+                b"user-agent",
+            ),
+            (no_chunks, b"0\r\n\r\n", b""),
+        ] {
+            assert_eq!(outcome(headers, body).as_deref(), Ok(expected), "{headers}");
+        }
+        // The first line is the length of a chunk, so these had chunks.
+        for body in [
+            "5",
+            "5\r\nuse",
+            "a\r\nuser-agent",
+            "add\r\nuser-agent: *",
+            "5\r\nuser-\r\nuser",
+            "fffffffffffffffff\r\na",
+        ] {
+            assert!(outcome(no_chunks, body.as_bytes()).is_err(), "{body:?}");
+        }
+    }
+
+    /// Every coding can store a text as it is. Without its end, such a stream is mostly text.
+    #[test]
+    fn cut_streams_of_stored_text_are_failures() {
+        let text = "User-agent: *\nDisallow: /x\n".repeat(40).into_bytes();
+        let stored = flate2::Compression::none();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), stored);
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), stored);
+        let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), stored);
+        gzip.write_all(&text).unwrap();
+        zlib.write_all(&text).unwrap();
+        deflate.write_all(&text).unwrap();
+        // A zstd frame with one raw block (RFC 8878 §3.1.1).
+        let mut zstd = b"\x28\xb5\x2f\xfd\0\x38".to_vec();
+        zstd.extend_from_slice(&(u32::try_from(text.len()).unwrap() << 3 | 1).to_le_bytes()[..3]);
+        zstd.extend_from_slice(&text);
+        // The streams of Google's encoder begin so, for a window of 4 MiB.
+        let mut large_window = b"\x8b\x0c\x80".to_vec();
+        large_window.extend_from_slice(b"User-agent: *\nDisallow: /x\x03");
+        for (coding, stream) in [
+            ("gzip", gzip.finish().unwrap()),
+            ("deflate", zlib.finish().unwrap()),
+            ("deflate", deflate.finish().unwrap()),
+            ("zstd", zstd),
+            ("br", stored_in_brotli(&text)),
+            ("br", large_window),
+        ] {
+            let headers = format!("Content-Encoding: {coding}");
+            assert!(outcome(&headers, &stream).is_ok(), "{coding}");
+            for len in [stream.len() - 1, stream.len() / 2, 16] {
+                assert!(outcome(&headers, &stream[..len]).is_err(), "{coding} {len}");
+            }
+        }
+    }
+
+    /// RFC 9112 §8: a response that is shorter than its Content-Length is incomplete.
+    #[test]
+    fn undecodable_and_incomplete_bodies_are_failures() {
+        let once = gzip(b"user-agent: *");
+        for (headers, body) in [
+            ("Content-Encoding: gzip", &once[..12]),
+            ("Content-Encoding: gzip, gzip", &gzip(&once[..12])),
+            ("Content-Encoding: gzip, compress", &once),
+            ("Content-Encoding: compress", b"\x1f\x9d\x90user-agent: *"),
+            ("Content-Encoding: aes128gcm", &once),
+            // Nothing of these decodes, and as texts they would have no rules.
+            ("Content-Encoding: gzip", &stored_in_brotli(&once)),
+            ("Content-Encoding: br", &once),
+            (
+                "Content-Encoding: br",
+                &stored_in_brotli(b"user-agent: *")[..15],
+            ),
+            (
+                "Content-Encoding: br",
+                &[&stored_in_brotli(b"user-agent: *"), "\n".as_bytes()].concat(),
+            ),
+            ("Content-Encoding: deflate", b"\x06\x07\xff\xfe\x01\x02"),
+            ("Content-Encoding: br", PRINTABLE),
+            (
+                "Transfer-Encoding: chunked",
+                b"4\r\nuser\r\n6\r\n-agent\r\n",
+            ),
+            ("Content-Encoding: gzip, gzip, gzip, gzip, gzip", &once),
+            ("Content-Length: 14", b"user-agent: *"),
+        ] {
+            assert!(outcome(headers, body).is_err(), "{headers}");
+        }
+        let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\nuser-agent: *";
+        assert!(
+            parse(cut.as_slice().into(), true).is_ok(),
+            "the archive says that it cut the body"
+        );
+    }
+
+    /// A brotli stream with a stored block, by RFC 7932 §9.1 and §9.2: a window of 64 KiB, the block,
+    /// and an empty last one.
+    fn stored_in_brotli(text: &[u8]) -> Vec<u8> {
+        let bits = u32::try_from(text.len() - 1).unwrap() << 4 | 1 << 20;
+        let mut out = bits.to_le_bytes()[..3].to_vec();
+        out.extend_from_slice(text);
+        out.push(3);
+        out
+    }
+
+    /// The start of a brotli stream that has no control characters.
+    const PRINTABLE: &[u8] = b"\x8b\xf0\xa5\xc3n\xe1\xb7k\x99\xd2\xfe";
+}
