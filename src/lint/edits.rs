@@ -174,14 +174,6 @@ impl LineFix {
         let mut edits = self.edits.iter();
         edits.any(|edit| matches!(edit, LineEdit::Remove { .. }))
     }
-
-    /// The line that the fix removes, if it does nothing else.
-    pub(super) fn removed_line(&self) -> Option<u32> {
-        match self.edits[..] {
-            [LineEdit::Remove { line }] => Some(line),
-            _ => None,
-        }
-    }
 }
 
 /// The spans of the lines of a file that can be edited, by number.

@@ -2,7 +2,6 @@
 
 use crate::lint::code::{Code, MendedPart, Severity};
 use crate::lint::edits::{Fix, LineFix, LineStarts};
-use std::collections::HashSet;
 
 /// A defect of one line, or of the whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,24 +188,6 @@ impl FindingCollector {
     /// The lines whose mend may change what parsers read.
     pub(super) fn unsettled(&self) -> &[UnsettledLine] {
         &self.unsettled
-    }
-
-    /// The lines that fixes remove.
-    pub(super) fn removed_lines(&self) -> HashSet<u32> {
-        self.findings
-            .iter()
-            .filter_map(|finding| finding.texts.fix.as_ref()?.removed_line())
-            .collect()
-    }
-
-    /// Puts another fix in place of the one that removes `line`.
-    pub(super) fn replace_removal(&mut self, line: u32, fix: Option<LineFix>) {
-        for finding in self.findings.iter_mut().filter(|finding| {
-            let removed = finding.texts.fix.as_ref().and_then(LineFix::removed_line);
-            removed == Some(line)
-        }) {
-            finding.texts.fix.clone_from(&fix);
-        }
     }
 
     /// The number of findings so far.

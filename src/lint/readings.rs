@@ -192,6 +192,11 @@ impl<'a> Reading<'a> {
         self.literal_len < self.pattern.text.len()
     }
 
+    /// Whether parsers without wildcards, as the convention of 1994 has them, read the same path.
+    fn is_plain(&self) -> bool {
+        !self.has_wildcard() && !self.pattern.anchored
+    }
+
     /// Whether no path matches both patterns, because their literal prefixes differ.
     pub(super) fn is_disjoint(&self, other: &Self) -> bool {
         let a = self.literal_prefix();
@@ -272,6 +277,19 @@ impl<'a> RuleReadings<'a> {
     /// Whether it matches any URL.
     fn has_effect(&self) -> bool {
         self.google.pattern.can_match() && self.rfc.pattern.can_match()
+    }
+
+    /// Whether this rule may go because `other` decides in its place. A path without wildcards
+    /// stays beside one of the same kind with them, because some parsers read the former alone.
+    pub(super) fn may_yield_to(&self, other: &Self) -> bool {
+        self.kind != other.kind || !self.google.is_plain() || other.google.is_plain()
+    }
+
+    /// Whether both match the same paths, as `/*a` and `/*a*` do.
+    pub(super) fn has_same_paths(&self, other: &Self) -> bool {
+        [(&self.google, &other.google), (&self.rfc, &other.rfc)]
+            .iter()
+            .all(|(own, other)| own.covers(other) && other.covers(own))
     }
 
     /// Whether this rule has precedence on every path that `other` matches, so that `other` never

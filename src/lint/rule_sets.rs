@@ -2,22 +2,27 @@
 //!
 //! A finding holds for every agent and both profiles. An agent obeys all groups that name it, so a
 //! rule counts once for each audience of its group: each set of agents that obey the same groups. A
-//! rule is superfluous if it is superfluous in each of them.
+//! rule is superfluous if it is superfluous in each of them. Some parsers obey only the first or the
+//! last group of an agent, so it must be superfluous in its own group alone, too. So no group loses
+//! all of its rules, which would join it with the next one.
+//!
+//! So that parsers without wildcards lose nothing either, a path without them never yields to one of
+//! the same kind with them.
 //!
 //! Any of the reported rules can be removed, alone or together. A rule is compared with rules of
 //! lower rank, and with rules that decide instead of it. The last of these is never reported.
 
 use crate::lint::budget::Budget;
 use crate::lint::code::Code;
-use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::edits::LineFix;
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::readings::{Audience, Rank, Reading, RuleReadings, rules_of};
 use crate::lint::unsettled::{OpenReading, UnsettledGroups};
 use crate::profile::Profile;
+use crate::robots::RuleKind;
 use crate::robots::pattern::Pattern;
-use crate::robots::{Group, RuleKind};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Among more rules, only equal patterns are compared, because the number of comparisons grows with
 /// the square. The largest group in a corpus of 40,000 hosts has 7,368 rules.
@@ -32,9 +37,8 @@ const MAX_WILDCARD_COMPARISONS: usize = 1 << 23;
 /// file, as for `compile`.
 const MAX_MERGED: usize = 4;
 
-/// A group that loses its last rule would be joined with the next group.
-const REMOVE: &str =
-    "remove the line; if its group has no other rule, write `Disallow:` in its place";
+/// The other rule that decides may be in another group, but the group of this one has a rule, too.
+const REMOVE: &str = "remove the line";
 
 /// Checks the rules of all groups.
 pub(super) fn check(
@@ -54,6 +58,7 @@ pub(super) fn check(
     let mut unchecked = unsettled.groups.clone();
     let repeated = repeated_in_group(rules, &unsettled.open_lines);
     let mut budget = Budget::new(rules.len() * MAX_MERGED);
+    let needed = needed_in_own_group(rules, audiences, &mut budget);
     for groups in alone
         .iter()
         .chain(audiences.iter().map(|audience| &audience.groups))
@@ -87,7 +92,10 @@ pub(super) fn check(
     for rule in rules {
         if !unchecked.contains(&rule.group) {
             if let Some(State::Superfluous(reason, other)) = states.get(&rule.line) {
-                add_superfluous(rule, reason, other.as_ref(), findings);
+                // A contradiction of two groups is worth a finding: its author chooses one rule.
+                if reason.is_contradiction(rule) || !needed.contains(&rule.line) {
+                    add_superfluous(rule, reason, other.as_ref(), findings);
+                }
             }
         } else if let Some(other) = repeated.get(&rule.line) {
             let code = Code::DuplicateRule;
@@ -117,28 +125,32 @@ fn repeated_in_group<'r, 'a>(
     repeated
 }
 
-/// Keeps the groups that would lose all of their rules apart from the next one: the fix of the first
-/// rule writes an empty one. All checks of rules must have run.
-pub(super) fn keep_groups_apart(groups: &[Group<'_>], findings: &mut FindingCollector) {
-    let removed = findings.removed_lines();
-    for group in groups {
-        let mut rules = group.rules().iter();
-        let Some(first) = group.rules().first() else {
-            continue;
+/// The lines of the rules that are superfluous only together with other groups of the same agents.
+///
+/// RFC 9309 merges such groups, but some parsers obey one of them alone, such as the
+/// `urllib.robotparser` of Python 3.13.0 the first. Without the rule, they would allow its paths.
+fn needed_in_own_group(
+    rules: &[RuleReadings<'_>],
+    audiences: &[Audience<'_, '_>],
+    budget: &mut Budget,
+) -> HashSet<u32> {
+    let merged: BTreeSet<usize> = audiences
+        .iter()
+        .filter(|audience| audience.groups.len() > 1)
+        .flat_map(|audience| audience.groups.iter().copied())
+        .collect();
+    let mut needed = HashSet::new();
+    for group in merged {
+        let own: Vec<&RuleReadings<'_>> = rules_of(rules, group).iter().collect();
+        // Without a comparison, every rule counts as needed.
+        let superfluous = match budget.take_rules(own.len()) {
+            true => superfluous_rules(&own, budget),
+            false => HashMap::new(),
         };
-        if rules.all(|rule| removed.contains(&rule.line())) {
-            let is_disallow = first.kind() == RuleKind::Disallow;
-            let is_empty = first.value().is_empty() && is_disallow;
-            let empty_rule = (!is_empty).then(|| {
-                LineFix::safe(LineEdit::Text {
-                    line: first.line(),
-                    range: 0..first.text().len(),
-                    by: "Disallow:".to_owned(),
-                })
-            });
-            findings.replace_removal(first.line(), empty_rule);
-        }
+        let lines = own.iter().map(|rule| rule.line);
+        needed.extend(lines.filter(|line| !superfluous.contains_key(line)));
     }
+    needed
 }
 
 /// Whether all these rules may be compared with each other.
@@ -261,9 +273,14 @@ fn describe_override(rule: &RuleReadings<'_>, winner: &RuleReadings<'_>) -> (Str
         quote(rule.text),
         quote(winner.text)
     );
-    let help = match winner.kind == rule.kind {
-        true => REMOVE.to_owned(),
-        false => format!("remove this line, or line {line} if this one is meant to decide"),
+    let help = match (winner.kind == rule.kind, winner.group == rule.group) {
+        (true, _) => REMOVE.to_owned(),
+        (false, true) => format!("remove this line, or line {line} if this one is meant to decide"),
+        // A group without its only rule would be joined with the next one.
+        (false, false) => format!(
+            "write one group for these agents, with this rule or with that of line {line}, \
+             whichever is meant to decide"
+        ),
     };
     (message, help)
 }
@@ -383,15 +400,20 @@ fn without_duplicates<'r, 'a>(
 }
 
 /// Adds the rules that another rule overrides everywhere, for all parsers.
+///
+/// `/a*` overrides `/a`, but is the one that can go: it is redundant, and each parser reads `/a`.
 fn add_overridden<'r, 'a>(
     rules: &[&'r RuleReadings<'a>],
     reasons: &mut HashMap<u32, Reason<'r, 'a>>,
 ) {
     for rule in rules.iter().filter(|rule| rule.is_exact) {
-        if let Some(winner) = rules
-            .iter()
-            .find(|winner| winner.is_exact && winner.overrides(rule))
-        {
+        let may_replace = |winner: &RuleReadings<'_>| {
+            winner.is_exact
+                && winner.overrides(rule)
+                && rule.may_yield_to(winner)
+                && (winner.kind != rule.kind || !winner.has_same_paths(rule))
+        };
+        if let Some(winner) = rules.iter().find(|winner| may_replace(winner)) {
             reasons.insert(
                 rule.line,
                 Reason {
@@ -472,7 +494,10 @@ fn redundancies<'r, 'a>(
             .take_while(|other| other.rule.kind == ranked.rule.kind)
             .find(|other| {
                 let is_kept = other.rule.is_exact && !overridden.contains_key(&other.rule.line);
-                !other.is_further && is_kept && other.reading.covers(ranked.reading)
+                !other.is_further
+                    && is_kept
+                    && ranked.rule.may_yield_to(other.rule)
+                    && other.reading.covers(ranked.reading)
             });
         if let Some(cover) = cover {
             redundant.insert(ranked.rule.line, cover.rule);

@@ -80,7 +80,6 @@ fn check_lines(body: &[u8], raw: &RawFacts, findings: &mut FindingCollector) {
     // The rules without effect come last: other findings decide which groups have any.
     let unsettled = UnsettledGroups::new(findings.unsettled(), &names, google.groups(), &audiences);
     rule_sets::check(&rules, &audiences, &unsettled, findings);
-    rule_sets::keep_groups_apart(google.groups(), findings);
     if unsettled.is_whole_file {
         findings.drop_claims_about_lines();
     }

@@ -70,8 +70,8 @@ fn lines_without_effect(finding: &Finding, robots: &RobotsRef<'_>) -> LinesWitho
     lines
 }
 
-/// The file without these lines. As the findings advise, an empty rule replaces the last rule of a
-/// group.
+/// The file without these lines. An empty rule replaces the last rule of a group, such as one that
+/// matches nothing.
 fn without(body: &str, lines: &LinesWithoutEffect) -> String {
     let mut texts: Vec<Option<String>> = split_lines(body).into_iter().map(Some).collect();
     lines

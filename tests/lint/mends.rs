@@ -308,6 +308,12 @@ fn help_keeps_names_rules_and_values() {
             "write `User-agent: GPTBot`, and `Disallow: /` below it",
         ),
         (
+            b"User-agent: GPTBot\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /\n",
+            5,
+            "write one group for these agents, with this rule or with that of line 2, whichever is \
+             meant to decide",
+        ),
+        (
             b"404 page not found\n",
             1,
             "serve a text file at /robots.txt, or answer with status 404",

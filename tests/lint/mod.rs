@@ -260,9 +260,9 @@ fn messages_name_the_remedy() {
             &["is not `immediate`, `reference` or `full`"],
         ),
         (
-            "User-agent: GPTBot\nDisallow: /a\nUser-agent: CCBot\nDisallow: /\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /a",
+            "User-agent: GPTBot\nDisallow: /a\nUser-agent: CCBot\nDisallow: /\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /a\nDisallow: /a/b",
             &[
-                "for some of its agents `Disallow: /a` on line 2 decides in its place, for others `Disallow: /` on line 4",
+                "for some of its agents `Disallow: /a` on line 2 decides in its place, for others `Disallow: /a` on line 7",
             ],
         ),
         (
