@@ -64,7 +64,14 @@ fn check_lines(body: &[u8], raw: &RawFacts, findings: &mut FindingCollector) {
     agents::check(&google, &raw.blank, &names, findings);
     global_rules::check(&google, &rules, &audiences, findings);
     patterns::check(&google, &inexact.without_colon, &raw.fragments, findings);
-    profiles::check(&google, &rfc, &inexact.without_colon, findings);
+    profiles::check(
+        &google,
+        &rfc,
+        &rules,
+        &audiences,
+        &inexact.without_colon,
+        findings,
+    );
     values::check(&google, &inexact.without_colon, findings);
     preferences::check(
         &google,

@@ -222,6 +222,10 @@ fn messages_name_the_remedy() {
             ],
         ),
         (
+            "User-agent: *\nDisallow: /0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/a%3Ab",
+            &["456789/0123456789/a%3Ab`", "456789/0123456789/a:b`"],
+        ),
+        (
             "LLM-Policy: /llms.txt",
             &["only programs that know it read the line"],
         ),
