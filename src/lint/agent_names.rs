@@ -131,8 +131,9 @@ fn registered(name: Option<&[u8]>) -> Option<&'static KnownAgent> {
 }
 
 /// Names in the headers of crawlers that the registry has with other names, or of people's
-/// programs too. They look like misspellings, and are none: <http://www.yodao.com/help/webmaster/spider/>,
-/// `Pinterest/0.2` on <https://www.pinterest.com/bot.html>, and <http://help.coccoc.com/>.
+/// programs too. They look like misspellings, and are none: `YodaoBot/1.0` with
+/// <http://www.yodao.com/help/webmaster/spider/>, `Pinterest/0.2` with
+/// <https://www.pinterest.com/bot.html>, and `coccoc/1.0` with <http://help.coccoc.com/>.
 const SENT_NAMES: &[&str] = &["YodaoBot", "Pinterest", "coccoc"];
 
 /// Checks a name in the alphabet of RFC 9309.

@@ -2,7 +2,7 @@
 
 use crate::bytes::trim;
 use crate::file_format::BYTE_ORDER_MARK;
-use crate::lint::code::Code;
+use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::profile::Profile;
@@ -12,6 +12,9 @@ use crate::robots::{BodyFacts, LooksLike, glued_comment};
 use bstr::ByteSlice;
 use std::collections::HashSet;
 
+/// The remedy for a page or a file of another format.
+const SERVE_TEXT: &str = "serve a text file at /robots.txt, or answer with status 404";
+
 /// Reports a file that is not a robots.txt. The checks of lines make no sense for it.
 pub(super) fn check_format(
     body: &[u8],
@@ -20,23 +23,13 @@ pub(super) fn check_format(
 ) -> bool {
     // UTF-16 first: its text may be a robots.txt, which only needs another encoding.
     match (body_facts.looks_like, body_facts.other_format) {
-        (Some(LooksLike::Utf16), _) => findings.add(1, Code::Utf16, || {
-            let message =
-                "the file is UTF-16 text, and parsers expect UTF-8, so they find no field in it";
-            (
-                message.to_owned(),
-                "save the file as UTF-8 without a byte order mark".to_owned(),
-            )
-        }),
+        (Some(LooksLike::Utf16), _) => add_utf16(body, findings),
         // The check of lines reports HTML among rules.
         (Some(LooksLike::Html), _) if has_group_line(body) => return false,
         (Some(LooksLike::Html), _) => findings.add(1, Code::Html, || {
             let message =
                 "the file begins as HTML or XML, so it is a page of the site and not a robots.txt";
-            (
-                message.to_owned(),
-                "serve a text file at /robots.txt, or answer with status 404".to_owned(),
-            )
+            (message.to_owned(), SERVE_TEXT.to_owned())
         }),
         (_, format) => match format.or_else(|| unmarked_format(body)) {
             Some(format) => add_other_format(format, findings),
@@ -44,6 +37,32 @@ pub(super) fn check_format(
         },
     }
     true
+}
+
+/// Reports UTF-16 text. A page in it is not mended by another encoding.
+fn add_utf16(body: &[u8], findings: &mut FindingCollector) {
+    findings.add(1, Code::Utf16, || {
+        // ASCII in either byte order; HTML and fields have nothing else.
+        let ascii: Vec<u8> = body
+            .iter()
+            .take(MAX_BODY)
+            .copied()
+            .filter(|byte| byte.is_ascii() && *byte != 0)
+            .collect();
+        let is_html = BodyFacts::of(&ascii).looks_like == Some(LooksLike::Html);
+        let message = match is_html {
+            true => "the file is HTML or XML in UTF-16, in which parsers find no field",
+            false => {
+                "the file is UTF-16 text, and parsers expect UTF-8, so they find no field in it"
+            }
+        };
+        let help = match (is_html, has_group_line(&ascii)) {
+            (true, false) => SERVE_TEXT,
+            (true, true) => "remove all HTML, and save the file as UTF-8 without a byte order mark",
+            (false, _) => "save the file as UTF-8 without a byte order mark",
+        };
+        (message.to_owned(), help.to_owned())
+    });
 }
 
 /// Whether any line is a user-agent line or a rule, with its colon.
@@ -65,7 +84,7 @@ fn add_other_format(format: &str, findings: &mut FindingCollector) {
             "a robosieve snapshot" => {
                 "check the snapshot as a file of its own, not compressed and not from a pipe"
             }
-            _ => "serve a text file at /robots.txt, or answer with status 404",
+            _ => SERVE_TEXT,
         };
         (
             format!("the file is {format}, in which parsers find no field"),
@@ -141,10 +160,14 @@ pub(super) fn check_raw_lines(
     }
     if body.starts_with(BYTE_ORDER_MARK) {
         let rest = &body[BYTE_ORDER_MARK.len()..];
+        // In front of a comment, the mark changes no field.
+        let first = rest.split(|byte| b"\r\n#".contains(byte)).next();
+        let effect = match first.is_some_and(|text| trim(text).is_empty()) {
+            true => "it is in front of no field, so parsers read all lines as without it",
+            false => "Google's parser skips it, others read it as a part of the first field",
+        };
         findings.add_fixable(1, Code::ByteOrderMark, || FindingTexts {
-            message: "the file begins with a UTF-8 byte order mark: Google's parser skips it, \
-                      others read it as a part of the first field"
-                .to_owned(),
+            message: format!("the file begins with a UTF-8 byte order mark: {effect}"),
             help: "save the file as UTF-8 without a byte order mark".to_owned(),
             // Parsers skip one mark, so behind it a second one is a part of the first field.
             fix: (bom_len(rest) == 0).then(|| {
@@ -234,8 +257,24 @@ fn check_fragment(line: &RawLine<'_>, findings: &mut FindingCollector) -> bool {
     let Some(comment) = glued_comment(line.text) else {
         return false;
     };
+    let at = line.text.find_byte(b'#').unwrap_or_default();
+    if let Some(entity) = entity_around(line.text, at) {
+        // The path without its entities matches other URLs than the cut one.
+        findings.leave_open(line.number, MendedPart::Rules);
+        findings.add(line.number, Code::Fragment, || {
+            let message = format!(
+                "{} is an HTML entity, and `#` begins a comment, so parsers read {} alone",
+                quote(entity),
+                quote(trim(&line.text[..at]))
+            );
+            let whole = line.text.split_str(" #").next().unwrap_or_default();
+            let written = without_entities(trim(whole));
+            let help = format!("write {}", quote(written.as_bytes()));
+            (message, help)
+        });
+        return true;
+    }
     findings.add(line.number, Code::Fragment, || {
-        let at = line.text.find_byte(b'#').unwrap_or_default();
         let message = format!(
             "`#` begins a comment, so parsers read {} without {}",
             quote(trim(&line.text[..at])),
@@ -260,6 +299,62 @@ fn check_fragment(line: &RawLine<'_>, findings: &mut FindingCollector) -> bool {
         (message, help)
     });
     true
+}
+
+/// The HTML entity, such as `&#39;` or `&amp;#x27;`, that has its `#` at `at`.
+fn entity_around(text: &[u8], at: usize) -> Option<&[u8]> {
+    let start = at.checked_sub(1).filter(|amp| text[*amp] == b'&');
+    let start = start.or_else(|| Some(text[..at].strip_suffix(b"&amp;")?.len()))?;
+    let end = at + text[at..].find_byte(b';')? + 1;
+    let is_entity = character_of(text.get(at + 1..end - 1)?).is_some();
+    is_entity.then_some(&text[start..end])
+}
+
+/// The character with a number as in HTML: `39` or `x27`.
+fn character_of(number: &[u8]) -> Option<char> {
+    let number = std::str::from_utf8(number).ok()?;
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    char::from_u32(code.ok()?).filter(|c| !c.is_control())
+}
+
+/// A line with the characters in place of its entities. Those that a path cannot have are
+/// percent-encoded.
+fn without_entities(text: &[u8]) -> String {
+    // Some programs escape twice, so that `&amp;#39;` is `&#39;`.
+    let text = String::from_utf8_lossy(text).replace("&amp;", "&");
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once("&#") {
+        written.push_str(before);
+        let decoded = after
+            .split_once(';')
+            .and_then(|(number, after)| Some((character_of(number.as_bytes())?, after)));
+        rest = match decoded {
+            Some((c, after)) => {
+                push_in_path(&mut written, c);
+                after
+            }
+            None => {
+                written.push_str("&#");
+                after
+            }
+        };
+    }
+    written + rest
+}
+
+/// Appends a character to a path, with percent escapes if it needs them.
+fn push_in_path(path: &mut String, c: char) {
+    if c.is_ascii_graphic() && !"#%<>\"".contains(c) {
+        path.push(c);
+        return;
+    }
+    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+        path.push_str(&format!("%{byte:02X}"));
+    }
 }
 
 /// The line without its comment.

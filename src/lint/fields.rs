@@ -126,18 +126,43 @@ impl HtmlLines {
         let is_tag =
             matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || b"!?/".contains(next));
         self.is_inside = is_tag || (self.is_inside && !is_field);
-        if is_tag && !self.is_reported {
+        // A field behind a tag, as in `<pre>User-agent: *`, is not to be removed with it.
+        let written = if is_tag { without_tags(text) } else { text };
+        let hides_field = is_tag && field::split(written, Profile::Rfc9309).is_some();
+        if hides_field {
+            findings.leave_open(line, MendedPart::File);
+        }
+        if is_tag && (!self.is_reported || hides_field) {
             self.is_reported = true;
             findings.add(line, Code::Html, || {
                 let message = format!("{} is HTML, and parsers ignore it", quote(text));
-                (
-                    message,
-                    "remove all HTML from the file; a server or a plug-in may add it".to_owned(),
-                )
+                let mut help = "remove all HTML from the file; a server or a plug-in may add it";
+                let line_alone;
+                if hides_field {
+                    line_alone = format!("write {}, and {help}", quote(written));
+                    help = &line_alone;
+                }
+                (message, help.to_owned())
             });
         }
         self.is_inside
     }
+}
+
+/// A line without the HTML tags at its start and at its end.
+fn without_tags(text: &[u8]) -> &[u8] {
+    let mut inner = trim(text);
+    while inner.starts_with(b"<")
+        && let Some(end) = inner.find_byte(b'>')
+    {
+        inner = trim(&inner[end + 1..]);
+    }
+    while inner.ends_with(b">")
+        && let Some(start) = inner.rfind_byte(b'<')
+    {
+        inner = trim(&inner[..start]);
+    }
+    inner
 }
 
 /// A byte order mark that a program read as Latin-1 and wrote as UTF-8.
@@ -605,15 +630,25 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
     if let Some((name, rule)) = glued_rule(text) {
         findings.leave_open(line, MendedPart::File);
         findings.add(line, Code::UnknownField, || {
-            let message = format!(
-                "{} has the name of a crawler before its field, so parsers ignore the line",
-                quote(text)
-            );
-            let agent = [b"User-agent: ", name].concat();
-            (
-                message,
-                format!("write {}, and {} below it", quote(&agent), quote(rule)),
-            )
+            let agent = quote(&[b"User-agent: ", name].concat());
+            let rule = quote(rule);
+            let (what, help) = match is_crawler(name) {
+                true => (
+                    "the name of a crawler",
+                    format!("write {agent}, and {rule} below it"),
+                ),
+                // It may be an operator's own crawler, or a word of a sentence.
+                false => (
+                    "a word",
+                    format!(
+                        "write {agent}, and {rule} below it, if {} is a crawler, or the rule alone",
+                        quote(name)
+                    ),
+                ),
+            };
+            let text = quote(text);
+            let message = format!("{text} has {what} before its field, so parsers ignore the line");
+            (message, help)
         });
         return;
     }
@@ -652,15 +687,21 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
     });
 }
 
-/// A crawler and a rule on one line, as in `GPTBot Disallow: /`.
+/// A name and a rule on one line, as in `GPTBot Disallow: /` and `FooBot: Disallow: /`.
 fn glued_rule(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let key = key_of(text);
-    let start = key.rfind_byteset(b" \t")? + 1;
+    let rule = match key.rfind_byteset(b" \t") {
+        Some(blank) => &text[blank + 1..],
+        None => trim(&text[text.find_byte(b':')? + 1..]),
+    };
+    let name = trim(&text[..text.len() - rule.len()]);
+    let name = trim(name.strip_suffix(b":").unwrap_or(name));
     let is_rule = [b"allow".as_slice(), b"disallow"]
         .iter()
-        .any(|field| key[start..].eq_ignore_ascii_case(field));
-    let name = trim(&key[..start]);
-    (is_rule && is_crawler(name)).then(|| (name, &text[start..]))
+        .any(|field| rule.contains(&b':') && key_of(rule).eq_ignore_ascii_case(field));
+    let is_token_char = |byte: &u8| byte.is_ascii_alphabetic() || b"-_".contains(byte);
+    let is_name = !name.is_empty() && (name.iter().all(is_token_char) || is_crawler(name));
+    (is_rule && is_name).then_some((name, rule))
 }
 
 /// Whether a line is a URL.

@@ -308,6 +308,54 @@ fn help_keeps_names_rules_and_values() {
             "write `User-agent: GPTBot`, and `Disallow: /` below it",
         ),
         (
+            b"User-agent: *\nDisallow: /a\nFooBot Disallow: /\n",
+            3,
+            "write `User-agent: FooBot`, and `Disallow: /` below it, if `FooBot` is a crawler, or \
+             the rule alone",
+        ),
+        (
+            b"User-agent: *\nDisallow: /a\nGPTBot: Disallow: /\n",
+            3,
+            "write `User-agent: GPTBot`, and `Disallow: /` below it",
+        ),
+        (
+            b"<pre>User-agent: *\nDisallow: /a\n</pre>\n",
+            1,
+            "write `User-agent: *`, and remove all HTML from the file; a server or a plug-in may \
+             add it",
+        ),
+        (
+            b"User-agent: *\nDisallow: /a\n<p>\n<b>Disallow: /b</b><br>\n",
+            4,
+            "write `Disallow: /b`, and remove all HTML from the file; a server or a plug-in may \
+             add it",
+        ),
+        (
+            b"User-agent: *\nDisallow: /a&#39;b\n",
+            2,
+            "write `Disallow: /a'b`",
+        ),
+        (
+            b"User-agent: *\nDisallow: /a&amp;#x27;b&amp;c # d\n",
+            2,
+            "write `Disallow: /a'b&c`",
+        ),
+        (
+            b"User-agent: *\nDisallow: /&#233;&#35;\n",
+            2,
+            "write `Disallow: /%C3%A9%23`",
+        ),
+        (
+            b"\xff\xfe<\0h\0t\0m\0l\0>\0\n\0",
+            1,
+            "serve a text file at /robots.txt, or answer with status 404",
+        ),
+        (
+            b"\xff\xfea\0l\0l\0o\0w\0:\0/\0\n\0",
+            1,
+            "save the file as UTF-8 without a byte order mark",
+        ),
+        (
             b"User-agent: GPTBot\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /\n",
             5,
             "write one group for these agents, with this rule or with that of line 2, whichever is \

@@ -222,6 +222,14 @@ fn messages_name_the_remedy() {
             ],
         ),
         (
+            "\u{feff}# a\nUser-agent: *\nDisallow: /a",
+            &["it is in front of no field, so parsers read all lines as without it"],
+        ),
+        (
+            "\u{feff}User-agent: *\nDisallow: /a",
+            &["others read it as a part of the first field"],
+        ),
+        (
             "User-agent: *\nDisallow: /0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/a%3Ab",
             &["456789/0123456789/a%3Ab`", "456789/0123456789/a:b`"],
         ),
