@@ -32,7 +32,7 @@ use std::path::Path;
 
 /// A property of all bytes.
 pub struct Target {
-    /// The name, also of its folder in `corpus`.
+    /// The name, also of its archive in `corpus`.
     pub name: &'static str,
     /// Panics if the property does not hold for these bytes.
     pub run: fn(&[u8]),

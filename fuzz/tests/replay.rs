@@ -1,23 +1,45 @@
 //! Runs each target on its seeds, on its corpus, and on some mutations of both.
 
+use flate2::read::GzDecoder;
 use robosieve_fuzz::Target;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The mutations per target: few, because libFuzzer makes better ones. They are the same in every
 /// run.
 const MUTATIONS: u64 = 200;
 
-/// The files of the corpus of a target, by name.
-fn corpus(name: &str) -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR"))
+/// An input of a corpus.
+struct Input {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// The corpus of a target: the files of its archive, which `scripts/fuzz` writes sorted by name.
+fn corpus(name: &str) -> Vec<Input> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
-        .join(name);
-    let entries = fs::read_dir(dir).into_iter().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
+        .join(format!("{name}.tar.gz"));
+    let file = File::open(&path)
+        .unwrap_or_else(|err| panic!("{}: {err}; scripts/fuzz {name} writes it", path.display()));
+    let mut archive = tar::Archive::new(GzDecoder::new(file));
+    let mut inputs = Vec::new();
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        let name = entry.path().unwrap().display().to_string();
+        inputs.push(Input { name, bytes });
+    }
+    // Two files of one name would be one file when the archive is unpacked.
+    assert!(
+        inputs.is_sorted_by(|earlier, later| earlier.name < later.name),
+        "{}: the names are not sorted, or a name is there twice",
+        path.display()
+    );
+    inputs
 }
 
 /// Runs a target, and prints the input if its property does not hold.
@@ -64,15 +86,12 @@ fn replay(name: &str) {
     for (number, input) in inputs.iter().enumerate() {
         check(target, input, &format!("seed {number}"));
     }
-    let files = corpus(name);
-    assert!(
-        !files.is_empty(),
-        "no corpus: scripts/fuzz {name} makes one"
-    );
-    for file in files {
-        let input = fs::read(&file).unwrap();
-        check(target, &input, &file.display().to_string());
-        inputs.push(input);
+    let corpus = corpus(name);
+    assert!(!corpus.is_empty(), "the corpus of {name} is empty");
+    println!("{name}: {} inputs of the corpus", corpus.len());
+    for input in corpus {
+        check(target, &input.bytes, &input.name);
+        inputs.push(input.bytes);
     }
     let mut random = Random(1);
     for number in 0..MUTATIONS {
