@@ -6,7 +6,7 @@ FROM rust:1-slim-bookworm AS build
 WORKDIR /src
 COPY . .
 # The binary is static, so it needs no C library in the image.
-RUN cp "$(scripts/release --quiet)" /robosieve && /robosieve --version
+RUN cp "$(scripts/release/binary --quiet)" /robosieve && /robosieve --version
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /robosieve /usr/local/bin/robosieve

@@ -1,5 +1,5 @@
-//! `scripts/commoncrawl` against a local server with the layout of Common Crawl. The server breaks
-//! connections, is busy, and sends damaged files.
+//! `scripts/x commoncrawl` against a local server with the layout of Common Crawl. The server
+//! breaks connections, is busy, and sends damaged files.
 
 use crate::command::checkout;
 use crate::test_dir::file_names;
@@ -194,9 +194,10 @@ impl Server {
     }
 
     fn fetch(&self, dir: &Path, args: &[&str]) -> Output {
-        let script = checkout().join("scripts/commoncrawl");
+        let script = checkout().join("scripts/x");
         let mut command = Command::new(script);
         command
+            .arg("commoncrawl")
             .args(args)
             .current_dir(dir)
             .env("COMMONCRAWL", &self.address)
@@ -215,7 +216,7 @@ fn is_there(program: &str) -> bool {
 
 #[test]
 fn downloads_survive_failures() {
-    if !is_there("curl") {
+    if !is_there("curl") || !is_there("python3") {
         return;
     }
     let server = Server::start();
@@ -303,7 +304,7 @@ fn downloads_survive_failures() {
 
 #[test]
 fn failed_downloads_are_reported() {
-    if !is_there("curl") {
+    if !is_there("curl") || !is_there("python3") {
         return;
     }
     let server = Server::start();

@@ -1,6 +1,6 @@
 //! Forged snapshots that are small, and whose references lead to the same bytes again and again. All
 //! checksums are right. Without a bound, each would take hours, or more memory than a machine has.
-//! `scripts/bombs` measures larger ones; `docs/LIMITS.md` lists the bounds.
+//! `scripts/x bombs` measures larger ones; `docs/LIMITS.md` lists the bounds.
 
 use crate::forging::{
     FIRST_OPTIONAL, NUMBERS, SectionRow, assemble, assemble_rows, extents, intact, is_corrupt,

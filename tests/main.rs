@@ -52,6 +52,7 @@ mod recrawl;
 mod report;
 mod responses;
 mod rows;
+mod scripts;
 mod shell;
 #[cfg(unix)]
 mod signals;

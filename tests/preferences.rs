@@ -737,8 +737,8 @@ proptest! {
     }
 }
 
-/// Files with the highest cost per byte: `site-preferences` of `scripts/bombs` measures them. Here,
-/// costs that grow as a product of two sizes reach the bound of a wait.
+/// Files with the highest cost per byte: `site-preferences` of `scripts/x bombs` measures them.
+/// Here, costs that grow as a product of two sizes reach the bound of a wait.
 #[test]
 fn hostile_files_end() {
     let long_path = format!("{ORIGIN}/{}", "ab".repeat(1000));

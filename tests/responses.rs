@@ -407,8 +407,8 @@ proptest! {
     }
 }
 
-/// Headers with the highest cost per byte: `archive-headers` of `scripts/bombs` measures them. Here,
-/// costs that grow as a product of two sizes reach the bound of a wait.
+/// Headers with the highest cost per byte: `archive-headers` of `scripts/x bombs` measures them.
+/// Here, costs that grow as a product of two sizes reach the bound of a wait.
 #[test]
 fn hostile_headers_end() {
     let agents: Vec<Agent> = (0..1000)

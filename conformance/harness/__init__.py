@@ -4,4 +4,4 @@ import pathlib
 import sys
 
 # What the campaigns have, such as shrinking, serves here too.
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "prove"))

@@ -1,7 +1,7 @@
 //! Fuzz targets: properties that hold for all bytes.
 //!
 //! A target is a function of bytes that panics if its property does not hold. `tests/replay.rs`
-//! runs each on its corpus and on mutations of it, `scripts/fuzz` under libFuzzer. [`input`]
+//! runs each on its corpus and on mutations of it, `scripts/x fuzz` under libFuzzer. [`input`]
 //! explains how bytes become structured inputs.
 
 mod archives;

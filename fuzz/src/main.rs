@@ -1,7 +1,7 @@
-//! The fuzz targets as a program. With `--cfg fuzzing` (`scripts/fuzz`) libFuzzer calls the target
-//! that `FUZZ_TARGET` names; with `FUZZ_SEEDS` too, the program writes the seeds to that directory.
-//! Otherwise it runs a target on given files, to debug a finding:
-//! `cargo run -p robosieve-fuzz -- TARGET FILE…` Without a target it prints the list.
+//! The fuzz targets as a program. With `--cfg fuzzing` (`scripts/x fuzz`) libFuzzer calls the
+//! target that `FUZZ_TARGET` names; with `FUZZ_SEEDS` too, the program writes the seeds to that
+//! directory. Otherwise it runs a target on given files, to debug a finding: `cargo run -p
+//! robosieve-fuzz -- TARGET FILE…` Without a target it prints the list.
 
 #![cfg_attr(fuzzing, no_main)]
 

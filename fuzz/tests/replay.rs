@@ -17,13 +17,13 @@ struct Input {
     bytes: Vec<u8>,
 }
 
-/// The corpus of a target: the files of its archive, which `scripts/fuzz` writes sorted by name.
+/// The corpus of a target: the files of its archive, which `scripts/x fuzz` writes sorted by name.
 fn corpus(name: &str) -> Vec<Input> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
         .join(format!("{name}.tar.gz"));
     let file = File::open(&path)
-        .unwrap_or_else(|err| panic!("{}: {err}; scripts/fuzz {name} writes it", path.display()));
+        .unwrap_or_else(|err| panic!("{}: {err}; scripts/x fuzz {name} writes it", path.display()));
     let mut archive = tar::Archive::new(GzDecoder::new(file));
     let mut inputs = Vec::new();
     for entry in archive.entries().unwrap() {

@@ -263,7 +263,7 @@ mod tests {
     }
 
     /// The header promises use from several threads. These verify blocks of one snapshot, read texts,
-    /// and promote a rule set at the same time. `scripts/sanitize --thread` looks for races.
+    /// and promote a rule set at the same time. `scripts/x sanitize --thread` looks for races.
     #[test]
     fn handles_are_shared_between_threads() {
         const THREADS: usize = 64;

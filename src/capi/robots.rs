@@ -392,8 +392,8 @@ mod tests {
     const BODY: &[u8] =
         b"user-agent: a\ndisallow: /x\ncrawl-delay: 2\nsitemap: https://e.example/s\n";
 
-    /// Every function of a robots.txt, through pointers as C has them. `scripts/sanitize --miri` runs
-    /// this, and checks the accesses; nothing here needs a C library.
+    /// Every function of a robots.txt, through pointers as C has them. `scripts/x sanitize --miri`
+    /// runs this, and checks the accesses; nothing here needs a C library.
     #[test]
     fn pointers_of_callers_are_used_as_promised() {
         let (url, mut handle) = (b"https://e.example/x", ptr::null_mut());

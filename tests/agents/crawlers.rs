@@ -431,11 +431,11 @@ fn the_drift_of_the_registry_is_listed() {
     let list =
         "token\toperator\tpurpose\nGPTBot\tAcme\tsearch\nFooBot\t\t\nCCBot\tCommon Crawl\t\n";
     fs::write(dir.path().join("list"), list).unwrap();
-    let script = checkout().join("scripts/registry-drift");
+    let script = checkout().join("scripts/x");
     let mut command = Command::new("python3");
     command
         .arg(script)
-        .arg("list")
+        .args(["registry-drift", "list"])
         .current_dir(dir.path())
         .env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
     let Ok(ran) = command.output() else {

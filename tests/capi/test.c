@@ -1,5 +1,5 @@
 // Tests of the C interface: every function, every status that C can reach, threads, damaged files.
-// scripts/check-capi compiles it against include/robosieve.h, and runs it plain and under valgrind.
+// scripts/x capi compiles it against include/robosieve.h, and runs it plain and under valgrind.
 // usage: test SNAPSHOT EXPECTED DIRECTORY
 // SNAPSHOT is compiled from datasets/small, EXPECTED is its expected.tsv; DIRECTORY is for scratch.
 

@@ -3,7 +3,7 @@
 //! They show a site owner where parsers disagree. They are demonstrations, not engines: each reads
 //! the lines from the first to the last, and keeps the grouping, the choice of the group and the
 //! choice of the rule of its model. They leave out what hardly any file has, such as escapes that
-//! are not UTF-8. `scripts/check-web` compares those whose model it can run.
+//! are not UTF-8. `scripts/x browser` compares those whose model it can run.
 
 use std::borrow::Cow;
 

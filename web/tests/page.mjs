@@ -1,5 +1,5 @@
 // Runs the page in a real browser: every case of tests/cases that needs no snapshot, the page's own
-// behaviour, hostile input, and its accessibility. scripts/check-web calls it:
+// behaviour, hostile input, and its accessibility. scripts/x browser calls it:
 //
 //   node page.mjs PAGE.html CASES.json [PICTURES]
 //

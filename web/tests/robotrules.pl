@@ -1,5 +1,5 @@
 # Asks WWW::RobotRules each question of a JSON list on standard input: `body`, `agent`, `url`. Prints
-# a list of 0 and 1, for scripts/check-web.
+# a list of 0 and 1, for scripts/x browser.
 use strict;
 use warnings;
 use JSON::PP;

@@ -1,5 +1,5 @@
-//! A report as one HTML page. Every count has its JSON pointer in `data-m`; `scripts/check-report`
-//! compares the two.
+//! A report as one HTML page. Every count has its JSON pointer in `data-m`; `scripts/x
+//! recount-report` compares the two.
 
 mod agents;
 mod line_chart;

@@ -1,1 +1,0 @@
-"""The benchmarks of scripts/bench: one module per kind, each with a `run(real)` that returns its record."""

@@ -1,2 +1,0 @@
-"""The modules of scripts/differential (a campaign each, with a function `play` that asks one round of
-questions; rounds.py repeats them, and shrinking.py makes a difference small) and of scripts/bombs."""

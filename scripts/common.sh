@@ -1,0 +1,32 @@
+# What the commands in Bash share. A command sources this file first, and is then in the folder of the
+# checkout: it resolves paths of its caller before.
+set -euo pipefail
+# The name of the command stands in front of its messages.
+name="$(basename "$0")"
+if [ -n "${ROBOSIEVE:-}" ]; then
+  ROBOSIEVE="$(realpath "$ROBOSIEVE")"
+  export ROBOSIEVE
+fi
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+mkdir -p "$target"
+# A temporary folder, which is removed at the end.
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+step() { printf '%s: %4d s: %s\n' "$name" "$SECONDS" "$*"; }
+skipped() { echo "$name: skipped: $*" >&2; }
+fail() {
+  echo "$name: $*" >&2
+  exit 1
+}
+usage() {
+  scripts/x "$name" --help >&2
+  exit 2
+}
+# Whether Rust's target is installed, after an attempt to install it.
+has_target() {
+  rustup target add "$1" > /dev/null 2>&1 && return
+  skipped "Rust's target $1 cannot be installed"
+  return 1
+}

@@ -1,0 +1,62 @@
+"""Tables of export for made-up files and histories. scripts/prove/recount_export.py derives their values again
+from `inspect` and `annotate`."""
+
+import base64
+import collections
+import os
+import re
+import subprocess
+import sys
+
+from . import grammar, histories
+from .command import BINARY, ROOT, run, write_archive
+from .rounds import Result
+from .shrinking import smallest
+
+FILES = 25
+WEBS = 8
+AGENTS = "FooBot,GPTBot,a,MJ12bot,Googlebot-News:Googlebot"
+
+
+def check(directory, captures, planted):
+    """The output of the check, and whether it found no difference."""
+    archive = write_archive(directory / "export.jsonl", captures)
+    snapshot = directory / "export.rsieve"
+    run("compile", "-q", "-o", snapshot, archive)
+    binary = BINARY
+    if planted:
+        # An export with another name of the second outcome.
+        binary = directory / "planted"
+        binary.write_text(
+            f'#!/bin/sh\nif [ "$1" = export ]; then {BINARY} "$@" | sed s/server-error/planted/; '
+            f'else exec {BINARY} "$@"; fi\n'
+        )
+        binary.chmod(0o755)
+    script = [sys.executable, ROOT / "scripts" / "prove" / "recount_export.py", snapshot, AGENTS]
+    environment = os.environ | {"ROBOSIEVE": str(binary)}
+    done = subprocess.run(script, capture_output=True, text=True, env=environment)
+    return done.stdout + done.stderr, done.returncode == 0
+
+
+def play(rng, directory, options, number):
+    captures = []
+    for site in range(FILES):
+        body, _ = grammar.robots(rng, rng.choice([1, 3, 8, 17, 65, 130]))
+        body = base64.b64encode(body).decode()
+        captures.append({"url": f"http://h{site}.example/robots.txt", "status": 200, "body_base64": body})
+    for web in range(WEBS):
+        captures += [one.record() for one in histories.made_up(rng, web).captures]
+    text, agrees = check(directory, captures, options.self_test)
+    counts = collections.Counter({"cells": sum(map(int, re.findall(r"^\S.{23}\s*(\d+)$", text, re.M)))})
+    if agrees:
+        return Result(counts)
+
+    def differs(kept):
+        # A snapshot needs a robots.txt.
+        has_origin = any(one["url"].endswith("/robots.txt") for one in kept)
+        return has_origin and not check(directory, kept, options.self_test)[1]
+
+    captures = smallest(captures, differs)
+    text, _ = check(directory, captures, options.self_test)
+    lines = text.splitlines()[-12:]
+    return Result(counts, "\n".join(["# captures", *map(str, captures), *(f"# {line}" for line in lines)]))
