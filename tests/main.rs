@@ -49,10 +49,10 @@ mod properties;
 mod reasons;
 mod records;
 mod recrawl;
+mod references;
 mod report;
 mod responses;
 mod rows;
-mod scripts;
 mod shell;
 #[cfg(unix)]
 mod signals;

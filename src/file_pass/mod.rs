@@ -15,8 +15,7 @@
 //! statistics that know the rule sets beforehand.
 //!
 //! Files are referred to by number, from 0, and agent names by the numbers of the snapshot. Rows of
-//! sections and offsets of rule sets stay in this module: `tests/layers.rs` lists the items of the
-//! engine that `analysis`, `lint` and `audit` may use. Damaged bytes give
+//! sections and offsets of rule sets stay in this module. Damaged bytes give
 //! [`Corrupt`](crate::ErrorKind::Corrupt), and never a panic.
 
 mod agent_names;

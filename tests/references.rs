@@ -1,8 +1,23 @@
-//! `scripts/x` lists, describes and runs the scripts, and every page names scripts that exist.
+//! The documentation names files and scripts that exist, and `scripts/x` describes each script.
 
-use crate::command::checkout;
+use crate::command::{checkout, rust_files};
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
+
+/// The tracked files of some patterns. Empty, with a notice, without git.
+fn tracked(patterns: &[&str]) -> Vec<String> {
+    let mut command = Command::new("git");
+    command
+        .arg("ls-files")
+        .args(patterns)
+        .current_dir(checkout());
+    let listed = command.output().map(|ran| ran.stdout).unwrap_or_default();
+    if listed.is_empty() {
+        eprintln!("SKIPPED: this is not a git checkout");
+    }
+    let listed = String::from_utf8(listed).unwrap();
+    listed.lines().map(str::to_owned).collect()
+}
 
 /// Runs `scripts/x`. `None` without Python.
 fn x(args: &[&str]) -> Option<Output> {
@@ -51,15 +66,10 @@ fn an_unknown_script_names_the_nearest() {
 #[test]
 fn scripts_in_the_documentation_exist() {
     let Some(names) = names() else { return };
-    let listed = Command::new("git")
-        .args(["ls-files", "*.md", "*.rs", "*.toml", ".ci", "scripts"])
-        .current_dir(checkout())
-        .output();
-    let Ok(listed) = listed else {
-        return eprintln!("SKIPPED: git is not installed");
-    };
+    let files = tracked(&["*.md", "*.rs", "*.toml", ".ci", "scripts"]);
     let mut named = 0;
-    for file in String::from_utf8(listed.stdout).unwrap().lines() {
+    for file in &files {
+        // A file that is deleted and not yet committed.
         let Ok(text) = std::fs::read_to_string(checkout().join(file)) else {
             continue;
         };
@@ -78,5 +88,38 @@ fn scripts_in_the_documentation_exist() {
             );
         }
     }
-    assert!(named > 100, "{named} names of scripts found");
+    assert!(
+        files.is_empty() || named > 100,
+        "{named} names of scripts found"
+    );
+}
+
+#[test]
+fn source_files_in_the_documentation_exist() {
+    let folders = [
+        "src",
+        "cli/src",
+        "tests",
+        "benches",
+        "examples",
+        "fuzz",
+        "python/src",
+        "web/src",
+    ];
+    let files: Vec<_> = folders
+        .iter()
+        .flat_map(|folder| rust_files(&checkout().join(folder)))
+        .collect();
+    for page in tracked(&["*.md"]) {
+        let Ok(text) = std::fs::read_to_string(checkout().join(&page)) else {
+            continue;
+        };
+        let names = text.split('`').skip(1).step_by(2);
+        for name in names.filter(|name| name.ends_with(".rs") && !name.contains("VERB")) {
+            assert!(
+                files.iter().any(|file| file.ends_with(name)),
+                "{page}: there is no {name}"
+            );
+        }
+    }
 }
