@@ -46,13 +46,13 @@ install_crates() {
   done
 }
 
-# Prints the interpreter with these packages, or the system's.
-interpreter() {
-  if [ -x "$venv/bin/python" ]; then
-    echo "$venv/bin/python"
-  else
-    echo python3
-  fi
+# Whether the nightly toolchain is there, after an attempt to install it.
+install_nightly() {
+  cargo +nightly --version > /dev/null 2>&1 && return
+  rustup toolchain install nightly --profile minimal > /dev/null 2>&1 && return
+  skipped "the nightly toolchain cannot be installed"
+  return 1
 }
+
 venv="$work/venv"
 export PATH="$target/tools/bin:$PATH" PIP_DISABLE_PIP_VERSION_CHECK=1
