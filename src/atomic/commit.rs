@@ -44,11 +44,11 @@ pub(super) struct PendingOutput {
 /// Errors of the operating system and of checks, with the path of the file. Then new files are
 /// removed and old ones are as they were. Only if an old one cannot be put back, it has the new
 /// content, and the error names it.
-pub(super) fn name_together(pending: Vec<PendingOutput>) -> Result<()> {
+pub(super) fn name_together(mut pending: Vec<PendingOutput>) -> Result<()> {
     let folders = open_folders(&pending)?;
     // After the checks, nothing that takes time precedes the renames.
     let mut expected = Vec::new();
-    for output in &pending {
+    for output in &mut pending {
         expected.push(output.prepare()?);
     }
     unfinished::uninterrupted(|| {
@@ -97,7 +97,9 @@ fn sync_folders(folders: &[OpenFolder]) -> Result<()> {
 impl PendingOutput {
     /// Gives the temporary file the attributes of the file that it will replace, and runs its
     /// check. Returns that file's identity if only this file may be replaced.
-    fn prepare(&self) -> Result<Option<FileIdentity>> {
+    ///
+    /// The check is dropped: a check of a snapshot has it mapped, and Windows replaces no mapped file.
+    fn prepare(&mut self) -> Result<Option<FileIdentity>> {
         // A directory created there in the meantime would fail a rename after others are done.
         if self.real.is_dir() {
             let what = "it is a directory now".to_owned();
@@ -106,7 +108,7 @@ impl PendingOutput {
         // Those that cannot be kept were found when the file was created.
         attributes::copy(&self.real, self.file.as_file())
             .map_err(|err| Error::io(&self.path, err))?;
-        let Some(check) = &self.check else {
+        let Some(check) = self.check.take() else {
             return Ok(None);
         };
         let expected = FileIdentity::of(&self.real);
