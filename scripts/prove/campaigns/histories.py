@@ -48,6 +48,7 @@ class Capture:
     leads_nowhere: bool = False
     missing: str = ""
     end_time: int | None = None
+    is_earlier: bool = False  # a redirect before a run of failures
 
     def record(self):
         """The capture as a line of a JSONL archive."""
@@ -233,7 +234,8 @@ def remembered(captures):
     chains = {url: chain(captures, url, history(captures, url)[-1], None) for url in robots}
     kept = []
     for url, redirects in chains.items():
-        newest = history(captures, url)[-1]
+        # If a 304 confirmed a redirect from before failures, that is in force.
+        newest = dataclasses.replace(history(captures, url)[-1], is_earlier=False)
         if is_failure(newest, "google"):
             kept += remembered_failure(captures, url)
         elif redirects.end != url:
@@ -281,15 +283,17 @@ def remembered_failure(captures, url):
 def remembered_redirect(captures, url, answer, first):
     """The redirect before a run of failures without a good copy: only the end of its chain is stored, which
     has a history of its own."""
-    if not answer.is_stored:
-        redirects = chain(captures, url, answer, first)
-        end = (redirects.end, redirects.hops) if redirects.hops else (redirects.missing, 1)
-        answer = dataclasses.replace(answer, text=end[0], hops=end[1], leads_nowhere=False, missing="")
-    elif answer.leads_nowhere:
-        end = (answer.text, answer.hops) if answer.text != url else (answer.missing, 1)
+    redirects = chain(captures, url, answer, first)
+    if redirects.missing and not (redirects.hops and redirects.end.endswith("/robots.txt")):
+        # No origin remembers where another URL than a robots.txt redirects to.
+        end = (redirects.missing, redirects.hops + 1)
+    else:
+        end = (redirects.end if redirects.hops else "", redirects.hops or 1)
+    # What no new capture extends stays as it is.
+    if not (answer.is_earlier and end[0] in ("", answer.text)):
         answer = dataclasses.replace(answer, text=end[0], hops=end[1], leads_nowhere=False, missing="")
     # Whatever arrives later comes before it: its time is not stored.
-    return dataclasses.replace(answer, time=first - 0.5)
+    return dataclasses.replace(answer, time=first - 0.5, is_earlier=True)
 
 
 def letter(captures, url, policy, at):

@@ -182,7 +182,7 @@ impl RedirectEnds {
 
 /// Whether a canonical URL is that of an origin's robots.txt. A snapshot has the origins of all
 /// such URLs that answered.
-fn is_robots_url(url: &[u8]) -> bool {
+pub(crate) fn is_robots_url(url: &[u8]) -> bool {
     url.strip_suffix(ROBOTS_PATH)
         .is_some_and(|origin| memchr::memchr_iter(b'/', origin).count() == 2)
 }

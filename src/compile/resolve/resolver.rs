@@ -12,7 +12,7 @@ use crate::compile::incremental::previous_answer::{
     EarlierRedirect, LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
     parse_missing_target,
 };
-use crate::compile::incremental::previous_urls::PreviousUrls;
+use crate::compile::incremental::previous_urls::{PreviousUrls, is_robots_url};
 use crate::compile::ingest::capture_record::{AnswerRank, BodyFlags, Fetch, FetchAnswer};
 use crate::compile::ingest::text_store::Texts;
 use crate::compile::ingest::url_key::UrlKey;
@@ -179,20 +179,41 @@ impl<'p> Resolver<'p> {
         let entry = previous.previous.origin(row)?;
         let key = entry.key();
         let answer = previous.answer(entry)?;
-        let ends = [answer.redirect_end(), answer.missing_target()]
-            .into_iter()
-            .flatten()
-            .map(|(url, _)| url);
-        let earlier_end = answer.earlier_redirect_end();
-        for url in ends.chain(earlier_end.map(UrlKey::text)) {
-            if self.captured(url)?.is_some() {
-                return self.resolve_history(key.into(), Vec::new(), DecidedBy::Redirects);
-            }
+        if self.leads_to_capture(&answer)? {
+            return self.resolve_history(key.into(), Vec::new(), DecidedBy::Redirects);
         }
         Ok(ResolvedOrigin {
             key: key.into(),
             ..unchanged(&answer, answer.entry.strings().0.map(Cow::Borrowed))
         })
+    }
+
+    /// Whether the redirects of a stored answer lead to a captured URL: those in force, or those before
+    /// its failures. The end of the latter may have failed in turn, after a redirect of its own.
+    fn leads_to_capture(&self, answer: &PreviousAnswer<'p>) -> Result<bool> {
+        let Some(previous) = self.previous else {
+            return Ok(false);
+        };
+        let mut answer = Cow::Borrowed(answer);
+        for _ in 0..MAX_HOPS {
+            let ends = [answer.redirect_end(), answer.missing_target()];
+            for (url, _) in ends.into_iter().flatten() {
+                if self.captured(url)?.is_some() {
+                    return Ok(true);
+                }
+            }
+            let Some(earlier_end) = answer.earlier_redirect_end() else {
+                return Ok(false);
+            };
+            if self.captured(earlier_end.text())?.is_some() {
+                return Ok(true);
+            }
+            let Some(next) = previous.answer_of(earlier_end.text())? else {
+                return Ok(false);
+            };
+            answer = Cow::Owned(next);
+        }
+        Ok(false)
     }
 
     /// The outcome of an origin whose robots.txt has these captures; `otherwise` is what decides if
@@ -451,11 +472,11 @@ impl<'p> Resolver<'p> {
                 return Ok(Some((url, hops)));
             }
         }
-        // Before its failures, the end was a redirect to a URL that is captured now. So the end has a
-        // last good copy, which its own history finds.
+        // Before its failures, the end was a redirect that leads to a URL that is captured now. So the
+        // end may have a last good copy, which its own history finds.
         if let Some((url, hops)) = answer.redirect_end()
-            && let Some(earlier_end) = answer.earlier_redirect_end()
-            && self.captured(earlier_end.text())?.is_some()
+            && answer.earlier_redirect.is_some()
+            && self.leads_to_capture(answer)?
             && let Some(url) = UrlKey::of_canonical(url)
         {
             return Ok(Some((url, hops)));
@@ -522,27 +543,36 @@ fn earlier_redirect_of(
     target: &ResolvedOrigin<'_>,
     hops: u8,
 ) -> Option<EarlierRedirect> {
-    match &event.kind {
-        // Only its end is known, so it stays as it is.
-        EventKind::EarlierRedirect(redirect) => return Some(redirect.clone()),
-        EventKind::Previous(answer) if answer.is_redirect() => {}
+    let stored = match &event.kind {
+        EventKind::EarlierRedirect(redirect) => Some(redirect),
+        EventKind::Previous(answer) if answer.is_redirect() => None,
         EventKind::Capture(Fetch {
             answer: FetchAnswer::Redirect(_),
             ..
-        }) => {}
+        }) => None,
         _ => return None,
-    }
-    let followed = target.outcome.hops.saturating_sub(hops);
-    let missing = target.detail.as_deref().and_then(parse_missing_target);
-    let (end, hops) = match (&target.source, missing) {
-        (Some(source), _) if followed > 0 => (Some(&**source), followed),
-        (_, missing) => (missing, 1),
     };
-    Some(EarlierRedirect {
-        status: target.outcome.status,
-        end: end.and_then(UrlKey::of_canonical),
-        hops,
-    })
+    let followed = target.outcome.hops.saturating_sub(hops);
+    let last = target.source.as_deref().filter(|_| followed > 0);
+    let missing = target.detail.as_deref().and_then(parse_missing_target);
+    // The row of an origin keeps the redirect of its robots.txt to a missing URL. No row keeps that of
+    // another URL, so the missing URL is the end.
+    let (end, hops) = match (last, missing) {
+        (Some(last), Some(missing)) if !is_robots_url(last) => (Some(missing), followed + 1),
+        (Some(last), _) => (Some(last), followed),
+        (None, missing) => (missing, 1),
+    };
+    let end = end.and_then(UrlKey::of_canonical);
+    match stored {
+        // Of the redirects to the stored end only their number is known, so they stay as they are,
+        // unless new captures extend them.
+        Some(stored) if end.is_none() || end == stored.end => Some(stored.clone()),
+        _ => Some(EarlierRedirect {
+            status: target.outcome.status,
+            end,
+            hops,
+        }),
+    }
 }
 
 /// The outcome of redirects of the previous snapshot that lead nowhere. Their own status is not
