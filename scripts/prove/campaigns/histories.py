@@ -49,6 +49,8 @@ class Capture:
     missing: str = ""
     end_time: int | None = None
     is_earlier: bool = False  # a redirect before a run of failures
+    # Whether only a later time than its own is stored.
+    is_undated: bool = False
 
     def record(self):
         """The capture as a line of a JSONL archive."""
@@ -99,8 +101,9 @@ class Outcome:
     good: dict | None = None
 
 
-def history(captures, url, until=None):
-    """The captures of a URL up to a time, the oldest first. Those that 304 confirms count again."""
+def history(captures, url, until=None, with_undated=False):
+    """The captures of a URL up to a time, the oldest first. Those that 304 confirms count again. With
+    `with_undated`, what a previous snapshot has without its time may have been there, before all others."""
     own = sorted((one for one in captures if one.url == url), key=Capture.order)
     answers = []
     for capture in own:
@@ -113,7 +116,13 @@ def history(captures, url, until=None):
             else:
                 capture = dataclasses.replace(capture, kind="unreachable")
         answers.append(capture)
-    return answers
+    return [*undated(own, until), *answers] if with_undated else answers
+
+
+def undated(own, until):
+    """What may have been there at a time, of the captures of one URL that are stored with a later time."""
+    later = [] if until is None else [one for one in own if one.is_undated and math.floor(one.time or 0) > until]
+    return [dataclasses.replace(one, leads_nowhere=False, missing="") for one in later]
 
 
 def without_failures(answers, policy):
@@ -137,12 +146,15 @@ class Chain:
     state: str = "answered"  # or unresolved, or missing (the target)
     missing: str = ""
     time: int | None = None  # of the answer at the end
+    with_undated: bool = True
 
 
-def chain(captures, url, newest, until, hops=0):
+def chain(captures, url, newest, until, hops=0, with_undated=True):
     """The chain from a URL with this newest capture by a time, after some redirects."""
     visited = [url]
     while newest.kind == "redirect":
+        # The snapshot with a redirect before failures knew that its target had no copy by then.
+        with_undated = not newest.is_earlier if newest.is_earlier or not newest.is_stored else with_undated
         nowhere = Chain(visited[-1], hops, "unresolved", time=newest.time)
         missing = dataclasses.replace(nowhere, state="missing", missing=newest.text)
         target = newest.text
@@ -162,13 +174,13 @@ def chain(captures, url, newest, until, hops=0):
                     return missing
         if not target or target in visited or hops + further > MAX_HOPS:
             return nowhere
-        answers = history(captures, target, until)
+        answers = history(captures, target, until, with_undated)
         if not answers:
             return missing
         newest = answers[-1]
         hops += further
         visited.append(target)
-    return Chain(visited[-1], hops, time=newest.time)
+    return Chain(visited[-1], hops, time=newest.time, with_undated=with_undated)
 
 
 def is_replaced(captures, stored):
@@ -190,7 +202,7 @@ def outcome(captures, url):
 def outcome_of(captures, redirects, until):
     if redirects.state != "answered":
         return Outcome(redirects.state)
-    answers = history(captures, redirects.end, until)
+    answers = history(captures, redirects.end, until, redirects.with_undated)
     newest = answers[-1]
     if newest.kind in ("rules", "unavailable"):
         return Outcome(newest.kind, text=newest.text, status=newest.status)
@@ -223,7 +235,8 @@ def copy(captures, redirects, answer, first, until):
     if answer.kind != "redirect":
         return None
     by = until if first is None else first
-    target = outcome_of(captures, chain(captures, redirects.end, answer, by, redirects.hops), by)
+    leads_to = chain(captures, redirects.end, answer, by, redirects.hops, redirects.with_undated)
+    target = outcome_of(captures, leads_to, by)
     # `compile` follows the redirect, and to it a 429 of the target is a failure.
     return target.text if target.kind == "rules" else (target.good or {}).get("google")
 
@@ -235,19 +248,19 @@ def remembered(captures):
     kept = []
     for url, redirects in chains.items():
         # If a 304 confirmed a redirect from before failures, that is in force.
-        newest = dataclasses.replace(history(captures, url)[-1], is_earlier=False)
+        newest = dataclasses.replace(history(captures, url)[-1], is_earlier=False, is_undated=False)
         if is_failure(newest, "google"):
             kept += remembered_failure(captures, url)
         elif redirects.end != url:
             # Only the end of a chain is stored, and the time there.
-            nowhere = redirects.state != "answered"
             end = {"text": redirects.end, "hops": redirects.hops, "time": redirects.time, "end_time": redirects.time}
-            kept.append(dataclasses.replace(newest, **end, leads_nowhere=nowhere, missing=redirects.missing))
+            nowhere = {"leads_nowhere": redirects.state != "answered", "missing": redirects.missing}
+            kept.append(dataclasses.replace(newest, **end, **nowhere, is_undated=True))
         else:
             kept.append(newest)
     # Of other URLs, only those that answered for an origin are stored.
     for url in sorted({redirects.end for redirects in chains.values()} - set(robots)):
-        newest = history(captures, url)[-1]
+        newest = dataclasses.replace(history(captures, url)[-1], is_earlier=False, is_undated=False)
         if is_failure(newest, "google"):
             kept += remembered_failure(captures, url)
         elif newest.kind == "redirect":
@@ -273,7 +286,7 @@ def remembered_failure(captures, url):
     good = found.good.get("google")
     if good is not None and first is not None:
         # Its time is not stored. It is the answer before the first failure, whatever arrives later.
-        kept.append(Capture(url, first - 1, "rules", 0, good))
+        kept.append(Capture(url, first - 1, "rules", 0, good, is_undated=True))
     before = without_failures(history(captures, url), "google")[0]
     if good is None and first is not None and before and before[-1].kind == "redirect":
         kept.append(remembered_redirect(captures, url, before[-1], first))
@@ -293,7 +306,7 @@ def remembered_redirect(captures, url, answer, first):
     if not (answer.is_earlier and end[0] in ("", answer.text)):
         answer = dataclasses.replace(answer, text=end[0], hops=end[1], leads_nowhere=False, missing="")
     # Whatever arrives later comes before it: its time is not stored.
-    return dataclasses.replace(answer, time=first - 0.5, is_earlier=True)
+    return dataclasses.replace(answer, time=first - 0.5, is_earlier=True, is_undated=True)
 
 
 def letter(captures, url, policy, at):

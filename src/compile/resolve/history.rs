@@ -16,6 +16,16 @@ pub(super) struct UrlHistory<'p> {
     events: Vec<UrlEvent<'p>>,
     /// The ends of the runs of failures around each event; empty if no event is a failure.
     run_ends: Vec<RunEnds>,
+    /// The event of the previous snapshot that may be older than its place among the events.
+    undated: Option<UndatedEvent<'p>>,
+}
+
+/// An event whose time the previous snapshot does not keep, only a later one.
+struct UndatedEvent<'p> {
+    /// The time with which it is among the events.
+    latest: Option<i64>,
+    /// The event by an earlier time.
+    event: UrlEvent<'p>,
 }
 
 /// The index of the first event after a run of failures; for an event that is not a failure, its
@@ -55,6 +65,8 @@ pub(super) enum EventKind<'p> {
     LastGood(GoodCopy),
     /// The redirect from before that run.
     EarlierRedirect(EarlierRedirect),
+    /// The redirect of `Previous`, by a time before that of its target.
+    UndatedRedirect(EarlierRedirect),
 }
 
 /// The text of a robots.txt, and the digest that an archive stated for its body.
@@ -80,7 +92,9 @@ impl<'p> UrlEvent<'p> {
             EventKind::Capture(capture) => capture.is_failure(),
             EventKind::Previous(answer) => answer.is_failure(),
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => true,
-            EventKind::LastGood(_) | EventKind::EarlierRedirect(_) => false,
+            EventKind::LastGood(_)
+            | EventKind::EarlierRedirect(_)
+            | EventKind::UndatedRedirect(_) => false,
         }
     }
 
@@ -92,7 +106,9 @@ impl<'p> UrlEvent<'p> {
             EventKind::Previous(answer) => answer.is_unreachable(),
             EventKind::FirstUnreachable => true,
             EventKind::FirstFailure { unreachable } => *unreachable,
-            EventKind::LastGood(_) | EventKind::EarlierRedirect(_) => false,
+            EventKind::LastGood(_)
+            | EventKind::EarlierRedirect(_)
+            | EventKind::UndatedRedirect(_) => false,
         }
     }
 
@@ -117,7 +133,18 @@ impl<'p> UrlEvent<'p> {
             }
             EventKind::Previous(answer) => answer.rules_text().is_some() || answer.is_redirect(),
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => false,
-            EventKind::LastGood(_) | EventKind::EarlierRedirect(_) => true,
+            EventKind::LastGood(_)
+            | EventKind::EarlierRedirect(_)
+            | EventKind::UndatedRedirect(_) => true,
+        }
+    }
+}
+
+impl<'p> UndatedEvent<'p> {
+    fn new(latest: Option<i64>, kind: EventKind<'p>) -> Self {
+        Self {
+            latest,
+            event: UrlEvent::new(None, None, kind),
         }
     }
 }
@@ -142,15 +169,14 @@ impl<'p> UrlHistory<'p> {
             .map(|capture| UrlEvent::new(capture.time, capture.wait, EventKind::Capture(capture)))
             .collect();
         // The old answer is an event among the new ones: some captures may be older.
-        if let Some(answer) = previous {
-            insert(&mut events, newer, answer);
-        }
+        let undated = previous.and_then(|answer| insert(&mut events, newer, answer));
         confirm_copies(&mut events);
         let run_ends = run_ends(&events);
         Self {
             key,
             events,
             run_ends,
+            undated,
         }
     }
 
@@ -163,18 +189,25 @@ impl<'p> UrlHistory<'p> {
         EventsSince {
             history: self,
             start: 0,
+            oldest: None,
         }
     }
 
-    /// The events up to the time `until`; all without it.
-    pub(super) fn until(&self, until: Option<i64>) -> EventsSince<'_, 'p> {
+    /// The events up to the time `until`; all without it. With `with_undated`, an event that may
+    /// have been there by then is the oldest of them.
+    pub(super) fn until(&self, until: Option<i64>, with_undated: bool) -> EventsSince<'_, 'p> {
         let start = until.map_or(0, |until| {
             self.events
                 .partition_point(|event| event.time > Some(until))
         });
+        let undated = self.undated.as_ref();
+        let is_cut = |undated: &&UndatedEvent<'p>| until.is_some() && undated.latest > until;
         EventsSince {
             history: self,
             start,
+            oldest: undated
+                .filter(|undated| with_undated && is_cut(undated))
+                .map(|undated| &undated.event),
         }
     }
 }
@@ -184,11 +217,13 @@ impl<'p> UrlHistory<'p> {
 pub(super) struct EventsSince<'h, 'p> {
     history: &'h UrlHistory<'p>,
     start: usize,
+    /// An event before all others.
+    oldest: Option<&'h UrlEvent<'p>>,
 }
 
 impl<'h, 'p> EventsSince<'h, 'p> {
     pub(super) fn first(&self) -> Option<&'h UrlEvent<'p>> {
-        self.history.events.get(self.start)
+        self.history.events.get(self.start).or(self.oldest)
     }
 
     /// The events before the run of failures.
@@ -281,8 +316,12 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
 }
 
 /// Inserts the answer of the previous snapshot: its newest capture and, for a failure, the first
-/// failures and the good copy.
-fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAnswer<'p>) {
+/// failures and the good copy. Returns the event whose own time is not stored.
+fn insert<'p>(
+    events: &mut Vec<UrlEvent<'p>>,
+    mut at: usize,
+    answer: PreviousAnswer<'p>,
+) -> Option<UndatedEvent<'p>> {
     let outcome = answer.entry.outcome();
     let fetched = outcome.fetched;
     let wait = outcome.wait();
@@ -295,12 +334,19 @@ fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAns
         payload: answer.payload,
     });
     let earlier_redirect = answer.earlier_redirect.clone();
+    // Of a redirect that was followed, only the time of its target is stored.
+    let redirect = answer.redirect_end().map(|(url, hops)| EarlierRedirect {
+        status: outcome.status,
+        end: UrlKey::of_canonical(url),
+        hops,
+    });
     events.insert(
         at,
         UrlEvent::new(fetched, wait, EventKind::Previous(answer)),
     );
     if !failed {
-        return;
+        let kind = redirect.map(EventKind::UndatedRedirect)?;
+        return Some(UndatedEvent::new(fetched, kind));
     }
     // Inserts an event after the one at `at`, and after all events as new as `time`.
     let mut insert_after = |time: Option<i64>, kind| {
@@ -320,12 +366,12 @@ fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAns
         },
     );
     let before = last_good.map(EventKind::LastGood);
-    if let Some(kind) = before.or(earlier_redirect.map(EventKind::EarlierRedirect)) {
-        // The snapshot does not keep the time of the event, only that it is the one before. So no
-        // capture that arrives later comes between.
-        let time = first.and_then(|first| first.checked_sub(1));
-        events.insert(at + 1, UrlEvent::new(time, None, kind));
-    }
+    let kind = before.or(earlier_redirect.map(EventKind::EarlierRedirect))?;
+    // The snapshot does not keep the time of the event, only that it is the one before. So no
+    // capture that arrives later comes between.
+    let time = first.and_then(|first| first.checked_sub(1));
+    events.insert(at + 1, UrlEvent::new(time, None, kind.clone()));
+    Some(UndatedEvent::new(time, kind))
 }
 
 /// Whether a capture is newer than the answer of the previous snapshot.

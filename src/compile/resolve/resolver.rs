@@ -36,6 +36,10 @@ struct RedirectChain<'p> {
     hops: u8,
     /// Ignore events newer than this time.
     until: Option<i64>,
+    /// Whether events of the previous snapshot count that may have been there by then. Not behind a
+    /// redirect before failures: the previous snapshot knew the time of its target, and that it had
+    /// no copy by then.
+    with_undated: bool,
 }
 
 impl<'p> RedirectChain<'p> {
@@ -44,6 +48,7 @@ impl<'p> RedirectChain<'p> {
             visited: vec![history],
             hops: 0,
             until: None,
+            with_undated: true,
         }
     }
 
@@ -188,8 +193,9 @@ impl<'p> Resolver<'p> {
         })
     }
 
-    /// Whether the redirects of a stored answer lead to a captured URL: those in force, or those before
-    /// its failures. The end of the latter may have failed in turn, after a redirect of its own.
+    /// Whether the redirects of a stored answer lead to a captured URL: those in force, or those
+    /// before its failures. The end of the latter may have failed in turn, after a redirect of its
+    /// own.
     fn leads_to_capture(&self, answer: &PreviousAnswer<'p>) -> Result<bool> {
         let Some(previous) = self.previous else {
             return Ok(false);
@@ -288,7 +294,10 @@ impl<'p> Resolver<'p> {
                 payload: copy.payload,
                 ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.wait)
             }),
-            EventKind::EarlierRedirect(redirect) => {
+            EventKind::EarlierRedirect(redirect) | EventKind::UndatedRedirect(redirect) => {
+                if matches!(event.kind, EventKind::EarlierRedirect(_)) {
+                    chain.with_undated = false;
+                }
                 let EarlierRedirect { status, end, hops } = redirect;
                 self.redirect(event, *status, end.as_ref(), *hops, chain)
             }
@@ -312,6 +321,7 @@ impl<'p> Resolver<'p> {
         // Answers return their outcome. For failures, an earlier good copy may stand in.
         let failed = match &capture.answer {
             FetchAnswer::Redirect(target) => {
+                chain.with_undated = true;
                 return self.redirect(event, capture.status, target.as_ref(), 1, chain);
             }
             FetchAnswer::Rules(body) => {
@@ -387,7 +397,7 @@ impl<'p> Resolver<'p> {
         chain: &mut RedirectChain<'p>,
     ) -> Result<Option<ResolvedOrigin<'p>>> {
         let history = self.history_of(url)?;
-        let events = history.until(chain.until);
+        let events = history.until(chain.until, chain.with_undated);
         if events.first().is_none() {
             return Ok(None);
         }
@@ -472,8 +482,8 @@ impl<'p> Resolver<'p> {
                 return Ok(Some((url, hops)));
             }
         }
-        // Before its failures, the end was a redirect that leads to a URL that is captured now. So the
-        // end may have a last good copy, which its own history finds.
+        // Before its failures, the end was a redirect that leads to a URL that is captured now. So
+        // the end may have a last good copy, which its own history finds.
         if let Some((url, hops)) = answer.redirect_end()
             && answer.earlier_redirect.is_some()
             && self.leads_to_capture(answer)?
@@ -522,6 +532,7 @@ impl<'p> Resolver<'p> {
             visited: chain.visited.last().cloned().into_iter().collect(),
             hops: chain.hops,
             until: resolved.outcome.first_failure.or(chain.until),
+            with_undated: chain.with_undated,
         };
         let target = self.outcome(before, &mut earlier)?;
         let text = target.file.or(target.last_good);
@@ -555,8 +566,8 @@ fn earlier_redirect_of(
     let followed = target.outcome.hops.saturating_sub(hops);
     let last = target.source.as_deref().filter(|_| followed > 0);
     let missing = target.detail.as_deref().and_then(parse_missing_target);
-    // The row of an origin keeps the redirect of its robots.txt to a missing URL. No row keeps that of
-    // another URL, so the missing URL is the end.
+    // The row of an origin keeps the redirect of its robots.txt to a missing URL. Few rows keep that
+    // of another URL, so the missing URL is the end.
     let (end, hops) = match (last, missing) {
         (Some(last), Some(missing)) if !is_robots_url(last) => (Some(missing), followed + 1),
         (Some(last), _) => (Some(last), followed),
