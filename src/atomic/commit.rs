@@ -195,7 +195,12 @@ impl UndoLog {
         real: PathBuf,
         expected: Option<&FileIdentity>,
     ) -> io::Result<()> {
-        let handle = File::open(&real).ok();
+        // Windows replaces no file that is open.
+        let handle = if cfg!(windows) {
+            None
+        } else {
+            File::open(&real).ok()
+        };
         // A lock of another program protects the file as well.
         handle.iter().for_each(|file| drop(file.try_lock()));
         // The handle of the new file has its lock, which is needed while it has a temporary name.
@@ -217,26 +222,29 @@ impl UndoLog {
             };
         }
         let link = |name: &Path| {
-            let file = handle.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
             #[cfg(test)]
             if fault_injection::lacks(fault_injection::Feature::HardLinks) {
                 return Err(io::ErrorKind::Unsupported.into());
             }
-            fs::hard_link(&real, name)?;
-            file.try_clone()
+            fs::hard_link(&real, name)
         };
-        let old = temporary_name::create_in(folder_of(&real), link).ok();
+        let old = match handle {
+            Some(handle) => {
+                let link = |name: &Path| link(name).and_then(|()| handle.try_clone());
+                temporary_name::create_in(folder_of(&real), link).map(|old| {
+                    let (lock, name) = old.into_parts();
+                    (name, Some(lock))
+                })
+            }
+            None => temporary_name::without_lock(folder_of(&real), link).map(|name| (name, None)),
+        };
         new.persist(&real).map_err(|err| err.error)?;
         self.0.push(match old {
-            Some(old) => {
-                let (lock, name) = old.into_parts();
-                let old = OldFile {
-                    name,
-                    _lock: Some(lock),
-                };
-                Undo::Restore { old, real }
-            }
-            None => Undo::Impossible(real),
+            Ok((name, _lock)) => Undo::Restore {
+                old: OldFile { name, _lock },
+                real,
+            },
+            Err(_) => Undo::Impossible(real),
         });
         Ok(())
     }

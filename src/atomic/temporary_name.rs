@@ -10,7 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// How often a new file may be lost to another process that removes abandoned ones, before it is
 /// used without a lock.
@@ -55,6 +55,17 @@ pub(super) fn create_in(
             return Ok(file);
         }
     }
+}
+
+/// Gives a file that no lock can protect a new name in the folder with `link`. A process that looks
+/// for abandoned files may remove the name.
+pub(super) fn without_lock(
+    folder: &Path,
+    link: impl FnMut(&Path) -> io::Result<()>,
+) -> io::Result<TempPath> {
+    let mut name = Builder::new();
+    name.prefix(PREFIX.as_str()).suffix(SUFFIX);
+    Ok(name.make_in(folder, link)?.into_temp_path())
 }
 
 /// Removes abandoned files when this process uses the folder for the first time, because listing a
