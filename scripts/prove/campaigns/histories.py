@@ -51,6 +51,7 @@ class Capture:
     is_earlier: bool = False  # a redirect before a run of failures
     # Whether only a later time than its own is stored.
     is_undated: bool = False
+    is_oldest: bool = False  # the copy before failures of an unknown time
 
     def record(self):
         """The capture as a line of a JSONL archive."""
@@ -74,7 +75,8 @@ class Capture:
         ranks = ["unreachable", "server-error", "unavailable", "not-modified", "redirect", "rules"]
         rank = ranks.index("server-error" if self.kind == "busy" else self.kind)
         is_timed, is_new = self.time is not None, not self.is_stored
-        return (is_timed, self.time or 0, is_timed or is_new, rank, is_new or self.kind != "redirect", -self.status)
+        says_more = (rank, is_new or self.kind != "redirect", -self.status)
+        return (not self.is_oldest, is_timed, self.time or 0, is_timed or is_new, *says_more)
 
 
 # A crawl without any robots.txt is an error, so each has this capture.
@@ -284,9 +286,10 @@ def remembered_failure(captures, url):
         kept.append(dataclasses.replace(busy, time=unreachable - 0.5))
     kept.append(busy if unreachable != first else dataclasses.replace(newest, time=first))
     good = found.good.get("google")
-    if good is not None and first is not None:
+    if good is not None:
         # Its time is not stored. It is the answer before the first failure, whatever arrives later.
-        kept.append(Capture(url, first - 1, "rules", 0, good, is_undated=True))
+        time = None if first is None else first - 1
+        kept.append(Capture(url, time, "rules", 0, good, is_undated=True, is_oldest=first is None))
     before = without_failures(history(captures, url), "google")[0]
     if good is None and first is not None and before and before[-1].kind == "redirect":
         kept.append(remembered_redirect(captures, url, before[-1], first))
