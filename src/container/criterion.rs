@@ -68,6 +68,7 @@ impl ReasonSet {
     }
 
     /// The names of the reasons with commas between them, or `all`.
+    #[cfg(feature = "parquet")]
     pub(crate) fn names(self) -> String {
         if self.0 == Self::ALL.0 {
             return "all".to_owned();
