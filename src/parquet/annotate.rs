@@ -36,7 +36,7 @@ pub(super) fn run(
     let adder = ColumnAdder::new(settings.added, settings.judge);
     let mut fields = columns.fields(agents, name)?;
     fields.extend(adder.fields(columns, settings.name)?);
-    let mut table = TableWriter::create(output, first, &fields, run.before_rows())
+    let mut table = guard(|| TableWriter::create(output, first, &fields, run.before_rows()))
         .map_err(|err| err.at(&first.path))?;
     let new_columns =
         table.writer.schema_descr().columns()[first.schema().num_columns()..].to_vec();

@@ -12,7 +12,6 @@ mod arrow;
 mod chunks;
 mod columns;
 mod delta;
-mod flatbuffer;
 mod input;
 mod levels;
 pub(crate) mod metadata;
