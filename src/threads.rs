@@ -1,6 +1,7 @@
-//! The number of threads of a job, and starting a thread without a panic.
+//! The number of threads of a job, starting a thread without a panic, and catching panics.
 
 use crate::error::Result;
+use std::cell::Cell;
 use std::io;
 use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -61,9 +62,65 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
     })?)
 }
 
+thread_local! {
+    static CATCHES_PANICS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the library returns a panic of this thread as an error.
+///
+/// The crate `parquet` panics on some damaged files. The panic hook of a program runs before the
+/// library catches such a panic, and prints a message that nobody needs unless it asks here. No
+/// other job runs on a thread while this is `true`.
+///
+/// ```
+/// let default = std::panic::take_hook();
+/// std::panic::set_hook(Box::new(move |panic| {
+///     if !robosieve::threads::catches_panics() {
+///         default(panic);
+///     }
+/// }));
+/// assert!(!robosieve::threads::catches_panics());
+/// ```
+pub fn catches_panics() -> bool {
+    CATCHES_PANICS.get()
+}
+
+/// Runs `work`, which must not use the pool, since a thread that waits there runs other jobs.
+/// Returns the message of a panic as an error.
+#[cfg(feature = "parquet")]
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    let before = CATCHES_PANICS.replace(true);
+    // The error discards the unfinished work, so no caller sees it.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    CATCHES_PANICS.set(before);
+    done.map_err(|panic| match panic.downcast::<String>() {
+        Ok(message) => *message,
+        Err(other) => other
+            .downcast::<&str>()
+            .map_or_else(|_| String::new(), |text| (*text).to_owned()),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(feature = "parquet")]
+    fn only_work_that_is_guarded_catches_panics() {
+        let caught = catch_panic(|| {
+            assert_eq!(
+                catch_panic(|| panic!("{}", 1)),
+                Err::<(), _>("1".to_owned())
+            );
+            assert!(catches_panics());
+            panic!("two")
+        });
+        assert_eq!(caught, Err::<(), _>("two".to_owned()));
+        assert!(!catches_panics());
+        assert_eq!(catch_panic(|| 3), Ok(3));
+    }
 
     #[test]
     fn jobs_use_at_most_max_threads() {

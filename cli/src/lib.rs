@@ -33,7 +33,6 @@ mod out_dir;
 mod outcomes;
 mod output;
 mod output_form;
-mod parquet_panics;
 mod progress;
 mod record_args;
 mod report;
@@ -69,7 +68,7 @@ use stderr::print_line;
 /// hook and the handlers of signals.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     standard_streams::occupy_closed_streams();
-    parquet_panics::silence_parquet_panics();
+    silence_caught_panics();
     let args: Vec<OsString> = args.into_iter().collect();
     stats_json::remember_arguments(&args);
     let code = match Cli::read(args) {
@@ -81,6 +80,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = io::stdout().flush();
     signals::wait_if_ending();
     code
+}
+
+/// Prints no messages of panics that the library returns as errors.
+fn silence_caught_panics() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !robosieve::threads::catches_panics() {
+            default(panic);
+        }
+    }));
 }
 
 /// Prints help, the version, or a usage error of clap. Arguments may be file names that a shell

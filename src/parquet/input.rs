@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::PARQUET_MAGIC;
 use crate::parquet::chunks::ParquetFile;
 use crate::records::{Field, RecordOptions, USUAL, UrlComposer, UrlName, listed};
+use crate::threads::catch_panic;
 use parquet::basic::{CompressionCodec, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -14,7 +15,6 @@ use parquet::file::metadata::{
 use parquet::file::reader::Length;
 use parquet::schema::types::SchemaDescriptor;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 use std::string::FromUtf8Error;
@@ -285,9 +285,11 @@ pub(super) fn table_error(err: ParquetError) -> Error {
 }
 
 /// Runs code of the `parquet` crate, which panics on some damaged files. A panic becomes an error
-/// about damage.
+/// about damage, with its message. `work` must not use the pool.
 pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // The error discards the unfinished work, so no caller sees it.
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| bad("damaged: the Parquet reader gave up on it"))
+    catch_panic(work).unwrap_or_else(|panic| {
+        bad(format!(
+            "damaged: the Parquet reader gave up on it: {panic}"
+        ))
+    })
 }

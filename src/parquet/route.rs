@@ -21,8 +21,10 @@ use crate::parquet::tables::{RowProgress, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use parquet::file::properties::WriterPropertiesPtr;
+use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
+use std::io::Write;
 use std::path::PathBuf;
 
 struct RouteOutput<'o> {
@@ -105,8 +107,7 @@ pub(super) fn run(
             total.add(stats);
             progress.report(total.lines);
         })?;
-        guard(|| route(&mut tables, input, id.row_group, judged))
-            .map_err(|err| err.at(&input.path))?;
+        route(&mut tables, input, id.row_group, judged).map_err(|err| err.at(&input.path))?;
     }
     tables
         .into_iter()
@@ -212,7 +213,7 @@ fn route(
                     Verdict::Disallowed => std::mem::take(&mut added),
                     _ => Vec::new(),
                 };
-                output.table.copy(input, row_group, || Ok(more))?
+                guard(|| output.table.copy(input, row_group, || Ok(more)))?
             }
             _ => partial.push(output),
         }
@@ -229,7 +230,7 @@ fn route(
         .collect();
     let mut groups = partial
         .iter_mut()
-        .map(|output| output.table.row_group())
+        .map(|output| guard(|| output.table.row_group()))
         .collect::<Result<Vec<_>>>()?;
     let columns: Vec<usize> = (0..input.schema().num_columns()).collect();
     // A few columns at a time bound the memory for encoded chunks.
@@ -240,21 +241,30 @@ fn route(
             .collect::<Result<Vec<_>>>()?;
         for chunks in written {
             for (group, chunk) in groups.iter_mut().zip(chunks) {
-                group
-                    .append_column(&chunk.data, chunk.metadata)
-                    .map_err(table_error)?;
+                append(group, chunk)?;
             }
         }
     }
     for (mut group, target) in groups.into_iter().zip(targets) {
         if target.verdict == Verdict::Disallowed {
             for chunk in std::mem::take(&mut added) {
-                group
-                    .append_column(&chunk.data, chunk.metadata)
-                    .map_err(table_error)?;
+                append(&mut group, chunk)?;
             }
         }
-        group.close().map(drop).map_err(table_error)?;
+        guard(|| group.close().map(drop).map_err(table_error))?;
     }
     Ok(())
+}
+
+/// Appends a column to a row group.
+fn append<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    chunk: EncodedChunk,
+) -> Result<()> {
+    guard(|| {
+        group
+            .append_column(&chunk.data, chunk.metadata)
+            .map(drop)
+            .map_err(table_error)
+    })
 }
