@@ -13,7 +13,10 @@ const SYNC_INTERVAL: u64 = 4 << 20;
 
 /// A temporary file that a thread syncs to disk while it is written.
 ///
-/// Without the thread, the sync at the end took 30 to 60 ms for 34 MB written in 0.2 s.
+/// Without it, `annotate` takes 1.43 times as long for 100 MB and 1.63 times for 900 MB if a sync
+/// writes 125 MB/s, a usual rate of cloud volumes (simulated, medians of three pairs of runs). The
+/// disk would be idle until the end. On a fast disk it gains little: 1.02 times (30 pairs) and 1.03
+/// (8 pairs).
 #[derive(Debug)]
 pub(super) struct SyncedFile {
     file: TemporaryFile,

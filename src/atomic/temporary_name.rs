@@ -4,6 +4,10 @@
 //! it ends. So a file that can be locked belongs to nobody, and the next process that needs such a
 //! name in the folder removes it. Some file systems of several machines keep locks on one machine
 //! only. Therefore the name has the host, and a process removes names of its own host only.
+//!
+//! The crate `tempfile` gives the random part of a name. It leaves the file of a killed process, as
+//! large as the output, under a hidden name. NFS, Lustre, vfat and macOS have no files without a
+//! name, and batch systems kill jobs on the first two.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -13,7 +17,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// How often a new file may be lost to another process that removes abandoned ones, before it is
-/// used without a lock.
+/// used without a lock. A hard link to an old file that another program has locked is always lost.
 const ATTEMPTS: usize = 16;
 
 const SUFFIX: &str = ".tmp";
