@@ -43,51 +43,75 @@ impl fmt::Display for Scalar {
 
 impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        input.deserialize_any(ScalarVisitor)
+        let values = input.deserialize_any(ValuesVisitor { max: 0 })?;
+        Ok(values.into_iter().next().unwrap_or(Self::Null))
     }
 }
 
-struct ScalarVisitor;
+/// One value, or the first of an array: none for `null`.
+struct HeaderValues(Vec<Scalar>);
 
-impl<'de> Visitor<'de> for ScalarVisitor {
-    type Value = Scalar;
+impl<'de> Deserialize<'de> for HeaderValues {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let values = input.deserialize_any(ValuesVisitor { max: MAX_VALUES })?;
+        Ok(Self(values))
+    }
+}
+
+/// Parses one value, or the first `max` values of an array. With 0, an array is one value too.
+struct ValuesVisitor {
+    max: usize,
+}
+
+impl<'de> Visitor<'de> for ValuesVisitor {
+    type Value = Vec<Scalar>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Scalar, E> {
-        Ok(Scalar::Null)
+    fn visit_unit<E>(self) -> Result<Vec<Scalar>, E> {
+        Ok(Vec::new())
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Scalar, E> {
-        Ok(Scalar::Other(if value { "true" } else { "false" }))
+    fn visit_bool<E>(self, value: bool) -> Result<Vec<Scalar>, E> {
+        Ok(vec![Scalar::Other(if value { "true" } else { "false" })])
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Scalar, E> {
-        Ok(Scalar::Number(value.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<Vec<Scalar>, E> {
+        Ok(vec![Scalar::Number(value.into())])
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Scalar, E> {
-        Ok(Scalar::Number(value.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<Vec<Scalar>, E> {
+        Ok(vec![Scalar::Number(value.into())])
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Scalar, E> {
-        Ok(serde_json::Number::from_f64(value).map_or(Scalar::Null, Scalar::Number))
+    fn visit_f64<E>(self, value: f64) -> Result<Vec<Scalar>, E> {
+        let number = serde_json::Number::from_f64(value);
+        Ok(vec![number.map_or(Scalar::Null, Scalar::Number)])
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Scalar, E> {
-        Ok(Scalar::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<Vec<Scalar>, E> {
+        Ok(vec![Scalar::Text(value.to_owned())])
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Scalar, A::Error> {
-        while values.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other("an array"))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<Scalar>, A::Error> {
+        let mut values = Vec::new();
+        if self.max == 0 {
+            values.push(Scalar::Other("an array"));
+        }
+        while values.len() < self.max
+            && let Some(value) = elements.next_element()?
+        {
+            values.push(value);
+        }
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(values)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Scalar, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Vec<Scalar>, A::Error> {
         while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other("an object"))
+        Ok(vec![Scalar::Other("an object")])
     }
 }
 
@@ -125,69 +149,6 @@ impl<'de> Visitor<'de> for HeadersVisitor {
         headers.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         Ok(Headers(headers))
     }
-}
-
-/// One value, or an array of them.
-struct HeaderValues(Vec<Scalar>);
-
-impl<'de> Deserialize<'de> for HeaderValues {
-    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        input.deserialize_any(HeaderValuesVisitor)
-    }
-}
-
-struct HeaderValuesVisitor;
-
-impl<'de> Visitor<'de> for HeaderValuesVisitor {
-    type Value = HeaderValues;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<HeaderValues, E> {
-        Ok(HeaderValues(Vec::new()))
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<HeaderValues, E> {
-        ScalarVisitor.visit_bool(value).map(one)
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<HeaderValues, E> {
-        ScalarVisitor.visit_i64(value).map(one)
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<HeaderValues, E> {
-        ScalarVisitor.visit_u64(value).map(one)
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<HeaderValues, E> {
-        ScalarVisitor.visit_f64(value).map(one)
-    }
-
-    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<HeaderValues, E> {
-        ScalarVisitor.visit_str(value).map(one)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<HeaderValues, A::Error> {
-        ScalarVisitor.visit_map(entries).map(one)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<HeaderValues, A::Error> {
-        let mut values = Vec::new();
-        while values.len() < MAX_VALUES {
-            let Some(value) = elements.next_element()? else {
-                return Ok(HeaderValues(values));
-            };
-            values.push(value);
-        }
-        while elements.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(HeaderValues(values))
-    }
-}
-
-fn one(value: Scalar) -> HeaderValues {
-    HeaderValues(vec![value])
 }
 
 /// Parts of key names that may hold a body.
