@@ -70,6 +70,7 @@ mod test_dir;
 mod threads;
 mod time;
 mod transcripts;
+mod visits;
 mod waiting;
 mod warc;
 mod warc_captures;

@@ -108,13 +108,6 @@ impl Default for Criterion {
 }
 
 impl Criterion {
-    /// A line counts as disallowed if one agent or more may not fetch it.
-    pub(crate) const DISALLOWED_FOR_ANY: Self = Self {
-        keep: Keep::Disallowed,
-        require: Require::Any,
-        reasons: ReasonSet::ALL,
-    };
-
     /// The verdict of a line: the kept one if the required agents have it, else the other.
     #[inline]
     pub(crate) fn line_verdict(self, verdicts: &VerdictsRef<'_>) -> Verdict {

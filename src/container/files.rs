@@ -2,11 +2,9 @@
 //! jobs on them.
 
 use super::outputs::{Output, Outputs, Written};
-use super::sample::Sample;
 use super::settings::Settings;
 use super::source::Source;
-use super::tally::Tally;
-use super::unknown_origins::OriginSet;
+use super::visit::BlockVisitor;
 use crate::error::{Error, Result};
 use crate::pipeline::FilterStats;
 
@@ -56,18 +54,10 @@ pub(crate) trait OpenFiles: Send {
     /// Writes every record, in order, with its verdicts.
     fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written>;
 
-    /// Counts every URL for a report, and adds the disallowed ones to the sample.
-    fn tally(
+    /// Visits every record on the workers' threads, and the selected ones of each block in order.
+    fn visit(
         self: Box<Self>,
         settings: &Settings<'_>,
-        tally: &Tally,
-        sample: &mut Sample,
-    ) -> Result<FilterStats>;
-
-    /// Adds the origins that the snapshot lacks to `found`.
-    fn unknown_origins(
-        self: Box<Self>,
-        settings: &Settings<'_>,
-        found: &OriginSet,
+        visitor: &dyn BlockVisitor,
     ) -> Result<FilterStats>;
 }

@@ -5,9 +5,10 @@ use crate::judge::engine::{Engine, Scratch};
 use crate::judge::rows::LineRun;
 use crate::judge::{Stage, VerdictsRef};
 use crate::pipeline::blocks::LineBlock;
+use std::ops::Range;
 
 /// The URLs of neighbouring records, as lines of a text.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordUrls<'u> {
     text: &'u [u8],
     lines: LineRun<'u>,
@@ -25,9 +26,20 @@ impl<'u> RecordUrls<'u> {
         Self::new(url, LineRun { start: 0, ends })
     }
 
+    #[inline]
+    pub(crate) fn count(self) -> usize {
+        self.lines.ends.len()
+    }
+
+    /// The range of each URL in the text, with its line end.
+    #[inline]
+    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> + use<'u> {
+        self.lines.ranges()
+    }
+
     /// Each URL, with its line end.
-    pub(crate) fn iter(self) -> impl Iterator<Item = &'u [u8]> {
-        self.lines.ranges().map(move |range| &self.text[range])
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'u [u8]> + use<'u> {
+        self.ranges().map(move |range| &self.text[range])
     }
 }
 

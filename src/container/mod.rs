@@ -3,8 +3,8 @@
 //! A *container* is a file format with URLs in it: lists, Parquet, WARC. [`files`] has the traits
 //! that a container implements, and [`source`] the recognition of files by content. The rest serves
 //! these: the [`settings`] of a job, the [`criterion`] that decides which URLs are kept,
-//! [`outputs`] that appear together, the text of an [`annotation`], and the counts of a report
-//! ([`tally`], [`sample`]) and of [`unknown_origins`].
+//! [`outputs`] that appear together, the text of an [`annotation`], and the [`visit`] of a job
+//! without outputs.
 
 pub(crate) mod added;
 mod added_text;
@@ -16,9 +16,7 @@ pub(crate) mod judged_records;
 pub(crate) mod line_sink;
 pub(crate) mod outputs;
 mod preference_text;
-pub(crate) mod sample;
 pub(crate) mod settings;
 pub(crate) mod source;
-pub(crate) mod tally;
-pub(crate) mod unknown_origins;
 mod value_syntax;
+pub(crate) mod visit;

@@ -1,4 +1,4 @@
-//! Jobs on files of URLs: filter them, annotate them with verdicts, count them, find new origins.
+//! Jobs on files of URLs: filter them, annotate them with verdicts, visit them, find new origins.
 //!
 //! A [`Job`] reads [`Input`]s of one format, on all threads of the current rayon pool, at most
 //! [`max_threads`](crate::threads::max_threads), and writes [`Output`]s in input order. The format
@@ -15,26 +15,27 @@
 
 mod containers;
 mod input;
+mod unknown_origins;
 
 pub use crate::container::added::AddedColumn;
 pub use crate::container::criterion::{Keep, Require};
 pub use crate::container::form::Form;
 pub use crate::container::outputs::{Output, Outputs, Written};
-pub use crate::container::unknown_origins::UnknownOrigins;
+pub use crate::container::visit::{RecordRun, SelectedUrls, Visitor};
 pub use crate::pipeline::{FilterStats, Progress, ReasonCounts};
 pub use input::Input;
+pub use unknown_origins::UnknownOrigins;
 
 use crate::container::added::AddedColumns;
 use crate::container::criterion::{Criterion, ReasonSet};
-use crate::container::sample::Sample;
 use crate::container::settings::Settings;
-use crate::container::tally::Tally;
-use crate::container::unknown_origins::OriginSet;
+use crate::container::visit::JudgingVisitor;
 use crate::error::Result;
 use crate::judge::{Judge, Reason, Stage};
 use crate::records::RecordOptions;
 use input::{OpenInputs, UrlCheck, open_all, open_by_format};
 use std::sync::atomic::{AtomicU64, Ordering};
+use unknown_origins::OriginSet;
 
 /// Runs files of URLs through a [`Judge`].
 ///
@@ -98,6 +99,7 @@ impl<'j> Job<'j> {
             form: None,
             name: None,
             records: RecordOptions::default(),
+            skips_headers: false,
             added: AddedColumns::default(),
             preferences: false,
             metadata: Vec::new(),
@@ -335,6 +337,77 @@ impl<'j> Job<'j> {
         self.checked(&url_check, written)
     }
 
+    /// Visits every record of the inputs with its verdicts, without an output: a parallel fold, for
+    /// counts and collections that the other jobs do not have. The returned counts are those of
+    /// [`annotate`](Self::annotate).
+    ///
+    /// Cost: that of judging and of the visitor. Records of WARC files are visited on one thread at a
+    /// time, because inflating them takes most of the time. The visitor can be used for several
+    /// jobs.
+    ///
+    /// The disallowed URLs of each host:
+    ///
+    /// ```
+    /// use robosieve::job::{Input, Job, RecordRun, Visitor};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
+    /// use std::collections::BTreeMap;
+    /// use std::sync::Mutex;
+    ///
+    /// #[derive(Default)]
+    /// struct DisallowedByHost(Mutex<BTreeMap<String, u64>>);
+    ///
+    /// impl Visitor for DisallowedByHost {
+    ///     type Local = BTreeMap<String, u64>;
+    ///
+    ///     fn local(&self) -> Self::Local {
+    ///         BTreeMap::new()
+    ///     }
+    ///
+    ///     fn visit(&self, records: RecordRun<'_>, counts: &mut Self::Local) -> bool {
+    ///         if records.verdicts().get(0) == Verdict::Disallowed {
+    ///             for origin in records.urls().filter_map(Origin::of) {
+    ///                 let count = counts.entry(origin.to_string()).or_default();
+    ///                 *count += records.records_per_url();
+    ///             }
+    ///         }
+    ///         false
+    ///     }
+    ///
+    ///     fn merge(&self, counts: Self::Local) {
+    ///         let mut all = self.0.lock().unwrap();
+    ///         for (host, count) in counts {
+    ///             *all.entry(host).or_default() += count;
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    /// let urls = b"https://e.example/x\nhttps://e.example/a\nhttps://e.example/x/y\n";
+    /// let list = Input::from_reader("list", urls.as_slice());
+    /// let visitor = DisallowedByHost::default();
+    /// let stats = Job::new(&judge).visit(vec![list], &visitor)?;
+    /// assert_eq!((stats.allowed, stats.disallowed), (1, 2));
+    /// let counts = visitor.0.into_inner().unwrap();
+    /// assert_eq!(counts, BTreeMap::from([("https://e.example".to_owned(), 2)]));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`filter`](Self::filter). The visitor may have got a part of the records then.
+    pub fn visit<V: Visitor>(&self, inputs: Vec<Input>, visitor: &V) -> Result<FilterStats> {
+        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let mut stats = FilterStats::of_agents(self.settings.judge.agents().len());
+        stats.add(&files.visit(&self.settings, &self.judging(visitor))?);
+        self.verify_snapshot()?;
+        if self.require_url {
+            url_check.check(&stats)?;
+        }
+        Ok(stats)
+    }
+
     /// The origins of the inputs' URLs that the snapshot lacks, each once and sorted: those whose
     /// robots.txt is still to be fetched. The judge needs no agents. With
     /// [`any_scheme`](crate::JudgeOptions::any_scheme), an origin is not missing if the snapshot
@@ -378,9 +451,10 @@ impl<'j> Job<'j> {
             };
             let settings = Settings {
                 progress: &progress,
+                skips_headers: true,
                 ..self.settings.clone()
             };
-            let counted = files.unknown_origins(&settings, &found)?;
+            let counted = files.visit(&settings, &self.judging(&found))?;
             if self.require_url {
                 url_check.check(&counted)?;
             }
@@ -393,24 +467,13 @@ impl<'j> Job<'j> {
         })
     }
 
-    /// Counts every record of the inputs for a report, and takes the sample. A record counts as
-    /// disallowed if one agent or more may not fetch it.
-    ///
-    /// # Errors
-    /// As [`filter`](Self::filter).
-    pub(crate) fn tally(
-        &self,
-        inputs: Vec<Input>,
-        tally: &Tally,
-        sample: &mut Sample,
-    ) -> Result<FilterStats> {
-        let OpenInputs { files, url_check } = open_all(inputs)?;
-        let stats = files.tally(&self.settings, tally, sample)?;
-        self.verify_snapshot()?;
-        if self.require_url {
-            url_check.check(&stats)?;
+    /// A visitor with the judge and the criterion of the job.
+    fn judging<'v, V: Visitor>(&'v self, visitor: &'v V) -> JudgingVisitor<'v, V> {
+        JudgingVisitor {
+            engine: self.settings.judge.engine(),
+            criterion: self.settings.criterion,
+            visitor,
         }
-        Ok(stats)
     }
 
     /// The outputs, unless the snapshot was overwritten, or a URL is required and the inputs have

@@ -38,7 +38,7 @@ pub(super) trait RowSource<'d> {
 }
 
 /// Consecutive lines of a block with the same verdicts.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct LineRun<'l> {
     /// The start of the first line in the block.
     pub start: usize,

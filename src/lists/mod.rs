@@ -2,24 +2,20 @@
 
 mod route;
 mod source;
-mod tally;
 
 use crate::container::annotation::{AnnotateScratch, LineAdder};
 use crate::container::files::{Container, OpenFiles};
 use crate::container::line_sink::LineSink;
 use crate::container::outputs::{Output, Outputs, Written};
-use crate::container::sample::Sample;
 use crate::container::settings::Settings;
 use crate::container::source::Source;
-use crate::container::tally::{BlockTally, Tally};
-use crate::container::unknown_origins::{OriginBuffer, OriginSet};
+use crate::container::visit::{BlockUrls, BlockVisitor, BlockWorker};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::FilterStats;
-use crate::pipeline::blocks::{BlockKind, LineInput, refuse_other_formats};
+use crate::pipeline::blocks::{BlockKind, LineBlock, LineInput, refuse_other_formats};
 use crate::pipeline::ordered::{self, OrderedItem};
 use route::{RouteScratch, VerdictSinks};
 use source::ListSource;
-use tally::{count_block, url_of};
 
 /// Lists of URLs: every file that no other container recognises.
 pub(crate) struct Lists;
@@ -80,7 +76,7 @@ impl OpenFiles for OpenLists {
         let mut sinks = VerdictSinks::new(settings.criterion, &mut outputs, adder.is_some());
         let mut total = FilterStats::default();
         ordered::run(
-            &ListSource::new(&settings.records, settings.progress),
+            &ListSource::new(settings),
             self.0,
             || RouteScratch::new(engine),
             |block, scratch| {
@@ -112,7 +108,7 @@ impl OpenFiles for OpenLists {
         let mut sink = LineSink::new(Some(output.writer()));
         let mut total = FilterStats::of_agents(annotator.judge.agents().len());
         ordered::run(
-            &ListSource::new(&settings.records, settings.progress),
+            &ListSource::new(settings),
             self.0,
             || AnnotateScratch::new(annotator.judge),
             |block, scratch| annotator.annotate(block, &[], scratch),
@@ -128,62 +124,43 @@ impl OpenFiles for OpenLists {
         Ok(Written::new(total, [output]))
     }
 
-    fn tally(
+    fn visit(
         self: Box<Self>,
         settings: &Settings<'_>,
-        tally: &Tally,
-        sample: &mut Sample,
+        visitor: &dyn BlockVisitor,
     ) -> Result<FilterStats> {
-        let engine = settings.judge.engine();
         let mut total = FilterStats::default();
         ordered::run(
-            &ListSource::new(&settings.records, settings.progress),
+            &ListSource::new(settings),
             self.0,
-            || (engine.scratch(), BlockTally::new(engine.agents().len())),
-            |block, (scratch, local)| {
-                let counted = count_block(engine, block, scratch, |verdicts, lines, _| {
-                    local.count(verdicts, lines)
-                });
-                // The shared counts are touched once per block, not once per run of lines.
-                local.flush(tally);
-                counted
-            },
+            || visitor.worker(),
+            |block, worker| visit_block(block, &mut **worker),
             |item| {
                 if let OrderedItem::Block(block) = item {
                     total.add(&block.stats);
-                    sample.add(block.disallowed.len(), |number| {
-                        url_of(block, block.disallowed[number].clone())
-                    });
+                    visitor.selected(block.urls(), &block.selected);
                 }
                 Ok(())
             },
         )?;
         Ok(total)
     }
-    fn unknown_origins(
-        self: Box<Self>,
-        settings: &Settings<'_>,
-        found: &OriginSet,
-    ) -> Result<FilterStats> {
-        let engine = settings.judge.engine();
-        let mut total = FilterStats::default();
-        ordered::run(
-            &ListSource::new(&settings.records, settings.progress).without_headers(),
-            self.0,
-            || (engine.scratch(), OriginBuffer::default()),
-            |block, (scratch, buffer)| {
-                count_block(engine, block, scratch, |verdicts, _, urls| {
-                    found.add_unknown(verdicts, urls, buffer);
-                    false
-                })
-            },
-            |item| {
-                if let OrderedItem::Block(block) = item {
-                    total.add(&block.stats);
-                }
-                Ok(())
-            },
-        )?;
-        Ok(total)
+}
+
+fn visit_block(block: &mut LineBlock, worker: &mut dyn BlockWorker) -> Result<()> {
+    let mut stats = FilterStats::of_bytes(block.data().len() as u64);
+    let mut selected = std::mem::take(&mut block.selected);
+    selected.clear();
+    let urls = match block.kind {
+        BlockKind::Lines => Some(BlockUrls::List(block)),
+        // The parts of a long line count once, and the whole is not a URL.
+        BlockKind::LongLineStart => Some(BlockUrls::Shared(b"", 1)),
+        BlockKind::Header | BlockKind::LongLineRest => None,
+    };
+    if let Some(urls) = urls {
+        worker.visit(urls, &mut stats, &mut selected)?;
     }
+    block.stats = stats;
+    block.selected = selected;
+    Ok(())
 }

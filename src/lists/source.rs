@@ -1,8 +1,9 @@
 //! Lists of URLs as a source of the ordered pipeline.
 
+use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::blocks::{BlockKind, LineBlock, LineBlockReader, LineInput};
-use crate::pipeline::progress::{Progress, ProgressMeter, ReportedBytes};
+use crate::pipeline::progress::{ProgressMeter, ReportedBytes};
 use crate::pipeline::source::BlockSource;
 use crate::records::RecordOptions;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +14,6 @@ pub(super) struct ListSource<'r> {
     meter: ProgressMeter<'r>,
     /// The header of the first list that has one.
     header: Mutex<Option<Vec<u8>>>,
-    /// Whether headers are skipped. Otherwise the first one is written.
     skips_headers: bool,
 }
 
@@ -24,19 +24,13 @@ pub(super) struct ListReader {
 }
 
 impl<'r> ListSource<'r> {
-    pub(super) fn new(options: &'r RecordOptions, progress: &'r (dyn Fn(Progress) + Sync)) -> Self {
+    pub(super) fn new(settings: &'r Settings<'_>) -> Self {
         Self {
-            options,
-            meter: ProgressMeter::new(progress),
+            options: &settings.records,
+            meter: ProgressMeter::new(settings.progress),
             header: Mutex::default(),
-            skips_headers: false,
+            skips_headers: settings.skips_headers,
         }
-    }
-
-    /// Skips headers, which may then differ, for a job without an output.
-    pub(super) fn without_headers(mut self) -> Self {
-        self.skips_headers = true;
-        self
     }
 
     /// Whether this is the first header. An output has one header, so those of later lists must

@@ -24,19 +24,17 @@ mod row_groups;
 mod spool;
 mod table;
 mod tables;
-mod tally;
 mod urls;
 mod values;
+mod visit;
 
 use crate::atomic::output_name::OutputFormat;
 use crate::container::files::{Container, OpenFiles};
 use crate::container::form::Form;
 use crate::container::outputs::{Output, Outputs, Written};
-use crate::container::sample::Sample;
 use crate::container::settings::{Settings, bad_job};
 use crate::container::source::Source;
-use crate::container::tally::Tally;
-use crate::container::unknown_origins::OriginSet;
+use crate::container::visit::BlockVisitor;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{ENOUGH, FileFormat};
 use crate::pipeline::FilterStats;
@@ -128,24 +126,13 @@ impl OpenFiles for Tables {
     }
 
     /// The schemas of the tables may differ.
-    fn tally(
+    fn visit(
         self: Box<Self>,
         settings: &Settings<'_>,
-        tally: &Tally,
-        sample: &mut Sample,
+        visitor: &dyn BlockVisitor,
     ) -> Result<FilterStats> {
         let inputs = self.open(settings)?;
-        tally::run(settings, &inputs, tally, sample)
-    }
-
-    /// The schemas of the tables may differ.
-    fn unknown_origins(
-        self: Box<Self>,
-        settings: &Settings<'_>,
-        found: &OriginSet,
-    ) -> Result<FilterStats> {
-        let inputs = self.open(settings)?;
-        tally::unknown_origins(settings, &inputs, found)
+        visit::run(settings, &inputs, visitor)
     }
 }
 

@@ -42,8 +42,8 @@ pub(super) struct RowBlock {
     pub columns: NewColumns,
     /// For a filter: the verdict whose output each row gets.
     pub verdicts: Vec<Option<Verdict>>,
-    /// The disallowed URLs as ranges in the text of `urls`, for a report.
-    pub disallowed: Vec<Range<usize>>,
+    /// The selected ranges of the text of `urls`, for a visitor.
+    pub selected: Vec<Range<usize>>,
 }
 
 /// Reads the URLs of row groups, one batch per block.
@@ -82,7 +82,7 @@ impl<'q> BlockSource for RowGroupSource<'q> {
         block.urls.bytes_held()
             + block.columns.bytes_held()
             + block.verdicts.capacity()
-            + block.disallowed.capacity() * size_of::<Range<usize>>()
+            + block.selected.capacity() * size_of::<Range<usize>>()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::parquet::values::{ValueReader, ValueSink};
 use crate::records::UrlComposer;
 use crate::url::page_url;
 use parquet::data_type::ByteArray;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The rows of a batch, and the bytes of text at which it ends earlier.
 const BATCH_ROWS: usize = 8192;
@@ -157,6 +157,25 @@ impl UrlBatch {
         self.text.push(b'\n');
         self.ends.push(self.text.len());
         self.rows += 1;
+    }
+
+    /// Removes the lines of long values, so that lines no longer have the numbers of their rows.
+    pub(super) fn remove_long_lines(&mut self) {
+        if self.long.is_empty() {
+            return;
+        }
+        let long: HashSet<usize> = self
+            .long
+            .iter()
+            .flat_map(|long| &long.rows)
+            .copied()
+            .collect();
+        let read = std::mem::take(&mut self.text);
+        for (row, line) in read.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            if !long.contains(&row) {
+                self.text.extend_from_slice(line);
+            }
+        }
     }
 
     /// Empties the lines from `start` on whose value has a line end.

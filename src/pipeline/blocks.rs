@@ -108,8 +108,8 @@ pub(crate) struct LineBlock {
     pub stats: FilterStats,
     /// The lines by verdict, for a filter.
     pub runs: Vec<VerdictRun>,
-    /// The disallowed lines, for a report.
-    pub disallowed: Vec<ops::Range<usize>>,
+    /// The selected ranges of [`urls`](Self::urls), for a visitor.
+    pub selected: Vec<ops::Range<usize>>,
     /// The annotated lines, for annotating.
     pub annotated: Vec<u8>,
 }
@@ -124,7 +124,7 @@ impl LineBlock {
         self.buffer.capacity()
             + self.extracted.bytes_held()
             + self.runs.capacity() * size_of::<VerdictRun>()
-            + self.disallowed.capacity() * size_of::<ops::Range<usize>>()
+            + self.selected.capacity() * size_of::<ops::Range<usize>>()
             + self.annotated.capacity()
     }
 
@@ -160,6 +160,14 @@ impl LineBlock {
             format.extract(&self.buffer[..self.len], &mut self.extracted);
         }
         Ok(())
+    }
+
+    /// The URLs, one per line.
+    pub(crate) fn urls(&self) -> &[u8] {
+        match self.extracted() {
+            Some(extracted) => &extracted.urls,
+            None => self.data(),
+        }
     }
 
     /// The URLs of the records and the ends of the records; `None` if each line is a URL.

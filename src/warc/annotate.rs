@@ -130,16 +130,4 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
             .sink
             .write(&block.results.annotated.annotated, false)?)
     }
-
-    fn begin(&self, _: &WarcBlock, _: &mut AnnotateWriter<'w>) -> Result<()> {
-        Ok(())
-    }
-
-    fn part(&self, _: &WarcBlock, _: &[u8], _: &mut AnnotateWriter<'w>) -> Result<()> {
-        Ok(())
-    }
-
-    fn end(&self, block: &mut WarcBlock, writer: &mut AnnotateWriter<'w>) -> Result<()> {
-        self.write(block, writer)
-    }
 }

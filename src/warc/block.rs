@@ -2,7 +2,6 @@
 
 use crate::archive::http::headers;
 use crate::archive::warc_head::without_brackets;
-use crate::container::tally::BlockTally;
 use crate::judge::Verdict;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;
@@ -49,11 +48,6 @@ pub(super) struct RecordResults {
     /// For annotating: a line for each record.
     pub lines: Vec<u8>,
     pub annotated: LineBlock,
-    /// For a report: the counts, and the disallowed URLs as ranges of `urls`.
-    pub tally: Option<Box<BlockTally>>,
-    pub disallowed: Vec<Range<usize>>,
-    /// For the origins that the snapshot lacks: their URLs as ranges of `urls`.
-    pub unknown: Vec<Range<usize>>,
 }
 
 /// The content of a block.
@@ -163,14 +157,14 @@ impl WarcBlock {
         });
     }
 
-    /// Writes the URL by which each record is judged to the results, one per line: of a secondary
-    /// record that of its page. A `warcinfo` record has none.
+    /// Writes the URL by which each record is judged to the results, one per line. A `warcinfo`
+    /// record has none.
     pub(super) fn extract_urls(&mut self) {
         let urls = &mut self.results.urls.urls;
         urls.clear();
         for record in &self.records {
             if !record.is_warcinfo {
-                urls.extend_from_slice(page_url(target_of(&self.heads[record.head.clone()])));
+                urls.extend_from_slice(url_of(&self.heads, record));
             }
             urls.push(b'\n');
         }
@@ -191,6 +185,11 @@ impl WarcBlock {
         stats.blank = 0;
         stats.bytes = self.records.iter().map(|record| record.text_len).sum();
     }
+}
+
+/// The URL by which a record is judged: of a secondary record that of its page.
+pub(super) fn url_of<'b>(heads: &'b [u8], record: &RecordEntry) -> &'b [u8] {
+    page_url(target_of(&heads[record.head.clone()]))
 }
 
 /// The URL of a record: the value of its `WARC-Target-URI`, or nothing.

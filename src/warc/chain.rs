@@ -26,14 +26,21 @@ pub(super) trait RecordJob<W>: Sync {
     /// Writes the whole records of a block.
     fn write(&self, block: &mut WarcBlock, writer: &mut W) -> Result<()>;
 
-    /// Starts a record that is written in parts. It is the only one of `block`.
-    fn begin(&self, block: &WarcBlock, writer: &mut W) -> Result<()>;
+    /// Starts a record that is written in parts. It is the only one of `block`. A job that does not
+    /// write its bytes waits for its end, and writes it then.
+    fn begin(&self, _block: &WarcBlock, _writer: &mut W) -> Result<()> {
+        Ok(())
+    }
 
     /// Writes a part of that record, as it is stored.
-    fn part(&self, block: &WarcBlock, bytes: &[u8], writer: &mut W) -> Result<()>;
+    fn part(&self, _block: &WarcBlock, _bytes: &[u8], _writer: &mut W) -> Result<()> {
+        Ok(())
+    }
 
     /// Ends that record. Its length is known now, and it is judged again.
-    fn end(&self, block: &mut WarcBlock, writer: &mut W) -> Result<()>;
+    fn end(&self, block: &mut WarcBlock, writer: &mut W) -> Result<()> {
+        self.write(block, writer)
+    }
 }
 
 /// Takes blocks in order, and writes their records.

@@ -22,18 +22,15 @@ mod route;
 mod sink;
 mod source;
 mod surt;
-mod tally;
-mod unknown_origins;
+mod visit;
 
 use crate::atomic::output_name::{OutputFormat, is_archive};
 use crate::container::files::{Container, OpenFiles};
 use crate::container::line_sink::LineSink;
 use crate::container::outputs::{Output, Outputs, Written};
-use crate::container::sample::Sample;
 use crate::container::settings::{Settings, bad_job};
 use crate::container::source::Source;
-use crate::container::tally::Tally;
-use crate::container::unknown_origins::OriginSet;
+use crate::container::visit::BlockVisitor;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::pipeline::{FilterStats, Progress};
@@ -45,8 +42,7 @@ use cut::MemberCutter;
 use route::{RouteJob, RouteWriter};
 use sink::RecordSink;
 use source::{WarcSource, is_gzip};
-use tally::{TallyJob, TallyWriter};
-use unknown_origins::{UnknownJob, UnknownWriter};
+use visit::{VisitJob, VisitWriter};
 
 /// WARC, WET and WAT files: plain, gzip or zstd. The content decides, not the name.
 pub(crate) struct WarcFiles;
@@ -139,35 +135,14 @@ impl OpenFiles for OpenWarcs {
         Ok(Written::new(total, [output]))
     }
 
-    fn tally(
+    fn visit(
         self: Box<Self>,
         settings: &Settings<'_>,
-        tally: &Tally,
-        sample: &mut Sample,
+        visitor: &dyn BlockVisitor,
     ) -> Result<FilterStats> {
         refuse_records(settings)?;
-        let job = TallyJob {
-            engine: settings.judge.engine(),
-        };
-        let writer = TallyWriter {
-            tally,
-            sample,
-            total: FilterStats::default(),
-        };
-        Ok(run_job(&job, self.0, writer, settings.progress)?.total)
-    }
-
-    fn unknown_origins(
-        self: Box<Self>,
-        settings: &Settings<'_>,
-        found: &OriginSet,
-    ) -> Result<FilterStats> {
-        refuse_records(settings)?;
-        let job = UnknownJob {
-            engine: settings.judge.engine(),
-        };
-        let writer = UnknownWriter::new(found);
-        Ok(run_job(&job, self.0, writer, settings.progress)?.total)
+        let writer = VisitWriter::new(visitor);
+        Ok(run_job(&VisitJob, self.0, writer, settings.progress)?.total)
     }
 }
 

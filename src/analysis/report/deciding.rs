@@ -4,8 +4,8 @@
 //! slow, and a sample is enough.
 
 use crate::analysis::report::model::{DecidingRule, DecidingRules};
+use crate::analysis::report::sample::Sample;
 use crate::analysis::report::text;
-use crate::container::sample::Sample;
 use crate::error::Result;
 use crate::file_pass::FileReader;
 use crate::judge::engine::{Engine, Scratch};

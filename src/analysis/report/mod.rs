@@ -2,8 +2,8 @@
 //!
 //! [`Reporter`] computes a [`Report`]. `docs/REPORT.md` defines each figure.
 //!
-//! The lists are judged in one pass, which counts verdicts (`filter::Tally`) and keeps a sample of
-//! disallowed URLs (`filter::Sample`). Everything else is computed from the snapshot: `survey`
+//! The lists are judged in one pass, which counts verdicts (`tally`) and keeps a sample of
+//! disallowed URLs (`sample`). Everything else is computed from the snapshot: `survey`
 //! counts origins, `rules` ranks rules and computes coverages, `origins` ranks origins, `deciding`
 //! explains the sample, and `example` explains one disallowed URL.
 //!
@@ -22,10 +22,12 @@ mod model;
 mod name_list;
 mod origins;
 mod rules;
+mod sample;
 mod sampling;
 mod series;
 mod signals;
 mod survey;
+mod tally;
 mod unit_kind;
 mod units;
 mod weights;
@@ -39,8 +41,6 @@ pub use unit_kind::UnitKind;
 pub use units::UnitSet;
 pub use weights::Weights;
 
-use crate::container::sample::Sample;
-use crate::container::tally::Tally;
 use crate::error::Result;
 use crate::file_pass::SetCoverages;
 use crate::job::{FilterStats, Input, Job, Progress};
@@ -51,6 +51,8 @@ use deciding::{DecidingSample, SAMPLE, explain_sample};
 use groups::{GroupKey, UnitGrouping};
 use rayon::prelude::*;
 use rules::{SetUses, TopRules};
+use sample::Sample;
+use tally::{ListCounter, Tally};
 use units::UnitRows;
 use weights::WeightedUnits;
 
@@ -266,12 +268,17 @@ impl<'r> Reporter<'r> {
     /// As [`of_snapshot`](Self::of_snapshot), and those of
     /// [`Job::filter`](crate::job::Job::filter), with the file's name.
     pub fn of_inputs(&self, inputs: Vec<Input>) -> Result<Report> {
-        let (tally, mut sample) = self.counters();
+        let snapshot = self.judge.snapshot();
+        let counter = ListCounter::new(
+            Tally::new(snapshot.origin_count(), self.judge.agents().len()),
+            Sample::new(SAMPLE),
+        );
         let stats = Job::new(self.judge)
             .records(self.records.clone())
             .require_url(self.require_url)
             .progress(self.progress)
-            .tally(inputs, &tally, &mut sample)?;
+            .visit(inputs, &counter)?;
+        let (tally, sample) = counter.into_parts();
         self.report(Some(ListCounts {
             stats,
             tally,
@@ -435,16 +442,6 @@ impl<'r> Reporter<'r> {
             Some(units.facts()),
             units.count(self.judge.engine(), coverages)?,
         ))
-    }
-
-    fn counters(&self) -> (Tally, Sample) {
-        (
-            Tally::new(
-                self.judge.snapshot().origin_count(),
-                self.judge.agents().len(),
-            ),
-            Sample::new(SAMPLE),
-        )
     }
 
     /// Completes a report. `lists` has the counts of the lists, if there are any.

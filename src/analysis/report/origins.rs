@@ -1,8 +1,8 @@
 //! The ranking of the origins that disallow most.
 
 use crate::analysis::report::model::OriginReport;
+use crate::analysis::report::tally::Tally;
 use crate::analysis::report::units::UnitRows;
-use crate::container::tally::Tally;
 use crate::error::Result;
 use crate::file_pass::{Coverage, SetCoverages};
 use crate::judge::Reason;

@@ -4,7 +4,7 @@
 /// Every [`every`](Self::every)-th item, from the first on. It holds between half of its limit and
 /// the limit, and depends on nothing but the items and their order.
 #[derive(Debug)]
-pub(crate) struct Sample {
+pub(super) struct Sample {
     limit: usize,
     every: u64,
     seen: u64,
@@ -16,7 +16,7 @@ const MAX_URL: usize = 8 << 10;
 
 impl Sample {
     /// An empty sample of at most `limit` items, which is at least 1.
-    pub(crate) fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self {
             limit: limit.max(1),
             every: 1,
@@ -26,7 +26,7 @@ impl Sample {
     }
 
     /// Adds `count` items; `url` gives an item by its number among them.
-    pub(crate) fn add(&mut self, count: usize, url: impl Fn(usize) -> Vec<u8>) {
+    pub(super) fn add<'u>(&mut self, count: usize, url: impl Fn(usize) -> &'u [u8]) {
         let before = self.seen;
         let count = count as u64;
         self.seen += count;
@@ -42,7 +42,7 @@ impl Sample {
             }
             let url = url((next - before) as usize);
             self.urls.push(if url.len() <= MAX_URL {
-                url
+                url.to_vec()
             } else {
                 Vec::new()
             });
@@ -60,12 +60,12 @@ impl Sample {
     }
 
     /// The sampling interval.
-    pub(crate) fn every(&self) -> u64 {
+    pub(super) fn every(&self) -> u64 {
         self.every
     }
 
     /// The sampled URLs, in their order.
-    pub(crate) fn urls(&self) -> &[Vec<u8>] {
+    pub(super) fn urls(&self) -> &[Vec<u8>] {
         &self.urls
     }
 }
@@ -86,15 +86,12 @@ mod tests {
             (1023, 64),
         ] {
             let mut sample = Sample::new(8);
-            let items: Vec<usize> = (0..total).collect();
+            let items: Vec<Vec<u8>> = (0..total).map(|n| n.to_string().into_bytes()).collect();
             for batch in items.chunks(batch) {
-                sample.add(batch.len(), |number| batch[number].to_string().into_bytes());
+                sample.add(batch.len(), |number| batch[number].as_slice());
             }
             let every = sample.every() as usize;
-            let expected: Vec<Vec<u8>> = (0..total)
-                .step_by(every)
-                .map(|n| n.to_string().into_bytes())
-                .collect();
+            let expected: Vec<Vec<u8>> = items.iter().step_by(every).cloned().collect();
             assert_eq!(sample.urls(), expected, "{total} in batches of {batch}");
             assert!(
                 sample.urls().len() <= 8 && (every == 1 || sample.urls().len() >= 4),
@@ -106,7 +103,7 @@ mod tests {
     #[test]
     fn long_urls_are_held_as_empty() {
         let mut sample = Sample::new(2);
-        sample.add(1, |_| vec![b'x'; MAX_URL + 1]);
+        sample.add(1, |_| &[b'x'; MAX_URL + 1]);
         assert_eq!(sample.urls(), [b""]);
     }
 }

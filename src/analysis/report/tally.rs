@@ -1,11 +1,14 @@
 //! Counts URLs for a report: by agent, by reason and by origin.
 
-use crate::judge::{Reason, Verdict, VerdictsRef};
+use crate::analysis::report::sample::Sample;
+use crate::job::{RecordRun, SelectedUrls, Visitor};
+use crate::judge::{Reason, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// The counts of all workers. They take 16 bytes per origin of the snapshot, however many URLs
-/// there are.
-pub(crate) struct Tally {
+/// The counts of all threads. They take 16 bytes per origin of the snapshot, however many URLs there
+/// are.
+pub(super) struct Tally {
     /// One count per row of the snapshot's table of origins.
     origins: Vec<OriginCount>,
     /// URLs by reason.
@@ -24,7 +27,7 @@ struct OriginCount {
 }
 
 impl Tally {
-    pub(crate) fn new(origins: u32, agents: usize) -> Self {
+    pub(super) fn new(origins: u32, agents: usize) -> Self {
         Self {
             origins: (0..origins).map(|_| OriginCount::default()).collect(),
             reasons: Default::default(),
@@ -35,7 +38,11 @@ impl Tally {
 
     fn add(&self, origin: PendingOrigin) {
         // A row comes from the snapshot, whose origins are counted here.
-        if let Some(count) = self.origins.get(origin.row as usize) {
+        if let Some(count) = self
+            .origins
+            .get(origin.row as usize)
+            .filter(|_| origin.urls > 0)
+        {
             count.urls.fetch_add(origin.urls, Ordering::Relaxed);
             if origin.disallowed > 0 {
                 count
@@ -47,7 +54,7 @@ impl Tally {
 
     /// The URLs of the origin in this row, and the URLs among them that are disallowed for one
     /// agent or more.
-    pub(crate) fn of_origin(&self, row: u32) -> [u64; 2] {
+    pub(super) fn of_origin(&self, row: u32) -> [u64; 2] {
         self.origins.get(row as usize).map_or([0; 2], |count| {
             [
                 count.urls.load(Ordering::Relaxed),
@@ -57,7 +64,7 @@ impl Tally {
     }
 
     /// The URLs with this reason, and for each agent the disallowed ones among them.
-    pub(crate) fn of_reason(&self, reason: Reason) -> (u64, Vec<u64>) {
+    pub(super) fn of_reason(&self, reason: Reason) -> (u64, Vec<u64>) {
         let disallowed = self
             .disallowed
             .iter()
@@ -72,19 +79,62 @@ impl Tally {
     }
 }
 
-/// The origins whose counts a block buffers. Otherwise every line of a list of mixed hosts would
+/// The visitor of lists: it counts all records, and takes the sample of disallowed URLs.
+pub(super) struct ListCounter {
+    tally: Tally,
+    sample: Mutex<Sample>,
+}
+
+impl ListCounter {
+    pub(super) fn new(tally: Tally, sample: Sample) -> Self {
+        Self {
+            tally,
+            sample: Mutex::new(sample),
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (Tally, Sample) {
+        let sample = self.sample.into_inner();
+        (self.tally, sample.unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Visitor for ListCounter {
+    type Local = LocalTally;
+
+    fn local(&self) -> LocalTally {
+        LocalTally {
+            reasons: [0; REASONS],
+            disallowed: vec![0; self.tally.disallowed.len()],
+            pending: vec![PendingOrigin::default(); PENDING],
+        }
+    }
+
+    #[inline]
+    fn visit(&self, records: RecordRun<'_>, local: &mut LocalTally) -> bool {
+        local.count(records, &self.tally)
+    }
+
+    fn selected(&self, urls: SelectedUrls<'_>) {
+        let mut sample = self.sample.lock().unwrap_or_else(PoisonError::into_inner);
+        sample.add(urls.count(), |number| urls.get(number).unwrap_or_default());
+    }
+
+    fn merge(&self, local: LocalTally) {
+        local.add_to(&self.tally);
+    }
+}
+
+/// The origins whose counts a thread buffers. Otherwise every line of a list of mixed hosts would
 /// write to shared memory twice.
 const PENDING: usize = 1024;
 
-/// The counts of one block, which are added to those of all workers once the block is final.
-pub(crate) struct BlockTally {
-    agents: usize,
+/// The counts of one thread.
+pub(super) struct LocalTally {
     reasons: [u64; REASONS],
     disallowed: Vec<u64>,
     /// A direct-mapped cache of origins by row.
     pending: Vec<PendingOrigin>,
-    /// The origins that others have replaced in the cache.
-    evicted: Vec<PendingOrigin>,
 }
 
 /// The buffered counts of one origin.
@@ -95,23 +145,15 @@ struct PendingOrigin {
     disallowed: u64,
 }
 
-impl BlockTally {
-    pub(crate) fn new(agents: usize) -> Self {
-        Self {
-            agents,
-            reasons: [0; REASONS],
-            disallowed: vec![0; REASONS * agents],
-            pending: vec![PendingOrigin::default(); PENDING],
-            evicted: Vec::new(),
-        }
-    }
-
-    /// Counts URLs with these verdicts. Returns whether they are disallowed for one agent or more.
+impl LocalTally {
+    /// Counts records. Returns whether they are disallowed for one agent or more.
     #[inline]
-    pub(crate) fn count(&mut self, verdicts: &VerdictsRef<'_>, urls: u64) -> bool {
+    fn count(&mut self, records: RecordRun<'_>, tally: &Tally) -> bool {
+        let verdicts = records.verdicts();
+        let urls = records.count();
         let reason = verdicts.reason() as usize;
         self.reasons[reason] += urls;
-        let disallowed = &mut self.disallowed[reason * self.agents..][..self.agents];
+        let disallowed = &mut self.disallowed[reason * tally.agents..][..tally.agents];
         let is_disallowed = match verdicts.bits() {
             Err(Verdict::Disallowed) => {
                 disallowed.iter_mut().for_each(|count| *count += urls);
@@ -125,13 +167,14 @@ impl BlockTally {
         if let Some(row) = verdicts.row() {
             let pending = &mut self.pending[row as usize % PENDING];
             if pending.row != row {
-                if pending.urls > 0 {
-                    self.evicted.push(*pending);
-                }
-                *pending = PendingOrigin {
-                    row,
-                    ..PendingOrigin::default()
-                };
+                let evicted = std::mem::replace(
+                    pending,
+                    PendingOrigin {
+                        row,
+                        ..PendingOrigin::default()
+                    },
+                );
+                tally.add(evicted);
             }
             pending.urls += urls;
             pending.disallowed += u64::from(is_disallowed) * urls;
@@ -139,27 +182,15 @@ impl BlockTally {
         is_disallowed
     }
 
-    /// Adds all counts to the shared ones and resets them.
-    pub(crate) fn flush(&mut self, tally: &Tally) {
+    /// Adds all counts to the shared ones.
+    fn add_to(self, tally: &Tally) {
         let shared = tally.reasons.iter().chain(&tally.disallowed);
-        let own = self.reasons.iter_mut().chain(&mut self.disallowed);
-        for (sum, count) in shared.zip(own).filter(|(_, count)| **count > 0) {
-            sum.fetch_add(std::mem::take(count), Ordering::Relaxed);
+        for (sum, count) in shared.zip(self.reasons.iter().chain(&self.disallowed)) {
+            sum.fetch_add(*count, Ordering::Relaxed);
         }
-        for origin in self.evicted.drain(..) {
+        for origin in self.pending {
             tally.add(origin);
         }
-        for pending in self.pending.iter_mut().filter(|pending| pending.urls > 0) {
-            tally.add(std::mem::take(pending));
-        }
-    }
-
-    /// Resets all counts.
-    pub(crate) fn clear(&mut self) {
-        self.reasons.fill(0);
-        self.disallowed.fill(0);
-        self.pending.fill(PendingOrigin::default());
-        self.evicted.clear();
     }
 }
 

@@ -1,10 +1,10 @@
-//! The origins that a snapshot lacks, of the URLs of a job: a hash set that all workers fill.
+//! The origins that a snapshot lacks, of the URLs of a job: a hash set that all threads fill.
 //!
-//! The set is divided into parts by hash, and each part has a lock, so that workers rarely wait for
-//! each other. Neighbouring URLs often have the same origin, so each worker remembers its last one.
+//! The set is divided into parts by hash, and each part has a lock, so that threads rarely wait for
+//! each other. Neighbouring URLs often have the same origin, so each thread remembers its last one.
 
-use super::judged_records::RecordUrls;
-use crate::judge::{Reason, VerdictsRef};
+use crate::container::visit::{RecordRun, Visitor};
+use crate::judge::Reason;
 use crate::pipeline::FilterStats;
 use crate::profile::Profile;
 use crate::url::{self, Origin};
@@ -28,15 +28,15 @@ const PARTS: usize = 256;
 /// A snapshot holds no longer origin.
 const MAX_ORIGIN: usize = u16::MAX as usize;
 
-/// A set of origins, shared by all workers.
-pub(crate) struct OriginSet {
+/// A set of origins, shared by all threads.
+pub(super) struct OriginSet {
     parts: Vec<Mutex<HashSet<Box<[u8]>>>>,
     hasher: RandomState,
 }
 
-/// The memory of one worker.
+/// The memory of one thread.
 #[derive(Default)]
-pub(crate) struct OriginBuffer {
+pub(super) struct OriginBuffer {
     /// The origin that was added last.
     last: Vec<u8>,
     /// Space for a key.
@@ -44,28 +44,15 @@ pub(crate) struct OriginBuffer {
 }
 
 impl OriginSet {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             parts: std::iter::repeat_with(Mutex::default).take(PARTS).collect(),
             hasher: RandomState::new(),
         }
     }
 
-    /// Adds the origins of these URLs if the snapshot lacks them.
-    #[inline]
-    pub(crate) fn add_unknown(
-        &self,
-        verdicts: &VerdictsRef<'_>,
-        urls: RecordUrls<'_>,
-        buffer: &mut OriginBuffer,
-    ) {
-        if verdicts.reason() == Reason::UnknownOrigin {
-            urls.iter().for_each(|url| self.add(url, buffer));
-        }
-    }
-
     /// Adds the origin of a URL.
-    pub(crate) fn add(&self, url: &[u8], OriginBuffer { last, key }: &mut OriginBuffer) {
+    fn add(&self, url: &[u8], OriginBuffer { last, key }: &mut OriginBuffer) {
         // The profile changes only the path.
         let Some(parts) = url::split(url, Profile::default(), key) else {
             return;
@@ -86,11 +73,29 @@ impl OriginSet {
     }
 
     /// The origins, sorted.
-    pub(crate) fn into_sorted(self) -> Vec<Origin> {
+    pub(super) fn into_sorted(self) -> Vec<Origin> {
         let parts = self.parts.into_iter();
         let sets = parts.map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
         let mut origins: Vec<Origin> = sets.flatten().map(Origin::from_key).collect();
         origins.sort_unstable();
         origins
     }
+}
+
+impl Visitor for OriginSet {
+    type Local = OriginBuffer;
+
+    fn local(&self) -> OriginBuffer {
+        OriginBuffer::default()
+    }
+
+    #[inline]
+    fn visit(&self, records: RecordRun<'_>, buffer: &mut OriginBuffer) -> bool {
+        if records.verdicts().reason() == Reason::UnknownOrigin {
+            records.urls().for_each(|url| self.add(url, buffer));
+        }
+        false
+    }
+
+    fn merge(&self, _: OriginBuffer) {}
 }

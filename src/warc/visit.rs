@@ -1,0 +1,71 @@
+//! Visits the records of WARC files.
+
+use crate::container::visit::{BlockUrls, BlockVisitor, BlockWorker};
+use crate::error::Result;
+use crate::pipeline::FilterStats;
+use crate::warc::block::{WarcBlock, url_of};
+use crate::warc::chain::RecordJob;
+use std::ops::Range;
+
+/// Visits records in order, on one thread at a time.
+///
+/// A record is final only when [`chain`](super::chain) takes it: a worker may have cut a block where
+/// no record begins. So workers only inflate and cut. That takes nearly all the time of this job.
+pub(super) struct VisitJob;
+
+/// The visitor, and the counts of all records.
+pub(super) struct VisitWriter<'v> {
+    visitor: &'v dyn BlockVisitor,
+    worker: Box<dyn BlockWorker + 'v>,
+    /// The URLs of a block, one per line.
+    urls: Vec<u8>,
+    /// The selected ranges of `urls`.
+    selected: Vec<Range<usize>>,
+    pub total: FilterStats,
+}
+
+impl<'v> VisitWriter<'v> {
+    pub(super) fn new(visitor: &'v dyn BlockVisitor) -> Self {
+        Self {
+            visitor,
+            worker: visitor.worker(),
+            urls: Vec::new(),
+            selected: Vec::new(),
+            total: FilterStats::default(),
+        }
+    }
+}
+
+impl<'v> RecordJob<VisitWriter<'v>> for VisitJob {
+    type Scratch = ();
+
+    fn scratch(&self) {}
+
+    fn judge(&self, _: &mut WarcBlock, _: &mut ()) -> Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, block: &mut WarcBlock, writer: &mut VisitWriter<'v>) -> Result<()> {
+        let VisitWriter {
+            visitor,
+            worker,
+            urls,
+            selected,
+            total,
+        } = writer;
+        urls.clear();
+        selected.clear();
+        for record in &block.records {
+            total.bytes += record.text_len;
+            if record.is_warcinfo {
+                total.warcinfo += 1;
+            } else {
+                urls.extend_from_slice(url_of(&block.heads, record));
+                urls.push(b'\n');
+            }
+        }
+        worker.visit(BlockUrls::Lines(urls), total, selected)?;
+        visitor.selected(urls, selected);
+        Ok(())
+    }
+}
