@@ -1,12 +1,11 @@
 //! The key-value metadata that Parquet outputs have about their runs, and those that they keep.
 
+use crate::outputs::parquet_of;
 use crate::test_dir::TestDir;
-use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::SerializedFileWriter;
-use ::parquet::schema::parser::parse_message_type;
 use robosieve::Compiler;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -17,19 +16,7 @@ fn table(urls: &[&str], entries: &[(&str, &str)]) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_key_value_metadata(Some(entries.iter().map(entry).collect()))
         .build();
-    let schema = parse_message_type("message m { required binary url (STRING); }").unwrap();
-    let mut file =
-        SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties)).unwrap();
-    let mut group = file.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    let urls: Vec<ByteArray> = urls.iter().map(|url| ByteArray::from(*url)).collect();
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&urls, None, None)
-        .unwrap();
-    column.close().unwrap();
-    group.close().unwrap();
-    file.into_inner().unwrap()
+    parquet_of(urls, properties)
 }
 
 const URLS: [&str; 5] = [

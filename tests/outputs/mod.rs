@@ -14,6 +14,10 @@ mod together;
 
 use crate::command::Ran;
 use crate::test_dir::TestDir;
+use ::parquet::data_type::{ByteArray, ByteArrayType};
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::parser::parse_message_type;
 use std::sync::Arc;
 
 const LIST: &str = "https://h.example/a\nhttps://h.example/p\nfoo\nhttps://u.example/\n";
@@ -61,20 +65,18 @@ impl TestDir {
 
 /// A Parquet file with a column `url` of these lines.
 pub(crate) fn parquet(lines: &str) -> Vec<u8> {
-    use ::parquet::data_type::{ByteArray, ByteArrayType};
-    let schema = ::parquet::schema::parser::parse_message_type(
-        "message m { required binary url (STRING); }",
-    )
-    .unwrap();
-    let mut file = ::parquet::file::writer::SerializedFileWriter::new(
-        Vec::new(),
-        Arc::new(schema),
-        Arc::default(),
-    )
-    .unwrap();
+    let urls: Vec<&str> = lines.lines().collect();
+    parquet_of(&urls, Default::default())
+}
+
+/// A Parquet file with a column of these URLs.
+pub(crate) fn parquet_of(urls: &[&str], properties: WriterProperties) -> Vec<u8> {
+    let schema = parse_message_type("message m { required binary url (STRING); }").unwrap();
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties)).unwrap();
     let mut group = file.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    let urls: Vec<ByteArray> = lines.lines().map(ByteArray::from).collect();
+    let urls: Vec<ByteArray> = urls.iter().map(|url| ByteArray::from(*url)).collect();
     column
         .typed::<ByteArrayType>()
         .write_batch(&urls, None, None)
