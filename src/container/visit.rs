@@ -113,7 +113,7 @@ pub(crate) enum BlockUrls<'b> {
     List(&'b LineBlock),
     /// URLs, one per line.
     Lines(&'b [u8]),
-    /// A URL that so many records share.
+    /// One URL, and the number of records that share it.
     Shared(&'b [u8], u64),
 }
 

@@ -133,7 +133,7 @@ impl<'h> ResponseHeaders<'h> {
 /// The header fields of the final HTTP response in `block`, in their order; none if there is no
 /// response.
 ///
-/// A line that begins with a blank goes on with the value of the line before it (RFC 9112 §5.2). A
+/// A line that begins with a blank continues the value of the line before it (RFC 9112 §5.2). A
 /// last line without its end may be cut, so it is left out.
 pub(crate) fn response_fields(block: &[u8]) -> Vec<(&[u8], Cow<'_, [u8]>)> {
     let mut fields: Vec<(&[u8], Cow<'_, [u8]>)> = Vec::new();

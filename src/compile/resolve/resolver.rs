@@ -527,7 +527,7 @@ impl<'p> Resolver<'p> {
         // The answer before the failures: a robots.txt, or an older redirect. That leads to the answer
         // of its target when the failures began, or to the last good copy of the target.
         // A URL of the chain that redirects here now may have had an answer of its own then, so only
-        // this URL counts as visited. The number of redirects goes on, so the search ends.
+        // this URL counts as visited. Its redirects add to those before, so the search ends.
         let mut earlier = RedirectChain {
             visited: chain.visited.last().cloned().into_iter().collect(),
             hops: chain.hops,
