@@ -57,6 +57,11 @@ impl JsonLayout {
             Some(b'[') if inside.first().or(rest.first()) == Some(&b'"') => Self::defect(
                 "a JSON array of texts, not one per line; write a list of them: jq -r '.[]'",
             ),
+            // CDX servers write such arrays; the first one names the columns.
+            Some(b'[') if inside.first().or(rest.first()) == Some(&b'[') => Self::defect(
+                "a JSON array of arrays, not one object per line; write a list of the column \
+                 \"original\": jq -r '(.[0] | index(\"original\")) as $column | .[1:][][$column]'",
+            ),
             Some(b'[') => Self::defect(
                 "a JSON array of objects, not one object per line; write one per line: jq -c '.[]'",
             ),
@@ -75,12 +80,23 @@ fn is_json(text: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// Whether a text without a name that tells its format is JSON over several lines; `None` if more
-/// of it has to decide. A list of URLs may begin with `[`, as in `[::1]:80/`.
+/// Whether the first line is JSON, or the start of a value over several lines.
+fn first_line_is_json(text: &[u8]) -> bool {
+    let line = text.lines().next().unwrap_or_default().trim_ascii_end();
+    let line = line.strip_suffix(b",").unwrap_or(line);
+    match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+        Ok(_) => true,
+        Err(err) => err.is_eof(),
+    }
+}
+
+/// Whether a text without a name that tells its format is JSON, with a value per line or over
+/// several lines; `None` if more of it has to decide. A list of URLs may begin with `[`, as in
+/// `[::1]:80/`, and with an invalid line such as `[[link]]`.
 pub(super) fn begins_json(text: &[u8]) -> Option<bool> {
     let text = text.trim_ascii_start();
     let &first = text.first()?;
-    if !b"[{".contains(&first) {
+    if !b"[{".contains(&first) || !first_line_is_json(text) {
         return Some(false);
     }
     let &second = text[1..].trim_ascii_start().first()?;
@@ -176,7 +192,8 @@ mod tests {
             ),
             (" \n[ {\n", Some("jq -c '.[]'")),
             ("[{\"url\":\"https://e.example/\"}]", Some("jq -c '.[]'")),
-            ("[[\"urlkey\",\"original\"],\n", Some("jq -c '.[]'")),
+            ("[[\"urlkey\",\"original\"],\n", Some("[$column]'")),
+            ("[\n[\"urlkey\"],\n", Some("[$column]'")),
             ("[\"https://e.example/\",\n", Some("jq -r '.[]'")),
             ("[\r\n  \"https://e.example/\",\r\n", Some("jq -r '.[]'")),
             ("{\n  \"url\": \"https://e.example/\"\n}\n", Some("jq -c .")),
@@ -214,6 +231,9 @@ mod tests {
             ("[\n", None),
             ("", None),
             ("[::1]:80/\n", Some(false)),
+            ("[[link]]\nhttps://e.example/\n", Some(false)),
+            ("{\"a\"}\nhttps://e.example/\n", Some(false)),
+            ("[[\"original\"],\n[\"https://e.exam", Some(true)),
             ("{broken\n", Some(false)),
             ("https://e.example/\n", Some(false)),
         ] {
