@@ -8,8 +8,8 @@ use crate::common;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, measurement::WallTime};
 use robosieve::job::{FilterStats, Input, Job, Outputs, Written};
 use robosieve::judge::Rows;
-use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+use robosieve_synthetic::{Order, Web, WebOptions};
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 

@@ -59,7 +59,6 @@
 //! * `audit`: the module `audit`.
 //! * `domains`: [`report`]s by registrable domain, with the public suffix list.
 //! * `parquet`: [`job`]s on Parquet files, and exports to them.
-//! * `synthetic`: the module `synthetic`, a generated web for benchmarks.
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
 //!   explains how to build and link the library.
 //!
@@ -93,8 +92,7 @@
         feature = "audit",
         feature = "capi",
         feature = "domains",
-        feature = "parquet",
-        feature = "synthetic"
+        feature = "parquet"
     )
 ))]
 compile_error!("the features of robosieve need a 64-bit target");
@@ -167,8 +165,6 @@ mod simd;
 pub mod snapshot;
 #[cfg(target_pointer_width = "64")]
 mod spool;
-#[cfg(feature = "synthetic")]
-pub mod synthetic;
 #[cfg(target_pointer_width = "64")]
 pub mod threads;
 #[cfg(target_pointer_width = "64")]

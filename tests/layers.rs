@@ -12,17 +12,17 @@ const FORBIDDEN: [(&str, &str); 4] = [
         "error named_value profile digest read_at time_span atomic spool threads file_format decode \
          bytes agent simd url robots crawlers matcher preferences explain snapshot records judge \
          file_pass",
-        "archive compile pipeline container lists parquet warc job analysis lint audit synthetic capi",
+        "archive compile pipeline container lists parquet warc job analysis lint audit capi",
     ),
     (
         "archive compile",
-        "judge file_pass pipeline container lists parquet warc job analysis lint audit synthetic capi",
+        "judge file_pass pipeline container lists parquet warc job analysis lint audit capi",
     ),
     (
         "pipeline container lists parquet warc job",
-        "compile analysis lint audit synthetic capi",
+        "compile analysis lint audit capi",
     ),
-    ("analysis lint audit", "compile lists warc synthetic capi"),
+    ("analysis lint audit", "compile lists warc capi"),
 ];
 
 /// The files with unsafe code: `docs/dev/DESIGN.md` says what each does.

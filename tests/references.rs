@@ -109,6 +109,7 @@ fn source_files_in_the_documentation_exist() {
         "examples",
         "fuzz",
         "python/src",
+        "synthetic/src",
         "web/src",
     ];
     let files: Vec<_> = folders

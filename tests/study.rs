@@ -3,7 +3,7 @@
 
 use crate::command::robosieve;
 use crate::report::done;
-use robosieve::synthetic::{Order, Web, WebOptions};
+use robosieve_synthetic::{Order, Web, WebOptions};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

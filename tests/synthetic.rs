@@ -2,8 +2,8 @@
 
 use robosieve::job::{Input, Job, Outputs};
 use robosieve::robots::RuleKind;
-use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Profile, RobotsRef, Snapshot};
+use robosieve_synthetic::{Order, Web, WebOptions};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;

@@ -1,6 +1,6 @@
 //! Parsers of numeric options.
 
-use robosieve::synthetic::WebOptions;
+use robosieve_synthetic::WebOptions;
 
 /// Parses a number of threads, such as 4.
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {

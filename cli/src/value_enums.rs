@@ -10,8 +10,8 @@ use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
 use robosieve::report::UnitKind;
 use robosieve::snapshot::OutcomeClass;
-use robosieve::synthetic::Order;
 use robosieve::{AgentMatch, NamedValue, Profile};
+use robosieve_synthetic::Order;
 
 /// An option of the library that the command takes by name.
 pub(crate) trait OptionValue: NamedValue + Send + Sync {
@@ -152,13 +152,6 @@ impl OptionValue for InputFormat {
     ];
 }
 
-impl OptionValue for Order {
-    const HELP: &'static [&'static str] = &[
-        "Grouped by host, as in a crawl index",
-        "Shuffled, as in a crawl frontier",
-    ];
-}
-
 impl OptionValue for OutcomeClass {
     const HELP: &'static [&'static str] = &[
         "2xx: the rules of the body",
@@ -176,6 +169,25 @@ pub(crate) enum SchemeArg {
     Exact,
     /// Use the http entry for https URLs, and the reverse, if only one exists
     Any,
+}
+
+/// The order of a synthetic list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderArg {
+    /// Grouped by host, as in a crawl index
+    Sorted,
+    /// Shuffled, as in a crawl frontier
+    Shuffled,
+}
+
+impl OrderArg {
+    /// The order in the options of a synthetic web.
+    pub(crate) fn order(self) -> Order {
+        match self {
+            Self::Sorted => Order::Sorted,
+            Self::Shuffled => Order::Shuffled,
+        }
+    }
 }
 
 /// Which of the non-deciding rules are listed.

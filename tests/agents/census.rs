@@ -7,8 +7,8 @@ use robosieve::census::NamedAgent;
 use robosieve::report::Coverage;
 use robosieve::robots::reference;
 use robosieve::snapshot::OutcomeClass;
-use robosieve::synthetic::{Web, WebOptions};
 use robosieve::{Agent, AgentMatch, Compiler, Profile, RobotsRef, Snapshot};
+use robosieve_synthetic::{Web, WebOptions};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The names in a robots.txt, `*` included. SEMANTICS.md, "Groups and agents".

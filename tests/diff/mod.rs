@@ -7,8 +7,8 @@ use crate::forging::overlapping_groups;
 use robosieve::diff::{Diff, DiffOptions};
 use robosieve::report::Coverage;
 use robosieve::snapshot::OutcomeClass;
-use robosieve::synthetic::{Web, WebOptions};
 use robosieve::{Agent, Compiler, ErrorKind, Profile, Remedy, Snapshot};
+use robosieve_synthetic::{Web, WebOptions};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

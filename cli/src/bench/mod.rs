@@ -1,9 +1,6 @@
 //! `robosieve bench`: times the stages of the pipeline and the limits of the machine, and compares
 //! the verdicts with the reference.
 
-mod ceilings;
-mod measure;
-mod reference_check;
 mod table;
 mod workload;
 
@@ -11,14 +8,15 @@ use crate::help_text::{BENCH_EXAMPLES, BENCH_SHORT, COMMON, MEASUREMENT, SYNTHET
 use crate::judge_args::JudgeArgs;
 use crate::numbers::{parse_count, parse_threads};
 use crate::output::print;
-use crate::value_enums::named;
+use crate::progress::Progress;
+use crate::thread_pool;
+use crate::value_enums::OrderArg;
 use crate::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
-use measure::measure;
-use reference_check::ReferenceCheck;
-use robosieve::synthetic::Order;
 use robosieve::{Agent, Judge, Snapshot};
+use robosieve_synthetic::measure::{Measurement, measure, passes};
+use robosieve_synthetic::reference_check::{self, ReferenceCheck};
 use std::path::PathBuf;
 use workload::Workload;
 
@@ -48,12 +46,12 @@ pub(crate) struct BenchArgs {
     /// Order of the URLs
     #[arg(
         long,
-        value_parser = named::<Order>(),
-        default_value_t = Order::Sorted,
+        value_enum,
+        default_value_t = OrderArg::Sorted,
         conflicts_with = "snapshot",
         help_heading = SYNTHETIC_WEB
     )]
-    pub order: Order,
+    pub order: OrderArg,
     /// Seed; equal seeds give equal webs
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "snapshot", help_heading = SYNTHETIC_WEB)]
     pub seed: u64,
@@ -131,8 +129,14 @@ fn bench(
     args.judge.agents.check_spelling(check)?;
     // Figures count only if the verdicts are right, so they are compared first.
     let judge = Judge::new(snapshot, &agents, args.judge.options())?;
-    let checked =
-        reference_check::compare(snapshot, &judge, args.judge.options().agent_match, workload)?;
+    let agent_match = args.judge.options().agent_match;
+    let checked = reference_check::compare(
+        snapshot,
+        &judge,
+        agent_match,
+        &workload.urls,
+        workload.web.as_ref(),
+    )?;
     let mut threads = args.threads.clone();
     if threads.is_empty() {
         threads = vec![1, rayon::current_num_threads()];
@@ -146,7 +150,7 @@ fn bench(
     };
     let measured = threads
         .into_iter()
-        .map(|threads| measure(&judge, &workload.urls, threads, args.runs, quiet));
+        .map(|threads| timed(&judge, workload, threads, args.runs, quiet));
     if args.json {
         return print(&table::json(
             &subject,
@@ -164,4 +168,18 @@ fn bench(
         print(&text)?;
     }
     Ok(())
+}
+
+/// The times with one number of threads.
+fn timed(
+    judge: &Judge,
+    workload: &Workload,
+    threads: usize,
+    runs: u32,
+    quiet: bool,
+) -> anyhow::Result<Measurement> {
+    let pool = thread_pool::start(Some(threads), quiet)?;
+    let length = workload.urls.len() as u64;
+    let progress = Progress::of_bytes(passes(runs) * length, quiet);
+    measure(judge, &workload.urls, &pool, runs, || progress.add(length))
 }

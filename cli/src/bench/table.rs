@@ -1,12 +1,12 @@
 //! The measurements as a table and as JSON.
 
 use super::Subject;
-use super::measure::{Measurement, StageTime};
 use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::to_json_pretty;
 use crate::summary::counts;
 use robosieve::Agent;
 use robosieve::job::FilterStats;
+use robosieve_synthetic::measure::{Measurement, StageTime};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -107,7 +107,7 @@ pub(super) fn json(subject: &Subject<'_>, measured: &[Measurement]) -> String {
         "synthetic": subject.workload.web.map(|web| {
             let options = web.options();
             json!({ "seed": options.seed, "origins": options.origins, "urls": options.urls,
-                    "order": format!("{:?}", options.order).to_lowercase() })
+                    "order": options.order.name() })
         }),
         "agents": subject.agents.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "runs": subject.runs,

@@ -9,8 +9,8 @@ use crate::signals;
 use crate::stderr::print_line;
 use anyhow::Context;
 use robosieve::output::OutputFile;
-use robosieve::synthetic::{Web, WebOptions};
 use robosieve::{Compiler, Snapshot};
+use robosieve_synthetic::{Web, WebOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn name(options: WebOptions) -> String {
         "synthetic web of {} and {}, {}, seed {}",
         counted(options.origins, "origin"),
         counted(options.urls, "URL"),
-        options.order,
+        options.order.name(),
         options.seed
     )
 }
@@ -93,7 +93,7 @@ pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
             .seed(args.seed)
             .origins(args.origins)
             .urls(urls)
-            .order(args.order),
+            .order(args.order.order()),
     ))
 }
 

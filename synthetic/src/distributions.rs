@@ -1,7 +1,7 @@
 //! A pseudo-random permutation, and a Zipf distribution of ranks. Both are computed in closed form,
 //! so they need no table for any size.
 
-use crate::synthetic::random::{Decision, hash};
+use crate::random::{Decision, hash};
 
 /// A permutation of the numbers below `len`, and its inverse.
 ///

@@ -1,13 +1,11 @@
 //! The pattern of a rule, and paths that match it.
 
-use crate::synthetic::random::Dice;
-use crate::synthetic::statistics::{
+use crate::random::Dice;
+use crate::statistics::{
     ANCHORED_RULES, CAPITAL_RULES, ESCAPING_RULES, FORMS, PATTERN_LENGTH, PRIVATE_RULES,
     QUERY_RULES, WILD_RULES,
 };
-use crate::synthetic::vocabulary::{
-    FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path,
-};
+use crate::vocabulary::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
 
 /// The kinds of patterns in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

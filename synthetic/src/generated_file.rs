@@ -1,9 +1,9 @@
 //! A generated robots.txt: its properties, its rules one by one, and its text.
 
-use crate::synthetic::patterns::{PatternStyle, push_path_for, push_pattern};
-use crate::synthetic::random::{Decision, Dice, Quantiles};
-use crate::synthetic::statistics::*;
-use crate::synthetic::vocabulary::push_syllables;
+use crate::patterns::{PatternStyle, push_path_for, push_pattern};
+use crate::random::{Decision, Dice, Quantiles};
+use crate::statistics::*;
+use crate::vocabulary::push_syllables;
 use std::ops::Range;
 
 /// A robots.txt that is not one of the well-known ones. Each rule is a function of the file and its

@@ -1,8 +1,8 @@
 //! Sites: their names, their origins, and the answer of each origin.
 
-use crate::synthetic::random::{Decision, hash};
-use crate::synthetic::statistics::{ENDINGS, IDN_EVERY, PORT_EVERY, UNKNOWN_EVERY};
-use crate::synthetic::vocabulary::{SYLLABLES, WORDS, push_syllables, read_syllables};
+use crate::random::{Decision, hash};
+use crate::statistics::{ENDINGS, IDN_EVERY, PORT_EVERY, UNKNOWN_EVERY};
+use crate::vocabulary::{SYLLABLES, WORDS, push_syllables, read_syllables};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SiteOrigin {

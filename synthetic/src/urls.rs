@@ -1,12 +1,12 @@
 //! The list of URLs: the host of each line, and its text.
 
-use crate::synthetic::random::{Decision, Dice};
-use crate::synthetic::sites::{SiteOrigin, Sites};
-use crate::synthetic::statistics::{
+use crate::random::{Decision, Dice};
+use crate::sites::{SiteOrigin, Sites};
+use crate::statistics::{
     AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, Oddity, PATH_LENGTH, QUERY, QUERY_LENGTH,
 };
-use crate::synthetic::vocabulary::{push_path, push_query};
-use crate::synthetic::{Order, Web};
+use crate::vocabulary::{push_path, push_query};
+use crate::{Order, Web};
 
 /// One line of the list.
 #[derive(Clone, Copy, Debug)]

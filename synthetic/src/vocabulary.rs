@@ -1,6 +1,6 @@
 //! The vocabulary of generated paths and host names.
 
-use crate::synthetic::random::Dice;
+use crate::random::Dice;
 
 /// The words in URLs and most patterns. A power of two, so that seven bits select one.
 #[rustfmt::skip]

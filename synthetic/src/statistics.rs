@@ -4,7 +4,7 @@
 //! "Measured" figures are from 17,284 distinct robots.txt files of 2024 to 2026 and from 9.6
 //! million real URLs. Figures that could not be measured are "assumed".
 
-use crate::synthetic::random::Quantiles;
+use crate::random::Quantiles;
 
 /// The answer of an origin to a request for its robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The archive: one JSON line per origin, in the format that `compile` documents.
 
-use crate::synthetic::Web;
-use crate::synthetic::random::{Decision, Dice};
-use crate::synthetic::sites::{SiteOrigin, Sites};
-use crate::synthetic::statistics::{CACHE_CONTROL, CAPTURE_SECONDS, OriginAnswer, REDIRECTS};
+use crate::Web;
+use crate::random::{Decision, Dice};
+use crate::sites::{SiteOrigin, Sites};
+use crate::statistics::{CACHE_CONTROL, CAPTURE_SECONDS, OriginAnswer, REDIRECTS};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,5 +1,10 @@
-//! A synthetic web for benchmarks: an archive of robots.txt files and a list of URLs with the
-//! statistics of the real web.
+//! The workings of `robosieve bench`: a synthetic web, the times of the stages of judging
+//! ([`measure`]), and a comparison with the slow reference ([`reference_check`]).
+//!
+//! This package serves the command and the benchmarks of robosieve, and promises no interface.
+//!
+//! The synthetic web is an archive of robots.txt files and a list of URLs with the statistics of the
+//! real web.
 //!
 //! Every property is a pure function of a seed and an index: the name of host 17, its answer, rule
 //! 3 of its robots.txt. Nothing is stored, so memory does not depend on the size. A seed gives the
@@ -7,9 +12,9 @@
 //! `docs/dev/SYNTHETIC.md` compares the result with measurements.
 //!
 //! ```
-//! use robosieve::synthetic::{Order, Web, WebOptions};
 //! use robosieve::job::{Input, Job, Outputs};
 //! use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+//! use robosieve_synthetic::{Order, Web, WebOptions};
 //!
 //! let web = Web::new(WebOptions::default().origins(2_000).urls(10_000).order(Order::Sorted));
 //! let mut compiler = Compiler::default();
@@ -24,19 +29,23 @@
 //! # Ok::<(), robosieve::Error>(())
 //! ```
 
+#![deny(unsafe_code)]
+
 mod archive;
 mod catalog;
+mod ceilings;
 mod distributions;
 mod generated_file;
+pub mod measure;
 mod patterns;
 mod random;
+pub mod reference_check;
 mod sites;
 mod statistics;
 mod stream;
 mod urls;
 mod vocabulary;
 
-use crate::named_value::named_values;
 use catalog::FileCatalog;
 use distributions::{Permutation, Popularity};
 use random::{Decision, Dice};
@@ -111,11 +120,13 @@ pub enum Order {
     Shuffled,
 }
 
-named_values! {
+impl Order {
     /// The name on the command line.
-    Order {
-        Sorted = "sorted",
-        Shuffled = "shuffled",
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sorted => "sorted",
+            Self::Shuffled => "shuffled",
+        }
     }
 }
 
@@ -175,7 +186,7 @@ impl Web {
 
     /// The robots.txt of an origin in the archive: its own, or that of the origin it redirects to.
     /// `None` for an origin without one, and for an unknown origin. `origin` must be in the
-    /// canonical form of [`Origin`](crate::Origin).
+    /// canonical form of [`Origin`](robosieve::Origin).
     pub fn robots(&self, origin: &str) -> Option<Vec<u8>> {
         self.answer(self.sites.find(origin)?).1
     }

@@ -1,10 +1,10 @@
 //! The assignment of robots.txt files to sites: a well-known file, one shared with other sites, or
 //! an individual one.
 
-use crate::synthetic::distributions::Popularity;
-use crate::synthetic::generated_file::GeneratedFile;
-use crate::synthetic::random::{Decision, Dice};
-use crate::synthetic::statistics::{
+use crate::distributions::Popularity;
+use crate::generated_file::GeneratedFile;
+use crate::random::{Decision, Dice};
+use crate::statistics::{
     FAMILIES, FAMILIES_PER_THOUSAND, GLOBAL_RULES, POPULAR_RULES, SHARED, SHARED_BUT_SITEMAP,
     SHARED_RULES, SITEMAP,
 };

@@ -1,6 +1,6 @@
 //! Compares verdicts of the pipeline with those of the slow reference, on a sample of the list.
 
-use super::workload::Workload;
+use crate::Web;
 use anyhow::{Context, ensure};
 use robosieve::job::{Input, Job, Output};
 use robosieve::robots::reference;
@@ -12,7 +12,7 @@ use std::io::Cursor;
 const SAMPLE: usize = 2_000;
 
 /// The counts of a comparison without differences.
-pub(super) struct ReferenceCheck {
+pub struct ReferenceCheck {
     /// The sampled lines of the list.
     pub sampled: usize,
     /// The sampled lines that rules decide. The reference does not implement the policies, which
@@ -22,18 +22,20 @@ pub(super) struct ReferenceCheck {
     pub allowed: Vec<usize>,
 }
 
-/// Compares a sample of the verdicts with the reference.
+/// Compares a sample of the verdicts on a list with the reference. `web` is the synthetic web of the
+/// snapshot, if it is one: then the reference reads its files, not those of the snapshot.
 ///
 /// # Errors
 /// If a verdict differs; the error names the URL.
-pub(super) fn compare(
+pub fn compare(
     snapshot: &Snapshot,
     judge: &Judge,
     agent_match: AgentMatch,
-    workload: &Workload,
+    urls: &[u8],
+    web: Option<&Web>,
 ) -> anyhow::Result<ReferenceCheck> {
     let profile = snapshot.profile()?;
-    let lines = sample(&workload.urls);
+    let lines = sample(urls);
     let mut annotated = Vec::new();
     let list = Cursor::new(lines.concat());
     let output = Output::from_writer(&mut annotated);
@@ -52,7 +54,7 @@ pub(super) fn compare(
         .zip(annotated.split(|byte| *byte == b'\n'))
     {
         let url = line.trim_ascii();
-        let Some(robots) = robots_of(snapshot, workload, url)? else {
+        let Some(robots) = robots_of(snapshot, web, url)? else {
             continue;
         };
         checked.compared += 1;
@@ -80,7 +82,7 @@ pub(super) fn compare(
 /// The robots.txt of a URL's origin, if rules decide there.
 fn robots_of(
     snapshot: &Snapshot,
-    workload: &Workload,
+    web: Option<&Web>,
     url: &[u8],
 ) -> anyhow::Result<Option<Vec<u8>>> {
     let Some(origin) = Origin::of(url) else {
@@ -92,8 +94,7 @@ fn robots_of(
     if entry.outcome().class != OutcomeClass::Rules {
         return Ok(None);
     }
-    match &workload.web {
-        // The original text, not that of the snapshot.
+    match web {
         Some(web) => web
             .robots(origin.as_str())
             .with_context(|| format!("{origin}: not in the archive"))
@@ -122,7 +123,7 @@ fn sample(list: &[u8]) -> Vec<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use robosieve::synthetic::{Web, WebOptions};
+    use crate::WebOptions;
     use robosieve::{Compiler, JudgeOptions};
     use std::io::Read;
 
@@ -147,15 +148,14 @@ mod tests {
             JudgeOptions::default(),
         )
         .unwrap();
-        let workload = Workload {
-            name: String::new(),
-            web: Some(web),
-            urls: urls.into_bytes().into(),
-        };
-        let error = compare(&snapshot, &judge, AgentMatch::default(), &workload)
-            .err()
-            .unwrap()
-            .to_string();
+        let checked = compare(
+            &snapshot,
+            &judge,
+            AgentMatch::default(),
+            urls.as_bytes(),
+            Some(&web),
+        );
+        let error = checked.err().unwrap().to_string();
         assert!(
             error.starts_with("http")
                 && error.contains("the verdict is D, but the reference says A"),

@@ -1,10 +1,9 @@
 //! The runs with one number of threads. Stages and limits alternate, so that a disturbance of the
 //! machine affects all of them.
 
-use super::ceilings::{ACCESSES, Ceilings};
-use crate::progress::Progress;
-use crate::thread_pool;
+use crate::ceilings::{ACCESSES, Ceilings};
 use cpu_time::ProcessTime;
+use rayon::ThreadPool;
 use robosieve::Judge;
 use robosieve::job::{FilterStats, Input, Job, Output, Outputs};
 use robosieve::judge::Stage;
@@ -15,30 +14,38 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The medians of the runs, with all threads together.
-pub(super) struct Measurement {
+pub struct Measurement {
+    /// The number of threads.
     pub threads: usize,
+    /// The counts of a run.
     pub stats: FilterStats,
     /// The stages in order, each without the earlier ones.
     pub stages: [(&'static str, StageTime); 5],
+    /// All stages together.
     pub total: StageTime,
     /// The stages up to the probe of the index: what any program over such an index does.
     pub floor: StageTime,
+    /// Counting the newlines of the list.
     pub newline_scan: StageTime,
+    /// Copying the list.
     pub memcpy: StageTime,
-    /// Nanoseconds per access.
+    /// Nanoseconds per access of memory whose address depends on the access before it.
     pub chained_ns: f64,
+    /// Nanoseconds per access of memory at an independent address.
     pub overlapped_ns: f64,
 }
 
 /// The time of a stage for the whole list.
 #[derive(Clone, Copy)]
-pub(super) struct StageTime {
+pub struct StageTime {
+    /// The wall time.
     pub ns_per_url: f64,
     /// The processor time of all threads. On a busy machine it is closer to the truth than wall
     /// time.
     pub cpu_ns_per_url: f64,
     /// `None` if the time is within the noise.
     pub urls_per_second: Option<f64>,
+    /// Gigabytes of the list per second; `None` if the time is within the noise.
     pub gb_per_second: Option<f64>,
 }
 
@@ -115,19 +122,26 @@ const TIMED: usize = 9;
 /// How many of them filter the list.
 const FILTERED: u64 = 5;
 
-/// Times all stages and limits with this number of threads.
-pub(super) fn measure(
+/// The number of times that [`measure`] filters the list: in each run, and in one that warms the
+/// caches.
+pub fn passes(runs: u32) -> u64 {
+    FILTERED * (u64::from(runs) + 1)
+}
+
+/// Times all stages and limits with the threads of a pool. Calls `progress` before each pass over
+/// the list.
+///
+/// # Errors
+/// If judging fails, or two runs differ in their counts.
+pub fn measure(
     judge: &Judge,
     urls: &Arc<[u8]>,
-    threads: usize,
+    pool: &ThreadPool,
     runs: u32,
-    quiet: bool,
+    progress: impl Fn(),
 ) -> anyhow::Result<Measurement> {
-    let pool = thread_pool::start(Some(threads), quiet)?;
-    let passes = FILTERED * (u64::from(runs) + 1);
-    let progress = Progress::of_bytes(passes * urls.len() as u64, quiet);
     let filter = |until, outputs: Outputs<Output<'_>>| {
-        progress.add(urls.len() as u64);
+        progress();
         let input = Input::from_reader("memory", Cursor::new(urls.clone()));
         let job = Job::new(judge).until(until);
         pool.install(|| job.filter(vec![input], outputs)?.commit())
@@ -152,10 +166,10 @@ pub(super) fn measure(
         };
         let (found, total) = Timing::of(|| filter(Stage::Match, kept));
         let found = found?;
-        let (_, newlines) = Timing::of(|| black_box(ceilings.newlines(&pool)));
-        let (copied, copy) = Timing::of(|| ceilings.copy(&pool));
-        let ((), chained) = Timing::of(|| ceilings.chained(&pool));
-        let ((), overlapped) = Timing::of(|| ceilings.overlapped(&pool));
+        let (_, newlines) = Timing::of(|| black_box(ceilings.newlines(pool)));
+        let (copied, copy) = Timing::of(|| ceilings.copy(pool));
+        let ((), chained) = Timing::of(|| ceilings.chained(pool));
+        let ((), overlapped) = Timing::of(|| ceilings.overlapped(pool));
         let copy = copy.scaled(urls.len() as f64 / copied as f64);
         let row = [
             split, probe, locate, matched, total, newlines, copy, chained, overlapped,
