@@ -41,23 +41,25 @@
 //! | module | use |
 //! |---|---|
 //! | [`robots`], [`preferences`] | parse one robots.txt and ask it |
-//! | [`lint`] | defects of a robots.txt, and of all in a snapshot |
 //! | [`compile`], [`snapshot`] | compile archives, open and inspect snapshots |
 //! | [`judge`] | verdicts on single URLs, and their explanations |
 //! | [`job`], [`records`] | verdicts on files of URLs (lists, Parquet, WARC), on all cores |
-//! | [`census`], [`diff`], [`report`] | statistics of snapshots and lists |
-//! | [`export`] | a snapshot as a table, with one row per origin, sitemap or rule |
-//! | `audit` | which crawlers broke the rules, from access logs |
 //! | [`crawlers`] | well-known crawlers and sets of them |
 //! | [`output`], [`decode`], [`threads`] | files written atomically, no input overwritten, decompression, limits |
+//! | with `analysis`: `census`, `diff`, `report` | statistics of snapshots and lists |
+//! | with `analysis`: `export` | a snapshot as a table, with one row per origin, sitemap or rule |
+//! | with `lint`: `lint` | defects of a robots.txt, and of all in a snapshot |
+//! | with `audit`: `audit` | which crawlers broke the rules, from access logs |
 //!
 //! # Features
 //!
 //! None is on by default. The command `robosieve` is the package `robosieve-cli`, which turns on
 //! all but `capi`.
 //!
+//! * `analysis`: the modules `census`, `diff`, `export` and `report`.
 //! * `audit`: the module `audit`.
-//! * `domains`: [`report`]s by registrable domain, with the public suffix list.
+//! * `domains`: `analysis`, with reports by registrable domain, by the public suffix list.
+//! * `lint`: the module `lint`.
 //! * `parquet`: [`job`]s on Parquet files, and exports to them.
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
 //!   explains how to build and link the library.
@@ -69,10 +71,10 @@
 //!
 //! # Targets
 //!
-//! Snapshots need a 64-bit target, and so do all features. For other targets, such as
-//! `wasm32-unknown-unknown`, the library has [`robots`], [`preferences`], [`crawlers`], [`lint`] of
-//! one text, of [`judge`] the explanations by one robots.txt, and of [`census`] the spell check.
-//! `web` in the repository is a page with it.
+//! Snapshots need a 64-bit target, and so do all features but `lint`. For other targets, such as
+//! `wasm32-unknown-unknown`, the library has [`robots`], [`preferences`], [`crawlers`], `lint` of one
+//! text, of [`judge`] the explanations by one robots.txt, and of [`census`] the spell check. `web` in
+//! the repository is a page with it.
 //!
 //! Nothing here panics on the contents of a site, an archive, a snapshot or a list of URLs.
 
@@ -80,25 +82,35 @@
 #![deny(unsafe_code)]
 // The pages of docs.rs say which items need a feature.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The modules that need 64 bits use more of the others.
-#![cfg_attr(not(target_pointer_width = "64"), allow(dead_code, unused_imports))]
+// The modules behind features, and those that need 64 bits, use more of the others. The build with
+// all features finds what nothing uses.
+#![cfg_attr(
+    not(all(
+        feature = "analysis",
+        feature = "audit",
+        feature = "lint",
+        target_pointer_width = "64"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 // Snapshots of many gigabytes are memory-mapped, and offsets into them are `usize`. So the modules
-// below that are marked need 64 bits, and so do all features. The others also compile for
+// below that are marked need 64 bits, and so do all features but `lint`. The others also compile for
 // WebAssembly: they parse, explain and lint the text of one robots.txt.
 #[cfg(all(
     not(target_pointer_width = "64"),
     any(
+        feature = "analysis",
         feature = "audit",
         feature = "capi",
         feature = "domains",
         feature = "parquet"
     )
 ))]
-compile_error!("the features of robosieve need a 64-bit target");
+compile_error!("the features of robosieve but `lint` need a 64-bit target");
 
 mod agent;
-#[cfg(target_pointer_width = "64")]
+#[cfg(feature = "analysis")]
 mod analysis;
 #[cfg(target_pointer_width = "64")]
 mod archive;
@@ -123,7 +135,10 @@ mod digest;
 mod error;
 mod explain;
 mod file_format;
-#[cfg(target_pointer_width = "64")]
+#[cfg(all(
+    any(feature = "analysis", feature = "lint"),
+    target_pointer_width = "64"
+))]
 mod file_pass;
 #[cfg(target_pointer_width = "64")]
 pub mod job;
@@ -134,10 +149,11 @@ pub mod judge {
     //! The part of this module that needs no snapshot.
     pub use crate::explain::*;
 }
+#[cfg(feature = "lint")]
 pub mod lint;
-#[cfg(not(target_pointer_width = "64"))]
+#[cfg(not(feature = "analysis"))]
 pub mod census {
-    //! The part of this module that needs no snapshot.
+    //! The check of names. The feature `analysis` has the census.
     pub use crate::crawlers::spell_check::{SpellCheck, UnnamedAgent};
     pub use crate::crawlers::spelling::Misspelling;
 }
@@ -156,10 +172,6 @@ mod read_at;
 #[cfg(target_pointer_width = "64")]
 pub mod records;
 pub mod robots;
-#[cfg_attr(
-    not(feature = "audit"),
-    allow(dead_code, reason = "only audits scan for delimiters")
-)]
 mod simd;
 #[cfg(target_pointer_width = "64")]
 pub mod snapshot;
@@ -173,7 +185,7 @@ mod url;
 #[cfg(target_pointer_width = "64")]
 mod warc;
 
-#[cfg(target_pointer_width = "64")]
+#[cfg(feature = "analysis")]
 pub use analysis::{census, diff, export, report};
 
 #[cfg(target_pointer_width = "64")]

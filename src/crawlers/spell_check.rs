@@ -19,6 +19,7 @@ use crate::robots::RobotsRef;
 /// are in use themselves are never doubted, nor is a chain with a name in use.
 ///
 /// ```
+/// # #[cfg(feature = "analysis")] {
 /// use robosieve::census::SpellCheck;
 /// use robosieve::{Compiler, Snapshot};
 /// let mut compiler = Compiler::default();
@@ -31,6 +32,7 @@ use crate::robots::RobotsRef;
 /// assert_eq!(unnamed[0].misspelled[0].suggestion, "GPTBot");
 /// assert_eq!(unnamed[1].misspelled[0].suggestion, "examplebot");
 /// assert!(unnamed[2].misspelled.is_empty());
+/// # }
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 #[derive(Debug)]

@@ -31,8 +31,8 @@ impl Origin {
     /// Returns `false`, and appends nothing, if the text is not a URL with an authority.
     ///
     /// For columns of URLs: it allocates only for origins that are not in canonical form, and when
-    /// `out` grows. The appended bytes are ASCII, the key of the tables of
-    /// [`export`](crate::export). Never panics.
+    /// `out` grows. The appended bytes are ASCII, the key of the tables of `export`.
+    /// Never panics.
     ///
     /// ```
     /// use robosieve::Origin;
