@@ -10,64 +10,8 @@ const MAX_FINDINGS = 200;
 const MAX_LINES = 600;
 const LONG_LINE = 1000;
 
-const EXAMPLES = {
-  "Where parsers disagree": {
-    robots: `# Parsers read these lines in different ways.
-User-agent: *
-Disallow: /private
-Allow: /private/press
-Disallow: /*.pdf$
-
-User-agent: Googlebot
-Disallow: /drafts/
-
-User-agent: GPTBot
-Disallow: /
-
-Sitemap: https://shop.example/sitemap.xml
-`,
-    agents: "GPTBot, Googlebot, CCBot",
-    urls: `https://shop.example/
-https://shop.example/private/press/2026
-https://shop.example/catalogue.pdf
-/private/board`,
-  },
-  "No training of AI models": {
-    robots: `User-agent: *
-Content-Usage: train-ai=n, search=y
-Content-Signal: search=yes, ai-input=yes, ai-train=no
-Disallow: /cart
-
-User-agent: GPTBot
-User-agent: CCBot
-User-agent: Google-Extended
-Disallow: /
-
-License: https://shop.example/license.xml
-`,
-    agents: "Googlebot, GPTBot, CCBot",
-    urls: `https://shop.example/shoes
-https://shop.example/cart`,
-  },
-  "Mistakes": {
-    robots: `Disallow: /tmp
-
-User-agent: GTPBot
-Dissallow: /
-
-User-agent: *
-Disallow: cart
-Disallow: /old
-Disallow: /old/2019
-Allow: https://shop.example/
-Crawl-delay: ten
-Sitemap: /sitemap.xml
-`,
-    agents: "GPTBot, Googlebot, CCBot",
-    urls: `https://shop.example/cart
-https://shop.example/old/2019`,
-  },
-};
+/** The examples, with the answers of other parsers. `conformance/run --examples` writes them. */
+let recorded;
 
 const PROFILES = { google: "Google's parser", rfc9309: "RFC 9309 to the letter" };
 
@@ -235,15 +179,14 @@ function showStatus({ answers, findings, urls, agents, text, isCut }) {
   if (invalid) parts[0] += `, ${invalid} not a URL`;
   if (!urls.length || !agents.length) parts[0] = "Enter an agent and a URL";
   const differing = answers.filter(differs).length;
-  if (differing) parts.push(`other semantics differ on ${plural(differing, "verdict")}`);
+  if (differing) parts.push(`the other profile differs on ${plural(differing, "verdict")}`);
   if (!text) parts.push("an empty robots.txt allows everything");
   if (isCut) parts.push(`only the first ${plural(urls.length, "URL")} and ${plural(agents.length, "agent")} count`);
   byId("status").textContent = parts.join(" · ");
 }
 
-/** The verdicts of the other profile and of the other semantics. */
-const othersOf = answer => answer.error ? [] : [answer.other_profile, ...answer.others.map(other => other.verdict)];
-const differs = answer => othersOf(answer).some(verdict => verdict !== answer.verdict);
+/** Whether the other profile has another verdict. */
+const differs = answer => !answer.error && answer.other_profile !== answer.verdict;
 
 // --- verdicts ---
 
@@ -277,11 +220,10 @@ function addVerdicts(current, urls, answers) {
 
 function verdictButton(answer, index) {
   if (answer.error) return element("span", { class: "error" }, answer.error);
-  const others = othersOf(answer).filter(verdict => verdict !== answer.verdict).length;
   const button = element("button", { type: "button", class: `verdict ${answer.verdict}`, "data-index": index,
     "aria-pressed": "false" }, word(answer.verdict));
   button.append(element("small", {}, answer.rule ? `line ${answer.rule.line}` : "no rule"));
-  if (others) button.append(element("small", {}, `≠ ${others} of ${othersOf(answer).length} others`));
+  if (differs(answer)) button.append(element("small", {}, "≠ the other profile"));
   return button;
 }
 
@@ -357,7 +299,7 @@ function preferences(found) {
   return list.childElementCount ? list : element("p", { class: "dim" }, "None is stated.");
 }
 
-// --- other semantics ---
+// --- other parsers ---
 
 const otherProfile = ({ profile }) => profile === "google" ? "rfc9309" : "google";
 
@@ -372,31 +314,41 @@ async function showOtherLine(current, { agent, url }) {
   if (isShown && line) byId("other-line").replaceChildren(lineButton(line));
 }
 
+/** The recorded verdicts of other parsers on a URL for an agent. None if the text is not an example. */
+function recordedVerdicts(current, { agent, url }) {
+  const example = recorded.examples.find(({ robots }) => robots === current.text);
+  const row = example?.agents.indexOf(agent) ?? -1;
+  const column = example?.urls.indexOf(url) ?? -1;
+  if (row < 0 || column < 0) return [];
+  return recorded.parsers.map(parser => ({ parser, letter: example.answers[parser.name][row][column] }));
+}
+
+const LETTERS = { A: "allowed", D: "disallowed" };
+
 function showOthers(current, answer) {
   const other = otherProfile(current);
   const rows = [
-    { name: PROFILES[current.profile], source: "the chosen profile", found: { verdict: answer.verdict, line: answer.rule?.line } },
-    { name: PROFILES[other], source: "the other profile", found: { verdict: answer.other_profile }, id: "other-line" },
-    ...about.semantics.map((semantics, index) => ({ ...semantics, found: answer.others[index] })),
+    { name: PROFILES[current.profile], source: "the chosen profile", verdict: answer.verdict, line: answer.rule?.line },
+    { name: PROFILES[other], source: "the other profile", verdict: answer.other_profile, id: "other-line" },
   ];
+  const found = recordedVerdicts(current, answer);
+  for (const { parser: { name, language, package: from, version }, letter } of found) {
+    rows.push({ name, source: `${language}, ${from} ${version}`, verdict: LETTERS[letter], isRecorded: true });
+  }
   const body = element("tbody");
-  for (const { name, source, found, id } of rows) {
-    const line = found.line ? lineButton(found.line) : "no rule";
-    const same = found.verdict === answer.verdict ? [] : [element("strong", {}, "differs")];
+  for (const { name, source, verdict, line, id, isRecorded } of rows) {
+    const same = verdict === answer.verdict ? [] : [element("strong", {}, "differs")];
     body.append(element("tr", {},
       element("th", { scope: "row" }, name, element("small", {}, source)),
-      element("td", { class: found.verdict }, word(found.verdict), ...same),
-      element("td", id ? { id } : {}, line)));
+      element("td", { class: verdict ?? "error" }, verdict ? word(verdict) : "no answer", ...same),
+      element("td", id ? { id } : {}, line ? lineButton(line) : isRecorded ? "" : "no rule")));
   }
-  const head = ["Semantics", "Verdict", "Line"].map(title => element("th", { scope: "col" }, title));
-  const rules = element("dl");
-  for (const { name, source, rules: text } of about.semantics) {
-    rules.append(element("dt", {}, `${name}: ${source}`), element("dd", {}, text));
-  }
-  const isOpen = byId("others").querySelector("details")?.open;
-  const details = element("details", isOpen ? { open: "" } : {}, element("summary", {}, "The rules of these semantics"), rules,
-    element("p", { class: "dim" }, "These are small models of the parsers, not the parsers themselves."));
-  byId("others").replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...head)), body), details);
+  const head = ["Parser", "Verdict", "Line"].map(title => element("th", { scope: "col" }, title));
+  const note = found.length
+    ? "The answers of other parsers were recorded when they were asked about this example."
+    : `The answers of ${recorded.parsers.length} other parsers are recorded for the examples only. This text is not one of them.`;
+  byId("others").replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...head)), body),
+    element("p", { class: "dim" }, note));
 }
 
 // --- the file ---
@@ -507,16 +459,16 @@ function changed() {
 }
 
 function useExample(name) {
-  const { robots, agents, urls } = EXAMPLES[name];
+  const { robots, agents, urls } = recorded.examples.find(example => example.name === name);
   fileBytes = null;
   byId("robots").value = robots;
-  byId("agents").value = agents;
-  byId("urls").value = urls;
+  byId("agents").value = agents.join(", ");
+  byId("urls").value = urls.join("\n");
   start();
 }
 
 function fillForm() {
-  for (const name of Object.keys(EXAMPLES)) byId("example").append(element("option", {}, name));
+  for (const { name } of recorded.examples) byId("example").append(element("option", {}, name));
   for (const { name, members } of about.sets) {
     byId("known").append(element("option", { value: name }, `${name} (set of ${members})`));
   }
@@ -548,6 +500,7 @@ function fillForm() {
 
 async function openPage() {
   try {
+    recorded = JSON.parse(byId("examples").textContent);
     moduleBytes = await inflatedModule();
     await startWorker();
     about = await ask({ ask: "about" });

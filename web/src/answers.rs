@@ -1,6 +1,5 @@
 //! Questions about one robots.txt and their answers, as JSON objects.
 
-use crate::semantics::{Judgement, Line, SEMANTICS, lines_of, path_of};
 use robosieve::census::SpellCheck;
 use robosieve::crawlers::{AgentSet, KnownAgent, add_agents};
 use robosieve::judge::{ExplainedRobots, Reason, is_url_or_path};
@@ -15,8 +14,6 @@ pub struct Tester {
     rfc9309: Robots,
     facts: BodyFacts,
     body: Vec<u8>,
-    /// The lines, for the parsers of [`SEMANTICS`].
-    lines: Vec<Line>,
 }
 
 impl Tester {
@@ -26,23 +23,22 @@ impl Tester {
             google: Robots::parse(&*body, Profile::Google),
             rfc9309: Robots::parse(&*body, Profile::Rfc9309),
             facts: BodyFacts::of(&body),
-            lines: lines_of(&String::from_utf8_lossy(&body)),
             body,
         }
     }
 
     /// Answers a question, an object with the key `ask`:
     ///
-    /// * `about`: the registry of crawlers, its sets, and the other semantics.
+    /// * `about`: the registry of crawlers, and its sets.
     /// * `agents`: the agents that the names in `agents` stand for, each once, with the members of
     ///   sets (`@ai`) in place of them; and `warnings` about names that look misspelled. A name that
     ///   is wrong stays, and the answers of `judge` have the error.
     /// * `lint`: the findings, with the keys of `robosieve lint --json`.
     /// * `judge`: the answers to each URL of `urls` for each agent of `agents`, with `profile` and
-    ///   `agent_match`. An answer has the keys of `robosieve check --robots --json`, and two more:
-    ///   `other_profile`, the verdict by the other profile, and `others`, the judgements by
-    ///   [`SEMANTICS`]. Instead of these, the answer to a text that is not a URL or a path has an
-    ///   `error`, and so has that for a wrong agent, which has no other keys than `url` and `agent`.
+    ///   `agent_match`. An answer has the keys of `robosieve check --robots --json`, and
+    ///   `other_profile`, the verdict by the other profile. Instead of that, the answer to a text that
+    ///   is not a URL or a path has an `error`, and so has that for a wrong agent, which has no other
+    ///   keys than `url` and `agent`.
     ///
     /// Any other text gives an object with the key `error`.
     pub fn answer(&self, question: &[u8]) -> Value {
@@ -143,22 +139,10 @@ impl Tester {
                 }
                 let allowed = other.parsed().allows_with(&agent, agent_match, url);
                 answer["other_profile"] = verdict(allowed).into();
-                answer["others"] = self.by_other_semantics(&agent, url);
                 answers.push(answer);
             }
         }
         Ok(json!({ "answers": answers }))
-    }
-
-    /// The judgements of [`SEMANTICS`] in their order. These parsers know no chains of names, so
-    /// they get the first name of the agent.
-    fn by_other_semantics(&self, agent: &Agent, url: &[u8]) -> Value {
-        let name = agent.names().next().unwrap_or("*");
-        let path = path_of(&String::from_utf8_lossy(url));
-        SEMANTICS
-            .iter()
-            .map(|semantics| judgement((semantics.judge)(&self.lines, name, &path)))
-            .collect()
     }
 }
 
@@ -174,12 +158,6 @@ fn one_agent(name: &str) -> Result<Agent, String> {
     }
     name.parse()
         .map_err(|err: robosieve::Error| err.to_string())
-}
-
-/// A judgement in JSON. No line decides if the URL is allowed by default.
-fn judgement(judgement: Judgement) -> Value {
-    let line = Some(judgement.line).filter(|line| *line > 0);
-    json!({ "verdict": verdict(judgement.allowed), "line": line })
 }
 
 fn verdict(allowed: bool) -> &'static str {
@@ -206,19 +184,11 @@ fn about() -> Value {
             })
         })
         .collect();
-    let semantics: Vec<Value> = SEMANTICS
-        .iter()
-        .map(|semantics| {
-            json!({
-                "name": semantics.name, "source": semantics.source, "rules": semantics.rules,
-            })
-        })
-        .collect();
     let sets: Vec<Value> = AgentSet::ALL
         .into_iter()
         .map(|set| json!({ "name": set.name(), "members": set.members().count() }))
         .collect();
-    json!({ "agents": agents, "sets": sets, "semantics": semantics })
+    json!({ "agents": agents, "sets": sets })
 }
 
 #[cfg(test)]
@@ -231,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_the_keys_of_check_and_the_other_judgements() {
+    fn answers_have_the_keys_of_check_and_the_other_profile() {
         let answer = judged(json!({
             "ask": "judge", "profile": "google", "agent_match": "extended",
             "agents": ["FooBot", ""], "urls": ["https://e.example/a/b"],
@@ -241,11 +211,6 @@ mod tests {
         assert_eq!(answers[0]["rule"]["line"], 3);
         assert_eq!(answers[0]["losers"][0]["reason"], "shorter");
         assert_eq!(answers[0]["other_profile"], "allowed");
-        assert_eq!(answers[0]["others"].as_array().unwrap().len(), 5);
-        assert_eq!(
-            answers[0]["others"][0],
-            json!({ "verdict": "disallowed", "line": 2 })
-        );
         assert!(answers[1]["error"].is_string());
     }
 
@@ -271,7 +236,7 @@ mod tests {
             (&NO_URL.into(), &"not-a-url".into())
         );
         assert_eq!(
-            (&first["path"], &first["others"]),
+            (&first["path"], &first["other_profile"]),
             (&Value::Null, &Value::Null)
         );
     }

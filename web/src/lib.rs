@@ -11,4 +11,3 @@ pub mod answers;
 // A name that other programs link to is `unsafe`, because two functions could have the same one.
 #[allow(unsafe_code)]
 pub mod exports;
-pub mod semantics;
