@@ -22,7 +22,7 @@ from ._options import (
     seconds,
 )
 from ._snapshot import Snapshot
-from ._store import Staging, is_uri
+from ._staging import Staging, is_uri
 from ._tables import refuse_tables
 
 #: The format of a list. The default follows from its name and content.

@@ -24,7 +24,8 @@ from typing import Any
 
 from . import _native
 from ._options import Path
-from ._store import Location, is_uri, locate, require_space
+from ._staging import is_uri, require_space
+from ._stores import Location, locate
 
 #: The seconds between two attempts to lock.
 _POLL = 0.05

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from ._native import RobosieveError
-from ._store import Location
+from ._stores import Location
 
 #: The directories of logs.
 _LOGS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 
 from .. import RobosieveError
 from .._options import Path
-from .._store import identity, is_uri, is_visible, join, locate, name_of
+from .._staging import identity, is_uri, is_visible, join, name_of
+from .._stores import locate
 from .._tables import refuse_stored_tables, refuse_tables
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")

@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 
 import robosieve
+from conftest import ROOT
 from robosieve.spark import (
     InputsError,
     annotate_files,
@@ -38,7 +39,6 @@ from robosieve.spark._jobs import LocalDirectory, _Call, _groups, _write_outputs
 from robosieve.spark._paths import InputFile, check_outputs, find_inputs
 from robosieve.spark._source import snapshot_source
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "datasets" / "small"
 CORPUS = ROOT.parent / "shared" / "corpus"
 AGENTS = "FooBot,Googlebot,GPTBot,CCBot,Bingbot"

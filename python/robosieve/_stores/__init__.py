@@ -1,8 +1,4 @@
-"""Files of object stores, such as ``s3://bucket/key``: staged on the local disk, and uploaded whole.
-
-The native half reads and writes local files: it maps snapshots, and seeks in Parquet files. So an
-input is downloaded to a temporary directory, an output is written there, and both are removed when
-the call ends.
+"""Files of object stores, such as ``s3://bucket/key``: downloaded, and uploaded whole.
 
 ``pyarrow.fs`` is the interface to all stores. It has file systems of its own for S3, Google Cloud
 Storage, Azure and HDFS, and wraps those of fsspec for others. An object appears complete or not at
@@ -29,18 +25,14 @@ import shutil
 import tempfile
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-_URI = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
-#: A URI, or one whose slashes `pathlib` has joined.
-_LIKE_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-#: Other names of a scheme. Hadoop has its own for S3.
-_ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
+from .._staging import Uri, join, name_of
+
 #: The size of a part, of which an upload holds two in memory. Smaller files are one request.
 _PART = 16 << 20
 #: S3 takes 10,000 parts, and s3fs may cut the last ones smaller.
@@ -50,97 +42,6 @@ _OBJECT_STORES = {"gcs", "abfs"}
 #: Exceptions that libraries raise without a number.
 _NUMBERS: dict[type[Exception], int] = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES}
 _REFUSED = re.compile("ACCESS_DENIED|AccessDenied|Access Denied|Forbidden|credentials|InvalidAccessKeyId|Signature")
-
-
-def is_uri(path: object) -> bool:
-    """Whether this names a file of a store, and not a local one."""
-    return isinstance(path, str) and _URI.match(path) is not None
-
-
-def absolute(path: str | os.PathLike[str]) -> str:
-    """The absolute path of a local file, or the URI of one in a store.
-
-    Raises:
-        ValueError: A URI that is not that of a store, such as ``file:///x``, or one that `pathlib` has
-            made a path of.
-    """
-    text = os.fspath(path)
-    if is_uri(text):
-        return text
-    if _LIKE_URI.match(text) and not os.path.exists(text):
-        if text.startswith("file:"):
-            raise ValueError(f"{text}: write the path alone: /{text.removeprefix('file:').lstrip('/')}")
-        scheme, _, rest = text.partition(":")
-        raise ValueError(f"{text}: no URI has a single slash; write it as a str: {scheme}://{rest.lstrip('/')}")
-    return os.path.abspath(text)
-
-
-def is_visible(name: str) -> bool:
-    """Whether a path below a directory of data is that of data, as Spark decides it by its parts.
-
-    A part that begins with ``.`` or ``_`` is a marker (``_SUCCESS``), or holds files of failed tasks
-    (``_temporary``). With a ``=`` it is a partition (``_lang=de``). ``hdfs dfs -put`` has not
-    completed a file that ends in ``._COPYING_``.
-    """
-    return not any(
-        part.startswith(".") or (part.startswith("_") and "=" not in part) or part.endswith("._COPYING_")
-        for part in name.split("/")
-    )
-
-
-@dataclass(frozen=True)
-class _Uri:
-    """The parts of a URI."""
-
-    scheme: str
-    user: str
-    host: str
-    """The host or bucket."""
-    key: str
-    query: str
-    """The options of pyarrow."""
-
-    @classmethod
-    def of(cls, uri: str) -> _Uri:
-        scheme, rest = uri.split("://", 1)
-        rest, _, query = rest.partition("?")
-        root, _, key = rest.partition("/")
-        user, _, host = root.rpartition("@")
-        scheme = scheme.lower()
-        return cls(_ALIASES.get(scheme, scheme), user, host, key, query)
-
-    @property
-    def root(self) -> str:
-        return f"{self.user}@{self.host}" if self.user else self.host
-
-    @property
-    def name(self) -> str:
-        user, colon, _ = self.user.partition(":")
-        hidden = f"{user}:***@" if colon else f"{user}@" if user else ""
-        return f"{self.scheme}://{hidden}{self.host}/{self.key}"
-
-
-def name_of(path: str) -> str:
-    """A path or URI for messages: without options and secret keys."""
-    return _Uri.of(path).name if is_uri(path) else path
-
-
-def identity(uri: str) -> str:
-    """A text that all names of a file share. Some stores have several files for one, since this
-    reads ``a//b`` as ``a/b``, and sees neither accounts nor endpoints: it guards inputs."""
-    parts = _Uri.of(uri)
-    # The user of Azure's URIs is the container. HDFS has many names for one host.
-    user = parts.user.partition(":")[0] if parts.scheme == "abfs" else ""
-    host = "" if parts.scheme == "hdfs" else parts.host
-    return f"{parts.scheme}://{posixpath.normpath(f'{user}/{host}/{parts.key}').strip('/')}"
-
-
-def join(directory: str, name: str) -> str:
-    """The path or URI of a file below a directory."""
-    if not is_uri(directory):
-        return os.path.join(directory, name)
-    uri, mark, query = directory.partition("?")
-    return f"{uri.rstrip('/')}/{name}{mark}{query}"
 
 
 @dataclass(frozen=True)
@@ -441,7 +342,7 @@ def locate(uri: str, filesystem: Any = None) -> Location:
         ValueError: A URI that no library understands.
         OSError: The file system cannot be reached.
     """
-    parts = _Uri.of(uri)
+    parts = Uri.of(uri)
     try:
         import pyarrow.fs  # noqa: F401
     except ImportError:
@@ -538,137 +439,3 @@ def _s3fs_of(fs: Any) -> Any:
     """The file system of s3fs in one of pyarrow, or None."""
     wrapped = _fsspec_of(fs)
     return wrapped if "s3" in getattr(wrapped, "protocol", ()) else None
-
-
-class Staging:
-    """The local files that stand for inputs and outputs during a call.
-
-    >>> with Staging(["s3://bucket/urls.txt"], ["s3://bucket/kept.txt"]) as staging:
-    ...     work(staging.inputs, staging.outputs)
-    ...     staging.upload()
-
-    Local paths stand for themselves. An input or output of a store is a file of the same name in a
-    temporary directory, which is removed at the end. Errors name the URI in place of that file.
-    ``guarded`` are other files that no output may overwrite, each with its name for messages.
-
-    Raises:
-        FileNotFoundError: An input, or the bucket of an output, does not exist.
-        ImportError: A library for the store is missing.
-        OSError: The disk has less space than the inputs need; or errors of a store.
-        ValueError: An output is an input, guarded, or another output.
-    """
-
-    def __init__(
-        self,
-        inputs: Sequence[str],
-        outputs: Sequence[str | None] = (),
-        filesystem: Any = None,
-        *,
-        guarded: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self._directory: str | None = None
-        #: The URIs of the directories of staged files.
-        self._names: dict[str, str] = {}
-        self._uploads: list[tuple[str, Location]] = []
-        self._guarded = guarded
-        self.inputs, self.outputs = list(inputs), list(outputs)
-        self._filesystem = filesystem
-
-    def __enter__(self) -> Staging:
-        self._guard_local_files()
-        if any(map(is_uri, [*self.inputs, *self.outputs])):
-            try:
-                self._directory = tempfile.mkdtemp(prefix="robosieve-")
-                self._stage(self._directory)
-            except BaseException as err:
-                self.__exit__(None, err, None)
-                raise
-        return self
-
-    def _guard_local_files(self) -> None:
-        """Refuses outputs that are guarded local files. The native half knows the files that it opens,
-        and not the one that an opened copy was made of."""
-        for path, what in self._guarded.items():
-            for output in self.outputs:
-                if output is not None and not is_uri(path) and not is_uri(output) and _is_same_file(path, output):
-                    raise ValueError(f"{output}: is the same file as {what}; give the output another name")
-
-    def _stage(self, directory: str) -> None:
-        guarded = {identity(path): what for path, what in self._guarded.items() if is_uri(path)}
-        needed, downloads = 0, []
-        for number, uri in enumerate(self.inputs):
-            if is_uri(uri):
-                location = locate(uri, self._filesystem)
-                guarded[identity(uri)] = "an input"
-                needed += location.size()
-                self.inputs[number] = self._local(directory, f"in{number}", location)
-                downloads.append((location, self.inputs[number]))
-        for number, output in enumerate(self.outputs):
-            if output is not None and is_uri(output):
-                location = locate(output, self._filesystem)
-                if other := guarded.get(identity(output)):
-                    raise ValueError(f"{location.name}: is the same file as {other}; give the output another name")
-                guarded[identity(output)] = "another output"
-                location.check_output()
-                local = self._local(directory, f"out{number}", location)
-                self.outputs[number] = local
-                self._uploads.append((local, location))
-        require_space(os.path.dirname(directory), needed)
-        for location, local in downloads:
-            location.download(local)
-
-    def _local(self, directory: str, folder: str, location: Location) -> str:
-        """A path of the same name, since formats and compressions follow from names."""
-        folder = os.path.join(directory, folder)
-        os.mkdir(folder)
-        self._names[folder] = location.name.rpartition("/")[0]
-        return os.path.join(folder, location.basename)
-
-    def upload(self) -> None:
-        """Uploads the outputs, one after the other."""
-        for local, location in self._uploads:
-            location.upload(local)
-
-    def __exit__(self, _kind: object, err: BaseException | None, _traceback: object) -> None:
-        if self._directory is None:
-            return
-        shutil.rmtree(self._directory, ignore_errors=True)
-        if isinstance(err, OSError) and err.errno == errno.ENOSPC and "TMPDIR" not in str(err):
-            err.strerror = f"no space is left in {os.path.dirname(self._directory)}; set TMPDIR to a larger disk"
-        if err is not None:
-            name_uris(err, self._names)
-
-
-def _is_same_file(path: str, other: str) -> bool:
-    try:
-        return os.path.samefile(path, other)
-    except OSError:
-        # One of them does not exist.
-        return False
-
-
-def require_space(directory: str, needed: int) -> None:
-    """Checks that a download fits the disk, before it begins.
-
-    Raises:
-        OSError: It does not.
-    """
-    free = shutil.disk_usage(directory).free
-    if needed > free:
-        reason = f"the inputs have {needed:,} bytes, and {free:,} are free; set TMPDIR to a larger disk"
-        raise OSError(errno.ENOSPC, reason, directory)
-
-
-def name_uris(err: BaseException, names: dict[str, str]) -> None:
-    """Puts the names of a store into an error that names local files; `names` maps directories."""
-
-    def renamed(value: Any) -> Any:
-        if isinstance(value, str):
-            for local, name in names.items():
-                value = value.replace(local, name)
-        return value
-
-    err.args = tuple(map(renamed, err.args))
-    for attribute in ("filename", "path"):
-        if isinstance(getattr(err, attribute, None), str):
-            setattr(err, attribute, renamed(getattr(err, attribute)))

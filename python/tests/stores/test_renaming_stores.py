@@ -16,7 +16,7 @@ pytest.importorskip("pyarrow")
 fsspec = pytest.importorskip("fsspec")
 
 import robosieve  # noqa: E402
-from robosieve._store import Location, locate  # noqa: E402
+from robosieve._stores import Location, locate  # noqa: E402
 
 PLACE = "/bucket/out/kept.txt"
 OLD, NEW = b"old " * 300, b"new content " * 200

@@ -28,7 +28,7 @@ import pytest
 import robosieve
 from conftest import ROOT, SMALL
 from robosieve import SnapshotError
-from robosieve import _store
+from robosieve import _staging, _stores
 
 pytest.importorskip("pyarrow", reason="pyarrow is missing: pip install pyarrow")
 pytest.importorskip("moto.server", reason='moto is missing: pip install "moto[server]" boto3')
@@ -99,11 +99,11 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """The library that reads: pyarrow, or s3fs where it is given as the file system."""
     if request.param == "fsspec":
 
-        def by_fsspec(*arguments: Any, reached: Any = _store._reached) -> Any:
+        def by_fsspec(*arguments: Any, reached: Any = _stores._reached) -> Any:
             _, base, s3 = reached(*arguments)
-            return _store._given(s3), base, s3
+            return _stores._given(s3), base, s3
 
-        monkeypatch.setattr(_store, "_reached", by_fsspec)
+        monkeypatch.setattr(_stores, "_reached", by_fsspec)
     return str(request.param)
 
 
@@ -158,11 +158,11 @@ def test_the_staging_directory_holds_one_archive_at_a_time(
     bucket.put("many/_SUCCESS", b"")
     held = []
 
-    def download(location: _store.Location, local: str, original: Any = _store.Location.download) -> None:
+    def download(location: _stores.Location, local: str, original: Any = _stores.Location.download) -> None:
         original(location, local)
         held.append(sum(len(files) for _, _, files in os.walk(staging)))
 
-    monkeypatch.setattr(_store.Location, "download", download)
+    monkeypatch.setattr(_stores.Location, "download", download)
     report = robosieve.compile(bucket.uri("many/"), bucket.uri("out/many.rsieve"))
     assert report["counts"]["origins"] == 5
     assert held == [1] * 5
@@ -265,8 +265,8 @@ def test_no_output_overwrites_the_snapshot_an_output_or_an_archive(bucket: Bucke
     ],
 )
 def test_names_hide_secrets_and_identities_see_through_aliases(uri: str, name: str, same: str) -> None:
-    assert _store.name_of(uri) == name
-    assert _store.identity(uri) == _store.identity(same) != _store.identity(same[:-1])
+    assert _staging.name_of(uri) == name
+    assert _staging.identity(uri) == _staging.identity(same) != _staging.identity(same[:-1])
 
 
 def test_uris_without_a_library_are_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,18 +309,18 @@ def test_paths_of_given_file_systems() -> None:
         ("abfs://files@account.dfs.core.windows.net/a/b", "files/a/b"),
         ("hdfs://node:8020/a/b", "/a/b"),
     ]:
-        assert _store.locate(uri, mock).path == path
+        assert _stores.locate(uri, mock).path == path
 
 
 def test_lists_of_s3_are_read_without_s3fs_and_not_written(
     bucket: Bucket, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    _store._reached.cache_clear()
+    _stores._reached.cache_clear()
     assert robosieve.filter(small, bucket.uri("in/urls.txt"), tmp_path / "x", "GPTBot")["allowed"] == 144
     with pytest.raises(ImportError, match="s3://data/x: s3fs is missing, which uploads to S3: pip install s3fs"):
         robosieve.filter(small, SMALL / "urls.txt", bucket.uri("x"), "GPTBot")
-    _store._reached.cache_clear()
+    _stores._reached.cache_clear()
 
 
 def test_other_schemes_go_through_fsspec(small: Path, tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def large_list(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_large_files_go_up_in_parts(bucket: Bucket, library: str, large_list: Path) -> None:
-    location = _store.locate(bucket.uri("large/whole.txt"))
+    location = _stores.locate(bucket.uri("large/whole.txt"))
     location.upload(str(large_list))
     assert bucket.get("large/whole.txt") == large_list.read_bytes()
     assert (location.size(), bucket.uploads()) == (large_list.stat().st_size, [])
@@ -441,7 +441,7 @@ def test_refused_access_names_the_uri_and_the_remedy(bucket: Bucket, small: Path
 def test_a_refused_part_leaves_no_object(bucket: Bucket, large_list: Path) -> None:
     with refusing(bucket, "partNumber=3") as options:
         with pytest.raises(PermissionError, match="the store refuses access; check its credentials"):
-            _store.locate(f"s3://data/refused/x.txt?{options}").upload(str(large_list))
+            _stores.locate(f"s3://data/refused/x.txt?{options}").upload(str(large_list))
         gc.collect()
     print(f"after a refused part: objects {bucket.keys('refused/')}, uploads {bucket.uploads()}")
     assert (bucket.keys("refused/"), bucket.uploads()) == ([], [])
@@ -449,7 +449,7 @@ def test_a_refused_part_leaves_no_object(bucket: Bucket, large_list: Path) -> No
 
 KILLED = """
 import os, signal, sys, s3fs
-from robosieve import _store
+from robosieve import _stores
 original = s3fs.S3File._call_s3
 sent = []
 def kill(file, method, *arguments, **options):
@@ -458,7 +458,7 @@ def kill(file, method, *arguments, **options):
     sent.append(method) if method == "upload_part" else None
     return original(file, method, *arguments, **options)
 s3fs.S3File._call_s3 = kill
-_store.locate(sys.argv[1]).upload(sys.argv[2])
+_stores.locate(sys.argv[1]).upload(sys.argv[2])
 """
 
 
@@ -488,11 +488,11 @@ def test_a_snapshot_is_downloaded_once_and_named_by_its_checksum(
     bucket.put("web.rsieve", small.read_bytes())
     copies = []
 
-    def copy_to(location: _store.Location, output: int, original: Any = _store.Location.copy_to) -> None:
+    def copy_to(location: _stores.Location, output: int, original: Any = _stores.Location.copy_to) -> None:
         copies.append(location.name)
         original(location, output)
 
-    monkeypatch.setattr(_store.Location, "copy_to", copy_to)
+    monkeypatch.setattr(_stores.Location, "copy_to", copy_to)
     directory = tmp_path / "copies"
     for _ in range(3):
         snapshot = robosieve.Snapshot(bucket.uri("web.rsieve"), node_directory=directory)
@@ -551,7 +551,7 @@ def crawl(server: str, small: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     """The bucket of the pages, at a server that the environment names."""
     monkeypatch.setattr(Bucket, "name", "crawl")
     monkeypatch.setenv("AWS_ENDPOINT_URL", server)
-    _store._reached.cache_clear()
+    _stores._reached.cache_clear()
     crawl = Bucket(server)
     crawl.put("robotstxt/robots.warc", (SMALL / "robots.warc").read_bytes())
     crawl.put("robotstxt/more.jsonl", (SMALL / "more.jsonl").read_bytes())
@@ -559,7 +559,7 @@ def crawl(server: str, small: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     crawl.put("urls.txt", (SMALL / "urls.txt").read_bytes())
     crawl.put("urls.txt.gz", gzip.compress((SMALL / "urls.txt").read_bytes()))
     yield crawl
-    _store._reached.cache_clear()
+    _stores._reached.cache_clear()
 
 
 def example(page: str, language: str, text: str) -> str:
