@@ -141,7 +141,7 @@ fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
     let snapshot = Snapshot::new(snapshot()).unwrap();
     let agents = ["one".parse().unwrap(), "two".parse().unwrap()];
     let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
-    let of = |url: &[u8]| {
+    let verdicts_of = |url: &[u8]| {
         let verdicts = judge.judge(url).unwrap();
         [verdicts.get(0), verdicts.get(1)]
     };
@@ -150,7 +150,7 @@ fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
         .map(|row| {
             url(row)
                 .filter(line)
-                .map_or([Verdict::Invalid; 2], |url| of(&url))
+                .map_or([Verdict::Invalid; 2], |url| verdicts_of(&url))
         })
         .collect()
 }

@@ -137,7 +137,7 @@ fn letters(judge: &Judge, row: &Row) -> String {
         is_copy = why.by_last_good;
         letters.push(letter);
     }
-    // Only the copy tells the paths apart.
+    // Only the copy distinguishes the paths.
     assert_eq!(letters == "DA", is_copy, "{}", row.host);
     letters
 }

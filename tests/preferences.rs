@@ -402,7 +402,7 @@ fn licenses_are_a_column_and_a_key() {
 #[test]
 fn preferences_follow_the_status_policy() {
     let snapshot = snapshot_of(SITES);
-    let of = |options, url: &str| {
+    let train_ai = |options, url: &str| {
         let judge = judge_of(&snapshot, options);
         let preferences = PreferenceJudge::new(&judge);
         let found = preferences.of(url.as_bytes()).unwrap()[0];
@@ -418,32 +418,35 @@ fn preferences_follow_the_status_policy() {
         found.train_ai
     };
     let plain = JudgeOptions::default();
-    assert_eq!(of(plain, "https://moved.example/"), Preference::No);
-    assert_eq!(of(plain, "https://gone.example/"), Preference::Unknown);
+    assert_eq!(train_ai(plain, "https://moved.example/"), Preference::No);
     assert_eq!(
-        of(plain, "https://fails.example/"),
+        train_ai(plain, "https://gone.example/"),
+        Preference::Unknown
+    );
+    assert_eq!(
+        train_ai(plain, "https://fails.example/"),
         Preference::NotApplicable,
         "refused, by no rule"
     );
     let late = plain.at(1_800_000_000);
     assert_eq!(
-        of(late, "https://fails.example/"),
+        train_ai(late, "https://fails.example/"),
         Preference::No,
         "the last good copy"
     );
     let rfc = late.status_policy(StatusPolicy::Rfc9309);
     assert_eq!(
-        of(rfc, "https://fails.example/"),
+        train_ai(rfc, "https://fails.example/"),
         Preference::Unknown,
         "allowed, by no rule"
     );
-    assert_eq!(of(plain, "http://a.example/"), Preference::Unknown);
+    assert_eq!(train_ai(plain, "http://a.example/"), Preference::Unknown);
     assert_eq!(
-        of(plain.any_scheme(true), "http://a.example/"),
+        train_ai(plain.any_scheme(true), "http://a.example/"),
         Preference::No
     );
     assert_eq!(
-        of(plain.unknown(UnknownOrigin::Allow), "http://b.example/"),
+        train_ai(plain.unknown(UnknownOrigin::Allow), "http://b.example/"),
         Preference::Unknown
     );
 }

@@ -205,12 +205,12 @@ fn exported_reasons_are_those_of_annotate() {
         assert_eq!(selected, expected);
     }
     for table in ["--long", "--sitemaps", "--rules"] {
-        let of = |reason: &str| {
+        let lines = |reason: &str| {
             let command = format!("export -q -s s -a GPTBot {table} --reason {reason}");
             dir.stdout_of(&command).lines().count()
         };
-        assert_eq!(of("forbidden") > 1, table == "--long", "{table}");
-        assert!(of("rules") > 1, "{table}");
+        assert_eq!(lines("forbidden") > 1, table == "--long", "{table}");
+        assert!(lines("rules") > 1, "{table}");
     }
     let command = ["export", "-s", "s", "--reason", "unknown-origin"];
     dir.fails(

@@ -296,7 +296,7 @@ invalid.
 
 A request for /robots.txt is never disallowed. A host that the snapshot does not contain is unknown. \
 Each disallowed request counts for the rule that decides. If the rules do not fit in 256 MiB, the \
-report tells how many requests it leaves out of them.
+report states how many requests it leaves out of them.
 
 A User-Agent is a claim. With --verify-ips, requests from other addresses than those of the \
 crawler have rows of their own. docs/AUDIT.md has all keys of --json.";

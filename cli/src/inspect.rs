@@ -216,7 +216,7 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
     }
     let counts = &metadata.counts;
     let mut table = Totals::default();
-    // The version, the profile and the checks come first: they tell whether to trust the figures.
+    // The version, the profile and the checks come first: they show whether to trust the figures.
     table.row("format version", FORMAT_VERSION.to_string());
     table.row("written by", metadata.tool.clone());
     table.row("profile", metadata.profile.name().to_owned());

@@ -1,9 +1,9 @@
 //! Handles signals that end the program: removes temporary files, prints a line about the outputs,
 //! and ends the process by the same signal.
 //!
-//! SIGBUS tells that a mapped snapshot was shortened. It arrives in a thread that reads the map, and
+//! SIGBUS means that a mapped snapshot was shortened. It arrives in a thread that reads the map, and
 //! again each time that this thread tries to read on. Meanwhile the thread of the other signals
-//! prints the name of the file and exits with status 2, as after an error. Only Linux tells the file,
+//! prints the name of the file and exits with status 2, as after an error. Only Linux names the file,
 //! so elsewhere the process ends by the signal.
 
 use crate::stderr::{print_last_line, print_line};

@@ -193,7 +193,7 @@ class Compiler:
 
         Raises:
             ValueError: A column is missing, or a row has a value that cannot be used.
-            TypeError: ``table`` is of another type.
+            TypeError: ``table`` has another type.
         """
         if library_of(table) in ("pandas", "builtins") and not hasattr(table, "__arrow_c_stream__"):
             table = _as_arrow(table)

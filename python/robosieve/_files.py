@@ -134,7 +134,7 @@ def annotate(
         The counts ``lines``, ``allowed``, ``disallowed``, ``unknown``, ``invalid``, ``bytes``,
         ``via_other_scheme`` and ``agent_allowed`` (a list in the order of the agents). A line with
         several agents counts as allowed if all of them may fetch it. ``reasons`` has ``allowed`` and
-        ``disallowed``, each with the lines by reason: ``counts["reasons"]["disallowed"]`` tells the
+        ``disallowed``, each with the lines by reason: ``counts["reasons"]["disallowed"]`` gives the
         rules of sites from their failures.
 
     Raises:

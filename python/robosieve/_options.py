@@ -95,7 +95,7 @@ def path_of(path: Path, argument: str) -> str:
     """The path as text.
 
     Raises:
-        TypeError: It is of another type. The message names the argument.
+        TypeError: It has another type. The message names the argument.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"{argument} holds a value of type {type(path).__name__}; give a path, a str or pathlib.Path")

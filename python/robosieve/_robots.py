@@ -137,7 +137,7 @@ class Robots(_native.Robots):
         Returns:
             The rules of a 2xx. For other statuses, a robots.txt that allows or disallows everything;
             with the profile ``"rfc9309"``, ``/robots.txt`` itself is allowed. A body that cannot be
-            decoded, or is incomplete, counts as no response. :attr:`reason` tells which it is. One
+            decoded, or is incomplete, counts as no response. :attr:`reason` says which it is. One
             response has no history, so a failing site disallows, however long it has failed.
 
         Raises:
@@ -185,7 +185,7 @@ class Robots(_native.Robots):
             with scheme and host nor a path, which begins with ``/``.
 
         Raises:
-            TypeError: ``urls`` is of another type.
+            TypeError: ``urls`` has another type.
             ValueError: A bad agent or option.
 
         The calling thread does the work, without the interpreter's lock.

@@ -416,7 +416,7 @@ class Snapshot:
             are judged in one pass.
 
         Raises:
-            TypeError: ``urls`` is of another type.
+            TypeError: ``urls`` has another type.
             ValueError: A bad agent or option, or with ``strict_agents`` one that looks misspelled.
             SnapshotError: The snapshot is damaged.
 
@@ -470,7 +470,7 @@ class Snapshot:
         Args:
             urls: As for :meth:`verdicts`.
             agents: Names and sets: ``["GPTBot", "CCBot"]``, ``"GPTBot,CCBot"``, ``"@ai-train"``.
-                :func:`robosieve.agents` tells their order.
+                :func:`robosieve.agents` gives their order.
 
         Returns:
             n values: bit 0 is set if the first agent may fetch the URL, bit 1 for the second. Null
@@ -853,7 +853,7 @@ def origins(urls: Any) -> Any:
         ``string`` in pandas, objects in NumPy, and a list of str and None for a sequence.
 
     Raises:
-        TypeError: ``urls`` is of another type.
+        TypeError: ``urls`` has another type.
 
     The interpreter's lock is released. One thread does the work.
     """

@@ -191,7 +191,7 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         """Judge documents at once: for each True, or False with the reason."""
         urls = [doc.metadata.get(self.url) for doc in batch]
         masks = self.snapshot.masks(urls, self.agents, threads=1, **self.options)
-        # Masks have no bits to tell unknown origins from text that is not a URL.
+        # Masks have no bits that separate unknown origins from text that is not a URL.
         unjudged = [url for url, mask in zip(urls, masks) if mask is None]
         judged = self.snapshot.verdicts(unjudged, self.agents[0], threads=1, **self.options) if unjudged else []
         verdicts = iter(judged)

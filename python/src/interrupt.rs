@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The time between two looks for signals.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What the work and the calling thread tell each other.
+/// What the work and the calling thread exchange.
 #[derive(Default)]
 pub(crate) struct Watch {
     is_interrupted: AtomicBool,

@@ -136,7 +136,7 @@ def test_a_planted_copy_that_is_right_is_verified_and_used(small: Path, tmp_path
 def test_a_copy_that_was_changed_is_replaced(small: Path, tmp_path: Path, name: str) -> None:
     copy = Path(robosieve.node_copy(small, tmp_path))
     for turn in range(3):
-        # The time of the last change of the inode tells, though size, inode and time are the same.
+        # The last change of the inode shows it, though size, inode and time are the same.
         time.sleep(0.02)
         flip(copy, small.stat().st_size - 200 - turn)
         assert robosieve.node_copy(small, tmp_path) == str(copy)

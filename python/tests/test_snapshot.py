@@ -32,7 +32,7 @@ POLICIES = get_args(StatusPolicy)
 POLICY_NAMES = ", ".join(f'"{name}"' for name in POLICIES)
 
 
-# What a snapshot tells.
+# What a snapshot states.
 
 
 def test_properties(small: Path, snapshot: Snapshot) -> None:

@@ -98,7 +98,7 @@ impl CapturesHeader {
             );
             return Err(ErrorKind::UnknownSource { what }.into());
         }
-        // The lengths are checked before the checksum, because they tell how much it covers.
+        // The lengths are checked before the checksum, because they state how much it covers.
         let tool_len = fields.u32() as usize;
         let dictionary_len = fields.u32() as usize;
         if fields.u32() != 0 || tool_len > MAX_TOOL_LEN || dictionary_len > MAX_DICTIONARY_LEN {
@@ -493,7 +493,7 @@ impl<R: Read> BlockReader<R> {
     ///
     /// # Errors
     /// [`ErrorKind::Damaged`] for a head with a wrong checksum, for blocks that are missing, and
-    /// for a file that ends without its end block, or goes on after it.
+    /// for a file that ends without its end block, or has bytes after it.
     pub(crate) fn next_block(&mut self) -> Result<Option<CapturesBlock>> {
         if self.is_at_end {
             return Ok(None);
@@ -544,7 +544,7 @@ impl<R: Read> BlockReader<R> {
         if more > 0 {
             return Err(Error::damaged(
                 self.bytes.offset,
-                "the captures file goes on after its end",
+                "the captures file has bytes after its end",
                 true,
             ));
         }

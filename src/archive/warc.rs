@@ -155,7 +155,7 @@ enum WarcItem {
 }
 
 /// Whether a record of this type and target holds the answer to a request. A `resource` is one only
-/// as a robots.txt: redirects, which lead to other URLs, are of HTTP.
+/// as a robots.txt: only HTTP has redirects, which lead to other URLs.
 fn is_answer(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
     let Some((kind, target)) = kind.and_then(RecordKind::of).zip(target) else {
         return false;
@@ -202,14 +202,14 @@ pub(super) struct WarcReader<'r> {
     shares_frames: bool,
     /// After damage: skip lines until one begins a record.
     resyncing: bool,
-    /// Where to go on after damage.
+    /// Where parsing resumes after damage.
     resume: Resume,
     /// The last record read. Only the start of the next one shows that it is whole.
     pending: Option<WarcRecord>,
     at_end: bool,
 }
 
-/// Where to go on after damage.
+/// Where parsing resumes after damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Resume {
     /// Where the decoder can.

@@ -236,7 +236,7 @@ mod tests {
             (counted + sum.left_out(2), sum.left_out(2)),
             (3 * fits as u64 + blocks, 2 * fits as u64)
         );
-        // A block has a bound of its own, and tells what it leaves out.
+        // A block has a bound of its own, and states what it leaves out.
         let mut block = BrokenRules::default();
         (0..3000).for_each(|number| block.add(0, rule(number).as_str().into(), b"/a"));
         assert!(block.bytes <= MAX_BLOCK_BYTES && block.left_out(0) > 0);

@@ -128,7 +128,7 @@ impl CrawlerFinder {
                 if self.is_whole_word(longest, rest) {
                     return u16::try_from(longest).ok();
                 }
-                // The longest token goes on as another word. A shorter one may end here.
+                // The longest token is only the start of another word. A shorter one may end here.
                 let shorter = (0..self.tokens.len())
                     .filter(|number| self.is_whole_word(*number, rest))
                     .max_by_key(|number| self.tokens[*number].len());

@@ -33,7 +33,7 @@ struct HaproxyLine<'l> {
 }
 
 impl HaproxyLog {
-    /// The captures that most of the lines have; `None` if no line is of HAProxy.
+    /// The captures that most of the lines have; `None` if HAProxy wrote no line.
     pub(super) fn of_lines<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Option<Self> {
         let mut is_haproxy = false;
         let mut agents: Vec<usize> = Vec::new();

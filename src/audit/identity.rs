@@ -178,14 +178,14 @@ mod tests {
             )
             .unwrap()
         };
-        let of =
+        let verified =
             |name: &str, prefix: &str| VerifiedRanges::new(Some(name.to_owned()), ranges(prefix));
         let rows = AuditRows::new(
             &agents,
             &[
-                of("c", "192.0.2.0/25"),
-                of("C", "192.0.2.128/25"),
-                of("A", "10.0.0.0/8"),
+                verified("c", "192.0.2.0/25"),
+                verified("C", "192.0.2.128/25"),
+                verified("A", "10.0.0.0/8"),
             ],
         );
         let rows = rows.unwrap();
@@ -213,7 +213,7 @@ mod tests {
         let rows = AuditRows::new(
             &agents,
             &[
-                of("A", "10.0.0.0/8"),
+                verified("A", "10.0.0.0/8"),
                 VerifiedRanges::new(None, ranges("192.0.2.0/24")),
             ],
         );
@@ -226,6 +226,6 @@ mod tests {
             [3, 1]
         );
         assert!(rows.need_addresses() && !AuditRows::new(&agents, &[]).unwrap().need_addresses());
-        assert!(AuditRows::new(&agents, &[of("D", "10.0.0.0/8")]).is_err());
+        assert!(AuditRows::new(&agents, &[verified("D", "10.0.0.0/8")]).is_err());
     }
 }

@@ -235,7 +235,7 @@ impl TemplateField {
                     at += 2;
                     continue;
                 }
-                // Some servers do not escape quotes. A field at the end goes on after such a quote.
+                // Some servers do not escape quotes. The last field continues after one.
                 if self.literal.is_at(text, at, end)
                     && (self.end == EndSearch::Quote
                         || matches!(text[at + 1..end], [] | [b' ' | b'\t', ..]))

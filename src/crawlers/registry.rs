@@ -326,12 +326,12 @@ mod tests {
 
     #[test]
     fn sets_select_by_purpose() {
-        let of = |set: AgentSet| {
+        let tokens = |set: AgentSet| {
             set.members()
                 .map(|known| known.token.as_str())
                 .collect::<Vec<_>>()
         };
-        let [ai, train, search, user, agent, provider, web] = AgentSet::ALL.map(of);
+        let [ai, train, search, user, agent, provider, web] = AgentSet::ALL.map(tokens);
         let parts = [&train, &search, &user, &agent, &provider];
         assert_eq!(ai.len(), parts.iter().map(|part| part.len()).sum::<usize>());
         for (set, token) in [

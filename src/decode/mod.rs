@@ -208,7 +208,7 @@ impl<R: Read> Decoder<R> {
                 self.unread = 0..0;
                 reader.resync()
             }
-            // Errors of the decoder itself are final, so the text goes on.
+            // Errors of the decoder itself are final, so the text after them is read.
             DecodedStream::Plain { .. } | DecodedStream::Zstd { .. } => Ok(true),
         }
     }

@@ -1,4 +1,4 @@
-//! A reader of zstd files with many frames. It tells where each frame begins: those of a `.warc.zst`
+//! A reader of zstd files with many frames. It finds where each frame begins: those of a `.warc.zst`
 //! file hold one record each.
 
 use std::io::{self, BufRead, BufReader, Read};

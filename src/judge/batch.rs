@@ -178,7 +178,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
         }
     }
 
-    /// The plain origin of a row, if it has one; `text` goes on after the row.
+    /// The plain origin of a row, if it has one; `text` extends beyond the row.
     #[inline(always)]
     fn plain_origin(&self, row: usize, text: &[u8], backend: impl Backend) -> PlainOrigin {
         let origin = url::plain_origin(text, backend);

@@ -172,7 +172,7 @@ impl AgentRules {
 trait Column<'d> {
     fn len(&self) -> usize;
 
-    /// The memory from the start of a row on, which may go on after the row.
+    /// The memory from the start of a row, which may extend beyond the row.
     fn text(&self, row: usize) -> &'d [u8];
 
     fn row_len(&self, row: usize) -> usize;

@@ -48,7 +48,7 @@ impl<'b> LineScanner<'b> {
         }
     }
 
-    /// Goes on to the next batch. Returns the number of its lines; 0 at the end of the block.
+    /// Advances to the next batch. Returns the number of its lines; 0 at the end of the block.
     #[inline(always)]
     pub(crate) fn next_batch(&mut self, backend: impl Backend) -> usize {
         // A chunk can have lines of two batches.
@@ -135,7 +135,7 @@ impl<'b> LineScanner<'b> {
             // A CR that belongs to a line end does not count.
             if self.data.get(at..at + 2) != Some(b"\r\n") {
                 self.odd |= 1 << (self.found + (masks.ends & bits_below).count_ones() as usize);
-                // One odd byte marks the line: go on after its end.
+                // One odd byte marks the line: skip to its end.
                 let ends = masks.ends & !bits_below;
                 left &= !(ends.wrapping_sub(1) & !ends);
             }

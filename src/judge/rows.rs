@@ -11,10 +11,10 @@ pub(super) use super::line_scanner::BATCH;
 ///
 /// All methods are inlined into the loop over rows.
 pub(super) trait RowSource<'d> {
-    /// Goes on to the next batch. Returns the number of its rows; 0 at the end.
+    /// Advances to the next batch. Returns the number of its rows; 0 at the end.
     fn next_batch(&mut self, backend: impl Backend) -> usize;
 
-    /// The memory from the start of a row on. It may go on after the row, so that a vector can be
+    /// The memory from the start of a row. It may extend beyond the row, so that a vector can be
     /// loaded.
     fn text(&self, row: usize) -> &'d [u8];
 
@@ -24,8 +24,8 @@ pub(super) trait RowSource<'d> {
     /// The URL after its origin of `origin_len` bytes.
     fn path(&self, row: usize, origin_len: usize) -> &'d [u8];
 
-    /// Whether the text of a row may go on with bytes that could continue its origin. A line end
-    /// could not.
+    /// Whether the text of a row may be followed by bytes that could continue its origin. A line
+    /// end could not.
     const IS_OPEN: bool;
 
     /// Whether a row has at least this many bytes. Asked only if [`IS_OPEN`](Self::IS_OPEN).

@@ -4,7 +4,7 @@
 //! of the union that B lacks is *redundant over B* if a rule of B overrides it, or if the rules of B
 //! that come next in the order of precedence give the same answer on each of its paths. If all
 //! rules that B lacks are redundant over B, then the union and B answer alike: where such a rule
-//! decides, B answers by its next rule, which is of the same kind. The same holds for A, and then A
+//! decides, B answers by its next rule, which has the same kind. The same holds for A, and then A
 //! and B answer alike. The test of one rule is one-sided ([`readings`](super::readings)), so the
 //! proof may fail for equal files, and never succeeds for different ones.
 

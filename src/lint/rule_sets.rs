@@ -233,7 +233,7 @@ fn describe(
     let other = reason.other;
     let other_text = quote(other.text);
     let line = other.line;
-    // The agents of different groups may have different reasons; two of them tell enough.
+    // The agents of different groups may have different reasons; two of them suffice.
     if let Some(Reason { other: second, .. }) = differing {
         let message = format!(
             "{text} changes nothing: for some of its agents {other_text} on line {line} \

@@ -144,7 +144,7 @@ pub(crate) struct RuleSet<'a> {
 }
 
 impl<'a> RuleSet<'a> {
-    /// The length of the head, which tells the length of the whole set.
+    /// The length of the head, which states the length of the whole set.
     pub(crate) const HEAD_LEN: usize = 32;
 
     /// Decodes the rule set at `offset` of the section `sets`, in units of 8 bytes.

@@ -82,7 +82,7 @@ const PAIR_TABLES: PairTables = PairTables {
     },
 };
 
-/// The characters that a signature tells, in the order of their bits.
+/// The characters that a signature records, in the order of their bits.
 const CHARACTERS: Nibbles = character_table(*b"?=&.-_%:");
 
 /// Tables that give each of the characters the bit of its position.

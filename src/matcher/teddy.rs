@@ -167,7 +167,7 @@ struct Frequency {
     /// The codes of the fingerprints, sorted, and the number of samples for each.
     codes: Vec<u32>,
     counts: Vec<usize>,
-    /// A fingerprint that this many samples hold tells nothing.
+    /// A fingerprint that this many samples hold selects nothing.
     frequent: usize,
 }
 

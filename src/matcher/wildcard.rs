@@ -272,7 +272,7 @@ impl Pattern<'_> {
     }
 }
 
-/// Whether `path` matches `pattern`, whose anchor is cut off; `anchored` tells whether it had one.
+/// Whether `path` matches `pattern`, whose anchor is cut off; `anchored` says whether it had one.
 #[inline]
 pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     let Some(star) = memchr(b'*', pattern) else {

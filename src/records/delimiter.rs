@@ -329,17 +329,17 @@ mod tests {
 
     #[test]
     fn a_sample_is_awaited_only_if_it_decides() {
-        let of = |text: &[u8], is_all| find_delimiter(text, b',', None, is_all);
-        assert_eq!(of(b"url;title\nx;", false), Delimiter::NeedsMore);
-        assert_eq!(of(b"url,title\nx,", false), Delimiter::OfFormat);
-        assert_eq!(of(b"url\nx;y", false), Delimiter::OfFormat);
+        let delimiter = |text: &[u8], is_all| find_delimiter(text, b',', None, is_all);
+        assert_eq!(delimiter(b"url;title\nx;", false), Delimiter::NeedsMore);
+        assert_eq!(delimiter(b"url,title\nx,", false), Delimiter::OfFormat);
+        assert_eq!(delimiter(b"url\nx;y", false), Delimiter::OfFormat);
         // A record that the end of the sample cuts does not count.
         let mut long = b"url;title\n".to_vec();
         long.resize(SAMPLE - 3, b'x');
         long.extend_from_slice(b"\nabcdef;b\n");
-        assert_eq!(of(&long, true), of(&long, false));
+        assert_eq!(delimiter(&long, true), delimiter(&long, false));
         let table = [b"url;title\n".to_vec(), b"a;b\n".repeat(SAMPLE)].concat();
-        assert_eq!(of(&table, false), Delimiter::Other(b';'));
+        assert_eq!(delimiter(&table, false), Delimiter::Other(b';'));
     }
 
     #[test]

@@ -233,7 +233,7 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
         }
         .into());
     }
-    // The number of sections is used before the checksum is compared, because it tells how much the
+    // The number of sections is used before the checksum is compared, because it states how much the
     // checksum covers.
     let count = u32_at(data, 12, "the section count")? as usize;
     if count > MAX_SECTIONS {

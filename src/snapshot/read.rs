@@ -592,7 +592,7 @@ impl Snapshot {
     /// The rule set or union at an offset, whose blocks it verifies.
     fn verified_rules(&self, offset: u32) -> Result<Rules<'_>> {
         let start = offset as usize * 8;
-        // The head tells the length.
+        // The head states the length.
         self.verify_range(Section::RuleSets, start, RuleSet::HEAD_LEN)?;
         let rules = self.view().rules(offset)?;
         self.verify_range(Section::RuleSets, start, rules.encoded_len())?;

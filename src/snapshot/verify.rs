@@ -128,7 +128,7 @@ impl Snapshot {
         }
     }
 
-    /// Checks that a search in the index goes on to the next bucket only where the writer's did, and
+    /// Checks that a search in the index visits the next bucket only where the writer's did, and
     /// that there is a slot for each origin. Otherwise every search could visit sixteen buckets.
     fn verify_index(&self) -> Result<()> {
         let found = index::count_keys(self.view().index)

@@ -81,7 +81,7 @@ impl PlainOrigin {
 const WINDOW: usize = "https://".len() + 32;
 
 /// The origin at the start of `text`, if it is plain and is followed by a path, a line end or
-/// nothing. The text may go on after the URL.
+/// nothing. The text may extend beyond the URL.
 ///
 /// Cost: for a host of up to 31 bytes, one vector step and one branch.
 #[inline(always)]

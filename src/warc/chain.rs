@@ -154,7 +154,7 @@ impl<'j, J: RecordJob<W>, W> Chain<'j, J, W> {
             if at == block.data.len() {
                 return Ok(());
             }
-            // The member at the stop goes on in the next block, or is too long to be held.
+            // The member at the stop continues in the next block, or is too long to be held.
             self.long = Some(LongRecord::new(block, block.base + at as u64));
             self.stream.reset();
             self.parser.reset();

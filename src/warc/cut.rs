@@ -105,5 +105,5 @@ fn push_text(
 
 /// The defect of a member that ends inside a record.
 pub(super) const UNFINISHED: &str = "the gzip member ends inside a WARC record: its Content-Length \
-                                     is wrong, or the record goes on in the next member; \
+                                     is wrong, or the record continues in the next member; \
                                      decompress the file first in that case";

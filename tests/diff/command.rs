@@ -118,7 +118,7 @@ fn diff_prints_json() {
         value["gone"],
         json!({"origins": 1, "examples": ["https://gone.example"]})
     );
-    let of = |name: &str| {
+    let agent = |name: &str| {
         value["agents"]
             .as_array()
             .unwrap()
@@ -127,9 +127,9 @@ fn diff_prints_json() {
             .unwrap()
             .clone()
     };
-    assert_eq!(of("FooBot")["refused"]["origins"], 1);
+    assert_eq!(agent("FooBot")["refused"]["origins"], 1);
     assert_eq!(
-        of("FooBot")["refused"]["examples"][0]["origin"],
+        agent("FooBot")["refused"]["examples"][0]["origin"],
         "https://c.example"
     );
     let example = json!({
@@ -137,7 +137,7 @@ fn diff_prints_json() {
         "removed": ["disallow: /admin", "disallow: /tmp"], "removed_more": 0, "added": ["disallow: /"], "added_more": 0,
     });
     assert_eq!(
-        of("GPTBot")["refused"],
+        agent("GPTBot")["refused"],
         json!({"origins": 3, "by_name": 2, "by_global": 1, "named": 2, "examples": [example]})
     );
 }

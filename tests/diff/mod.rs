@@ -127,14 +127,14 @@ fn slow_counts(old: &Snapshot, new: &Snapshot, chains: &[Vec<String>]) -> Vec<Co
         };
         for (chain, counts) in chains.iter().zip(&mut counts) {
             // The first name of a chain that is named decides.
-            let mut of = |text: &[u8]| {
+            let mut coverage_of = |text: &[u8]| {
                 let named = chain
                     .iter()
                     .map(|name| cache.of(text, name))
                     .find(|(_, named)| *named);
                 named.unwrap_or_else(|| cache.of(text, "*"))
             };
-            let (first, second) = (of(text), of(later));
+            let (first, second) = (coverage_of(text), coverage_of(later));
             let wholly = [first, second].map(|(coverage, _)| coverage == Coverage::Wholly);
             let not = [first, second].map(|(coverage, _)| coverage == Coverage::Not);
             let (kind, refuses_by_name) = match (wholly, not) {

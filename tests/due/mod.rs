@@ -222,12 +222,12 @@ fn objects_say_why_an_origin_is_due() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let of = |origin: &str| {
+    let object = |origin: &str| {
         let found = objects.iter().find(|object| object["origin"] == origin);
         found.unwrap_or_else(|| panic!("{origin}"))
     };
     assert_eq!(
-        of("https://new.example"),
+        object("https://new.example"),
         &json!({
             "url": "https://new.example/robots.txt", "origin": "https://new.example",
             "reason": "unknown-origin", "outcome": null, "status": null, "fetched": null,
@@ -235,7 +235,7 @@ fn objects_say_why_an_origin_is_due() {
         })
     );
     assert_eq!(
-        of("https://mourned.example"),
+        object("https://mourned.example"),
         &json!({
             "url": "https://mourned.example/robots.txt", "origin": "https://mourned.example",
             "reason": "stale", "outcome": "unreachable", "status": null,
@@ -244,7 +244,7 @@ fn objects_say_why_an_origin_is_due() {
         })
     );
     // The URL of an origin that redirects is its own.
-    let hop = of("https://hop.example");
+    let hop = object("https://hop.example");
     assert_eq!(hop["url"], "https://hop.example/robots.txt");
     assert_eq!(hop["source"], "https://wiki.example/robots.txt");
 }

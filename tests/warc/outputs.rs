@@ -446,7 +446,7 @@ fn secondary_records_are_not_compiled_as_robots_txt() {
     );
 }
 
-/// JWAT's test files have them: a line that begins with a blank goes on with the value before it.
+/// JWAT's test files have them: a line that begins with a blank continues the value before it.
 #[test]
 fn folded_fields_have_their_values() {
     let dir = snapshot_dir();

@@ -71,7 +71,7 @@ impl AuditTotals {
             totals.disallowed += row.disallowed;
             totals.unknown += row.unknown;
         }
-        // Without published addresses, no request can be told from a claim.
+        // Without published addresses, no request can be distinguished from a claim.
         if report.crawlers.iter().any(|row| row.identity.is_some()) {
             totals.claims = Some(claims);
         }

@@ -125,7 +125,7 @@ impl Expectations {
                 counted(fields.len() as u64, "field")
             );
         };
-        // The verdict tells which of the two orders a line has. Columns of preferences may follow.
+        // The verdict shows which of the two orders a line has. Columns of preferences may follow.
         let (url, verdict) = match (verdict_named(first), verdict_named(last)) {
             (_, Some(verdict)) if fields.len() == 3 => (first, verdict),
             (Some(verdict), _) => (last, verdict),

@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn paths_become_uri_references() {
-        let of = |path: &str| uri(Path::new(path));
-        assert_eq!(of("sites/a b:1/ä"), "sites/a%20b%3A1/%C3%A4");
-        assert_eq!(of("/srv/robots.txt"), "file:///srv/robots.txt");
-        assert_eq!(of("-"), "stdin");
+        let uri_of = |path: &str| uri(Path::new(path));
+        assert_eq!(uri_of("sites/a b:1/ä"), "sites/a%20b%3A1/%C3%A4");
+        assert_eq!(uri_of("/srv/robots.txt"), "file:///srv/robots.txt");
+        assert_eq!(uri_of("-"), "stdin");
     }
 
     #[cfg(unix)]

@@ -121,7 +121,7 @@ fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJo
         disallowed: path_in(&dirs.disallowed, name),
         unknown: path_in(&dirs.unknown, name),
         invalid: path_in(&dirs.invalid, name),
-        // The ending tells an index from the output with the same name.
+        // The ending distinguishes an index from the output with the same name.
         cdxj: dirs
             .cdxj
             .as_ref()

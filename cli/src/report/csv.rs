@@ -29,7 +29,7 @@ pub(super) fn csv(report: &Report) -> String {
 
 /// The figures of the whole report: the wholes that a spreadsheet divides the counts below by.
 fn totals(report: &Report, out: &mut CsvWriter) {
-    // The checksum tells two reports of one snapshot from those of different ones.
+    // The checksum distinguishes two reports of one snapshot from those of different ones.
     out.line("snapshot", "", "", "checksum", &report.snapshot.checksum);
     out.counts(
         "snapshot",
@@ -330,7 +330,7 @@ fn push_agent_point(
     out.push('\n');
 }
 
-/// The line of an agent in a group of a snapshot. Weights are of all units, so their columns are
+/// The line of an agent in a group of a snapshot. Weights cover all units, so their columns are
 /// empty.
 fn push_group_point(
     point: &SeriesPoint,

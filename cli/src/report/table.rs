@@ -324,7 +324,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
                 .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11))),
         );
         out.line(columns.row(title, names));
-        // The shares are of the group, so that small groups compare with large ones.
+        // The shares are fractions of the group, so that small groups compare with large ones.
         for group in shown_groups(groups, is_list) {
             let counts = agents.iter().filter_map(|&agent| group.agents.get(agent));
             let mut cells = vec![match is_first {

@@ -51,8 +51,8 @@ pub(crate) struct UnitArgs {
     pub group_by: Option<GroupArg>,
     /// Count a random sample of N units, with 95 % intervals of all shares
     ///
-    /// With --group-by, the shares of each group are of a sample of N of its units. Smaller groups
-    /// are counted completely. The sample depends on the names of the units and on --seed alone.
+    /// With --group-by, the shares of each group come from a sample of N of its units. Smaller
+    /// groups are counted completely. The sample depends on the names of the units and on --seed alone.
     /// The intervals are Wilson's, with a correction for finite populations. URLs of lists are not
     /// sampled.
     #[arg(

@@ -144,7 +144,7 @@ def with_verdicts(
         df: The DataFrame.
         snapshot, node_directory, executor_path, options: As for :func:`register`.
         agents: Names and sets: ``["GPTBot", "CCBot"]``, ``"GPTBot,CCBot"``, ``"@ai-train"``.
-            :func:`robosieve.agents` tells their order.
+            :func:`robosieve.agents` gives their order.
         url: The column of the URLs, string or binary; ``"page.url"`` is a field of a struct.
         form: ``"bits"`` adds one bigint column for up to 63 agents: bit 0 is set if the first agent
             may fetch the URL, bit 1 for the second. It is null for null, for unknown origins and

@@ -142,7 +142,7 @@ impl ExportBatch {
         let (Some(of), Some(values)) = (self.columns.get(column), self.values.get(column)) else {
             return ExportValue::Null;
         };
-        // JSON is stored like text and times like integers; only the column tells them apart.
+        // JSON is stored like text and times like integers; only the column distinguishes them.
         let found = match values {
             ColumnValues::Text { text, ends } => {
                 text_range(ends, row).map(|range| match of.kind() {

@@ -36,8 +36,8 @@ pub(super) fn fields(block: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// The length of the first field: a line, and the lines after it that begin with a blank, which go on
-/// with its value (ISO 28500 §4).
+/// The length of the first field: a line, and the lines after it that begin with a blank, which
+/// continue its value (ISO 28500 §4).
 fn field_len(text: &[u8]) -> usize {
     let mut end = 0;
     loop {

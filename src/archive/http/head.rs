@@ -140,7 +140,7 @@ pub(crate) fn response_fields(block: &[u8]) -> Vec<(&[u8], Cow<'_, [u8]>)> {
     let Some(response) = SplitResponse::of(block) else {
         return fields;
     };
-    // Whether the line before is a field, so that its value can go on.
+    // Whether the line before is a field, whose value a line with a leading blank continues.
     let mut is_field = false;
     let lines = response
         .head

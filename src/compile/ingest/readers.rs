@@ -124,7 +124,7 @@ impl<'c> ArchiveIngest<'c> {
         let batch = std::thread::scope(|scope| {
             let readers = self.start_readers(scope, wanted, sender)?;
             let batch = self.parse_all(receiver);
-            // The receiver is dropped, so every reader ends. A panic of a reader goes on here: its
+            // The receiver is dropped, so every reader ends. A reader's panic resumes here: its
             // input was not read to the end.
             readers
                 .into_iter()

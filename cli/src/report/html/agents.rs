@@ -53,7 +53,7 @@ fn origins_row<'r>(i: usize, agent: &'r AgentReport, report: &Report) -> BarRow<
     BarRow {
         name: &agent.agent,
         headline,
-        // The colours tell sites that disallow this agent by name from those that disallow all.
+        // The colours separate sites that disallow this agent by name from those that disallow all.
         segments: coverage_segments(
             [
                 wholly_by_name,
