@@ -46,7 +46,7 @@
 //! | [`job`], [`records`] | verdicts on files of URLs (lists, Parquet, WARC), on all cores |
 //! | [`crawlers`] | well-known crawlers and sets of them |
 //! | [`output`], [`decode`], [`threads`] | files written atomically, no input overwritten, decompression, limits |
-//! | with `analysis`: `census`, `diff`, `report` | statistics of snapshots and lists |
+//! | with `analysis`: `census`, `diff` | statistics of snapshots |
 //! | with `analysis`: `export` | a snapshot as a table, with one row per origin, sitemap or rule |
 //! | with `lint`: `lint` | defects of a robots.txt, and of all in a snapshot |
 //! | with `audit`: `audit` | which crawlers broke the rules, from access logs |
@@ -56,9 +56,9 @@
 //! None is on by default. The command `robosieve` is the package `robosieve-cli`, which turns on
 //! all but `capi`.
 //!
-//! * `analysis`: the modules `census`, `diff`, `export` and `report`.
+//! * `analysis`: the modules `census`, `diff` and `export`.
 //! * `audit`: the module `audit`.
-//! * `domains`: `analysis`, with reports by registrable domain, by the public suffix list.
+//! * `domains`: `analysis`, with registrable domains in an `export`, by the public suffix list.
 //! * `lint`: the module `lint`.
 //! * `parquet`: [`job`]s on Parquet files, and exports to them.
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
@@ -186,7 +186,7 @@ mod url;
 mod warc;
 
 #[cfg(feature = "analysis")]
-pub use analysis::{census, diff, export, report};
+pub use analysis::{census, diff, export};
 
 #[cfg(target_pointer_width = "64")]
 pub mod output {

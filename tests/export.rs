@@ -6,6 +6,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use robosieve::{AgentMatch, Origin, Snapshot};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 
 type Row = Map<String, Value>;
@@ -591,6 +592,23 @@ fn wrong_options_are_refused() {
             ran.stderr
         );
     }
+}
+
+#[test]
+fn files_that_decide_are_numbered_on_request_only() {
+    let dir = small_dir();
+    let all = dir.stdout_of("export -q -s s.rsieve");
+    assert!(!all.contains("rules_file"));
+    let rows = dir.stdout_of("export -q -s s.rsieve --columns rules_file,reason");
+    let mut numbers = BTreeSet::new();
+    for row in rows.lines().skip(1) {
+        let (number, reason) = row.split_once('\t').unwrap();
+        let has_rules = ["rules", "last-good-copy"].contains(&reason);
+        assert_eq!(number.parse::<u32>().is_ok(), has_rules, "{row}");
+        numbers.insert(number);
+    }
+    // Origins share files.
+    assert!((2..rows.lines().count() - 1).contains(&numbers.len()));
 }
 
 /// Sites with fields full of characters that the formats use.

@@ -6,8 +6,8 @@ use crate::forging::{
     FIRST_OPTIONAL, NUMBERS, SectionRow, assemble, assemble_rows, extents, intact, is_corrupt,
     sections, verdicts,
 };
-use robosieve::report::Reporter;
 use robosieve::{Error, ErrorKind, Judge, JudgeOptions, Snapshot};
+use robosieve_cli::report::Reporter;
 
 const INDEX: usize = 1;
 const ORIGINS: usize = 2;

@@ -2,9 +2,9 @@
 //! them. The tests and the fuzz target `open_snapshot` share it.
 
 use robosieve::diff::{Diff, DiffOptions};
-use robosieve::job::Input;
+use robosieve::export::{ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles};
+use robosieve::job::{Input, Job, Outputs};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
-use robosieve::report::Reporter;
 use robosieve::snapshot::FORMAT_VERSION;
 use robosieve::{
     Agent, AgentMatch, Compiler, Error, ErrorKind, Judge, JudgeOptions, Origin, Snapshot, Verdict,
@@ -330,12 +330,14 @@ pub(crate) fn ask(snapshot: &Snapshot) {
             .iter()
             .flatten()
             .for_each(|why| drop(format!("{why:?}")));
-        let reporter = Reporter::new(&judge);
-        drop(reporter.of_snapshot());
-        drop(reporter.of_inputs(vec![Input::from_reader(
-            "list",
-            Cursor::new(URLS.join("\n")),
-        )]));
+        drop(read_rows(&judge));
+        // Numbers that no column has.
+        for number in [3, 1000, u32::MAX - 1, u32::MAX] {
+            drop(read_file(&mut StoredFiles::new(&judge), number));
+            drop(StoredFiles::new(&judge).visit_rules(number, |_| {}));
+        }
+        let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
+        drop(Job::new(&judge).filter(vec![list], Outputs::default()));
     }
     let _ = snapshot
         .census()
@@ -348,6 +350,32 @@ pub(crate) fn ask(snapshot: &Snapshot) {
             Diff::of(&other, snapshot, &options),
         );
     }
+}
+
+/// Reads what a report reads: the rows of all origins, and the files that decide about them.
+fn read_rows(judge: &Judge) -> robosieve::Result<()> {
+    let columns = ["rules_file", "reason", "FooBot.access"];
+    let exporter = Exporter::new(judge, ExportTable::Origins)?.choose_columns(&columns)?;
+    let mut files = StoredFiles::new(judge);
+    let mut position = ExportPosition::default();
+    while let Some(batches) = exporter.read(&mut position)? {
+        for batch in &batches {
+            for row in 0..batch.rows() {
+                if let ExportValue::Integer(file) = batch.value(row, 0) {
+                    read_file(&mut files, file as u32)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_file(files: &mut StoredFiles<'_>, file: u32) -> robosieve::Result<()> {
+    files.text(file)?;
+    for rules in files.rule_sets(file)? {
+        files.visit_rules(rules.set, |_| {})?;
+    }
+    Ok(())
 }
 
 /// Uses a forged snapshot. It may give an error or any verdict, but no panic and no hang.

@@ -35,7 +35,8 @@ mod output;
 mod output_form;
 mod progress;
 mod record_args;
-mod report;
+#[doc(hidden)]
+pub mod report;
 mod robots_file;
 mod signals;
 mod standard_streams;

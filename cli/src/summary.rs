@@ -10,7 +10,6 @@ use robosieve::compile::{CapturesReport, CompileReport};
 use robosieve::export::ExportStats;
 use robosieve::job::{FilterStats, Keep};
 use robosieve::judge::Reason;
-use robosieve::report::ListFacts;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -230,12 +229,12 @@ fn print_without_rules(stats: &FilterStats) {
 }
 
 /// Prints the size of the lists of a report.
-pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
-    let lines = grouped(lists.lines);
-    let bytes = grouped(lists.bytes);
+pub(crate) fn print_report(lines: u64, bytes: u64, elapsed: Duration) {
     print_line(format_args!(
-        "lines {lines}  bytes {bytes}  {}",
-        rate(lists.lines, elapsed)
+        "lines {}  bytes {}  {}",
+        grouped(lines),
+        grouped(bytes),
+        rate(lines, elapsed)
     ));
 }
 

@@ -8,7 +8,6 @@ use robosieve::job::{AddedColumn, Form, Keep, Require};
 use robosieve::judge::{Reason, StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
-use robosieve::report::UnitKind;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::{AgentMatch, NamedValue, Profile};
 use robosieve_synthetic::Order;
@@ -65,14 +64,6 @@ impl OptionValue for StatusPolicy {
         "4xx, including 429, allows; 5xx and network errors disallow for 30 days, then allow",
         "Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network \
          errors disallow",
-    ];
-}
-
-impl OptionValue for UnitKind {
-    const HELP: &'static [&'static str] = &[
-        "Scheme, host and port: http and https count separately",
-        "All schemes and ports of a host count once",
-        "All hosts of a registrable domain (example.co.uk) count once",
     ];
 }
 

@@ -14,10 +14,16 @@ pub(in crate::analysis) fn is_address(host: &str) -> bool {
     host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok()
 }
 
-/// The registrable domain of a host, by the public suffix list, without a final dot. An address and
-/// a host without a registrable domain are their own.
+/// The registrable domain of a host, by the public suffix list, without a final dot: the column
+/// `domain`. An address and a host without a registrable domain are their own.
+///
+/// ```
+/// use robosieve::export::registrable_domain;
+/// assert_eq!(registrable_domain("www.example.co.uk."), "example.co.uk");
+/// assert_eq!(registrable_domain("192.0.2.10"), "192.0.2.10");
+/// ```
 #[cfg(feature = "domains")]
-pub(in crate::analysis) fn registrable_domain(host: &str) -> &str {
+pub fn registrable_domain(host: &str) -> &str {
     let host = without_final_dot(host);
     if is_address(host) {
         return host;

@@ -1,8 +1,6 @@
-//! Analyses of whole snapshots and lists: census, diff, export, report.
+//! Analyses of whole snapshots: census, diff, export.
 
 pub mod census;
 pub mod diff;
-mod disallowed_keys;
 pub mod export;
 mod host_parts;
-pub mod report;

@@ -75,8 +75,6 @@ pub(crate) enum DecidedBy {
     Global,
     /// Nothing: the robots.txt has neither a group that names the agent nor a global one.
     NoGroup,
-    /// The status policy, without rules.
-    Status,
 }
 
 impl DecidedBy {
@@ -95,21 +93,6 @@ impl DecidedBy {
 pub(crate) struct AgentCoverage {
     pub coverage: Coverage,
     pub decided_by: DecidedBy,
-}
-
-impl AgentCoverage {
-    /// The coverage of an origin without rules, which the status policy disallows or allows.
-    pub(crate) fn by_status(is_refused: bool) -> Self {
-        let coverage = if is_refused {
-            Coverage::Wholly
-        } else {
-            Coverage::Not
-        };
-        Self {
-            coverage,
-            decided_by: DecidedBy::Status,
-        }
-    }
 }
 
 /// The byte of a witness for any text. It ends a line of a robots.txt, so no rule contains it.

@@ -5,9 +5,6 @@ use crate::snapshot::Snapshot;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The number of files in a chunk, which one thread visits at a time.
-const CHUNK: usize = 4096;
-
 /// For each robots.txt of a snapshot the origins that use it. Eight bytes per file.
 pub(crate) struct FileUses(Vec<Uses>);
 
@@ -31,7 +28,7 @@ pub(crate) struct UsedFile {
 
 impl FileUses {
     /// Uses that are not counted yet.
-    pub(crate) fn none(snapshot: &Snapshot) -> Self {
+    fn none(snapshot: &Snapshot) -> Self {
         let unused = (0..snapshot.file_count()).map(|_| Uses {
             origins: AtomicU32::new(0),
             first_row: AtomicU32::new(u32::MAX),
@@ -56,7 +53,7 @@ impl FileUses {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if there is no such file.
     #[inline]
-    pub(crate) fn add(&self, file: u32, row: u32) -> Result<()> {
+    fn add(&self, file: u32, row: u32) -> Result<()> {
         let Some(uses) = self.0.get(file as usize) else {
             return Err(Error::corrupt("the number of an origin's robots.txt"));
         };
@@ -80,17 +77,6 @@ impl FileUses {
     pub(crate) fn files(&self) -> impl ParallelIterator<Item = UsedFile> {
         let files = self.0.par_iter().enumerate();
         files.filter_map(|(file, uses)| uses.used(file))
-    }
-
-    /// The used files in chunks, each for one thread, in the order of the files.
-    pub(crate) fn chunks(
-        &self,
-    ) -> impl IndexedParallelIterator<Item = impl Iterator<Item = UsedFile>> {
-        let chunks = self.0.par_chunks(CHUNK).enumerate();
-        chunks.map(|(chunk, uses)| {
-            let files = (chunk * CHUNK..).zip(uses);
-            files.filter_map(|(file, uses)| uses.used(file))
-        })
     }
 }
 

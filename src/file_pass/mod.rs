@@ -11,8 +11,7 @@
 //!    and the coverage of their rule sets. The result counts for all origins of the file.
 //!
 //! A text is decompressed when it is asked for, in some microseconds. The coverage of a rule set is
-//! computed once per thread (`CoverageCache`); [`SetCoverages`] shares it between threads, for
-//! statistics that know the rule sets beforehand.
+//! computed once per thread (`CoverageCache`).
 //!
 //! Files are referred to by number, from 0, and agent names by the numbers of the snapshot. Rows of
 //! sections and offsets of rule sets stay in this module. Damaged bytes give
@@ -23,17 +22,13 @@ mod coverage;
 mod coverage_cache;
 mod file_reader;
 mod file_uses;
-mod find_origin;
 mod listed_rule;
 mod same_rules;
-mod set_coverages;
 
 pub(crate) use agent_names::{AgentNames, count_files_naming};
 pub use coverage::Coverage;
 pub(crate) use coverage::{AgentCoverage, DecidedBy};
 pub(crate) use file_reader::FileReader;
 pub(crate) use file_uses::{FileUses, UsedFile};
-pub(crate) use find_origin::find_origin;
-pub(crate) use listed_rule::{ListedRule, visit_rule_set};
+pub(crate) use listed_rule::visit_rule_set;
 pub(crate) use same_rules::{ComparedRules, StoredFile, have_same_rules, have_same_text};
-pub(crate) use set_coverages::SetCoverages;

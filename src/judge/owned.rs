@@ -7,6 +7,7 @@ use super::pool::Pool;
 use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
+use crate::explain::Verdict;
 use crate::snapshot::Snapshot;
 use self_cell::self_cell;
 use std::sync::Arc;
@@ -92,8 +93,20 @@ impl Judge {
         self.engine.borrow_owner()
     }
 
+    /// The options that verdicts are reached with. The status policy is that of the snapshot's
+    /// profile, if none was given.
+    pub fn options(&self) -> JudgeOptions {
+        let engine = self.engine();
+        engine.options().status_policy(engine.policy())
+    }
+
+    /// The verdict on URLs of origins that the snapshot does not hold.
+    pub fn verdict_on_unknown(&self) -> Verdict {
+        self.engine().verdict_on_unknown()
+    }
+
     /// The verdicts on a URL, which may be any bytes. Text that is not a URL is
-    /// [`Verdict::Invalid`](crate::Verdict::Invalid).
+    /// [`Verdict::Invalid`].
     ///
     /// No allocation for a plain URL and up to 64 agents. If the origin was judged lately, its
     /// entry is not looked up again.

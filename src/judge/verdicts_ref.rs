@@ -74,9 +74,10 @@ impl VerdictsRef<'_> {
         }
     }
 
-    /// A bit for each agent, or the one verdict of all.
+    /// A bit for each agent, set if it may fetch the URL, 64 agents to a word, the first agent's
+    /// lowest; or the one verdict of all agents.
     #[inline(always)]
-    pub(crate) fn bits(&self) -> Result<&[u64], Verdict> {
+    pub fn bits(&self) -> Result<&[u64], Verdict> {
         self.answer.bits()
     }
 
@@ -192,9 +193,10 @@ impl VerdictsRef<'_> {
         }
     }
 
-    /// The row of the entry that decides, in the section of origin metadata.
+    /// The row of the origin that decides, for [`Snapshot::origin_at`](crate::Snapshot::origin_at);
+    /// `None` if the snapshot does not hold it, or the text is not a URL.
     #[inline]
-    pub(crate) fn row(&self) -> Option<u32> {
+    pub fn row(&self) -> Option<u32> {
         self.context
             .map(|context| context.row)
             .filter(|row| *row != NONE)

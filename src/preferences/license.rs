@@ -28,8 +28,20 @@ pub(super) fn license_urls(robots: &RobotsRef<'_>) -> Vec<String> {
     urls
 }
 
+/// The host of a licence's URL, given the value of a `License` line; `None` if the value is not an
+/// absolute URL of `http`, `https` or `ftp`.
+///
+/// ```
+/// use robosieve::preferences::license_host;
+/// assert_eq!(license_host(b"https://E.example/l.xml").as_deref(), Some("e.example"));
+/// assert_eq!(license_host(b"/l.xml"), None);
+/// ```
+pub fn license_host(value: &[u8]) -> Option<String> {
+    license_url(value)?.host_str().map(str::to_owned)
+}
+
 /// The URL of a licence. RSL asks for one with scheme and host.
-pub(crate) fn license_url(value: &[u8]) -> Option<url::Url> {
+fn license_url(value: &[u8]) -> Option<url::Url> {
     let text = std::str::from_utf8(value).ok()?;
     // `Url::parse` would drop some of these characters.
     let is_odd = |c: char| is_white_space(c) || c.is_control();

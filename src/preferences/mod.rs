@@ -17,7 +17,7 @@ mod signal;
 pub(crate) mod usage;
 
 pub use explain::{PreferenceExplanation, explain_preferences};
-pub(crate) use license::license_url;
+pub use license::license_host;
 pub(crate) use preference_set::{PreferenceBuffers, PreferenceSet, may_have_preferences};
 pub use response::{ResponsePreferences, ResponseStatements, RobotsTags};
 pub(crate) use signal::SignalMember;

@@ -13,7 +13,8 @@ pub struct RobotsLine {
 }
 
 impl RobotsLine {
-    pub(crate) fn new(line: u32, text: impl Into<String>) -> Self {
+    /// A line with its number and its text.
+    pub fn new(line: u32, text: impl Into<String>) -> Self {
         Self {
             line,
             text: text.into(),

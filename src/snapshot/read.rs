@@ -153,8 +153,8 @@ impl<'a> OriginEntry<'a> {
         self.origin() + "/robots.txt"
     }
 
-    /// Its row in the sections with one row for each origin.
-    pub(crate) fn row(&self) -> u32 {
+    /// Its row: [`Snapshot::origin_at`] of it is this origin.
+    pub fn row(&self) -> u32 {
         self.row
     }
 
@@ -442,8 +442,12 @@ impl Snapshot {
         })
     }
 
-    /// The origin in a row of the section `origin metadata`.
-    pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
+    /// The origin in a row of [`origins`](Self::origins), from 0.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if there is no such row, or if the bytes
+    /// of the snapshot contradict each other.
+    pub fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
         let metadata = self.origin_metadata(row)?;
         let origins = self.section(Section::Origins);
         let start = metadata.entry as usize * 8;

@@ -4,7 +4,7 @@
 use crate::agents::{done, text};
 use crate::command::robosieve;
 use robosieve::census::NamedAgent;
-use robosieve::report::Coverage;
+use robosieve::export::Coverage;
 use robosieve::robots::reference;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::{Agent, AgentMatch, Compiler, Profile, RobotsRef, Snapshot};

@@ -5,7 +5,7 @@ mod command;
 use crate::agents::census::{names_in, reach_by_asking};
 use crate::forging::overlapping_groups;
 use robosieve::diff::{Diff, DiffOptions};
-use robosieve::report::Coverage;
+use robosieve::export::Coverage;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::{Agent, Compiler, ErrorKind, Profile, Remedy, Snapshot};
 use robosieve_synthetic::{Web, WebOptions};

@@ -506,3 +506,24 @@ fn agents_are_sorted_by_whole_refusals() {
         .collect();
     assert!(rows[0].starts_with("  Other "), "{table}");
 }
+
+/// The first capture represents its domain. The rules of the other one apply to no counted unit.
+#[test]
+fn listed_origins_show_what_they_disallow_without_representing_a_unit() {
+    let dir = tempfile::tempdir().unwrap();
+    let captures = [
+        ("https://a.example", 200, ""),
+        ("http://a.example", 200, "user-agent: a\ndisallow: /"),
+    ];
+    compile(dir.path(), &captures);
+    std::fs::write(dir.path().join("urls.txt"), "http://a.example/x\n").unwrap();
+    let report = report(dir.path(), &["-a", "a,b", "urls.txt"]);
+    assert_eq!(report["agents"][0]["origins"]["not"], 1);
+    let top = &report["top_origins"][0];
+    assert_eq!(top["origin"], "http://a.example");
+    assert_eq!(
+        (&top["agents"][0], &top["agents"][1]),
+        (&"wholly".into(), &"not".into())
+    );
+    assert_eq!(top["urls_disallowed"], 1);
+}

@@ -5,8 +5,7 @@ use crate::generate::{concat, config};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use robosieve::report::Coverage;
-use robosieve::report::Reporter;
+use robosieve::export::{Coverage, ExportPosition, ExportTable, ExportValue, Exporter};
 use robosieve::robots::reference;
 use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, Snapshot};
 
@@ -19,13 +18,18 @@ fn reach(robots: &str, profile: Profile) -> Coverage {
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let agents = ["FooBot".parse().unwrap()];
     let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
-    let report = Reporter::new(&judge).of_snapshot().unwrap();
-    let counts = report.agents[0].units;
-    match (counts.wholly, counts.partly, counts.not) {
-        (1, 0, 0) => Coverage::Wholly,
-        (0, 1, 0) => Coverage::Partly,
-        (0, 0, 1) => Coverage::Not,
-        other => panic!("one origin is counted as {other:?}"),
+    let exporter = Exporter::new(&judge, ExportTable::Origins).unwrap();
+    let exporter = exporter.choose_columns(&["FooBot.access"]).unwrap();
+    let batches = exporter
+        .read(&mut ExportPosition::default())
+        .unwrap()
+        .unwrap();
+    assert_eq!((batches.len(), batches[0].rows()), (1, 1));
+    match batches[0].value(0, 0) {
+        ExportValue::Text("blocked") => Coverage::Wholly,
+        ExportValue::Text("partial") => Coverage::Partly,
+        ExportValue::Text("allowed") => Coverage::Not,
+        other => panic!("{other:?} is not an access"),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{archive, compile, done};
 use crate::command::robosieve;
-use robosieve::report::{GroupList, Reporter, Sampling, UnitKind};
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
+use robosieve_cli::report::{GroupList, Reporter, Sampling, UnitKind};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -44,12 +44,10 @@ fn intervals_cover_the_true_share_in_95_of_100_samples() {
     // intervals would cover the share nearly always.
     for size in [100, 500] {
         let mut covered = [0; AGENTS.len()];
+        let mut reporter = Reporter::new(&judge).by(UnitKind::Host);
         for seed in 0..SEEDS {
-            let reporter = Reporter::new(&judge).by(UnitKind::Host);
-            let point = reporter
-                .sample(Sampling { size, seed })
-                .series_point("now")
-                .unwrap();
+            reporter = reporter.sample(Sampling { size, seed });
+            let point = reporter.series_point("now").unwrap();
             assert_eq!(point.units, u64::from(size));
             for ((covered, (_, tenths)), agent) in covered.iter_mut().zip(AGENTS).zip(&point.agents)
             {

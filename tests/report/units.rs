@@ -1,8 +1,8 @@
 //! Units of a report: representatives of hosts and domains, top-level domains, weights, shared
 //! units.
 
-use robosieve::report::{CoverageCounts, Reporter, UnitKind, UnitSet, Weights};
 use robosieve::{Compiler, Judge, JudgeOptions, Profile, Snapshot};
+use robosieve_cli::report::{CoverageCounts, Reporter, UnitKind, UnitSet, Weights};
 
 use super::archive;
 use proptest::collection::vec;

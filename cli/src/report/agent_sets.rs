@@ -1,7 +1,7 @@
 //! The sets of agents that the user has named, for reports on them.
 
+use super::fold::AgentSubset;
 use crate::agent_args::SelectedAgents;
-use robosieve::report::AgentSubset;
 
 /// The sets, each with the positions of its agents.
 pub(super) fn subsets(selected: &SelectedAgents) -> Vec<AgentSubset> {

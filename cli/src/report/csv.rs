@@ -1,9 +1,9 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
-use crate::figures::csv::{DelimitedText, csv_field};
-use robosieve::report::{
+use super::fold::{
     AgentPoint, CoverageCounts, Interval, Report, Series, SeriesPoint, TogetherIntervals, UnitGroup,
 };
+use crate::figures::csv::{DelimitedText, csv_field};
 use std::fmt::{Display, Write as _};
 use std::ops::AddAssign;
 

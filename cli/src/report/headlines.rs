@@ -1,16 +1,16 @@
 //! The headlines of a report: one sentence per section with its main figure. It heads the section
 //! of the page and of the table.
 
+use super::fold::{
+    AgentReport, Concentration, Example, GroupListFacts, NO_GROUP, Report, SampleFacts,
+    SnapshotFacts, UnitKind,
+};
 use super::unit_names::units;
 use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{share, weight_share};
 use crate::time::day;
 use robosieve::judge::Reason;
-use robosieve::report::{
-    AgentReport, Concentration, Example, GroupListFacts, NO_GROUP, Report, SampleFacts,
-    SnapshotFacts, UnitKind,
-};
 
 /// The most characters of a rule in a heading.
 const RULE: usize = 40;

@@ -3,6 +3,7 @@
 mod agent_sets;
 mod args;
 mod csv;
+mod fold;
 mod headlines;
 mod html;
 mod outputs;
@@ -14,6 +15,7 @@ mod unit_args;
 mod unit_names;
 
 pub(crate) use args::ReportArgs;
+pub use fold::*;
 
 use crate::error_advice::at_snapshot;
 use crate::figures::escape::escape_lines;
@@ -25,7 +27,6 @@ use crate::summary::print_report;
 use agent_sets::subsets;
 use outputs::{json_text, made_at, open_outputs, write};
 use robosieve::job;
-use robosieve::report::{Report, Reporter};
 use robosieve::{Judge, Snapshot};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -118,7 +119,7 @@ fn build_report(
         .map_err(|err| at_snapshot(err, snapshot))?;
     progress.finish();
     if let Some(lists) = report.lists.as_ref().filter(|_| !quiet) {
-        print_report(lists, progress.elapsed());
+        print_report(lists.lines, lists.bytes, progress.elapsed());
     }
     Ok(report)
 }

@@ -3,6 +3,7 @@
 use super::agent_sets::subsets;
 use super::args::ReportArgs;
 use super::csv;
+use super::fold::{Reporter, Series, UnitSet};
 use super::html;
 use super::outputs::{json_text, made_at, open_outputs, write};
 use super::series_labels::{LabelledSnapshot, parse_series};
@@ -14,7 +15,6 @@ use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::stats_json::RunRecord;
 use crate::stderr::print_line;
 use anyhow::{anyhow, bail};
-use robosieve::report::{Reporter, Series, UnitSet};
 use robosieve::{Agent, Judge, Snapshot};
 use serde_json::json;
 use std::path::Path;

@@ -1,11 +1,11 @@
 //! A series as text for a terminal: one row per agent, one column per snapshot.
 
+use super::fold::{AgentPoint, SampleFacts, Series, SeriesPoint, Together};
 use super::unit_names::units;
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{interval, share, weight_share};
 use crate::figures::table::{Columns, longest};
-use robosieve::report::{AgentPoint, SampleFacts, Series, SeriesPoint, Together};
 
 /// The most characters of a name and of a label, and the width of the table.
 const NAME: usize = 26;

@@ -1,5 +1,8 @@
 //! A report as text for a terminal.
 
+use super::fold::{
+    AgentReport, CoverageCounts, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind,
+};
 use super::headlines;
 use super::unit_names::units;
 use crate::figures::counts::{counted, counted_as, grouped};
@@ -7,9 +10,6 @@ use crate::figures::escape::escape_cut;
 use crate::figures::shares::{interval, share, weight_share};
 use crate::figures::table::Columns;
 use crate::time::minute;
-use robosieve::report::{
-    AgentReport, CoverageCounts, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind,
-};
 
 /// The most characters of an agent's name, of a rule and of an origin.
 const NAME: usize = 26;

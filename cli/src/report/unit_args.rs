@@ -1,17 +1,14 @@
 //! The options that choose, weigh and group the units of a report.
 
+use super::fold::{GroupList, GroupListFacts, Reporter, Sampling, UnitKind, WeightFacts, Weights};
 use super::unit_names::units;
 use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::help_text::UNITS;
 use crate::stderr::print_line;
-use crate::value_enums::named;
 use anyhow::Context;
 use clap::Args;
 use robosieve::decode::decode;
-use robosieve::report::{
-    GroupList, GroupListFacts, Reporter, Sampling, UnitKind, WeightFacts, Weights,
-};
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::BufReader;
@@ -28,7 +25,7 @@ pub(crate) struct UnitArgs {
     /// first, then its www. host; and https before http.
     #[arg(
         long,
-        value_parser = named::<UnitKind>(),
+        value_enum,
         value_name = "UNIT",
         hide_possible_values = true,
         help_heading = UNITS

@@ -1,6 +1,6 @@
 //! The units of a report in its texts.
 
-use robosieve::report::UnitKind;
+use super::fold::UnitKind;
 
 /// The plural of a unit: `origins`, `hosts` or `domains`.
 pub(crate) fn units(kind: UnitKind) -> &'static str {

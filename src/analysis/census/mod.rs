@@ -39,7 +39,7 @@ pub struct NamedAgent {
     /// Origins whose robots.txt has a group for it.
     pub origins: u64,
     /// Origins that disallow every URL to it, except possibly `/robots.txt`
-    /// ([`Coverage::Wholly`](crate::report::Coverage::Wholly)).
+    /// ([`Coverage::Wholly`](crate::export::Coverage::Wholly)).
     pub wholly: u64,
     /// Origins that disallow some URLs to it.
     pub partly: u64,
@@ -140,7 +140,7 @@ fn count_file(
     Ok(())
 }
 
-/// Numbers of origins by [`Coverage`](crate::report::Coverage), that is, by how much they disallow
+/// Numbers of origins by [`Coverage`](crate::export::Coverage), that is, by how much they disallow
 /// to one name. Four bytes suffice, because rows of origins are numbered in four bytes.
 type CountsByCoverage = [u32; 3];
 

@@ -15,10 +15,10 @@ mod examples;
 mod origins;
 
 use crate::agent::{Agent, AgentMatch};
-use crate::analysis::disallowed_keys;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::snapshot::{OutcomeClass, Snapshot};
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
 /// The options of [`Diff::of`].
 ///
@@ -148,17 +148,25 @@ pub struct AgentChange {
     /// any characters: see [`NamedAgent::name`](crate::census::NamedAgent::name).
     pub name: String,
     /// Origins that disallow every URL to it now
-    /// ([`Coverage::Wholly`](crate::report::Coverage::Wholly)), and did not in the old snapshot.
-    #[serde(flatten, serialize_with = "disallowed_keys::refused")]
+    /// ([`Coverage::Wholly`](crate::export::Coverage::Wholly)), and did not in the old snapshot.
+    #[serde(flatten, serialize_with = "refused_keys")]
     pub refused: Transition,
     /// Origins that disallowed every URL to it in the old snapshot, and do not now.
     pub allowed: Transition,
     /// Origins that disallow some URLs to it now
-    /// ([`Coverage::Partly`](crate::report::Coverage::Partly)), and disallowed none in the old
+    /// ([`Coverage::Partly`](crate::export::Coverage::Partly)), and disallowed none in the old
     /// snapshot.
     pub newly_partly: Transition,
     /// Origins that disallowed some URLs to it in the old snapshot, and disallow none now.
     pub no_longer_partly: Transition,
+}
+
+/// Writes the key `refused`, and its alias `disallowed` with the same value.
+fn refused_keys<S: Serializer>(value: &Transition, to: S) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(2))?;
+    map.serialize_entry("refused", value)?;
+    map.serialize_entry("disallowed", value)?;
+    map.end()
 }
 
 impl AgentChange {

@@ -55,7 +55,6 @@ fn named_value(decided_by: DecidedBy) -> ExportValue<'static> {
         DecidedBy::Name => ExportValue::Text("name"),
         DecidedBy::Global => ExportValue::Text("*"),
         DecidedBy::NoGroup => ExportValue::Text("none"),
-        DecidedBy::Status => ExportValue::Null,
     }
 }
 

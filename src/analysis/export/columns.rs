@@ -75,6 +75,7 @@ pub(super) enum ExportField {
     Outcome,
     Status,
     Reason,
+    RulesFile,
     Scheme,
     Host,
     Port,
@@ -158,6 +159,9 @@ const ORIGINS: &[FixedColumn] = &[
     ("license", ExportType::Text, ExportField::License),
     ("other_fields", ExportType::Json, ExportField::OtherFields),
 ];
+
+/// The columns of an origin that are written only if they are named.
+const UNLISTED: &[FixedColumn] = &[("rules_file", ExportType::Integer, ExportField::RulesFile)];
 
 /// The columns of the agent of a row.
 const ROW_AGENT: &[FixedColumn] = &[
@@ -315,6 +319,16 @@ pub(super) fn all_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportCol
         }
     }
     columns
+}
+
+/// The columns of a table that [`all_columns`] leaves out.
+pub(super) fn unlisted_columns(table: ExportTable) -> Vec<ExportColumn> {
+    match table {
+        ExportTable::Origins | ExportTable::OriginsLong => {
+            UNLISTED.iter().copied().map(ExportColumn::fixed).collect()
+        }
+        ExportTable::Sitemaps | ExportTable::Rules => Vec::new(),
+    }
 }
 
 /// The columns of the agent with this number. Their names begin with its label.

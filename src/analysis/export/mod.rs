@@ -7,7 +7,7 @@
 //! `cells` numbers the origins, or the pairs of origin and agent. `origin_blocks` cuts them into
 //! blocks, and `rows` computes the rows of a block: `file_values` parses each robots.txt, `access`
 //! computes what agents may fetch, `rule_groups` lists rules. `batch` stores rows by column, and
-//! `table_file` encodes them as Parquet.
+//! `table_file` encodes them as Parquet. `stored_files` reads the distinct robots.txt files.
 
 mod access;
 mod batch;
@@ -18,6 +18,7 @@ mod origin_blocks;
 mod rows;
 mod rule_groups;
 mod selection;
+mod stored_files;
 #[cfg(feature = "parquet")]
 mod table_file;
 mod text;
@@ -25,6 +26,11 @@ mod text;
 pub use batch::{ExportBatch, ExportValue};
 pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};
 pub use rows::ExportStats;
+pub use stored_files::{AgentRuleSet, StoredFiles, StoredRule};
+
+#[cfg(feature = "domains")]
+pub use crate::analysis::host_parts::registrable_domain;
+pub use crate::file_pass::Coverage;
 
 #[cfg(feature = "parquet")]
 use crate::atomic::output_file::OutputFile;
@@ -164,7 +170,7 @@ impl<'e> Exporter<'e> {
         })
     }
 
-    /// The columns, in their order: at first all of the table.
+    /// The columns, in their order: at first all of the table but `rules_file`.
     pub fn columns(&self) -> &[ExportColumn] {
         &self.selection.columns
     }
@@ -178,14 +184,16 @@ impl<'e> Exporter<'e> {
     }
 
     /// Chooses columns by their names, in this order, or all if none are named. Either spelling of
-    /// a name is found, in any case.
+    /// a name is found, in any case. So is `rules_file`, the number of the robots.txt whose rules
+    /// decide, which [`StoredFiles`] reads.
     ///
     /// # Errors
     /// [`ErrorKind::BadJob`](crate::ErrorKind::BadJob) for a name without a column, and for columns
     /// whose names differ at most in case. Names that only [`ColumnNames::Underscores`] makes equal
     /// have the remedy [`NameColumnsWithDots`](crate::Remedy::NameColumnsWithDots).
     pub fn choose_columns(mut self, names: &[impl AsRef<str>]) -> Result<Self> {
-        self.selection.columns = selection::choose(&self.selection.columns, names)?;
+        let unlisted = columns::unlisted_columns(self.selection.table);
+        self.selection.columns = selection::choose(&self.selection.columns, &unlisted, names)?;
         Ok(self)
     }
 

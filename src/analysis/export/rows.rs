@@ -13,7 +13,7 @@ use crate::analysis::host_parts::last_label;
 use crate::analysis::host_parts::registrable_domain;
 use crate::error::Result;
 use crate::file_pass::FileReader;
-use crate::judge::Reason;
+use crate::judge::RuleSource;
 use crate::judge::engine::Engine;
 use crate::snapshot::{Freshness, OriginEntry};
 use serde::Serialize;
@@ -83,11 +83,11 @@ impl<'s> RowReader<'s> {
             if !self.selection.includes(entry.outcome()) {
                 continue;
             }
-            let reason = self.engine.rule_source(row)?.reason;
-            if self.selection.includes_reason(reason) {
+            let rules = self.engine.rule_source(row)?;
+            if self.selection.includes_reason(rules.reason) {
                 // An origin that an earlier block began counts there.
                 stats.origins += u64::from(agents.start == 0);
-                stats.rows += self.read_origin(row, &entry, reason, agents, emit)?;
+                stats.rows += self.read_origin(row, &entry, rules, agents, emit)?;
             }
         }
         flush(&mut self.batch, emit)?;
@@ -100,7 +100,7 @@ impl<'s> RowReader<'s> {
         &mut self,
         row: u32,
         entry: &OriginEntry<'_>,
-        reason: Reason,
+        rules: RuleSource,
         agents: Range<usize>,
         emit: Emit<'_>,
     ) -> Result<u64> {
@@ -120,9 +120,9 @@ impl<'s> RowReader<'s> {
             }
             Some(FileValues::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
             Some(FileValues::Origins(values)) => {
-                self.push_origin(row, entry, reason, agents, Some(values), emit)
+                self.push_origin(row, entry, rules, agents, Some(values), emit)
             }
-            None if is_by_origin => self.push_origin(row, entry, reason, agents, None, emit),
+            None if is_by_origin => self.push_origin(row, entry, rules, agents, None, emit),
             None => Ok(0),
         }
     }
@@ -131,7 +131,7 @@ impl<'s> RowReader<'s> {
         &mut self,
         row: u32,
         entry: &OriginEntry<'_>,
-        reason: Reason,
+        rules: RuleSource,
         agents: Range<usize>,
         values: Option<&TextValues>,
         emit: Emit<'_>,
@@ -149,7 +149,7 @@ impl<'s> RowReader<'s> {
         };
         let origin = OriginRow {
             entry,
-            reason,
+            rules,
             freshness: self.selection.freshness,
             key: &entry.origin(),
             source: entry.source(),
@@ -202,7 +202,7 @@ fn flush(batch: &mut ExportBatch, emit: Emit<'_>) -> Result<()> {
 /// The values of an origin that its entry has.
 struct OriginRow<'r> {
     entry: &'r OriginEntry<'r>,
-    reason: Reason,
+    rules: RuleSource,
     freshness: Freshness,
     key: &'r str,
     source: Option<String>,
@@ -219,7 +219,8 @@ impl OriginRow<'_> {
             ExportField::Origin => ExportValue::Text(self.key),
             ExportField::Outcome => ExportValue::Text(outcome.class.name()),
             ExportField::Status => integer(Some(outcome.status).filter(|status| *status > 0)),
-            ExportField::Reason => ExportValue::Text(self.reason.name()),
+            ExportField::Reason => ExportValue::Text(self.rules.reason.name()),
+            ExportField::RulesFile => integer(self.rules.file),
             ExportField::Scheme => ExportValue::Text(entry.scheme()),
             ExportField::Host => ExportValue::Text(entry.host()),
             ExportField::Port => integer(entry.port()),

@@ -33,14 +33,19 @@ impl ExportSelection {
     }
 }
 
-/// The columns with these names, or all if none are named.
-pub(super) fn choose(all: &[ExportColumn], names: &[impl AsRef<str>]) -> Result<Vec<ExportColumn>> {
+/// The columns with these names, or those of `listed` if none are named.
+pub(super) fn choose(
+    listed: &[ExportColumn],
+    unlisted: &[ExportColumn],
+    names: &[impl AsRef<str>],
+) -> Result<Vec<ExportColumn>> {
+    let all = [listed, unlisted].concat();
     let mut chosen = Vec::new();
     for name in names {
-        chosen.push(find(all, name.as_ref().trim())?.clone());
+        chosen.push(find(&all, name.as_ref().trim())?.clone());
     }
     if names.is_empty() {
-        chosen = all.to_vec();
+        chosen = listed.to_vec();
     }
     // Some readers ignore case.
     for (number, column) in chosen.iter().enumerate() {

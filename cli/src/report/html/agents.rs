@@ -1,5 +1,6 @@
 //! The sections with bars per agent: origins, and URLs of the lists.
 
+use super::super::fold::{AgentReport, CoverageCounts, Report};
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments, unit_number};
@@ -7,7 +8,6 @@ use crate::figures::html::{
     BarRow, BarSegment, and_more, bar_rows, legend, number, number_of, unbroken,
 };
 use maud::{Markup, html};
-use robosieve::report::{AgentReport, CoverageCounts, Report};
 
 /// The most agents, so that the page stays small. The JSON has all.
 const AGENTS: usize = 40;

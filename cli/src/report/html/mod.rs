@@ -7,6 +7,7 @@ mod sections;
 mod series;
 mod unit_sections;
 
+use super::fold::{ListFacts, Report, UnitKind};
 use super::headlines;
 use super::unit_names::{plural_title, units};
 use crate::figures::counts::counted;
@@ -14,7 +15,6 @@ use crate::figures::html::{document, fact, hatching, head, number, unbroken};
 use crate::figures::shares::{interval, share};
 use crate::time::{day, minute};
 use maud::{Markup, html};
-use robosieve::report::{ListFacts, Report, UnitKind};
 pub(super) use series::series_page;
 
 /// The page; `made_at` is the date of the report, in seconds since 1970.

@@ -1,5 +1,7 @@
 //! The sections of the page, each under its headline.
 
+use super::super::fold::Coverage;
+use super::super::fold::{Example, OriginReport, Report, SampleFacts};
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use super::unit_sections::{number_in_sample, unit_number};
@@ -11,8 +13,6 @@ use crate::figures::html::{
 use crate::time::minute;
 use maud::{Markup, html};
 use robosieve::judge::Reason;
-use robosieve::report::Coverage;
-use robosieve::report::{Example, OriginReport, Report, SampleFacts};
 use robosieve::robots::RobotsLine;
 
 /// The most columns and rows, so that the page stays small for any `--top`; the JSON has all.

@@ -1,5 +1,6 @@
 //! The page of a series: line charts of the shares that disallow each agent, and a table of them.
 
+use super::super::fold::{AgentPoint, CoverageCounts, Series, SeriesPoint};
 use super::super::unit_names::{plural_title, units};
 use super::line_chart::{ChartLine, line_chart};
 use super::unit_sections::{explanation, number_in_sample};
@@ -10,7 +11,6 @@ use crate::figures::html::{
 use crate::figures::shares::weight_share;
 use crate::time::day;
 use maud::{Markup, html};
-use robosieve::report::{AgentPoint, CoverageCounts, Series, SeriesPoint};
 
 /// The most agents with charts, the most labels of a table, and the most rows of all tables. The
 /// JSON and the CSV have all.

@@ -1,5 +1,8 @@
 //! The units of a report in its texts, and the sections of sets, weights and groups.
 
+use super::super::fold::{
+    CoverageCounts, NO_GROUP, Report, SampleFacts, SetReport, UnitGroup, UnitKind,
+};
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use crate::figures::escape::escape_cut;
@@ -9,9 +12,6 @@ use crate::figures::html::{
 };
 use crate::figures::shares::weight_share;
 use maud::{Markup, html};
-use robosieve::report::{
-    CoverageCounts, NO_GROUP, Report, SampleFacts, SetReport, UnitGroup, UnitKind,
-};
 use std::cmp::Ordering;
 
 /// The most rows of agents, the most columns of agents, and the most rows of groups. The JSON has

@@ -4,13 +4,12 @@
 //! nearly all of it is one domain with thousands of subdomains. A figure is the number of all
 //! units, or of those that disallow an agent wholly.
 
-use crate::analysis::report::model::{Concentration, CoverageCounts};
-use crate::analysis::report::unit_kind::UnitKind;
-use crate::analysis::report::units::UnitRows;
-use crate::error::Result;
-use crate::file_pass::{Coverage, SetCoverages};
-use crate::judge::engine::Engine;
+use super::model::{Concentration, CoverageCounts};
+use super::origin_table::OriginTable;
+use super::unit_kind::UnitKind;
 use rayon::prelude::*;
+use robosieve::export::Coverage;
+use robosieve::{Judge, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A domain is reported if it holds more than one unit in this many of a figure.
@@ -46,16 +45,15 @@ impl LargestDomain {
 /// For each figure that one domain holds more than a tenth of, the largest such domain: for all
 /// units first, then for the agents in their order. `counts` has the figures of the agents.
 ///
-/// A report by domain has none. Memory: 16 bytes per unit. Cost: a pass over the units and a sort;
-/// coverages are only looked up for domains that are large enough.
+/// A report by domain has none. Memory: 16 bytes per unit.
 pub(super) fn concentrations(
-    engine: &Engine<'_>,
+    judge: &Judge,
     kind: UnitKind,
-    rows: &UnitRows,
-    sets: &SetCoverages,
+    rows: &[u32],
+    table: &OriginTable,
     counts: &[CoverageCounts],
 ) -> Result<Vec<Concentration>> {
-    let all = u64::from(rows.len());
+    let all = rows.len() as u64;
     let figures: Vec<u64> = std::iter::once(all)
         .chain(counts.iter().map(|of| of.wholly))
         .collect();
@@ -67,13 +65,20 @@ pub(super) fn concentrations(
     let (Some(least), false) = (least, kind == UnitKind::Domain) else {
         return Ok(Vec::new());
     };
-    let units = units_by_domain(engine, rows)?;
+    let snapshot = judge.snapshot();
+    let units = rows.par_iter().map(|&row| {
+        let origin = snapshot.origin_at(row)?;
+        let domain = xxh3_64(UnitKind::Domain.unit_of(origin.host()).as_bytes());
+        Ok(DomainUnit { domain, row })
+    });
+    let mut units = units.collect::<Result<Vec<_>>>()?;
+    units.par_sort_unstable();
     let mut largest = vec![LargestDomain::default(); figures.len()];
     for domain in units.chunk_by(|a, b| a.domain == b.domain) {
         // A domain of k units holds at most k of any figure.
         if domain.len() as u64 * PARTS > least {
             let first = domain[0].row;
-            let held = held_by(engine, domain, sets)?;
+            let held = held_by(table, domain);
             largest
                 .iter_mut()
                 .zip(held)
@@ -88,8 +93,8 @@ pub(super) fn concentrations(
         // The first figure is that of all units.
         let agent = number
             .checked_sub(1)
-            .and_then(|agent| engine.agents().get(agent));
-        let host = engine.snapshot().origin_at(largest.row)?.host();
+            .and_then(|agent| judge.agents().get(agent));
+        let host = snapshot.origin_at(largest.row)?.host();
         found.push(Concentration {
             agent: agent.map(ToString::to_string),
             domain: UnitKind::Domain.unit_of(host).to_owned(),
@@ -100,42 +105,15 @@ pub(super) fn concentrations(
     Ok(found)
 }
 
-/// The unit with this row.
-fn domain_unit(engine: &Engine<'_>, row: u32) -> Result<DomainUnit> {
-    let entry = engine.snapshot().origin_at(row)?;
-    let domain = xxh3_64(UnitKind::Domain.unit_of(entry.host()).as_bytes());
-    Ok(DomainUnit { domain, row })
-}
-
-/// All units, sorted by domain and row.
-fn units_by_domain(engine: &Engine<'_>, rows: &UnitRows) -> Result<Vec<DomainUnit>> {
-    let parts = rows.chunks().map(|rows| {
-        rows.map(|row| domain_unit(engine, row))
-            .collect::<Result<Vec<_>>>()
-    });
-    let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
-    units.par_sort_unstable();
-    Ok(units)
-}
-
 /// The units of a domain in each figure: all, and for each agent those that disallow it wholly.
-fn held_by(engine: &Engine<'_>, domain: &[DomainUnit], sets: &SetCoverages) -> Result<Vec<u64>> {
-    let zero = || vec![0; engine.agents().len() + 1];
-    let parts = domain
-        .par_iter()
-        .map(|unit| engine.rule_source(unit.row))
-        .try_fold(zero, |mut held, source| {
-            let coverages = sets.of_origin(engine, &source?)?;
-            held[0] += 1;
-            for (held, of) in held[1..].iter_mut().zip(coverages) {
-                *held += u64::from(of.coverage == Coverage::Wholly);
-            }
-            Ok(held)
-        });
-    parts.try_reduce(zero, |mut sum, part| {
-        sum.iter_mut()
-            .zip(part)
-            .for_each(|(sum, part)| *sum += part);
-        Ok(sum)
-    })
+fn held_by(table: &OriginTable, domain: &[DomainUnit]) -> Vec<u64> {
+    let mut held = vec![0; table.agents() + 1];
+    for unit in domain {
+        held[0] += 1;
+        let accesses = table.accesses(table.pattern(unit.row));
+        for (held, access) in held[1..].iter_mut().zip(accesses) {
+            *held += u64::from(access.coverage() == Coverage::Wholly);
+        }
+    }
+    held
 }

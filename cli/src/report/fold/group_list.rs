@@ -1,8 +1,8 @@
 //! Groups of hosts or domains from a list, such as countries or the buckets of a ranking.
 
-use crate::analysis::report::name_list::{NameLine, canonical_name, cut, read_lines};
-use crate::analysis::report::unit_kind::UnitKind;
-use crate::error::Result;
+use super::name_list::{NameLine, canonical_name, cut, read_lines};
+use super::unit_kind::UnitKind;
+use robosieve::Result;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::BufRead;
@@ -20,25 +20,6 @@ const MAX_NAME: usize = 200;
 /// Groups of hosts or domains, read from lines of `name,group`.
 ///
 /// Memory: about 60 bytes per line.
-///
-/// ```
-/// use robosieve::report::{GroupList, NO_GROUP, Reporter, UnitKind};
-/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
-/// let mut compiler = Compiler::default();
-/// compiler.add_robots("https://a.example", b"user-agent: a\ndisallow: /")?;
-/// compiler.add_robots("https://b.example", b"")?;
-/// compiler.add_robots("https://c.example", b"")?;
-/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-/// let judge = Judge::new(&snapshot, &["a".parse()?], JudgeOptions::default())?;
-///
-/// let list = GroupList::read("a.example,news\nb.example,news\n".as_bytes(), UnitKind::Host)?;
-/// let report = Reporter::new(&judge).by(UnitKind::Host).group_by(&list).of_snapshot()?;
-/// let groups = report.groups.unwrap();
-/// assert_eq!((groups[0].name.as_str(), groups[0].units), ("news", 2));
-/// assert_eq!(groups[0].agents[0].wholly, 1);
-/// assert_eq!((groups[1].name.as_str(), groups[1].units), (NO_GROUP, 1));
-/// # Ok::<(), robosieve::Error>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct GroupList {
     kind: UnitKind,
@@ -60,7 +41,6 @@ struct ListedUnit {
 
 /// Lines that give a unit another group than the line that decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Overruled {
     /// Their number.
     pub lines: u64,
@@ -88,7 +68,7 @@ impl GroupList {
     /// line. [`overruled`](Self::overruled) counts the lines that say something else.
     ///
     /// # Errors
-    /// [`ErrorKind::BadList`](crate::ErrorKind::BadList) with the number of a line that has no
+    /// `ErrorKind::BadList` with the number of a line that has no
     /// name or no group, that gives a unit by its own name a second group, or that is longer than
     /// 64 KiB; and for more than 10,000 groups. Errors of the reader.
     pub fn read(input: impl BufRead, kind: UnitKind) -> Result<Self> {
@@ -217,7 +197,7 @@ fn unquoted(field: &str) -> String {
     }
 }
 
-#[cfg(all(test, feature = "domains"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

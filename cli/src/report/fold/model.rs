@@ -1,13 +1,14 @@
 //! The figures of a report. Serialized, they are the JSON of `robosieve report`.
 
-use crate::analysis::disallowed_keys;
-use crate::analysis::report::sampling::{Interval, SampleFacts};
-use crate::analysis::report::unit_kind::UnitKind;
-use crate::file_pass::{AgentCoverage, Coverage, DecidedBy};
-use crate::judge::Reason;
-use crate::profile::Profile;
-use crate::robots::RobotsLine;
+use super::access::Access;
+use super::disallowed_keys;
+use super::sampling::{Interval, SampleFacts};
+use super::unit_kind::UnitKind;
 use jiff::Timestamp;
+use robosieve::Profile;
+use robosieve::export::Coverage;
+use robosieve::judge::Reason;
+use robosieve::robots::RobotsLine;
 use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
 use std::ops::AddAssign;
@@ -23,7 +24,6 @@ use std::ops::AddAssign;
 /// Serialized, a field with `refused` in its name has two keys: this name, and the same with
 /// `disallowed`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct Report {
     /// The snapshot.
     pub snapshot: SnapshotFacts,
@@ -60,7 +60,7 @@ pub struct Report {
     pub reasons: Vec<ReasonReport>,
     /// The origins that disallow most. With lists, all origins by disallowed URLs; without, one
     /// origin per unit, by the number of agents that are disallowed wholly, then partly. At most
-    /// [`Reporter::top`](super::Reporter::top).
+    /// `--top`.
     pub top_origins: Vec<OriginReport>,
     /// The most frequent rules.
     pub rules: RulesByOrigins,
@@ -74,9 +74,8 @@ pub struct Report {
 
 /// The description of the snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct SnapshotFacts {
-    /// Its [`checksum`](crate::Snapshot::checksum), in hexadecimal.
+    /// Its [`checksum`](robosieve::Snapshot::checksum), in hexadecimal.
     pub checksum: String,
     /// Its length in bytes.
     pub bytes: u64,
@@ -96,7 +95,6 @@ pub struct SnapshotFacts {
 
 /// The options of judging.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Judging {
     /// The name of the status policy, such as `google` or `google-2019`.
     pub status_policy: &'static str,
@@ -112,7 +110,6 @@ pub struct Judging {
 
 /// All lists together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct ListFacts {
     /// Lines, or rows of Parquet files, with at most one URL each. The sum of the next four.
     pub lines: u64,
@@ -139,7 +136,6 @@ pub struct ListFacts {
 
 /// The weights of a report's units.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct WeightFacts {
     /// The entries of the list of weights.
     pub entries: u64,
@@ -155,7 +151,6 @@ pub struct WeightFacts {
 
 /// A list that groups the units of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct GroupListFacts {
     /// The units that the list has.
     pub entries: u64,
@@ -167,9 +162,8 @@ pub struct GroupListFacts {
 
 /// The units in one group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct UnitGroup {
-    /// The name of the group in the list, and [`NO_GROUP`](super::NO_GROUP) for the other units.
+    /// The name of the group in the list, and [`NO_GROUP`](super::group_list::NO_GROUP) for the other units.
     /// Or the top-level domain, such as `com`; `(ip)` for addresses, and `(other)` for the units
     /// beyond the largest domains.
     pub name: String,
@@ -198,7 +192,6 @@ impl UnitGroup {
 /// A figure that one registrable domain holds more than a tenth of. Figures of less than 20 units
 /// are not examined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Concentration {
     /// The agent whose figure it is: the units that disallow it wholly. `None` for the figure of
     /// all units.
@@ -213,7 +206,6 @@ pub struct Concentration {
 
 /// The figures of one agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct AgentReport {
     /// The agent as given.
     pub agent: String,
@@ -235,7 +227,6 @@ pub struct AgentReport {
 /// "By name" means that a group of the robots.txt names the agent, or an agent of its chain. "By
 /// global" means that none does, so the groups for `*` apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct CoverageCounts<N = u64> {
     /// [`Coverage::Wholly`]. The sum of the next three.
     pub wholly: N,
@@ -311,23 +302,14 @@ impl<N: Copy> CoverageCounts<N> {
 }
 
 impl<N: Copy + AddAssign> CoverageCounts<N> {
-    pub(super) fn add(&mut self, of: AgentCoverage, origins: N) {
-        let (sum, part) = match (of.coverage, of.decided_by) {
-            (Coverage::Wholly, DecidedBy::Name) => {
-                (&mut self.wholly, Some(&mut self.wholly_by_name))
-            }
-            (Coverage::Wholly, DecidedBy::Global | DecidedBy::NoGroup) => {
-                (&mut self.wholly, Some(&mut self.wholly_by_global))
-            }
-            (Coverage::Wholly, DecidedBy::Status) => {
-                (&mut self.wholly, Some(&mut self.wholly_by_status))
-            }
-            (Coverage::Partly, DecidedBy::Name) => {
-                (&mut self.partly, Some(&mut self.partly_by_name))
-            }
-            // The status policy disallows wholly or not at all.
-            (Coverage::Partly, _) => (&mut self.partly, Some(&mut self.partly_by_global)),
-            (Coverage::Not, _) => (&mut self.not, None),
+    pub(super) fn add(&mut self, access: Access, origins: N) {
+        let (sum, part) = match access {
+            Access::WhollyByName => (&mut self.wholly, Some(&mut self.wholly_by_name)),
+            Access::WhollyByGlobal => (&mut self.wholly, Some(&mut self.wholly_by_global)),
+            Access::WhollyByStatus => (&mut self.wholly, Some(&mut self.wholly_by_status)),
+            Access::PartlyByName => (&mut self.partly, Some(&mut self.partly_by_name)),
+            Access::PartlyByGlobal => (&mut self.partly, Some(&mut self.partly_by_global)),
+            Access::Not => (&mut self.not, None),
         };
         *sum += origins;
         part.into_iter().for_each(|part| *part += origins);
@@ -373,7 +355,6 @@ impl Report {
 
 /// URLs by verdict. The sum is the number of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct UrlCounts {
     /// URLs that the agent may fetch.
     pub allowed: u64,
@@ -387,7 +368,6 @@ pub struct UrlCounts {
 
 /// Units by the number of agents that they disallow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Together {
     /// Origins that disallow every agent wholly.
     pub all_wholly: u64,
@@ -409,7 +389,6 @@ pub struct AgentSubset {
 
 /// The figures of a set of agents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct SetReport {
     /// The name as given, such as `@ai-train`.
     pub name: String,
@@ -425,7 +404,6 @@ pub struct SetReport {
 
 /// The intervals of the shares of [`Together`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct TogetherIntervals {
     /// Of [`Together::all_wholly`].
     pub all_wholly: Interval,
@@ -437,6 +415,22 @@ pub struct TogetherIntervals {
 }
 
 impl Together {
+    /// Adds origins that disallow this much to each agent.
+    pub(super) fn add(&mut self, accesses: impl Iterator<Item = Access>, origins: u64) {
+        let mut is_any_refused = false;
+        let mut is_any_wholly = false;
+        let mut is_all_wholly = true;
+        for access in accesses {
+            let coverage = access.coverage();
+            is_any_refused |= coverage != Coverage::Not;
+            is_any_wholly |= coverage == Coverage::Wholly;
+            is_all_wholly &= coverage == Coverage::Wholly;
+        }
+        self.any_refused += u64::from(is_any_refused) * origins;
+        self.any_wholly += u64::from(is_any_wholly) * origins;
+        self.all_wholly += u64::from(is_all_wholly) * origins;
+    }
+
     /// The intervals of the shares of a sample.
     pub(super) fn intervals(&self, sample: &SampleFacts) -> TogetherIntervals {
         let interval = |part| sample.interval(part, sample.units);
@@ -450,7 +444,6 @@ impl Together {
 
 /// The verdicts with one reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct ReasonReport {
     /// The reason.
     #[serde(rename = "basis")]
@@ -472,7 +465,6 @@ pub struct ReasonReport {
 
 /// One of the origins that disallow most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct OriginReport {
     /// The origin, such as `https://example.com`.
     pub origin: String,
@@ -495,18 +487,16 @@ pub struct OriginReport {
 
 /// The most frequent disallow rules.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct RulesByOrigins {
     /// The number of distinct disallow rules that the agents obey.
     pub distinct: u64,
     /// The rules with the most pairs of an origin and an agent that obeys them there, at most
-    /// [`Reporter::top`](super::Reporter::top). They are sorted by the number of origins.
+    /// `--top`. They are sorted by the number of origins.
     pub top: Vec<RuleByOrigins>,
 }
 
 /// A rule, and the number of origins that have it for an agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct RuleByOrigins {
     /// The rule with its path in normal form, such as `Disallow: /private/`.
     pub rule: String,
@@ -521,7 +511,6 @@ pub struct RuleByOrigins {
 
 /// The rules that decide about disallowed URLs, estimated from a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct DecidingRules {
     /// The sampling interval: the sample has every n-th disallowed URL of the lists, from the first
     /// on.
@@ -530,13 +519,12 @@ pub struct DecidingRules {
     pub explained: u64,
     /// Of these, the URLs that the status policy or the option for unknown origins disallows.
     pub not_by_rule: u64,
-    /// The rules that decide about most of them, at most [`Reporter::top`](super::Reporter::top).
+    /// The rules that decide about most of them, at most `--top`.
     pub top: Vec<DecidingRule>,
 }
 
 /// A rule, and the number of URLs of the sample that it disallows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct DecidingRule {
     /// The line of the robots.txt, without its comment.
     pub rule: String,
@@ -548,7 +536,6 @@ pub struct DecidingRule {
 
 /// The declared preferences of one field about the use of content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct SignalReport {
     /// The field in lower case.
     pub field: &'static str,
@@ -573,7 +560,6 @@ pub struct SignalReport {
 
 /// One value of a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct SignalValue {
     /// The value in lower case, without white space.
     pub value: String,
@@ -586,7 +572,6 @@ pub struct SignalValue {
 
 /// One explained URL that is disallowed to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Example {
     /// The URL.
     pub url: String,

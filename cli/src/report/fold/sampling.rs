@@ -9,24 +9,6 @@
 use serde::Serialize;
 
 /// The sample that a report draws from its units.
-///
-/// ```
-/// use robosieve::report::{Reporter, Sampling, UnitKind};
-/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
-/// let mut compiler = Compiler::default();
-/// for i in 0..1000 {
-///     let robots = if i % 4 == 0 { "user-agent: a\ndisallow: /" } else { "" };
-///     compiler.add_robots(&format!("https://site{i}.example"), robots.as_bytes())?;
-/// }
-/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-/// let judge = Judge::new(&snapshot, &["a".parse()?], JudgeOptions::default())?;
-/// let sampling = Sampling { size: 200, seed: 1 };
-/// let report = Reporter::new(&judge).by(UnitKind::Host).sample(sampling).of_snapshot()?;
-/// assert_eq!((report.units, report.sample.unwrap().of), (200, 1000));
-/// let interval = report.agents[0].intervals.unwrap().wholly;
-/// assert!(interval.low < 0.25 && 0.25 < interval.high);
-/// # Ok::<(), robosieve::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
     /// The number of units to draw; with groups, also of each group. Smaller wholes are counted
@@ -38,7 +20,6 @@ pub struct Sampling {
 
 /// The sample of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct SampleFacts {
     /// The number of units to draw.
     pub size: u32,
@@ -52,7 +33,6 @@ pub struct SampleFacts {
 
 /// A 95 % confidence interval of a share, as fractions from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct Interval {
     /// The lower end.
     pub low: f64,

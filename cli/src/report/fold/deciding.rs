@@ -3,15 +3,13 @@
 //! Filtering finds the verdict but not the deciding line, so each URL has to be explained. That is
 //! slow, and a sample is enough.
 
-use crate::analysis::report::model::{DecidingRule, DecidingRules};
-use crate::analysis::report::sample::Sample;
-use crate::analysis::report::text;
-use crate::error::Result;
-use crate::file_pass::FileReader;
-use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{Verdict, explain};
-use crate::robots::RobotsRef;
+use super::model::{DecidingRule, DecidingRules};
+use super::origin_table::OriginTable;
+use super::sample::Sample;
 use rayon::prelude::*;
+use robosieve::export::StoredFiles;
+use robosieve::judge::explain;
+use robosieve::{Judge, Result, RobotsRef, Verdict};
 use std::collections::HashMap;
 
 /// The number of explained URLs at most. The share of a rule in the sample differs by about two
@@ -40,7 +38,8 @@ struct Refusal {
 /// Explains the URLs of a sample, each to all agents that it is disallowed to. The cost depends on
 /// the size of the sample only.
 pub(super) fn explain_sample(
-    engine: &Engine<'_>,
+    judge: &Judge,
+    table: &OriginTable,
     sample: &Sample,
     limit: usize,
 ) -> Result<DecidingSample> {
@@ -53,8 +52,8 @@ pub(super) fn explain_sample(
     let refusals = urls
         .par_iter()
         .map_init(
-            || RefusalReader::new(engine),
-            |reader, url| reader.refusals_of(url),
+            || StoredFiles::new(judge),
+            |files, url| refusals_of(judge, table, files, url),
         )
         .collect::<Result<Vec<Vec<Refusal>>>>()?;
     let mut counts: HashMap<&str, DecidingRule> = HashMap::new();
@@ -69,7 +68,7 @@ pub(super) fn explain_sample(
             let count = counts.entry(rule).or_insert_with(|| DecidingRule {
                 rule: rule.to_owned(),
                 urls: 0,
-                agents: vec![0; engine.agents().len()],
+                agents: vec![0; judge.agents().len()],
             });
             count.urls += u64::from(!rules.contains(&rule));
             count.agents[refusal.agent] += 1;
@@ -100,61 +99,40 @@ pub(super) fn explain_sample(
     Ok(DecidingSample { report, example })
 }
 
-/// One thread's memory for explaining URLs.
-struct RefusalReader<'e> {
-    engine: &'e Engine<'e>,
-    scratch: Scratch<'e>,
-    files: FileReader<'e>,
-}
-
-impl<'e> RefusalReader<'e> {
-    fn new(engine: &'e Engine<'e>) -> Self {
-        Self {
-            engine,
-            scratch: engine.scratch(),
-            files: FileReader::new(engine.snapshot()),
-        }
-    }
-
-    /// Explains a URL to each agent that it is disallowed to. The text of its robots.txt is read
-    /// once.
-    fn refusals_of(&mut self, url: &[u8]) -> Result<Vec<Refusal>> {
-        let engine = self.engine;
-        let verdicts = engine.judge(url, &mut self.scratch)?;
-        let refused = verdicts
-            .iter()
-            .enumerate()
-            .filter(|(_, verdict)| *verdict == Verdict::Disallowed);
-        let agents: Vec<usize> = refused.map(|(agent, _)| agent).collect();
-        let source = verdicts
-            .row()
-            .map(|row| engine.rule_source(row))
-            .transpose()?;
-        // What the status policy disallows has no rule.
-        let Some(file) = source.and_then(|source| source.file) else {
-            return Ok(agents
-                .into_iter()
-                .map(|agent| Refusal { agent, rule: None })
-                .collect());
-        };
-        let body = self.files.text(file)?;
-        let robots = RobotsRef::parse(&body, engine.profile());
-        let refusals = agents.into_iter().map(|agent| Refusal {
-            agent,
-            rule: deciding_rule(engine, &robots, agent, url),
-        });
-        Ok(refusals.collect())
-    }
-}
-
-/// The rule that decides about the URL for the agent with this number.
-fn deciding_rule(
-    engine: &Engine<'_>,
-    robots: &RobotsRef<'_>,
-    agent: usize,
+/// Explains a URL to each agent that it is disallowed to. The text of its robots.txt is parsed twice,
+/// however many agents there are.
+fn refusals_of(
+    judge: &Judge,
+    table: &OriginTable,
+    files: &mut StoredFiles<'_>,
     url: &[u8],
-) -> Option<String> {
-    let agent = engine.agents().get(agent)?;
-    let deciding = explain(robots, agent, engine.options().agent_match, url).deciding?;
-    Some(text(deciding.text.as_bytes()))
+) -> Result<Vec<Refusal>> {
+    let verdicts = judge.judge(url)?;
+    let refused = verdicts
+        .iter()
+        .enumerate()
+        .filter(|(_, verdict)| *verdict == Verdict::Disallowed);
+    let agents: Vec<usize> = refused.map(|(agent, _)| agent).collect();
+    let Some(&first) = agents.first() else {
+        return Ok(Vec::new());
+    };
+    let entry = judge.explain(url, first)?.entry;
+    // What the status policy disallows has no rule.
+    let Some(file) = entry.and_then(|entry| table.file(entry.row())) else {
+        let refusals = agents
+            .into_iter()
+            .map(|agent| Refusal { agent, rule: None });
+        return Ok(refusals.collect());
+    };
+    let text = files.text(file)?;
+    let robots = RobotsRef::parse(&text, judge.snapshot().profile()?);
+    let refusals = agents.into_iter().map(|agent| {
+        let how = judge.options().agent_match;
+        let deciding = explain(&robots, &judge.agents()[agent], how, url).deciding;
+        Refusal {
+            agent,
+            rule: deciding.map(|rule| rule.text),
+        }
+    });
+    Ok(refusals.collect())
 }

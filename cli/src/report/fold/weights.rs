@@ -1,38 +1,19 @@
 //! Weights of hosts or domains, such as their ranks in a list of popular sites.
 
-use crate::analysis::report::model::{CoverageCounts, WeightFacts};
-use crate::analysis::report::name_list::{NameLine, canonical_name, cut, read_lines};
-use crate::analysis::report::unit_kind::UnitKind;
-use crate::analysis::report::units::UnitRows;
-use crate::error::Result;
-use crate::file_pass::{AgentCoverage, SetCoverages};
-use crate::judge::engine::Engine;
-use crate::snapshot::Snapshot;
+use super::model::{CoverageCounts, WeightFacts};
+use super::name_list::{NameLine, canonical_name, cut, read_lines};
+use super::origin_table::OriginTable;
+use super::unit_kind::UnitKind;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use robosieve::{Result, Snapshot};
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Weights by host or domain, read from lines of `name,weight` or `rank,name`.
 ///
 /// Memory: about 50 bytes per line.
-///
-/// ```
-/// use robosieve::report::{Reporter, UnitKind, Weights};
-/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
-/// let mut compiler = Compiler::default();
-/// compiler.add_robots("https://large.example", b"user-agent: a\ndisallow: /")?;
-/// compiler.add_robots("https://small.example", b"")?;
-/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-/// let judge = Judge::new(&snapshot, &["a".parse()?], JudgeOptions::default())?;
-///
-/// let weights = Weights::read("large.example\t3\nsmall.example\t1\n".as_bytes())?;
-/// let report = Reporter::new(&judge).by(UnitKind::Host).weights(&weights).of_snapshot()?;
-/// let weighted = report.agents[0].weighted.unwrap();
-/// assert_eq!((weighted.wholly, weighted.not), (3.0, 1.0));
-/// # Ok::<(), robosieve::Error>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Weights {
     /// The numbers of the entries, by the hashes of their names.
@@ -61,7 +42,7 @@ impl Weights {
     /// is a first line without numbers and dots, which is a header.
     ///
     /// # Errors
-    /// [`ErrorKind::BadList`](crate::ErrorKind::BadList) with the number of a line of another form,
+    /// `ErrorKind::BadList` with the number of a line of another form,
     /// of a weight that is negative or not a number, of a rank of 0, of a name that an earlier line
     /// has, and of a line longer than 64 KiB. Errors of the reader.
     pub fn read(input: impl BufRead) -> Result<Self> {
@@ -175,7 +156,7 @@ pub(super) struct WeightedUnits<'w> {
     units: Vec<WeightedUnit>,
 }
 
-/// The number of files that one thread weighs at a time.
+/// The number of files in a chunk.
 const CHUNK: usize = 1 << 14;
 
 impl<'w> WeightedUnits<'w> {
@@ -183,22 +164,20 @@ impl<'w> WeightedUnits<'w> {
     pub(super) fn find(
         snapshot: &Snapshot,
         kind: UnitKind,
-        rows: &UnitRows,
+        rows: &[u32],
         weights: &'w Weights,
     ) -> Result<Self> {
-        let parts = rows.chunks().map(|rows| {
-            let mut found = Vec::new();
-            for row in rows {
-                let entry = snapshot.origin_at(row)?;
-                let number = weights.number(kind.unit_of(entry.host()));
-                found.extend(number.map(|entry| WeightedUnit { row, entry }));
-            }
-            Ok(found)
-        });
-        Ok(Self {
-            weights,
-            units: parts.collect::<Result<Vec<_>>>()?.concat(),
-        })
+        let units = rows
+            .par_iter()
+            .filter_map(|&row| match snapshot.origin_at(row) {
+                Ok(origin) => {
+                    let entry = weights.number(kind.unit_of(origin.host()))?;
+                    Some(Ok(WeightedUnit { row, entry }))
+                }
+                Err(err) => Some(Err(err)),
+            });
+        let units = units.collect::<Result<_>>()?;
+        Ok(Self { weights, units })
     }
 
     fn weight(&self, entry: u32) -> f64 {
@@ -223,55 +202,47 @@ impl<'w> WeightedUnits<'w> {
 
     /// The sums of the weights by coverage, for each agent.
     ///
-    /// Weights are added in a fixed order, because sums of floating-point numbers depend on it. So
-    /// the result does not depend on the number of threads.
-    pub(super) fn count(
-        &self,
-        engine: &Engine<'_>,
-        sets: &SetCoverages,
-    ) -> Result<Vec<CoverageCounts<f64>>> {
-        let sources = self
-            .units
-            .par_iter()
-            .map(|unit| engine.rule_source(unit.row));
-        let sources = sources.collect::<Result<Vec<_>>>()?;
-        let mut by_file: HashMap<u32, f64> = HashMap::new();
-        // Files are counted once, with the sum of the weights of their units. `by_status` has the
-        // units that the status policy disallows, and those that it allows.
+    /// Sums of floating-point numbers depend on the order: this one is by robots.txt, and within one
+    /// by row, in chunks.
+    pub(super) fn count(&self, table: &OriginTable) -> Vec<CoverageCounts<f64>> {
+        let mut by_file: BTreeMap<u32, (u32, f64)> = BTreeMap::new();
+        // The units that the status policy disallows, and those that it allows, by pattern.
         let mut by_status = [0.0; 2];
-        for (source, unit) in sources.iter().zip(&self.units) {
-            let sum = match source.file {
-                Some(file) => by_file.entry(file).or_default(),
-                None => &mut by_status[usize::from(!source.refused)],
+        for unit in &self.units {
+            let pattern = table.pattern(unit.row);
+            let sum = match table.file(unit.row) {
+                Some(file) => &mut by_file.entry(file).or_insert((pattern, 0.0)).1,
+                None => &mut by_status[pattern as usize],
             };
             *sum += self.weight(unit.entry);
         }
-        let mut by_file: Vec<(u32, f64)> = by_file.into_iter().collect();
-        by_file.sort_unstable_by_key(|(file, _)| *file);
-        let zero = vec![CoverageCounts::<f64>::default(); engine.agents().len()];
-        let parts = by_file.par_chunks(CHUNK).map(|files| {
-            let mut counts = zero.clone();
-            for (file, weight) in files {
-                let coverages = sets.of_file(engine, *file)?;
-                counts
-                    .iter_mut()
-                    .zip(coverages)
-                    .for_each(|(counts, of)| counts.add(of, *weight));
-            }
-            Ok(counts)
-        });
-        let mut counts = zero.clone();
-        for part in parts.collect::<Result<Vec<_>>>()? {
+        let by_file: Vec<(u32, f64)> = by_file.into_values().collect();
+        let mut counts = vec![CoverageCounts::default(); table.agents()];
+        for files in by_file.chunks(CHUNK) {
+            let part = sum_up(table, files);
             counts
                 .iter_mut()
                 .zip(&part)
                 .for_each(|(sum, part)| sum.merge(part));
         }
-        for (is_refused, weight) in [true, false].into_iter().zip(by_status) {
-            counts
-                .iter_mut()
-                .for_each(|counts| counts.add(AgentCoverage::by_status(is_refused), weight));
+        for (pattern, weight) in (0..).zip(by_status) {
+            add(&mut counts, table, pattern, weight);
         }
-        Ok(counts)
+        counts
+    }
+}
+
+/// The sums of some files, each with its pattern and the weight of its units.
+fn sum_up(table: &OriginTable, files: &[(u32, f64)]) -> Vec<CoverageCounts<f64>> {
+    let mut counts = vec![CoverageCounts::default(); table.agents()];
+    for (pattern, weight) in files {
+        add(&mut counts, table, *pattern, *weight);
+    }
+    counts
+}
+
+fn add(counts: &mut [CoverageCounts<f64>], table: &OriginTable, pattern: u32, weight: f64) {
+    for (count, access) in counts.iter_mut().zip(table.accesses(pattern)) {
+        count.add(*access, weight);
     }
 }

@@ -1,40 +1,18 @@
 //! A series: the figures of several snapshots, for charts over time.
 
-use crate::analysis::report::model::{
+use super::model::{
     CoverageCounts, GroupListFacts, Judging, SetReport, SnapshotFacts, Together, TogetherIntervals,
     UnitGroup, WeightFacts,
 };
-use crate::analysis::report::sampling::{Interval, SampleFacts};
-use crate::analysis::report::unit_kind::UnitKind;
+use super::sampling::{Interval, SampleFacts};
+use super::unit_kind::UnitKind;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// The figures of several snapshots, in the order given. Serialized, it is the output of
 /// `robosieve report --series`.
-///
-/// ```
-/// use robosieve::report::{Reporter, Series, UnitKind};
-/// use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
-/// let agents: [Agent; 1] = ["a".parse()?];
-/// let mut series = Series::new(&agents, UnitKind::Host);
-/// let files = [
-///     ("May", "user-agent: *\ndisallow: /x"),
-///     ("June", "user-agent: a\ndisallow: /"),
-/// ];
-/// for (label, robots) in files {
-///     let mut compiler = Compiler::default();
-///     compiler.add_robots("https://e.example", robots.as_bytes())?;
-///     let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
-///     let judge = Judge::new(snapshot, &agents, JudgeOptions::default())?;
-///     series.points.push(Reporter::new(&judge).by(UnitKind::Host).series_point(label)?);
-/// }
-/// let refused_by_name = series.points.iter().map(|point| point.agents[0].units.wholly_by_name);
-/// assert_eq!(refused_by_name.collect::<Vec<_>>(), [0, 1]);
-/// # Ok::<(), robosieve::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct Series {
     /// The units that are counted.
     pub by: UnitKind,
@@ -48,7 +26,6 @@ pub struct Series {
 
 /// The figures of one snapshot in a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct SeriesPoint {
     /// The label as given, such as `2026-08`.
     pub label: String,
@@ -79,7 +56,6 @@ pub struct SeriesPoint {
 
 /// The figures of one agent at one point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct AgentPoint {
     /// The agent as given.
     pub agent: String,
@@ -105,7 +81,7 @@ impl SeriesPoint {
 
 impl Series {
     /// A series without points.
-    pub fn new(agents: &[crate::agent::Agent], by: UnitKind) -> Self {
+    pub fn new(agents: &[robosieve::Agent], by: UnitKind) -> Self {
         Self {
             by,
             agents: agents.iter().map(ToString::to_string).collect(),
@@ -130,7 +106,7 @@ impl Series {
     }
 
     /// The numbers of the agents, the most disallowed first, as
-    /// [`Report::agents_by_refusal`](super::Report::agents_by_refusal): by the counts of the last
+    /// [`Report::agents_by_refusal`](super::model::Report::agents_by_refusal): by the counts of the last
     /// point. Agents with equal counts keep their order.
     pub fn agents_by_refusal(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();

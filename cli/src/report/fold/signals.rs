@@ -1,12 +1,9 @@
 //! Counts of declared preferences about the use of content: `Content-Signal`, `Content-Usage` and
 //! `License`.
 
-use crate::analysis::report::counts::Merge;
-use crate::analysis::report::model::{SignalReport, SignalValue};
-use crate::preferences::{license_url, may_have_preferences};
-use crate::profile::Profile;
-use crate::robots::RobotsRef;
-use bstr::ByteSlice;
+use super::model::{SignalReport, SignalValue};
+use robosieve::preferences::license_host;
+use robosieve::{Profile, RobotsRef};
 use std::collections::{BTreeSet, HashMap};
 
 /// The fields, in the order of the report.
@@ -34,22 +31,22 @@ struct FieldCounts {
     other: u64,
 }
 
-impl Merge for SignalCounts {
-    fn merge(&mut self, later: Self) {
+impl SignalCounts {
+    pub(super) fn merge(&mut self, later: Self) {
         for (sum, part) in self.0.iter_mut().zip(later.0) {
             sum.files += part.files;
             sum.origins += part.origins;
             sum.with_path += part.with_path;
             sum.other += part.other;
-            sum.values.merge(part.values);
+            for (value, origins) in part.values {
+                *sum.values.entry(value).or_default() += origins;
+            }
         }
     }
-}
 
-impl SignalCounts {
     /// Counts the lines of a file's condensed text. `origins` is the number of origins that use it.
     pub(super) fn add_file(&mut self, text: &[u8], origins: u64) {
-        if !may_have_preferences(text) {
+        if !may_have_fields(text) {
             return;
         }
         let robots = RobotsRef::parse(text, Profile::default());
@@ -109,9 +106,8 @@ impl FieldCounts {
         let mut hosts = BTreeSet::new();
         for line in lines {
             any = true;
-            let url = license_url(line);
-            match url.as_ref().and_then(|url| url.host_str()) {
-                Some(host) if hosts.len() < MAX_VALUES => drop(hosts.insert(host.to_owned())),
+            match license_host(line) {
+                Some(host) if hosts.len() < MAX_VALUES => drop(hosts.insert(host)),
                 _ => other = true,
             }
         }
@@ -165,9 +161,22 @@ impl FieldCounts {
     }
 }
 
+/// Whether a condensed text may have one of the fields. In such a text each line begins with its
+/// field, and most texts are not parsed for the fields.
+fn may_have_fields(text: &[u8]) -> bool {
+    text.split(|b| *b == b'\n').any(|line| {
+        let starts_with = |field: &[u8]| {
+            let start = line.get(..field.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(field))
+        };
+        starts_with(b"content-") || starts_with(LICENSE.as_bytes())
+    })
+}
+
 /// A word of the form `key=value`, in lower case.
 fn value(word: &[u8]) -> Option<String> {
-    let (key, value) = word.split_once_str("=")?;
+    let equals = memchr::memchr(b'=', word)?;
+    let (key, value) = (&word[..equals], &word[equals + 1..]);
     let plain = word.len() <= MAX_VALUE && !key.is_empty() && !value.is_empty();
     (plain && key.iter().chain(value).all(is_plain))
         .then(|| String::from_utf8_lossy(word).to_ascii_lowercase())

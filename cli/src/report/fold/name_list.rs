@@ -1,8 +1,7 @@
 //! Lists with a host or domain on each line and a value next to it: weights and groups.
 
-use crate::analysis::report::unit_kind::UnitKind;
-use crate::error::{Error, ErrorKind, Result};
-use crate::url::Origin;
+use super::unit_kind::UnitKind;
+use robosieve::{Error, ErrorKind, Origin, Result};
 use std::io::{BufRead, Read};
 
 /// The longest line. A longer one is not a line of a list, and would fill the memory.
@@ -21,7 +20,7 @@ pub(super) struct NameLine<'t> {
 /// with `#`, are skipped. `fields` says what the fields are, for the error of a line without them.
 ///
 /// # Errors
-/// [`ErrorKind::BadList`] with the number of a line that has one field only, that is longer than
+/// `ErrorKind::BadList` with the number of a line that has one field only, that is longer than
 /// 64 KiB, or that `add` refuses. Errors of the reader.
 pub(super) fn read_lines(
     mut input: impl BufRead,

@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// Writes a function for each older name: it serializes a value under this name and its alias.
 macro_rules! disallowed_keys {
     ($($older:ident: $alias:ident,)*) => {$(
-        pub(in crate::analysis) fn $older<S: Serializer>(
+        pub(super) fn $older<S: Serializer>(
             value: &impl Serialize,
             to: S,
         ) -> Result<S::Ok, S::Error> {
@@ -26,5 +26,4 @@ disallowed_keys! {
     any_refused: any_disallowed,
     origins_refused: origins_disallowed,
     urls_refused: urls_disallowed,
-    refused: disallowed,
 }

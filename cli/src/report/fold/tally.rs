@@ -1,8 +1,8 @@
 //! Counts URLs for a report: by agent, by reason and by origin.
 
-use crate::analysis::report::sample::Sample;
-use crate::job::{RecordRun, SelectedUrls, Visitor};
-use crate::judge::{Reason, Verdict};
+use super::sample::Sample;
+use robosieve::job::{RecordRun, SelectedUrls, Visitor};
+use robosieve::judge::{Reason, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 

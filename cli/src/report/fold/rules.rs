@@ -1,19 +1,15 @@
 //! The most frequent rules of the rule sets that agents obey.
 
-use crate::analysis::report::counts::{AgentCounts, merge_all};
-use crate::analysis::report::model::{RuleByOrigins, RulesByOrigins};
-use crate::analysis::report::text;
-use crate::error::Result;
-use crate::file_pass::{ListedRule, visit_rule_set};
-use crate::judge::engine::Engine;
-use crate::snapshot::Snapshot;
+use super::model::{RuleByOrigins, RulesByOrigins};
 use rayon::prelude::*;
+use robosieve::export::{AgentRuleSet, StoredFiles, StoredRule};
+use robosieve::{Judge, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::ControlFlow;
+use std::hash::Hash;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The rule sets that agents obey, by their offsets in the snapshot. The value is the number of
+/// The rule sets that agents obey, by their numbers. The value is the number of
 /// pairs of an origin and an agent that obeys the set there.
 pub(super) type SetUses = HashMap<u32, u64>;
 
@@ -33,23 +29,9 @@ fn most_used(uses: &HashMap<u64, u64>, limit: usize) -> HashMap<u64, u64> {
         .collect()
 }
 
-/// Calls `each` with the disallow rules of a set.
-fn visit_disallow(
-    snapshot: &Snapshot,
-    set: u32,
-    mut each: impl FnMut(&ListedRule<'_>),
-) -> Result<()> {
-    visit_rule_set(snapshot, set, |rule| {
-        if !rule.allow {
-            each(&rule);
-        }
-        Ok(ControlFlow::Continue(()))
-    })
-}
-
-fn hash(rule: &ListedRule<'_>) -> u64 {
+fn hash(rule: StoredRule<'_>) -> u64 {
     let mut hash = Xxh3::new();
-    hash.update(&[u8::from(rule.anchored)]);
+    hash.update(&[u8::from(rule.is_anchored)]);
     hash.update(rule.pattern);
     hash.digest()
 }
@@ -64,11 +46,11 @@ struct TopRule {
 }
 
 impl TopRule {
-    fn new(rule: &ListedRule<'_>, uses: u64) -> Self {
+    fn new(rule: StoredRule<'_>, uses: u64) -> Self {
         let end = match rule.pattern {
             // Trailing stars affect only the priority of a rule, and are not stored.
             [] => "*",
-            _ if rule.anchored => "$",
+            _ if rule.is_anchored => "$",
             _ => "",
         };
         let mut path: Vec<u8> = rule
@@ -82,7 +64,7 @@ impl TopRule {
         }
         Self {
             uses: Reverse(uses),
-            text: format!("Disallow: {}{end}", text(rule.pattern)),
+            text: format!("Disallow: {}{end}", String::from_utf8_lossy(rule.pattern)),
             path,
         }
     }
@@ -103,19 +85,22 @@ impl TopRules {
     ///
     /// Two passes bound the memory. The first counts all rules by a 64-bit hash, at 16 bytes per
     /// distinct rule. The second collects the texts of only those rules whose hashes rank first.
-    pub(super) fn new(engine: &Engine<'_>, sets: &[(u32, u64)], limit: usize) -> Result<Self> {
-        let snapshot = engine.snapshot();
+    pub(super) fn new(judge: &Judge, sets: &[(u32, u64)], limit: usize) -> Result<Self> {
         // First pass: hashes only, because a snapshot has millions of distinct rules.
         let parts = sets.par_chunks(CHUNK).map(|sets| {
+            let files = StoredFiles::new(judge);
             let mut counts: HashMap<u64, u64> = HashMap::new();
             for (set, uses) in sets {
-                visit_disallow(snapshot, *set, |rule| {
-                    *counts.entry(hash(rule)).or_default() += uses
+                files.visit_rules(*set, |rule| {
+                    if !rule.is_allow {
+                        *counts.entry(hash(rule)).or_default() += uses;
+                    }
                 })?;
             }
-            Ok(counts)
+            Ok::<_, robosieve::Error>(counts)
         });
-        let counts = merge_all(HashMap::new, parts)?;
+        let counts: HashMap<u64, u64> =
+            parts.try_reduce(HashMap::new, |sum, part| Ok(merged(sum, part)))?;
         let top_hashes = most_used(&counts, limit);
         let mut top = Self {
             distinct: counts.len() as u64,
@@ -124,11 +109,14 @@ impl TopRules {
         drop(counts);
         // Second pass: the texts of the few rules that ranked first.
         let parts = sets.par_chunks(CHUNK).map(|sets| {
+            let files = StoredFiles::new(judge);
             let mut found = Vec::new();
             for (set, _) in sets {
-                visit_disallow(snapshot, *set, |rule| {
-                    let uses = top_hashes.get(&hash(rule));
-                    found.extend(uses.map(|uses| (*set, TopRule::new(rule, *uses))));
+                files.visit_rules(*set, |rule| {
+                    if !rule.is_allow {
+                        let uses = top_hashes.get(&hash(rule));
+                        found.extend(uses.map(|uses| (*set, TopRule::new(rule, *uses))));
+                    }
                 })?;
             }
             Ok(found)
@@ -153,13 +141,45 @@ impl TopRules {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.rules.len()
+    /// Counts that no file was added to.
+    pub(super) fn no_counts(&self, agents: usize) -> Vec<RuleCount> {
+        let agents = vec![0; agents];
+        let none = RuleCount {
+            agents,
+            ..RuleCount::default()
+        };
+        vec![none; self.rules.len()]
     }
 
-    /// The numbers of the ranked rules in the set at an offset.
-    pub(super) fn rules_of(&self, set: u32) -> &[usize] {
-        self.by_set.get(&set).map_or(&[], Vec::as_slice)
+    /// Adds the origins of a file with these sets.
+    pub(super) fn count_file(
+        &self,
+        file: u32,
+        sets: &[AgentRuleSet],
+        origins: u64,
+        counts: &mut [RuleCount],
+    ) {
+        let mut rules: Vec<usize> = Vec::new();
+        for AgentRuleSet { set, agents, .. } in sets {
+            for &rule in self.by_set.get(set).into_iter().flatten() {
+                let count = &mut counts[rule];
+                for agent in agents {
+                    count.agents[*agent] += origins;
+                }
+                let first = agents.first().map(|agent| RuleUse {
+                    file,
+                    agent: *agent,
+                });
+                count.first = count.first.or(first);
+                rules.push(rule);
+            }
+        }
+        // Several groups may have the same rule, but each origin counts once.
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+            .into_iter()
+            .for_each(|rule| counts[rule].origins += origins);
     }
 
     /// A path that the rule with this number matches.
@@ -168,8 +188,8 @@ impl TopRules {
     }
 
     /// The ranking with the counts of each rule, sorted by the number of origins.
-    pub(super) fn report(&self, counts: &AgentCounts) -> RulesByOrigins {
-        let rules = self.rules.iter().zip(&counts.rules);
+    pub(super) fn report(&self, counts: &[RuleCount]) -> RulesByOrigins {
+        let rules = self.rules.iter().zip(counts);
         let top = rules.map(|(rule, count)| RuleByOrigins {
             rule: rule.text.clone(),
             origins: count.origins,
@@ -183,4 +203,46 @@ impl TopRules {
             top,
         }
     }
+}
+
+/// The number of origins with a rule.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RuleCount {
+    origins: u64,
+    /// For each agent the origins with the rule in the rules that it obeys.
+    agents: Vec<u64>,
+    /// The first use of the rule.
+    pub first: Option<RuleUse>,
+}
+
+/// A use of a rule: a file with the rule, and an agent that obeys it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RuleUse {
+    pub file: u32,
+    pub agent: usize,
+}
+
+impl RuleCount {
+    /// Adds the counts of later files.
+    pub(super) fn merge(&mut self, later: Self) {
+        self.origins += later.origins;
+        for (sum, part) in self.agents.iter_mut().zip(later.agents) {
+            *sum += part;
+        }
+        self.first = self.first.or(later.first);
+    }
+}
+
+/// The sums of two maps. The smaller one is added to the larger one, as the order does not matter.
+pub(super) fn merged<K: Eq + Hash>(
+    mut sum: HashMap<K, u64>,
+    mut later: HashMap<K, u64>,
+) -> HashMap<K, u64> {
+    if sum.len() < later.len() {
+        std::mem::swap(&mut sum, &mut later);
+    }
+    for (key, count) in later {
+        *sum.entry(key).or_default() += count;
+    }
+    sum
 }

@@ -1,20 +1,14 @@
 //! One explained URL that is disallowed, as an example that a reader can check by hand.
 
-use crate::analysis::report::counts::AgentCounts;
-use crate::analysis::report::deciding::RefusedUrl;
-use crate::analysis::report::model::Example;
-use crate::analysis::report::rules::TopRules;
-use crate::error::Result;
-use crate::file_pass::find_origin;
-use crate::judge::Verdict;
-use crate::judge::engine::Engine;
-use crate::robots::RobotsLine;
+use super::deciding::RefusedUrl;
+use super::model::Example;
+use super::origin_table::OriginTable;
+use super::rules::{RuleCount, TopRules};
+use robosieve::robots::RobotsLine;
+use robosieve::{Judge, Result, Verdict};
 
-pub(super) fn example_of_lists(
-    engine: &Engine<'_>,
-    refused: &RefusedUrl,
-) -> Result<Option<Example>> {
-    let example = explain_refusal(engine, &refused.url, refused.agent)?;
+pub(super) fn example_of_lists(judge: &Judge, refused: &RefusedUrl) -> Result<Option<Example>> {
+    let example = explain_refusal(judge, &refused.url, refused.agent)?;
     Ok(example.map(|example| Example {
         from_lists: true,
         ..example
@@ -25,33 +19,37 @@ pub(super) fn example_of_lists(
 /// URL is disallowed, explains the root of an origin that the status policy disallows without a
 /// rule.
 pub(super) fn example_of_snapshot(
-    engine: &Engine<'_>,
+    judge: &Judge,
+    table: &OriginTable,
     top: &TopRules,
-    counts: &AgentCounts,
+    counts: &[RuleCount],
 ) -> Result<Option<Example>> {
-    let snapshot = engine.snapshot();
-    for (number, rule) in counts.rules.iter().enumerate() {
+    let url_at = |row: u32, path: &[u8]| -> Result<Vec<u8>> {
+        let origin = judge.snapshot().origin_at(row)?.origin();
+        Ok([origin.as_bytes(), path].concat())
+    };
+    for (number, rule) in counts.iter().enumerate() {
         let Some(first) = rule.first else { continue };
-        let Some(row) = find_origin(engine, |source| source.file == Some(first.file))? else {
+        let Some(row) = table.first_of_file(first.file) else {
             continue;
         };
-        let url = [snapshot.origin_at(row)?.key(), top.path(number)].concat();
         // Another rule of the file may allow the path: then try the next rule.
-        if let Some(example) = explain_refusal(engine, &url, first.agent)? {
-            return Ok(Some(example));
+        let example = explain_refusal(judge, &url_at(row, top.path(number))?, first.agent)?;
+        if example.is_some() {
+            return Ok(example);
         }
     }
-    match find_origin(engine, |source| source.refused)? {
-        Some(row) => explain_refusal(engine, &[snapshot.origin_at(row)?.key(), b"/"].concat(), 0),
+    match table.first_disallowed() {
+        Some(row) => explain_refusal(judge, &url_at(row, b"/")?, 0),
         None => Ok(None),
     }
 }
 
 /// Explains why the agent may not fetch the URL; `None` if it may.
-fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Option<Example>> {
-    let reason = engine.judge(url, &mut engine.scratch())?.reason();
-    let explanation = engine.explain(url, agent)?;
-    let Some(name) = engine
+fn explain_refusal(judge: &Judge, url: &[u8], agent: usize) -> Result<Option<Example>> {
+    let reason = judge.judge(url)?.reason();
+    let explanation = judge.explain(url, agent)?;
+    let Some(name) = judge
         .agents()
         .get(agent)
         .filter(|_| explanation.verdict == Verdict::Disallowed)

@@ -1,0 +1,124 @@
+//! The distinct robots.txt files of a snapshot, for statistics that read each of them once.
+
+use crate::error::Result;
+use crate::file_pass::{FileReader, visit_rule_set};
+use crate::judge::Judge;
+use crate::judge::engine::Engine;
+use std::ops::ControlFlow;
+
+/// Reads the distinct robots.txt files of a snapshot, by their numbers in the column `rules_file`,
+/// and the rules in them that the agents of a judge obey. One per thread.
+///
+/// Many origins share a robots.txt, and many files share a rule set. So a statistic counts the
+/// origins of each file by the rows of an [`Exporter`](super::Exporter), and then reads each file
+/// once, for all of its origins.
+///
+/// Memory: a decompressor. Creating one costs next to nothing.
+///
+/// ```
+/// use robosieve::export::{ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles};
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+/// let mut compiler = Compiler::default();
+/// for origin in ["https://a.example", "https://b.example"] {
+///     compiler.add_robots(origin, b"user-agent: *\ndisallow: /x*y$")?;
+/// }
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let judge = Judge::new(snapshot, &["a".parse()?, "b".parse()?], JudgeOptions::default())?;
+///
+/// let exporter = Exporter::new(&judge, ExportTable::Origins)?.choose_columns(&["rules_file"])?;
+/// let batches = exporter.read(&mut ExportPosition::default())?.unwrap();
+/// assert_eq!([0, 1].map(|row| batches[0].value(row, 0)), [ExportValue::Integer(0); 2]);
+///
+/// let mut files = StoredFiles::new(&judge);
+/// assert_eq!(files.text(0)?, b"user-agent: *\ndisallow: /x*y$\n");
+/// let sets = files.rule_sets(0)?;
+/// assert_eq!((sets.len(), &sets[0].agents[..]), (1, &[0, 1][..]));
+/// files.visit_rules(sets[0].set, |rule| {
+///     assert_eq!((rule.pattern, rule.is_anchored, rule.is_allow), (&b"/x*y"[..], true, false));
+/// })?;
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+pub struct StoredFiles<'j> {
+    engine: &'j Engine<'j>,
+    reader: FileReader<'j>,
+}
+
+/// Rules that some agents of a judge obey in a robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentRuleSet {
+    /// The number of the rules, which [`StoredFiles::visit_rules`] takes. Files with the same rules
+    /// share it.
+    pub set: u32,
+    /// The positions of the agents in those of the judge.
+    pub agents: Vec<usize>,
+}
+
+/// A rule as a snapshot stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredRule<'p> {
+    /// Its path in normal form, without a final `$` and without trailing stars. Each `*` is a
+    /// wildcard.
+    pub pattern: &'p [u8],
+    /// Whether its path ends with `$`.
+    pub is_anchored: bool,
+    /// Whether it is an allow rule.
+    pub is_allow: bool,
+}
+
+impl std::fmt::Debug for StoredFiles<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredFiles").finish_non_exhaustive()
+    }
+}
+
+impl<'j> StoredFiles<'j> {
+    /// A reader of the files of a judge's snapshot.
+    pub fn new(judge: &'j Judge) -> Self {
+        let engine = judge.engine();
+        Self {
+            engine,
+            reader: FileReader::new(engine.snapshot()),
+        }
+    }
+
+    /// The condensed text of a robots.txt, with the line numbers of the file as served. Cost:
+    /// decompresses it, in some microseconds.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if there is no such file, or if the bytes
+    /// of the snapshot contradict each other.
+    pub fn text(&mut self, file: u32) -> Result<Vec<u8>> {
+        self.reader.text(file)
+    }
+
+    /// The rules of a robots.txt that the agents of the judge obey, each with these agents. An agent
+    /// without a group is in none.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn rule_sets(&self, file: u32) -> Result<Vec<AgentRuleSet>> {
+        let shared = self.engine.agent_rules(file)?.into_iter();
+        let sets = shared.map(|rules| AgentRuleSet {
+            set: rules.offset,
+            agents: rules.agents,
+        });
+        Ok(sets.collect())
+    }
+
+    /// Calls `visit` with each rule of a set.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text), if there is no such set.
+    pub fn visit_rules(&self, set: u32, mut visit: impl FnMut(StoredRule<'_>)) -> Result<()> {
+        visit_rule_set(self.engine.snapshot(), set, |rule| {
+            visit(StoredRule {
+                pattern: rule.pattern,
+                is_anchored: rule.anchored,
+                is_allow: rule.allow,
+            });
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+}
