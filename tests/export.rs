@@ -598,13 +598,17 @@ fn wrong_options_are_refused() {
 fn files_that_decide_are_numbered_on_request_only() {
     let dir = small_dir();
     let all = dir.stdout_of("export -q -s s.rsieve");
-    assert!(!all.contains("rules_file"));
-    let rows = dir.stdout_of("export -q -s s.rsieve --columns rules_file,reason");
+    assert!(!all.contains("rules_file") && !all.contains("status_access"));
+    let columns = "--columns rules_file,reason,status_access,FooBot.access";
+    let rows = dir.stdout_of(&format!("export -q -s s.rsieve -a FooBot {columns}"));
     let mut numbers = BTreeSet::new();
     for row in rows.lines().skip(1) {
-        let (number, reason) = row.split_once('\t').unwrap();
+        let [number, reason, by_status, access] =
+            row.split('\t').collect::<Vec<_>>().try_into().unwrap();
         let has_rules = ["rules", "last-good-copy"].contains(&reason);
         assert_eq!(number.parse::<u32>().is_ok(), has_rules, "{row}");
+        // Without rules, the status decides for all agents.
+        assert_eq!(by_status, if has_rules { "" } else { access }, "{row}");
         numbers.insert(number);
     }
     // Origins share files.

@@ -8,6 +8,7 @@ use super::engine::Engine;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
 use crate::explain::Reason;
+use crate::snapshot::OriginEntry;
 use crate::snapshot::view::{TokenChain, View};
 
 /// The source of an origin's rules, which is the same for all agents.
@@ -37,12 +38,11 @@ pub(crate) struct AgentGroup {
 }
 
 impl Engine<'_> {
-    /// The source of the rules of the origin in this row of the section `origin metadata`.
+    /// The source of the rules of an origin.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
-    pub(crate) fn rule_source(&self, row: u32) -> Result<RuleSource> {
-        let entry = self.snapshot.origin_at(row)?;
+    pub(crate) fn rule_source(&self, entry: &OriginEntry<'_>) -> Result<RuleSource> {
         let outcome = entry.outcome();
         let ruling = ruling(self.policy, outcome, entry.has_last_good(), self.options.at);
         let file = match ruling {

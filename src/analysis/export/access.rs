@@ -3,6 +3,7 @@
 use super::batch::ExportValue;
 use crate::error::Result;
 use crate::file_pass::{AgentCoverage, Coverage, DecidedBy, FileReader};
+use crate::judge::RuleSource;
 use crate::judge::engine::Engine;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -74,10 +75,9 @@ impl<'s> AccessReader<'s> {
 
     pub(super) fn of_origin(
         &mut self,
-        row: u32,
+        source: RuleSource,
         files: &mut FileReader<'_>,
     ) -> Result<OriginAccess> {
-        let source = self.engine.rule_source(row)?;
         let Some(file) = source.file else {
             return Ok(OriginAccess::ByStatus {
                 refused: source.refused,

@@ -76,6 +76,7 @@ pub(super) enum ExportField {
     Status,
     Reason,
     RulesFile,
+    StatusAccess,
     Scheme,
     Host,
     Port,
@@ -161,7 +162,10 @@ const ORIGINS: &[FixedColumn] = &[
 ];
 
 /// The columns of an origin that are written only if they are named.
-const UNLISTED: &[FixedColumn] = &[("rules_file", ExportType::Integer, ExportField::RulesFile)];
+const UNLISTED: &[FixedColumn] = &[
+    ("rules_file", ExportType::Integer, ExportField::RulesFile),
+    ("status_access", ExportType::Text, ExportField::StatusAccess),
+];
 
 /// The columns of the agent of a row.
 const ROW_AGENT: &[FixedColumn] = &[

@@ -26,7 +26,7 @@ mod text;
 pub use batch::{ExportBatch, ExportValue};
 pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};
 pub use rows::ExportStats;
-pub use stored_files::{AgentRuleSet, StoredFiles, StoredRule};
+pub use stored_files::{AgentCoverage, AgentRuleSet, StoredFiles, StoredRule};
 
 #[cfg(feature = "domains")]
 pub use crate::analysis::host_parts::registrable_domain;
@@ -170,7 +170,8 @@ impl<'e> Exporter<'e> {
         })
     }
 
-    /// The columns, in their order: at first all of the table but `rules_file`.
+    /// The columns, in their order: at first all of the table but `rules_file` and
+    /// `status_access`.
     pub fn columns(&self) -> &[ExportColumn] {
         &self.selection.columns
     }
@@ -184,8 +185,9 @@ impl<'e> Exporter<'e> {
     }
 
     /// Chooses columns by their names, in this order, or all if none are named. Either spelling of
-    /// a name is found, in any case. So is `rules_file`, the number of the robots.txt whose rules
-    /// decide, which [`StoredFiles`] reads.
+    /// a name is found, in any case. So are `rules_file`, the number of the robots.txt whose rules
+    /// decide, which [`StoredFiles`] reads, and `status_access`, the access of all agents where none
+    /// does.
     ///
     /// # Errors
     /// [`ErrorKind::BadJob`](crate::ErrorKind::BadJob) for a name without a column, and for columns

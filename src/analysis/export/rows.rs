@@ -1,6 +1,6 @@
 //! The rows of origins. Each worker has a reader.
 
-use super::access::AccessReader;
+use super::access::{AccessReader, OriginAccess};
 use super::batch::{BatchLimit, ExportBatch, ExportValue};
 use super::cells::Cells;
 use super::columns::{ExportColumn, ExportField, ExportTable};
@@ -17,6 +17,7 @@ use crate::judge::RuleSource;
 use crate::judge::engine::Engine;
 use crate::snapshot::{Freshness, OriginEntry};
 use serde::Serialize;
+use std::cell::OnceCell;
 use std::ops::Range;
 use url::Url;
 
@@ -40,6 +41,7 @@ pub(super) struct RowReader<'s> {
     cells: Cells,
     needs_text: bool,
     needs_access: bool,
+    needs_bytes: bool,
     /// The time that ages count to, in seconds since 1970.
     now: Option<i64>,
     files: FileReader<'s>,
@@ -62,6 +64,7 @@ impl<'s> RowReader<'s> {
             cells: Cells::of(selection.table, engine),
             needs_text: fields.iter().any(|field| field.needs_text()),
             needs_access: fields.iter().any(|field| field.needs_access()),
+            needs_bytes: fields.contains(&ExportField::Bytes),
             now,
             files: FileReader::new(engine.snapshot()),
             file_values: FileValueReader::new(
@@ -83,11 +86,11 @@ impl<'s> RowReader<'s> {
             if !self.selection.includes(entry.outcome()) {
                 continue;
             }
-            let rules = self.engine.rule_source(row)?;
+            let rules = self.engine.rule_source(&entry)?;
             if self.selection.includes_reason(rules.reason) {
                 // An origin that an earlier block began counts there.
                 stats.origins += u64::from(agents.start == 0);
-                stats.rows += self.read_origin(row, &entry, rules, agents, emit)?;
+                stats.rows += self.read_origin(&entry, rules, agents, emit)?;
             }
         }
         flush(&mut self.batch, emit)?;
@@ -98,7 +101,6 @@ impl<'s> RowReader<'s> {
     /// rows of some agents.
     fn read_origin(
         &mut self,
-        row: u32,
         entry: &OriginEntry<'_>,
         rules: RuleSource,
         agents: Range<usize>,
@@ -120,16 +122,15 @@ impl<'s> RowReader<'s> {
             }
             Some(FileValues::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
             Some(FileValues::Origins(values)) => {
-                self.push_origin(row, entry, rules, agents, Some(values), emit)
+                self.push_origin(entry, rules, agents, Some(values), emit)
             }
-            None if is_by_origin => self.push_origin(row, entry, rules, agents, None, emit),
+            None if is_by_origin => self.push_origin(entry, rules, agents, None, emit),
             None => Ok(0),
         }
     }
 
     fn push_origin(
         &mut self,
-        row: u32,
         entry: &OriginEntry<'_>,
         rules: RuleSource,
         agents: Range<usize>,
@@ -139,21 +140,23 @@ impl<'s> RowReader<'s> {
         // The access of agents depends on the coverage of rule sets, so it is looked up only for
         // columns that show it.
         let access = if self.needs_access {
-            Some(self.access.of_origin(row, &mut self.files)?)
+            Some(self.access.of_origin(rules, &mut self.files)?)
         } else {
             None
         };
         let bytes = match entry.file() {
-            Some(file) => Some(i64::from(self.engine.snapshot().text_len(file)?)),
-            None => None,
+            Some(file) if self.needs_bytes => {
+                Some(i64::from(self.engine.snapshot().text_len(file)?))
+            }
+            _ => None,
         };
         let origin = OriginRow {
             entry,
             rules,
             freshness: self.selection.freshness,
-            key: &entry.origin(),
-            source: entry.source(),
-            detail: entry.detail(),
+            key: OnceCell::new(),
+            source: OnceCell::new(),
+            detail: OnceCell::new(),
             bytes,
         };
         let now = self.now;
@@ -199,14 +202,14 @@ fn flush(batch: &mut ExportBatch, emit: Emit<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The values of an origin that its entry has.
+/// The values of an origin that its entry has. Texts are decoded if a column shows them.
 struct OriginRow<'r> {
     entry: &'r OriginEntry<'r>,
     rules: RuleSource,
     freshness: Freshness,
-    key: &'r str,
-    source: Option<String>,
-    detail: Option<String>,
+    key: OnceCell<String>,
+    source: OnceCell<Option<String>>,
+    detail: OnceCell<Option<String>>,
     bytes: Option<i64>,
 }
 
@@ -216,11 +219,16 @@ impl OriginRow<'_> {
         let entry = self.entry;
         let outcome = entry.outcome();
         Some(match field {
-            ExportField::Origin => ExportValue::Text(self.key),
+            ExportField::Origin => ExportValue::Text(self.key.get_or_init(|| entry.origin())),
             ExportField::Outcome => ExportValue::Text(outcome.class.name()),
             ExportField::Status => integer(Some(outcome.status).filter(|status| *status > 0)),
             ExportField::Reason => ExportValue::Text(self.rules.reason.name()),
             ExportField::RulesFile => integer(self.rules.file),
+            ExportField::StatusAccess if self.rules.file.is_none() => {
+                let refused = self.rules.refused;
+                OriginAccess::ByStatus { refused }.access(0)
+            }
+            ExportField::StatusAccess => ExportValue::Null,
             ExportField::Scheme => ExportValue::Text(entry.scheme()),
             ExportField::Host => ExportValue::Text(entry.host()),
             ExportField::Port => integer(entry.port()),
@@ -235,8 +243,8 @@ impl OriginRow<'_> {
             ExportField::StaleFrom => time(self.freshness.stale_from(outcome)),
             ExportField::FailingSince => time(outcome.first_failure),
             ExportField::Redirects => integer(Some(outcome.hops)),
-            ExportField::Source => text(self.source.as_deref()),
-            ExportField::Detail => text(self.detail.as_deref()),
+            ExportField::Source => text(self.source.get_or_init(|| entry.source()).as_deref()),
+            ExportField::Detail => text(self.detail.get_or_init(|| entry.detail()).as_deref()),
             ExportField::HasLastGood => ExportValue::Boolean(entry.has_last_good()),
             ExportField::Bytes => integer(self.bytes),
             _ => return None,

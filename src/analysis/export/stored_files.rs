@@ -1,7 +1,7 @@
 //! The distinct robots.txt files of a snapshot, for statistics that read each of them once.
 
 use crate::error::Result;
-use crate::file_pass::{FileReader, visit_rule_set};
+use crate::file_pass::{Coverage, DecidedBy, FileReader, visit_rule_set};
 use crate::judge::Judge;
 use crate::judge::engine::Engine;
 use std::ops::ControlFlow;
@@ -16,7 +16,9 @@ use std::ops::ControlFlow;
 /// Memory: a decompressor. Creating one costs next to nothing.
 ///
 /// ```
-/// use robosieve::export::{ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles};
+/// use robosieve::export::{
+///     Coverage, ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles,
+/// };
 /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
 /// for origin in ["https://a.example", "https://b.example"] {
@@ -31,6 +33,7 @@ use std::ops::ControlFlow;
 ///
 /// let mut files = StoredFiles::new(&judge);
 /// assert_eq!(files.text(0)?, b"user-agent: *\ndisallow: /x*y$\n");
+/// assert!(files.agent_coverages(0)?.iter().all(|agent| agent.coverage == Coverage::Partly));
 /// let sets = files.rule_sets(0)?;
 /// assert_eq!((sets.len(), &sets[0].agents[..]), (1, &[0, 1][..]));
 /// files.visit_rules(sets[0].set, |rule| {
@@ -41,6 +44,17 @@ use std::ops::ControlFlow;
 pub struct StoredFiles<'j> {
     engine: &'j Engine<'j>,
     reader: FileReader<'j>,
+}
+
+/// How much a robots.txt disallows to an agent, and the group that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentCoverage {
+    /// How much is disallowed: the column `AGENT.access` of an export.
+    pub coverage: Coverage,
+    /// Whether a group names the agent or an agent of its chain: `name` in the column
+    /// `AGENT.named`. Otherwise the groups for `*` decide, or none.
+    pub is_named: bool,
 }
 
 /// Rules that some agents of a judge obey in a robots.txt.
@@ -81,6 +95,26 @@ impl<'j> StoredFiles<'j> {
             engine,
             reader: FileReader::new(engine.snapshot()),
         }
+    }
+
+    /// The number of files. Their numbers are smaller.
+    pub fn count(&self) -> u32 {
+        self.engine.snapshot().file_count()
+    }
+
+    /// How much a robots.txt disallows to each agent of the judge, in their order. Cost: some hundred
+    /// nanoseconds, and some microseconds for rules that this reader has not met yet. The text is not
+    /// decompressed.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn agent_coverages(&mut self, file: u32) -> Result<Vec<AgentCoverage>> {
+        let agents = self.reader.agent_coverages(file, self.engine)?.into_iter();
+        let agents = agents.map(|of| AgentCoverage {
+            coverage: of.coverage,
+            is_named: of.decided_by == DecidedBy::Name,
+        });
+        Ok(agents.collect())
     }
 
     /// The condensed text of a robots.txt, with the line numbers of the file as served. Cost:

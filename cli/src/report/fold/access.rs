@@ -1,6 +1,6 @@
-//! The columns `access` and `named` of an exported origin, as one value.
+//! What decides about an agent at an origin, as one value.
 
-use robosieve::export::{Coverage, ExportValue};
+use robosieve::export::{AgentCoverage, Coverage};
 
 /// How much of an origin is disallowed to an agent, and what decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,16 +14,14 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// Reads the values of an agent's two columns.
-    pub(super) fn read(access: ExportValue<'_>, named: ExportValue<'_>) -> Self {
-        let is_named = named == ExportValue::Text("name");
-        match access {
-            ExportValue::Text("blocked") if is_named => Self::WhollyByName,
-            ExportValue::Text("blocked") if named == ExportValue::Null => Self::WhollyByStatus,
-            ExportValue::Text("blocked") => Self::WhollyByGlobal,
-            ExportValue::Text("partial") if is_named => Self::PartlyByName,
-            ExportValue::Text("partial") => Self::PartlyByGlobal,
-            _ => Self::Not,
+    /// The access by the rules of a robots.txt.
+    pub(super) fn by_rules(agent: AgentCoverage) -> Self {
+        match (agent.coverage, agent.is_named) {
+            (Coverage::Not, _) => Self::Not,
+            (Coverage::Partly, true) => Self::PartlyByName,
+            (Coverage::Partly, false) => Self::PartlyByGlobal,
+            (_, true) => Self::WhollyByName,
+            (_, false) => Self::WhollyByGlobal,
         }
     }
 

@@ -1,14 +1,16 @@
 //! The fold over the table of origins that `robosieve export` writes.
 //!
 //! Many origins share a robots.txt, and all of them disallow the same to each agent. So the fold
-//! keeps for each origin what decides, in five bytes, and for each robots.txt the number of its
-//! *pattern*: what it disallows to each agent. Few patterns occur, so a figure is the number of
-//! origins with each pattern, for any selection of rows.
+//! keeps for each origin what decides, in five bytes, and reads each robots.txt once, for the number
+//! of its *pattern*: what it disallows to each agent. Few patterns occur, so a figure is the number
+//! of origins with each pattern, for any selection of rows.
 
 use super::access::Access;
 use super::model::{AgentSubset, CoverageCounts, Together};
 use rayon::prelude::*;
-use robosieve::export::{ExportBatch, ExportPosition, ExportTable, ExportValue, Exporter};
+use robosieve::export::{
+    ExportBatch, ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles,
+};
 use robosieve::judge::Reason;
 use robosieve::{Judge, NamedValue, Result};
 use std::collections::HashMap;
@@ -19,9 +21,6 @@ type Source = u32;
 /// The status policy disallows everything, or allows everything. A snapshot has fewer files.
 const DISALLOWED: Source = u32::MAX;
 const ALLOWED: Source = u32::MAX - 1;
-
-/// The pattern of a robots.txt that no row had so far.
-const UNSEEN: u32 = u32::MAX;
 
 /// The rows of all origins, by their numbers in the snapshot.
 pub(super) struct OriginTable {
@@ -38,122 +37,97 @@ pub(super) struct OriginTable {
 #[derive(Clone, Copy)]
 struct FileRow {
     pattern: u32,
-    /// The first origin that it decides about.
+    /// The first origin that it decides about; [`UNUSED`] without any.
     first: u32,
 }
 
-/// The rows of a batch, in which a robots.txt occurs for the first time.
-#[derive(Default)]
-struct BatchRows {
-    sources: Vec<Source>,
-    reasons: Vec<Reason>,
-    /// The positions of rows with such a robots.txt, and the accesses of all agents in each.
-    unseen: Vec<u32>,
-    accesses: Vec<Access>,
-}
+const UNUSED: u32 = u32::MAX;
 
 /// Numbers of origins by pattern.
 pub(super) type PatternCounts = HashMap<u32, u64>;
 
-/// The first columns; two for each agent follow.
-const COLUMNS: [&str; 2] = ["reason", "rules_file"];
+/// The columns that say what decides about an origin.
+const COLUMNS: [&str; 3] = ["reason", "rules_file", "status_access"];
+
+/// The number of files that one thread reads at a time.
+const CHUNK: usize = 4096;
 
 impl OriginTable {
-    /// Reads all rows, on all threads.
+    /// Reads all rows and what the robots.txt files disallow, on all threads.
     pub(super) fn read(judge: &Judge) -> Result<Self> {
         let agents = judge.agents().len();
-        let exporter = Exporter::new(judge, ExportTable::Origins)?;
-        // The columns of agents are the last ones, three for each. Their names may repeat.
-        let all = exporter.columns();
-        let of_agents = all[all.len() - 3 * agents..].chunks(3);
-        let of_agents = of_agents
-            .flat_map(|columns| columns[..2].to_vec())
-            .collect::<Vec<_>>();
-        let exporter = exporter.choose_columns(&COLUMNS)?;
-        let columns = [exporter.columns().to_vec(), of_agents].concat();
-        let exporter = exporter.with_columns(columns);
+        let unused = FileRow {
+            pattern: 0,
+            first: UNUSED,
+        };
         let mut table = Self {
             agents,
             sources: Vec::new(),
             reasons: Vec::new(),
-            files: Vec::new(),
+            files: vec![unused; StoredFiles::new(judge).count() as usize],
             // Those of the status policy, which disallows everything or allows everything.
             patterns: 2,
             accesses: [Access::WhollyByStatus, Access::Not]
                 .map(|access| vec![access; agents])
                 .concat(),
         };
-        let mut patterns = HashMap::new();
+        let exporter = Exporter::new(judge, ExportTable::Origins)?.choose_columns(&COLUMNS)?;
         let mut position = ExportPosition::default();
         while let Some(batches) = exporter.read(&mut position)? {
-            let parts: Vec<BatchRows> = batches
-                .par_iter()
-                .map(|batch| table.read_batch(batch))
-                .collect();
-            for part in parts {
-                table.append(part, &mut patterns);
+            let parts: Vec<_> = batches.par_iter().map(read_batch).collect();
+            for (sources, reasons) in parts {
+                table.append(&sources, judge)?;
+                table.reasons.extend(reasons);
             }
         }
+        table.find_patterns(judge)?;
         Ok(table)
     }
 
-    fn read_batch(&self, batch: &ExportBatch) -> BatchRows {
-        let mut rows = BatchRows::default();
-        let mut last_reason = Reason::Rules;
-        for row in 0..batch.rows() {
-            if let ExportValue::Text(name) = batch.value(row, 0)
-                && name != last_reason.name()
-                && let Some((reason, _)) = Reason::NAMES.iter().find(|(_, known)| *known == name)
-            {
-                last_reason = *reason;
+    /// Appends rows.
+    fn append(&mut self, sources: &[Source], judge: &Judge) -> Result<()> {
+        for source in sources {
+            let row = self.sources.len() as u32;
+            match self.files.get_mut(*source as usize) {
+                Some(file) => file.first = file.first.min(row),
+                // A damaged snapshot names a file that it does not have: reading it is an error.
+                None if *source < ALLOWED => drop(StoredFiles::new(judge).text(*source)?),
+                None => {}
             }
-            rows.reasons.push(last_reason);
-            let access = |agent: usize| {
-                let column = COLUMNS.len() + 2 * agent;
-                Access::read(batch.value(row, column), batch.value(row, column + 1))
-            };
-            rows.sources.push(match batch.value(row, 1) {
-                ExportValue::Integer(file) => {
-                    let known = self.files.get(file as usize);
-                    if known.is_none_or(|file| file.pattern == UNSEEN) {
-                        rows.unseen.push(row as u32);
-                        rows.accesses.extend((0..self.agents).map(access));
-                    }
-                    file as u32
-                }
-                _ if self.agents > 0 && access(0) == Access::WhollyByStatus => DISALLOWED,
-                _ => ALLOWED,
-            });
+            self.sources.push(*source);
         }
-        rows
+        Ok(())
     }
 
-    /// Appends the rows of a batch, and numbers their patterns.
-    fn append(&mut self, rows: BatchRows, patterns: &mut HashMap<Vec<Access>, u32>) {
-        for (number, &position) in rows.unseen.iter().enumerate() {
-            let file = rows.sources[position as usize] as usize;
-            if file >= self.files.len() {
-                let pattern = UNSEEN;
-                self.files.resize(file + 1, FileRow { pattern, first: 0 });
+    /// Numbers the patterns of the used files. Each file is read once.
+    fn find_patterns(&mut self, judge: &Judge) -> Result<()> {
+        let used: Vec<usize> = (0..self.files.len())
+            .filter(|file| self.files[*file].first != UNUSED)
+            .collect();
+        let parts = used.par_chunks(CHUNK).map(|files| {
+            let mut reader = StoredFiles::new(judge);
+            let mut accesses = Vec::with_capacity(files.len() * self.agents);
+            for file in files {
+                let agents = reader.agent_coverages(*file as u32)?;
+                accesses.extend(agents.into_iter().map(Access::by_rules));
             }
-            if self.files[file].pattern == UNSEEN {
-                let accesses = &rows.accesses[number * self.agents..][..self.agents];
-                let pattern = match patterns.get(accesses) {
-                    Some(known) => *known,
-                    None => {
-                        let next = self.patterns;
-                        patterns.insert(accesses.to_vec(), next);
-                        self.accesses.extend_from_slice(accesses);
-                        self.patterns += 1;
-                        next
-                    }
-                };
-                let first = self.sources.len() as u32 + position;
-                self.files[file] = FileRow { pattern, first };
+            Ok(accesses)
+        });
+        let parts = parts.collect::<Result<Vec<Vec<Access>>>>()?;
+        let mut patterns = HashMap::new();
+        for (files, accesses) in used.chunks(CHUNK).zip(&parts) {
+            for (number, file) in files.iter().enumerate() {
+                let accesses = &accesses[number * self.agents..][..self.agents];
+                let pattern = patterns.get(accesses).copied().unwrap_or_else(|| {
+                    patterns.insert(accesses, self.patterns);
+                    self.accesses.extend_from_slice(accesses);
+                    self.patterns += 1;
+                    self.patterns - 1
+                });
+                self.files[*file].pattern = pattern;
             }
         }
-        self.sources.extend(rows.sources);
-        self.reasons.extend(rows.reasons);
+        Ok(())
     }
 
     /// The number of agents.
@@ -249,4 +223,27 @@ impl OriginTable {
         }
         together
     }
+}
+
+/// What decides about the origins in the rows of a batch.
+fn read_batch(batch: &ExportBatch) -> (Vec<Source>, Vec<Reason>) {
+    let mut sources = Vec::with_capacity(batch.rows());
+    let mut reasons = Vec::with_capacity(batch.rows());
+    let mut reason = Reason::Rules;
+    for row in 0..batch.rows() {
+        // Neighbours often have the same reason, which saves the search by name.
+        if let ExportValue::Text(name) = batch.value(row, 0)
+            && name != reason.name()
+            && let Some((found, _)) = Reason::NAMES.iter().find(|(_, known)| *known == name)
+        {
+            reason = *found;
+        }
+        reasons.push(reason);
+        sources.push(match (batch.value(row, 1), batch.value(row, 2)) {
+            (ExportValue::Integer(file), _) => file as Source,
+            (_, ExportValue::Text("blocked")) => DISALLOWED,
+            _ => ALLOWED,
+        });
+    }
+    (sources, reasons)
 }

@@ -29,8 +29,8 @@ use std::sync::OnceLock;
 
 /// Computes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
 ///
-/// Cost: a pass over the rows of the export, and one over the distinct robots.txt files, each of
-/// which is decompressed once. With lists, one pass over them, about as fast as annotating.
+/// Cost: a pass over the rows of the export, and two over the distinct robots.txt files, of which one
+/// decompresses each once. With lists, one pass over them, about as fast as annotating.
 ///
 /// Memory: 9 bytes per origin, 8 per robots.txt, about 50 per rule set and 30 per distinct rule that
 /// the agents obey. With lists, also 16 bytes per origin, however long the lists are. By host or
