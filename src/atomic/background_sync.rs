@@ -1,7 +1,7 @@
 //! Background sync: a thread syncs a file to disk while it is written, so that the last sync is
 //! short.
 
-use crate::atomic::disk_sync::sync_file;
+use crate::atomic::steps::sync_file;
 use crate::atomic::temporary_file::TemporaryFile;
 use crossbeam_channel::Sender;
 use std::fs::File;

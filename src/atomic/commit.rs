@@ -8,12 +8,12 @@
 //! exchange fails, or the sync of a folder after the last one, the old files are renamed back, and
 //! new ones are removed. After the sync, the old files are removed.
 
-use crate::atomic::disk_sync::sync_folder;
 #[cfg(test)]
 use crate::atomic::fault_injection;
-use crate::atomic::steps::{Step, step};
+use crate::atomic::output_path::folder_of;
+use crate::atomic::steps::{Step, step, sync_folder};
 use crate::atomic::temporary_file::TemporaryFile;
-use crate::atomic::{attributes, folder_of, temporary_name, unfinished};
+use crate::atomic::{attributes, temporary_name, unfinished};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

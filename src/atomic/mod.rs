@@ -4,7 +4,6 @@
 mod attributes;
 mod background_sync;
 mod commit;
-mod disk_sync;
 #[cfg(unix)]
 mod extended_attributes;
 #[cfg(test)]
@@ -13,27 +12,25 @@ pub(crate) mod output_file;
 pub(crate) mod output_name;
 mod output_path;
 pub(crate) mod overwrite_guard;
-mod scratch_file;
 mod steps;
 mod temporary_file;
 mod temporary_name;
 #[cfg(test)]
 mod tests;
 mod unfinished;
-#[cfg(target_os = "linux")]
-mod unnamed_file;
 
 pub(crate) use commit::CommitCheck;
+pub use output_path::is_standard_stream;
 #[cfg(feature = "parquet")]
 pub(crate) use output_path::scratch_folder;
-pub(crate) use scratch_file::scratch_file;
 pub use unfinished::remove_unfinished;
+pub(crate) use unfinished::scratch_file;
 
 use crate::error::{Error, Result};
 use attributes::LostAttributes;
 use background_sync::SyncedFile;
 use commit::{PendingOutput, name_together};
-use output_path::OutputPath;
+use output_path::{OutputPath, folder_of};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -170,25 +167,6 @@ pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<
     // dropped.
     let (pending, _handles): (Vec<PendingOutput>, Vec<Unfinished>) = finished.into_iter().unzip();
     name_together(pending)
-}
-
-/// Whether a path is `-`, the name of standard input among inputs and of standard output among
-/// outputs.
-///
-/// ```
-/// use robosieve::output::is_standard_stream;
-/// assert!(is_standard_stream("-"));
-/// assert!(!is_standard_stream("./-"));
-/// ```
-pub fn is_standard_stream(path: impl AsRef<Path>) -> bool {
-    path.as_ref().as_os_str() == "-"
-}
-
-/// The folder of a path; `.` for a bare name.
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
 }
 
 impl Write for AtomicFile {

@@ -1,7 +1,6 @@
 //! Resolves the path of an output: to a file that can be replaced, or to a stream that is written
 //! in place.
 
-use crate::atomic::folder_of;
 use crate::error::{ErrorKind, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -40,6 +39,25 @@ impl OutputPath {
         }
         Ok(Self::File(real.canonicalize()?))
     }
+}
+
+/// Whether a path is `-`, the name of standard input among inputs and of standard output among
+/// outputs.
+///
+/// ```
+/// use robosieve::output::is_standard_stream;
+/// assert!(is_standard_stream("-"));
+/// assert!(!is_standard_stream("./-"));
+/// ```
+pub fn is_standard_stream(path: impl AsRef<Path>) -> bool {
+    path.as_ref().as_os_str() == "-"
+}
+
+/// The folder of a path; `.` for a bare name.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// The folder for further temporary files of the output at `path`: its own folder, or the system's

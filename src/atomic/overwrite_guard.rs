@@ -4,8 +4,7 @@
 //! `/dev/stdin`), and standard input has none. An output that does not exist yet is compared by its
 //! future path.
 
-use crate::atomic::output_path::follow_links;
-use crate::atomic::{folder_of, is_standard_stream};
+use crate::atomic::output_path::{folder_of, follow_links, is_standard_stream};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};

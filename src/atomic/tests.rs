@@ -392,10 +392,10 @@ mod unix {
     fn syncs_reach_the_system() {
         let (_reader, writer) = io::pipe().unwrap();
         let pipe = File::from(std::os::fd::OwnedFd::from(writer));
-        let err = disk_sync::sync_file(&pipe).unwrap_err();
+        let err = steps::sync_file(&pipe).unwrap_err();
         assert_eq!(err.kind(), io::ErrorKind::InvalidInput);
         // A folder that cannot be synced alone is no error.
-        disk_sync::sync_folder(&pipe).unwrap();
+        steps::sync_folder(&pipe).unwrap();
         #[cfg(target_os = "linux")]
         {
             use std::os::unix::fs::OpenOptionsExt;
@@ -405,7 +405,7 @@ mod unix {
                 .custom_flags(flags)
                 .open("/tmp")
                 .unwrap();
-            assert!(disk_sync::sync_folder(&folder).is_err());
+            assert!(steps::sync_folder(&folder).is_err());
         }
     }
 

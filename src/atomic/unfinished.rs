@@ -1,8 +1,8 @@
 //! The list of temporary files of this process that have a name, so that a signal handler can
-//! remove them.
+//! remove them, and scratch files, which have a name at most while they are created.
 
 use crate::atomic::temporary_file::TemporaryFile;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -108,6 +108,23 @@ pub(super) fn is_uninterrupted() -> bool {
     tests::Depth::is_entered()
 }
 
+/// Creates a file without a name in a folder. The system frees it when it is closed.
+pub(crate) fn scratch_file(folder: &Path) -> io::Result<File> {
+    if cfg!(not(unix)) {
+        return tempfile::tempfile_in(folder);
+    }
+    // Where a file must have a name at first, a signal waits until it is removed.
+    uninterrupted(|| match TemporaryFile::open(folder)? {
+        #[cfg(target_os = "linux")]
+        TemporaryFile::Unnamed(file, _) => Ok(file),
+        TemporaryFile::Named(named) => {
+            let (file, path) = named.into_parts();
+            path.close()?;
+            Ok(file)
+        }
+    })
+}
+
 /// Removes the temporary files of all outputs that are being written.
 ///
 /// Call it before a signal ends the program, because then nothing is dropped. Later writes to these
@@ -131,7 +148,6 @@ mod tests {
     use super::*;
     use crate::atomic::temporary_name;
     use std::cell::Cell;
-    use std::fs::File;
     use std::sync::mpsc;
 
     thread_local! {
