@@ -23,6 +23,228 @@ use bstr::ByteSlice;
 use serde::de::IgnoredAny;
 use std::io::Write;
 
+/// Judges blocks and annotates their lines.
+pub(crate) struct Annotator<'a, 's> {
+    pub judge: &'a Engine<'s>,
+    pub criterion: Criterion,
+    pub writer: AnnotationWriter<'a>,
+    /// Set if preferences are written too.
+    pub preferences: Option<PreferenceJudge<'a>>,
+}
+
+impl<'s> Annotator<'_, 's> {
+    /// Annotates the lines of a block. `responses` has the preferences in the response of each
+    /// record; it is empty if the records are not responses.
+    pub(crate) fn annotate(
+        &self,
+        block: &mut LineBlock,
+        responses: &[ResponsePreferences],
+        scratch: &mut AnnotateScratch<'s>,
+    ) -> Result<()> {
+        let mut out = std::mem::take(&mut block.annotated);
+        out.clear();
+        let agents = self.judge.agents().len();
+        let data = block.data();
+        let mut stats = FilterStats::of_bytes(data.len() as u64);
+        stats.agent_allowed.resize(agents, 0);
+        let syntax = self.writer.syntax(block)?;
+        match block.kind {
+            BlockKind::Lines => {
+                self.write_lines(block, responses, syntax, scratch, &mut stats, &mut out)?
+            }
+            BlockKind::Header => self.writer.write_header(data, syntax, &mut out),
+            BlockKind::LongLineStart | BlockKind::LongLineRest => self.write_long(
+                block,
+                syntax,
+                &mut scratch.write.added,
+                &mut stats,
+                &mut out,
+            )?,
+        }
+        block.annotated = out;
+        block.stats = stats;
+        Ok(())
+    }
+
+    /// Judges the lines of a block, counts them, and writes each run of equal verdicts.
+    fn write_lines(
+        &self,
+        block: &LineBlock,
+        mut responses: &[ResponsePreferences],
+        syntax: ValueSyntax,
+        scratch: &mut AnnotateScratch<'s>,
+        stats: &mut FilterStats,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let AnnotateScratch { judge, write } = scratch;
+        let until = Stage::Match;
+        judge_records(self.judge, block, until, judge, |lines, urls, verdicts| {
+            let count = lines.ends.len();
+            self.criterion.count(&verdicts, count as u64, stats);
+            if verdicts.unjudged() == Some(Verdict::Invalid) {
+                stats.count_blank(block.data(), lines);
+            }
+            // Each record of a WARC file has one entry in `responses`; other lists have none.
+            let (responses_of_run, rest) = responses.split_at(count.min(responses.len()));
+            responses = rest;
+            let run = JudgedRun {
+                lines,
+                urls,
+                verdicts,
+                responses: responses_of_run,
+            };
+            self.write_run(block, &run, syntax, write, out)
+        })
+    }
+
+    /// Writes lines with the same verdicts, which share their text as far as they can.
+    #[inline]
+    fn write_run(
+        &self,
+        block: &LineBlock,
+        run: &JudgedRun<'_>,
+        syntax: ValueSyntax,
+        memory: &mut WriteScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let WriteScratch {
+            preferences: memory,
+            added,
+            text,
+        } = memory;
+        let writer = &self.writer;
+        let verdicts = &run.verdicts;
+        let data = block.data();
+        let format = block.format.as_deref();
+        let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
+        // The first added value begins with its separator from the verdicts.
+        let start = usize::from(!writer.has_verdicts);
+        writer.write_verdicts(verdicts, syntax, text);
+        // Preferences depend on the path and on the response, and a run of unknown sites has
+        // several origins. Then each line has a text of its own.
+        let mut stated = None;
+        if let Some(preferences) = &self.preferences {
+            let has_response = run.responses.iter().any(|response| !response.is_empty());
+            let has_any = preferences.has_any(verdicts.file(), memory)?;
+            stated = Some(preferences).filter(|_| has_any || has_response);
+        }
+        let is_per_line = writer.prepare_added(verdicts, syntax, added)?;
+        if is_per_line || stated.is_some() {
+            let verdicts_len = text.len();
+            for (i, (line, url)) in run.lines.ranges().zip(run.urls.iter()).enumerate() {
+                text.truncate(verdicts_len);
+                writer.write_added(url, verdicts, syntax, added, text)?;
+                if let Some(preferences) = stated {
+                    let found = preferences.at(verdicts.file(), url, verdicts.iter(), memory);
+                    let statements = self.statements(run.responses.get(i));
+                    writer.write_preferences(found, &statements, text);
+                } else {
+                    writer.write_no_preferences(verdicts, text);
+                }
+                writer.write_end(syntax, text);
+                writer.write_line(&text[start..], &data[line], is_invalid, format, out);
+            }
+            return Ok(());
+        }
+        if writer.added.is_some() {
+            let url = run.urls.iter().next().unwrap_or_default();
+            writer.write_added(url, verdicts, syntax, added, text)?;
+        }
+        writer.write_no_preferences(verdicts, text);
+        writer.write_end(syntax, text);
+        for line in run.lines.ranges() {
+            writer.write_line(&text[start..], &data[line], is_invalid, format, out);
+        }
+        Ok(())
+    }
+
+    /// The statements of a response to each agent; empty if it states nothing.
+    fn statements(&self, response: Option<&ResponsePreferences>) -> Vec<ResponseStatements> {
+        let Some(response) = response.filter(|response| !response.is_empty()) else {
+            return Vec::new();
+        };
+        let how = self.judge.options().agent_match;
+        let agents = self.judge.agents().iter();
+        agents
+            .map(|agent| response.statements_to(agent, how))
+            .collect()
+    }
+
+    /// Writes a part of a line that is too long to judge. The text of the line is passed on with
+    /// the letters, and left out of JSON.
+    fn write_long(
+        &self,
+        block: &LineBlock,
+        syntax: ValueSyntax,
+        added: &mut AddedScratch,
+        stats: &mut FilterStats,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let form = self.writer.form;
+        if block.kind == BlockKind::LongLineStart {
+            stats.count(Verdict::Invalid, 1);
+            let mut text = Vec::new();
+            let verdicts = VerdictsRef::invalid(self.judge.agents().len());
+            self.writer.write_verdicts(&verdicts, syntax, &mut text);
+            self.writer.prepare_added(&verdicts, syntax, added)?;
+            self.writer
+                .write_added(b"", &verdicts, syntax, added, &mut text)?;
+            self.writer.write_no_preferences(&verdicts, &mut text);
+            self.writer.write_end(syntax, &mut text);
+            if form == LineForm::Jsonl {
+                out.push(b'{');
+            }
+            out.extend_from_slice(&text);
+        }
+        if matches!(form, LineForm::Letters | LineForm::Csv) {
+            out.extend_from_slice(block.data());
+        }
+        Ok(())
+    }
+}
+
+/// Neighbouring lines of a block with the same verdicts.
+pub(crate) struct JudgedRun<'r> {
+    pub lines: LineRun<'r>,
+    pub urls: RecordUrls<'r>,
+    pub verdicts: VerdictsRef<'r>,
+    /// The preferences in the responses of these lines; empty if they are not responses.
+    pub responses: &'r [ResponsePreferences],
+}
+
+/// A worker's scratch for judging and for writing.
+pub(crate) struct AnnotateScratch<'s> {
+    judge: Scratch<'s>,
+    write: WriteScratch,
+}
+
+/// A worker's scratch for preferences, for added values and for the text before a line.
+#[derive(Default)]
+pub(crate) struct WriteScratch {
+    preferences: PreferenceScratch,
+    added: AddedScratch,
+    text: Vec<u8>,
+}
+
+/// A worker's scratch for added values.
+#[derive(Default)]
+struct AddedScratch {
+    values: AddedMemory,
+    /// The text of the values that all lines of a run share.
+    shared: Vec<u8>,
+    /// An origin.
+    key: Vec<u8>,
+}
+
+impl<'s> AnnotateScratch<'s> {
+    pub(crate) fn new(judge: &Engine<'s>) -> Self {
+        Self {
+            judge: judge.scratch(),
+            write: WriteScratch::default(),
+        }
+    }
+}
+
 /// Writes annotations in one form. The texts that are the same for all lines are made once.
 pub(crate) struct AnnotationWriter<'a> {
     pub form: LineForm,
@@ -292,239 +514,6 @@ impl<'a> AnnotationWriter<'a> {
 
 fn is_object(text: &[u8]) -> bool {
     text.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(text).is_ok()
-}
-
-/// A worker's scratch for judging and for writing.
-pub(crate) struct AnnotateScratch<'s> {
-    judge: Scratch<'s>,
-    write: WriteScratch,
-}
-
-/// A worker's scratch for preferences, for added values and for the text before a line.
-#[derive(Default)]
-pub(crate) struct WriteScratch {
-    preferences: PreferenceScratch,
-    added: AddedScratch,
-    text: Vec<u8>,
-}
-
-/// A worker's scratch for added values.
-#[derive(Default)]
-struct AddedScratch {
-    values: AddedMemory,
-    /// The text of the values that all lines of a run share.
-    shared: Vec<u8>,
-    /// An origin.
-    key: Vec<u8>,
-}
-
-impl<'s> AnnotateScratch<'s> {
-    pub(crate) fn new(judge: &Engine<'s>) -> Self {
-        Self {
-            judge: judge.scratch(),
-            write: WriteScratch::default(),
-        }
-    }
-}
-
-/// Neighbouring lines of a block with the same verdicts.
-pub(crate) struct JudgedRun<'r> {
-    pub lines: LineRun<'r>,
-    pub urls: RecordUrls<'r>,
-    pub verdicts: VerdictsRef<'r>,
-    /// The preferences in the responses of these lines; empty if they are not responses.
-    pub responses: &'r [ResponsePreferences],
-}
-
-/// Judges blocks and annotates their lines.
-pub(crate) struct Annotator<'a, 's> {
-    pub judge: &'a Engine<'s>,
-    pub criterion: Criterion,
-    pub writer: AnnotationWriter<'a>,
-    /// Set if preferences are written too.
-    pub preferences: Option<PreferenceJudge<'a>>,
-}
-
-impl<'s> Annotator<'_, 's> {
-    /// Annotates the lines of a block. `responses` has the preferences in the response of each
-    /// record; it is empty if the records are not responses.
-    pub(crate) fn annotate(
-        &self,
-        block: &mut LineBlock,
-        responses: &[ResponsePreferences],
-        scratch: &mut AnnotateScratch<'s>,
-    ) -> Result<()> {
-        let mut out = std::mem::take(&mut block.annotated);
-        out.clear();
-        let agents = self.judge.agents().len();
-        let data = block.data();
-        let mut stats = FilterStats::of_bytes(data.len() as u64);
-        stats.agent_allowed.resize(agents, 0);
-        let syntax = self.writer.syntax(block)?;
-        match block.kind {
-            BlockKind::Lines => {
-                self.write_lines(block, responses, syntax, scratch, &mut stats, &mut out)?
-            }
-            BlockKind::Header => self.writer.write_header(data, syntax, &mut out),
-            BlockKind::LongLineStart | BlockKind::LongLineRest => self.write_long(
-                block,
-                syntax,
-                &mut scratch.write.added,
-                &mut stats,
-                &mut out,
-            )?,
-        }
-        block.annotated = out;
-        block.stats = stats;
-        Ok(())
-    }
-
-    fn write_lines(
-        &self,
-        block: &LineBlock,
-        mut responses: &[ResponsePreferences],
-        syntax: ValueSyntax,
-        scratch: &mut AnnotateScratch<'s>,
-        stats: &mut FilterStats,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        let AnnotateScratch {
-            judge: scratch,
-            write: memory,
-        } = scratch;
-        let data = block.data();
-        let mut failed = Ok(());
-        judge_records(
-            self.judge,
-            block,
-            Stage::Match,
-            scratch,
-            |lines, urls, verdicts| {
-                self.criterion
-                    .count(&verdicts, lines.ends.len() as u64, stats);
-                if verdicts.unjudged() == Some(Verdict::Invalid) {
-                    stats.count_blank(data, lines);
-                }
-                let (own, rest) = responses.split_at(lines.ends.len().min(responses.len()));
-                responses = rest;
-                let run = JudgedRun {
-                    lines,
-                    urls,
-                    verdicts,
-                    responses: own,
-                };
-                if failed.is_ok() {
-                    failed = self.write_run(block, &run, syntax, memory, out);
-                }
-            },
-        )?;
-        failed
-    }
-
-    /// Writes lines with the same verdicts, which share their text as far as they can.
-    #[inline]
-    fn write_run(
-        &self,
-        block: &LineBlock,
-        run: &JudgedRun<'_>,
-        syntax: ValueSyntax,
-        memory: &mut WriteScratch,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        let WriteScratch {
-            preferences: memory,
-            added,
-            text,
-        } = memory;
-        let writer = &self.writer;
-        let verdicts = &run.verdicts;
-        let data = block.data();
-        let format = block.format.as_deref();
-        let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
-        // The first added value begins with its separator from the verdicts.
-        let start = usize::from(!writer.has_verdicts);
-        writer.write_verdicts(verdicts, syntax, text);
-        // Preferences depend on the path and on the response, and a run of unknown sites has
-        // several origins. Then each line has a text of its own.
-        let mut stated = None;
-        if let Some(preferences) = &self.preferences {
-            let has_response = run.responses.iter().any(|response| !response.is_empty());
-            let has_any = preferences.has_any(verdicts.file(), memory)?;
-            stated = Some(preferences).filter(|_| has_any || has_response);
-        }
-        let is_per_line = writer.prepare_added(verdicts, syntax, added)?;
-        if is_per_line || stated.is_some() {
-            let verdicts_len = text.len();
-            for (i, (line, url)) in run.lines.ranges().zip(run.urls.iter()).enumerate() {
-                text.truncate(verdicts_len);
-                writer.write_added(url, verdicts, syntax, added, text)?;
-                if let Some(preferences) = stated {
-                    let found = preferences.at(verdicts.file(), url, verdicts.iter(), memory);
-                    let statements = self.statements(run.responses.get(i));
-                    writer.write_preferences(found, &statements, text);
-                } else {
-                    writer.write_no_preferences(verdicts, text);
-                }
-                writer.write_end(syntax, text);
-                writer.write_line(&text[start..], &data[line], is_invalid, format, out);
-            }
-            return Ok(());
-        }
-        if writer.added.is_some() {
-            let url = run.urls.iter().next().unwrap_or_default();
-            writer.write_added(url, verdicts, syntax, added, text)?;
-        }
-        writer.write_no_preferences(verdicts, text);
-        writer.write_end(syntax, text);
-        for line in run.lines.ranges() {
-            writer.write_line(&text[start..], &data[line], is_invalid, format, out);
-        }
-        Ok(())
-    }
-
-    /// The statements of a response to each agent; empty if it states nothing.
-    fn statements(&self, response: Option<&ResponsePreferences>) -> Vec<ResponseStatements> {
-        let Some(response) = response.filter(|response| !response.is_empty()) else {
-            return Vec::new();
-        };
-        let how = self.judge.options().agent_match;
-        let agents = self.judge.agents().iter();
-        agents
-            .map(|agent| response.statements_to(agent, how))
-            .collect()
-    }
-
-    /// Writes a part of a line that is too long to judge. The text of the line is passed on with
-    /// the letters, and left out of JSON.
-    fn write_long(
-        &self,
-        block: &LineBlock,
-        syntax: ValueSyntax,
-        added: &mut AddedScratch,
-        stats: &mut FilterStats,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        let form = self.writer.form;
-        if block.kind == BlockKind::LongLineStart {
-            stats.count(Verdict::Invalid, 1);
-            let mut text = Vec::new();
-            let verdicts = VerdictsRef::invalid(self.judge.agents().len());
-            self.writer.write_verdicts(&verdicts, syntax, &mut text);
-            self.writer.prepare_added(&verdicts, syntax, added)?;
-            self.writer
-                .write_added(b"", &verdicts, syntax, added, &mut text)?;
-            self.writer.write_no_preferences(&verdicts, &mut text);
-            self.writer.write_end(syntax, &mut text);
-            if form == LineForm::Jsonl {
-                out.push(b'{');
-            }
-            out.extend_from_slice(&text);
-        }
-        if matches!(form, LineForm::Letters | LineForm::Csv) {
-            out.extend_from_slice(block.data());
-        }
-        Ok(())
-    }
 }
 
 /// Adds values to lines of a filter, without verdicts: keys to JSON lines, else columns in front,

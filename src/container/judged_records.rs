@@ -44,13 +44,13 @@ impl<'u> RecordUrls<'u> {
 }
 
 /// Calls `each` in order with neighbouring records of a block that have the same verdicts, their
-/// URLs, and those verdicts.
+/// URLs, and those verdicts. The first error of `each` ends the work.
 pub(crate) fn judge_records<'s>(
     judge: &Engine<'s>,
     block: &LineBlock,
     until: Stage,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(LineRun<'_>, RecordUrls<'_>, VerdictsRef<'_>),
+    mut each: impl FnMut(LineRun<'_>, RecordUrls<'_>, VerdictsRef<'_>) -> Result<()>,
 ) -> Result<()> {
     let Some(extracted) = block.extracted() else {
         let text = block.data();
@@ -67,8 +67,9 @@ pub(crate) fn judge_records<'s>(
             LineRun { start, ends: own },
             RecordUrls::new(&extracted.urls, urls),
             verdicts,
-        );
+        )?;
         start = own.last().copied().unwrap_or(start);
         ends = rest;
+        Ok(())
     })
 }

@@ -207,6 +207,7 @@ impl<V: Visitor> BlockWorker for VisitWorker<'_, V> {
                     if job.visit(RecordRun::new(urls, verdicts), local, stats) {
                         selected.extend(urls.ranges());
                     }
+                    Ok(())
                 },
             ),
             BlockUrls::Lines(text) => {
@@ -215,6 +216,7 @@ impl<V: Visitor> BlockWorker for VisitWorker<'_, V> {
                     if job.visit(RecordRun::new(urls, verdicts), local, stats) {
                         selected.extend(urls.ranges());
                     }
+                    Ok(())
                 })
             }
             BlockUrls::Shared(url, records) => {

@@ -38,13 +38,14 @@ impl<'s> Engine<'s> {
     /// With an earlier stage than [`Stage::Match`], the work ends there and `each` is not called.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other, and the
+    /// first error of `each`, which ends the work.
     pub(crate) fn judge_lines(
         &self,
         data: &[u8],
         until: Stage,
         scratch: &mut Scratch<'s>,
-        mut each: impl FnMut(LineRun<'_>, VerdictsRef<'_>),
+        mut each: impl FnMut(LineRun<'_>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         let each = |lines: &LineRows<'_>, rows: Range<usize>, verdicts: VerdictsRef<'_>| {
             each(lines.run(rows), verdicts)
@@ -62,7 +63,7 @@ impl<'s> Engine<'s> {
         rows: S,
         until: Stage,
         scratch: &mut Scratch<'s>,
-        each: impl FnMut(&S, Range<usize>, VerdictsRef<'_>),
+        each: impl FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         self.backend.run(JudgeRows {
             engine: self,
@@ -85,7 +86,7 @@ struct JudgeRows<'w, 's, 'd, S, F> {
     data: PhantomData<&'d [u8]>,
 }
 
-impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> Kernel
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result<()>> Kernel
     for JudgeRows<'_, '_, 'd, S, F>
 {
     type Output = Result<()>;
@@ -105,7 +106,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> Kernel
     }
 }
 
-impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result<()>>
     JudgeRows<'_, '_, 'd, S, F>
 {
     /// Runs the passes over a batch of `count` rows.
@@ -136,12 +137,11 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
                 continue;
             }
             let rows = runs.rows(run);
-            self.emit_unknown(emitted..rows.start);
+            self.emit_unknown(emitted..rows.start)?;
             emitted = rows.end;
             self.judge_run(runs, run, rows, backend)?;
         }
-        self.emit_unknown(emitted..count);
-        Ok(())
+        self.emit_unknown(emitted..count)
     }
 
     /// First pass: divides the rows of a batch into runs.
@@ -247,8 +247,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
             return Ok(());
         }
         if let Some(verdicts) = self.scratch.origins.current().verdicts_of_all() {
-            (self.each)(&self.rows, rows, verdicts);
-            return Ok(());
+            return (self.each)(&self.rows, rows, verdicts);
         }
         // Rows with the same answer of one rule set are emitted together.
         let mut open = rows.start;
@@ -256,7 +255,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
         for row in rows.clone() {
             let path = self.rows.path(row, len);
             if path.is_empty() || !self.rows.is_plain(row, path, backend) {
-                self.emit_word(open..row, open_word);
+                self.emit_word(open..row, open_word)?;
                 self.judge_odd_row(row, len, backend)?;
                 open = row + 1;
                 open_word = None;
@@ -274,25 +273,23 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
             }
             if let Some(word) = open_word {
                 let verdicts = origin.verdicts(VerdictBits::Word(word));
-                (self.each)(&self.rows, open..row, verdicts);
+                (self.each)(&self.rows, open..row, verdicts)?;
             }
             open = row;
             open_word = word;
             if word.is_none() {
-                (self.each)(&self.rows, row..row + 1, verdicts);
+                (self.each)(&self.rows, row..row + 1, verdicts)?;
             }
         }
-        self.emit_word(open..rows.end, open_word);
-        Ok(())
+        self.emit_word(open..rows.end, open_word)
     }
 
     /// Emits rows of the current origin with the same answer of its one rule set.
     #[inline(always)]
-    fn emit_word(&mut self, rows: Range<usize>, word: Option<u64>) {
-        if let Some(word) = word {
-            let origin = self.scratch.origins.current();
-            (self.each)(&self.rows, rows, origin.verdicts(VerdictBits::Word(word)));
-        }
+    fn emit_word(&mut self, rows: Range<usize>, word: Option<u64>) -> Result<()> {
+        let Some(word) = word else { return Ok(()) };
+        let origin = self.scratch.origins.current();
+        (self.each)(&self.rows, rows, origin.verdicts(VerdictBits::Word(word)))
     }
 
     /// Judges a row of the current origin whose path is not plain or is empty. The origin has
@@ -316,8 +313,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
             self.engine
                 .judge_rest(rest, origins.current(), matching, backend)?
         };
-        (self.each)(&self.rows, row..row + 1, verdicts);
-        Ok(())
+        (self.each)(&self.rows, row..row + 1, verdicts)
     }
 
     /// Judges rows whose origin is not plain, each like a single URL.
@@ -325,7 +321,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
         if self.until == Stage::Match {
             for row in rows {
                 let verdicts = self.engine.judge(self.rows.url(row), self.scratch)?;
-                (self.each)(&self.rows, row..row + 1, verdicts);
+                (self.each)(&self.rows, row..row + 1, verdicts)?;
             }
         }
         Ok(())
@@ -333,10 +329,11 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)>
 
     /// Emits rows of origins that the snapshot does not contain.
     #[inline(always)]
-    fn emit_unknown(&mut self, rows: Range<usize>) {
-        if !rows.is_empty() && self.until == Stage::Match {
-            (self.each)(&self.rows, rows, self.engine.verdicts_on_unknown());
+    fn emit_unknown(&mut self, rows: Range<usize>) -> Result<()> {
+        if rows.is_empty() || self.until != Stage::Match {
+            return Ok(());
         }
+        (self.each)(&self.rows, rows, self.engine.verdicts_on_unknown())
     }
 }
 

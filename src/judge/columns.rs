@@ -116,6 +116,7 @@ impl Judge {
         self.with_scratch(|engine, scratch| {
             engine.judge_rows(rows, Stage::Match, scratch, |rows, batch, verdicts| {
                 each(rows.first + batch.start..rows.first + batch.end, verdicts);
+                Ok(())
             })
         })
     }

@@ -97,7 +97,6 @@ pub(super) fn find_runs<'s>(
     match block.kind {
         BlockKind::Lines => {
             let mut run = OpenRun::default();
-            let mut failed = Ok(());
             judge_records(judge, block, until, scratch, |lines, urls, verdicts| {
                 let number = lines.ends.len() as u64;
                 stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * number;
@@ -111,7 +110,6 @@ pub(super) fn find_runs<'s>(
                 if let Some(adder) = adder
                     && verdict == Verdict::Disallowed
                     && is_written
-                    && failed.is_ok()
                 {
                     let judged = JudgedRun {
                         lines,
@@ -119,10 +117,10 @@ pub(super) fn find_runs<'s>(
                         verdicts,
                         responses: &[],
                     };
-                    failed = adder.write_run(block, &judged, memory, &mut annotated);
+                    adder.write_run(block, &judged, memory, &mut annotated)?;
                 }
+                Ok(())
             })?;
-            failed?;
             run.finish(&mut stats, &mut runs);
         }
         BlockKind::Header => {

@@ -97,7 +97,6 @@ fn judge(
                 added: adder.batch(block.urls.rows),
             };
             let NewColumns { verdicts, added } = &mut block.columns;
-            let mut failed = Ok(());
             block.stats = judge_batch(
                 engine,
                 settings.criterion,
@@ -105,12 +104,9 @@ fn judge(
                 scratch,
                 |rows, urls, found| {
                     verdicts.set(rows.clone(), found);
-                    if let Err(err) = adder.set(added, rows, urls, found, memory) {
-                        failed = Err(err);
-                    }
+                    adder.set(added, rows, urls, found, memory)
                 },
             )?;
-            failed?;
             // Judging sees a null as an empty line. Only now are the verdicts of nulls removed.
             block.columns.drop_nulls(&block.urls.nulls);
             Ok(())

@@ -138,7 +138,6 @@ fn judge_row_group(
             if let Some(adds) = adds {
                 *added = adds.adder.batch(block.urls.rows);
             }
-            let mut failed = Ok(());
             block.stats = judge_batch(
                 engine,
                 criterion,
@@ -149,13 +148,12 @@ fn judge_row_group(
                     judged[rows.clone()].fill(destination);
                     if let Some(adds) = adds
                         && destination == Some(Verdict::Disallowed)
-                        && failed.is_ok()
                     {
-                        failed = adds.adder.set(added, rows, urls, verdicts, memory);
+                        adds.adder.set(added, rows, urls, verdicts, memory)?;
                     }
+                    Ok(())
                 },
             )?;
-            failed?;
             if adds.is_some() {
                 let is_kept = |verdict: &Option<Verdict>| *verdict == Some(Verdict::Disallowed);
                 let is_kept: Vec<bool> = judged.iter().map(is_kept).collect();

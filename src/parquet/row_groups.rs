@@ -87,21 +87,23 @@ impl<'q> BlockSource for RowGroupSource<'q> {
 }
 
 /// Judges a batch and counts its rows. Calls `each` with rows that have the same verdicts, and their
-/// URLs; a row with a long value comes twice, and its second verdicts count.
+/// URLs; a row with a long value comes twice, and its second verdicts count. The first error of `each`
+/// ends the work.
 pub(super) fn judge_batch<'s>(
     judge: &Engine<'s>,
     criterion: Criterion,
     batch: &UrlBatch,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(Range<usize>, RecordUrls<'_>, &VerdictsRef<'_>),
+    mut each: impl FnMut(Range<usize>, RecordUrls<'_>, &VerdictsRef<'_>) -> Result<()>,
 ) -> Result<FilterStats> {
     let mut stats = FilterStats::of_bytes(batch.bytes);
     let mut row = 0;
     judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
         criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);
         let urls = RecordUrls::new(&batch.text, lines);
-        each(row..row + lines.ends.len(), urls, &verdicts);
+        each(row..row + lines.ends.len(), urls, &verdicts)?;
         row += lines.ends.len();
+        Ok(())
     })?;
     // The line of a long value is empty, so it was counted as invalid. Now the value itself is
     // judged, once for all its rows: a dictionary of 2 KB can give a million rows one value of 60
@@ -118,7 +120,7 @@ pub(super) fn judge_batch<'s>(
                 *row..row + 1,
                 RecordUrls::of_one(value, &value.len()),
                 &verdicts,
-            );
+            )?;
         }
     }
     Ok(stats)

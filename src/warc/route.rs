@@ -133,6 +133,7 @@ impl<'s> RouteJob<'_, 's> {
             self.criterion.count(&found, count as u64, stats);
             let verdict = self.criterion.destination(&found);
             verdicts.extend(std::iter::repeat_n(verdict, count));
+            Ok(())
         })?;
         block.settle_stats();
         Ok(())

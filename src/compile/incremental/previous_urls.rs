@@ -167,16 +167,12 @@ impl RedirectEnds {
         if self.rows.is_empty() {
             return Ok(None);
         }
-        let mut failure = None;
-        let is_same = |row: &u32| match previous.origin(*row) {
-            Ok(entry) => redirect_end(&entry) == Some(url),
-            Err(err) => {
-                failure = Some(err);
-                false
+        for row in self.rows.iter_hash(self.hasher.hash_one(url)) {
+            if redirect_end(&previous.origin(*row)?) == Some(url) {
+                return Ok(Some(*row));
             }
-        };
-        let found = self.rows.find(self.hasher.hash_one(url), is_same).copied();
-        failure.map_or(Ok(found), Err)
+        }
+        Ok(None)
     }
 }
 
