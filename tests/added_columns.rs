@@ -1,6 +1,6 @@
 //! The values of `annotate --add`: those of single URLs, and the join key of exported tables.
 
-use crate::command::{checkout, robosieve, robosieve_with};
+use crate::command::{checkout, robosieve, robosieve_with, words};
 use robosieve::job::{AddedColumn, Form, Input, Job, Output};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Snapshot, Verdict};
@@ -267,9 +267,7 @@ fn forms_without_keys_refuse_added_values() {
     snapshot.write_to(dir.path().join("s")).unwrap();
     std::fs::write(dir.path().join("urls"), "https://shop.example/\n").unwrap();
     for (form, name) in [(&[][..], "letters"), (&["--as", "mask"], "mask")] {
-        let args = [
-            "annotate", "-s", "s", "-a", "a", "--add", "reason", "urls", "-o", "out",
-        ];
+        let args = words("annotate -s s -a a --add reason urls -o out");
         let ran = robosieve(dir.path(), &[&args, form].concat());
         let expected = format!(
             "the form {name} has no room for added columns; JSON lines (the form jsonl), tables \

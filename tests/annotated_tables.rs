@@ -1,6 +1,6 @@
 //! `annotate --as csv`: columns before those of a table, with its delimiter and its quotes.
 
-use crate::command::checkout;
+use crate::command::{checkout, words};
 use crate::test_dir::TestDir;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
@@ -153,17 +153,7 @@ fn inputs_without_columns_are_refused() {
             &["tables (CSV, TSV)", "form jsonl"],
         );
     }
-    let preferences = [
-        "annotate",
-        "-s",
-        "s",
-        "-a",
-        "a",
-        "--as",
-        "csv",
-        "--preferences",
-        "a.csv",
-    ];
+    let preferences = words("annotate -s s -a a --as csv --preferences a.csv");
     dir.fails(&preferences, &["the form csv cannot hold preferences"]);
 }
 

@@ -2,7 +2,7 @@
 //! key, a `revisit` record, a redirect to a URL with many captures. An empty robots.txt would allow
 //! everything.
 
-use crate::command::robosieve;
+use crate::command::{robosieve, words};
 use base64::Engine;
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot};
 use serde_json::{Value, json};
@@ -107,15 +107,7 @@ fn unknown_body_keys_are_counted_in_a_warning() {
     .unwrap();
     let ran = robosieve(
         dir.path(),
-        &[
-            "compile",
-            "-q",
-            "-o",
-            "s",
-            "--stats-json",
-            "stats.json",
-            "a.jsonl",
-        ],
+        &words("compile -q -o s --stats-json stats.json a.jsonl"),
     );
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(

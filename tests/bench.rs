@@ -1,6 +1,6 @@
 //! `robosieve bench`: its output, and its check of the answers.
 
-use crate::command::{Ran, robosieve};
+use crate::command::{Ran, robosieve, words};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -65,19 +65,8 @@ fn stages_are_timed() {
 fn order_changes_only_times() {
     let dir = tempfile::tempdir().unwrap();
     let counts = |order| {
-        let args = [
-            &SMALL[..],
-            &[
-                "--json",
-                "--runs",
-                "1",
-                "-a",
-                "FooBot,GPTBot",
-                "--order",
-                order,
-            ],
-        ]
-        .concat();
+        let more = words("--json --runs 1 -a FooBot,GPTBot --order");
+        let args = [&SMALL[..], &more, &[order]].concat();
         json(&bench(dir.path(), &args))["counts"].clone()
     };
     assert_eq!(counts("sorted"), counts("shuffled"));
@@ -131,17 +120,7 @@ fn written_webs_give_the_same_counts() {
         &["compile", "-q", "-o", "web.rsieve", "web/robots.jsonl.zst"],
     );
     assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
-    let given = [
-        "-s",
-        "web.rsieve",
-        "--urls",
-        "web/urls.txt",
-        "-a",
-        "GPTBot",
-        "--json",
-        "--runs",
-        "1",
-    ];
+    let given = words("-s web.rsieve --urls web/urls.txt -a GPTBot --json --runs 1");
     let given = json(&bench(dir.path(), &given));
     let made = json(&bench(
         dir.path(),

@@ -1,6 +1,6 @@
 //! Captures files: what they keep, how they are merged, described and verified, and their damage.
 
-use crate::command::robosieve;
+use crate::command::{robosieve, words};
 use crate::external_sort::web;
 use crate::forging::forged_captures;
 use crate::test_dir::TestDir;
@@ -89,16 +89,7 @@ fn merged_files_are_those_of_all_captures() {
     ] {
         dir.done(
             &[
-                &[
-                    "captures",
-                    "-q",
-                    "--memory",
-                    "20k",
-                    "-j",
-                    "3",
-                    "-o",
-                    "merged.captures",
-                ],
+                &words("captures -q --memory 20k -j 3 -o merged.captures"),
                 inputs,
             ]
             .concat(),
@@ -268,16 +259,7 @@ fn damaged_blocks_are_named_or_skipped() {
         err.starts_with("web.captures: damaged at byte ") && err.contains("another checksum"),
         "{err}"
     );
-    let args = [
-        "compile",
-        "-q",
-        "--skip-damaged",
-        "--stats-json",
-        "stats.json",
-        "-o",
-        "s",
-        "web.captures",
-    ];
+    let args = words("compile -q --skip-damaged --stats-json stats.json -o s web.captures");
     assert_eq!(robosieve(dir.path(), &args).code, Some(0));
     let stats: Value =
         serde_json::from_slice(&fs::read(dir.path().join("stats.json")).unwrap()).unwrap();

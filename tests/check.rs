@@ -1,6 +1,6 @@
 //! `check`: explanations of any size, warnings about a robots.txt, and answers as JSON.
 
-use crate::command::{Ran, robosieve, robosieve_with};
+use crate::command::{Ran, robosieve, robosieve_with, words};
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -308,15 +308,7 @@ fn json_answers_include_reasons() {
     assert_eq!(reasons, ["shorter", "no-match"]);
     let other = object(&robosieve(
         dir.path(),
-        &[
-            "check",
-            "-s",
-            "s",
-            "-a",
-            "MyBot",
-            "--json",
-            "https://rules.example/",
-        ],
+        &words("check -s s -a MyBot --json https://rules.example/"),
     ));
     assert_eq!([&other["group"], &other["rule"]], [&Value::Null; 2]);
 }
@@ -357,16 +349,7 @@ fn json_and_text_answers_agree() {
     // One object per URL and agent, in the order of the lines.
     let ran = robosieve(
         dir.path(),
-        &[
-            "check",
-            "-s",
-            "s",
-            "-a",
-            "GPTBot,MyBot",
-            "--json",
-            "https://rules.example/a",
-            "https://none.example/",
-        ],
+        &words("check -s s -a GPTBot,MyBot --json https://rules.example/a https://none.example/"),
     );
     let answers: Vec<Value> = text(&ran)
         .lines()
@@ -481,15 +464,7 @@ fn verdicts_are_compared_with_expectations() {
             "cannot be used with",
         ),
         (
-            &[
-                "--robots",
-                "robots.txt",
-                "-a",
-                "b",
-                "--format",
-                "junit",
-                "/",
-            ],
+            &words("--robots robots.txt -a b --format junit /"),
             "--expect",
         ),
     ] {

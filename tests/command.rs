@@ -52,6 +52,11 @@ pub(crate) struct Ran {
     pub stderr: String,
 }
 
+/// The words of a line, which blanks separate: the arguments of a command.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// Runs `robosieve` in `dir` with nothing on standard input.
 pub(crate) fn robosieve(dir: &Path, args: &[&str]) -> Ran {
     robosieve_with(dir, args, b"")

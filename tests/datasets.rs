@@ -1,6 +1,6 @@
 //! The archives of `datasets/small` give the expected verdicts in every packing.
 
-use crate::command::{checkout, robosieve};
+use crate::command::{checkout, robosieve, words};
 use bstr::ByteSlice;
 use flate2::{Compression, write::GzEncoder};
 use std::fs;
@@ -175,14 +175,7 @@ fn reversed_inputs_give_the_same_verdicts() {
 #[test]
 fn filter_partitions_the_lines() {
     let dir = compiled();
-    let others = [
-        "--disallowed-to",
-        "d.txt",
-        "--unknown-to",
-        "u.txt",
-        "--invalid-to",
-        "i.txt",
-    ];
+    let others = words("--disallowed-to d.txt --unknown-to u.txt --invalid-to i.txt");
     let urls = shipped("urls.txt");
     let args = [
         &["filter", "-q", "-s", "small.rsieve", "-a", "GPTBot"][..],

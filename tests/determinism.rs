@@ -1,6 +1,6 @@
 //! The same inputs give the same bytes, in any order, in any division, with any number of threads.
 
-use crate::command::{VERBS, checkout, robosieve};
+use crate::command::{VERBS, checkout, robosieve, words};
 use crate::generate::Random;
 use crate::parquet::table;
 use ::parquet::file::properties::WriterProperties;
@@ -174,15 +174,9 @@ fn snapshots_depend_on_the_profile() {
     let compile = |profile| {
         run(
             dir.path(),
-            &[
-                "compile",
-                "-q",
-                "--profile",
-                profile,
-                "all.jsonl",
-                "-o",
-                profile,
-            ],
+            &words(&format!(
+                "compile -q --profile {profile} all.jsonl -o {profile}"
+            )),
         );
         fs::read(dir.path().join(profile)).unwrap()
     };

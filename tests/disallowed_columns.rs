@@ -1,6 +1,6 @@
 //! `filter --disallowed-add`: the disallowed lines carry the values of `annotate --add`.
 
-use crate::command::checkout;
+use crate::command::{checkout, words};
 use crate::test_dir::TestDir;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
@@ -263,14 +263,7 @@ fn outputs_that_cannot_carry_columns_are_refused() {
     refused(&["reasons", "--disallowed-to", "no", "u.txt"], &["reasons"]);
     dir.done_line("annotate -q -s s -a GPTBot --add reason -o has.parquet pages.parquet");
     refused(
-        &[
-            "reason",
-            "--disallowed-to",
-            "no.parquet",
-            "-o",
-            "yes.parquet",
-            "has.parquet",
-        ],
+        &words("reason --disallowed-to no.parquet -o yes.parquet has.parquet"),
         &[
             "has.parquet: Parquet: there is a column \"robots_reason\" already",
             "(--disallowed-add)",

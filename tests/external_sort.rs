@@ -1,6 +1,7 @@
 //! Compiling under any budget of memory: sorted runs and temporary files, or all in memory. The
 //! bytes are the same, for random webs in any order and division, from archives or captures files.
 
+use crate::command::words;
 use crate::determinism::robots;
 use crate::forging::{METADATA, sections};
 use crate::generate::Random;
@@ -344,17 +345,7 @@ fn killed_runs_leave_no_temporary_files() {
     let mut finished = 0;
     for moment in 0..40 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
-        let args = [
-            "compile",
-            "-q",
-            "--memory",
-            "64K",
-            "--temp-dir",
-            "temporary",
-            "-o",
-            "web.rsieve",
-            "web.jsonl",
-        ];
+        let args = words("compile -q --memory 64K --temp-dir temporary -o web.rsieve web.jsonl");
         let mut child = command.args(args).current_dir(dir.path()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(moment * moment / 4));
         child.kill().unwrap();

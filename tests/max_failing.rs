@@ -1,6 +1,7 @@
 //! `compile --previous` refuses a crawl whose fetcher probably failed, and archives without
 //! captures.
 
+use crate::command::words;
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 
@@ -131,14 +132,7 @@ fn a_fifth_of_a_hundred_sites_may_fail() {
     }
     // Without OLD nothing answered before.
     dir.fails(
-        &[
-            "compile",
-            "-o",
-            "new",
-            "--max-failing",
-            "20%",
-            "night.jsonl",
-        ],
+        &words("compile -o new --max-failing 20% night.jsonl"),
         &["--previous <OLD>", "required"],
     );
     dir.fails(

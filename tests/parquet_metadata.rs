@@ -1,5 +1,6 @@
 //! The key-value metadata that Parquet outputs have about their runs, and those that they keep.
 
+use crate::command::words;
 use crate::outputs::parquet_of;
 use crate::test_dir::TestDir;
 use ::parquet::file::metadata::KeyValue;
@@ -177,12 +178,12 @@ fn entries_that_hold_for_one_of_several_inputs_are_left_out() {
     }
     dir.done_line("filter -q -s s -a one b1.parquet -o b2.parquet");
     dir.done_line("filter -q -s s -a two a1.parquet b2.parquet -o c.parquet");
-    let run = [
-        "agents", "version", "snapshot", "options", "keep", "require", "reasons", "verdict",
-        "counts",
-    ];
+    let run = words("agents version snapshot options keep require reasons verdict counts");
     // The first filter saw no row of `a`, so the second has no number 1 before it.
-    let run = run.map(|key| format!("robosieve.filter.2.{key}"));
+    let run: Vec<_> = run
+        .iter()
+        .map(|key| format!("robosieve.filter.2.{key}"))
+        .collect();
     let annotated =
         ["agents", "version", "snapshot", "options"].map(|key| format!("robosieve.{key}"));
     let expected = [&["theirs".to_owned()][..], &annotated, &run].concat();
@@ -241,16 +242,7 @@ fn metadata_that_are_not_text_are_refused_by_name() {
     bytes[at] = 0xff;
     dir.write("in.parquet", bytes);
     dir.fails(
-        &[
-            "filter",
-            "-s",
-            "s",
-            "-a",
-            "one",
-            "-o",
-            "out.parquet",
-            "in.parquet",
-        ],
+        &words("filter -s s -a one -o out.parquet in.parquet"),
         &[
             "in.parquet",
             "not UTF-8",

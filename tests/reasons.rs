@@ -1,6 +1,6 @@
 //! Reasons of verdicts: which disallowed lines a rule disallows, and which a failure of the site.
 
-use crate::command::checkout;
+use crate::command::{checkout, words};
 use crate::test_dir::TestDir;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -147,16 +147,7 @@ fn summaries_count_lines_without_a_rule() {
 fn a_reason_that_no_kept_line_has_is_refused() {
     let dir = small();
     dir.fails(
-        &[
-            "filter",
-            "-s",
-            "s",
-            "-a",
-            "a",
-            "--reason",
-            "not-a-url",
-            "urls.txt",
-        ],
+        &words("filter -s s -a a --reason not-a-url urls.txt"),
         &["--invalid-to FILE"],
     );
 }

@@ -1,7 +1,7 @@
 //! URLs in columns, JSON objects and index lines: the same verdicts as one URL per line, and no
 //! byte is lost.
 
-use crate::command::{Ran, robosieve, robosieve_with};
+use crate::command::{Ran, robosieve, robosieve_with, words};
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Keep, Output, Outputs, Require, Written};
 use robosieve::records::{Field, InputFormat, RecordOptions};
@@ -658,16 +658,7 @@ fn errors_suggest_a_fix() {
     // A key that is in no line.
     let ran = robosieve(
         dir.path(),
-        &[
-            "filter",
-            "-s",
-            "s.rsieve",
-            "-a",
-            "FooBot",
-            "--json-key",
-            "page",
-            "objects.jsonl",
-        ],
+        &words("filter -s s.rsieve -a FooBot --json-key page objects.jsonl"),
     );
     assert_eq!(ran.code, Some(2));
     assert!(
@@ -681,20 +672,8 @@ fn errors_suggest_a_fix() {
         "n,url\n1,a\n2,\"b\n3,https://e.example/\n",
     )
     .unwrap();
-    let args = [
-        "annotate",
-        "-q",
-        "-s",
-        "s.rsieve",
-        "-a",
-        "FooBot",
-        "--input-format",
-        "tsv",
-        "--delimiter",
-        ",",
-        "--as",
-        "mask",
-    ];
+    let args =
+        words("annotate -q -s s.rsieve -a FooBot --input-format tsv --delimiter , --as mask");
     let ran = robosieve(dir.path(), &[&args[..], &["open.csv"]].concat());
     assert_eq!(
         ran,
@@ -711,20 +690,8 @@ fn access_logs_of_one_site_are_filtered() {
     let dir = TempDir::new().unwrap();
     small_snapshot(&dir.path().join("s.rsieve"));
     let log = "192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /x/1 HTTP/1.1\" 200 5\n192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /y HTTP/1.1\" 200 5\n";
-    let args = [
-        "filter",
-        "-q",
-        "-s",
-        "s.rsieve",
-        "-a",
-        "FooBot",
-        "--field",
-        "7",
-        "--delimiter",
-        "space",
-        "--host",
-        "e.example",
-    ];
+    let args =
+        words("filter -q -s s.rsieve -a FooBot --field 7 --delimiter space --host e.example");
     let ran = robosieve_with(
         dir.path(),
         &[&args[..], &["--keep", "disallowed"]].concat(),

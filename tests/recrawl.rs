@@ -1,7 +1,7 @@
 //! Crawls compiled over earlier snapshots (`compile --previous`): the cases of
 //! `tests/cases/recrawl`, compared with one compilation of all captures.
 
-use crate::command::robosieve;
+use crate::command::{robosieve, words};
 use crate::determinism::{self, robots};
 use crate::forging::{METADATA, assemble, overlapping, sections};
 use crate::generate::Random;
@@ -331,17 +331,9 @@ fn recrawls_ignore_order_and_thread_count() {
     let mut first = None;
     for (seed, threads) in [(1, "1"), (2, "2"), (3, "7")] {
         std::fs::write(dir.path().join("new.jsonl"), lines.concat()).unwrap();
-        run(&[
-            "compile",
-            "-q",
-            "-j",
-            threads,
-            "--previous",
-            "old.rsieve",
-            "new.jsonl",
-            "-o",
-            "new.rsieve",
-        ]);
+        run(&words(&format!(
+            "compile -q -j {threads} --previous old.rsieve new.jsonl -o new.rsieve"
+        )));
         let bytes = std::fs::read(dir.path().join("new.rsieve")).unwrap();
         assert!(
             *first.get_or_insert_with(|| bytes.clone()) == bytes,

@@ -1,6 +1,6 @@
 //! `--stats-json` of every verb that counts, and the same in the metadata of Parquet files.
 
-use crate::command::checkout;
+use crate::command::{checkout, words};
 use crate::test_dir::TestDir;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -127,9 +127,7 @@ fn counts_by_verdict_and_reason_add_up() {
 #[test]
 fn the_file_appears_with_the_outputs_or_not_at_all() {
     let dir = small();
-    let filter = [
-        "filter", "-s", "s", "-a", "GPTBot", "-o", "kept", "urls.txt",
-    ];
+    let filter = words("filter -s s -a GPTBot -o kept urls.txt");
     for (stats, expected) in [
         ("missing/stats.json", "missing"),
         ("kept", "--stats-json"),

@@ -2,7 +2,7 @@
 //!
 //! Other modules add functions for what only they read or run.
 
-use crate::command::{Ran, checkout, robosieve};
+use crate::command::{Ran, checkout, robosieve, words};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,12 +81,12 @@ impl TestDir {
 
     /// [`run`](Self::run) with arguments that blanks separate.
     pub(crate) fn run_line(&self, line: &str) -> Ran {
-        self.run(&line.split_whitespace().collect::<Vec<_>>())
+        self.run(&words(line))
     }
 
     /// [`done`](Self::done) with arguments that blanks separate.
     pub(crate) fn done_line(&self, line: &str) -> Ran {
-        self.done(&line.split_whitespace().collect::<Vec<_>>())
+        self.done(&words(line))
     }
 
     /// The standard output of a run that succeeds without a message.

@@ -1,6 +1,6 @@
 //! One judge that many threads share, and more threads than the machine allows.
 
-use crate::command::{Ran, checkout, robosieve};
+use crate::command::{Ran, checkout, robosieve, words};
 use crate::determinism::robots;
 #[cfg(target_os = "linux")]
 use crate::signals::begun;
@@ -102,9 +102,7 @@ fn too_many_threads_are_capped_with_a_note() {
     let note = format!(
         "robosieve: note: 100000 threads are too many; using {most}, the most that are allowed here"
     );
-    let args = [
-        "filter", "-s", "s", "-a", "FooBot", "list.txt", "-o", "new", "-j", "100000",
-    ];
+    let args = words("filter -s s -a FooBot list.txt -o new -j 100000");
     let ran = robosieve(temp_dir.path(), &args);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.starts_with(&note), "{}", ran.stderr);

@@ -1,7 +1,7 @@
 //! Behaviour that depends on time: the 30 days of a failing site, stale copies, and captures that
 //! are too new.
 
-use crate::command::{robosieve, robosieve_with};
+use crate::command::{robosieve, robosieve_with, words};
 use crate::recrawl::{compile, compile_all};
 use robosieve::judge::StatusPolicy;
 use robosieve::{Compiler, ErrorKind, Judge, JudgeOptions, Profile, Snapshot};
@@ -304,15 +304,7 @@ fn failing_origins_are_due_after_an_interval_of_their_own() {
             .collect();
         assert_eq!(rows, expected, "{at} {interval}");
     }
-    let wrong = [
-        "due",
-        "-s",
-        "web",
-        "--stale-at",
-        "now",
-        "--retry-failed",
-        "60",
-    ];
+    let wrong = words("due -s web --stale-at now --retry-failed 60");
     let ran = robosieve(dir.path(), &wrong);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("like 1h, 30m or 90s"), "{}", ran.stderr);
@@ -404,15 +396,7 @@ fn stale_copies_are_described_in_json() {
     );
     let ran = robosieve(
         dir.path(),
-        &[
-            "due",
-            "-s",
-            "web",
-            "--as",
-            "jsonl",
-            "--stale-at",
-            "2027-01-01",
-        ],
+        &words("due -s web --as jsonl --stale-at 2027-01-01"),
     );
     let lines: Vec<serde_json::Value> = ran
         .stdout

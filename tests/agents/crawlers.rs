@@ -1,7 +1,7 @@
 //! `--crawlers`: files of known crawlers that extend or replace the built-in registry.
 
 use super::{done, listed, snapshot_dir, text};
-use crate::command::{checkout, robosieve, robosieve_with};
+use crate::command::{checkout, robosieve, robosieve_with, words};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -44,12 +44,7 @@ fn every_verb_takes_the_sets_of_a_file() {
             run(&["check", "-s", "web", "https://a.example/x"]).starts_with("disallowed\tzz\t")
         );
         assert!(run(&["check", "--robots", "robots.txt", "/x"]).starts_with("disallowed\tzz\t"));
-        assert!(
-            run(&[
-                "bench", "-s", "web", "--urls", "urls", "--runs", "1", "-j", "1"
-            ])
-            .contains("; zz; ")
-        );
+        assert!(run(&words("bench -s web --urls urls --runs 1 -j 1")).contains("; zz; "));
         assert!(run(&["agents", "web"]).starts_with("1 origin with a robots.txt, 3 agent names\n"));
         assert!(run(&["agents", "web", "--tsv"]).contains("\nzz\t1\t1\t0\t0\tai-agent\tZed\n"));
         assert!(
@@ -74,18 +69,7 @@ fn every_verb_takes_the_sets_of_a_file() {
             serde_json::from_str(&run(&["diff", "web", "web", "--json"])).unwrap();
         assert_eq!(diff["agents"].as_array().map(Vec::len), Some(1), "{diff}");
         // An audit also looks for crawlers of the file that are not named.
-        let args = [
-            "audit",
-            "-s",
-            "web",
-            "--host",
-            "a.example",
-            "--crawlers",
-            "own",
-            "--as",
-            "json",
-            "access.log",
-        ];
+        let args = words("audit -s web --host a.example --crawlers own --as json access.log");
         let audit: serde_json::Value =
             serde_json::from_str(&text(&done(dir.path(), &args))).unwrap();
         let crawler = &audit["crawlers"][0];
@@ -293,17 +277,7 @@ fn bad_files_are_named_with_the_line_and_a_remedy() {
         ran.stderr
     );
     fs::write(dir.path().join("own"), FORMATS[0]).unwrap();
-    let args = [
-        "export",
-        "-s",
-        "web",
-        "-a",
-        "GPTBot",
-        "--crawlers",
-        "own",
-        "-o",
-        "own",
-    ];
+    let args = words("export -s web -a GPTBot --crawlers own -o own");
     let ran = robosieve(dir.path(), &args);
     assert!(
         ran.code == Some(2) && ran.stderr.contains("the same file as --crawlers (own)"),
@@ -328,17 +302,7 @@ fn names_of_a_file_are_known_to_the_spelling_check() {
     assert_eq!(warning(&["GTPBot", "--only-crawlers"]), "");
     assert_eq!(warning(&["AcmeCrawl"]), "");
     // A known crawler in place of a file.
-    let args = [
-        "filter",
-        "-s",
-        "web",
-        "--crawlers",
-        "own",
-        "-a",
-        "GPTBot",
-        "AcmeCrawl",
-        "urls",
-    ];
+    let args = words("filter -s web --crawlers own -a GPTBot AcmeCrawl urls");
     let ran = robosieve(dir.path(), &args);
     assert!(
         ran.stderr
@@ -377,13 +341,7 @@ fn a_file_may_be_a_pipe() {
     for verb in [&["agents", "--tsv"][..], &["agents", "web", "--tsv"]] {
         let args = [
             verb,
-            &[
-                "--crawlers",
-                "/dev/stdin",
-                "--only-crawlers",
-                "-a",
-                "@ai-agent",
-            ],
+            &words("--crawlers /dev/stdin --only-crawlers -a @ai-agent"),
         ]
         .concat();
         let ran = robosieve_with(dir.path(), &args, FORMATS[0].as_bytes());
@@ -404,15 +362,7 @@ fn resumed_runs_notice_a_changed_set() {
             format!("token\tpurpose\nGPTBot\tai-agent\nzz\t{purpose}\n"),
         )
         .unwrap();
-        let args = [
-            "filter",
-            "-s",
-            "web",
-            "--out-dir",
-            "out",
-            "--resume",
-            "urls",
-        ];
+        let args = words("filter -s web --out-dir out --resume urls");
         done(dir.path(), &[&args[..], ONLY, extra].concat()).stderr
     };
     assert!(run("search", &[]).contains("done 1  skipped 0"));

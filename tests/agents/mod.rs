@@ -5,7 +5,7 @@ pub(crate) mod census;
 mod crawlers;
 mod spelling;
 
-use crate::command::{Ran, robosieve, robosieve_with};
+use crate::command::{Ran, robosieve, robosieve_with, words};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -219,17 +219,7 @@ const VERBS: &[&[&str]] = &[
     &["filter", "-s", "web"],
     &["annotate", "-s", "web"],
     &["check", "-s", "web", "https://a.example/z"],
-    &[
-        "bench",
-        "-s",
-        "web",
-        "--urls",
-        "urls",
-        "--runs",
-        "1",
-        "--threads",
-        "1",
-    ],
+    &["bench", "-s", "web", "--urls", "urls", "--runs", "1", "-j1"],
     &["agents"],
 ];
 
@@ -407,15 +397,7 @@ fn more_than_64_agents_work_everywhere() {
         .collect();
     assert_eq!(refused, [70, 139]);
     std::fs::write(dir.path().join("urls"), "https://a.example/x\n").unwrap();
-    let bench = text(&run(&[
-        "bench",
-        "--urls",
-        "urls",
-        "--runs",
-        "1",
-        "--threads",
-        "1",
-    ]));
+    let bench = text(&run(&words("bench --urls urls --runs 1 --threads 1")));
     assert!(
         bench.contains("140 agents") && bench.contains("allowed 0  disallowed 1"),
         "{bench}"

@@ -1,7 +1,7 @@
 //! Agents that no robots.txt names: every verb warns of misspelled names, but not of new ones.
 
 use super::{done, snapshot_dir, text};
-use crate::command::robosieve_with;
+use crate::command::{robosieve_with, words};
 use robosieve::census::SpellCheck;
 use robosieve::{Compiler, Snapshot};
 use std::path::Path;
@@ -17,17 +17,7 @@ const VERBS: &[&[&str]] = &[
     &["diff", "web", "web"],
     &["agents", "web"],
     &["agents"],
-    &[
-        "bench",
-        "-s",
-        "web",
-        "--urls",
-        "urls",
-        "--runs",
-        "1",
-        "--threads",
-        "1",
-    ],
+    &["bench", "-s", "web", "--urls", "urls", "--runs", "1", "-j1"],
 ];
 
 /// The exit code and the standard error.
@@ -153,27 +143,11 @@ fn misplaced_agents_and_files_are_explained() {
             "-a MyBot takes any name",
         ),
         (
-            &[
-                "check",
-                "-s",
-                "web",
-                "-a",
-                "GPTBot",
-                "CCBot",
-                "https://a.example/",
-            ],
+            &words("check -s web -a GPTBot CCBot https://a.example/"),
             commas,
         ),
         (
-            &[
-                "check",
-                "--robots",
-                "robots.txt",
-                "-a",
-                "GPTBot",
-                "CCBot",
-                "/x",
-            ],
+            &words("check --robots robots.txt -a GPTBot CCBot /x"),
             commas,
         ),
         (

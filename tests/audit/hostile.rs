@@ -1,6 +1,7 @@
 //! Hostile lines: escapes, quotes, huge headers, bad times, control characters.
 
 use super::{audit, json, lines, requests, with_log};
+use crate::command::words;
 
 fn line(target: &str, agent: &str) -> String {
     format!(
@@ -46,15 +47,7 @@ fn hostile_lines_are_counted() {
     for threads in ["1", "3"] {
         let report = json(
             &dir,
-            &[
-                "-s",
-                "a",
-                "--host",
-                "example.com",
-                "access.log",
-                "-j",
-                threads,
-            ],
+            &words(&format!("-s a --host example.com access.log -j {threads}")),
         );
         assert_eq!(lines(&report), [23, 10, 4]);
         assert_eq!(requests(&report, "GPTBot"), [9, 4, 5, 0, 0]);
@@ -70,17 +63,9 @@ fn nothing_is_printed_unescaped() {
     for form in ["table", "json", "csv"] {
         let ran = audit(
             &dir,
-            &[
-                "-s",
-                "a",
-                "--host",
-                "example.com",
-                "access.log",
-                "--as",
-                form,
-                "--html",
-                "a.html",
-            ],
+            &words(&format!(
+                "-s a --host example.com access.log --as {form} --html a.html"
+            )),
         );
         let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
         let printed = String::from_utf8(ran.stdout).unwrap();
@@ -119,15 +104,7 @@ fn a_log_of_invalid_lines_is_an_error() {
     let dir = with_log("a\nb\n");
     let ran = audit(
         &dir,
-        &[
-            "-s",
-            "a",
-            "--host",
-            "example.com",
-            "--log-format",
-            "combined",
-            "access.log",
-        ],
+        &words("-s a --host example.com --log-format combined access.log"),
     );
     assert!(
         ran.code == Some(2) && ran.stderr.contains("none of the 2 lines"),

@@ -1,7 +1,7 @@
 //! Counts, forms, several snapshots, published addresses.
 
 use super::{audit, compile, crawler, json, lines, requests, with_log};
-use crate::command::checkout;
+use crate::command::{checkout, words};
 use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
 use robosieve::job::Input;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
@@ -68,15 +68,7 @@ fn named_agents_are_looked_for_too() {
     let dir = with_log(LOG);
     let report = json(
         &dir,
-        &[
-            "-s",
-            "a",
-            "--host",
-            "example.com",
-            "-a",
-            "MyBot:CCBot,FooBot",
-            "access.log",
-        ],
+        &words("-s a --host example.com -a MyBot:CCBot,FooBot access.log"),
     );
     assert_eq!(lines(&report), [13, 3, 3]);
     assert_eq!(requests(&report, "MyBot:CCBot"), [1, 0, 1, 0, 0]);
@@ -221,15 +213,7 @@ fn entry<'v>(report: &'v serde_json::Value, name: &str, identity: &str) -> &'v s
 fn no_output_blames_a_crawler_for_claims() {
     let dir = with_log(FAKE);
     std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
-    let base = [
-        "-s",
-        "a",
-        "--host",
-        "example.com",
-        "access.log",
-        "--verify-ips",
-        "gptbot.json",
-    ];
+    let base = words("-s a --host example.com access.log --verify-ips gptbot.json");
     let report = json(&dir, &base);
     let (verified, claimed) = (
         entry(&report, "GPTBot", "verified"),
@@ -340,14 +324,7 @@ fn published_addresses_verify_crawlers() {
     for name in ["gptbot.json", "ips.json"] {
         std::fs::write(dir.path().join(name), RANGES).unwrap();
     }
-    let base = [
-        "-s",
-        "a",
-        "--host",
-        "example.com",
-        "access.log",
-        "--verify-ips",
-    ];
+    let base = words("-s a --host example.com access.log --verify-ips");
     for (arg, verifies_all) in [
         ("GPTBot=ips.json", false),
         ("gptbot.json", false),
@@ -450,16 +427,7 @@ fn lines_of_verified_or_claimed_requests() {
         + "\n";
     let dir = with_log(LOG.to_owned() + &other);
     std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
-    let base = [
-        "-q",
-        "-s",
-        "a",
-        "--host",
-        "example.com",
-        "access.log",
-        "--lines",
-        "broken.log",
-    ];
+    let base = words("-q -s a --host example.com access.log --lines broken.log");
     let log: Vec<String> = (LOG.to_owned() + &other)
         .lines()
         .map(|line| line.to_owned() + "\n")
@@ -498,18 +466,7 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
     // Blocks have 256 KiB, so this is several of them, on several threads.
     let log = LOG.repeat(600);
     let dir = with_log(&log);
-    let args = [
-        "-q",
-        "-s",
-        "a",
-        "--host",
-        "example.com",
-        "access.log",
-        "--as",
-        "annotate",
-        "--lines",
-        "broken.log",
-    ];
+    let args = words("-q -s a --host example.com access.log --as annotate --lines broken.log");
     let ran = audit(&dir, &args);
     assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
     let annotated = String::from_utf8(ran.stdout).unwrap();
@@ -544,14 +501,7 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let dir = with_log(LOG.repeat(600));
-    let base = [
-        "-s",
-        "a",
-        "--host",
-        "example.com",
-        "access.log",
-        "access.log",
-    ];
+    let base = words("-s a --host example.com access.log access.log");
     let one = json(&dir, &[&base[..], &["-j", "1"]].concat());
     assert_eq!(one, json(&dir, &[&base[..], &["-j", "4"]].concat()));
     assert_eq!(lines(&one)[0], 2 * 600 * 13);
@@ -622,15 +572,9 @@ fn outputs_overwrite_no_input() {
         for file in ["access.log", "a"] {
             let ran = audit(
                 &dir,
-                &[
-                    "-s",
-                    "2026=a",
-                    "--host",
-                    "example.com",
-                    "access.log",
-                    option,
-                    file,
-                ],
+                &words(&format!(
+                    "-s 2026=a --host example.com access.log {option} {file}"
+                )),
             );
             assert!(
                 ran.code == Some(2) && ran.stderr.contains("overwritten"),
@@ -683,12 +627,7 @@ fn an_independent_script_counts_the_same() {
         r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /*~joe\nDisallow: /*caf%C3%A9\nDisallow: /*{a}|b\nDisallow: /search\nAllow: /*it's^\nDisallow: /*[1]\n"}"#,
     );
     std::fs::write(dir.path().join("ips.json"), RANGES).unwrap();
-    let verify = [
-        "--verify-ips",
-        "GPTBot=ips.json",
-        "--verify-ips",
-        "Googlebot=ips.json",
-    ];
+    let verify = words("--verify-ips GPTBot=ips.json --verify-ips Googlebot=ips.json");
     let reports = ["combined", "cloudfront"].map(|format| {
         let mut command = Command::new(&script);
         command.arg("synthetic-log");

@@ -1,7 +1,7 @@
 //! `audit --robots`: one robots.txt file in place of a snapshot.
 
 use super::{audit, crawler, json, lines, requests, with_log};
-use crate::command::robosieve_with;
+use crate::command::{robosieve_with, words};
 
 const RULES: &str = "User-agent: GPTBot\nDisallow: /private\n";
 
@@ -31,13 +31,7 @@ fn a_log_needs_no_host() {
     // The same as by a snapshot of the site.
     let by_host = json(
         &dir,
-        &[
-            "--robots",
-            "robots.txt",
-            "--host",
-            "shop.example",
-            "access.log",
-        ],
+        &words("--robots robots.txt --host shop.example access.log"),
     );
     assert_eq!(requests(&by_host, "GPTBot"), requests(&report, "GPTBot"));
     assert_eq!(

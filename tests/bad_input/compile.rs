@@ -64,15 +64,7 @@ fn inputs_without_captures_write_no_snapshot() {
 fn empty_inputs_among_others_are_accepted() {
     let dir = snapshot_dir();
     dir.write("empty", "");
-    dir.done(&[
-        "compile",
-        "-q",
-        "empty",
-        "good.jsonl",
-        "folder",
-        "-o",
-        "new",
-    ]);
+    dir.done_line("compile -q empty good.jsonl folder -o new");
     assert_eq!(dir.letters("new"), "AAU");
 }
 
@@ -101,16 +93,7 @@ fn damaged_members_are_named_or_skipped() {
         &["compile", "a.warc.gz"],
         &["a.warc.gz", &offset, "--skip-damaged"],
     );
-    dir.done(&[
-        "compile",
-        "-q",
-        "--skip-damaged",
-        "--stats-json",
-        "stats.json",
-        "a.warc.gz",
-        "-o",
-        "new",
-    ]);
+    dir.done_line("compile -q --skip-damaged --stats-json stats.json a.warc.gz -o new");
     assert_eq!(
         (
             dir.letters("new").as_str(),
@@ -131,16 +114,7 @@ fn truncated_members_are_named_or_skipped() {
         &["compile", "a.warc.gz"],
         &["a.warc.gz", &offset, "ends inside"],
     );
-    dir.done(&[
-        "compile",
-        "-q",
-        "--skip-damaged",
-        "--stats-json",
-        "stats.json",
-        "a.warc.gz",
-        "-o",
-        "new",
-    ]);
+    dir.done_line("compile -q --skip-damaged --stats-json stats.json a.warc.gz -o new");
     assert_eq!(
         (dir.letters("new").as_str(), dir.stat("damaged")),
         ("AAU", 1)
@@ -195,16 +169,7 @@ fn records_around_damage_are_kept() {
     ];
     for (what, bytes, expected) in cases {
         dir.write("x.warc", bytes);
-        dir.done(&[
-            "compile",
-            "-q",
-            "--skip-damaged",
-            "--stats-json",
-            "stats.json",
-            "x.warc",
-            "-o",
-            "new",
-        ]);
+        dir.done_line("compile -q --skip-damaged --stats-json stats.json x.warc -o new");
         let letters = dir.letters("new");
         // It is unspecified whether a record with a wrong length of its own is kept in part.
         let letters = format!("{}U{}", &letters[..1], &letters[2..]);
@@ -289,16 +254,7 @@ fn a_false_length_costs_one_record() {
 fn false_lengths_in_streams_are_counted() {
     let dir = snapshot_dir();
     let text = records_with_false_length(10 << 30).concat();
-    let args = [
-        "compile",
-        "-q",
-        "--skip-damaged",
-        "--stats-json",
-        "stats.json",
-        "-o",
-        "new",
-        "-",
-    ];
+    let args = words("compile -q --skip-damaged --stats-json stats.json -o new -");
     let ran = robosieve_with(dir.root(), &args, &text);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!((dir.stat("captures"), dir.stat("damaged")), (100, 1));
@@ -369,16 +325,7 @@ fn bad_json_lines_are_numbered_or_skipped() {
             [&json_line("a"), line, "\n", &json_line("b")].concat(),
         );
         dir.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 2", cause]);
-        dir.done(&[
-            "compile",
-            "-q",
-            "--skip-damaged",
-            "--stats-json",
-            "stats.json",
-            "x.jsonl",
-            "-o",
-            "new",
-        ]);
+        dir.done_line("compile -q --skip-damaged --stats-json stats.json x.jsonl -o new");
         assert_eq!(
             (dir.letters("new").as_str(), dir.stat("damaged")),
             ("AAU", 1),
@@ -495,16 +442,7 @@ fn unwritable_folders_are_named() {
         &["folder/new", "Permission denied"],
     );
     dir.fails(
-        &[
-            "filter",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "a",
-            "list.txt",
-            "-o",
-            "folder/new",
-        ],
+        &words("filter -s good.rsieve -a a list.txt -o folder/new"),
         &["folder/new", "Permission denied"],
     );
 }
@@ -545,36 +483,14 @@ fn unusable_previous_snapshots_are_named() {
 fn snapshots_may_replace_themselves() {
     let dir = snapshot_dir();
     dir.write("new.jsonl", json_line("c"));
-    dir.done(&[
-        "compile",
-        "-q",
-        "--previous",
-        "good.rsieve",
-        "-o",
-        "good.rsieve",
-        "new.jsonl",
-    ]);
+    dir.done_line("compile -q --previous good.rsieve -o good.rsieve new.jsonl");
     assert_eq!(dir.letters("good.rsieve"), "AUA");
     let before = dir.read("good.rsieve");
-    dir.done(&[
-        "compile",
-        "-q",
-        "--previous",
-        "good.rsieve",
-        "-o",
-        "good.rsieve",
-    ]);
+    dir.done_line("compile -q --previous good.rsieve -o good.rsieve");
     assert!(before == dir.read("good.rsieve"));
     dir.write("bad.jsonl", "{");
     dir.fails(
-        &[
-            "compile",
-            "--previous",
-            "good.rsieve",
-            "-o",
-            "good.rsieve",
-            "bad.jsonl",
-        ],
+        &words("compile --previous good.rsieve -o good.rsieve bad.jsonl"),
         &["bad.jsonl"],
     );
 }
@@ -589,34 +505,9 @@ fn profile_defaults_to_the_previous_snapshot() {
             .unwrap()
             .name()
     };
-    dir.done(&[
-        "compile",
-        "-q",
-        "good.jsonl",
-        "--profile",
-        "rfc9309",
-        "-o",
-        "rfc",
-    ]);
-    dir.done(&[
-        "compile",
-        "-q",
-        "--previous",
-        "rfc",
-        "good.jsonl",
-        "-o",
-        "same",
-    ]);
-    dir.done(&[
-        "compile",
-        "-q",
-        "--previous",
-        "rfc",
-        "--profile",
-        "google",
-        "-o",
-        "other",
-    ]);
+    dir.done_line("compile -q good.jsonl --profile rfc9309 -o rfc");
+    dir.done_line("compile -q --previous rfc good.jsonl -o same");
+    dir.done_line("compile -q --previous rfc --profile google -o other");
     assert_eq!(
         ["rfc", "same", "other"].map(profile),
         ["rfc9309", "rfc9309", "google"]

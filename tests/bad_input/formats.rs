@@ -117,17 +117,9 @@ fn other_formats_are_refused_as_lists() {
             );
         }
         dir.fails(
-            &[
-                "report",
-                "-q",
-                "-s",
-                "good.rsieve",
-                "-a",
-                "FooBot",
-                name,
-                "--json",
-                "new",
-            ],
+            &words(&format!(
+                "report -q -s good.rsieve -a FooBot {name} --json new"
+            )),
             &expected,
         );
         // Also without a file name.
@@ -174,18 +166,7 @@ fn foreign_files_fail_alone() {
         gz(b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n"),
     );
     dir.write("none.txt", "one\ntwo\n");
-    let args = [
-        "filter",
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot",
-        "--out-dir",
-        "out",
-        "x.arc.gz",
-        "list.txt",
-        "none.txt",
-    ];
+    let args = words("filter -s good.rsieve -a FooBot --out-dir out x.arc.gz list.txt none.txt");
     let ran = dir.run(&args);
     assert_eq!(ran.code, Some(2));
     for expected in [
@@ -218,17 +199,9 @@ fn runs_without_urls_replace_nothing() {
             );
         }
         dir.fails(
-            &[
-                "filter",
-                "-q",
-                "-s",
-                "good.rsieve",
-                "-a",
-                "FooBot",
-                name,
-                "--invalid-to",
-                "old",
-            ],
+            &words(&format!(
+                "filter -q -s good.rsieve -a FooBot {name} --invalid-to old"
+            )),
             &expected,
         );
         dir.fails(
@@ -237,18 +210,9 @@ fn runs_without_urls_replace_nothing() {
         );
         // One URL suffices, with any verdict.
         dir.write("unknown.txt", "https://unknown.example/\n");
-        dir.done(&[
-            "filter",
-            "-q",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "--input-format",
-            "text",
-            name,
-            "unknown.txt",
-        ]);
+        dir.done_line(&format!(
+            "filter -q -s good.rsieve -a FooBot --input-format text {name} unknown.txt"
+        ));
     }
 }
 
@@ -286,16 +250,7 @@ fn all_zstd_frames_are_read() {
         ("between", [zst(first), skippable(2), zst(rest)].concat()),
     ] {
         dir.write(name, bytes);
-        let args = [
-            "annotate",
-            "-q",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "--as",
-            "mask",
-        ];
+        let args = words("annotate -q -s good.rsieve -a FooBot --as mask");
         assert_eq!(
             dir.done(&[&args[..], &[name]].concat()).stdout,
             b"1\n0\n0\n0\n",
@@ -306,15 +261,7 @@ fn all_zstd_frames_are_read() {
     for len in [5, 12, 16, 25, whole.len() - 1] {
         dir.write("cut.zst", &whole[..len]);
         dir.fails_to_write(
-            &[
-                "filter",
-                "-q",
-                "-s",
-                "good.rsieve",
-                "-a",
-                "FooBot",
-                "cut.zst",
-            ],
+            &words("filter -q -s good.rsieve -a FooBot cut.zst"),
             &["cut.zst"],
         );
     }
@@ -342,47 +289,23 @@ fn compressed_extensions_require_compression() {
     ] {
         dir.write(name, bytes);
         dir.fails_to_write(
-            &[
-                "filter",
-                "-q",
-                "-s",
-                "good.rsieve",
-                "-a",
-                "FooBot",
-                "list.txt",
-                name,
-            ],
+            &words(&format!(
+                "filter -q -s good.rsieve -a FooBot list.txt {name}"
+            )),
             &[name, expected],
         );
     }
     // The content decides, not the extension.
     dir.write("swapped.gz", zst(LIST));
-    dir.done(&[
-        "filter",
-        "-q",
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot",
-        "swapped.gz",
-    ]);
+    dir.done_line("filter -q -s good.rsieve -a FooBot swapped.gz");
     // A compressed archive of zero bytes is damaged, not empty.
     dir.write("a.warc.gz", "");
     dir.fails_to_write(
         &["compile", "good.jsonl", "a.warc.gz"],
         &["a.warc.gz", "it is empty", "--skip-damaged"],
     );
-    let skipping = [
-        "compile",
-        "-q",
-        "--skip-damaged",
-        "--stats-json",
-        "stats.json",
-        "good.jsonl",
-        "a.warc.gz",
-        "-o",
-        "new",
-    ];
+    let skipping =
+        words("compile -q --skip-damaged --stats-json stats.json good.jsonl a.warc.gz -o new");
     dir.done(&skipping);
     assert_eq!(dir.stat("damaged"), 1);
 }
@@ -426,14 +349,7 @@ fn directories_of_robots_files_name_skipped_files() {
     for (name, bytes, _) in &others {
         dir.write(&format!("folder/{name}"), bytes);
     }
-    let ran = dir.done(&[
-        "compile",
-        "--stats-json",
-        "stats.json",
-        "folder",
-        "-o",
-        "new",
-    ]);
+    let ran = dir.done_line("compile --stats-json stats.json folder -o new");
     assert!(
         ran.stderr
             .contains("warning: 7 files in directories are not the robots.txt of a host"),
@@ -598,36 +514,15 @@ fn urls_are_refused_as_files() {
             "aws s3 cp",
         ),
         (
-            &[
-                "compile",
-                "-o",
-                "new",
-                "good.jsonl",
-                "--previous",
-                "gs://bucket/old",
-            ],
+            &words("compile -o new good.jsonl --previous gs://bucket/old"),
             "gcloud storage",
         ),
         (
-            &[
-                "filter",
-                "-s",
-                "https://h.example/x.rsieve",
-                "-a",
-                "FooBot",
-                "list.txt",
-            ],
+            &words("filter -s https://h.example/x.rsieve -a FooBot list.txt"),
             "curl",
         ),
         (
-            &[
-                "check",
-                "-s",
-                "https://h.example/x.rsieve",
-                "-a",
-                "FooBot",
-                "https://a.example/",
-            ],
+            &words("check -s https://h.example/x.rsieve -a FooBot https://a.example/"),
             "curl",
         ),
         (&["inspect", "hdfs://n/x.rsieve"], "hdfs dfs"),
@@ -674,15 +569,8 @@ fn urls_are_refused_as_files() {
     }
     // This verb takes URLs as arguments.
     assert_eq!(
-        dir.run(&[
-            "check",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "https://a.example/"
-        ])
-        .code,
+        dir.run_line("check -s good.rsieve -a FooBot https://a.example/")
+            .code,
         Some(0)
     );
 }
@@ -767,17 +655,7 @@ fn shrinking_lists_are_errors() {
     let dir = snapshot_dir();
     let members: Vec<u8> = (0..3).flat_map(|_| gz(LIST)).collect();
     let frames: Vec<u8> = (0..3).flat_map(|_| zst(LIST)).collect();
-    let verb = [
-        "filter",
-        "-q",
-        "-j1",
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot",
-        "-o",
-        "new",
-    ];
+    let verb = words("filter -q -j1 -s good.rsieve -a FooBot -o new");
     // Each is truncated where it looks complete.
     for (name, bytes, to) in [
         ("x.txt", LIST.repeat(100_000), LIST.len() * 20_000),

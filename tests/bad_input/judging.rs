@@ -84,16 +84,7 @@ fn causes_are_printed_once() {
         &["filter", "-s", "missing", "-a", "a", "list.txt"],
         &["filter", "-s", "good.rsieve", "-a", "a", "missing"],
         &["annotate", "-s", "good.rsieve", "-a", "a", "folder"],
-        &[
-            "annotate",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "a",
-            "list.txt",
-            "-o",
-            "no/new",
-        ],
+        &words("annotate -s good.rsieve -a a list.txt -o no/new"),
         &["inspect", "missing"],
         &["check", "--robots", "missing", "-a", "a", "/"],
     ] {
@@ -246,24 +237,8 @@ fn closed_stdout_ends_the_command_quietly() {
     let dir = snapshot_dir();
     dir.write("long.txt", b"https://a.example/\n".repeat(200_000));
     for args in [
-        &[
-            "filter",
-            "-q",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "long.txt",
-        ][..],
-        &[
-            "annotate",
-            "-q",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "long.txt",
-        ],
+        &words("filter -q -s good.rsieve -a FooBot long.txt")[..],
+        &words("annotate -q -s good.rsieve -a FooBot long.txt"),
         &["inspect", "good.rsieve"],
     ] {
         let is_long = args.contains(&"long.txt");
@@ -347,16 +322,7 @@ fn check_requires_a_snapshot_or_robots_txt() {
         &["check", "-a", "FooBot", "https://a.example/"],
         &["--snapshot", "--robots"],
     );
-    let both = [
-        "check",
-        "-s",
-        "good.rsieve",
-        "--robots",
-        "list.txt",
-        "-a",
-        "FooBot",
-        "/",
-    ];
+    let both = words("check -s good.rsieve --robots list.txt -a FooBot /");
     dir.fails(&both, &["--snapshot", "--robots"]);
 }
 

@@ -96,17 +96,7 @@ fn endless_lines_take_bounded_memory() {
         "x.zst",
         [zst(LIST), frame.repeat(64), zst(b"\nhttps://a.example/x")].concat(),
     );
-    let args = [
-        "filter",
-        "-q",
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot",
-        "x.zst",
-        "--disallowed-to",
-        "new",
-    ];
+    let args = words("filter -q -s good.rsieve -a FooBot x.zst --disallowed-to new");
     let ran = limited(dir.root(), ONE_GIGABYTE, &args);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert_eq!(ran.stdout, b"https://a.example/\n");
@@ -126,39 +116,9 @@ fn full_disks_leave_no_files() {
     dir.write("long.jsonl", (0..2000).map(captures).collect::<String>());
     let small_files = "trap '' XFSZ && ulimit -f 100";
     for args in [
-        &[
-            "filter",
-            "-q",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "long.txt",
-            "-o",
-        ][..],
-        &[
-            "annotate",
-            "-q",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "long.txt",
-            "-o",
-        ],
-        &[
-            "filter",
-            "-q",
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "list.txt",
-            "long.txt",
-            "--invalid-to",
-            "I",
-            "-o",
-        ],
+        &words("filter -q -s good.rsieve -a FooBot long.txt -o")[..],
+        &words("annotate -q -s good.rsieve -a FooBot long.txt -o"),
+        &words("filter -q -s good.rsieve -a FooBot list.txt long.txt --invalid-to I -o"),
         &["compile", "-q", "long.jsonl", "-o"],
     ] {
         for out in ["old", "new"] {
@@ -173,15 +133,7 @@ fn full_disks_leave_no_files() {
 #[test]
 fn full_devices_are_named() {
     let dir = snapshot_dir();
-    let judge = [
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot",
-        "list.txt",
-        "-o",
-        "/dev/full",
-    ];
+    let judge = words("-s good.rsieve -a FooBot list.txt -o /dev/full");
     for args in [
         [&["filter"][..], &judge].concat(),
         [&["annotate"][..], &judge].concat(),

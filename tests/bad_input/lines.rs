@@ -86,16 +86,7 @@ fn annotate_preserves_odd_lines() {
 fn filter_writes_every_line_once() {
     let dir = snapshot_dir();
     let inputs = write_odd(&dir);
-    let outputs = [
-        "-o",
-        "A",
-        "--disallowed-to",
-        "D",
-        "--unknown-to",
-        "U",
-        "--invalid-to",
-        "I",
-    ];
+    let outputs = words("-o A --disallowed-to D --unknown-to U --invalid-to I");
     let ran = dir.done(
         &[
             &["filter", "-s", "good.rsieve", "-a", "FooBot"][..],
@@ -133,16 +124,7 @@ fn empty_lists_give_empty_outputs() {
     let dir = snapshot_dir();
     dir.write("empty", "");
     for verb in ["filter", "annotate"] {
-        let ran = dir.done(&[
-            verb,
-            "-s",
-            "good.rsieve",
-            "-a",
-            "FooBot",
-            "empty",
-            "-o",
-            "new",
-        ]);
+        let ran = dir.done_line(&format!("{verb} -s good.rsieve -a FooBot empty -o new"));
         assert_eq!(dir.read("new"), b"");
         assert_summary(&ran.stderr, &[], 0);
         assert_eq!(
@@ -164,17 +146,7 @@ fn overlong_lines_are_invalid() {
     ]
     .concat();
     dir.write("long.txt", &list);
-    let args = [
-        "annotate",
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot,BarBot",
-        "long.txt",
-        "list.txt",
-        "-o",
-        "new",
-    ];
+    let args = words("annotate -s good.rsieve -a FooBot,BarBot long.txt list.txt -o new");
     let ran = dir.done(&args);
     let rest =
         b"AA\thttps://a.example/\nDD\thttps://a.example/x\nUU\thttps://q.example/\nII\tfoo\n";
@@ -208,15 +180,7 @@ fn urls_of_megabytes_have_verdicts() {
         line("https://q.example/", ""),
     ];
     dir.write("long.txt", lines.join(&b'\n'));
-    let ran = dir.done(&[
-        "annotate",
-        "-q",
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot",
-        "long.txt",
-    ]);
+    let ran = dir.done_line("annotate -q -s good.rsieve -a FooBot long.txt");
     let letters: Vec<u8> = ran
         .stdout
         .split(|&b| b == b'\n')
@@ -237,15 +201,7 @@ fn hosts_of_megabytes_are_unknown_or_invalid() {
         ]
         .concat(),
     );
-    let ran = dir.done(&[
-        "annotate",
-        "-q",
-        "-s",
-        "good.rsieve",
-        "-a",
-        "FooBot",
-        "long.txt",
-    ]);
+    let ran = dir.done_line("annotate -q -s good.rsieve -a FooBot long.txt");
     assert!(matches!(ran.stdout[0], b'I' | b'U'));
     assert!(ran.stdout.ends_with(b"\nA\thttps://a.example/"));
 }

@@ -8,7 +8,7 @@ mod judging;
 mod limits;
 mod lines;
 
-use crate::command::{Ran, robosieve_with};
+use crate::command::{Ran, robosieve_with, words};
 use crate::test_dir::TestDir;
 use robosieve::{Compiler, Snapshot};
 use std::fs;

@@ -189,17 +189,7 @@ fn tables_with_a_log_are_refused() {
 
 #[test]
 fn annotate_expands_inputs() {
-    let ran = lists_dir().done(&[
-        "annotate",
-        "-q",
-        "-s",
-        "web.rsieve",
-        "-a",
-        "FooBot",
-        "--shard",
-        "1/2",
-        "crawl",
-    ]);
+    let ran = lists_dir().done_line("annotate -q -s web.rsieve -a FooBot --shard 1/2 crawl");
     assert_eq!(ran.stdout, b"A\thttps://h1.example/crawl/10.txt\n");
 }
 

@@ -1,6 +1,7 @@
 //! One output per input.
 
 use super::snapshot_dir;
+use crate::command::words;
 use std::fs;
 use std::io::Read;
 
@@ -41,14 +42,7 @@ fn files_are_judged_independently() {
         "in/zst.txt.zst",
         zstd::encode_all(list(1000).as_bytes(), 1).unwrap(),
     );
-    let to = [
-        "--disallowed-to",
-        "no",
-        "--unknown-to",
-        "new",
-        "--invalid-to",
-        "deep/odd",
-    ];
+    let to = words("--disallowed-to no --unknown-to new --invalid-to deep/odd");
     for threads in ["1", "2", "7"] {
         dir.done(&args(
             &[&["-j", threads, "--out-dir", "deep/go", "in"][..], &to].concat(),
@@ -56,14 +50,9 @@ fn files_are_judged_independently() {
         for name in ["000.txt", "001.txt", "199.txt", "big.txt.gz", "zst.txt.zst"] {
             let input = format!("in/{name}");
             let alone = format!("alone-{name}");
-            dir.done(&args(&[
-                "-q",
-                "-o",
-                &alone,
-                "--disallowed-to",
-                "alone-no",
-                &input,
-            ]));
+            dir.done(&args(&words(&format!(
+                "-q -o {alone} --disallowed-to alone-no {input}"
+            ))));
             let read = |path: &str| {
                 let mut bytes = Vec::new();
                 robosieve::decode::decode(fs::File::open(dir.path(path)).unwrap())
@@ -103,16 +92,7 @@ fn annotate_writes_one_file_per_input() {
     let dir = snapshot_dir();
     dir.write("in/a", "https://h1.example/foo\nhttps://h1.example/p\n");
     dir.write("in/b", "https://h2.example/\n");
-    let ran = dir.done(&[
-        "annotate",
-        "-s",
-        "web.rsieve",
-        "-a",
-        "FooBot,BarBot",
-        "--out-dir",
-        "out",
-        "in",
-    ]);
+    let ran = dir.done_line("annotate -s web.rsieve -a FooBot,BarBot --out-dir out in");
     assert_eq!(
         dir.read_text("out/a"),
         "DA\thttps://h1.example/foo\nDD\thttps://h1.example/p\n"
@@ -189,15 +169,7 @@ fn nameless_and_overwriting_outputs_are_refused() {
         ),
         // Also if they belong to different shards.
         (
-            &[
-                "--out-dir",
-                "out",
-                "--shard",
-                "1/2",
-                "in/a",
-                "in/b",
-                "./in/a",
-            ],
+            &words("--out-dir out --shard 1/2 in/a in/b ./in/a"),
             &["in/a and ./in/a"],
         ),
         (

@@ -45,15 +45,7 @@ fn concurrent_updates_of_a_snapshot_are_not_lost() {
     for output in ["s", "./dir/../s"] {
         dir.done(&["compile", "-q", "-o", "s", "web.jsonl"]);
         let first = waiting(&dir, output);
-        dir.done(&[
-            "compile",
-            "-q",
-            "--previous",
-            "s",
-            "-o",
-            "s",
-            "second.jsonl",
-        ]);
+        dir.done_line("compile -q --previous s -o s second.jsonl");
         let updated = dir.read("s");
         let before = dir.entries();
         let (code, stderr) = ended(first);
@@ -77,15 +69,7 @@ fn concurrent_updates_of_a_snapshot_are_not_lost() {
     }
     // Another output replaces nothing.
     let first = waiting(&dir, "other");
-    dir.done(&[
-        "compile",
-        "-q",
-        "--previous",
-        "s",
-        "-o",
-        "s",
-        "second.jsonl",
-    ]);
+    dir.done_line("compile -q --previous s -o s second.jsonl");
     let (code, stderr) = ended(first);
     assert_eq!(code, Some(0), "{stderr}");
 }

@@ -1,6 +1,7 @@
 //! `--out-dir` keeps the directories of inputs if their names alone would collide.
 
 use super::snapshot_dir;
+use crate::command::words;
 use crate::test_dir::TestDir;
 use std::path::Path;
 
@@ -91,17 +92,7 @@ fn outputs_mirror_input_directories() {
 #[test]
 fn reruns_find_complete_outputs() {
     let dir = partitions_dir();
-    let args = [
-        "filter",
-        "-s",
-        "s",
-        "-a",
-        "a",
-        "--out-dir",
-        "out",
-        "--resume",
-        "part/**/*.parquet",
-    ];
+    let args = words("filter -s s -a a --out-dir out --resume part/**/*.parquet");
     dir.done(&args);
     let ran = dir.done(&args);
     assert!(

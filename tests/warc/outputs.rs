@@ -1,7 +1,7 @@
 //! Kept and rejected records, with their compression, annotations and indexes.
 
 use super::{FOUR, all, gunzip, gz, gz_each, judging, members, of, record, response, snapshot_dir};
-use crate::command::robosieve_with;
+use crate::command::{robosieve_with, words};
 use std::fs;
 use std::io::Write;
 
@@ -50,14 +50,9 @@ fn gzip_members_are_copied() {
     let args = ["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"];
     let piped = robosieve_with(dir.root(), &args, &file);
     assert!(piped.stdout == dir.read("go.warc.gz"), "{}", piped.stderr);
-    dir.done(&judging(&[
-        "filter",
-        "--keep",
-        "disallowed",
-        "in.warc.gz",
-        "-o",
-        "kept.gz",
-    ]));
+    dir.done(&judging(&words(
+        "filter --keep disallowed in.warc.gz -o kept.gz",
+    )));
     let expected: Vec<u8> = of("KD").iter().flat_map(|text| odd(text)).collect();
     assert!(dir.read("kept.gz") == expected);
 }
@@ -66,16 +61,9 @@ fn gzip_members_are_copied() {
 fn plain_records_stay_plain_or_become_members() {
     let dir = snapshot_dir();
     dir.write("in.warc", all().concat());
-    dir.done(&judging(&[
-        "filter",
-        "in.warc",
-        "-o",
-        "go.warc",
-        "--disallowed-to",
-        "no.wet.gz",
-        "--unknown-to",
-        "new.warc.zst",
-    ]));
+    dir.done(&judging(&words(
+        "filter in.warc -o go.warc --disallowed-to no.wet.gz --unknown-to new.warc.zst",
+    )));
     assert_eq!(dir.read("go.warc"), of("KA").concat());
     assert_eq!(members(&dir.read("no.wet.gz")), of("D"));
     assert_eq!(
@@ -97,13 +85,9 @@ fn plain_records_stay_plain_or_become_members() {
     );
     // A plain and a gzip input give members.
     dir.write("in.warc.gz", gz_each(&all()));
-    dir.done(&judging(&[
-        "filter",
-        "in.warc",
-        "in.warc.gz",
-        "-o",
-        "both.warc.gz",
-    ]));
+    dir.done(&judging(&words(
+        "filter in.warc in.warc.gz -o both.warc.gz",
+    )));
     assert_eq!(
         members(&dir.read("both.warc.gz")),
         [of("KA"), of("KA")].concat()
@@ -138,14 +122,9 @@ fn files_compressed_as_a_whole_are_cut_into_members() {
         "in.warc.zst",
         zstd::encode_all(&all().concat()[..], 1).unwrap(),
     );
-    dir.done(&judging(&[
-        "filter",
-        "in.warc.zst",
-        "-o",
-        "go.warc",
-        "--disallowed-to",
-        "no.warc.gz",
-    ]));
+    dir.done(&judging(&words(
+        "filter in.warc.zst -o go.warc --disallowed-to no.warc.gz",
+    )));
     assert_eq!(dir.read("go.warc"), of("KA").concat());
     assert_eq!(members(&dir.read("no.warc.gz")), of("D"));
 }
@@ -294,16 +273,9 @@ fn index_entries_lead_to_their_records() {
         ("in.warc", "go.warc.gz"),
         ("in.warc.gz", "go.warc.gz"),
     ] {
-        dir.done(&judging(&[
-            "filter",
-            "--unknown",
-            "allow",
-            input,
-            "-o",
-            output,
-            "--cdxj",
-            "go.cdxj",
-        ]));
+        dir.done(&judging(&words(&format!(
+            "filter --unknown allow {input} -o {output} --cdxj go.cdxj"
+        ))));
         let index = dir.read("go.cdxj");
         // The first response, its metadata and its revisit, the other response, the text and the
         // screenshot, the resource, and the conversion.
@@ -361,16 +333,7 @@ fn each_input_gets_outputs_of_its_name() {
         zstd::encode_all(&all().concat()[..], 1).unwrap(),
     );
     dir.write("in/list.txt", b"https://e.example/a\nhttps://e.example/x\n");
-    let args = [
-        "filter",
-        "in",
-        "--out-dir",
-        "go",
-        "--disallowed-to",
-        "no",
-        "-j",
-        "2",
-    ];
+    let args = words("filter in --out-dir go --disallowed-to no -j 2");
     dir.done(&judging(&args));
     assert_eq!(dir.read("go/a.warc.gz"), gz_each(&of("KA")));
     assert_eq!(dir.read("no/b.warc.wet"), of("D").concat());
@@ -390,15 +353,9 @@ fn each_input_gets_outputs_of_its_name() {
         "{}",
         again.stderr
     );
-    dir.done(&judging(&[
-        "filter",
-        "in/a.warc.gz",
-        "in/b.warc.wet",
-        "--out-dir",
-        "go",
-        "--cdxj",
-        "index",
-    ]));
+    dir.done(&judging(&words(
+        "filter in/a.warc.gz in/b.warc.wet --out-dir go --cdxj index",
+    )));
     for name in ["a.warc.gz", "b.warc.wet"] {
         let index = dir.read(&format!("index/{name}.cdxj"));
         assert_eq!(
@@ -429,14 +386,7 @@ fn secondary_records_are_not_compiled_as_robots_txt() {
     );
     let line = serde_json::json!({"url": page, "status": 200, "body": "disallow"});
     dir.write("robots.jsonl", format!("{line}\n"));
-    dir.done(&[
-        "compile",
-        "-q",
-        "robots.warc",
-        "robots.jsonl",
-        "-o",
-        "t.rsieve",
-    ]);
+    dir.done_line("compile -q robots.warc robots.jsonl -o t.rsieve");
     let list = "https://e.example/a\nhttps://new.example/a\n";
     dir.write("list", list);
     let ran = dir.done(&["annotate", "-q", "-s", "t.rsieve", "-a", "FooBot", "list"]);
@@ -459,17 +409,7 @@ fn folded_fields_have_their_values() {
     let folded = format!("{}\r\n\r\n{block}", head.replace(": ", ":\r\n\t"));
     dir.write("in.warc", folded.as_bytes());
     dir.done(&["compile", "-q", "-o", "fold.rsieve", "in.warc"]);
-    let args = [
-        "annotate",
-        "-q",
-        "-s",
-        "fold.rsieve",
-        "-a",
-        "FooBot",
-        "--as",
-        "jsonl",
-        "in.warc",
-    ];
+    let args = words("annotate -q -s fold.rsieve -a FooBot --as jsonl in.warc");
     let lines = dir.done(&args).stdout;
     let object: serde_json::Value = serde_json::from_slice(&lines).unwrap();
     assert_eq!(object["url"], "https://fold.example/robots.txt");

@@ -2,6 +2,7 @@
 
 use super::outputs::check_index;
 use super::{all, gunzip, gz, gz_at, gz_each, judging, members, record, response, snapshot_dir};
+use crate::command::words;
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Output, Outputs, Written};
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
@@ -39,15 +40,9 @@ fn reports_count_records_as_a_list_of_their_urls() {
     dir.write("pages.warc", &plain);
     dir.write("pages.warc.gz", gz_each(&records));
     dir.write("whole.warc.gz", gz(&plain));
-    dir.done(&judging(&[
-        "annotate",
-        "-q",
-        "pages.warc",
-        "--as",
-        "jsonl",
-        "-o",
-        "all.jsonl",
-    ]));
+    dir.done(&judging(&words(
+        "annotate -q pages.warc --as jsonl -o all.jsonl",
+    )));
     let lines = dir.read_text("all.jsonl");
     // A list of records, so that secondary records have the URLs of their pages.
     let urls: String = lines
