@@ -3,9 +3,10 @@
 //!
 //! For each page, a file of this directory lists all texts that have numbers:
 //!
-//! - `[[claim]]`: each `{}` stands for a figure, and `figures` says where the record has it. The
-//!   figure must be that of the record, rounded to the digits of the text.
-//! - `[[constant]]`: numbers that nobody measured, and the reason.
+//! - `[claims]` has a list for each record: a text, in which each `{}` stands for a figure, and where
+//!   the record has its figures. Each must be that of the record, rounded to the digits of the text.
+//!   A record without a date is the newest one of its name.
+//! - `[constants]`: texts with numbers that nobody measured, and the reason.
 //!
 //! A text must occur exactly once in its page, and each number of the page must be in one of the
 //! texts. So a changed number fails, and so does a new sentence that is not listed. Code, addresses
@@ -22,29 +23,15 @@
 
 use crate::command::checkout;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fs;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Page {
-    claim: Vec<Claim>,
-    constant: Vec<Constant>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Claim {
-    text: String,
-    /// The name of the record. Without a date, the newest one counts.
-    record: String,
-    figures: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Constant {
-    text: String,
-    reason: String,
+    /// For each record, texts and their figures.
+    claims: BTreeMap<String, Vec<Vec<String>>>,
+    constants: BTreeMap<String, String>,
 }
 
 /// A match of a pattern in a text.
@@ -315,9 +302,9 @@ fn section(page: &str, at: usize) -> Option<&str> {
 }
 
 /// The values of a claim in its record, one for each number of its text.
-fn recorded(claim: &Claim, record: &Record, found: &Match) -> Result<Vec<String>, String> {
+fn recorded(figures: &[String], record: &Record, found: &Match) -> Result<Vec<String>, String> {
     let mut values = Vec::new();
-    for figure in &claim.figures {
+    for figure in figures {
         values.extend(record.values(figure)?);
     }
     if found.numbers.len() == values.len() {
@@ -329,10 +316,15 @@ fn recorded(claim: &Claim, record: &Record, found: &Match) -> Result<Vec<String>
 
 /// Compares the figures of a claim with its record. A section must link the records of its figures;
 /// the lines before the first section give their days only.
-fn check_claim(claim: &Claim, page: &str, found: &Match, links: bool) -> Result<(), String> {
-    let record = Record::named(&claim.record);
-    let failed = |error: String| format!("{}: {error}: {}", record.name, claim.text);
-    let values = recorded(claim, &record, found).map_err(failed)?;
+fn check_claim(
+    record: &Record,
+    claim: &[String],
+    page: &str,
+    found: &Match,
+    links: bool,
+) -> Result<(), String> {
+    let failed = |error: String| format!("{}: {error}: {}", record.name, claim[0]);
+    let values = recorded(&claim[1..], record, found).map_err(failed)?;
     for (number, value) in found.numbers.iter().zip(&values) {
         if !is_rounded(number, value) {
             return Err(failed(format!("has {value}, the page has {number}")));
@@ -383,16 +375,19 @@ fn errors(text: &str, list: &str, links: bool) -> Vec<String> {
     let list: Page = toml::from_str(list).unwrap();
     let mut errors = Vec::new();
     let mut matches = Vec::new();
-    for claim in &list.claim {
-        match find(&claim.text, &page) {
-            Ok(found) => {
-                errors.extend(check_claim(claim, &page, &found, links).err());
-                matches.push(found);
+    for (name, claims) in &list.claims {
+        let record = Record::named(name);
+        for claim in claims {
+            match find(&claim[0], &page) {
+                Ok(found) => {
+                    errors.extend(check_claim(&record, claim, &page, &found, links).err());
+                    matches.push(found);
+                }
+                Err(error) => errors.push(error),
             }
-            Err(error) => errors.push(error),
         }
     }
-    for Constant { text, reason } in &list.constant {
+    for (text, reason) in &list.constants {
         assert!(!reason.is_empty(), "no reason: {text}");
         match find(text, &page) {
             Ok(found) => matches.push(found),
@@ -420,26 +415,16 @@ fn figures_of_the_pages_are_recorded() {
     ];
     for (page, list, links) in pages {
         let text = fs::read_to_string(checkout().join(page)).unwrap();
-        let errors = errors(&text, list, links);
-        assert!(
-            errors.is_empty(),
-            "{page}:
-{}",
-            errors.join(
-                "
-"
-            )
-        );
+        let errors = errors(&text, list, links).join("\n");
+        assert!(errors.is_empty(), "{page}:\n{errors}");
     }
 }
 
 #[test]
 fn unlisted_numbers_are_noticed() {
-    let list = "constant = []
-        [[claim]]
-        text = 'Judging takes {} times as long.'
-        record = '2026-11-26-commands-real'
-        figures = ['filter, sorted > ratio']";
+    let list = "constants = {}
+        [claims]
+        2026-11-26-commands-real = [['Judging takes {} times as long.', 'filter, sorted > ratio']]";
     let right = "Judging takes 1.18 times as long. RFC 9309 and `code 7` are no figures.";
     assert_eq!(errors(right, list, false), [""; 0]);
     for wrong in [
