@@ -145,7 +145,7 @@ fn contradictory_options_are_refused() {
         dir.path(),
         &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"],
     );
-    for (args, says) in [
+    let cases = [
         (&["-s", "s.rsieve"][..], "-s needs --urls FILE"),
         (
             &["-s", "s.rsieve", "--urls", "empty.txt"],
@@ -162,7 +162,8 @@ fn contradictory_options_are_refused() {
         ),
         (&["--origins", "0"], "give a number like"),
         (&["--write-to", "web", "--json"], "cannot be used with"),
-    ] {
+    ];
+    for (args, says) in cases {
         let ran = bench(dir.path(), args);
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(says), "{args:?}: {}", ran.stderr);

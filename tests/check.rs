@@ -206,25 +206,14 @@ fn snapshots_store_warnings_about_files() {
 fn other_formats_are_refused_as_robots_txt() {
     let dir = compiled(&captures());
     let ran = robosieve(dir.path(), &["check", "--robots", "s", "-a", "MyBot", "/x"]);
-    assert!(
-        ran.code == Some(2)
-            && ran
-                .stderr
-                .contains("s: a robosieve snapshot, not a robots.txt"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("s: a robosieve snapshot, not a robots.txt");
     for start in [
         &b"PAR1\x15\x04\x15\x10\x15\x14"[..],
         b"PK\x03\x04\x14\0",
         b"WARC/1.0\r\nWARC-Type: warcinfo\r\n",
     ] {
         let ran = check(start, &["-a", "MyBot", "/x"]);
-        assert!(
-            ran.code == Some(2) && ran.stderr.contains("not a robots.txt"),
-            "{}",
-            ran.stderr
-        );
+        ran.refused("not a robots.txt");
     }
 }
 
@@ -446,7 +435,7 @@ fn verdicts_are_compared_with_expectations() {
         assert_eq!(piped.code, Some(1));
         assert!(text(&piped).starts_with("-:1: expected allowed"));
     }
-    for (args, message) in [
+    let cases = [
         (
             &["--robots", "robots.txt", "--expect", "none.tsv"][..],
             "none.tsv: ",
@@ -467,7 +456,8 @@ fn verdicts_are_compared_with_expectations() {
             &words("--robots robots.txt -a b --format junit /"),
             "--expect",
         ),
-    ] {
+    ];
+    for (args, message) in cases {
         let ran = robosieve(dir.path(), &[&["check"], args].concat());
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
@@ -494,11 +484,7 @@ fn texts_that_are_no_urls_or_paths_have_no_verdict() {
         assert_eq!(ran.code, Some(2), "{url}: {}", ran.stderr);
         assert_eq!(text(&ran), format!("invalid\tMyBot\t{url}\n"));
         let says = format!("{url:?} is neither a URL with scheme and host nor a path");
-        assert!(
-            ran.stderr.contains(&says) && ran.stderr.contains(hint),
-            "{}",
-            ran.stderr
-        );
+        ran.says(&says).says(hint);
         let explained = check(robots, &["-a", "MyBot", "--explain", url]);
         assert!(
             text(&explained).contains("path        none: neither"),

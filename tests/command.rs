@@ -52,6 +52,22 @@ pub(crate) struct Ran {
     pub stderr: String,
 }
 
+impl Ran {
+    /// Asserts that the message has a part.
+    #[track_caller]
+    pub(crate) fn says(&self, part: &str) -> &Self {
+        assert!(self.stderr.contains(part), "should say {part:?}: {self:?}");
+        self
+    }
+
+    /// Asserts exit code 2, and that the message has a part.
+    #[track_caller]
+    pub(crate) fn refused(&self, part: &str) -> &Self {
+        assert_eq!(self.code, Some(2), "{self:?}");
+        self.says(part)
+    }
+}
+
 /// The words of a line, which blanks separate: the arguments of a command.
 pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()

@@ -25,7 +25,7 @@ fn tables_of_spreadsheets_are_read() {
     let (pdf, page) = ("https://a.test/x.pdf", "https://a.test/y");
     // Excel: German list separator, byte order mark, CRLF, with and without the line `sep=`.
     // LibreOffice: quotes around all texts. Google Sheets: commas without a mark. Then others.
-    for (name, header, refused, kept) in [
+    let cases = [
         (
             "a.csv",
             "url;title\n",
@@ -100,7 +100,8 @@ fn tables_of_spreadsheets_are_read() {
             format!("{pdf}|1\n"),
             format!("{page}|2\n"),
         ),
-    ] {
+    ];
+    for (name, header, refused, kept) in cases {
         let text = format!("{header}{refused}{kept}");
         let bytes = if name.ends_with(".zst") {
             zstd::encode_all(text.as_bytes(), 1).unwrap()
@@ -149,7 +150,7 @@ fn unclear_layouts_are_refused() {
     let dir = snapshot_dir();
     let url = "https://a.test/x.pdf";
     let long = format!("url;n\n{}{url};1;2\n", format!("{url};1\n").repeat(9_000));
-    for (name, text, parts) in [
+    let cases = [
         (
             "a.csv",
             format!("url;title\n{url};a;b\n"),
@@ -219,7 +220,8 @@ fn unclear_layouts_are_refused() {
             format!("{{\"a\":{{\"b\":\"{url}\"}}}}\n"),
             &["under \"a.b\"", "--json-key"],
         ),
-    ] {
+    ];
+    for (name, text, parts) in cases {
         dir.write(name, &text);
         for run in [
             &FILTER[..],

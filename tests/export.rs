@@ -322,11 +322,7 @@ fn names_of_columns_have_two_spellings() {
         let ran = dir.run_line(&format!("export -q -s s.rsieve {same} {args}"));
         assert_eq!(ran.code, Some(2));
         let cause = "two agents have the column Qqqq_Wwww_access";
-        assert!(
-            ran.stderr.contains(cause) && ran.stderr.contains("--column-names dots"),
-            "{}",
-            ran.stderr
-        );
+        ran.says(cause).says("--column-names dots");
         assert!(ran.stdout.is_empty() && !dir.path("same.parquet").exists());
     }
     dir.stdout_of(&format!(

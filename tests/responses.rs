@@ -416,7 +416,7 @@ fn hostile_headers_end() {
         .collect();
     let names: String = (0..100_000).map(|n| format!("a{n}: noai,")).collect();
     let read = bounded(move |step| {
-        for (what, name, value) in [
+        let cases = [
             ("one name", "x-robots-tag", "ab:noai,".repeat(200_000)),
             ("many names", "x-robots-tag", names),
             ("colons", "x-robots-tag", ":".repeat(1 << 20)),
@@ -437,7 +437,8 @@ fn hostile_headers_end() {
                 format!("train-ai=n{}", ";a=\"x\"".repeat(200_000)),
             ),
             ("signals", "content-signal", "ai-train=no,".repeat(100_000)),
-        ] {
+        ];
+        for (what, name, value) in cases {
             step(what.to_owned());
             let response = ResponsePreferences::from_headers([(name, value.as_str())]);
             for agent in &agents {

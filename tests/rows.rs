@@ -118,7 +118,7 @@ proptest! {
 #[test]
 fn empty_columns_have_no_rows() {
     let judge = judge(b"");
-    for rows in [
+    let cases = [
         Rows::Offsets32 {
             data: b"",
             offsets: &[],
@@ -132,7 +132,8 @@ fn empty_columns_have_no_rows() {
             buffers: &[],
         },
         Rows::Slices(&[]),
-    ] {
+    ];
+    for rows in cases {
         assert!(rows.is_empty() && letters(&judge, rows).is_empty());
     }
 }
@@ -147,7 +148,7 @@ fn wrong_offsets_are_errors() {
         view
     };
     let buffers: &[&[u8]] = &[b"https://e.example/"];
-    for (rows, what) in [
+    let cases = [
         (
             Rows::Offsets32 {
                 data: b"ab",
@@ -190,7 +191,8 @@ fn wrong_offsets_are_errors() {
             },
             "the view of row 0 exceeds its buffer",
         ),
-    ] {
+    ];
+    for (rows, what) in cases {
         let err = judge
             .judge_rows(rows, |_, _| panic!("a row is judged"))
             .unwrap_err();

@@ -28,7 +28,7 @@ fn snapshots() -> TempDir {
 #[test]
 fn option_and_argument_give_the_same_output() {
     let dir = snapshots();
-    for (argument, option) in [
+    let cases = [
         ("inspect old", "inspect -s old"),
         ("inspect old --json", "inspect --json --snapshot old"),
         ("inspect old e.example", "inspect -s old e.example"),
@@ -46,7 +46,8 @@ fn option_and_argument_give_the_same_output() {
             "diff new old -a GPTBot --json",
             "diff -s new --json -a GPTBot --snapshot old",
         ),
-    ] {
+    ];
+    for (argument, option) in cases {
         let (by_argument, by_option) = (run(&dir, argument), run(&dir, option));
         assert_eq!(
             (by_argument.code, &by_argument.stderr[..]),
@@ -60,7 +61,7 @@ fn option_and_argument_give_the_same_output() {
 #[test]
 fn missing_and_repeated_snapshots_are_errors_with_advice() {
     let dir = snapshots();
-    for (line, message) in [
+    let cases = [
         (
             "inspect",
             "no snapshot is named; give it as SNAP or as -s SNAP",
@@ -97,7 +98,8 @@ fn missing_and_repeated_snapshots_are_errors_with_advice() {
         ("diff -s old", "and only one is named"),
         ("diff -s old new", "and these are named in both ways"),
         ("diff -s old -s new -s old", "and -s names 3"),
-    ] {
+    ];
+    for (line, message) in cases {
         let ran = run(&dir, line);
         assert!(ran.code == Some(2) && ran.stdout.is_empty(), "{line}");
         assert!(ran.stderr.contains(message), "{line}: {}", ran.stderr);

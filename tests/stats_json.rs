@@ -44,7 +44,7 @@ fn label(row: &str) -> String {
 fn every_verb_that_counts_records_its_run() {
     let dir = small();
     let version = format!("robosieve {}", env!("CARGO_PKG_VERSION"));
-    for (command, key) in [
+    let cases = [
         ("filter -q -s s -a @search,GPTBot urls.txt", "lines"),
         (
             "filter -q -s s -a @search,GPTBot --out-dir out urls.txt",
@@ -65,7 +65,8 @@ fn every_verb_that_counts_records_its_run() {
         ),
         ("lint -q -s s", "lint"),
         ("due -q -s s urls.txt --stale-at 2026-10-01", "due"),
-    ] {
+    ];
+    for (command, key) in cases {
         let found = stats(&dir, command);
         assert_eq!(found["made_by"], json!(version), "{command}");
         assert_eq!(

@@ -113,11 +113,7 @@ impl TestDir {
         let ran = run();
         assert_eq!(ran.code, Some(2), "{command}: {}", ran.stderr);
         for part in expected {
-            assert!(
-                ran.stderr.contains(part),
-                "{command} should say {part:?}: {}",
-                ran.stderr
-            );
+            ran.says(part);
         }
         assert!(
             !ran.stderr.contains("panicked"),

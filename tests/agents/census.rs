@@ -289,9 +289,5 @@ fn agents_ranks_a_snapshot() {
         (Some(13), Some(13))
     );
     let ran = robosieve(dir.path(), &["agents", "--top", "3"]);
-    assert!(
-        ran.code == Some(2) && ran.stderr.contains("SNAP"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("SNAP");
 }

@@ -124,11 +124,7 @@ fn a_file_extends_the_registry_or_replaces_it() {
         "{row}"
     );
     let ran = robosieve(path, &["agents", "--only-crawlers"]);
-    assert!(
-        ran.code == Some(2) && ran.stderr.contains("--crawlers <FILE>"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("--crawlers <FILE>");
 }
 
 /// A file may give a crawler a chain, or take that of the registry away.
@@ -178,11 +174,7 @@ fn chains_are_facts_of_the_registry() {
     assert_eq!(set.stderr, "");
     let plain = judged("AcmeBot");
     assert_eq!(text(&plain), "allowed\tAcmeBot\thttps://a.example/x\n");
-    assert!(
-        plain.stderr.contains("-a 'AcmeBot:gptbot:zz:!*'\n"),
-        "{}",
-        plain.stderr
-    );
+    plain.says("-a 'AcmeBot:gptbot:zz:!*'\n");
     for (field, expected) in [
         ("falls_back_to", "line 2: falls_back_to \"a b;\": "),
         (
@@ -192,11 +184,7 @@ fn chains_are_facts_of_the_registry() {
     ] {
         fs::write(path.join("own"), format!("token\t{field}\nA\ta b;\n")).unwrap();
         let ran = judged("A");
-        assert!(
-            ran.code == Some(2) && ran.stderr.contains(expected),
-            "{}",
-            ran.stderr
-        );
+        ran.refused(expected);
     }
 }
 
@@ -263,27 +251,15 @@ fn bad_files_are_named_with_the_line_and_a_remedy() {
             &["agents", "web"],
         ] {
             let ran = robosieve(dir.path(), &[verb, &["--crawlers", "own"]].concat());
-            assert!(
-                ran.code == Some(2) && ran.stderr.contains(expected),
-                "{verb:?} {expected}: {}",
-                ran.stderr
-            );
+            ran.refused(expected);
         }
     }
     let ran = robosieve(dir.path(), &["agents", "--crawlers", "nothing"]);
-    assert!(
-        ran.code == Some(2) && ran.stderr.contains("nothing: No such file"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("nothing: No such file");
     fs::write(dir.path().join("own"), FORMATS[0]).unwrap();
     let args = words("export -s web -a GPTBot --crawlers own -o own");
     let ran = robosieve(dir.path(), &args);
-    assert!(
-        ran.code == Some(2) && ran.stderr.contains("the same file as --crawlers (own)"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("the same file as --crawlers (own)");
 }
 
 #[test]
@@ -304,12 +280,7 @@ fn names_of_a_file_are_known_to_the_spelling_check() {
     // A known crawler in place of a file.
     let args = words("filter -s web --crawlers own -a GPTBot AcmeCrawl urls");
     let ran = robosieve(dir.path(), &args);
-    assert!(
-        ran.stderr
-            .contains("separate agents by commas: -a GPTBot,AcmeCrawl"),
-        "{}",
-        ran.stderr
-    );
+    ran.says("separate agents by commas: -a GPTBot,AcmeCrawl");
 }
 
 #[test]

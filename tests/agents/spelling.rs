@@ -115,7 +115,7 @@ fn misplaced_agents_and_files_are_explained() {
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     std::fs::write(dir.path().join("commas.txt"), "MyBot\nGPTBot, CCBot\n").unwrap();
     let commas = "separate agents by commas: -a GPTBot,CCBot";
-    for (args, expected) in [
+    let cases = [
         (&["filter", "-s", "web", "-a", "GPTBot CCBot"][..], commas),
         (
             &["filter", "-s", "web", "-a", "GPTBot/1.0 CCBot/2.0"],
@@ -162,7 +162,8 @@ fn misplaced_agents_and_files_are_explained() {
             &["filter", "-s", "web", "-a", "GPTBot", "nothing", "urls"],
             "nothing: No such file",
         ),
-    ] {
+    ];
+    for (args, expected) in cases {
         let (code, stderr) = run(dir.path(), args);
         assert!(
             code == Some(2) && stderr.contains(expected),

@@ -88,14 +88,7 @@ fn lines_without_a_user_agent_are_in_the_headline() {
     // Each log is looked at by itself.
     std::fs::write(dir.path().join("second.log"), combined("")).unwrap();
     let ran = audit(&dir, &[HOST, &["second.log"]].concat());
-    assert!(
-        ran.code == Some(2)
-            && ran
-                .stderr
-                .contains("second.log: its line has no User-Agent"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("second.log: its line has no User-Agent");
 }
 
 const WWW: &str = concat!(

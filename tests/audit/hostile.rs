@@ -106,11 +106,7 @@ fn a_log_of_invalid_lines_is_an_error() {
         &dir,
         &words("-s a --host example.com --log-format combined access.log"),
     );
-    assert!(
-        ran.code == Some(2) && ran.stderr.contains("none of the 2 lines"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("none of the 2 lines");
     let dir = with_log("");
     assert_eq!(
         lines(&json(

@@ -350,12 +350,7 @@ fn directories_of_robots_files_name_skipped_files() {
         dir.write(&format!("folder/{name}"), bytes);
     }
     let ran = dir.done_line("compile --stats-json stats.json folder -o new");
-    assert!(
-        ran.stderr
-            .contains("warning: 7 files in directories are not the robots.txt of a host"),
-        "{}",
-        ran.stderr
-    );
+    ran.says("warning: 7 files in directories are not the robots.txt of a host");
     let row = ran
         .stderr
         .lines()
@@ -403,7 +398,7 @@ fn archives_are_detected_by_content() {
 fn formats_of_non_snapshots_are_named() {
     let dir = snapshot_dir();
     let bytes = snapshot(ROBOTS);
-    for (name, bytes, expected) in [
+    let cases = [
         (
             "x.gz",
             gz(&bytes),
@@ -437,7 +432,8 @@ fn formats_of_non_snapshots_are_named() {
             Vec::new(),
             &["not a robosieve snapshot: it is empty"],
         ),
-    ] {
+    ];
+    for (name, bytes, expected) in cases {
         dir.write(name, bytes);
         let expected = [&[name, "not a robosieve snapshot"], expected].concat();
         let message = dir.fails(
@@ -475,7 +471,7 @@ fn check_reads_a_compressed_robots_txt() {
 #[test]
 fn archives_of_other_formats_are_named() {
     let dir = snapshot_dir();
-    for (name, bytes, expected) in [
+    let cases = [
         (
             "x.xz",
             b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(),
@@ -491,7 +487,8 @@ fn archives_of_other_formats_are_named() {
             b"filedesc://x.arc 0.0.0.0 2001\n".to_vec(),
             &["an ARC archive", "warcio"],
         ),
-    ] {
+    ];
+    for (name, bytes, expected) in cases {
         dir.write(name, bytes);
         dir.fails_to_write(
             &["compile", "good.jsonl", name],
@@ -668,11 +665,7 @@ fn shrinking_lists_are_errors() {
         dir.write(name, bytes);
         let ran = shortened(&dir, name, &verb, to as u64);
         assert_eq!(ran.code, Some(2), "{name}: {}", ran.stderr);
-        assert!(
-            ran.stderr.contains(&format!("{name}: ")) && ran.stderr.contains("became shorter"),
-            "{}",
-            ran.stderr
-        );
+        ran.says(&format!("{name}: ")).says("became shorter");
         assert!(!dir.path("new").exists(), "{name}");
     }
 }

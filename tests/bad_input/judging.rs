@@ -270,7 +270,7 @@ fn check_answers_by_exit_code() {
     let by_snapshot = ["check", "-s", "good.rsieve", "-a", "FooBot"];
     let by_file = ["check", "--robots", "robots.txt", "-a", "FooBot"];
     let all = [&by_snapshot[..], &by_file[..]];
-    for (ways, urls, code, stdout) in [
+    let cases = [
         (&all[..], &["https://a.example/"][..], 0, "allowed\t"),
         (&all[..], &["https://a.example/x"], 1, "disallowed\t"),
         (
@@ -290,7 +290,8 @@ fn check_answers_by_exit_code() {
         ),
         (&all[..1], &["/x"], 2, "invalid\t"),
         (&all[..1], &["https://"], 2, "invalid\t"),
-    ] {
+    ];
+    for (ways, urls, code, stdout) in cases {
         for way in ways {
             let ran = dir.run(&[way, urls].concat());
             assert_eq!(ran.code, Some(code), "{way:?} {urls:?}: {}", ran.stderr);

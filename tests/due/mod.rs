@@ -308,7 +308,7 @@ fn mistakes_are_explained() {
     dir.write("prose", "no URL\n");
     assert_eq!(dir.due("empty"), [""; 0]);
     assert_eq!(dir.due("blank"), [""; 0]);
-    for (args, words) in [
+    let cases = [
         ("due -s s", &["give lists of URLs", "--stale-at TIME"][..]),
         ("due", &["give lists of URLs", "-s SNAP --stale-at TIME"]),
         (
@@ -341,7 +341,8 @@ fn mistakes_are_explained() {
             "inspect s --stale-at now",
             &["robosieve due -s SNAP --stale-at TIME"],
         ),
-    ] {
+    ];
+    for (args, words) in cases {
         let ran = dir.run_line(args);
         assert_eq!(ran.code, Some(2), "{args}");
         for word in words {

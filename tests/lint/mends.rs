@@ -276,7 +276,7 @@ fn help_of(body: &[u8], line: u32) -> String {
 /// No help deletes what an author wrote, and each one names what to write.
 #[test]
 fn help_keeps_names_rules_and_values() {
-    for (body, line, help) in [
+    let cases = [
         (
             &b"User-agent: *\nAllow: /\nSitemap\xef\xbc\x9ahttp://e.example/s.xml\n"[..],
             3,
@@ -381,7 +381,8 @@ fn help_keeps_names_rules_and_values() {
             1,
             "write `Sitemap: https://e.example/s.xml`, without quotes",
         ),
-    ] {
+    ];
+    for (body, line, help) in cases {
         assert_eq!(help_of(body, line), help, "{}", body.escape_ascii());
     }
 }

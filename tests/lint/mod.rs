@@ -181,7 +181,7 @@ fn messages_name_the_remedy() {
             .map(|finding| format!("{} | {}\n", finding.message, finding.help))
             .collect::<String>()
     };
-    for (robots, expected) in [
+    let cases = [
         (
             "User-agent: openai\nDisallow: /",
             &[
@@ -283,7 +283,8 @@ fn messages_name_the_remedy() {
                 "`GPTBot` obeys the groups that name it and none of `*`, so `Disallow: /a` on line 2 does not",
             ],
         ),
-    ] {
+    ];
+    for (robots, expected) in cases {
         let found = all(robots);
         for part in expected {
             assert!(found.contains(part), "{robots}: {part} is not in {found}");

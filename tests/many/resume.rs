@@ -180,11 +180,7 @@ fn reruns_process_only_incomplete_files() {
         let (skips, todo) = (case.skips, 3 - case.skips);
         let summary =
             format!("resume: {skips} of 3 files are complete and skipped, {todo} to do\n");
-        assert!(
-            ran.stderr.contains(&summary) && ran.stderr.contains(case.why),
-            "case {number}: {}",
-            ran.stderr
-        );
+        ran.says(&summary).says(case.why);
         let done = format!("files 3  done {todo}  skipped {skips}  failed 0");
         assert!(ran.stderr.contains(&done), "case {number}: {}", ran.stderr);
         // As after a run without --resume, and the next rerun skips everything.

@@ -7,7 +7,7 @@ fn mismatched_extensions_are_refused() {
     let dir = snapshot_dir();
     // A job that begins creates its directories, also if all of its files fail.
     std::fs::create_dir_all(dir.path("out/.robosieve")).unwrap();
-    for (command, words) in [
+    let cases = [
         (
             "$R filter -s s -a a -o y.parquet u.txt",
             &["y.parquet: text is written here", "y.txt"][..],
@@ -72,7 +72,8 @@ fn mismatched_extensions_are_refused() {
             "$R compile -o y.rsieve --stats-json y.xz web.jsonl",
             &["cannot write .xz"],
         ),
-    ] {
+    ];
+    for (command, words) in cases {
         dir.write("odd.txt", super::parquet(super::LIST));
         dir.shell_fails(command, words);
     }

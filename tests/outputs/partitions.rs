@@ -40,7 +40,7 @@ fn files_below(dir: &TestDir, folder: &str) -> Vec<String> {
 
 #[test]
 fn outputs_mirror_input_directories() {
-    for (inputs, expected) in [
+    let cases = [
         (
             "'part/**/*.parquet'",
             &[
@@ -78,7 +78,8 @@ fn outputs_mirror_input_directories() {
         // Distinct names need no directories.
         ("lists/a lists/b/deep", &["1.txt", "2.txt", "3.txt"]),
         ("'lists/a/*.txt'", &["1.txt", "2.txt"]),
-    ] {
+    ];
+    for (inputs, expected) in cases {
         let dir = partitions_dir();
         dir.write("names", "lists/a/1.txt\nlists/b/1.txt\n");
         let command = format!("$R filter -q -s s -a a --out-dir out --disallowed-to no {inputs}");
@@ -95,18 +96,10 @@ fn reruns_find_complete_outputs() {
     let args = words("filter -s s -a a --out-dir out --resume part/**/*.parquet");
     dir.done(&args);
     let ran = dir.done(&args);
-    assert!(
-        ran.stderr.contains("3 of 3 files are complete"),
-        "{}",
-        ran.stderr
-    );
+    ran.says("3 of 3 files are complete");
     std::fs::remove_file(dir.path("out/y=1/m=2/p.parquet")).unwrap();
     let ran = dir.done(&args);
-    assert!(
-        ran.stderr.contains("2 of 3 files are complete"),
-        "{}",
-        ran.stderr
-    );
+    ran.says("2 of 3 files are complete");
     assert!(Path::new(&dir.path("out/y=1/m=2/p.parquet")).is_file());
     assert!(dir.path("out/.robosieve/y=1/m=2/p.parquet.json").is_file());
 }

@@ -13,7 +13,7 @@ const REFUSED: &str = "https://h.example/p\n";
 fn descriptors_keep_their_position() {
     let dir = snapshot_dir();
     let filter = "$R filter -q -s s -a a u.txt";
-    for (command, expected) in [
+    let cases = [
         (
             format!("{filter} -o /dev/stdout >> all"),
             format!("before\n{KEPT}after\n"),
@@ -39,7 +39,8 @@ fn descriptors_keep_their_position() {
             format!("exec 3<> all; read <&3; {filter} -o /dev/fd/3; echo last >&3"),
             format!("before\n{KEPT}last\n"),
         ),
-    ] {
+    ];
+    for (command, expected) in cases {
         dir.write("all", "before\n");
         let _ = fs::remove_file(dir.path("link"));
         symlink("/dev/fd/3", dir.path("link")).unwrap();
@@ -165,7 +166,7 @@ fn errors_name_the_output() {
         .collect();
     dir.write("big.txt", &big);
     dir.write("big.parquet", super::parquet(&big));
-    for (command, words) in [
+    let cases = [
         (
             "$R filter -q -s s -a a -o /dev/full u.txt",
             "robosieve: /dev/full: No space left on device",
@@ -210,7 +211,8 @@ fn errors_name_the_output() {
             "trap '' XFSZ; ulimit -f 0; $R compile -q -o x.rsieve web.jsonl",
             "robosieve: x.rsieve: File too large",
         ),
-    ] {
+    ];
+    for (command, words) in cases {
         dir.shell_fails(command, &[words]);
         let stderr = dir.shell(command).stderr;
         assert!(

@@ -8,7 +8,7 @@ fn mistakes_have_advice() {
     dir.write("in.warc.gz", gz_each(&all()));
     dir.write("in.warc", all().concat());
     dir.write("list", b"https://e.example/a\n");
-    for (args, expected) in [
+    let cases = [
         (
             &["filter", "in.warc", "list", "-o", "x"][..],
             "give each kind to a run of its own",
@@ -55,7 +55,8 @@ fn mistakes_have_advice() {
             &["report", "in.warc", "list", "--json-to", "x"],
             "of its own (--out-dir)",
         ),
-    ] {
+    ];
+    for (args, expected) in cases {
         let message = dir.fails(&judging(args), &[]);
         assert!(message.contains(expected), "{args:?}: {message}");
     }
@@ -78,7 +79,7 @@ fn damage_names_the_file_and_the_offset() {
     checksum[two.len() - 6] ^= 1;
     let third = all()[2].clone();
     let (half, rest) = third.split_at(60);
-    for (name, bytes, offset, expected) in [
+    let cases = [
         (
             "cut.warc.gz",
             [one.clone(), long(&two, 9)].concat(),
@@ -187,7 +188,8 @@ fn damage_names_the_file_and_the_offset() {
             0,
             "gzip member",
         ),
-    ] {
+    ];
+    for (name, bytes, offset, expected) in cases {
         dir.write(name, &bytes);
         for args in [
             &["filter", name, "-o", "new.gz"][..],
