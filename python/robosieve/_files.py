@@ -11,8 +11,14 @@ from . import _native
 from ._options import (
     AgentMatch,
     Agents,
+    Annotation,
+    InputFormat,
+    JobOptions,
+    JudgeOptions,
     Path,
     Reason,
+    RecordOptions,
+    Selection,
     StatusPolicy,
     Time,
     UnknownOrigin,
@@ -25,8 +31,6 @@ from ._snapshot import Snapshot
 from ._staging import Staging, is_uri
 from ._tables import refuse_tables
 
-#: The format of a list. The default follows from its name and content.
-InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
 #: A value that annotating adds to the verdicts.
 AddedColumn = Literal["origin", "reason", "crawl_delay", "rule", "line", "agent"]
 
@@ -147,25 +151,13 @@ def annotate(
     The output appears when it is complete; after an error and after Ctrl-C, there is none. The
     lock of the interpreter is released.
     """
-    records = (field, input_format, header, delimiter, json_key, default_scheme, host)
-    options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
-    specs = names(agents)
-    opened = _opened(snapshot, specs, strict_agents, filesystem)
+    records = RecordOptions(field, input_format, header, delimiter, json_key, default_scheme, host)
+    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
+    options = JobOptions(names(agents), records, judging, threads, progress)
+    opened = _opened(snapshot, options.agents, strict_agents, filesystem)
     with Staging(_input_paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
-        counts: str = _native.annotate(
-            opened._native,
-            files.inputs,
-            str(files.outputs[0]),
-            specs,
-            form,
-            name,
-            as_list(add),
-            preferences,
-            records,
-            options,
-            threads,
-            progress,
-        )
+        annotation = Annotation(form, name, as_list(add), preferences)
+        counts: str = _native.annotate(opened._native, files.inputs, str(files.outputs[0]), annotation, options)
         files.upload()
     return _as_dict(counts)
 
@@ -248,22 +240,13 @@ def filter(
     """
     if as_list(disallowed_add) and keep == "allowed" and disallowed_to is None:
         raise ValueError('disallowed_add needs a file of disallowed records: disallowed_to, or keep="disallowed"')
-    records = (field, input_format, header, delimiter, json_key, default_scheme, host)
-    options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+    records = RecordOptions(field, input_format, header, delimiter, json_key, default_scheme, host)
+    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
     outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
-    specs = names(agents)
-    opened = _opened(snapshot, specs, strict_agents, filesystem)
+    options = JobOptions(names(agents), records, judging, threads, progress)
+    opened = _opened(snapshot, options.agents, strict_agents, filesystem)
     with Staging(_input_paths(inputs), outputs, filesystem, guarded=opened._guarded()) as files:
-        counts: str = _native.filter(
-            opened._native,
-            files.inputs,
-            files.outputs,
-            specs,
-            (keep, require, as_list(reasons), as_list(disallowed_add)),
-            records,
-            options,
-            threads,
-            progress,
-        )
+        selection = Selection(keep, require, as_list(reasons), as_list(disallowed_add))
+        counts: str = _native.filter(opened._native, files.inputs, files.outputs, selection, options)
         files.upload()
     return _as_dict(counts)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Literal, Union
+from typing import Literal, NamedTuple, Union
 
 #: The meaning of answers other than 2xx.
 StatusPolicy = Literal["google", "google-2012", "google-2019", "google-2023", "google-2026", "rfc9309", "strict"]
@@ -33,6 +33,60 @@ Time = Union[int, datetime, str]
 Path = Union[str, "os.PathLike[str]"]
 #: One agent or set, several separated by commas, or a sequence of them.
 Agents = Union[str, Sequence[str]]
+#: The format of a list. The default follows from its name and content.
+InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
+
+
+class JudgeOptions(NamedTuple):
+    """How URLs are judged; ``at`` in seconds since 1970. ``judge_options`` in options.rs reads it."""
+
+    status_policy: StatusPolicy | None = None
+    unknown: UnknownOrigin | None = None
+    any_scheme: bool = False
+    at: int | None = None
+    agent_match: AgentMatch = "extended"
+
+
+class RecordOptions(NamedTuple):
+    """Where the URLs of a file are. ``record_options`` in files.rs reads it."""
+
+    field: str | int | None
+    input_format: InputFormat | None
+    header: bool
+    delimiter: str | None
+    json_key: str | None
+    default_scheme: str | None
+    host: str | None
+
+
+class JobOptions(NamedTuple):
+    """The options that both kinds of jobs have. ``job_options`` in files.rs reads it."""
+
+    agents: list[str]
+    records: RecordOptions
+    judge: JudgeOptions
+    threads: int | None
+    progress: Callable[[int], object] | None
+
+
+class Annotation(NamedTuple):
+    """What annotating adds to records. ``annotation`` in files.rs reads it."""
+
+    form: str | None
+    name: str | None
+    add: list[str]
+    preferences: bool
+
+
+class Selection(NamedTuple):
+    """The records that a filter keeps, and what it adds to disallowed ones."""
+
+    keep: str
+    require: str
+    reasons: list[str]
+    disallowed_add: list[str]
+
+
 _NAMES = 'give names: "GPTBot,CCBot" or ["GPTBot", "CCBot"]'
 
 

@@ -18,6 +18,7 @@ from ._node_copy import node_copy
 from ._options import (
     AgentMatch,
     Agents,
+    JudgeOptions,
     Outcome,
     Path,
     Reason,
@@ -422,7 +423,7 @@ class Snapshot:
 
         The interpreter's lock is released. docs/PERFORMANCE.md has the cost per URL.
         """
-        options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
         if not isinstance(agent, str):
             specs = names(agent)
             self._check_spelling(specs, strict_agents)
@@ -480,7 +481,7 @@ class Snapshot:
         Raises:
             TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
         specs = names(agents)
         self._check_spelling(specs, strict_agents)
         result = self._native.masks(as_urls(urls), specs, options, threads)
@@ -547,7 +548,7 @@ class Snapshot:
         the snapshot open. The interpreter's lock is held or released as the reader wants, and
         Ctrl-C waits for the reader.
         """
-        options = (status_policy, None, False, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, at=seconds(at), agent_match=agent_match)
         specs = names(agents)
         if specs:
             self._check_spelling(specs, strict_agents)
@@ -599,7 +600,7 @@ class Snapshot:
         Raises:
             TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = (status_policy, None, any_scheme, seconds(at), "extended")
+        options = JudgeOptions(status_policy, any_scheme=any_scheme, at=seconds(at))
         result = self._native.reasons(as_urls(urls), options, threads)
         return like(urls, result, "robots_reason", _native.Array.tolist)
 
@@ -629,7 +630,7 @@ class Snapshot:
 
         Each robots.txt of the column is decompressed once.
         """
-        options = (None, None, any_scheme, None, agent_match)
+        options = JudgeOptions(any_scheme=any_scheme, agent_match=agent_match)
         self._check_spelling([agent], strict_agents)
         result = self._native.crawl_delays(as_urls(urls), agent, options, threads)
         return like(urls, result, f"robots_crawl_delay_{agent}", _native.Array.tolist)
@@ -653,7 +654,7 @@ class Snapshot:
             TypeError: ``url`` is neither str nor bytes.
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
         code = self._native.verdict(url, agent, options)
         # One look-up, because a program may call this for each URL.
         if agent not in self._spelled or strict_agents:
@@ -685,7 +686,7 @@ class Snapshot:
             TypeError: ``url`` is neither str nor bytes.
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
         self._check_spelling([agent], strict_agents)
         return _explanation(self._native.explain(url, agent, all_rules, options))
 

@@ -6,7 +6,7 @@
 
 use crate::errors::exception;
 use crate::judging::{threads_argument, threads_for};
-use crate::options::{OptionTuple, SETS, named, one_of, sets_json};
+use crate::options::{SETS, judge_options, named, one_of, sets_json};
 use crate::result_table::{schema_capsule, stream_capsule};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
@@ -23,7 +23,7 @@ use robosieve::Judge;
 use robosieve::export::{
     ColumnNames, ExportBatch, ExportPosition, ExportTable, ExportType, ExportValue, Exporter,
 };
-use robosieve::judge::Reason;
+use robosieve::judge::{JudgeOptions, Reason};
 use robosieve::snapshot::OutcomeClass;
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -261,7 +261,7 @@ pub(crate) fn export(
     retry_failed: u32,
     outcomes: Vec<String>,
     reasons: Vec<String>,
-    options: OptionTuple<'_>,
+    #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
     #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
 ) -> PyResult<ExportedTable> {
     let mut table = one_of("table", table, TABLES)?;

@@ -3,32 +3,20 @@
 use crate::errors::{RobosieveError, exception};
 use crate::interrupt::watched;
 use crate::judging::{threads_argument, threads_for};
-use crate::options::{OptionTuple, SETS, named, sets_json};
+use crate::options::{SETS, field, judge_options, named, named_field, named_fields, sets_json};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use robosieve::job::{AddedColumn, FilterStats, Input, Job, Output, Outputs, Progress, Written};
-use robosieve::judge::Reason;
+use robosieve::Judge;
+use robosieve::job::{
+    AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
+};
+use robosieve::judge::{JudgeOptions, Reason};
 use robosieve::output::OverwriteGuard;
 use robosieve::records::{Field, RecordOptions};
 use std::path::{Path, PathBuf};
-
-/// Where the URLs are: `(field, input_format, header, delimiter, json_key, default_scheme, host)`.
-pub(crate) type RecordTuple = (
-    Option<FieldArg>,
-    Option<String>,
-    bool,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-);
-
-/// The records that a filter keeps, and what it adds to disallowed ones: `(keep, require, reasons,
-/// disallowed_add)`.
-pub(crate) type SelectionTuple = (String, String, Vec<String>, Vec<String>);
 
 /// A column or a key, by name or by number from 1.
 #[derive(FromPyObject)]
@@ -37,29 +25,80 @@ pub(crate) enum FieldArg {
     Name(String),
 }
 
-fn record_options(records: RecordTuple) -> PyResult<RecordOptions> {
-    let (field, format, header, delimiter, json_key, default_scheme, host) = records;
-    let field = field.map(|field| match field {
+/// The record options of `robosieve._options.RecordOptions`.
+fn record_options(given: &Bound<'_, PyAny>) -> PyResult<RecordOptions> {
+    let column = field::<Option<FieldArg>>(given, "field")?.map(|column| match column {
         FieldArg::Number(number) => Field::Number(number),
         FieldArg::Name(name) => Field::Name(name),
     });
+    let delimiter: Option<String> = field(given, "delimiter")?;
     let delimiter = match delimiter.as_deref().map(str::as_bytes) {
         None => None,
         Some([byte]) => Some(*byte),
         Some(_) => return Err(PyValueError::new_err("delimiter: give one ASCII character")),
     };
     Ok(RecordOptions::default()
-        .format(
-            format
-                .map(|name| named("input_format", &name))
-                .transpose()?,
-        )
-        .field(field)
-        .header(header)
+        .format(named_field(given, "input_format")?)
+        .field(column)
+        .header(field(given, "header")?)
         .delimiter(delimiter)
-        .json_key(json_key)
-        .default_scheme(default_scheme)
-        .host(host))
+        .json_key(field::<Option<String>>(given, "json_key")?)
+        .default_scheme(field::<Option<String>>(given, "default_scheme")?)
+        .host(field::<Option<String>>(given, "host")?))
+}
+
+/// The options that both kinds of jobs have: `robosieve._options.JobOptions`.
+pub(crate) struct JobOptions {
+    agents: Vec<String>,
+    records: RecordOptions,
+    judge: JudgeOptions,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+}
+
+fn job_options(given: &Bound<'_, PyAny>) -> PyResult<JobOptions> {
+    Ok(JobOptions {
+        agents: field(given, "agents")?,
+        records: record_options(&given.getattr("records")?)?,
+        judge: judge_options(&given.getattr("judge")?)?,
+        threads: threads_argument(&given.getattr("threads")?)?,
+        progress: field(given, "progress")?,
+    })
+}
+
+/// What annotating adds to records: `robosieve._options.Annotation`.
+pub(crate) struct Annotation {
+    form: Option<Form>,
+    name: Option<String>,
+    added: Vec<AddedColumn>,
+    preferences: bool,
+}
+
+fn annotation(given: &Bound<'_, PyAny>) -> PyResult<Annotation> {
+    Ok(Annotation {
+        form: named_field(given, "form")?,
+        name: field(given, "name")?,
+        added: named_fields(given, "add")?,
+        preferences: field(given, "preferences")?,
+    })
+}
+
+/// The records that a filter keeps, and what it adds to disallowed ones:
+/// `robosieve._options.Selection`.
+pub(crate) struct Selection {
+    keep: Keep,
+    require: Require,
+    reasons: Vec<Reason>,
+    added: Vec<AddedColumn>,
+}
+
+fn selection(given: &Bound<'_, PyAny>) -> PyResult<Selection> {
+    Ok(Selection {
+        keep: named("keep", &field::<String>(given, "keep")?)?,
+        require: named("require", &field::<String>(given, "require")?)?,
+        reasons: named_fields(given, "reasons")?,
+        added: named_fields(given, "disallowed_add")?,
+    })
 }
 
 /// Opens all inputs before any is read, so that a missing one fails at once.
@@ -114,11 +153,6 @@ fn counts(stats: &FilterStats) -> PyResult<String> {
     serde_json::to_string(stats).map_err(|err| RobosieveError::new_err(err.to_string()))
 }
 
-/// The added columns of the argument `name`.
-fn added_columns(name: &str, columns: &[String]) -> PyResult<Vec<AddedColumn>> {
-    columns.iter().map(|column| named(name, column)).collect()
-}
-
 /// The depth to which a snapshot is verified. Preferences and some added columns are in the texts.
 fn depth(preferences: bool, add: &[AddedColumn]) -> Depth {
     if preferences || add.iter().any(|column| column.is_in_texts()) {
@@ -130,114 +164,92 @@ fn depth(preferences: bool, add: &[AddedColumn]) -> Depth {
 
 /// Writes every record with its verdicts.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the Python half names them")]
 pub(crate) fn annotate(
     py: Python<'_>,
     snapshot: &Snapshot,
     inputs: Vec<PathBuf>,
     output: PathBuf,
-    agents: Vec<String>,
-    form: Option<&str>,
-    name: Option<&str>,
-    add: Vec<String>,
-    preferences: bool,
-    records: RecordTuple,
-    options: OptionTuple<'_>,
-    #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    #[pyo3(from_py_with = annotation)] annotation: Annotation,
+    #[pyo3(from_py_with = job_options)] options: JobOptions,
 ) -> PyResult<String> {
-    let judge = snapshot.judge(py, &agents, options)?;
-    let sets = sets_json(&agents, judge.agents())?;
-    let records = record_options(records)?;
-    let add = added_columns("add", &add)?;
-    snapshot.verify_to(py, depth(preferences, &add))?;
+    let judge = snapshot.judge(py, &options.agents, options.judge)?;
+    let sets = sets_json(&options.agents, judge.agents())?;
+    snapshot.verify_to(py, depth(annotation.preferences, &annotation.added))?;
     refuse_overwriting(snapshot.file(), &inputs, [("output", &*output)])?;
-    let form = form.map(|form| named("form", form)).transpose()?;
-    watched(py, progress.as_ref(), |watch| {
+    watched(py, options.progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
-        let mut job = Job::new(&judge)
-            .records(records)
-            .add_columns(add)
-            .preferences(preferences)
-            .require_url(true)
+        let mut job = job(&judge, options.records, annotation.added, sets.as_deref())
+            .preferences(annotation.preferences)
             .progress(&report);
-        if let Some(form) = form {
+        if let Some(form) = annotation.form {
             job = job.form(form);
         }
-        if let Some(name) = name {
+        if let Some(name) = &annotation.name {
             job = job.name(name);
         }
-        if let Some(sets) = &sets {
-            job = job.metadata(SETS, sets);
-        }
-        let named = inputs;
-        let inputs = open_inputs(&named)?;
-        let output = create(&output, &named).map_err(exception)?;
-        run(threads, || job.annotate(inputs, output))
+        let opened = open_inputs(&inputs)?;
+        let output = create(&output, &inputs).map_err(exception)?;
+        run(options.threads, || job.annotate(opened, output))
     })
 }
 
 /// The outputs of a filter: kept, other verdict, unknown, invalid, index of kept WARC records.
 pub(crate) type OutputPaths = [Option<PathBuf>; 5];
 
+/// The arguments that name them.
+const OUTPUT_ARGUMENTS: [&str; 5] = [
+    "output",
+    "disallowed_to",
+    "unknown_to",
+    "invalid_to",
+    "cdxj",
+];
+
 /// Writes every record to the output of its verdict.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the Python half names them")]
 pub(crate) fn filter(
     py: Python<'_>,
     snapshot: &Snapshot,
     inputs: Vec<PathBuf>,
     outputs: OutputPaths,
-    agents: Vec<String>,
-    selection: SelectionTuple,
-    records: RecordTuple,
-    options: OptionTuple<'_>,
-    #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    #[pyo3(from_py_with = selection)] selection: Selection,
+    #[pyo3(from_py_with = job_options)] options: JobOptions,
 ) -> PyResult<String> {
-    let judge = snapshot.judge(py, &agents, options)?;
-    let sets = sets_json(&agents, judge.agents())?;
-    let records = record_options(records)?;
-    let (keep, require, reasons, disallowed_add) = selection;
-    let add = added_columns("disallowed_add", &disallowed_add)?;
-    snapshot.verify_to(py, depth(false, &add))?;
-    let keep = named("keep", &keep)?;
-    let require = named("require", &require)?;
-    let reasons: Vec<Reason> = reasons
-        .iter()
-        .map(|reason| named("reasons", reason))
-        .collect::<PyResult<_>>()?;
-    let arguments = [
-        "output",
-        "disallowed_to",
-        "unknown_to",
-        "invalid_to",
-        "cdxj",
-    ];
-    let named_outputs = arguments
-        .into_iter()
-        .zip(&outputs)
-        .filter_map(|(name, path)| Some((name, path.as_deref()?)));
+    let judge = snapshot.judge(py, &options.agents, options.judge)?;
+    let sets = sets_json(&options.agents, judge.agents())?;
+    snapshot.verify_to(py, depth(false, &selection.added))?;
+    let named_outputs = OUTPUT_ARGUMENTS.into_iter().zip(&outputs);
+    let named_outputs = named_outputs.filter_map(|(name, path)| Some((name, path.as_deref()?)));
     refuse_overwriting(snapshot.file(), &inputs, named_outputs)?;
-    watched(py, progress.as_ref(), |watch| {
+    watched(py, options.progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
-        let mut job = Job::new(&judge)
-            .records(records)
-            .keep(keep, require)
-            .reasons(reasons)
-            .add_columns(add)
-            .require_url(true)
+        let job = job(&judge, options.records, selection.added, sets.as_deref())
+            .keep(selection.keep, selection.require)
+            .reasons(selection.reasons)
             .progress(&report);
-        if let Some(sets) = &sets {
-            job = job.metadata(SETS, sets);
-        }
-        let named = inputs;
-        let inputs = open_inputs(&named)?;
+        let opened = open_inputs(&inputs)?;
         let outputs = Outputs::from_array(outputs)
-            .try_map(|path| create(&path, &named))
+            .try_map(|path| create(&path, &inputs))
             .map_err(exception)?;
-        run(threads, || job.filter(inputs, outputs))
+        run(options.threads, || job.filter(opened, outputs))
     })
+}
+
+/// A job with the settings that annotating and filtering share.
+fn job<'j>(
+    judge: &'j Judge,
+    records: RecordOptions,
+    added: Vec<AddedColumn>,
+    sets: Option<&'j str>,
+) -> Job<'j> {
+    let job = Job::new(judge)
+        .records(records)
+        .add_columns(added)
+        .require_url(true);
+    match sets {
+        Some(sets) => job.metadata(SETS, sets),
+        None => job,
+    }
 }
 
 /// Runs a job, makes its outputs visible, and gives its counts as JSON.

@@ -31,23 +31,43 @@ pub(crate) fn one_of<T: Copy>(option: &str, given: &str, values: &[(T, &str)]) -
     )))
 }
 
-/// The options of a judge: `(status_policy, unknown, any_scheme, at, agent_match)`.
-pub(crate) type OptionTuple<'a> = (Option<&'a str>, Option<&'a str>, bool, Option<i64>, &'a str);
-
+/// The argument `options`: the judging options of `robosieve._options.JudgeOptions`.
+///
 /// # Errors
-/// `ValueError` for unknown names.
-pub(crate) fn judge_options(options: OptionTuple<'_>) -> PyResult<JudgeOptions> {
-    let (status_policy, unknown, any_scheme, at, agent_match) = options;
+/// `TypeError` for other types, `ValueError` for unknown names.
+pub(crate) fn judge_options(given: &Bound<'_, PyAny>) -> PyResult<JudgeOptions> {
     Ok(JudgeOptions::default()
-        .status_policy(
-            status_policy
-                .map(|name| named("status_policy", name))
-                .transpose()?,
-        )
-        .unknown(unknown.map(|name| named("unknown", name)).transpose()?)
-        .any_scheme(any_scheme)
-        .at(at)
-        .agent_match(named("agent_match", agent_match)?))
+        .status_policy(named_field(given, "status_policy")?)
+        .unknown(named_field(given, "unknown")?)
+        .any_scheme(field(given, "any_scheme")?)
+        .at(field::<Option<i64>>(given, "at")?)
+        .agent_match(named_field(given, "agent_match")?.unwrap_or_default()))
+}
+
+/// The value of a field of a `NamedTuple`.
+pub(crate) fn field<'py, T: FromPyObjectOwned<'py>>(
+    given: &Bound<'py, PyAny>,
+    name: &str,
+) -> PyResult<T> {
+    given.getattr(name)?.extract().map_err(Into::into)
+}
+
+/// The value that a field of a `NamedTuple` names; `None` for None.
+pub(crate) fn named_field<T: NamedValue>(
+    given: &Bound<'_, PyAny>,
+    name: &str,
+) -> PyResult<Option<T>> {
+    let value: Option<String> = field(given, name)?;
+    value.map(|value| named(name, &value)).transpose()
+}
+
+/// The values that a field of a `NamedTuple` names.
+pub(crate) fn named_fields<T: NamedValue>(
+    given: &Bound<'_, PyAny>,
+    name: &str,
+) -> PyResult<Vec<T>> {
+    let values: Vec<String> = field(given, name)?;
+    values.iter().map(|value| named(name, value)).collect()
 }
 
 /// The agents of names and sets (`@ai`).

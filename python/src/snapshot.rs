@@ -3,7 +3,7 @@
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{judge_wide, nulls, threads_argument, threads_for};
-use crate::options::{OptionTuple, judge_options, named, one_of, parse_agent, parse_agents};
+use crate::options::{judge_options, named, one_of, parse_agent, parse_agents};
 use crate::result_array::Array;
 use crate::result_table::Table;
 use crate::verification::{Depth, Verification};
@@ -105,9 +105,8 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         specs: &[S],
-        options: OptionTuple<'_>,
+        options: JudgeOptions,
     ) -> PyResult<Judge> {
-        let options = judge_options(options)?;
         let mut judges = self.judges.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |cached: &CachedJudge| {
             cached.options == options
@@ -142,17 +141,16 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         specs: &[String],
-        options: OptionTuple<'_>,
+        options: JudgeOptions,
     ) -> PyResult<Judge> {
         if !specs.is_empty() {
             return self.judge(py, specs, options);
         }
-        Judge::new(Arc::clone(&self.snapshot), &[], judge_options(options)?)
-            .map_err(|err| self.exception(py, err))
+        Judge::new(Arc::clone(&self.snapshot), &[], options).map_err(|err| self.exception(py, err))
     }
 
     /// A judge for one agent.
-    fn judge_one(&self, py: Python<'_>, agent: &str, options: OptionTuple<'_>) -> PyResult<Judge> {
+    fn judge_one(&self, py: Python<'_>, agent: &str, options: JudgeOptions) -> PyResult<Judge> {
         let judge = self.judge(py, &[agent], options)?;
         match judge.agents() {
             [_] => Ok(judge),
@@ -171,7 +169,7 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         specs: &[String],
-        options: OptionTuple<'_>,
+        options: JudgeOptions,
     ) -> PyResult<Judge> {
         let judge = self.judge(py, specs, options)?;
         match judge.agents().len() {
@@ -358,7 +356,7 @@ impl Snapshot {
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         agent: &str,
-        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
@@ -378,7 +376,7 @@ impl Snapshot {
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         agents: Vec<String>,
-        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Table> {
         let judge = self.judge(py, &agents, options)?;
@@ -411,7 +409,7 @@ impl Snapshot {
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
-        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_of_any(py, &[], options)?;
@@ -429,7 +427,7 @@ impl Snapshot {
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         agent: &str,
-        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
@@ -456,7 +454,7 @@ impl Snapshot {
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         agents: Vec<String>,
-        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_several(py, &agents, options)?;
@@ -480,7 +478,7 @@ impl Snapshot {
         py: Python<'_>,
         url: &Bound<'_, PyAny>,
         agent: &str,
-        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
     ) -> PyResult<i8> {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;
@@ -502,7 +500,7 @@ impl Snapshot {
         url: &Bound<'_, PyAny>,
         agent: &str,
         all_rules: bool,
-        options: OptionTuple<'_>,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
     ) -> PyResult<String> {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;

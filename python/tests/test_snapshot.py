@@ -22,7 +22,7 @@ import pytest
 import robosieve
 from conftest import ROOT, SMALL
 from robosieve import Compiler, RobosieveError, Snapshot, SnapshotError, Verdict
-from robosieve._options import StatusPolicy
+from robosieve._options import JudgeOptions, StatusPolicy
 
 NEWS = "https://news.example/world/"
 SHOP = "https://shop.example/products/tea-pot"
@@ -486,7 +486,7 @@ def test_calls_of_other_threads_end_first(small: Path) -> None:
         def judge() -> list[int]:
             native = snapshot._native
             started.set()
-            return list(native.verdicts(MANY, AGENT, (None, None, False, None, "extended"), 2))
+            return list(native.verdicts(MANY, AGENT, JudgeOptions(), 2))
 
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(judge)

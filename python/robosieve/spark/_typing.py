@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
-from .._files import AddedColumn, InputFormat
-from .._options import Reason, StatusPolicy, Time
+from .._files import AddedColumn
+from .._options import InputFormat, Reason, StatusPolicy, Time
 from .._typing import JudgeOptions as JudgeOptions
 
 
