@@ -15,7 +15,6 @@ mod dataset_dirs;
 mod diff;
 mod due;
 mod error_advice;
-mod exit_code;
 mod export;
 mod figures;
 mod filter;
@@ -49,7 +48,6 @@ mod url_args;
 mod value_enums;
 mod verify_args;
 
-pub use exit_code::ExitCode;
 pub use signals::end_by_interrupt;
 pub use standard_streams::record_closed_streams;
 
@@ -168,4 +166,25 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
 
 fn done((): ()) -> ExitCode {
     ExitCode::SUCCESS
+}
+
+/// An exit code, as that of the standard library. That one does not give its number back, which the
+/// Python package needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExitCode(u8);
+
+impl ExitCode {
+    /// The run succeeded.
+    pub const SUCCESS: Self = Self(0);
+
+    /// Its number.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+}
+
+impl From<u8> for ExitCode {
+    fn from(number: u8) -> Self {
+        Self(number)
+    }
 }

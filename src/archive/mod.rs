@@ -15,5 +15,4 @@ mod jsonl;
 mod payload_digest;
 pub(crate) mod read_context;
 pub(crate) mod reader;
-mod warc;
-pub(crate) mod warc_head;
+pub(crate) mod warc;

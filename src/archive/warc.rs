@@ -7,7 +7,6 @@ use super::capture_time::parse_warc_date;
 use super::http::{self, MAX_KEPT, headers};
 use super::payload_digest;
 use super::read_context::{MeteredReader, ReadContext};
-use super::warc_head::{MAX_HEADER, parse_length, without_brackets};
 use crate::decode::Decoder;
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
@@ -478,6 +477,34 @@ impl<'r> WarcReader<'r> {
             _ => true,
         }
     }
+}
+
+/// The longest WARC header; real ones stay far below.
+pub(crate) const MAX_HEADER: u64 = 1 << 20;
+
+/// The longest record. A larger length is damage, and would skip all records that follow.
+const MAX_RECORD: u64 = 1 << 40;
+
+/// The length of a record's block, from its header; `None` without a valid `Content-Length`.
+pub(crate) fn content_length(head: &[u8]) -> Option<u64> {
+    let [length] = headers(head, ["Content-Length"]);
+    parse_length(length?)
+}
+
+/// The value of `Content-Length`.
+fn parse_length(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value)
+        .ok()?
+        .parse::<u64>()
+        .ok()
+        .filter(|length| *length <= MAX_RECORD)
+}
+
+/// The grammar of WARC/1.0 has URIs in angle brackets, and some tools write them.
+pub(crate) fn without_brackets(uri: &[u8]) -> &[u8] {
+    uri.strip_prefix(b"<")
+        .and_then(|uri| uri.strip_suffix(b">"))
+        .unwrap_or(uri)
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Detects the format of a log by its first lines.
 
-use crate::audit::docker;
 use crate::audit::format::{FormatParser, LogFormat};
 use crate::audit::haproxy::HaproxyLog;
-use crate::audit::json_log::JsonKeys;
+use crate::audit::json_log::{JsonKeys, docker_output};
 use crate::audit::w3c::W3cColumns;
 use crate::file_format::without_mark;
 use crate::records::without_end;
@@ -32,7 +31,7 @@ pub(super) fn detect(data: &[u8]) -> Option<LogFormat> {
 
 /// The format of a log of Docker; `None` if its containers wrote no lines of a known format.
 fn detect_docker(data: &[u8]) -> Option<LogFormat> {
-    let lines = first_lines(data).filter_map(docker::output_line);
+    let lines = first_lines(data).filter_map(docker_output);
     let inner = detect_lines(&lines.collect::<Vec<_>>().concat())?;
     Some(LogFormat(FormatParser::Docker(Some(Box::new(inner)))))
 }

@@ -2,9 +2,8 @@
 
 use crate::audit::delimiter_index::DelimiterIndex;
 use crate::audit::directives::{parse_apache, parse_nginx};
-use crate::audit::docker;
 use crate::audit::haproxy::HaproxyLog;
-use crate::audit::json_log::{JsonKeys, into_owned};
+use crate::audit::json_log::{JsonKeys, docker_output, into_owned};
 use crate::audit::record::LogRecord;
 use crate::audit::template::{FieldKind, Template, TextFields};
 use crate::audit::w3c::{W3cColumns, W3cEscapes};
@@ -144,7 +143,7 @@ impl LogFormat {
                 log.as_ref().unwrap_or(&HaproxyLog::default()).parse(line)
             }
             FormatParser::Docker(inner) => {
-                let text = docker::output_line(line)?;
+                let text = docker_output(line)?;
                 inner.as_deref()?.record(&text).map(into_owned)
             }
         }

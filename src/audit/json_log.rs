@@ -9,6 +9,7 @@
 
 use crate::audit::log_time::parse_time;
 use crate::audit::record::{LogRecord, parse_bytes, parse_status, target_of};
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
@@ -484,6 +485,20 @@ impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
 /// A key, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct KeyText<'t>(#[serde(borrow)] Cow<'t, str>);
+
+/// A line of Docker's json-file log: each line of a container's output is the string `log` of an
+/// object ("JSON File logging driver" in Docker's documentation).
+#[derive(Deserialize)]
+struct DockerLine {
+    log: String,
+}
+
+/// The line that a container wrote; `None` if the text is not a line of Docker. Docker cuts lines of
+/// more than 16 KiB, so that their parts are not records.
+pub(super) fn docker_output(line: &[u8]) -> Option<Vec<u8>> {
+    let line: DockerLine = serde_json::from_slice(line).ok()?;
+    Some(line.log.into_bytes())
+}
 
 #[cfg(test)]
 mod tests {

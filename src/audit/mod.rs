@@ -24,7 +24,6 @@ mod crawler_finder;
 mod delimiter_index;
 mod detect;
 mod directives;
-mod docker;
 mod format;
 mod haproxy;
 mod history;

@@ -12,7 +12,7 @@ use crate::audit::report::{AuditReport, CrawlerAudit, RuleException};
 use crate::audit::sites::{SiteCounts, known_origins};
 use crate::audit::source::{LogBlock, LogSource, RequiredFields};
 use crate::audit::timeline::{DatedSnapshot, Timeline};
-use crate::container::line_sink::LineSink;
+use crate::container::outputs::LineSink;
 use crate::error::{ErrorKind, Result};
 use crate::job::Input;
 use crate::judge::{StatusPolicy, rfc3339};

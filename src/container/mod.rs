@@ -13,7 +13,6 @@ pub(crate) mod criterion;
 pub(crate) mod files;
 pub(crate) mod form;
 pub(crate) mod judged_records;
-pub(crate) mod line_sink;
 pub(crate) mod outputs;
 mod preference_text;
 pub(crate) mod settings;

@@ -9,7 +9,8 @@
 //! * If it is allowed, then another rule overrides this one everywhere, and it disallows no path.
 //!
 //! The same holds for allow rules. The result is exact. The search ends as soon as a disallowed and
-//! an allowed path are known, which nearly always takes one or two witnesses.
+//! an allowed path are known, which nearly always takes one or two witnesses. Most files refer to the
+//! same few rule sets, so a cache keeps their coverages.
 
 use crate::error::Result;
 use crate::file_pass::listed_rule::{ListedRule, visit_rules};
@@ -19,9 +20,11 @@ use crate::matcher::rule_set::Rules;
 use crate::matcher::{Candidate, PathSignature, RuleCache};
 use crate::profile::Profile;
 use crate::simd::AnyBackend;
+use crate::snapshot::Snapshot;
 use crate::snapshot::format::NONE;
 use crate::snapshot::view::View;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// How much of an origin is disallowed to an agent.
@@ -205,4 +208,50 @@ fn witness(start: &[u8], tail: &[u8], anchored: bool) -> Vec<u8> {
         path.push(ANY);
     }
     path
+}
+
+/// The number of cached coverages. When full, the cache is cleared.
+const MAX_CACHED: usize = 1 << 14;
+
+/// Computes coverages, once for each rule set. One per thread.
+pub(super) struct CoverageCache<'s> {
+    snapshot: &'s Snapshot,
+    /// The profile of the snapshot, once it is needed.
+    profile: Option<Profile>,
+    /// By the offsets of the rule sets.
+    coverages: HashMap<u32, Coverage>,
+    rules: RuleCache,
+}
+
+impl<'s> CoverageCache<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Self {
+        Self {
+            snapshot,
+            profile: None,
+            coverages: HashMap::new(),
+            rules: RuleCache::default(),
+        }
+    }
+
+    /// How much the rules at an offset disallow. Without rules ([`NONE`]) nothing is disallowed.
+    pub(super) fn of_rules(&mut self, offset: u32) -> Result<Coverage> {
+        if offset == NONE {
+            return Ok(Coverage::Not);
+        }
+        if let Some(cached) = self.coverages.get(&offset) {
+            return Ok(*cached);
+        }
+        let profile = match self.profile {
+            Some(profile) => profile,
+            None => *self.profile.insert(self.snapshot.profile()?),
+        };
+        let view = self.snapshot.view();
+        let rules = view.rules(offset)?;
+        let found = coverage(&view, profile, offset, &rules, &mut self.rules)?;
+        if self.coverages.len() >= MAX_CACHED {
+            self.coverages.clear();
+        }
+        self.coverages.insert(offset, found);
+        Ok(found)
+    }
 }

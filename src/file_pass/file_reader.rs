@@ -2,8 +2,7 @@
 
 use crate::error::Result;
 use crate::file_pass::agent_names::AgentNames;
-use crate::file_pass::coverage::{AgentCoverage, Coverage, DecidedBy};
-use crate::file_pass::coverage_cache::CoverageCache;
+use crate::file_pass::coverage::{AgentCoverage, Coverage, CoverageCache, DecidedBy};
 use crate::judge::engine::Engine;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::NONE;

@@ -19,7 +19,6 @@
 
 mod agent_names;
 mod coverage;
-mod coverage_cache;
 mod file_reader;
 mod file_uses;
 mod listed_rule;

@@ -1,6 +1,5 @@
-//! The inputs of a job, and how they are recognised.
+//! The inputs of a job, and the containers that recognise them.
 
-use super::containers::{LISTS, recognize};
 use crate::container::files::{Container, OpenFiles};
 use crate::container::source::Source;
 use crate::error::{Error, ErrorKind, Remedy, Result};
@@ -186,4 +185,26 @@ pub(super) fn open_all(inputs: Vec<Input>) -> Result<OpenInputs> {
 /// Those of opening.
 pub(super) fn open_by_format(inputs: Vec<Input>) -> Result<Vec<OpenInputs>> {
     group(inputs)?.into_iter().map(InputGroup::open).collect()
+}
+
+/// All containers, in the order in which they are asked. Lists are last: they take every file that
+/// no other container recognises.
+const CONTAINERS: &[&dyn Container] = &[
+    #[cfg(feature = "parquet")]
+    &crate::parquet::ParquetFiles,
+    &crate::warc::WarcFiles,
+    LISTS,
+];
+
+const LISTS: &dyn Container = &crate::lists::Lists;
+
+/// The container of a file by its first bytes; `None` if more bytes have to decide.
+fn recognize(source: &Source, is_all: bool) -> Option<&'static dyn Container> {
+    for container in CONTAINERS {
+        // A later container is asked only after a clear no.
+        if container.recognizes(source, is_all)? {
+            return Some(*container);
+        }
+    }
+    None
 }

@@ -13,7 +13,6 @@
 //! Memory is bounded whatever the inputs hold: a few blocks of 256 KiB per thread for lists, 512
 //! KiB for WARC files, some pages for Parquet.
 
-mod containers;
 mod input;
 mod unknown_origins;
 

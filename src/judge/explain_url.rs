@@ -3,8 +3,8 @@
 //! The verdict comes from the rule sets, as always. The explanation comes from the stored text of
 //! the robots.txt. If the two contradict each other, the snapshot is damaged.
 
-use super::applied::under;
 use super::engine::Engine;
+use super::preference_judge::under;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, Reason, Verdict, explain};

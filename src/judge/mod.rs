@@ -4,7 +4,6 @@
 
 mod agent_groups;
 mod agent_rules;
-mod applied;
 pub(crate) mod batch;
 mod columns;
 mod crawl_delays;
@@ -35,7 +34,6 @@ pub use crate::explain::{
     is_url_or_path,
 };
 pub use agent_rules::AgentRules;
-pub(crate) use applied::none_stated;
 pub use columns::Rows;
 pub(crate) use crawl_delays::CrawlDelayScratch;
 pub use crawl_delays::CrawlDelays;
@@ -45,7 +43,7 @@ pub(crate) use explanation_json::rfc3339;
 pub use options::{JudgeOptions, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
-pub(crate) use preference_judge::{FileStatements, PreferenceScratch};
+pub(crate) use preference_judge::{FileStatements, PreferenceScratch, none_stated};
 pub(crate) use refusing_line::{RefusingLine, RefusingLines};
 pub use response::ResponseRobots;
 pub(crate) use rule_source::{AgentGroup, RuleSource};

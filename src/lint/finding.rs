@@ -1,7 +1,8 @@
-//! A finding, and the collector that bounds the number of findings of a hostile file.
+//! A finding, its JSON object, and the collector that bounds the number of findings of a hostile file.
 
 use crate::lint::code::{Code, MendedPart, Severity};
 use crate::lint::edits::{Fix, LineFix, LineStarts};
+use serde_json::{Value, json};
 
 /// A defect of one line, or of the whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -272,6 +273,35 @@ pub(super) fn quote(text: &[u8]) -> String {
         Some((end, _)) => format!("`{}…`", &text[..end]),
         None if is_long => format!("`{text}…`"),
         None => format!("`{text}`"),
+    }
+}
+
+impl Finding {
+    /// The object of `robosieve lint --json`, without the key `file`: `line`, `code`, `severity`,
+    /// `message`, `help` and `fix`.
+    ///
+    /// `fix` is `null`, or an object with `safe` and `edits`. An edit replaces the bytes of the file
+    /// from offset `start` to `end` with `text`.
+    ///
+    /// ```
+    /// let finding = &robosieve::lint::lint(b"User-agent: *\nDissallow: /cart")[0];
+    /// let fix = &finding.to_json()["fix"];
+    /// assert_eq!((&fix["safe"], &fix["edits"][0]["start"]), (&false.into(), &14.into()));
+    /// ```
+    pub fn to_json(&self) -> Value {
+        json!({
+            "line": self.line, "code": self.code.name(), "severity": self.severity().name(),
+            "message": self.message, "help": self.help, "fix": self.fix().map(Fix::to_json),
+        })
+    }
+}
+
+impl Fix {
+    fn to_json(&self) -> Value {
+        let edits = self.edits.iter().map(
+            |edit| json!({ "start": edit.range.start, "end": edit.range.end, "text": edit.text }),
+        );
+        json!({ "safe": self.is_safe, "edits": edits.collect::<Vec<_>>() })
     }
 }
 

@@ -37,7 +37,6 @@ mod edits;
 mod equivalence;
 mod fields;
 mod finding;
-mod finding_json;
 mod fix;
 mod global_rules;
 mod patterns;

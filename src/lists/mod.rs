@@ -5,7 +5,7 @@ mod source;
 
 use crate::container::annotation::{AnnotateScratch, LineAdder};
 use crate::container::files::{Container, OpenFiles};
-use crate::container::line_sink::LineSink;
+use crate::container::outputs::LineSink;
 use crate::container::outputs::{Output, Outputs, Written};
 use crate::container::settings::Settings;
 use crate::container::source::Source;

@@ -5,7 +5,7 @@
 use crate::container::annotation::{JudgedRun, LineAdder, WriteScratch};
 use crate::container::criterion::Criterion;
 use crate::container::judged_records::judge_records;
-use crate::container::line_sink::LineSink;
+use crate::container::outputs::LineSink;
 use crate::container::outputs::{Output, Outputs};
 use crate::error::Result;
 use crate::judge::engine::{Engine, Scratch};

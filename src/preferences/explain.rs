@@ -1,5 +1,5 @@
 //! Explains preferences: those of one robots.txt for one agent and URL, and the lines that state
-//! them.
+//! them, also as a JSON object (docs/CHECK.md documents the keys).
 
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::license::license_urls;
@@ -9,6 +9,7 @@ use crate::robots::{OtherField, RobotsLine, RobotsRef};
 use crate::url;
 use crate::url::escape::normalize_path;
 use bstr::ByteSlice;
+use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
 
 /// The preferences of a robots.txt about the use of a URL's content, and the lines that state
@@ -135,4 +136,23 @@ fn line(field: &OtherField<'_>) -> RobotsLine {
         field.line(),
         format!("{}: {}", field.name(), field.value().as_bstr()),
     )
+}
+
+impl PreferenceExplanation {
+    /// The value of the key `preferences` of `docs/CHECK.md`: the preferences, and the lines that
+    /// state them.
+    pub fn to_json(&self) -> Value {
+        let found = self.preferences;
+        let signals: Map<String, Value> = found
+            .signals
+            .iter()
+            .map(|(key, value)| (key.to_owned(), value.into()))
+            .collect();
+        json!({
+            "train-ai": found.train_ai.name(), "search": found.search.name(),
+            "content-signal": signals, "license": self.licenses,
+            "usage_lines": self.usage_lines, "signal_lines": self.signal_lines,
+            "license_lines": self.license_lines,
+        })
+    }
 }

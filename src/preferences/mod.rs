@@ -7,7 +7,6 @@
 //! parses header fields. `reference` is the slow oracle of the tests.
 
 mod explain;
-mod explanation_json;
 mod license;
 mod preference_set;
 #[doc(hidden)]

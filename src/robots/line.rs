@@ -5,6 +5,7 @@ use crate::bytes::trim;
 use crate::profile::Profile;
 use crate::robots::field::{RobotsField, split};
 use memchr::{memchr2, memchr2_iter};
+use serde::Serialize;
 
 /// The number of bytes that are read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's
 /// specification, "file format").
@@ -258,6 +259,26 @@ pub(crate) fn bom_len(body: &[u8]) -> usize {
         .zip(BOM)
         .take_while(|&(&b, bom)| b == bom)
         .count()
+}
+
+/// A line of a robots.txt. It serializes to an object with these keys.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct RobotsLine {
+    /// Its number, from 1.
+    pub line: u32,
+    /// Its text, without comment and surrounding white space.
+    pub text: String,
+}
+
+impl RobotsLine {
+    /// A line with its number and its text.
+    pub fn new(line: u32, text: impl Into<String>) -> Self {
+        Self {
+            line,
+            text: text.into(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -10,10 +10,8 @@ pub(crate) mod parse;
 pub(crate) mod pattern;
 #[doc(hidden)]
 pub mod reference;
-mod robots_line;
 
 pub use body::{BodyFacts, LooksLike};
-pub use line::{glued_comment, glued_comment_of_line};
+pub use line::{RobotsLine, glued_comment, glued_comment_of_line};
 pub use owned::Robots;
 pub use parse::{AgentLine, Group, OtherField, RobotsRef, Rule, RuleKind};
-pub use robots_line::RobotsLine;

@@ -1,10 +1,10 @@
 //! Annotates WARC files: one line per record.
 
 use crate::archive::http::{headers, response_fields};
-use crate::archive::warc_head::without_brackets;
+use crate::archive::warc::without_brackets;
 use crate::container::annotation::{AnnotateScratch, Annotator};
 use crate::container::form::LineForm;
-use crate::container::line_sink::LineSink;
+use crate::container::outputs::LineSink;
 use crate::error::Result;
 use crate::pipeline::FilterStats;
 use crate::preferences::ResponsePreferences;

@@ -1,7 +1,7 @@
 //! A block of WARC records: bytes of the input, the records in them, and the results of judging.
 
 use crate::archive::http::headers;
-use crate::archive::warc_head::without_brackets;
+use crate::archive::warc::without_brackets;
 use crate::judge::Verdict;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;

@@ -26,7 +26,7 @@ mod visit;
 
 use crate::atomic::output_name::{OutputFormat, is_archive};
 use crate::container::files::{Container, OpenFiles};
-use crate::container::line_sink::LineSink;
+use crate::container::outputs::LineSink;
 use crate::container::outputs::{Output, Outputs, Written};
 use crate::container::settings::{Settings, bad_job};
 use crate::container::source::Source;

@@ -1,7 +1,7 @@
 //! A push parser of WARC records (ISO 28500): it finds the header and the end of each record in
 //! text that arrives in pieces of any size. It holds one header and a sample, never a body.
 
-use crate::archive::warc_head::{MAX_HEADER, content_length};
+use crate::archive::warc::{MAX_HEADER, content_length};
 
 /// The first bytes of a record's block that are kept: enough for the HTTP head of a response.
 pub(super) const MAX_SAMPLE: usize = 16 << 10;

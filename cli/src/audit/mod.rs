@@ -3,7 +3,6 @@
 mod csv;
 mod html;
 mod snapshots;
-mod summary;
 mod table;
 mod totals;
 
@@ -36,7 +35,7 @@ use serde_json::json;
 use snapshots::SnapshotArg;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use summary::print_audit;
+use totals::print_audit;
 
 #[derive(Debug, Args)]
 #[command(

@@ -1,9 +1,13 @@
 //! Sums over the rows of an audit. Requests that only claim to be of a crawler count apart: they
 //! are not findings about the crawler. So do crawlers with an exception, whose disallowed requests
-//! need not break the rules.
+//! need not break the rules. The summary on standard error has the same sums.
 
+use crate::figures::counts::grouped;
 use crate::figures::escape::escape_cut;
+use crate::stderr::print_line;
+use crate::summary::wrap_items;
 use robosieve::audit::{AuditReport, CrawlerAudit, Identity, RuleException};
+use std::time::Duration;
 
 /// The sums of an audit.
 pub(super) struct AuditTotals {
@@ -105,4 +109,21 @@ pub(super) fn sender(row: &CrawlerAudit) -> Option<String> {
     ];
     let facts: Vec<&str> = facts.into_iter().flatten().collect();
     (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+pub(super) fn print_audit(report: &AuditReport, elapsed: Duration) {
+    let totals = AuditTotals::of(report);
+    let mut items = vec![
+        format!("lines {}", grouped(report.lines)),
+        format!("of crawlers {}", grouped(totals.requests)),
+        format!("disallowed {}", grouped(totals.disallowed)),
+    ];
+    if let Some(claims) = totals.claims {
+        items.push(format!("claimed {}", grouped(claims.requests)));
+        items.push(format!("claimed disallowed {}", grouped(claims.disallowed)));
+    }
+    items.push(format!("other agents {}", grouped(report.other_agents)));
+    items.push(format!("invalid {}", grouped(report.invalid)));
+    items.push(format!("{:.2} s", elapsed.as_secs_f64()));
+    print_line(format_args!("{}", wrap_items(&items)));
 }

@@ -2,7 +2,7 @@
 //! robots.txt before it goes live.
 
 use super::CheckArgs;
-use crate::exit_code::ExitCode;
+use crate::ExitCode;
 use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::output::{print, print_commands};

@@ -4,7 +4,7 @@ mod expect;
 mod json;
 mod text;
 
-use crate::exit_code::ExitCode;
+use crate::ExitCode;
 use crate::figures::escape::to_json;
 use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use crate::judge_args::{JudgeArgs, agent_required};

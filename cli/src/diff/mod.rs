@@ -1,12 +1,11 @@
 //! `robosieve diff`: shows what changed between two snapshots.
 
 mod chart_layout;
-mod chart_row;
 mod svg;
 mod table;
 
+use crate::ExitCode;
 use crate::agent_args::AgentArgs;
-use crate::exit_code::ExitCode;
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
 use crate::output::{OutputTarget, print_with};

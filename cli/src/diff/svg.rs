@@ -2,8 +2,7 @@
 //! allow it to the left. Each bar is stacked: by name, by `*`, partly.
 
 use super::DiffOutput;
-use super::chart_layout::{GAP, Layout, MARGIN, ROW, WIDTH};
-use super::chart_row::ChartRow;
+use super::chart_layout::{ChartRow, GAP, Layout, MARGIN, ROW, WIDTH};
 use super::table;
 use crate::figures::counts::counted;
 use crate::figures::svg::push_text;

@@ -1,10 +1,12 @@
-//! Findings as text, JSON or SARIF, written file by file.
+//! Findings as text, JSON or SARIF, written file by file, and the list of all codes.
 
-use super::lint_args::{LintArgs, shown};
-use crate::figures::escape::{escape, escape_lines, to_json};
+use super::lint_args::{LintArgs, code_width, shown};
+use crate::figures::escape::{escape, escape_lines, to_json, to_json_pretty};
+use crate::output::print;
 use robosieve::lint::{Code, Finding, Fix};
 use robosieve::output::is_standard_stream;
 use serde_json::json;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -194,6 +196,33 @@ fn uri(path: &Path) -> String {
         }
     }
     uri
+}
+
+/// Prints all codes in the order of `docs/LINT.md`.
+pub(super) fn print_codes(is_json: bool) -> anyhow::Result<()> {
+    if is_json {
+        let rows = Code::ALL.iter().map(|code| {
+            json!({
+                "code": code.name(), "severity": code.severity().name(), "in_snapshot": code.in_snapshot().name(),
+                "fix": code.fixable().name(), "summary": code.summary(),
+            })
+        });
+        return print(&to_json_pretty(&rows.collect::<Vec<_>>())?);
+    }
+    let width = code_width();
+    let mut out = format!("{:<width$}  severity  snapshot  fix     meaning\n", "code");
+    for code in Code::ALL {
+        let name = code.name();
+        let severity = code.severity().name();
+        let in_snapshot = code.in_snapshot().name();
+        let fix = code.fixable().name();
+        let _ = writeln!(
+            out,
+            "{name:<width$}  {severity:<8}  {in_snapshot:<8}  {fix:<6}  {}",
+            code.summary()
+        );
+    }
+    print(&out)
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! `robosieve lint`: reports defects of robots.txt files, or counts them over a snapshot.
 
-mod codes;
 mod fixes;
 mod formats;
 mod lint_args;
 mod survey;
 
-use crate::exit_code::ExitCode;
+use crate::ExitCode;
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape;
 use crate::inputs::expand_globs;
@@ -38,7 +37,7 @@ const SNAPSHOT_START: &[u8] = b"RSIEVE";
 
 pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     if args.codes {
-        return codes::print_codes(args.json).map(|()| ExitCode::SUCCESS);
+        return formats::print_codes(args.json).map(|()| ExitCode::SUCCESS);
     }
     if args
         .inputs
