@@ -30,6 +30,8 @@ fn main() -> std::process::ExitCode {
 ///
 /// If the system has no more memory (`ulimit -v`, containers), Rust would abort the process. This
 /// allocator ends it with a message and the exit status of an error.
+/// mimalloc 3 starts 0.4 ms slower, a sixth of a `check`, and compiles no faster. Huge pages spent
+/// 9 % of the processor time of `compile` on clearing memory.
 struct Allocator(mimalloc::MiMalloc);
 
 /// The size of a large block. The allocator of glibc maps each that is not smaller.

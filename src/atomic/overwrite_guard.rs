@@ -3,6 +3,9 @@
 //! Files are compared by device and inode on Unix: one file may have many names (links, `./`,
 //! `/dev/stdin`), and standard input has none. An output that does not exist yet is compared by its
 //! future path.
+//!
+//! The crate `same-file` keeps a file open for each handle, and a run with `--out-dir` has hundreds
+//! of thousands.
 
 use crate::atomic::output_path::{folder_of, follow_links, is_standard_stream};
 use crate::error::{Error, ErrorKind, Result};

@@ -5,6 +5,8 @@
 //! longer to start than to search. Calls for the line ends and fields took 1,300 of the 2,990
 //! instructions per line of 215 bytes. This pass takes 180, and then a field that ends within 57
 //! bytes takes one load.
+//!
+//! Indexing 32 KiB at a time instead of a block took as long: 271 and 272 ms for 2 million lines.
 
 use crate::simd::{AnyBackend, Backend, Kernel};
 

@@ -18,6 +18,8 @@
 //!
 //! All of this is compiled into one function per vector backend, hence `inline(always)`. With calls
 //! to the short vector functions, the time rose by a tenth.
+//!
+//! Batches of more than 64 rows, coroutines and interleaved state machines (AMAC) were no faster.
 
 use super::engine::{Engine, Scratch};
 use super::options::Stage;

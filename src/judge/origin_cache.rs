@@ -1,4 +1,6 @@
 //! The origin cache: the state of the origins that a thread judged lately.
+//!
+//! A larger cache gained nothing.
 
 use super::agent_groups::AgentGroups;
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};

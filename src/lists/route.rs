@@ -1,6 +1,8 @@
 //! Filters lists of URLs. A judged block becomes runs of lines with the same verdict; each run is
 //! one write. If values are added to the disallowed lines, the worker writes these, and they are
 //! one write per block.
+//!
+//! Writing lines in place with `writev` took no less time to a file, and a third more to a pipe.
 
 use crate::container::annotation::{JudgedRun, LineAdder, WriteScratch};
 use crate::container::criterion::Criterion;

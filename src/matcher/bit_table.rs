@@ -9,6 +9,9 @@
 //! This misses the text between a rule's first star and its suffix. Rules that have such a middle
 //! get a *fingerprint* (see [`teddy`](super::teddy)). One vector search finds all fingerprints, but
 //! only in paths whose ends suit one of these rules.
+//!
+//! With eight buckets of fingerprints, the search takes half the instructions, but a site with 37 %
+//! of the unsorted list compared one more rule per path: samples decide between eight and sixteen.
 
 use super::candidate::Candidate;
 use super::packed_rule::{PREFIX_LEN, PackedRule};

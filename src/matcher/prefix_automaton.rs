@@ -20,6 +20,9 @@
 //! long per URL. A DFA or NFA of the crate `aho-corasick` over the same prefixes was slower, and
 //! cannot be stored in a file. Here, the states are three arrays of words in the snapshot, ready to
 //! run.
+//!
+//! A cuckoo-hashed index of the prefixes took 31 ns per path of that site instead of 51 when it was
+//! added, but switching it off had no effect on three real lists.
 
 use super::packed_rule::{PREFIX_LEN, PackedRule};
 use super::wildcard::{MAX_NESTED_PREFIXES, UNANCHORED};

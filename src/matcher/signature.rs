@@ -3,6 +3,9 @@
 //! A signature has bits for the byte pairs of a text, for some characters, and for the number of
 //! slashes. Of a pattern, stars and pairs with a star are left out. So a path that matches a
 //! pattern has all bits of the pattern's signature.
+//!
+//! With one signature of 64 bits per rule, a path of 60 bytes filled two thirds of it, and one rule
+//! in seven without a literal prefix passed.
 
 use crate::simd::{AnyBackend, Backend, Characters, Nibbles, PairTables};
 

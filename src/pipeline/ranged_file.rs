@@ -3,6 +3,9 @@
 //! Copying a sorted list from the page cache takes half as long as judging it. If one worker at a
 //! time copied, that half would not shrink with more workers: a sorted list took a fifth longer on
 //! two. So a worker only claims a range of lines in its turn.
+//!
+//! Mapping the file was no faster: counting the lines of 703 MB took 0.15 to 0.17 s either way. A
+//! mapped file that is truncated meanwhile kills the process.
 
 use crate::decode::became_shorter;
 use crate::error::{Error, Result};

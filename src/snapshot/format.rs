@@ -760,6 +760,7 @@ impl NamedRow {
 
 /// The hash of an origin's canonical key. The seed comes from all keys, so a site cannot choose
 /// names that collide.
+/// A private hash of four masked words and three products was not faster.
 #[inline]
 pub(crate) fn hash_key(key: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(key, seed)

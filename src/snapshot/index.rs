@@ -14,6 +14,9 @@
 //!
 //! The buckets are half full, so one key in seventy is not in its first bucket. An unknown origin
 //! costs one cache miss, a known one a second miss for its entry.
+//!
+//! Tried and slower: probing single slots, where an absent origin took 13 slots at a load of four
+//! fifths. A perfect hash would save space and cost a second access.
 
 use crate::simd::{self, TAGS_LEN};
 use crate::snapshot::format::NONE;

@@ -1,4 +1,7 @@
 //! Memory mapping of a snapshot. This is the only code that relies on a file staying unchanged.
+//!
+//! `MADV_HUGEPAGE` is not set: with it, the first run from disk took 22 s instead of 5, because
+//! each touch reads 2 MiB.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::format::{decode_head, not_a_snapshot};

@@ -1,4 +1,7 @@
 //! The head of a response: where it ends, its status, and the header fields that decide an outcome.
+//!
+//! Comparing the names of fields with each line before its colon is searched took 2 % more
+//! instructions.
 
 use super::field_values::{max_age, retry_after};
 use super::fields::{fields, name_and_value, unfolded};

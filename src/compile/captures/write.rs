@@ -2,6 +2,10 @@
 //!
 //! A block ends at a length that only its captures decide, so the same captures give the same
 //! bytes.
+//!
+//! Blocks four times as large saved 2 and 9 % of two files, for four times the memory of the queue.
+//! Each text once per file saved 21 and 36 %, but one damaged block would lose captures of all that
+//! follow.
 
 use super::totals::TotalsCounter;
 use crate::archive::captures_file::{

@@ -2,6 +2,8 @@
 //!
 //! A digest stands for a text, so no text is read again while archives are read. It is the same on
 //! every machine, so captures of one second sort by it.
+//!
+//! Comparing texts instead of digests would read back and decompress each equal text.
 
 use crate::digest::{Digest, digest, digest_hash};
 use crate::error::{ErrorKind, Result};
