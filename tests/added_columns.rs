@@ -1,6 +1,7 @@
 //! The values of `annotate --add`: those of single URLs, and the join key of exported tables.
 
 use crate::command::{checkout, robosieve, robosieve_with, words};
+use crate::snapshots::compile_robots;
 use robosieve::job::{AddedColumn, Form, Input, Job, Output};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Snapshot, Verdict};
@@ -219,14 +220,12 @@ fn origins_of_neighbouring_lines_are_their_own() {
 #[test]
 fn objects_and_columns_get_the_keys_too() {
     let dir = tempfile::tempdir().unwrap();
-    let mut compiler = Compiler::default();
     let robots = b"user-agent: *\ncrawl-delay: 1.5";
-    compiler.add_robots("https://a.example", robots).unwrap();
-    compiler
-        .finish()
-        .unwrap()
-        .write_to(dir.path().join("s"))
-        .unwrap();
+    std::fs::write(
+        dir.path().join("s"),
+        compile_robots("https://a.example", robots),
+    )
+    .unwrap();
     let keys = r#""robots_origin":"https://a.example","robots_reason":"rules","robots_crawl_delay":{"a":1.5}"#;
     let verdict = r#""robots":{"a":"allowed"}"#;
     for (name, text, expected) in [

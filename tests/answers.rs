@@ -3,15 +3,14 @@
 //! everything.
 
 use crate::command::{robosieve, words};
+use crate::snapshots::snapshot_of_captures;
 use base64::Engine;
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot};
 use serde_json::{Value, json};
 
 /// Compiles an archive, JSON lines or WARC.
 fn compile(archive: &[u8]) -> Snapshot {
-    let mut compiler = Compiler::default();
-    compiler.add_reader("archive", archive).unwrap();
-    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+    snapshot_of_captures(archive)
 }
 
 fn letter(snapshot: &Snapshot, url: &str) -> char {

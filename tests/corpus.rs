@@ -2,6 +2,7 @@
 //! repository; without it the tests print `SKIPPED` and pass.
 
 use crate::command::checkout;
+use crate::snapshots::snapshot_of_robots;
 use base64::Engine;
 use robosieve::job::{Input, Job, Output};
 use robosieve::judge::explain;
@@ -77,9 +78,7 @@ fn conformance_cases_pass() {
 /// Judges by a snapshot. `None` if the URL has no host.
 fn through_snapshot(robots: &[u8], agent: &Agent, url: &[u8]) -> Option<bool> {
     let origin = Origin::of(url)?;
-    let mut compiler = Compiler::default();
-    compiler.add_robots(origin.as_str(), robots).unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_robots(origin.as_str(), robots);
     let judge = Judge::new(
         snapshot.clone(),
         std::slice::from_ref(agent),

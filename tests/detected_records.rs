@@ -2,16 +2,12 @@
 //! not clear is refused before anything is written, with the option that decides.
 
 use crate::command::robosieve_with;
+use crate::snapshots::compile_robots;
 use crate::test_dir::TestDir;
-use robosieve::Compiler;
 
 fn snapshot_dir() -> TestDir {
     let dir = TestDir::new();
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://a.test", b"user-agent: *\ndisallow: /*.pdf$\n")
-        .unwrap();
-    let snapshot = compiler.finish().unwrap().to_vec().unwrap();
+    let snapshot = compile_robots("https://a.test", b"user-agent: *\ndisallow: /*.pdf$\n");
     dir.write("s.rsieve", snapshot);
     dir
 }

@@ -1,6 +1,7 @@
 //! Crawl-delay and sitemaps: the cases of `tests/cases/extensions`, random files, and failed sites.
 
 use crate::generate::config;
+use crate::snapshots::snapshot_of_captures;
 use crate::spec::{Failures, cases_dir, load};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -244,9 +245,7 @@ const SITES: &str = r#"
 
 #[test]
 fn the_text_is_that_of_the_rules() {
-    let mut compiler = Compiler::default();
-    compiler.add_reader("captures", SITES.as_bytes()).unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_captures(SITES.as_bytes());
     let agent = "FooBot".parse().unwrap();
     for (origin, seconds, sitemaps) in [
         ("https://a.example", Some(2), &["/a.xml"][..]),

@@ -59,6 +59,7 @@ mod signals;
 mod singular;
 mod site;
 mod snapshot_option;
+mod snapshots;
 mod spec;
 mod stats_json;
 mod streams;

@@ -1,5 +1,6 @@
 //! Parquet files of other writers: empty row groups, and column names in another case.
 
+use crate::snapshots::compile_robots;
 use crate::test_dir::TestDir;
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
@@ -7,7 +8,6 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::{SerializedFileWriter, TrackedWrite};
 use ::parquet::schema::parser::parse_message_type;
 use bytes::Bytes;
-use robosieve::Compiler;
 use std::fs;
 use std::io::Write;
 
@@ -80,11 +80,11 @@ fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
 /// A directory with the snapshot `s`.
 fn snapshot_dir() -> TestDir {
     let dir = TestDir::new();
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://a.example", b"user-agent: *\ndisallow: /x")
-        .unwrap();
-    compiler.finish().unwrap().write_to(dir.path("s")).unwrap();
+    std::fs::write(
+        dir.path("s"),
+        compile_robots("https://a.example", b"user-agent: *\ndisallow: /x"),
+    )
+    .unwrap();
     dir
 }
 

@@ -1,5 +1,6 @@
 //! A worker that fails or panics ends the run of its pipeline: no other thread waits forever.
 
+use crate::snapshots::snapshot_of_robots;
 use crate::waiting::bounded;
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::properties::WriterProperties;
@@ -32,11 +33,7 @@ fn outcome<T: Send + 'static>(
 }
 
 fn snapshot() -> Snapshot {
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://a.example", b"user-agent: *\ndisallow: /x")
-        .unwrap();
-    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+    snapshot_of_robots("https://a.example", b"user-agent: *\ndisallow: /x")
 }
 
 fn judge(snapshot: &Snapshot) -> Judge {

@@ -2,6 +2,7 @@
 
 use crate::command::robosieve;
 use crate::generate::{AGENTS, agent_value, concat, config};
+use crate::snapshots::{snapshot_of_captures, snapshot_of_robots};
 use crate::spec::{Failures, Repeat, cases_dir, load, robots_body};
 use crate::waiting::bounded;
 use proptest::collection::vec;
@@ -253,11 +254,7 @@ fn pipeline_passes_the_cases() {
 
 /// Compiles captures in JSONL.
 fn snapshot_of(captures: &str) -> Snapshot {
-    let mut compiler = Compiler::default();
-    compiler
-        .add_reader("captures", captures.as_bytes())
-        .unwrap();
-    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+    snapshot_of_captures(captures.as_bytes())
 }
 
 const SITES: &str = r#"
@@ -809,9 +806,7 @@ fn hostile_files_end() {
     let judged = bounded(move |step| {
         for (what, body) in files {
             step(what.to_owned());
-            let mut compiler = Compiler::default();
-            compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
-            let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+            let snapshot = snapshot_of_robots(ORIGIN, body);
             let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
             let bulk = PreferenceJudge::new(&judge);
             bulk.of(b"http://example.com/").unwrap();

@@ -2,6 +2,7 @@
 //! byte is lost.
 
 use crate::command::{Ran, robosieve, robosieve_with, words};
+use crate::snapshots::{compile_robots, snapshot_of_captures};
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Keep, Output, Outputs, Require, Written};
 use robosieve::records::{Field, InputFormat, RecordOptions};
@@ -447,9 +448,7 @@ fn all_formats_give_the_same_verdicts() {
             .urls(12_000)
             .order(Order::Shuffled),
     );
-    let mut compiler = Compiler::default();
-    compiler.add_reader("robots.jsonl", web.archive()).unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_captures(web.archive());
     let judge = Judge::new(
         snapshot.clone(),
         &["GPTBot".parse().unwrap()],
@@ -596,13 +595,8 @@ fn small_snapshot(path: &Path) {
     std::fs::write(path, SNAPSHOT_BYTES.as_slice()).unwrap();
 }
 
-static SNAPSHOT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://e.example", b"user-agent: *\ndisallow: /x\n")
-        .unwrap();
-    compiler.finish().unwrap().to_vec().unwrap()
-});
+static SNAPSHOT_BYTES: LazyLock<Vec<u8>> =
+    LazyLock::new(|| compile_robots("https://e.example", b"user-agent: *\ndisallow: /x\n"));
 
 #[test]
 fn errors_suggest_a_fix() {

@@ -2,6 +2,7 @@
 //! headers, hostile headers, and the records of WARC files.
 
 use crate::generate::{AGENTS, agent_value, config};
+use crate::snapshots::snapshot_of_robots;
 use crate::spec::{Failures, cases_dir, load};
 use crate::waiting::bounded;
 use proptest::collection::vec;
@@ -12,7 +13,7 @@ use robosieve::preferences::{
     Preferences, ResponsePreferences, explain_preferences, reference as preferences_reference,
 };
 use robosieve::robots::reference as robots_reference;
-use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, RobotsRef, Snapshot};
+use robosieve::{Agent, AgentMatch, Judge, JudgeOptions, Profile, RobotsRef};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Cursor;
@@ -155,11 +156,7 @@ fn response(url: &str, headers: &[String]) -> String {
 }
 
 fn judge(robots: &str, agents: &[&str], how: AgentMatch) -> Judge {
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("http://example.com", robots.as_bytes())
-        .unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_robots("http://example.com", robots);
     let agents: Vec<Agent> = agents.iter().map(|name| name.parse().unwrap()).collect();
     Judge::new(snapshot, &agents, JudgeOptions::default().agent_match(how)).unwrap()
 }

@@ -1,19 +1,16 @@
 //! `Site` gives the verdicts of `Judge`.
 
+use crate::snapshots::snapshot_of_robots;
 use robosieve::judge::UnknownOrigin;
-use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
+use robosieve::{Judge, JudgeOptions, Origin, Snapshot, Verdict};
 
 const ORIGIN: &str = "https://e.example";
 
 fn snapshot() -> Snapshot {
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots(
-            ORIGIN,
-            b"user-agent: *\ndisallow: /x\ndisallow: /*a$\ndisallow: /?",
-        )
-        .unwrap();
-    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+    snapshot_of_robots(
+        ORIGIN,
+        b"user-agent: *\ndisallow: /x\ndisallow: /*a$\ndisallow: /?",
+    )
 }
 
 /// The verdict on `path` of `origin`, and whether the entry of the other scheme was used.
@@ -104,14 +101,7 @@ fn sites_do_not_affect_the_judge() {
 #[test]
 fn sessions_judge_sites_of_other_judges() {
     let of = |rule: &str| {
-        let mut compiler = Compiler::default();
-        compiler
-            .add_robots(
-                ORIGIN,
-                format!("user-agent: *\ndisallow: /*{rule}").as_bytes(),
-            )
-            .unwrap();
-        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+        let snapshot = snapshot_of_robots(ORIGIN, format!("user-agent: *\ndisallow: /*{rule}"));
         Judge::new(snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap()
     };
     let (own, other) = (of("x"), of("y"));

@@ -1,8 +1,9 @@
 //! The synthetic web is the same in every version, and resembles the real one.
 
+use crate::snapshots::snapshot_of_captures;
 use robosieve::job::{Input, Job, Outputs};
 use robosieve::robots::RuleKind;
-use robosieve::{Compiler, Judge, JudgeOptions, Origin, Profile, RobotsRef, Snapshot};
+use robosieve::{Judge, JudgeOptions, Origin, Profile, RobotsRef, Snapshot};
 use robosieve_synthetic::{Order, Web, WebOptions};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -33,9 +34,7 @@ fn captures(web: &Web) -> Vec<Value> {
 }
 
 fn snapshot(web: &Web) -> Snapshot {
-    let mut compiler = Compiler::default();
-    compiler.add_reader("synthetic", web.archive()).unwrap();
-    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+    snapshot_of_captures(web.archive())
 }
 
 /// A published measurement must stay reproducible, so these digests may not change.

@@ -1,9 +1,10 @@
 //! `Job::visit`: a visitor sees each record once, whatever the container and its blocks.
 
 use crate::parquet;
+use crate::snapshots::snapshot_of_robots;
 use ::parquet::file::properties::WriterProperties;
 use robosieve::job::{FilterStats, Input, Job, RecordRun, SelectedUrls, Visitor};
-use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+use robosieve::{Judge, JudgeOptions, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -47,10 +48,8 @@ impl Visitor for Collector {
 
 /// The visited URLs, the disallowed ones in order, and the counts.
 fn visit(input: Input) -> (BTreeMap<Vec<u8>, u64>, Vec<Vec<u8>>, FilterStats) {
-    let mut compiler = Compiler::default();
     let robots = b"user-agent: *\ndisallow: /x";
-    compiler.add_robots("https://a.example", robots).unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_robots("https://a.example", robots);
     let agent = "FooBot".parse().unwrap();
     let judge = Judge::new(snapshot, &[agent], JudgeOptions::default()).unwrap();
     let collector = Collector::default();

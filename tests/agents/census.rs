@@ -3,6 +3,7 @@
 
 use crate::agents::{done, text};
 use crate::command::robosieve;
+use crate::snapshots::snapshot_of_robots;
 use robosieve::census::NamedAgent;
 use robosieve::export::Coverage;
 use robosieve::robots::reference;
@@ -208,11 +209,7 @@ fn unmerged_groups_count_as_one() {
         };
         format!("user-agent: a{}\n{rule}", letters(i))
     }));
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://e.example", robots.as_bytes())
-        .unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_robots("https://e.example", robots);
     let census = snapshot.census().unwrap();
     assert_eq!(census.names(), 3000);
     for i in [0, 1, 1500, 1501, 2998, 2999] {

@@ -2,9 +2,10 @@
 
 use super::{audit, compile, crawler, json, lines, requests, with_log};
 use crate::command::{checkout, words};
+use crate::snapshots::snapshot_of_robots;
 use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
 use robosieve::job::Input;
-use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+use robosieve::{Judge, JudgeOptions, Verdict};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -638,11 +639,7 @@ fn an_independent_script_counts_the_same() {
 fn broken_rules_are_those_of_explanations() {
     let robots = "user-agent: *\nDisallow: /a # one\ndisallow: /*b\ndisallow: /ab$\ndisallow: /cb\nallow: /c\n\
         disallow: /c?b\ndisallow: *?b\ndisallow:\ndisallow: /%C3%A9\n\nuser-agent: FooBot\ndisallow: /\n";
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://example.com", robots.as_bytes())
-        .unwrap();
-    let snapshot = Arc::new(Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap());
+    let snapshot = Arc::new(snapshot_of_robots("https://example.com", robots));
     let options = JudgeOptions::default().any_scheme(true);
     let judge = Judge::new(Arc::clone(&snapshot), &["GPTBot".parse().unwrap()], options).unwrap();
     let (mut log, mut expected) = (String::new(), BTreeMap::new());

@@ -9,8 +9,9 @@ mod limits;
 mod lines;
 
 use crate::command::{Ran, robosieve_with, words};
+use crate::snapshots::compile_robots;
 use crate::test_dir::TestDir;
-use robosieve::{Compiler, Snapshot};
+use robosieve::Snapshot;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -62,11 +63,7 @@ impl TestDir {
 }
 
 fn snapshot(robots: &str) -> Vec<u8> {
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://a.example", robots.as_bytes())
-        .unwrap();
-    compiler.finish().unwrap().to_vec().unwrap()
+    compile_robots("https://a.example", robots)
 }
 
 fn json_line(host: &str) -> String {

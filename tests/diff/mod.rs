@@ -4,6 +4,7 @@ mod command;
 
 use crate::agents::census::{names_in, reach_by_asking};
 use crate::forging::overlapping_groups;
+use crate::snapshots::snapshot_of_captures;
 use robosieve::diff::{Diff, DiffOptions};
 use robosieve::export::Coverage;
 use robosieve::snapshot::OutcomeClass;
@@ -31,9 +32,7 @@ fn compile(sites: &[Site<'_>]) -> Snapshot {
 /// robots.txt. Some have other rules for all or for one agent, some only another comment.
 fn webs() -> [Vec<(String, u16, String)>; 2] {
     let web = Web::new(WebOptions::default().origins(260));
-    let mut compiler = Compiler::default();
-    compiler.add_reader("web", web.archive()).unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_captures(web.archive());
     let (mut old, mut new) = (Vec::new(), Vec::new());
     for (i, entry) in snapshot.origins().map(Result::unwrap).enumerate() {
         let class = entry.outcome().class;

@@ -1,6 +1,7 @@
 //! The command `lint`: exit statuses and outputs.
 
 use crate::command::{Ran, robosieve, robosieve_with};
+use crate::snapshots::compile_robots;
 use robosieve::lint::{Code, InSnapshot, survey};
 use robosieve::{Compiler, Snapshot};
 use serde_json::Value;
@@ -314,11 +315,7 @@ fn surveys_count_files_and_origins() {
 #[test]
 fn damaged_snapshots_are_not_robots_files() {
     let dir = tempfile::tempdir().unwrap();
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://a.example", b"User-agent: *\nDisallow: y\n")
-        .unwrap();
-    let bytes = compiler.finish().unwrap().to_vec().unwrap();
+    let bytes = compile_robots("https://a.example", b"User-agent: *\nDisallow: y\n");
     for bit in 0..64 {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);

@@ -3,19 +3,16 @@
 use super::outputs::check_index;
 use super::{all, gunzip, gz, gz_at, gz_each, judging, members, record, response, snapshot_dir};
 use crate::command::words;
+use crate::snapshots::snapshot_of_robots;
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Output, Outputs, Written};
-use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+use robosieve::{Judge, JudgeOptions};
 use std::fs;
 use std::io::Cursor;
 
 /// A judge whose rules are those of [`snapshot_dir`].
 fn judge() -> Judge {
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://e.example", b"user-agent: *\ndisallow: /x")
-        .unwrap();
-    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let snapshot = snapshot_of_robots("https://e.example", b"user-agent: *\ndisallow: /x");
     Judge::new(
         snapshot,
         &["FooBot".parse().unwrap()],
