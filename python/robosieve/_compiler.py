@@ -10,8 +10,9 @@ from typing import Any, Literal, Union
 from . import _native
 from ._options import Path, Time, paths, seconds
 from ._results import library_of
-from ._staging import Staging, is_uri, is_visible
+from ._staging import Staging
 from ._stores import locate
+from ._uris import is_uri, is_visible
 
 #: The rules that a snapshot is compiled for: Google's parser, or RFC 9309 to the letter.
 Profile = Literal["google", "rfc9309"]

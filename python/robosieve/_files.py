@@ -28,8 +28,9 @@ from ._options import (
     seconds,
 )
 from ._snapshot import Snapshot
-from ._staging import Staging, is_uri
+from ._staging import Staging
 from ._tables import refuse_tables
+from ._uris import is_uri
 
 #: A value that annotating adds to the verdicts.
 AddedColumn = Literal["origin", "reason", "crawl_delay", "rule", "line", "agent"]

@@ -24,8 +24,9 @@ from typing import Any
 
 from . import _native
 from ._options import Path
-from ._staging import is_uri, require_space
+from ._staging import require_space
 from ._stores import Location, locate
+from ._uris import is_uri
 
 #: The seconds between two attempts to lock.
 _POLL = 0.05

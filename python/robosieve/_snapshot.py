@@ -30,7 +30,7 @@ from ._options import (
     seconds,
 )
 from ._results import as_urls, like, table_like
-from ._staging import is_uri, name_of
+from ._uris import is_uri, name_of
 
 if TYPE_CHECKING:
     import numpy

@@ -27,7 +27,7 @@ except ModuleNotFoundError as err:
 
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, seconds
 from ._snapshot import Snapshot, SourceArguments, Verdict, Verify, agents as agent_names, open_same
-from ._staging import absolute, is_uri
+from ._uris import absolute, is_uri
 
 #: What happens to a document whose URL is missing or not a URL.
 Action = Literal["keep", "drop"]

@@ -4,7 +4,6 @@
 //! the robots.txt. If the two contradict each other, the snapshot is damaged.
 
 use super::engine::Engine;
-use super::preference_judge::under;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, Reason, Verdict, explain};
@@ -111,7 +110,10 @@ impl<'s> Engine<'s> {
             out.rules = Some(rules);
             out.preferences = explain_preferences(&robots, agent, self.options.agent_match, &url);
         }
-        out.preferences.preferences = under(out.preferences.preferences, verdict);
+        if verdict == Verdict::Disallowed {
+            let stated = &mut out.preferences.preferences;
+            *stated = stated.of_refused_url();
+        }
         Ok(out)
     }
 }

@@ -162,7 +162,7 @@ impl<'j> PreferenceJudge<'j> {
 
 /// Preferences of `content-usage` apply only to URLs that the agent may fetch
 /// (draft-ietf-aipref-attach-05, section 3). Without a verdict none are stated anyway.
-pub(super) fn under(stated: Preferences, verdict: Verdict) -> Preferences {
+fn under(stated: Preferences, verdict: Verdict) -> Preferences {
     if verdict == Verdict::Disallowed {
         stated.of_refused_url()
     } else {

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from .._staging import Uri, join, name_of
+from .._uris import Uri, join, name_of
 
 #: The size of a part, of which an upload holds two in memory. Smaller files are one request.
 _PART = 16 << 20

@@ -33,8 +33,9 @@ import robosieve
 
 from .. import RobosieveError, Snapshot
 from .._options import Agents, Path, names, seconds
-from .._staging import Staging, is_uri, join, name_of
+from .._staging import Staging
 from .._stores import Location, locate
+from .._uris import is_uri, join, name_of
 from ._paths import InputFile, check_outputs, find_inputs, full_path
 from ._source import SnapshotSource, require_pyspark, snapshot_source
 

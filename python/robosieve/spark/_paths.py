@@ -11,9 +11,9 @@ from fnmatch import fnmatchcase
 
 from .. import RobosieveError
 from .._options import Path
-from .._staging import identity, is_uri, is_visible, join, name_of
 from .._stores import locate
 from .._tables import refuse_stored_tables, refuse_tables
+from .._uris import identity, is_uri, is_visible, join, name_of
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 

@@ -11,7 +11,7 @@ from typing import Any
 from .. import Snapshot, SnapshotError
 from .._options import Path, seconds
 from .._snapshot import Verify
-from .._staging import is_uri, name_of
+from .._uris import is_uri, name_of
 
 
 def require_pyspark() -> None:

@@ -20,7 +20,7 @@ pytest.importorskip("pyspark", reason='PySpark is missing: pip install "pyspark>
 import robosieve
 from conftest import SMALL
 from robosieve import RobosieveError
-from robosieve._staging import join
+from robosieve._uris import join
 from robosieve.spark import InputsError, annotate_files, compile_files, filter_files, register
 from robosieve.spark._jobs import InputFile, StoreDirectory
 from robosieve.spark._paths import find_inputs

@@ -28,7 +28,7 @@ import pytest
 import robosieve
 from conftest import ROOT, SMALL
 from robosieve import SnapshotError
-from robosieve import _staging, _stores
+from robosieve import _stores, _uris
 
 pytest.importorskip("pyarrow", reason="pyarrow is missing: pip install pyarrow")
 pytest.importorskip("moto.server", reason='moto is missing: pip install "moto[server]" boto3')
@@ -265,8 +265,8 @@ def test_no_output_overwrites_the_snapshot_an_output_or_an_archive(bucket: Bucke
     ],
 )
 def test_names_hide_secrets_and_identities_see_through_aliases(uri: str, name: str, same: str) -> None:
-    assert _staging.name_of(uri) == name
-    assert _staging.identity(uri) == _staging.identity(same) != _staging.identity(same[:-1])
+    assert _uris.name_of(uri) == name
+    assert _uris.identity(uri) == _uris.identity(same) != _uris.identity(same[:-1])
 
 
 def test_uris_without_a_library_are_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
