@@ -1,7 +1,6 @@
 //! Crawl-delays in bulk.
 
-use super::owned::Judge;
-use super::pool::Pool;
+use super::owned::{Judge, Pool};
 use super::stated_texts::{Stated, StatedCache, StatedTexts};
 use super::verdicts_ref::VerdictsRef;
 use crate::error::Result;

@@ -16,7 +16,6 @@ mod origin_cache;
 mod origin_policy;
 mod owned;
 pub(crate) mod path;
-mod pool;
 mod preference_judge;
 mod refusing_line;
 mod response;

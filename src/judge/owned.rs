@@ -3,12 +3,13 @@
 use super::engine::{Engine, Scratch};
 use super::explain_url::UrlExplanation;
 use super::options::JudgeOptions;
-use super::pool::Pool;
 use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::explain::Verdict;
 use crate::snapshot::Snapshot;
+use crate::threads;
+use crossbeam_queue::ArrayQueue;
 use self_cell::self_cell;
 use std::sync::Arc;
 
@@ -169,5 +170,33 @@ impl Judge {
             scratch.with_dependent_mut(|engine, scratch| work(engine.borrow_dependent(), scratch));
         self.pool.put_back(scratch);
         result
+    }
+}
+
+/// A bounded pool: values that no call uses, which threads take and return. Those for which it has no room are dropped, so memory is bounded by
+/// the number of cores.
+pub(super) struct Pool<T>(ArrayQueue<T>);
+
+impl<T> std::fmt::Debug for Pool<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool")
+            .field("len", &self.0.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Pool<T> {
+    pub(super) fn new() -> Self {
+        Self(ArrayQueue::new(threads::cores() * 2))
+    }
+
+    /// A value of the pool, or a new one.
+    pub(super) fn take_or_else(&self, new: impl FnOnce() -> T) -> T {
+        self.0.pop().unwrap_or_else(new)
+    }
+
+    /// Returns a value; a full pool drops it.
+    pub(super) fn put_back(&self, value: T) {
+        let _ = self.0.push(value);
     }
 }

@@ -1,7 +1,6 @@
 //! Preferences in bulk, and under the verdict on a URL.
 
-use super::owned::Judge;
-use super::pool::Pool;
+use super::owned::{Judge, Pool};
 use super::stated_texts::{Stated, StatedCache, StatedTexts};
 use super::verdicts::Verdicts;
 use crate::error::Result;

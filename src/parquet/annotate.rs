@@ -8,13 +8,14 @@ use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::parquet::added::ColumnAdder;
 use crate::parquet::columns::VerdictColumns;
-use crate::parquet::input::{ParquetInput, bad, guard};
+use crate::parquet::input::{ParquetInput, bad, guard, same_schema};
 use crate::parquet::metadata::RunEntries;
 use crate::parquet::new_columns::{ColumnEncoders, NewColumns};
-use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
+use crate::parquet::row_groups::{
+    RowGroupId, RowGroupSource, RowProgress, all_row_groups, judge_batch,
+};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
-use crate::parquet::tables::{RowProgress, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::threads;

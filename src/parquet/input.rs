@@ -97,6 +97,25 @@ impl ParquetInput {
     }
 }
 
+/// The first of the inputs, if all have its schema.
+pub(super) fn same_schema(inputs: &[ParquetInput]) -> Result<&ParquetInput> {
+    let Some(first) = inputs.first() else {
+        return bad("there is no input");
+    };
+    let fields = first.schema().root_schema().get_fields();
+    if let Some(other) = inputs
+        .iter()
+        .find(|input| input.schema().root_schema().get_fields() != fields)
+    {
+        let what = format!(
+            "its columns differ from those of {}; give each an output of its own",
+            first.path.display()
+        );
+        return Err(Error::from(ErrorKind::BadTable(what)).at(&other.path));
+    }
+    Ok(first)
+}
+
 fn read_footer(chunks: &ParquetFile) -> Result<ParquetMetaData> {
     let options = ParquetMetaDataOptions::new().with_encoding_stats_as_mask(false);
     let reader = ParquetMetaDataReader::new()

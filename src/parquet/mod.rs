@@ -23,7 +23,6 @@ mod route;
 mod row_groups;
 mod spool;
 mod table;
-mod tables;
 mod urls;
 mod values;
 mod visit;

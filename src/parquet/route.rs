@@ -10,14 +10,15 @@ use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::judge::Verdict;
 use crate::parquet::added::ColumnAdder;
 use crate::parquet::columns::VerdictColumns;
-use crate::parquet::input::{ParquetInput, guard, table_error};
+use crate::parquet::input::{ParquetInput, guard, same_schema, table_error};
 use crate::parquet::metadata::RunEntries;
 use crate::parquet::new_columns::ColumnEncoders;
 use crate::parquet::rewrite::{self, ColumnTarget};
-use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
+use crate::parquet::row_groups::{
+    RowGroupId, RowGroupSource, RowProgress, all_row_groups, judge_batch,
+};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::{TableWriter, existing_column};
-use crate::parquet::tables::{RowProgress, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
 use parquet::file::properties::WriterPropertiesPtr;

@@ -5,14 +5,16 @@
 
 use crate::container::criterion::Criterion;
 use crate::container::judged_records::RecordUrls;
+use crate::container::settings::Settings;
 use crate::error::Result;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::input::{ParquetInput, guard};
 use crate::parquet::new_columns::NewColumns;
 use crate::parquet::urls::{LongValue, UrlBatch, UrlReader};
-use crate::pipeline::FilterStats;
 use crate::pipeline::source::BlockSource;
+use crate::pipeline::{FilterStats, Progress};
+use parquet::file::reader::Length;
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +85,29 @@ impl<'q> BlockSource for RowGroupSource<'q> {
             + block.columns.bytes_held()
             + block.verdicts.capacity()
             + block.selected.capacity() * size_of::<Range<usize>>()
+    }
+}
+
+/// Reports the progress of a run by its rows: the bytes of the files in proportion to the rows
+/// done.
+pub(super) struct RowProgress<'j> {
+    progress: &'j (dyn Fn(Progress) + Sync),
+    bytes: u64,
+    rows: u64,
+}
+
+impl<'j> RowProgress<'j> {
+    pub(super) fn new(settings: &Settings<'j>, inputs: &[ParquetInput]) -> Self {
+        Self {
+            progress: settings.progress,
+            bytes: inputs.iter().map(|input| input.chunks.len()).sum(),
+            rows: inputs.iter().map(ParquetInput::rows).sum(),
+        }
+    }
+
+    pub(super) fn report(&self, rows_done: u64) {
+        let share = u128::from(self.bytes) * u128::from(rows_done) / u128::from(self.rows.max(1));
+        (self.progress)(Progress::of(share as u64));
     }
 }
 

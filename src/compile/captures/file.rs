@@ -1,17 +1,18 @@
 //! A captures file, described and verified.
 
-use super::totals::TotalsCounter;
 use crate::archive::captures_file::{
     BlockReader, CapturesBlock, CapturesCounts, CapturesEnd, CapturesHeader, END_LEN,
 };
 use crate::compile::ingest::block_captures::BlockCaptures;
 use crate::compile::ingest::capture_record::CaptureRecord;
 use crate::compile::ingest::text_store::{TextDigests, TextId};
+use crate::compile::sort::table::CaptureCounter;
 use crate::decode::read_whole;
 use crate::digest::{Digest, digest};
 use crate::error::{Error, Result};
 use crate::file_format::CAPTURES_MAGIC;
 use crate::snapshot::text::Unpacker;
+use crate::time_span::TimeSpan;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -237,5 +238,40 @@ impl Verifier {
             self.last = record_bytes;
         }
         Ok(())
+    }
+}
+
+/// Counts sorted captures and distinct texts, for the writer of a file and for its verification.
+#[derive(Default)]
+pub(super) struct TotalsCounter {
+    captures: CaptureCounter,
+    /// The counts that are not kept there.
+    others: CapturesCounts,
+}
+
+impl TotalsCounter {
+    pub(super) fn count(&mut self, record: &CaptureRecord<'_>) {
+        self.captures.count(record);
+        let Some(time) = record.time() else {
+            self.others.undated += 1;
+            return;
+        };
+        self.others.captured = Some(TimeSpan::extended(self.others.captured, time));
+    }
+
+    /// Counts a text that was not counted before.
+    pub(super) fn count_text(&mut self, raw_len: u32) {
+        self.others.texts += 1;
+        self.others.text_bytes += u64::from(raw_len);
+    }
+
+    pub(super) fn totals(&self) -> CapturesCounts {
+        let counts = self.captures.counts;
+        CapturesCounts {
+            captures: counts.captures,
+            origins: counts.origins,
+            other_urls: counts.other_urls,
+            ..self.others
+        }
     }
 }

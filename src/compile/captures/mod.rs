@@ -4,5 +4,4 @@
 //! reads them as one more kind of archive.
 
 pub(super) mod file;
-mod totals;
 pub(super) mod write;

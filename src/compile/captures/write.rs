@@ -7,7 +7,7 @@
 //! Each text once per file saved 21 and 36 %, but one damaged block would lose captures of all that
 //! follow.
 
-use super::totals::TotalsCounter;
+use super::file::TotalsCounter;
 use crate::archive::captures_file::{
     BlockText, CAPTURES_FORMAT_VERSION, CapturesCounts, CapturesHeader, MAX_RECORDS_LEN,
     RECORDS_LEN, TEXT_ROW_LEN, TEXTS_LEN, encode_block,
