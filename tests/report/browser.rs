@@ -5,8 +5,8 @@
 //! a notice and passes.
 
 use super::outputs::{HOSTILE, forms};
-use super::{compile, done};
-use crate::command::robosieve;
+use super::{compile, done, output_of, write};
+use crate::command::{robosieve, words};
 use crate::waiting;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -203,7 +203,7 @@ fn report_fits_desktop_and_phone() {
         "{host}/{}\nhttps://one.example/<script>hacked=1</script>\n",
         "x".repeat(500)
     );
-    std::fs::write(dir.path().join("urls.txt"), list).unwrap();
+    write(&dir, "urls.txt", list);
     let long_name = "a-crawler-with-a-rather-long-name-".repeat(3);
     let few = format!("a,b,Googlebot-Image:Googlebot,{long_name},c,d,e,f,g,h");
     let many: Vec<String> = (0..45).map(|i| format!("{long_name}{i}")).collect();
@@ -236,7 +236,7 @@ fn report_of_eight_crawlers_breaks_no_word() {
         dir.path(),
         &[("https://shop.example", 200, "user-agent: *\ndisallow: /")],
     );
-    std::fs::write(dir.path().join("urls.txt"), "https://shop.example/x\n").unwrap();
+    write(&dir, "urls.txt", "https://shop.example/x\n");
     for agents in [
         "GPTBot,CCBot,Bytespider,meta-externalagent,AI2Bot-DeepResearchEval,Googlebot-Image,Amazonbot,\
          cohere-training-data-crawler",
@@ -273,22 +273,11 @@ fn audit_of_eight_crawlers_breaks_no_word() {
         )
     };
     let lines = |client| crawlers.map(|name| line(client, &long, name)).concat();
-    std::fs::write(dir.path().join("access.log"), lines(1) + &lines(2)).unwrap();
-    std::fs::write(
-        dir.path().join("robots.txt"),
-        "User-agent: *\nDisallow: /private\n",
-    )
-    .unwrap();
+    write(&dir, "access.log", lines(1) + &lines(2));
+    write(&dir, "robots.txt", "User-agent: *\nDisallow: /private\n");
     let ranges = r#"{"prefixes": [{"ipv4Prefix": "192.0.2.1/32"}]}"#;
-    std::fs::write(dir.path().join("ranges.json"), ranges).unwrap();
-    let args = [
-        "audit",
-        "--robots",
-        "robots.txt",
-        "access.log",
-        "--html",
-        "a.html",
-    ];
+    write(&dir, "ranges.json", ranges);
+    let args = words("audit --robots robots.txt access.log --html a.html");
     for verified in [&[][..], &["--verify-ips", "ranges.json"]] {
         done(robosieve(dir.path(), &[&args[..], verified].concat()));
         let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
@@ -321,7 +310,7 @@ fn report_without_refusals_fits() {
     for is_empty in [false, true] {
         compile(dir.path(), &[("https://one.example", 200, "")]);
         if is_empty {
-            std::fs::write(dir.path().join("s.rsieve"), &empty).unwrap();
+            write(&dir, "s.rsieve", &empty);
         }
         let (page, ..) = forms(dir.path(), &["-a", "a,b"]);
         assert_eq!(fits(&browser, dir.path(), &page)["bars"], 2 + 1);
@@ -342,11 +331,7 @@ fn report_of_units_fits() {
         .map(|origin| (origin.as_str(), 200, "user-agent: b\ndisallow: /"))
         .collect();
     compile(dir.path(), &captures);
-    std::fs::write(
-        dir.path().join("w.csv"),
-        format!("site1.{}-1,1\n", "top".repeat(15)),
-    )
-    .unwrap();
+    write(&dir, "w.csv", format!("site1.{}-1,1\n", "top".repeat(15)));
     let agents = (0..12)
         .map(|i| format!("{}{i}", "long-name-".repeat(8)))
         .collect::<Vec<_>>()
@@ -459,10 +444,7 @@ fn texts_of_the_chart_of_diff_do_not_overlap() {
             std::fs::rename(dir.path().join("s.rsieve"), dir.path().join(name)).unwrap();
         }
     }
-    done(robosieve(
-        dir.path(),
-        &["diff", "old.rsieve", "s.rsieve", "--svg", "out.svg"],
-    ));
+    output_of(dir.path(), "diff old.rsieve s.rsieve --svg out.svg");
     let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
     let page = format!(
         "<!DOCTYPE html><meta http-equiv=\"Content-Security-Policy\" content=\"\"><body style='margin:0'>{svg}"
@@ -498,23 +480,14 @@ fn audit_fits_desktop_and_phone() {
     log += &line("CCBot", "/<script>hacked=1</script>");
     log += &line("Googlebot", "/").repeat(2000);
     log += &line("Googlebot", "/x").replace("192.0.2.1", "198.51.100.1");
-    std::fs::write(dir.path().join("access.log"), log).unwrap();
-    std::fs::write(
-        dir.path().join("ips.json"),
+    write(&dir, "access.log", log);
+    write(
+        &dir,
+        "ips.json",
         r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#,
-    )
-    .unwrap();
+    );
     let page = |log: &str| {
-        let base = [
-            "audit",
-            "-q",
-            "-s",
-            "s.rsieve",
-            "--host",
-            "https://one.example",
-            "--verify-ips",
-            "ips.json",
-        ];
+        let base = words("audit -q -s s.rsieve --host https://one.example --verify-ips ips.json");
         let args = [&base[..], &["--html", "audit.html", log]].concat();
         done(robosieve(dir.path(), &args));
         std::fs::read_to_string(dir.path().join("audit.html")).unwrap()
@@ -523,10 +496,10 @@ fn audit_fits_desktop_and_phone() {
     let broken = page("access.log");
     assert!(broken.contains("Googlebot (claimed)"), "the bar of claims");
     assert_eq!(fits(&browser, dir.path(), &broken)["bars"], 4);
-    std::fs::write(
-        dir.path().join("browsers.log"),
+    write(
+        &dir,
+        "browsers.log",
         line("Mozilla/5.0 (X11; Linux x86_64)", "/"),
-    )
-    .unwrap();
+    );
     assert_eq!(fits(&browser, dir.path(), &page("browsers.log"))["bars"], 0);
 }

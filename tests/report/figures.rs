@@ -1,7 +1,7 @@
 //! The figures of a report, against the letters of `annotate` and against each other.
 
-use super::{compile, done};
-use crate::command::{checkout, robosieve, robosieve_with};
+use super::{compile, done, output_of, write};
+use crate::command::{checkout, robosieve, robosieve_with, words};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,17 +17,7 @@ fn compile_small(dir: &Path) {
     for file in ["robots.warc", "more.jsonl", "urls.txt"] {
         std::fs::copy(small().join(file), dir.join(file)).unwrap();
     }
-    done(robosieve(
-        dir,
-        &[
-            "compile",
-            "-q",
-            "-o",
-            "s.rsieve",
-            "robots.warc",
-            "more.jsonl",
-        ],
-    ));
+    output_of(dir, "compile -q -o s.rsieve robots.warc more.jsonl");
 }
 
 fn report(dir: &Path, args: &[&str]) -> Value {
@@ -119,10 +109,10 @@ fn url_counts_equal_annotate() {
 fn origins_are_counted_by_disallowed_urls() {
     let dir = tempfile::tempdir().unwrap();
     compile_small(dir.path());
-    let annotated = done(robosieve(
+    let annotated = output_of(
         dir.path(),
-        &["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"],
-    ));
+        &format!("annotate -q -s s.rsieve -a {AGENTS} urls.txt"),
+    );
     let mut expected: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (verdicts, url) in annotated.lines().filter_map(|line| line.split_once('\t')) {
         let Some(origin) = robosieve::Origin::of(url.trim().as_bytes()) else {
@@ -157,9 +147,9 @@ fn figures_ignore_threads_and_list_format() {
         .collect();
     // Many blocks, so that every thread gets some.
     let many: String = std::iter::repeat_n(urls.join("\n") + "\n", 60).collect();
-    std::fs::write(dir.path().join("many.txt"), &many).unwrap();
+    write(&dir, "many.txt", &many);
     let csv: String = many.lines().map(|url| format!("x,\"{url}\"\n")).collect();
-    std::fs::write(dir.path().join("many.csv"), format!("id,url\n{csv}")).unwrap();
+    write(&dir, "many.csv", format!("id,url\n{csv}"));
     let undated = |args: &[&str]| {
         let mut report = report(dir.path(), &[&["-a", AGENTS], args].concat());
         report.as_object_mut().unwrap().remove("made_at");
@@ -338,10 +328,7 @@ fn names_the_global_group_and_the_status_policy_are_told_apart() {
         assert_eq!(counts["wholly"], expected[..3].iter().sum::<u64>());
         assert_eq!(counts["partly"], expected[3..5].iter().sum::<u64>());
     }
-    let table = done(robosieve(
-        dir.path(),
-        &["report", "-q", "-s", "s.rsieve", "-a", "x,a,c"],
-    ));
+    let table = output_of(dir.path(), "report -q -s s.rsieve -a x,a,c");
     let agents = table
         .lines()
         .skip_while(|line| !line.starts_with("  domains that disallow"))
@@ -374,17 +361,7 @@ fn deciding_rules_equal_explanations() {
     let list = "https://one.example/a/1\nhttps://one.example/a/2\nhttps://one.example/a/x\nhttps://one.example/b\nhttps://two.example/\n";
     let ran = robosieve_with(
         dir.path(),
-        &[
-            "report",
-            "-q",
-            "-s",
-            "s.rsieve",
-            "-a",
-            "a",
-            "--json-to",
-            "-",
-            "-",
-        ],
+        &words("report -q -s s.rsieve -a a --json-to - -"),
         list.as_bytes(),
     );
     let report: Value = serde_json::from_str(&done(ran)).unwrap();
@@ -422,16 +399,7 @@ fn sets_count_units_that_refuse_some_or_all_members() {
             ("https://five.example", 404, ""),
         ],
     );
-    let sets = [
-        "report",
-        "-q",
-        "-s",
-        "s.rsieve",
-        "-a",
-        "@ab=a,b",
-        "-a",
-        "c,@bc=b,c",
-    ];
+    let sets = words("report -q -s s.rsieve -a @ab=a,b -a c,@bc=b,c");
     let output = |more: &[&str]| done(robosieve(dir.path(), &[&sets[..], more].concat()));
     let report: Value = serde_json::from_str(&output(&["--json-to", "-"])).unwrap();
     assert_eq!(
@@ -462,10 +430,7 @@ fn sets_count_units_that_refuse_some_or_all_members() {
     assert!(table.contains(heading), "{table}");
     let page = output(&["--html", "-"]);
     assert!(page.contains("data-m=\"/sets/1/any_refused\""), "{page}");
-    let series = done(robosieve(
-        dir.path(),
-        &["report", "-q", "--series", "now=s.rsieve", "-a", "@ab=a,b"],
-    ));
+    let series = output_of(dir.path(), "report -q --series now=s.rsieve -a @ab=a,b");
     assert!(
         series.contains(
             "  one of the set wholly            now\n  @ab                           60.0 %\n"
@@ -516,7 +481,7 @@ fn listed_origins_show_what_they_disallow_without_representing_a_unit() {
         ("http://a.example", 200, "user-agent: a\ndisallow: /"),
     ];
     compile(dir.path(), &captures);
-    std::fs::write(dir.path().join("urls.txt"), "http://a.example/x\n").unwrap();
+    write(&dir, "urls.txt", "http://a.example/x\n");
     let report = report(dir.path(), &["-a", "a,b", "urls.txt"]);
     assert_eq!(report["agents"][0]["origins"]["not"], 1);
     let top = &report["top_origins"][0];

@@ -1,7 +1,7 @@
 //! `report --group-by FILE`, and series from the dates in names: against hand-made counts.
 
-use super::{archive, compile, done};
-use crate::command::{checkout, robosieve};
+use super::{archive, compile, done, output_of, write};
+use crate::command::{checkout, robosieve, words};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn groups_of_a_file_are_counted() {
         |name: &str, units: u64, wholly: [u64; 2]| (name.to_owned(), units, wholly.to_vec());
     let file = "domain,kind\n# comment\na.com,\"News, daily\"\nwww.B.com.\tNews, daily\n\
                 c.org,shops\nabsent.example,empty\n";
-    std::fs::write(dir.path().join("g.csv"), file).unwrap();
+    write(&dir, "g.csv", file);
     let by_domain = json_of(&report(
         dir.path(),
         &["--group-by", "g.csv", "--json-to", "-"],
@@ -113,9 +113,7 @@ fn groups_add_up_for_any_order_and_number_of_threads() {
     let files = ["robots.warc", "more.jsonl"].map(|file| small.join(file).display().to_string());
     let args = ["compile", "-q", "-o", "s.rsieve", &files[0], &files[1]];
     done(robosieve(dir.path(), &args));
-    let rows = [
-        "export", "-q", "-s", "s.rsieve", "-a", "x", "--as", "jsonl", "-o", "-",
-    ];
+    let rows = words("export -q -s s.rsieve -a x --as jsonl -o -");
     let rows = done(robosieve(dir.path(), &rows));
     // Three groups by the length of the host, and hosts without one.
     let mut lines: Vec<String> = rows
@@ -126,9 +124,9 @@ fn groups_add_up_for_any_order_and_number_of_threads() {
         .collect();
     lines.sort();
     lines.dedup();
-    std::fs::write(dir.path().join("g.csv"), lines.concat()).unwrap();
+    write(&dir, "g.csv", lines.concat());
     lines.reverse();
-    std::fs::write(dir.path().join("r.csv"), lines.concat()).unwrap();
+    write(&dir, "r.csv", lines.concat());
     for by in ["origin", "host"] {
         let run = |file: &str, threads: &str| {
             let options = ["--by", by, "--group-by", file, "-j", threads];
@@ -160,7 +158,7 @@ fn hostile_group_files_are_safe() {
     let evil = "\u{1b}[31m\u{202e}<script>=1+1";
     let mut file = format!("a.com,{evil}\nc.org\t").into_bytes();
     file.extend_from_slice(b"\xff\xfe\x00\n");
-    std::fs::write(dir.path().join("evil.csv"), &file).unwrap();
+    write(&dir, "evil.csv", &file);
     for form in [
         &[][..],
         &["--html", "-"],
@@ -179,30 +177,19 @@ fn hostile_group_files_are_safe() {
     let many: String = (0..1_000_000)
         .map(|i| format!("site{i}.example,group {}\n", i % 10_000))
         .collect();
-    std::fs::write(dir.path().join("many.csv"), many).unwrap();
+    write(&dir, "many.csv", many);
     let run = robosieve(
         dir.path(),
-        &[
-            "report",
-            "-q",
-            "-s",
-            "s.rsieve",
-            "-a",
-            "x",
-            "--group-by",
-            "many.csv",
-            "--html",
-            "-",
-        ],
+        &words("report -q -s s.rsieve -a x --group-by many.csv --html -"),
     );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stdout.len() < 300_000, "{}", run.stdout.len());
     let warning = "many.csv: only 0 of its 1,000,000 names name domains of s.rsieve";
-    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    run.says(warning);
     let long = format!("a.com,{}\n", "x".repeat(1 << 20));
-    std::fs::write(dir.path().join("long.csv"), long).unwrap();
-    std::fs::write(dir.path().join("twice.csv"), "a.com,x\nb.com,y\na.com,y\n").unwrap();
-    std::fs::write(dir.path().join("tranco.csv"), "1,a.com\n").unwrap();
+    write(&dir, "long.csv", long);
+    write(&dir, "twice.csv", "a.com,x\nb.com,y\na.com,y\n");
+    write(&dir, "tranco.csv", "1,a.com\n");
     for (file, expected) in [
         (
             "long.csv",
@@ -223,33 +210,15 @@ fn hostile_group_files_are_safe() {
     ] {
         let run = robosieve(
             dir.path(),
-            &["report", "-s", "s.rsieve", "-a", "x", "--group-by", file],
+            &words(&format!("report -s s.rsieve -a x --group-by {file}")),
         );
-        assert!(
-            run.code == Some(2) && run.stderr.contains(expected),
-            "{}",
-            run.stderr
-        );
+        run.refused(expected);
     }
     let run = robosieve(
         dir.path(),
-        &[
-            "report",
-            "-s",
-            "s.rsieve",
-            "-a",
-            "x",
-            "--group-by",
-            "many.csv",
-            "--csv-to",
-            "many.csv",
-        ],
+        &words("report -s s.rsieve -a x --group-by many.csv --csv-to many.csv"),
     );
-    assert!(
-        run.stderr.contains("overwritten while it is read"),
-        "{}",
-        run.stderr
-    );
+    run.says("overwritten while it is read");
 }
 
 #[test]
@@ -257,17 +226,8 @@ fn hosts_of_one_domain_in_two_groups_cause_a_warning() {
     let dir = tempfile::tempdir().unwrap();
     web(dir.path());
     let file = "blog.b.com,blogs\nb.com,shops\nwww.b.com,news\n";
-    std::fs::write(dir.path().join("g.csv"), file).unwrap();
-    let args = [
-        "report",
-        "-q",
-        "-s",
-        "s.rsieve",
-        "-a",
-        "x",
-        "--group-by",
-        "g.csv",
-    ];
+    write(&dir, "g.csv", file);
+    let args = words("report -q -s s.rsieve -a x --group-by g.csv");
     let run = robosieve(dir.path(), &[&args[..], &["--json-to", "-"]].concat());
     let expected = "robosieve: warning: g.csv: 2 lines have another group than the line that \
                     decides on their domain: line 1, and line 2 decides\n";
@@ -291,10 +251,7 @@ fn months(dir: &Path) -> [&'static str; 3] {
             ("https://c.org", 200, robots),
         ];
         std::fs::write(dir.join("robots.jsonl"), archive(&captures)).unwrap();
-        done(robosieve(
-            dir,
-            &["compile", "-q", "-o", name, "robots.jsonl"],
-        ));
+        output_of(dir, &format!("compile -q -o {name} robots.jsonl"));
     }
     names
 }
@@ -353,11 +310,7 @@ fn dates_in_names_order_and_label_a_series() {
     ] {
         let args = ["report", "-a", "x", "--series"];
         let run = robosieve(dir.path(), &[&args[..], snapshots].concat());
-        assert!(
-            run.code == Some(2) && run.stderr.contains(expected),
-            "{}",
-            run.stderr
-        );
+        run.refused(expected);
     }
 }
 
@@ -365,7 +318,7 @@ fn dates_in_names_order_and_label_a_series() {
 fn series_has_the_groups_of_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let names = months(dir.path());
-    std::fs::write(dir.path().join("g.csv"), "c.org,shops\nz.org,none\n").unwrap();
+    write(&dir, "g.csv", "c.org,shops\nz.org,none\n");
     let series = |form: &[&str]| {
         let args = ["report", "-q", "-a", "x", "--group-by", "g.csv"];
         let series = [&["--series"][..], &names].concat();
@@ -398,7 +351,7 @@ fn series_has_the_groups_of_a_file() {
         page.contains("<strong>shops</strong> <span>100\u{a0}%, by name 100\u{a0}%"),
         "{page}"
     );
-    std::fs::write(dir.path().join("w.csv"), "a.com,1\n").unwrap();
+    write(&dir, "w.csv", "a.com,1\n");
     let weighed = series(&["--weights", "w.csv", "--csv-to", "-"]);
     let columns = |line: &str| line.split(',').count();
     let mut lines = weighed.lines();

@@ -1,7 +1,7 @@
 //! The formats of a report: they agree, escape site text, and are written completely or not at all.
 
-use super::{compile, done};
-use crate::command::robosieve;
+use super::{compile, done, output_of, write};
+use crate::command::{robosieve, words};
 use serde_json::Value;
 use std::path::Path;
 
@@ -13,18 +13,7 @@ pub(super) const HOSTILE: &str = "User-agent: <script>alert(1)</script>\nUser-ag
 
 /// All formats of one report: page, JSON, CSV.
 pub(super) fn forms(dir: &Path, args: &[&str]) -> (String, Value, String) {
-    let outputs = [
-        "report",
-        "-q",
-        "-s",
-        "s.rsieve",
-        "--html",
-        "r.html",
-        "--json-to",
-        "r.json",
-        "--csv-to",
-        "r.csv",
-    ];
+    let outputs = words("report -q -s s.rsieve --html r.html --json-to r.json --csv-to r.csv");
     assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
     let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
     (
@@ -135,10 +124,7 @@ fn site_text_is_escaped() {
         json.to_string().contains("<script>alert(1)"),
         "the JSON has the text unescaped"
     );
-    let table = done(robosieve(
-        dir.path(),
-        &["report", "-q", "-s", "s.rsieve", "-a", "a,b", "urls.txt"],
-    ));
+    let table = output_of(dir.path(), "report -q -s s.rsieve -a a,b urls.txt");
     assert!(table.contains("/<script>alert(1)</script>"), "{table}");
     assert!(!table.contains(['\u{1b}', '\u{202e}']), "{table:?}");
     // The page loads no resource and runs no script.
@@ -182,12 +168,12 @@ fn page_size_is_bounded() {
     let agents: String = (0..200)
         .map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100)))
         .collect();
-    std::fs::write(dir.path().join("agents.txt"), agents).unwrap();
+    write(&dir, "agents.txt", agents);
     let list: String = captures
         .iter()
         .map(|(host, ..)| format!("{host}/0{}\n", "<&\"'>".repeat(300)))
         .collect();
-    std::fs::write(dir.path().join("urls.txt"), list).unwrap();
+    write(&dir, "urls.txt", list);
     for list in [&[][..], &["urls.txt"]] {
         let (page, json, _) = forms(
             dir.path(),
@@ -242,28 +228,21 @@ fn failed_reports_leave_no_files() {
     let dir = tempfile::tempdir().unwrap();
     some_web(dir.path());
     for (args, cause) in [
-        (&["--json-to", "new.json", "missing.txt"][..], "missing.txt"),
+        ("--json-to new.json missing.txt", "missing.txt"),
         (
-            &["--json-to", "new.json", "--csv-to", "new.json"],
+            "--json-to new.json --csv-to new.json",
             "named for two outputs",
         ),
-        (
-            &["--json-to", "-", "--csv-to", "-"],
-            "named for two outputs",
-        ),
-        (
-            &["--html", "no/such/new.html"],
-            "there is no folder no/such",
-        ),
-        (&["--top", "0"], "0 is not in 1..=10000"),
-        (&["--shard", "1/2"], "--shard divides inputs"),
+        ("--json-to - --csv-to -", "named for two outputs"),
+        ("--html no/such/new.html", "there is no folder no/such"),
+        ("--top 0", "0 is not in 1..=10000"),
+        ("--shard 1/2", "--shard divides inputs"),
     ] {
         let ran = robosieve(
             dir.path(),
-            &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat(),
+            &words(&format!("report -s s.rsieve -a a {args}")),
         );
-        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(cause), "{args:?}: {}", ran.stderr);
+        ran.refused(cause);
         assert!(ran.stdout.is_empty(), "{args:?}");
     }
     let left: Vec<_> = std::fs::read_dir(&dir)

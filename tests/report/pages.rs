@@ -2,8 +2,8 @@
 //! names, and the size is bounded.
 
 use super::outputs::{counted, forms};
-use super::{archive, done};
-use crate::command::robosieve;
+use super::{archive, done, output_of, write};
+use crate::command::{robosieve, words};
 use serde_json::Value;
 use std::path::Path;
 
@@ -39,10 +39,7 @@ fn some_months(dir: &Path) {
         ),
     ] {
         std::fs::write(dir.join("robots.jsonl"), archive(&robots)).unwrap();
-        done(robosieve(
-            dir,
-            &["compile", "-q", "-o", name, "robots.jsonl"],
-        ));
+        output_of(dir, &format!("compile -q -o {name} robots.jsonl"));
     }
 }
 
@@ -61,13 +58,8 @@ fn series(dir: &Path, args: &[&str]) -> (String, Value) {
 fn numbers_of_a_series_equal_the_json() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    std::fs::write(dir.path().join("w.csv"), "one.com,3\ntwo.org,1\n").unwrap();
-    let months = [
-        "--series",
-        "2025-01=1.rsieve",
-        "2025-02=2.rsieve",
-        "2025-03=3.rsieve",
-    ];
+    write(&dir, "w.csv", "one.com,3\ntwo.org,1\n");
+    let months = words("--series 2025-01=1.rsieve 2025-02=2.rsieve 2025-03=3.rsieve");
     for units in [&[][..], &["--by", "host", "--weights", "w.csv", "--common"]] {
         let (page, json) = series(dir.path(), &[&["-a", "b,a"], units, &months].concat());
         let numbers = counted(&page);
@@ -126,11 +118,7 @@ fn numbers_of_units_equal_the_json() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
     std::fs::copy(dir.path().join("2.rsieve"), dir.path().join("s.rsieve")).unwrap();
-    std::fs::write(
-        dir.path().join("w.csv"),
-        "one.com,3\ntwo.org,1\nthree.org,4\n",
-    )
-    .unwrap();
+    write(&dir, "w.csv", "one.com,3\ntwo.org,1\nthree.org,4\n");
     let (page, json, _) = forms(
         dir.path(),
         &[
@@ -168,23 +156,15 @@ fn size_of_a_series_is_bounded() {
     let agents: String = (0..100)
         .map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100)))
         .collect();
-    std::fs::write(dir.path().join("agents.txt"), agents).unwrap();
-    std::fs::write(dir.path().join("w.csv"), "one.com,3\n").unwrap();
+    write(&dir, "agents.txt", agents);
+    write(&dir, "w.csv", "one.com,3\n");
     // With twelve snapshots each value has a point, with sixty none.
     for snapshots in [12, 60] {
         let labels: Vec<String> = (0..snapshots)
             .map(|i| format!("{}{i}=1.rsieve", "<&\"'>".repeat(10)))
             .collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let args = [
-            "--agents-from",
-            "agents.txt",
-            "--by",
-            "host",
-            "--weights",
-            "w.csv",
-            "--series",
-        ];
+        let args = words("--agents-from agents.txt --by host --weights w.csv --series");
         let (page, json) = series(dir.path(), &[&args, &labels[..]].concat());
         assert!(page.len() < 1_000_000, "{snapshots}: {} bytes", page.len());
         assert!(

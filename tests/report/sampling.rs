@@ -1,7 +1,7 @@
 //! `report --sample`: the sample, and the intervals of its shares.
 
-use super::{archive, compile, done};
-use crate::command::robosieve;
+use super::{archive, compile, done, output_of, write};
+use crate::command::{robosieve, words};
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
 use robosieve_cli::report::{GroupList, Reporter, Sampling, UnitKind};
 use serde_json::{Value, json};
@@ -127,9 +127,7 @@ fn web(dir: &Path, is_reversed: bool) {
 }
 
 fn report(dir: &Path, args: &[&str]) -> String {
-    let start = [
-        "report", "-q", "-s", "s.rsieve", "-a", "@ab=a,b", "--by", "host",
-    ];
+    let start = words("report -q -s s.rsieve -a @ab=a,b --by host");
     done(robosieve(dir, &[&start, args].concat()))
 }
 
@@ -197,11 +195,7 @@ fn a_sample_of_all_units_has_exact_shares() {
 fn every_share_of_units_has_an_interval_in_every_form() {
     let dir = tempfile::tempdir().unwrap();
     web(dir.path(), false);
-    std::fs::write(
-        dir.path().join("g.csv"),
-        "site1.example,one\nsite2.example,one\n",
-    )
-    .unwrap();
+    write(&dir, "g.csv", "site1.example,one\nsite2.example,one\n");
     let options = ["--sample", "20", "--seed", "3", "--group-by", "g.csv"];
     let json = figures(dir.path(), &options);
     for pointer in [
@@ -247,9 +241,7 @@ fn every_share_of_units_has_an_interval_in_every_form() {
         dir.path().join("2026-09.rsieve"),
     )
     .unwrap();
-    let args = [
-        "report", "-q", "-a", "a", "--by", "host", "--sample", "20", "--seed", "3",
-    ];
+    let args = words("report -q -a a --by host --sample 20 --seed 3");
     let series = |form: &[&str]| {
         let series = ["--series", "2026-09.rsieve"];
         done(robosieve(dir.path(), &[&args[..], form, &series].concat()))
@@ -265,40 +257,23 @@ fn every_share_of_units_has_an_interval_in_every_form() {
 #[test]
 fn misused_sample_options_are_errors() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(
-        dir.path().join("robots.jsonl"),
-        archive(&[("https://a.com", 200, "")]),
-    )
-    .unwrap();
-    done(robosieve(
-        dir.path(),
-        &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"],
-    ));
-    std::fs::write(dir.path().join("w.csv"), "a.com,1\n").unwrap();
+    write(&dir, "robots.jsonl", archive(&[("https://a.com", 200, "")]));
+    output_of(dir.path(), "compile -q -o s.rsieve robots.jsonl");
+    write(&dir, "w.csv", "a.com,1\n");
     for (args, expected) in [
-        (&["--sample", "0"][..], "invalid value '0'"),
-        (&["--sample", "-1"], "-1"),
-        (&["--seed", "1"], "--sample"),
-        (&["--sample", "1", "--seed", "x"], "invalid value 'x'"),
-        (
-            &["--sample", "1", "--weights", "w.csv"],
-            "cannot be used with",
-        ),
+        ("--sample 0", "invalid value '0'"),
+        ("--sample -1", "-1"),
+        ("--seed 1", "--sample"),
+        ("--sample 1 --seed x", "invalid value 'x'"),
+        ("--sample 1 --weights w.csv", "cannot be used with"),
     ] {
         let run = robosieve(
             dir.path(),
-            &[&["report", "-s", "s.rsieve", "-a", "x"][..], args].concat(),
+            &words(&format!("report -s s.rsieve -a x {args}")),
         );
-        assert!(
-            run.code == Some(2) && run.stderr.contains(expected),
-            "{args:?} {}",
-            run.stderr
-        );
+        run.refused(expected);
     }
-    let empty = done(robosieve(
-        dir.path(),
-        &["report", "-q", "-s", "s.rsieve", "-a", "x", "--sample", "5"],
-    ));
+    let empty = output_of(dir.path(), "report -q -s s.rsieve -a x --sample 5");
     assert!(
         empty.contains("a random sample of 1 of 1 domain, seed 0"),
         "{empty}"

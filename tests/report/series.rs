@@ -1,8 +1,8 @@
 //! `report --series`, and the options of units: their outputs against hand-made counts and against
 //! reports on single snapshots.
 
-use super::{archive, done};
-use crate::command::robosieve;
+use super::{archive, done, output_of, write};
+use crate::command::{robosieve, words};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -10,10 +10,7 @@ use std::path::Path;
 fn some_months(dir: &Path) {
     let month = |name: &str, robots: &[(&str, u16, &str)]| {
         std::fs::write(dir.join("robots.jsonl"), archive(robots)).unwrap();
-        done(robosieve(
-            dir,
-            &["compile", "-q", "-o", name, "robots.jsonl"],
-        ));
+        output_of(dir, &format!("compile -q -o {name} robots.jsonl"));
     };
     let all = "user-agent: *\ndisallow: /x";
     let named = "user-agent: GPTBot\ndisallow: /";
@@ -55,7 +52,7 @@ fn run(dir: &Path, args: &[&str]) -> String {
 fn series_has_the_figures_of_each_snapshot() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    std::fs::write(dir.path().join("w.csv"), "a.com,4\nb.com,2\nz.com,1\n").unwrap();
+    write(&dir, "w.csv", "a.com,4\nb.com,2\nz.com,1\n");
     let series = [
         "--series",
         "2025-01=1.rsieve",
@@ -105,11 +102,7 @@ fn series_has_the_figures_of_each_snapshot() {
 fn series_of_domains_equals_counts_by_hand() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    std::fs::write(
-        dir.path().join("w.csv"),
-        "rank,domain\n1,a.com\n2,b.com\n4,c.de\n",
-    )
-    .unwrap();
+    write(&dir, "w.csv", "rank,domain\n1,a.com\n2,b.com\n4,c.de\n");
     let series = [
         "--series",
         "2025-01=1.rsieve",
@@ -191,7 +184,7 @@ fn wide_series_fit_the_width() {
 fn weights_count_hosts_by_default() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    std::fs::write(dir.path().join("w.csv"), "a.com,1\n").unwrap();
+    write(&dir, "w.csv", "a.com,1\n");
     let report = |units: &[&str]| -> serde_json::Value {
         let args = [
             &["report", "-s", "1.rsieve", "-a", "GPTBot", "--json-to", "-"],
@@ -226,15 +219,12 @@ fn reports_name_the_unit_and_a_domain_that_dominates() {
         .map(|origin| (origin.as_str(), 200, refuses))
         .collect();
     let others = [("https://a.com", 200, ""), ("https://b.com", 404, "")];
-    std::fs::write(
-        dir.path().join("robots.jsonl"),
+    write(
+        &dir,
+        "robots.jsonl",
         archive(&[&sites[..], &others].concat()),
-    )
-    .unwrap();
-    done(robosieve(
-        dir.path(),
-        &["compile", "-q", "-o", "s", "robots.jsonl"],
-    ));
+    );
+    output_of(dir.path(), "compile -q -o s robots.jsonl");
     let report = |args: &[&str]| {
         done(robosieve(
             dir.path(),
@@ -279,91 +269,51 @@ fn reports_name_the_unit_and_a_domain_that_dominates() {
 fn wrong_options_of_units_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
-    write("twice.csv", "a.com,1\nA.com,2\n");
-    write("other.rsieve", "no snapshot");
+    write(&dir, "twice.csv", "a.com,1\nA.com,2\n");
+    write(&dir, "other.rsieve", "no snapshot");
     for (args, cause) in [
         (
-            &["-s", "1.rsieve", "--weights", "twice.csv"][..],
+            "-s 1.rsieve --weights twice.csv",
             "twice.csv: line 2: line 1 has \"a.com\" too",
         ),
         (
-            &["-s", "1.rsieve", "--by", "host", "--weights", "none.csv"],
+            "-s 1.rsieve --by host --weights none.csv",
             "none.csv: No such file",
         ),
         (
-            &[
-                "-s",
-                "1.rsieve",
-                "--by",
-                "host",
-                "--weights",
-                "twice.csv",
-                "--csv-to",
-                "twice.csv",
-            ],
+            "-s 1.rsieve --by host --weights twice.csv --csv-to twice.csv",
             "overwritten while it is read",
         ),
-        (&["-s", "1.rsieve", "--by", "site"], "invalid value 'site'"),
-        (&["-s", "1.rsieve", "--common"], "cannot be used with"),
+        ("-s 1.rsieve --by site", "invalid value 'site'"),
+        ("-s 1.rsieve --common", "cannot be used with"),
+        ("-s 1.rsieve --series a=1.rsieve", "cannot be used with"),
         (
-            &["-s", "1.rsieve", "--series", "a=1.rsieve"],
-            "cannot be used with",
-        ),
-        (
-            &["--series", "a=1.rsieve", "--group-by", "tld"],
+            "--series a=1.rsieve --group-by tld",
             "--group-by tld: a series takes a file of groups",
         ),
-        (&["--series", "1.rsieve"], "give each snapshot a label"),
-        (&["--series", "=1.rsieve"], "give each snapshot a label"),
+        ("--series 1.rsieve", "give each snapshot a label"),
+        ("--series =1.rsieve", "give each snapshot a label"),
+        ("--series a=1.rsieve a=2.rsieve", "has the label a too"),
         (
-            &["--series", "a=1.rsieve", "a=2.rsieve"],
-            "has the label a too",
-        ),
-        (
-            &[
-                "--series",
-                "a=1.rsieve",
-                "b=other.rsieve",
-                "--json-to",
-                "new.json",
-            ],
+            "--series a=1.rsieve b=other.rsieve --json-to new.json",
             "other.rsieve: not a robosieve snapshot",
         ),
         (
-            &[
-                "--series",
-                "a=1.rsieve",
-                "b=2.rsieve",
-                "--csv-to",
-                "2.rsieve",
-            ],
+            "--series a=1.rsieve b=2.rsieve --csv-to 2.rsieve",
             "overwritten while it is read",
         ),
     ] {
-        let ran = robosieve(dir.path(), &[&["report", "-a", "a"], args].concat());
-        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(cause), "{args:?}: {}", ran.stderr);
+        let ran = robosieve(dir.path(), &words(&format!("report -a a {args}")));
+        ran.refused(cause);
         assert!(ran.stdout.is_empty(), "{args:?}");
     }
     assert!(!dir.path().join("new.json").exists());
-    write("d.rsieve", "");
+    write(&dir, "d.rsieve", "");
     let none = |args: &[&str]| robosieve(dir.path(), &[&["report", "-a", "GPTBot"], args].concat());
-    std::fs::write(
-        dir.path().join("robots.jsonl"),
-        archive(&[("https://z.com", 404, "")]),
-    )
-    .unwrap();
-    done(robosieve(
-        dir.path(),
-        &["compile", "-q", "-o", "z.rsieve", "robots.jsonl"],
-    ));
+    write(&dir, "robots.jsonl", archive(&[("https://z.com", 404, "")]));
+    output_of(dir.path(), "compile -q -o z.rsieve robots.jsonl");
     let ran = none(&["--series", "a=1.rsieve", "z=z.rsieve", "--common"]);
-    assert!(
-        ran.code == Some(2) && ran.stderr.contains("no domain is in all snapshots"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("no domain is in all snapshots");
 }
 
 #[test]
@@ -380,38 +330,24 @@ fn weights_of_another_kind_give_a_warning() {
     let list: String = (0..200)
         .map(|i| format!("{},site{i}.com\n", i + 1))
         .collect();
-    std::fs::write(dir.path().join("w.csv"), list + "201,www.site7.com\n").unwrap();
+    write(&dir, "w.csv", list + "201,www.site7.com\n");
     let run = |by: &str| {
         robosieve(
             dir.path(),
-            &[
-                "report",
-                "-s",
-                "s.rsieve",
-                "-q",
-                "-a",
-                "GPTBot",
-                "--by",
-                by,
-                "--weights",
-                "w.csv",
-            ],
+            &words(&format!(
+                "report -s s.rsieve -q -a GPTBot --by {by} --weights w.csv"
+            )),
         )
     };
     let ran = run("host");
-    assert!(
-        ran.stderr
-            .contains("warning: w.csv: only 1 of its 201 names name hosts of s.rsieve"),
-        "{}",
-        ran.stderr
-    );
+    ran.says("warning: w.csv: only 1 of its 201 names name hosts of s.rsieve");
     let ran = run("domain");
     assert!(!ran.stderr.contains("w.csv"), "{}", ran.stderr);
     let table = done(ran);
     let list = std::fs::read(dir.path().join("w.csv")).unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     std::io::Write::write_all(&mut gzip, &list).unwrap();
-    std::fs::write(dir.path().join("w.csv"), gzip.finish().unwrap()).unwrap();
+    write(&dir, "w.csv", gzip.finish().unwrap());
     assert_eq!(done(run("domain")), table, "a compressed list");
     assert!(
         table.contains(
@@ -425,17 +361,8 @@ fn weights_of_another_kind_give_a_warning() {
 fn formats_agree_on_units() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
-    std::fs::write(dir.path().join("w.csv"), "a.com\t0.1\nd.de\t0.2\n").unwrap();
-    let args = [
-        "-s",
-        "3.rsieve",
-        "--by",
-        "domain",
-        "--weights",
-        "w.csv",
-        "--group-by",
-        "tld",
-    ];
+    write(&dir, "w.csv", "a.com\t0.1\nd.de\t0.2\n");
+    let args = words("-s 3.rsieve --by domain --weights w.csv --group-by tld");
     let json: Value =
         serde_json::from_str(&run(dir.path(), &[&args[..], &["--json-to", "-"]].concat())).unwrap();
     assert_eq!((&json["by"], &json["units"]), (&json!("domain"), &json!(4)));

@@ -1,6 +1,7 @@
 //! Units of a report: representatives of hosts and domains, top-level domains, weights, shared
 //! units.
 
+use crate::command::words;
 use robosieve::{Compiler, Judge, JudgeOptions, Profile, Snapshot};
 use robosieve_cli::report::{CoverageCounts, Reporter, UnitKind, UnitSet, Weights};
 
@@ -111,105 +112,57 @@ fn domain_that_dominates_a_figure_is_named() {
     assert_eq!(concentrations(&web(40), UnitKind::Domain), []);
 }
 
+/// The sites of a web, each written as its origin and what it does.
+fn sites(web: &str) -> Vec<(&str, &str)> {
+    web.split(", ")
+        .map(|site| site.split_once(' ').unwrap())
+        .collect()
+}
+
 #[test]
 fn hosts_count_by_one_origin() {
     for (web, expected) in [
         // https comes before http, whatever the answer is.
-        (
-            &[
-                ("http://a.example", "404"),
-                ("https://a.example", "refuses"),
-            ][..],
-            (1, 0),
-        ),
-        (
-            &[
-                ("http://a.example", "refuses"),
-                ("https://a.example", "404"),
-            ],
-            (0, 1),
-        ),
-        (
-            &[
-                ("http://a.example", "refuses"),
-                ("https://a.example", "403"),
-            ],
-            (0, 1),
-        ),
-        (
-            &[
-                ("http://a.example", "allows"),
-                ("https://a.example", "refuses"),
-            ],
-            (1, 0),
-        ),
+        ("http://a.example 404, https://a.example refuses", (1, 0)),
+        ("http://a.example refuses, https://a.example 404", (0, 1)),
+        ("http://a.example refuses, https://a.example 403", (0, 1)),
+        ("http://a.example allows, https://a.example refuses", (1, 0)),
         // An origin that failed decides only if no origin answered.
-        (
-            &[("http://a.example", "allows"), ("https://a.example", "503")],
-            (0, 1),
-        ),
-        (
-            &[("http://a.example", "503"), ("https://a.example", "allows")],
-            (0, 1),
-        ),
-        (
-            &[("http://a.example", "503"), ("https://a.example", "503")],
-            (1, 0),
-        ),
+        ("http://a.example allows, https://a.example 503", (0, 1)),
+        ("http://a.example 503, https://a.example allows", (0, 1)),
+        ("http://a.example 503, https://a.example 503", (1, 0)),
         // Other ports come last.
         (
-            &[
-                ("https://a.example:8443", "refuses"),
-                ("http://a.example", "allows"),
-            ],
+            "https://a.example:8443 refuses, http://a.example allows",
             (0, 1),
         ),
         (
-            &[
-                ("https://a.example:8443", "refuses"),
-                ("http://a.example", "503"),
-            ],
+            "https://a.example:8443 refuses, http://a.example 503",
             (1, 0),
         ),
         (
-            &[
-                ("http://a.example:443", "refuses"),
-                ("https://a.example", "allows"),
-            ],
+            "http://a.example:443 refuses, https://a.example allows",
             (0, 1),
         ),
         (
-            &[
-                ("http://a.example:81", "allows"),
-                ("http://a.example:82", "refuses"),
-            ],
+            "http://a.example:81 allows, http://a.example:82 refuses",
             (0, 1),
         ),
         // Hosts count separately, and a final dot names the same host.
         (
-            &[
-                ("https://a.example", "refuses"),
-                ("https://www.a.example", "allows"),
-            ],
+            "https://a.example refuses, https://www.a.example allows",
             (1, 1),
         ),
         (
-            &[
-                ("https://a.example.", "refuses"),
-                ("https://a.example", "allows"),
-            ],
+            "https://a.example. refuses, https://a.example allows",
             (0, 1),
         ),
         (
-            &[
-                ("https://1.2.3.4", "refuses"),
-                ("http://1.2.3.4", "allows"),
-                ("http://[::1]:8", "refuses"),
-            ],
+            "https://1.2.3.4 refuses, http://1.2.3.4 allows, http://[::1]:8 refuses",
             (2, 0),
         ),
     ] {
-        assert_eq!(counts(web, UnitKind::Host), expected, "{web:?}");
+        assert_eq!(counts(&sites(web), UnitKind::Host), expected, "{web}");
     }
 }
 
@@ -218,124 +171,73 @@ fn domains_count_by_one_origin() {
     for (web, expected) in [
         // The domain itself, then www., then the host with the fewest labels.
         (
-            &[
-                ("https://a.example", "refuses"),
-                ("https://www.a.example", "allows"),
-            ][..],
+            "https://a.example refuses, https://www.a.example allows",
             (1, 0),
         ),
         (
-            &[
-                ("http://a.example", "refuses"),
-                ("https://www.a.example", "allows"),
-            ],
+            "http://a.example refuses, https://www.a.example allows",
             (1, 0),
         ),
         (
-            &[
-                ("https://a.example", "404"),
-                ("https://www.a.example", "refuses"),
-            ],
+            "https://a.example 404, https://www.a.example refuses",
             (0, 1),
         ),
         (
-            &[
-                ("https://a.example", "503"),
-                ("https://www.a.example", "allows"),
-            ],
+            "https://a.example 503, https://www.a.example allows",
             (0, 1),
         ),
         (
-            &[
-                ("https://x.www.a.example", "refuses"),
-                ("https://news.a.example", "allows"),
-            ],
+            "https://x.www.a.example refuses, https://news.a.example allows",
             (0, 1),
         ),
         (
-            &[
-                ("https://www.a.example", "refuses"),
-                ("https://b.a.example", "allows"),
-            ],
+            "https://www.a.example refuses, https://b.a.example allows",
             (1, 0),
         ),
         // Then the shorter host, then the first by name.
         (
-            &[
-                ("https://long.a.example", "refuses"),
-                ("https://tiny1.a.example", "allows"),
-            ],
+            "https://long.a.example refuses, https://tiny1.a.example allows",
             (1, 0),
         ),
         (
-            &[
-                ("https://c.a.example", "refuses"),
-                ("https://b.a.example", "allows"),
-            ],
+            "https://c.a.example refuses, https://b.a.example allows",
             (0, 1),
         ),
         // Public suffixes of several labels, also those of hosting providers.
         (
-            &[
-                ("https://a.co.uk", "refuses"),
-                ("https://b.co.uk", "allows"),
-                ("https://w.b.co.uk", "refuses"),
-            ],
+            "https://a.co.uk refuses, https://b.co.uk allows, https://w.b.co.uk refuses",
             (1, 1),
         ),
         (
-            &[
-                ("https://a.github.io", "refuses"),
-                ("https://b.github.io", "allows"),
-            ],
+            "https://a.github.io refuses, https://b.github.io allows",
             (1, 1),
         ),
         // Addresses, public suffixes and single labels are units of their own.
         (
-            &[
-                ("https://1.2.3.4", "refuses"),
-                ("https://2.2.3.4", "refuses"),
-                ("https://[::4]", "allows"),
-            ],
+            "https://1.2.3.4 refuses, https://2.2.3.4 refuses, https://[::4] allows",
             (2, 1),
         ),
         (
-            &[
-                ("https://co.uk", "refuses"),
-                ("https://uk", "allows"),
-                ("https://localhost", "allows"),
-            ],
+            "https://co.uk refuses, https://uk allows, https://localhost allows",
             (1, 2),
         ),
         (
-            &[
-                ("https://xn--bcher-kva.example", "refuses"),
-                ("https://www.bücher.example", "allows"),
-            ],
+            "https://xn--bcher-kva.example refuses, https://www.bücher.example allows",
             (1, 0),
         ),
         (
-            &[
-                ("https://www.a.example.", "allows"),
-                ("http://a.example.", "refuses"),
-            ],
+            "https://www.a.example. allows, http://a.example. refuses",
             (1, 0),
         ),
     ] {
-        assert_eq!(counts(web, UnitKind::Domain), expected, "{web:?}");
+        assert_eq!(counts(&sites(web), UnitKind::Domain), expected, "{web}");
     }
 }
 
 #[test]
 fn odd_hosts_are_units() {
-    let odd = [
-        "https://a..example",
-        "https://..",
-        "https://.",
-        "https://.com",
-        "https://a.b..",
-        "https://%20",
-    ];
+    let odd =
+        words("https://a..example https://.. https://. https://.com https://a.b.. https://%20");
     let mut compiler = Compiler::default();
     // Some of them are not origins.
     let added = odd
