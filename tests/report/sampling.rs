@@ -3,7 +3,7 @@
 use super::{archive, compile, done, output_of, write};
 use crate::command::{robosieve, words};
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
-use robosieve_cli::report::{GroupList, Reporter, Sampling, UnitKind};
+use robosieve_cli::report::{GroupList, Grouping, Reporter, Sampling, UnitKind};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -44,9 +44,10 @@ fn intervals_cover_the_true_share_in_95_of_100_samples() {
     // intervals would cover the share nearly always.
     for size in [100, 500] {
         let mut covered = [0; AGENTS.len()];
-        let mut reporter = Reporter::new(&judge).by(UnitKind::Host);
+        let mut reporter = Reporter::new(&judge);
+        reporter.by = UnitKind::Host;
         for seed in 0..SEEDS {
-            reporter = reporter.sample(Sampling { size, seed });
+            reporter.sampling = Some(Sampling { size, seed });
             let point = reporter.series_point("now").unwrap();
             assert_eq!(point.units, u64::from(size));
             for ((covered, (_, tenths)), agent) in covered.iter_mut().zip(AGENTS).zip(&point.agents)
@@ -78,11 +79,11 @@ fn samples_of_groups_have_the_same_size_each() {
         })
         .collect();
     let list = GroupList::read(list.as_bytes(), UnitKind::Host).unwrap();
-    let reporter = Reporter::new(&judge).by(UnitKind::Host).group_by(&list);
-    let report = reporter
-        .sample(Sampling { size: 100, seed: 7 })
-        .of_snapshot()
-        .unwrap();
+    let mut reporter = Reporter::new(&judge);
+    reporter.by = UnitKind::Host;
+    reporter.groups = Some(Grouping::List(&list));
+    reporter.sampling = Some(Sampling { size: 100, seed: 7 });
+    let report = reporter.of_snapshot().unwrap();
     let groups = report.groups.unwrap();
     let sizes: Vec<(&str, u64, u64)> = groups
         .iter()

@@ -3,7 +3,7 @@
 
 use crate::command::words;
 use robosieve::{Compiler, Judge, JudgeOptions, Profile, Snapshot};
-use robosieve_cli::report::{CoverageCounts, Reporter, UnitKind, UnitSet, Weights};
+use robosieve_cli::report::{Grouping, Report, Reporter, UnitKind, UnitSet, Weights};
 
 use super::archive;
 use proptest::collection::vec;
@@ -47,10 +47,18 @@ fn judge(snapshot: &Snapshot) -> Judge {
     Judge::new(snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap()
 }
 
+/// A report on these units, with groups.
+fn report_by(judge: &Judge, by: UnitKind) -> Report {
+    let mut reporter = Reporter::new(judge);
+    reporter.by = by;
+    reporter.groups = Some(Grouping::TopLevelDomain);
+    reporter.of_snapshot().unwrap()
+}
+
 /// The wholly disallowed and the not disallowed units.
 fn counts(web: &[(&str, &str)], by: UnitKind) -> (u64, u64) {
     let judge = judge(&snapshot(web));
-    let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
+    let report = report_by(&judge, by);
     let counts = report.agents[0].units;
     assert_eq!(
         counts.wholly + counts.partly + counts.not,
@@ -73,7 +81,7 @@ fn concentrations(web: &[(String, &str)], by: UnitKind) -> Vec<(Option<String>, 
         .map(|(origin, word)| (origin.as_str(), *word))
         .collect();
     let judge = judge(&snapshot(&web));
-    let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
+    let report = report_by(&judge, by);
     report
         .concentrations
         .into_iter()
@@ -247,11 +255,7 @@ fn odd_hosts_are_units() {
     let judge = judge(&Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap());
     assert!(added > 0);
     for by in [UnitKind::Origin, UnitKind::Host, UnitKind::Domain] {
-        let report = Reporter::new(&judge)
-            .by(by)
-            .group_by_tld(true)
-            .of_snapshot()
-            .unwrap();
+        let report = report_by(&judge, by);
         assert!(
             (1..=added).contains(&report.units),
             "{by:?}: {}",
@@ -369,8 +373,11 @@ proptest! {
                 });
                 let expected: Vec<(String, &String, &str)> = expected.collect();
                 let refused = |word: &str| matches!(word, "refuses" | "503");
-                let reporter = Reporter::new(&judge).by(by).weights(&weights).group_by_tld(true);
-                let reporter = if is_shared { reporter.within(&set) } else { reporter };
+                let mut reporter = Reporter::new(&judge);
+                reporter.by = by;
+                reporter.weights = Some(&weights);
+                reporter.groups = Some(Grouping::TopLevelDomain);
+                reporter.within = is_shared.then_some(&set);
                 let report = reporter.of_snapshot().unwrap();
                 let agent = &report.agents[0];
                 let count = |cause: &str| {
@@ -405,9 +412,8 @@ proptest! {
                     .map(|group| (group.name.as_str(), (group.units, group.agents[0].wholly)))
                     .collect();
                 prop_assert_eq!(groups, tlds);
-                let reporter = Reporter::new(&judge);
-                let reporter = if is_shared { reporter.within(&set) } else { reporter };
-                let point = reporter.by(by).weights(&weights).series_point("now").unwrap();
+                reporter.groups = None;
+                let point = reporter.series_point("now").unwrap();
                 prop_assert_eq!((point.units, point.agents[0].units), (report.units, agent.units));
                 let found = (point.together, point.agents[0].weighted);
                 prop_assert_eq!(found, (report.together, agent.weighted));
@@ -445,11 +451,10 @@ fn groups_beyond_the_largest_are_counted_together() {
         .collect();
     let judge = judge(&snapshot(&web));
     let groups = |top: usize| {
-        let report = Reporter::new(&judge)
-            .group_by_tld(true)
-            .top(top)
-            .of_snapshot()
-            .unwrap();
+        let mut reporter = Reporter::new(&judge);
+        reporter.groups = Some(Grouping::TopLevelDomain);
+        reporter.top = top;
+        let report = reporter.of_snapshot().unwrap();
         let groups = report.groups.unwrap().into_iter();
         groups
             .map(|group| (group.name, group.units, group.agents[0].wholly))
@@ -537,18 +542,4 @@ fn bad_weights_name_the_line() {
         let err = Weights::read(text.as_bytes()).unwrap_err().to_string();
         assert!(err.contains(cause), "{text:?}: {err}");
     }
-}
-
-#[test]
-fn counts_have_names() {
-    let json = serde_json::to_value(CoverageCounts::<u64>::default()).unwrap();
-    let names: Vec<&str> = json
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
-    let mut expected = CoverageCounts::<u64>::NAMES;
-    expected.sort_unstable();
-    assert_eq!(names, expected);
 }

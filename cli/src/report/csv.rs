@@ -1,11 +1,8 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
-use super::fold::{
-    AgentPoint, CoverageCounts, Interval, Report, Series, SeriesPoint, TogetherIntervals, UnitGroup,
-};
+use super::fold::{CoverageCounts, Interval, Report, Series, SeriesPoint, UnitGroup};
 use crate::figures::csv::{DelimitedText, csv_field};
 use std::fmt::{Display, Write as _};
-use std::ops::AddAssign;
 
 /// Lines of `section,item,agent,measure,value`; fields that do not apply are empty.
 pub(super) fn csv(report: &Report) -> String {
@@ -30,19 +27,14 @@ pub(super) fn csv(report: &Report) -> String {
 /// The figures of the whole report: the wholes that a spreadsheet divides the counts below by.
 fn totals(report: &Report, out: &mut CsvWriter) {
     // The checksum distinguishes two reports of one snapshot from those of different ones.
-    out.line("snapshot", "", "", "checksum", &report.snapshot.checksum);
-    out.counts(
-        "snapshot",
-        "",
-        "",
-        &[
-            ("origins", report.snapshot.origins),
-            ("robots_files", report.snapshot.robots_files),
-        ],
-    );
+    let snapshot = &report.snapshot;
+    let key = ["snapshot", "", ""];
+    out.line(key, "checksum", &snapshot.checksum);
+    out.line(key, "origins", snapshot.origins);
+    out.line(key, "robots_files", snapshot.robots_files);
     // Every share of an agent is one of the units.
-    out.line("units", "", "", "by", report.by.name());
-    out.count("units", "", "", "units", report.units);
+    out.line(["units", "", ""], "by", report.by.name());
+    out.line(["units", "", ""], "units", report.units);
     if let Some(sample) = &report.sample {
         let counts = [
             ("size", sample.size.into()),
@@ -50,17 +42,15 @@ fn totals(report: &Report, out: &mut CsvWriter) {
             ("units", sample.units),
             ("of", sample.of),
         ];
-        out.counts("sample", "", "", &counts);
+        out.counts(["sample", "", ""], "", counts);
     }
     if let Some(weights) = &report.weights {
-        let counts = [
-            ("entries", weights.entries),
-            ("entries_matched", weights.entries_matched),
-            ("units_matched", weights.units_matched),
-        ];
-        out.counts("weights", "", "", &counts);
-        out.line("weights", "", "", "listed", &weights.listed.to_string());
-        out.line("weights", "", "", "matched", &weights.matched.to_string());
+        let key = ["weights", "", ""];
+        out.line(key, "entries", weights.entries);
+        out.line(key, "entries_matched", weights.entries_matched);
+        out.line(key, "units_matched", weights.units_matched);
+        out.line(key, "listed", weights.listed);
+        out.line(key, "matched", weights.matched);
     }
     if let Some(lists) = &report.lists {
         let counts = [
@@ -71,20 +61,14 @@ fn totals(report: &Report, out: &mut CsvWriter) {
             ("invalid", lists.invalid),
             ("origins", lists.origins),
         ];
-        out.counts("lists", "", "", &counts);
+        out.counts(["lists", "", ""], "", counts);
     }
     // These depend on the set of agents, and cannot be added up from the lines of each.
-    let together = report.together;
-    let counts = [
-        ("all_wholly", together.all_wholly),
-        ("any_wholly", together.any_wholly),
-        ("any_refused", together.any_refused),
-    ];
-    out.counts("together", "", "", &counts);
-    if let Some(of) = &report.together_intervals {
-        out.together_intervals("together", "", of);
-    }
-    out.count("rules", "", "", "distinct", report.rules.distinct);
+    let key = ["together", "", ""];
+    out.counts(key, "", report.together.named());
+    let intervals = report.together_intervals.iter();
+    out.intervals(key, "", intervals.flat_map(|of| of.named()));
+    out.line(["rules", "", ""], "distinct", report.rules.distinct);
     // A sample of the disallowed URLs is explained, so its size is the whole of these shares.
     if let Some(deciding) = &report.deciding {
         let counts = [
@@ -92,28 +76,27 @@ fn totals(report: &Report, out: &mut CsvWriter) {
             ("explained", deciding.explained),
             ("not_by_rule", deciding.not_by_rule),
         ];
-        out.counts("deciding", "", "", &counts);
+        out.counts(["deciding", "", ""], "", counts);
     }
 }
 
 /// The coverage of each agent, by count and by weight, and its verdicts on the URLs.
 fn agent_counts(report: &Report, out: &mut CsvWriter) {
     for agent in &report.agents {
-        out.coverages("agents", "", &agent.agent, "origins", &agent.units);
-        if let Some(intervals) = &agent.intervals {
-            out.coverage_intervals("agents", "", &agent.agent, intervals);
-        }
-        if let Some(weighted) = &agent.weighted {
-            out.coverages("agents", "", &agent.agent, "weighted", weighted);
-        }
-        if let Some(urls) = agent.urls {
+        let key = ["agents", "", &agent.agent];
+        out.counts(key, "origins_", agent.units.named());
+        let intervals = agent.intervals.iter();
+        out.intervals(key, "origins_", intervals.flat_map(|of| of.named()));
+        let weighted = agent.weighted.iter();
+        out.counts(key, "weighted_", weighted.flat_map(|of| of.named()));
+        if let Some(urls) = agent.urls() {
             let counts = [
-                ("urls_allowed", urls.allowed),
-                ("urls_disallowed", urls.disallowed),
-                ("urls_unknown", urls.unknown),
-                ("urls_invalid", urls.invalid),
+                ("allowed", urls.allowed),
+                ("disallowed", urls.disallowed),
+                ("unknown", urls.unknown),
+                ("invalid", urls.invalid),
             ];
-            out.counts("agents", "", &agent.agent, &counts);
+            out.counts(key, "urls_", counts);
         }
     }
 }
@@ -121,16 +104,11 @@ fn agent_counts(report: &Report, out: &mut CsvWriter) {
 /// The sets of agents, each with the units that disallow some or all of its agents.
 fn sets(report: &Report, out: &mut CsvWriter) {
     for set in &report.sets {
-        let counts = [
-            ("agents", set.agents.len() as u64),
-            ("all_wholly", set.together.all_wholly),
-            ("any_wholly", set.together.any_wholly),
-            ("any_refused", set.together.any_refused),
-        ];
-        out.counts("sets", &set.name, "", &counts);
-        if let Some(of) = &set.intervals {
-            out.together_intervals("sets", &set.name, of);
-        }
+        let key = ["sets", &set.name, ""];
+        out.line(key, "agents", set.agents.len());
+        out.counts(key, "", set.together.named());
+        let intervals = set.intervals.iter();
+        out.intervals(key, "", intervals.flat_map(|of| of.named()));
     }
 }
 
@@ -138,34 +116,27 @@ fn sets(report: &Report, out: &mut CsvWriter) {
 fn concentrations(report: &Report, out: &mut CsvWriter) {
     for of in &report.concentrations {
         let agent = of.agent.as_deref().unwrap_or_default();
-        out.counts(
-            "concentrations",
-            &of.domain,
-            agent,
-            &[("units", of.units), ("of", of.of)],
-        );
+        let key = ["concentrations", &of.domain, agent];
+        out.counts(key, "", [("units", of.units), ("of", of.of)]);
     }
 }
 
 /// The groups, each with the coverage of every agent.
 fn groups(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     if let Some(list) = &report.group_list {
-        let counts = [
-            ("entries", list.entries),
-            ("units_matched", list.units_matched),
-            ("overruled", list.overruled),
-        ];
-        out.counts("group_list", "", "", &counts);
+        let key = ["group_list", "", ""];
+        out.line(key, "entries", list.entries);
+        out.line(key, "units_matched", list.units_matched);
+        out.line(key, "overruled", list.overruled);
     }
     for group in report.groups.iter().flatten() {
-        out.count("groups", &group.name, "", "of", group.of);
-        out.count("groups", &group.name, "", "units", group.units);
+        out.line(["groups", &group.name, ""], "of", group.of);
+        out.line(["groups", &group.name, ""], "units", group.units);
         for (number, (agent, counts)) in agents.iter().zip(&group.agents).enumerate() {
-            out.coverages("groups", &group.name, agent, "origins", counts);
-            let intervals = group.intervals.as_ref();
-            if let Some(intervals) = intervals.and_then(|of| of.get(number)) {
-                out.coverage_intervals("groups", &group.name, agent, intervals);
-            }
+            let key = ["groups", &group.name, agent];
+            out.counts(key, "origins_", counts.named());
+            let intervals = group.intervals.iter().filter_map(|of| of.get(number));
+            out.intervals(key, "origins_", intervals.flat_map(|of| of.named()));
         }
     }
 }
@@ -174,27 +145,14 @@ fn groups(report: &Report, agents: &[&str], out: &mut CsvWriter) {
 fn reasons(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     for reason in &report.reasons {
         let name = reason.reason.name();
-        out.counts(
-            "bases",
-            name,
-            "",
-            &[
-                ("origins", reason.origins),
-                ("origins_refused", reason.origins_refused),
-            ],
-        );
-        out.interval("bases", name, "", "origins", reason.interval);
+        let key = ["bases", name, ""];
+        out.line(key, "origins", reason.origins);
+        out.line(key, "origins_refused", reason.origins_refused);
+        out.intervals(key, "", reason.interval.map(|of| ("origins", of)));
         // Without lists there are no URLs, and a line with 0 would read as a count.
-        if let Some(urls) = reason.urls {
-            out.count("bases", name, "", "urls", urls);
-        }
-        out.by_agent(
-            "bases",
-            name,
-            agents,
-            "urls_refused",
-            reason.urls_refused.as_deref().unwrap_or_default(),
-        );
+        out.counts(key, "", reason.urls.map(|urls| ("urls", urls)));
+        let refused = reason.urls_refused.as_deref().unwrap_or_default();
+        out.by_agent("bases", name, agents, "urls_refused", refused);
     }
 }
 
@@ -202,28 +160,30 @@ fn reasons(report: &Report, agents: &[&str], out: &mut CsvWriter) {
 fn top_origins(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     for origin in &report.top_origins {
         let name = &origin.origin;
-        out.line("top_origins", name, "", "basis", origin.reason.name());
+        let key = ["top_origins", name, ""];
+        out.line(key, "basis", origin.reason.name());
         for (agent, coverage) in agents.iter().zip(&origin.agents) {
-            out.line("top_origins", name, agent, "refused", coverage.name());
+            out.line(["top_origins", name, agent], "refused", coverage.name());
         }
-        if let Some(urls) = origin.urls {
-            out.count("top_origins", name, "", "urls", urls);
-        }
-        if let Some(urls) = origin.urls_refused {
-            out.count("top_origins", name, "", "urls_refused", urls);
-        }
+        out.counts(key, "", origin.urls.map(|urls| ("urls", urls)));
+        out.counts(
+            key,
+            "",
+            origin.urls_refused.map(|urls| ("urls_refused", urls)),
+        );
     }
 }
 
 /// The rules that most units have, and those that disallow most URLs.
 fn rules(report: &Report, agents: &[&str], out: &mut CsvWriter) {
     for rule in &report.rules.top {
-        out.count("rules", &rule.rule, "", "origins", rule.origins);
-        out.interval("rules", &rule.rule, "", "origins", rule.interval);
+        let key = ["rules", &rule.rule, ""];
+        out.line(key, "origins", rule.origins);
+        out.intervals(key, "", rule.interval.map(|of| ("origins", of)));
         out.by_agent("rules", &rule.rule, agents, "origins", &rule.agents);
     }
     for rule in report.deciding.iter().flat_map(|deciding| &deciding.top) {
-        out.count("deciding", &rule.rule, "", "urls", rule.urls);
+        out.line(["deciding", &rule.rule, ""], "urls", rule.urls);
         out.by_agent("deciding", &rule.rule, agents, "urls", &rule.agents);
     }
 }
@@ -231,17 +191,16 @@ fn rules(report: &Report, agents: &[&str], out: &mut CsvWriter) {
 /// The declared preferences, each field a section of its own.
 fn signals(report: &Report, out: &mut CsvWriter) {
     for signal in &report.signals {
-        let counts = [
-            ("files", signal.files),
-            ("origins", signal.origins),
-            ("with_path", signal.with_path),
-            ("other", signal.other),
-        ];
-        out.counts(signal.field, "", "", &counts);
-        out.interval(signal.field, "", "", "origins", signal.interval);
+        let key = [signal.field, "", ""];
+        out.line(key, "files", signal.files);
+        out.line(key, "origins", signal.origins);
+        out.line(key, "with_path", signal.with_path);
+        out.line(key, "other", signal.other);
+        out.intervals(key, "", signal.interval.map(|of| ("origins", of)));
         for value in &signal.values {
-            out.count(signal.field, &value.value, "", "origins", value.origins);
-            out.interval(signal.field, &value.value, "", "origins", value.interval);
+            let key = [signal.field, &value.value, ""];
+            out.line(key, "origins", value.origins);
+            out.intervals(key, "", value.interval.map(|of| ("origins", of)));
         }
     }
 }
@@ -249,7 +208,10 @@ fn signals(report: &Report, out: &mut CsvWriter) {
 /// A series as CSV: one line per snapshot and agent, and with groups also per group. Shares are
 /// fractions of the units; with weights, further columns have their sums and shares.
 pub(super) fn series_csv(series: &Series) -> String {
-    let names = CoverageCounts::<u64>::NAMES;
+    let names: Vec<&str> = CoverageCounts::<u64>::default()
+        .named()
+        .map(|(name, _)| name)
+        .collect();
     let columns = SeriesColumns {
         has_groups: series.points.iter().any(|point| point.groups.is_some()),
         has_weights: series.points.iter().any(|point| point.weights.is_some()),
@@ -274,12 +236,9 @@ pub(super) fn series_csv(series: &Series) -> String {
     out.push('\n');
     // One line has all that a plot needs: pivots over labels or agents join nothing.
     for point in &series.points {
-        for agent in &point.agents {
-            push_agent_point(point, agent, columns, &mut out);
-        }
-        for group in point.groups.iter().flatten() {
+        for group in std::iter::once(None).chain(point.groups.iter().flatten().map(Some)) {
             for agent in 0..point.agents.len() {
-                push_group_point(point, group, agent, columns, &mut out);
+                push_point(point, agent, group, columns, &mut out);
             }
         }
     }
@@ -294,92 +253,69 @@ struct SeriesColumns {
     has_sample: bool,
 }
 
-/// The line of an agent in a snapshot.
-fn push_agent_point(
+/// The line of an agent in a snapshot, or in a group of it. Weights cover all units, so their
+/// columns are empty in the line of a group.
+fn push_point(
     point: &SeriesPoint,
-    agent: &AgentPoint,
+    number: usize,
+    group: Option<&UnitGroup>,
     columns: SeriesColumns,
     out: &mut String,
 ) {
-    let _ = write!(
-        out,
-        "{},{}{},{}",
-        csv_field(&point.label),
-        csv_field(&agent.agent),
-        if columns.has_groups { "," } else { "" },
-        point.units
-    );
-    // The counts and their shares, then the same by weight, in the order of the header.
-    let counts = agent.units;
-    push_counts(
-        &counts,
-        [counts.wholly as f64, counts.partly as f64],
-        point.units as f64,
-        out,
-    );
-    push_intervals(agent.intervals.as_ref(), out);
-    if let Some((weighted, weights)) = agent.weighted.zip(point.weights.as_ref()) {
-        let _ = write!(out, ",{}", weights.matched);
-        push_counts(
-            &weighted,
-            [weighted.wholly, weighted.partly],
-            weights.matched,
-            out,
-        );
-    }
-    out.push('\n');
-}
-
-/// The line of an agent in a group of a snapshot. Weights cover all units, so their columns are
-/// empty.
-fn push_group_point(
-    point: &SeriesPoint,
-    group: &UnitGroup,
-    agent: usize,
-    columns: SeriesColumns,
-    out: &mut String,
-) {
-    let Some((name, counts)) = point.agents.get(agent).zip(group.agents.get(agent)) else {
-        return;
+    let agent = &point.agents[number];
+    let (counts, intervals, units) = match group {
+        Some(group) => {
+            let intervals = group.intervals.as_ref();
+            (
+                group.agents[number],
+                intervals.map(|of| of[number]),
+                group.units,
+            )
+        }
+        None => (agent.units, agent.intervals, point.units),
     };
     let _ = write!(
         out,
-        "{},{},{},{}",
+        "{},{}",
         csv_field(&point.label),
-        csv_field(&name.agent),
-        csv_field(&group.name),
-        group.units
+        csv_field(&agent.agent)
     );
+    if columns.has_groups {
+        let _ = write!(out, ",{}", csv_field(group.map_or("", |group| &group.name)));
+    }
+    // The counts and their shares, then the same by weight, in the order of the header.
+    let _ = write!(out, ",{units}");
     push_counts(
-        counts,
+        &counts,
         [counts.wholly as f64, counts.partly as f64],
-        group.units as f64,
+        units as f64,
         out,
     );
-    let intervals = group.intervals.as_ref();
-    push_intervals(intervals.and_then(|of| of.get(agent)), out);
-    if columns.has_weights {
+    for of in intervals.iter().flat_map(|of| [of.wholly, of.partly]) {
+        let _ = write!(out, ",{:.6},{:.6}", of.low, of.high);
+    }
+    match agent.weighted.zip(point.weights.as_ref()) {
         // The weight, the sums by coverage, and two shares.
-        *out += &",".repeat(1 + counts.values().len() + 2);
+        _ if group.is_some() && columns.has_weights => {
+            *out += &",".repeat(1 + counts.named().count() + 2);
+        }
+        Some((of, weights)) if group.is_none() => {
+            let _ = write!(out, ",{}", weights.matched);
+            push_counts(&of, [of.wholly, of.partly], weights.matched, out);
+        }
+        _ => {}
     }
     out.push('\n');
 }
 
-/// The ends of the intervals of wholly and partly; nothing without a sample.
-fn push_intervals(intervals: Option<&CoverageCounts<Interval>>, out: &mut String) {
-    for of in intervals.iter().flat_map(|of| [of.wholly, of.partly]) {
-        let _ = write!(out, ",{:.6},{:.6}", of.low, of.high);
-    }
-}
-
 /// The counts, and the fractions `[wholly, partly]` of the whole. A whole of 0 has the fractions 0.
-fn push_counts<N: Copy + AddAssign + Display>(
+fn push_counts<N: Copy + Display>(
     counts: &CoverageCounts<N>,
     parts: [f64; 2],
     whole: f64,
     out: &mut String,
 ) {
-    for value in counts.values() {
+    for (_, value) in counts.named() {
         let _ = write!(out, ",{value}");
     }
     for part in parts {
@@ -389,99 +325,46 @@ fn push_counts<N: Copy + AddAssign + Display>(
 
 struct CsvWriter(String);
 
+/// The section, the item and the agent of a figure; empty where they do not apply.
+type Key<'k> = [&'k str; 3];
+
 impl CsvWriter {
-    fn line(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: &str) {
-        let fields = [section, item, agent, measure, value].map(csv_field);
+    fn line(&mut self, [section, item, agent]: Key<'_>, measure: &str, value: impl Display) {
+        let value = value.to_string();
+        let fields = [section, item, agent, measure, &value].map(csv_field);
         DelimitedText::Csv.push_row(fields, &mut self.0);
     }
 
-    fn count(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: u64) {
-        self.line(section, item, agent, measure, &value.to_string());
-    }
-
-    fn counts(&mut self, section: &str, item: &str, agent: &str, counts: &[(&str, u64)]) {
-        counts
-            .iter()
-            .for_each(|(measure, value)| self.count(section, item, agent, measure, *value));
-    }
-
-    fn coverages<N: Copy + AddAssign + Display>(
+    /// The counts, each with the name of its measure behind a prefix.
+    fn counts<'c, N: Display>(
         &mut self,
-        section: &str,
-        item: &str,
-        agent: &str,
+        key: Key<'_>,
         prefix: &str,
-        counts: &CoverageCounts<N>,
+        counts: impl IntoIterator<Item = (&'c str, N)>,
     ) {
-        for (name, value) in CoverageCounts::<N>::NAMES.iter().zip(counts.values()) {
-            self.line(
-                section,
-                item,
-                agent,
-                &format!("{prefix}_{name}"),
-                &value.to_string(),
-            );
+        for (measure, value) in counts {
+            self.line(key, &format!("{prefix}{measure}"), value);
         }
     }
 
-    /// The ends of the interval of a count's share, as fractions; nothing without a sample.
-    fn interval(
+    /// The ends of the intervals of counts, as fractions; nothing without a sample.
+    fn intervals<'c>(
         &mut self,
-        section: &str,
-        item: &str,
-        agent: &str,
-        measure: &str,
-        interval: Option<Interval>,
+        key: Key<'_>,
+        prefix: &str,
+        of: impl IntoIterator<Item = (&'c str, Interval)>,
     ) {
-        let Some(Interval { low, high, .. }) = interval else {
-            return;
-        };
-        for (end, value) in [("low", low), ("high", high)] {
-            let measure = format!("{measure}_{end}");
-            self.line(section, item, agent, &measure, &format!("{value:.6}"));
+        for (measure, Interval { low, high }) in of {
+            let ends = [("low", low), ("high", high)];
+            let ends = ends.map(|(end, value)| (end, format!("{value:.6}")));
+            self.counts(key, &format!("{prefix}{measure}_"), ends);
         }
     }
 
-    fn coverage_intervals(
-        &mut self,
-        section: &str,
-        item: &str,
-        agent: &str,
-        intervals: &CoverageCounts<Interval>,
-    ) {
-        let names = CoverageCounts::<Interval>::NAMES;
-        for (name, interval) in names.iter().zip(intervals.values()) {
-            self.interval(
-                section,
-                item,
-                agent,
-                &format!("origins_{name}"),
-                Some(interval),
-            );
+    /// The counts of each agent.
+    fn by_agent(&mut self, section: &str, item: &str, agents: &[&str], measure: &str, of: &[u64]) {
+        for (agent, value) in agents.iter().zip(of) {
+            self.line([section, item, agent], measure, value);
         }
-    }
-
-    fn together_intervals(&mut self, section: &str, item: &str, of: &TogetherIntervals) {
-        for (name, interval) in [
-            ("all_wholly", of.all_wholly),
-            ("any_wholly", of.any_wholly),
-            ("any_refused", of.any_refused),
-        ] {
-            self.interval(section, item, "", name, Some(interval));
-        }
-    }
-
-    fn by_agent(
-        &mut self,
-        section: &str,
-        item: &str,
-        agents: &[&str],
-        measure: &str,
-        values: &[u64],
-    ) {
-        agents
-            .iter()
-            .zip(values)
-            .for_each(|(agent, value)| self.count(section, item, agent, measure, *value));
     }
 }

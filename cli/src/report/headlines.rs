@@ -231,7 +231,7 @@ pub(super) fn urls(report: &Report) -> Option<String> {
 
 /// The URLs of the lists that an agent may not fetch.
 fn refused_urls(agent: &AgentReport) -> u64 {
-    agent.urls.map_or(0, |urls| urls.disallowed)
+    agent.urls().map_or(0, |urls| urls.disallowed)
 }
 
 /// The headline of the reasons: the share of the verdicts that rules decide.

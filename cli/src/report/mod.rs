@@ -66,8 +66,9 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
         agent_args.refuse_agent_as_input(input)?;
     }
     let judge = Judge::new(&snapshot, agents, args.judge.options())?;
-    let reporter = Reporter::new(&judge).sets(&sets);
-    let reporter = args.units.apply(reporter, &lists);
+    let mut reporter = Reporter::new(&judge);
+    args.units.apply(&lists, &mut reporter);
+    reporter.sets = &sets;
     let report = build_report(args, reporter, path, inputs, quiet)?;
     let (weights, groups) = (report.weights.as_ref(), report.group_list.as_ref());
     args.units
@@ -95,14 +96,14 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
 /// Computes the figures of the snapshot, and of the lists if there are any.
 fn build_report(
     args: &ReportArgs,
-    reporter: Reporter<'_>,
+    mut reporter: Reporter<'_>,
     snapshot: &Path,
     inputs: Vec<PathBuf>,
     quiet: bool,
 ) -> anyhow::Result<Report> {
-    let reporter = reporter
-        .top(args.top as usize)
-        .records(args.records.options());
+    reporter.top = args.top as usize;
+    reporter.records = args.records.options();
+    reporter.require_url = true;
     // An error of an input names its file, and one of the snapshot's bytes does not.
     if !args.inputs.are_named() {
         return Ok(reporter
@@ -112,9 +113,10 @@ fn build_report(
     let inputs = args.inputs.part(inputs);
     let progress = Progress::of_inputs(&inputs, quiet);
     let show = |at: job::Progress| progress.set(at.bytes_read);
-    let reporter = reporter.progress(&show);
+    // The callback does not live as long as what the caller lends.
+    let mut reporter = reporter;
+    reporter.progress = &show;
     let report = reporter
-        .require_url(true)
         .of_inputs(open_inputs(&inputs)?)
         .map_err(|err| at_snapshot(err, snapshot))?;
     progress.finish();

@@ -124,11 +124,10 @@ fn build_series(
     for LabelledSnapshot { label, path } in snapshots {
         let snapshot = Snapshot::open(path)?;
         let judge = Judge::new(&snapshot, agents, args.judge.options())?;
-        let reporter = Reporter::new(&judge).sets(&sets);
-        let mut reporter = args.units.apply(reporter, lists);
-        if let Some(common) = common {
-            reporter = reporter.within(common);
-        }
+        let mut reporter = Reporter::new(&judge);
+        args.units.apply(lists, &mut reporter);
+        reporter.sets = &sets;
+        reporter.within = common;
         let point = reporter
             .series_point(label.as_str())
             .map_err(|err| err.at(path))?;

@@ -1,6 +1,6 @@
 //! A series as text for a terminal: one row per agent, one column per snapshot.
 
-use super::fold::{AgentPoint, SampleFacts, Series, SeriesPoint, Together};
+use super::fold::{AgentReport, SampleFacts, Series, SeriesPoint, Together};
 use super::unit_names::units;
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape_cut;
@@ -17,7 +17,7 @@ const GROUP_AGENTS: usize = 5;
 const GROUPS: usize = 50;
 
 /// The share of an agent at a point.
-type Share = fn(&SeriesPoint, &AgentPoint) -> Option<String>;
+type Share = fn(&SeriesPoint, &AgentReport) -> Option<String>;
 
 /// The tables of a series, each with its title.
 const SHARES: [(&str, Share); 5] = [

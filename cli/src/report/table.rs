@@ -199,7 +199,7 @@ fn agents(report: &Report, out: &mut ReportTable) {
         let Some((agent, urls)) = report
             .agents
             .get(number)
-            .and_then(|agent| Some((agent, agent.urls?)))
+            .and_then(|agent| Some((agent, agent.urls()?)))
         else {
             continue;
         };

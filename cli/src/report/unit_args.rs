@@ -1,6 +1,8 @@
 //! The options that choose, weigh and group the units of a report.
 
-use super::fold::{GroupList, GroupListFacts, Reporter, Sampling, UnitKind, WeightFacts, Weights};
+use super::fold::{
+    GroupList, GroupListFacts, Grouping, Reporter, Sampling, UnitKind, WeightFacts, Weights,
+};
 use super::unit_names::units;
 use crate::figures::counts::counted;
 use crate::figures::escape::escape;
@@ -137,21 +139,15 @@ impl UnitArgs {
     }
 
     /// Applies the options to a reporter.
-    pub(crate) fn apply<'r>(&self, reporter: Reporter<'r>, lists: &'r UnitLists) -> Reporter<'r> {
-        let mut reporter = reporter.by(self.kind());
-        if let Some(weights) = &lists.weights {
-            reporter = reporter.weights(weights);
-        }
-        if let Some(size) = self.sample {
-            reporter = reporter.sample(Sampling {
-                size,
-                seed: self.seed,
-            });
-        }
-        match &lists.groups {
-            Some(groups) => reporter.group_by(groups),
-            None => reporter.group_by_tld(self.group_by.is_some()),
-        }
+    pub(crate) fn apply<'r>(&self, lists: &'r UnitLists, reporter: &mut Reporter<'r>) {
+        reporter.by = self.kind();
+        reporter.weights = lists.weights.as_ref();
+        reporter.sampling = self.sample.map(|size| Sampling {
+            size,
+            seed: self.seed,
+        });
+        let tld = self.group_by.as_ref().map(|_| Grouping::TopLevelDomain);
+        reporter.groups = lists.groups.as_ref().map(Grouping::List).or(tld);
     }
 
     /// Warns of weights and of groups that match next to nothing: their names are probably of

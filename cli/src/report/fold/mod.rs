@@ -36,10 +36,10 @@ mod weights;
 
 pub use group_list::{GroupList, NO_GROUP, Overruled};
 pub use model::*;
-pub use reporter::Reporter;
+pub use reporter::{Grouping, Reporter};
 pub use robosieve::export::Coverage;
 pub use sampling::{Interval, SampleFacts, Sampling};
-pub use series::{AgentPoint, Series, SeriesPoint};
+pub use series::{Series, SeriesPoint};
 pub use unit_kind::UnitKind;
 pub use units::UnitSet;
 pub use weights::Weights;

@@ -45,7 +45,7 @@ pub struct Report {
     pub together: Together,
     /// The intervals of their shares; `None` without a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub together_intervals: Option<TogetherIntervals>,
+    pub together_intervals: Option<Together<Interval>>,
     /// The sets of agents, in the order given.
     pub sets: Vec<SetReport>,
     /// The figures that one domain holds more than a tenth of. Empty by domain, where each domain
@@ -217,87 +217,60 @@ pub struct AgentReport {
     pub intervals: Option<CoverageCounts<Interval>>,
     /// The sums of the weights by coverage; `None` without weights.
     pub weighted: Option<CoverageCounts<f64>>,
-    /// The URLs of the lists by verdict.
-    pub urls: Option<UrlCounts>,
+    /// The URLs of the lists by verdict: `Some(None)` without lists, and `None` in a series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub urls: Option<Option<UrlCounts>>,
 }
 
-/// Units by [`Coverage`] and by the cause of it: their number, or with `f64` the sum of
-/// their weights. The sum of `wholly`, `partly` and `not` is that of all units.
-///
-/// "By name" means that a group of the robots.txt names the agent, or an agent of its chain. "By
-/// global" means that none does, so the groups for `*` apply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CoverageCounts<N = u64> {
-    /// [`Coverage::Wholly`]. The sum of the next three.
-    pub wholly: N,
-    /// Refused wholly by groups that name the agent.
-    pub wholly_by_name: N,
-    /// Refused wholly by the groups for `*`.
-    pub wholly_by_global: N,
-    /// Refused wholly by the status policy, without rules: the site fails, for example.
-    pub wholly_by_status: N,
-    /// [`Coverage::Partly`]. The sum of the next two.
-    pub partly: N,
-    /// Refused partly by groups that name the agent.
-    pub partly_by_name: N,
-    /// Refused partly by the groups for `*`.
-    pub partly_by_global: N,
-    /// [`Coverage::Not`].
-    pub not: N,
-}
-
-impl<N: Copy> CoverageCounts<N> {
-    /// The names of the counts, as in the JSON.
-    pub const NAMES: [&'static str; 8] = [
-        "wholly",
-        "wholly_by_name",
-        "wholly_by_global",
-        "wholly_by_status",
-        "partly",
-        "partly_by_name",
-        "partly_by_global",
-        "not",
-    ];
-
-    /// The counts, in the order of [`NAMES`](Self::NAMES).
-    pub fn values(&self) -> [N; 8] {
-        [
-            self.wholly,
-            self.wholly_by_name,
-            self.wholly_by_global,
-            self.wholly_by_status,
-            self.partly,
-            self.partly_by_name,
-            self.partly_by_global,
-            self.not,
-        ]
-    }
-
-    /// The same counts in another form.
-    fn map<M>(&self, mut form: impl FnMut(N) -> M) -> CoverageCounts<M> {
-        CoverageCounts {
-            wholly: form(self.wholly),
-            wholly_by_name: form(self.wholly_by_name),
-            wholly_by_global: form(self.wholly_by_global),
-            wholly_by_status: form(self.wholly_by_status),
-            partly: form(self.partly),
-            partly_by_name: form(self.partly_by_name),
-            partly_by_global: form(self.partly_by_global),
-            not: form(self.not),
+/// Defines a struct of counts: its fields, their names in the JSON, and their values in this order.
+/// With another `N` it has the sums of weights, or the intervals of shares.
+macro_rules! counts {
+    ($(#[$of:meta])* $type:ident { $($(#[$doc:meta])* $name:ident,)* }) => {
+        $(#[$of])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+        pub struct $type<N = u64> {
+            $($(#[$doc])* pub $name: N,)*
         }
-    }
 
-    fn values_mut(&mut self) -> [&mut N; 8] {
-        [
-            &mut self.wholly,
-            &mut self.wholly_by_name,
-            &mut self.wholly_by_global,
-            &mut self.wholly_by_status,
-            &mut self.partly,
-            &mut self.partly_by_name,
-            &mut self.partly_by_global,
-            &mut self.not,
-        ]
+        impl<N: Copy> $type<N> {
+            /// Each count with its name in the JSON.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, N)> {
+                [$((stringify!($name), self.$name),)*].into_iter()
+            }
+
+            /// The same counts in another form.
+            fn map<M>(&self, form: impl Fn(N) -> M) -> $type<M> {
+                $type { $($name: form(self.$name),)* }
+            }
+        }
+
+        impl $type {
+            /// The intervals of the shares of a sample's units.
+            pub(super) fn intervals(&self, sample: &SampleFacts) -> $type<Interval> {
+                self.map(|part| sample.interval(part, sample.units))
+            }
+        }
+    };
+}
+
+counts! {
+    /// Units by [`Coverage`] and by the cause of it: their number, or with `f64` the sum of
+    /// their weights. The sum of `wholly`, `partly` and `not` is that of all units.
+    ///
+    /// "By name" means that a group of the robots.txt names the agent, or an agent of its chain. "By
+    /// global" means that none does, so the groups for `*` apply. "By status" means that the status
+    /// policy decides, without rules: the site fails, for example.
+    CoverageCounts {
+        /// The sum of the next three.
+        wholly,
+        wholly_by_name,
+        wholly_by_global,
+        wholly_by_status,
+        /// The sum of the next two.
+        partly,
+        partly_by_name,
+        partly_by_global,
+        not,
     }
 }
 
@@ -315,23 +288,30 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
         part.into_iter().for_each(|part| *part += origins);
     }
 
+    /// Adds the counts of other units.
     pub(super) fn merge(&mut self, later: &Self) {
-        self.values_mut()
-            .into_iter()
-            .zip(later.values())
-            .for_each(|(sum, part)| *sum += part);
+        self.wholly += later.wholly;
+        self.wholly_by_name += later.wholly_by_name;
+        self.wholly_by_global += later.wholly_by_global;
+        self.wholly_by_status += later.wholly_by_status;
+        self.partly += later.partly;
+        self.partly_by_name += later.partly_by_name;
+        self.partly_by_global += later.partly_by_global;
+        self.not += later.not;
     }
 }
 
 impl CoverageCounts {
-    /// The intervals of the shares of a sample's units.
-    pub(super) fn intervals(&self, sample: &SampleFacts) -> CoverageCounts<Interval> {
-        self.map(|part| sample.interval(part, sample.units))
-    }
-
     /// The sort key of agents, the most disallowed last.
     pub(super) fn refusal_rank(&self) -> [u64; 3] {
         [self.wholly, self.wholly_by_name, self.partly]
+    }
+}
+
+impl AgentReport {
+    /// The URLs of the lists by verdict; `None` without lists.
+    pub fn urls(&self) -> Option<UrlCounts> {
+        self.urls.flatten()
     }
 }
 
@@ -348,7 +328,7 @@ impl Report {
     /// counts keep their order, so without lists all do.
     pub fn agents_by_refused_urls(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();
-        agents.sort_by_key(|&agent| Reverse(self.agents[agent].urls.map(|urls| urls.disallowed)));
+        agents.sort_by_key(|&agent| Reverse(self.agents[agent].urls().map(|urls| urls.disallowed)));
         agents
     }
 }
@@ -366,16 +346,17 @@ pub struct UrlCounts {
     pub invalid: u64,
 }
 
-/// Units by the number of agents that they disallow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Together {
-    /// Origins that disallow every agent wholly.
-    pub all_wholly: u64,
-    /// Origins that disallow one agent or more wholly.
-    pub any_wholly: u64,
-    /// Origins that disallow one agent or more wholly or partly.
-    #[serde(flatten, serialize_with = "disallowed_keys::any_refused")]
-    pub any_refused: u64,
+counts! {
+    /// Units by the number of agents that they disallow.
+    Together {
+        /// Every agent wholly.
+        all_wholly,
+        /// One agent or more wholly.
+        any_wholly,
+        /// One agent or more wholly or partly.
+        #[serde(flatten, serialize_with = "disallowed_keys::any_refused")]
+        any_refused,
+    }
 }
 
 /// Some agents of a report under one name, such as the members of `@ai-train`.
@@ -399,19 +380,7 @@ pub struct SetReport {
     pub together: Together,
     /// The intervals of their shares; `None` without a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<TogetherIntervals>,
-}
-
-/// The intervals of the shares of [`Together`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TogetherIntervals {
-    /// Of [`Together::all_wholly`].
-    pub all_wholly: Interval,
-    /// Of [`Together::any_wholly`].
-    pub any_wholly: Interval,
-    /// Of [`Together::any_refused`].
-    #[serde(flatten, serialize_with = "disallowed_keys::any_refused")]
-    pub any_refused: Interval,
+    pub intervals: Option<Together<Interval>>,
 }
 
 impl Together {
@@ -429,16 +398,6 @@ impl Together {
         self.any_refused += u64::from(is_any_refused) * origins;
         self.any_wholly += u64::from(is_any_wholly) * origins;
         self.all_wholly += u64::from(is_all_wholly) * origins;
-    }
-
-    /// The intervals of the shares of a sample.
-    pub(super) fn intervals(&self, sample: &SampleFacts) -> TogetherIntervals {
-        let interval = |part| sample.interval(part, sample.units);
-        TogetherIntervals {
-            all_wholly: interval(self.all_wholly),
-            any_wholly: interval(self.any_wholly),
-            any_refused: interval(self.any_refused),
-        }
     }
 }
 

@@ -7,14 +7,13 @@ use super::group_list::GroupList;
 use super::groups::{GroupKey, UnitGrouping};
 use super::model::{
     AgentReport, AgentSubset, CoverageCounts, GroupListFacts, Judging, ListFacts, ReasonReport,
-    Report, SetReport, SnapshotFacts, Together, TogetherIntervals, UnitGroup, UrlCounts,
-    WeightFacts,
+    Report, SetReport, SnapshotFacts, Together, UnitGroup, UrlCounts, WeightFacts,
 };
 use super::origin_table::OriginTable;
 use super::rules::TopRules;
 use super::sample::Sample;
-use super::sampling::{SampleFacts, Sampling};
-use super::series::{AgentPoint, SeriesPoint};
+use super::sampling::{Interval, SampleFacts, Sampling};
+use super::series::SeriesPoint;
 use super::survey::{count_rules, survey_files, used_files};
 use super::tally::{ListCounter, Tally};
 use super::top_origins::top_origins;
@@ -40,22 +39,40 @@ pub struct Reporter<'r> {
     judge: &'r Judge,
     /// The rows of the export, once they were read. They serve all reports of this reporter.
     table: OnceLock<OriginTable>,
-    by: UnitKind,
-    within: Option<&'r UnitSet>,
-    weights: Option<&'r Weights>,
-    sets: &'r [AgentSubset],
-    groups: Option<Grouping<'r>>,
-    sampling: Option<Sampling>,
-    top: usize,
-    records: RecordOptions,
-    require_url: bool,
-    progress: &'r (dyn Fn(Progress) + Sync),
+    /// The units to count: origins by default.
+    ///
+    /// A host or a domain counts by one of its origins: by one that answered with a robots.txt or a
+    /// client error, if there is any. Of several, the host that is the domain itself comes first,
+    /// then its `www.` host, then hosts with few labels, then short ones. On one host, https comes
+    /// before http, and both before other ports.
+    pub by: UnitKind,
+    /// Only the units of this set are counted. It has to be of the same kind.
+    pub within: Option<&'r UnitSet>,
+    /// The weights to sum up. An origin has the weight of its host.
+    pub weights: Option<&'r Weights>,
+    /// The sets of agents whose units are counted by the number of agents that they disallow.
+    pub sets: &'r [AgentSubset],
+    /// The groups that the units are counted by.
+    pub groups: Option<Grouping<'r>>,
+    /// Only a random sample of the units is counted, with intervals for all shares of it. With
+    /// groups, the shares of each group are counted on a sample of its own, of the same size. URLs
+    /// and weights have no intervals.
+    pub sampling: Option<Sampling>,
+    /// The number of rows in each ranking: origins, rules, values and top-level domains.
+    pub top: usize,
+    /// The position of the URL in each record of the lists.
+    pub records: RecordOptions,
+    /// Whether inputs with lines but without any URL are an error.
+    pub require_url: bool,
+    /// Is called after each block of the lists.
+    pub progress: &'r (dyn Fn(Progress) + Sync),
 }
 
 /// The groups of the units.
 #[derive(Clone, Copy)]
-enum Grouping<'r> {
+pub enum Grouping<'r> {
     TopLevelDomain,
+    /// A list, which has to be read for the same units. An origin has the group of its host.
     List(&'r GroupList),
 }
 
@@ -82,8 +99,26 @@ struct UnitFigures<'t> {
 }
 
 impl UnitFigures<'_> {
-    fn together_intervals(&self) -> Option<TogetherIntervals> {
+    fn together_intervals(&self) -> Option<Together<Interval>> {
         self.sample.map(|sample| self.together.intervals(&sample))
+    }
+
+    /// The agents, with the URLs of each.
+    fn agents(
+        &self,
+        judge: &Judge,
+        urls: impl Fn(usize) -> Option<Option<UrlCounts>>,
+    ) -> Vec<AgentReport> {
+        let agents = judge.agents().iter().zip(&self.agents).enumerate();
+        agents
+            .map(|(number, (agent, units))| AgentReport {
+                agent: agent.to_string(),
+                units: *units,
+                intervals: self.sample.map(|sample| units.intervals(&sample)),
+                weighted: self.weighted.get(number).copied(),
+                urls: urls(number),
+            })
+            .collect()
     }
 }
 
@@ -104,80 +139,6 @@ impl<'r> Reporter<'r> {
             require_url: false,
             progress: &|_| {},
         }
-    }
-
-    /// Sets the units to count: origins by default.
-    ///
-    /// A host or a domain counts by one of its origins: by one that answered with a robots.txt or a
-    /// client error, if there is any. Of several, the host that is the domain itself comes first,
-    /// then its `www.` host, then hosts with few labels, then short ones. On one host, https comes
-    /// before http, and both before other ports.
-    pub fn by(mut self, by: UnitKind) -> Self {
-        self.by = by;
-        self
-    }
-
-    /// Counts only the units of this set, which has to be of the same kind.
-    pub fn within(mut self, units: &'r UnitSet) -> Self {
-        self.within = Some(units);
-        self
-    }
-
-    /// Also sums up the weights of the units. An origin has the weight of its host.
-    pub fn weights(mut self, weights: &'r Weights) -> Self {
-        self.weights = Some(weights);
-        self
-    }
-
-    /// Also counts the units by the number of agents of each of these sets that they disallow.
-    pub fn sets(mut self, sets: &'r [AgentSubset]) -> Self {
-        self.sets = sets;
-        self
-    }
-
-    /// Also counts the units by top-level domain.
-    pub fn group_by_tld(mut self, has_groups: bool) -> Self {
-        self.groups = has_groups.then_some(Grouping::TopLevelDomain);
-        self
-    }
-
-    /// Also counts the units by the groups of this list, which has to be read for the same units.
-    /// An origin has the group of its host.
-    pub fn group_by(mut self, list: &'r GroupList) -> Self {
-        self.groups = Some(Grouping::List(list));
-        self
-    }
-
-    /// Counts only a random sample of the units, with intervals for all shares of it. With groups,
-    /// the shares of each group are counted on a sample of its own, of the same size. URLs and
-    /// weights have no intervals.
-    pub fn sample(mut self, sampling: Sampling) -> Self {
-        self.sampling = Some(sampling);
-        self
-    }
-
-    /// Sets the number of rows in each ranking: origins, rules, values and top-level domains.
-    pub fn top(mut self, top: usize) -> Self {
-        self.top = top;
-        self
-    }
-
-    /// Sets the position of the URL in each record of the lists.
-    pub fn records(mut self, records: RecordOptions) -> Self {
-        self.records = records;
-        self
-    }
-
-    /// Sets whether inputs with lines but without any URL are an error.
-    pub fn require_url(mut self, require: bool) -> Self {
-        self.require_url = require;
-        self
-    }
-
-    /// Sets a callback, which is called after each block of the lists.
-    pub fn progress(mut self, progress: &'r (dyn Fn(Progress) + Sync)) -> Self {
-        self.progress = progress;
-        self
     }
 
     /// Reports on the snapshot alone.
@@ -208,20 +169,12 @@ impl<'r> Reporter<'r> {
     pub fn series_point(&self, label: impl Into<String>) -> Result<SeriesPoint> {
         let figures = self.unit_figures()?;
         self.judge.snapshot().verify_unchanged()?;
-        let agents = self.judge.agents().iter().zip(&figures.agents).enumerate();
         Ok(SeriesPoint {
             label: label.into(),
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
             units: figures.rows.len() as u64,
-            agents: agents
-                .map(|(number, (agent, units))| AgentPoint {
-                    agent: agent.to_string(),
-                    units: *units,
-                    intervals: figures.sample.map(|sample| units.intervals(&sample)),
-                    weighted: figures.weighted.get(number).copied(),
-                })
-                .collect(),
+            agents: figures.agents(self.judge, |_| None),
             together: figures.together,
             together_intervals: figures.together_intervals(),
             sample: figures.sample,
@@ -346,22 +299,14 @@ impl<'r> Reporter<'r> {
             None => top_origins(snapshot, rows.iter().copied(), table, None, self.top)?,
         };
         snapshot.verify_unchanged()?;
-        let agents = judge.agents().iter().zip(&figures.agents).enumerate();
+        let urls = |agent| Some(lists.map(|lists| url_counts(&lists.stats, agent)));
         let mut report = Report {
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
             by: self.by,
             units: rows.len() as u64,
             lists: lists.map(|lists| self.list_facts(lists)),
-            agents: agents
-                .map(|(number, (agent, units))| AgentReport {
-                    agent: agent.to_string(),
-                    units: *units,
-                    intervals: figures.sample.map(|sample| units.intervals(&sample)),
-                    weighted: figures.weighted.get(number).copied(),
-                    urls: lists.map(|lists| url_counts(&lists.stats, number)),
-                })
-                .collect(),
+            agents: figures.agents(judge, urls),
             together_intervals: figures.together_intervals(),
             concentrations: concentrations(judge, self.by, rows, table, &figures.agents)?,
             reasons: reason_reports(table, rows, lists),

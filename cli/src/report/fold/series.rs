@@ -1,8 +1,8 @@
 //! A series: the figures of several snapshots, for charts over time.
 
 use super::model::{
-    CoverageCounts, GroupListFacts, Judging, SetReport, SnapshotFacts, Together, TogetherIntervals,
-    UnitGroup, WeightFacts,
+    AgentReport, GroupListFacts, Judging, SetReport, SnapshotFacts, Together, UnitGroup,
+    WeightFacts,
 };
 use super::sampling::{Interval, SampleFacts};
 use super::unit_kind::UnitKind;
@@ -43,7 +43,7 @@ pub struct SeriesPoint {
     pub together: Together,
     /// The intervals of their shares; `None` without a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub together_intervals: Option<TogetherIntervals>,
+    pub together_intervals: Option<Together<Interval>>,
     /// The sets of agents, in the order given.
     pub sets: Vec<SetReport>,
     /// The units by group; `None` unless requested.
@@ -51,22 +51,7 @@ pub struct SeriesPoint {
     /// The list that groups the units, if there is one.
     pub group_list: Option<GroupListFacts>,
     /// Each agent, in the order given.
-    pub agents: Vec<AgentPoint>,
-}
-
-/// The figures of one agent at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AgentPoint {
-    /// The agent as given.
-    pub agent: String,
-    /// The units by coverage.
-    #[serde(rename = "origins")]
-    pub units: CoverageCounts,
-    /// The intervals of the shares of the units; `None` without a sample.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<CoverageCounts<Interval>>,
-    /// The sums of the weights by coverage; `None` without weights.
-    pub weighted: Option<CoverageCounts<f64>>,
+    pub agents: Vec<AgentReport>,
 }
 
 impl SeriesPoint {

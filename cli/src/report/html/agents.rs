@@ -112,7 +112,7 @@ pub(super) fn urls(report: &Report) -> Markup {
 }
 
 fn urls_row(i: usize, agent: &AgentReport, lines: u64) -> Option<BarRow<'_>> {
-    let urls = agent.urls?;
+    let urls = agent.urls()?;
     let disallowed = format!("/agents/{i}/urls/disallowed");
     let allowed = format!("/agents/{i}/urls/allowed");
     Some(BarRow {

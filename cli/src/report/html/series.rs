@@ -1,6 +1,6 @@
 //! The page of a series: line charts of the shares that disallow each agent, and a table of them.
 
-use super::super::fold::{AgentPoint, CoverageCounts, Series, SeriesPoint};
+use super::super::fold::{AgentReport, CoverageCounts, Series, SeriesPoint};
 use super::super::unit_names::{plural_title, units};
 use super::line_chart::{ChartLine, line_chart};
 use super::unit_sections::{explanation, number_in_sample};
@@ -117,7 +117,7 @@ struct ChartKind {
     /// The class of the line of all, and of the line by name.
     classes: [&'static str; 2],
     /// The part of all and the part by name of an agent at a point, and the whole.
-    parts: fn(&SeriesPoint, &AgentPoint) -> [f64; 3],
+    parts: fn(&SeriesPoint, &AgentReport) -> [f64; 3],
 }
 
 const WHOLLY: ChartKind = ChartKind {
