@@ -124,11 +124,8 @@ fn added_keys_have_the_values_of_single_urls() {
     }
     assert!(with_line > 100, "{with_line}");
     // Every reason occurs, so none is untested.
-    assert_eq!(
-        reasons.len(),
-        robosieve::judge::Reason::ALL.len(),
-        "{reasons:?}"
-    );
+    let found = reasons.len();
+    assert_eq!(found, robosieve::judge::Reason::ALL.len(), "{reasons:?}");
 }
 
 /// The URLs of `tests/cases/origins.tsv`, and their origins; `None` for texts that are not URLs.

@@ -32,26 +32,17 @@ pub(crate) fn judges_agree(body: &[u8], agents: &[Agent], urls: &[&[u8]]) {
                 let letters: String = verdicts.iter().map(Verdict::letter).collect();
                 let path = url.strip_prefix(ORIGIN.as_bytes()).unwrap();
                 let by_site = site.judge(path).unwrap();
-                assert_eq!(
-                    by_site.iter().map(Verdict::letter).collect::<String>(),
-                    letters,
-                    "site: {:?} {}",
-                    profile,
-                    shown
-                );
+                let found = by_site.iter().map(Verdict::letter).collect::<String>();
+                assert_eq!(found, letters, "site: {profile:?} {shown}");
                 let in_session = session.judge(url).unwrap();
                 let path_in_session = session.judge_path(&site, path).unwrap();
                 assert!(
                     in_session.iter().eq(verdicts.iter()),
-                    "session: {:?} {}",
-                    profile,
-                    shown
+                    "session: {profile:?} {shown}"
                 );
                 assert!(
                     path_in_session.iter().eq(verdicts.iter()),
-                    "path: {:?} {}",
-                    profile,
-                    shown
+                    "path: {profile:?} {shown}"
                 );
                 for (i, agent) in agents.iter().enumerate() {
                     let slow = reference::judge(body, agent, how, profile, url);
@@ -60,51 +51,27 @@ pub(crate) fn judges_agree(body: &[u8], agents: &[Agent], urls: &[&[u8]]) {
                     } else {
                         Verdict::Disallowed
                     };
-                    assert_eq!(
-                        verdicts.get(i),
-                        expected,
-                        "snapshot: {} {:?} {}",
-                        agent,
-                        profile,
-                        shown
-                    );
+                    let found = verdicts.get(i);
+                    assert_eq!(found, expected, "snapshot: {agent} {profile:?} {shown}");
                     let rules = AgentRules::new(&parsed, agent, how).unwrap();
-                    assert_eq!(
-                        rules.allows(url).unwrap(),
-                        slow.allowed,
-                        "compiled: {} {:?} {}",
-                        agent,
-                        profile,
-                        shown
-                    );
+                    let found = rules.allows(url).unwrap();
+                    assert_eq!(found, slow.allowed, "compiled: {agent} {profile:?} {shown}");
                     if how == AgentMatch::Extended {
-                        assert_eq!(
-                            parsed.allows(agent, url),
-                            slow.allowed,
-                            "parsed: {} {:?} {}",
-                            agent,
-                            profile,
-                            shown
-                        );
+                        let found = parsed.allows(agent, url);
+                        assert_eq!(found, slow.allowed, "parsed: {agent} {profile:?} {shown}");
                     }
                     let stored = judge.explain(url, i).unwrap();
                     assert_eq!(
                         stored.verdict, expected,
-                        "explanation of a snapshot: {} {:?} {}",
-                        agent, profile, shown
+                        "explanation of a snapshot: {agent} {profile:?} {shown}"
                     );
                     let why = explain(&parsed, agent, how, url);
                     assert_eq!(
                         why.verdict, expected,
-                        "explanation: {} {:?} {}",
-                        agent, profile, shown
+                        "explanation: {agent} {profile:?} {shown}"
                     );
                     if let (false, Some(rule)) = (slow.allowed, why.deciding) {
-                        assert_eq!(
-                            rule.line, slow.line,
-                            "line: {} {:?} {}",
-                            agent, profile, shown
-                        );
+                        assert_eq!(rule.line, slow.line, "line: {agent} {profile:?} {shown}");
                     }
                 }
             }

@@ -81,14 +81,13 @@ fn added_values_are_quoted_columns() {
         "url,n\n\"https://a.example/a,\"\"b\"\";c\",1\nhttps://b.example/,2\n",
         "-a CCBot --add origin,reason,crawl_delay,rule,line,agent",
     );
-    assert_eq!(
-        found,
-        "robots_CCBot,robots_origin,robots_reason,robots_crawl_delay_CCBot,robots_rule_CCBot,\
+    let expected = "\
+        robots_CCBot,robots_origin,robots_reason,robots_crawl_delay_CCBot,robots_rule_CCBot,\
          robots_line_CCBot,robots_agent_CCBot,url,n\n\
          disallowed,https://a.example,rules,,\"Disallow: /a,\"\"b\"\";c\",5,*,\
          \"https://a.example/a,\"\"b\"\";c\",1\n\
-         unknown,https://b.example,unknown-origin,,,,,https://b.example/,2\n"
-    );
+         unknown,https://b.example,unknown-origin,,,,,https://b.example/,2\n";
+    assert_eq!(found, expected);
 }
 
 /// Every value of the table is that of JSON lines.

@@ -1,6 +1,6 @@
 //! Captures files: what they keep, how they are merged, described and verified, and their damage.
 
-use crate::command::{robosieve, words};
+use crate::command::{assert_has, assert_starts, robosieve, words};
 use crate::external_sort::web;
 use crate::forging::forged_captures;
 use crate::test_dir::TestDir;
@@ -113,10 +113,8 @@ fn inspect_describes_and_verifies() {
         .counts()
         .texts;
     assert_eq!(found["counts"]["captures"], json!(600));
-    assert_eq!(
-        [&found["verified"], &found["captures_format_version"]],
-        [&json!("checksums"), &json!(2)]
-    );
+    assert_eq!(found["verified"], "checksums");
+    assert_eq!(found["captures_format_version"], 2);
     assert_eq!(found["bytes"], json!(dir.read("web.captures").len()));
     assert!(texts > 10 && found["counts"]["texts"] == json!(texts));
     assert_eq!(
@@ -128,10 +126,7 @@ fn inspect_describes_and_verifies() {
         "nothing"
     );
     let table = String::from_utf8(dir.done(&["inspect", "web.captures"]).stdout).unwrap();
-    assert!(
-        table.contains("\ncaptures                             600\n"),
-        "{table}"
-    );
+    assert_has(&table, "\ncaptures                             600\n");
     dir.fails(
         &["inspect", "web.captures", "https://h1.example"],
         &["web.captures", "compile it"],
@@ -255,19 +250,16 @@ fn damaged_blocks_are_named_or_skipped() {
     bytes[middle] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let err = snapshot_of(&bytes, false).unwrap_err().to_string();
-    assert!(
-        err.starts_with("web.captures: damaged at byte ") && err.contains("another checksum"),
-        "{err}"
-    );
+    assert_starts(&err, "web.captures: damaged at byte ");
+    assert_has(&err, "another checksum");
     let args = words("compile -q --skip-damaged --stats-json stats.json -o s web.captures");
     assert_eq!(robosieve(dir.path(), &args).code, Some(0));
     let stats: Value =
         serde_json::from_slice(&fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
     let kept = stats["captures"].as_u64().unwrap();
-    assert!(
-        stats["damaged"] == json!(1) && kept < 20_000 && kept > 10_000,
-        "{kept}"
-    );
+    assert!(stats["damaged"] == json!(1), "{kept}");
+    assert!(kept < 20_000, "{kept}");
+    assert!(kept > 10_000, "{kept}");
     let ran = robosieve(dir.path(), &["compile", "-q", "-o", "t", "web.captures"]);
     ran.refused("--skip-damaged");
 }
@@ -331,13 +323,8 @@ fn files_of_version_1_stay_readable() {
     let dir = TestDir::new();
     dir.write("old.captures", include_bytes!("cases/version-1.captures"));
     let found = dir.inspected(&["--verify", "old.captures"]);
-    assert_eq!(
-        [
-            &found["captures_format_version"],
-            &found["counts"]["captures"]
-        ],
-        [&json!(1), &json!(7)]
-    );
+    assert_eq!(found["captures_format_version"], 1);
+    assert_eq!(found["counts"]["captures"], 7);
     let compile = |profile| {
         let mut compiler = Compiler::new(profile);
         compiler.add_path(dir.path("old.captures")).unwrap();
@@ -356,10 +343,8 @@ fn files_of_version_1_stay_readable() {
     assert_eq!((rules.status, rules.max_age), (200, Some(60)));
     let busy = outcome("https://busy.example");
     // The `max-age` of a failure is not its `Retry-After`.
-    assert_eq!(
-        (busy.status, busy.max_age, busy.retry_after),
-        (503, None, None)
-    );
+    let found = (busy.status, busy.max_age, busy.retry_after);
+    assert_eq!(found, (503, None, None));
     assert_eq!(outcome("http://moved.example").hops, 1);
     // Only this profile reads the end of a long line.
     assert_eq!(compile(Profile::Rfc9309).1.cut_texts, 1);

@@ -1,6 +1,6 @@
 //! `check`: explanations of any size, warnings about a robots.txt, and answers as JSON.
 
-use crate::command::{Ran, robosieve, robosieve_with, words};
+use crate::command::{Ran, assert_has, assert_starts, robosieve, robosieve_with, words};
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -41,28 +41,19 @@ fn unmatched_rules_are_counted_or_listed() {
         format!("User-agent: *\nDisallow: /x\nDisallow: /x/y\nAllow: /x/\nDisallow:\n{many}");
     let explained = check(robots.as_bytes(), &["-a", "MyBot", "--explain", "/x/y"]);
     assert_eq!(explained.code, Some(1));
-    assert_eq!(
-        rows(text(&explained), "rule"),
-        ["line 3: Disallow: /x/y (length 4)"]
-    );
+    let found = rows(text(&explained), "rule");
+    assert_eq!(found, ["line 3: Disallow: /x/y (length 4)"]);
     let losers = [
         "line 2: Disallow: /x (matches, but its length 2 is less than 4)",
         "line 4: Allow: /x/ (matches, but its length 3 is less than 4)",
     ];
     assert_eq!(rows(text(&explained), "lost"), losers);
-    assert_eq!(
-        rows(text(&explained), "others"),
-        ["3,001 rules do not match (--explain=all lists them)"]
-    );
+    let expected = ["3,001 rules do not match (--explain=all lists them)"];
+    assert_eq!(rows(text(&explained), "others"), expected);
     let all = check(robots.as_bytes(), &["-a", "MyBot", "--explain=all", "/x/y"]);
-    assert_eq!(
-        (
-            all.code,
-            rows(text(&all), "lost").len(),
-            rows(text(&all), "others").len()
-        ),
-        (Some(1), 3003, 0)
-    );
+    assert_eq!(all.code, Some(1));
+    assert_eq!(rows(text(&all), "lost").len(), 3003);
+    assert_eq!(rows(text(&all), "others").len(), 0);
     assert!(
         text(&all).contains("line 5: Disallow: (has no path, so it has no effect)"),
         "{}",
@@ -72,10 +63,8 @@ fn unmatched_rules_are_counted_or_listed() {
         b"user-agent: *\ndisallow: /a",
         &["-a", "MyBot", "--explain", "/x"],
     );
-    assert_eq!(
-        rows(text(&few), "others"),
-        ["1 rule does not match (--explain=all lists them)"]
-    );
+    let found = rows(text(&few), "others");
+    assert_eq!(found, ["1 rule does not match (--explain=all lists them)"]);
     assert!(
         rows(
             text(&check(
@@ -124,12 +113,8 @@ fn suspicious_files_are_reported() {
     ] {
         let ran = check(robots, &["-a", "MyBot", "--explain", "/x"]);
         let found = rows(text(&ran), "file");
-        assert_eq!(
-            found.len(),
-            usize::from(!warning.is_empty()),
-            "{}",
-            text(&ran)
-        );
+        let actual = found.len();
+        assert_eq!(actual, usize::from(!warning.is_empty()), "{}", text(&ran));
         assert!(
             found.iter().all(|row| row.starts_with(warning)),
             "{found:?}"
@@ -154,10 +139,7 @@ fn compiled(captures: &[Value]) -> tempfile::TempDir {
         .map(|capture| format!("{capture}\n"))
         .collect();
     std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "s"]).code,
-        Some(0)
-    );
+    robosieve(dir.path(), &words("compile -q a.jsonl -o s")).succeeds();
     dir
 }
 
@@ -193,11 +175,8 @@ fn snapshots_store_warnings_about_files() {
         let found = [html, past].map(|part| text(&explained).matches(part).count());
         assert_eq!(found, expected, "{}", text(&explained));
         let robots = &object(&run("--json"))["robots"];
-        assert_eq!(
-            [&robots["looks_like"], &robots["past_limit"]],
-            [&json[0], &json[1]],
-            "{robots}"
-        );
+        assert_eq!(robots["looks_like"], json[0], "{robots}");
+        assert_eq!(robots["past_limit"], json[1], "{robots}");
     }
 }
 
@@ -232,24 +211,16 @@ fn licenses_follow_the_preferences() {
     };
     let (text, preferences) =
         check("License: https://l.example/l.xml\nuser-agent: *\nLicense: /\u{1b}[2J\n");
-    assert!(
-        text.starts_with("allowed\ta\t/x\tlicense: https://l.example/l.xml\n"),
-        "{text}"
-    );
+    assert_starts(&text, "allowed\ta\t/x\tlicense: https://l.example/l.xml\n");
     let rows = "  license     https://l.example/l.xml\n              line 1: license: https://l.example/l.xml\n              \
                 line 3: license: /\\u{1b}[2J\n";
     assert!(text.ends_with(rows), "{text}");
     assert_eq!(preferences["license"], json!(["https://l.example/l.xml"]));
-    assert_eq!(
-        preferences["license_lines"][1],
-        json!({"line": 3, "text": "license: /\u{1b}[2J"})
-    );
+    let expected = json!({"line": 3, "text": "license: /\u{1b}[2J"});
+    assert_eq!(preferences["license_lines"][1], expected);
     let (text, preferences) = check("License: /l.xml\n");
     assert!(text.starts_with("allowed\ta\t/x\n"), "{text}");
-    assert!(
-        text.contains("  license     none that is an absolute URL\n"),
-        "{text}"
-    );
+    assert_has(&text, "  license     none that is an absolute URL\n");
     assert_eq!(preferences["license"], json!([]));
 }
 
@@ -321,18 +292,12 @@ fn json_and_text_answers_agree() {
             robosieve(dir.path(), &args),
             robosieve(dir.path(), &[&args[..], &["--json"]].concat()),
         );
-        assert_eq!(
-            (line.code, &line.stderr),
-            (Some(status), &json.stderr),
-            "{url}"
-        );
+        assert_eq!(line.code, Some(status), "{url}");
+        assert_eq!(line.stderr, json.stderr, "{url}");
         assert_eq!(json.code, line.code, "{url}");
         let answer = object(&json);
-        assert_eq!(
-            [&answer["verdict"], &answer["basis"]],
-            [verdict, basis],
-            "{url}"
-        );
+        assert_eq!(&answer["verdict"], verdict, "{url}");
+        assert_eq!(&answer["basis"], basis, "{url}");
         assert!(text(&line).starts_with(verdict), "{url}");
     }
     // One object per URL and agent, in the order of the lines.
@@ -395,19 +360,16 @@ fn verdicts_are_compared_with_expectations() {
             |args: &[&str]| robosieve(dir.path(), &[&["check"], &source[..], args].concat());
         let good = expect(&["--expect", "good.tsv"]);
         assert_eq!((good.code, text(&good)), (Some(0), ""), "{}", good.stderr);
-        assert_eq!(
-            good.stderr,
-            "robosieve: 3 expectations, none with another verdict\n"
-        );
+        let expected = "robosieve: 3 expectations, none with another verdict\n";
+        assert_eq!(good.stderr, expected);
         let bad = expect(&["--expect", "bad,1.tsv"]);
         assert_eq!(bad.code, Some(1), "{}", bad.stderr);
-        assert_eq!(
-            text(&bad),
-            "bad,1.tsv:2: expected allowed, but FooBot https://e.example/x<&% is disallowed \
+        let wanted = "\
+            bad,1.tsv:2: expected allowed, but FooBot https://e.example/x<&% is disallowed \
              (robots.txt line 2: disallow: /x<&)\n\
              bad,1.tsv:3: expected disallowed, but FooBot https://e.example/ is allowed (no rule \
-             matches)\n"
-        );
+             matches)\n";
+        assert_eq!(text(&bad), wanted);
         let github = expect(&["-q", "--expect", "bad,1.tsv", "--format", "github"]);
         assert!(
             text(&github).starts_with(
@@ -421,10 +383,7 @@ fn verdicts_are_compared_with_expectations() {
         let junit = expect(&["--expect", "bad,1.tsv", "--format", "junit"]);
         let xml = text(&junit);
         assert!(xml.contains("<testsuite name=\"bad,1.tsv\" tests=\"3\" failures=\"2\">"));
-        assert!(
-            xml.contains("name=\"FooBot https://e.example/x&lt;&amp;%\""),
-            "{xml}"
-        );
+        assert_has(xml, "name=\"FooBot https://e.example/x&lt;&amp;%\"");
         assert_eq!(xml.matches("<testcase ").count(), 3);
         assert_eq!(xml.matches("<failure ").count(), 2);
         let piped = robosieve_with(
@@ -511,11 +470,8 @@ fn texts_that_are_no_urls_or_paths_have_no_verdict() {
         ("//h.test/cart", 1),
         ("https://h.test", 0),
     ] {
-        assert_eq!(
-            check(robots, &["-a", "MyBot", url]).code,
-            Some(code),
-            "{url}"
-        );
+        let expected = Some(code);
+        assert_eq!(check(robots, &["-a", "MyBot", url]).code, expected, "{url}");
     }
     // A file of expectations.
     let dir = tempfile::tempdir().unwrap();
@@ -527,11 +483,10 @@ fn texts_that_are_no_urls_or_paths_have_no_verdict() {
         &["check", "--robots", "robots.txt", "--expect", "expected"],
     );
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    assert_eq!(
-        text(&ran),
-        "expected:1: expected allowed, but MyBot cart is invalid (neither a URL nor a path, which \
-         begins with /)\n"
-    );
+    let wanted = "\
+        expected:1: expected allowed, but MyBot cart is invalid (neither a URL nor a path, which \
+         begins with /)\n";
+    assert_eq!(text(&ran), wanted);
 }
 
 /// The advice is acted upon: the URL that it writes has a verdict.
@@ -573,10 +528,7 @@ fn inspect_says_where_the_origin_belongs() {
     dir.compile_small("web.rsieve");
     for given in ["news.example", "https://news.example/", "localhost:8080"] {
         let message = dir.fails(&["inspect", given], &["the snapshot comes first"]);
-        assert!(
-            message.contains(&format!("robosieve inspect SNAP {given}")),
-            "{message}"
-        );
+        assert_has(&message, &format!("robosieve inspect SNAP {given}"));
     }
     dir.done(&["inspect", "web.rsieve", "news.example"]);
     // Other names are those of files.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The top folder of the checkout. The tests belong to the package in `cli`, one folder below.
 pub(crate) fn checkout() -> &'static Path {
@@ -44,19 +44,55 @@ pub const VERBS: &[&str] = &[
     "man",
 ];
 
-/// The result of a run of `robosieve`.
-#[derive(Debug, PartialEq, Eq)]
+/// The result of a run of `robosieve`. Results of different arguments may be equal.
 pub(crate) struct Ran {
+    /// The arguments, for messages of failed tests.
+    pub args: String,
     pub code: Option<i32>,
     pub stdout: Vec<u8>,
     pub stderr: String,
 }
 
+impl std::fmt::Debug for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {:?}, {:?}, ", self.args, self.code, self.stderr)?;
+        write!(f, "{:.2000}", String::from_utf8_lossy(&self.stdout))
+    }
+}
+
+impl PartialEq for Ran {
+    fn eq(&self, other: &Self) -> bool {
+        (self.code, &self.stdout, &self.stderr) == (other.code, &other.stdout, &other.stderr)
+    }
+}
+
 impl Ran {
+    /// The result of a run of `robosieve`, or of a shell that ran it, with these arguments.
+    pub(crate) fn new(args: &[&str], output: Output) -> Self {
+        Self {
+            args: args.join(" "),
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The standard output as text.
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+
     /// Asserts that the message has a part.
     #[track_caller]
     pub(crate) fn says(&self, part: &str) -> &Self {
         assert!(self.stderr.contains(part), "should say {part:?}: {self:?}");
+        self
+    }
+
+    /// Asserts exit code 0.
+    #[track_caller]
+    pub(crate) fn succeeds(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
         self
     }
 
@@ -66,6 +102,18 @@ impl Ran {
         assert_eq!(self.code, Some(2), "{self:?}");
         self.says(part)
     }
+}
+
+/// Asserts that a text has a part.
+#[track_caller]
+pub(crate) fn assert_has(text: &str, part: &str) {
+    assert!(text.contains(part), "should have {part:?}: {text}");
+}
+
+/// Asserts that a text starts with a part.
+#[track_caller]
+pub(crate) fn assert_starts(text: &str, part: &str) {
+    assert!(text.starts_with(part), "should start with {part:?}: {text}");
 }
 
 /// The words of a line, which blanks separate: the arguments of a command.
@@ -94,11 +142,7 @@ pub(crate) fn robosieve_with(dir: &Path, args: &[&str], stdin: &[u8]) -> Ran {
         scope.spawn(move || drop(input.write_all(stdin)));
         child.wait_with_output().unwrap()
     });
-    Ran {
-        code: output.status.code(),
-        stdout: output.stdout,
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ran::new(args, output)
 }
 
 /// A `robosieve` that signals end, even if they are ignored for the tests (in the background of a

@@ -26,10 +26,8 @@ fn read(path: &str) -> String {
 fn parsers() -> Vec<Parser> {
     let table = read("contestants.tsv");
     let mut lines = table.lines().filter(|line| !line.starts_with('#'));
-    assert_eq!(
-        lines.next().unwrap(),
-        "name\tlanguage\tkind\tpackage\tversion\tdescent\tlicence"
-    );
+    let expected = "name\tlanguage\tkind\tpackage\tversion\tdescent\tlicence";
+    assert_eq!(lines.next().unwrap(), expected);
     let parser = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
         let [name, language, kind, package, version, _, _] = fields[..] else {

@@ -220,10 +220,6 @@ fn filter_names_the_option_that_keeps_unknown_origins() {
         let followed = robosieve(dir.path(), &[&args[..], &option].concat());
         let kept = followed.stdout.lines().count() - ran.stdout.lines().count();
         assert_eq!(kept, lines_with(b'U').lines().count(), "{keep}: {option:?}");
-        assert!(
-            !followed.stderr.contains("unknown origins"),
-            "{}",
-            followed.stderr
-        );
+        assert!(!followed.stderr.contains("unknown origins"), "{followed:?}");
     }
 }

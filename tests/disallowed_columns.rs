@@ -1,6 +1,6 @@
 //! `filter --disallowed-add`: the disallowed lines carry the values of `annotate --add`.
 
-use crate::command::{checkout, words};
+use crate::command::{assert_starts, checkout, words};
 use crate::test_dir::TestDir;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
@@ -93,10 +93,7 @@ fn tables_get_columns_in_front() {
     dir.write("in.csv", format!("\u{feff}sep=;\r\nurl;n\r\n{rows}"));
     let [plain, table] = both(&dir, SELECTIONS[0], "reason", "in.csv");
     assert!(plain.starts_with("\u{feff}sep=;\r\nurl;n\r\n"), "{plain}");
-    assert!(
-        table.starts_with("\u{feff}sep=;\r\nrobots_reason;url;n\r\n"),
-        "{table}"
-    );
+    assert_starts(&table, "\u{feff}sep=;\r\nrobots_reason;url;n\r\n");
     assert!(
         table.ends_with("rules;https://wiki.example/w/index.php;2\r\n"),
         "{table}"

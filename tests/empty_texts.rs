@@ -127,12 +127,8 @@ fn failures_do_not_pass_for_empty_texts() {
             JudgeOptions::default(),
         );
         let letter = annotate(&judge.unwrap(), "https://a.example/x");
-        assert_eq!(
-            (entry.outcome().class, &letter[..1]),
-            expected,
-            "{}",
-            case.name
-        );
+        let found = (entry.outcome().class, &letter[..1]);
+        assert_eq!(found, expected, "{}", case.name);
     }
 }
 

@@ -1,5 +1,6 @@
 //! `export`: the snapshot as a table, in all formats.
 
+use crate::command::assert_starts;
 use crate::determinism::robots;
 use crate::test_dir::TestDir;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -352,11 +353,8 @@ fn rows_equal_look_ups() {
         let delay = snapshot
             .crawl_delay(&origin, &"GPTBot".parse().unwrap(), AgentMatch::Extended)
             .unwrap();
-        assert_eq!(
-            row["GPTBot.crawl_delay"].as_f64(),
-            delay.map(|delay| delay.as_secs_f64()),
-            "{origin}"
-        );
+        let found = row["GPTBot.crawl_delay"].as_f64();
+        assert_eq!(found, delay.map(|delay| delay.as_secs_f64()), "{origin}");
         delays += usize::from(delay.is_some());
         let found = snapshot.sitemaps(&origin).unwrap();
         let exported: Vec<&str> = sitemaps
@@ -364,17 +362,13 @@ fn rows_equal_look_ups() {
             .filter(|row| row["origin"] == entry.origin())
             .map(|row| row["sitemap"].as_str().unwrap())
             .collect();
-        assert_eq!(
-            exported,
-            found
-                .iter()
-                .map(|value| std::str::from_utf8(value).unwrap())
-                .collect::<Vec<_>>()
-        );
-        assert_eq!(
-            row["sitemaps"].as_u64().unwrap_or_default(),
-            found.len() as u64
-        );
+        let expected = found
+            .iter()
+            .map(|value| std::str::from_utf8(value).unwrap())
+            .collect::<Vec<_>>();
+        assert_eq!(exported, expected);
+        let actual = row["sitemaps"].as_u64().unwrap_or_default();
+        assert_eq!(actual, found.len() as u64);
     }
     assert!(delays > 1, "{delays} delays");
 }
@@ -405,36 +399,34 @@ fn sitemaps_are_resolved_against_the_answer() {
             .unwrap()
             .clone()
     };
-    assert_eq!(
-        dir.rows("--sitemaps"),
-        [
-            row(
-                "https://e.example",
-                "/a.xml",
-                Some("https://e.example/a.xml"),
-                1
-            ),
-            row(
-                "https://e.example",
-                "b.xml",
-                Some("https://e.example/b.xml"),
-                2
-            ),
-            row(
-                "https://e.example",
-                "https://c.example/c.xml",
-                Some("https://c.example/c.xml"),
-                4
-            ),
-            row("https://e.example", "http://[", None, 6),
-            row(
-                "https://f.example",
-                "b.xml",
-                Some("https://g.example/x/b.xml"),
-                1
-            ),
-        ]
-    );
+    let expected = [
+        row(
+            "https://e.example",
+            "/a.xml",
+            Some("https://e.example/a.xml"),
+            1,
+        ),
+        row(
+            "https://e.example",
+            "b.xml",
+            Some("https://e.example/b.xml"),
+            2,
+        ),
+        row(
+            "https://e.example",
+            "https://c.example/c.xml",
+            Some("https://c.example/c.xml"),
+            4,
+        ),
+        row("https://e.example", "http://[", None, 6),
+        row(
+            "https://f.example",
+            "b.xml",
+            Some("https://g.example/x/b.xml"),
+            1,
+        ),
+    ];
+    assert_eq!(dir.rows("--sitemaps"), expected);
 }
 
 #[test]
@@ -483,10 +475,8 @@ fn large_groups_have_one_row_per_rule() {
     ]);
     let rows = dir.rows("--rules");
     assert_eq!(rows.len(), 10_001);
-    assert_eq!(
-        (&rows[0]["agent"], &rows[1]["agent"], &rows[1]["line"]),
-        (&json!("a"), &Value::Null, &json!(10_003))
-    );
+    let found = (&rows[0]["agent"], &rows[1]["agent"], &rows[1]["line"]);
+    assert_eq!(found, (&json!("a"), &Value::Null, &json!(10_003)));
     assert_eq!(dir.rows("--rules -a a7").len(), 10_000);
 }
 
@@ -514,18 +504,13 @@ fn rows_and_columns_are_selected() {
             .collect();
         assert_eq!(stale, listed, "{at}");
     }
-    assert_eq!(
-        origins("--stale-at 2026-09-20").len(),
-        47,
-        "all but the one with a max-age of a week"
-    );
+    let found = origins("--stale-at 2026-09-20").len();
+    assert_eq!(found, 47, "all but the one with a max-age of a week");
     let tsv =
         dir.stdout_of("export -q -s s.rsieve -a GPTBot --columns status,gptbot.ACCESS,origin --outcome unreachable");
-    assert!(
-        tsv.starts_with(
-            "status\tGPTBot.access\torigin\n\tallowed\thttps://mourned.example\n\tblocked\thttps://"
-        ),
-        "{tsv}"
+    assert_starts(
+        &tsv,
+        "status\tGPTBot.access\torigin\n\tallowed\thttps://mourned.example\n\tblocked\thttps://",
     );
     let ages = dir.rows("--at 2026-09-15T07:00:16Z --columns origin,age");
     assert_eq!(of(&ages, "https://signals.example")["age"], 10);
@@ -582,11 +567,8 @@ fn wrong_options_are_refused() {
     ] {
         let ran = dir.run_line(&format!("export -q -s s.rsieve {args}"));
         assert_eq!(ran.code, Some(2), "{args}: {}", ran.stderr);
-        assert!(
-            ran.stderr.contains(cause) && ran.stdout.is_empty(),
-            "{args}: {}",
-            ran.stderr
-        );
+        ran.says(cause);
+        assert!(ran.stdout.is_empty(), "{args}: {ran:?}");
     }
 }
 
@@ -754,15 +736,13 @@ fn assert_formats_agree(dir: &TestDir, args: &str) {
     let header = dir.stdout_of(&format!(
         "export -q -s s.rsieve {args} --column-names underscores"
     ));
-    assert_eq!(
-        parquet_names(&dir.path("t.parquet")),
-        header
-            .lines()
-            .next()
-            .unwrap()
-            .split('\t')
-            .collect::<Vec<_>>()
-    );
+    let expected = header
+        .lines()
+        .next()
+        .unwrap()
+        .split('\t')
+        .collect::<Vec<_>>();
+    assert_eq!(parquet_names(&dir.path("t.parquet")), expected);
 }
 
 /// The names of the columns of a Parquet file.
@@ -797,11 +777,8 @@ fn hostile_texts_are_escaped() {
             };
             assert!(!text.contains(is_hostile), "{format} {table}: {text:?}");
             let separators = text.lines().map(|line| line.matches('\t').count());
-            assert_eq!(
-                separators.collect::<std::collections::BTreeSet<_>>().len(),
-                1,
-                "{format} {table}"
-            );
+            let found = separators.collect::<std::collections::BTreeSet<_>>().len();
+            assert_eq!(found, 1, "{format} {table}");
         }
     }
     let csv = dir.stdout_of("export -q -s s.rsieve --as csv --columns host_field");
@@ -859,19 +836,13 @@ fn bytes_do_not_depend_on_threads() {
 fn empty_tables_have_a_header() {
     let dir = small_dir();
     let at = "--stale-at 1990-01-01";
-    assert_eq!(
-        dir.stdout_of(&format!("export -q -s s.rsieve --sitemaps {at}")),
-        "origin\tsitemap\turl\tline\n"
-    );
+    let found = dir.stdout_of(&format!("export -q -s s.rsieve --sitemaps {at}"));
+    assert_eq!(found, "origin\tsitemap\turl\tline\n");
     dir.stdout_of(&format!("export -q -s s.rsieve {at} -o x.parquet"));
     let file = SerializedFileReader::new(fs::File::open(dir.path("x.parquet")).unwrap()).unwrap();
-    assert_eq!(
-        (
-            file.num_row_groups(),
-            file.metadata().file_metadata().schema().get_fields().len()
-        ),
-        (0, 27)
-    );
+    assert_eq!(file.num_row_groups(), 0);
+    let found = file.metadata().file_metadata().schema().get_fields().len();
+    assert_eq!(found, 27);
 }
 
 #[test]

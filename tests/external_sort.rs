@@ -1,7 +1,7 @@
 //! Compiling under any budget of memory: sorted runs and temporary files, or all in memory. The
 //! bytes are the same, for random webs in any order and division, from archives or captures files.
 
-use crate::command::words;
+use crate::command::{assert_has, assert_starts, words};
 use crate::determinism::robots;
 use crate::forging::{METADATA, sections};
 use crate::generate::Random;
@@ -328,10 +328,8 @@ fn unusable_directories_are_errors() {
         .and_then(|()| compiler.finish().map(drop))
         .unwrap_err()
         .to_string();
-    assert!(
-        err.starts_with(&missing.display().to_string()) && err.contains("temporary data ("),
-        "{err}"
-    );
+    assert_starts(&err, &missing.display().to_string());
+    assert_has(&err, "temporary data (");
 }
 
 /// A killed process cannot clean up, so temporary files have no names; an output is whole or
@@ -351,11 +349,8 @@ fn killed_runs_leave_no_temporary_files() {
         child.kill().unwrap();
         let is_finished = child.wait().unwrap().success();
         finished += u32::from(is_finished);
-        assert_eq!(
-            std::fs::read_dir(&temporary).unwrap().count(),
-            0,
-            "after {moment}² / 4 ms"
-        );
+        let found = std::fs::read_dir(&temporary).unwrap().count();
+        assert_eq!(found, 0, "after {moment}² / 4 ms");
         let names = std::fs::read_dir(dir.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name());

@@ -1,7 +1,7 @@
 //! `lint --fix`: the cases of `tests/cases/fix`, properties on random and real files, and the
 //! command with the files that it rewrites.
 
-use crate::command::{Ran, robosieve, robosieve_with};
+use crate::command::{Ran, assert_starts, robosieve, robosieve_with};
 use crate::generate::{AGENTS, ORIGIN, Random, config, robots_txt};
 use crate::lint::effects::{SHARED_AGENTS, file_of_shared_groups};
 use crate::spec::{cases_dir, load};
@@ -317,10 +317,8 @@ fn fixes_stay_within_the_bytes_that_parsers_read() {
         let findings = lint(body.as_bytes());
         let read = lint(&body.as_bytes()[..READ + 2]);
         let differs = findings.iter().zip(&read).find(|(a, b)| a != b);
-        assert!(
-            differs.is_none() && findings.len() == read.len(),
-            "{end:?}: {differs:?}"
-        );
+        assert!(differs.is_none(), "{end:?}: {differs:?}");
+        assert!(findings.len() == read.len(), "{end:?}: {differs:?}");
         let fixes: Vec<&Fix> = findings.iter().filter_map(|found| found.fix()).collect();
         assert!(fixes.len() >= 1000, "{end:?}: {}", fixes.len());
         for edit in fixes.iter().flat_map(|fix| &fix.edits) {
@@ -334,10 +332,8 @@ fn foreign_fixes_are_left_out() {
     let findings = lint(b"user-agent: *\ndisallow: /a\ndisallow: /a\n");
     let fix: &Fix = findings[0].fix().unwrap();
     assert_eq!(apply(b"short", [fix]), b"short");
-    assert_eq!(
-        apply(b"user-agent: *\ndisallow: /a\ndisallow: /a\n", [fix, fix]),
-        b"user-agent: *\ndisallow: /a\n"
-    );
+    let found = apply(b"user-agent: *\ndisallow: /a\ndisallow: /a\n", [fix, fix]);
+    assert_eq!(found, b"user-agent: *\ndisallow: /a\n");
 }
 
 fn run(dir: &Path, args: &[&str]) -> Ran {
@@ -366,18 +362,11 @@ fn files_are_rewritten_in_place() {
     let name = if cfg!(unix) { "link" } else { "robots.txt" };
     let ran = run(dir.path(), &["--fix", name, "robots.txt"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), SAFE);
-    assert_eq!(
-        (ran.code, ran.stderr.as_str()),
-        (
-            Some(1),
-            "files 1  clean 0  errors 1  warnings 0  notes 0  fixed 2 in 1\n"
-        )
-    );
+    assert_eq!(ran.code, Some(1));
+    let expected = "files 1  clean 0  errors 1  warnings 0  notes 0  fixed 2 in 1\n";
+    assert_eq!(ran.stderr.as_str(), expected);
     let found = String::from_utf8(ran.stdout).unwrap();
-    assert!(
-        found.starts_with(&format!("{name}:4: error[no-leading-slash]")),
-        "{found}"
-    );
+    assert_starts(&found, &format!("{name}:4: error[no-leading-slash]"));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -398,16 +387,12 @@ fn files_are_rewritten_in_place() {
 
     let ran = run(dir.path(), &["--fix", "--unsafe-fixes", "robots.txt"]);
     assert_eq!(ran.code, Some(0));
-    assert_eq!(
-        fs::read_to_string(&path).unwrap(),
-        SAFE.replace("tmp", "/tmp")
-    );
+    let found = fs::read_to_string(&path).unwrap();
+    assert_eq!(found, SAFE.replace("tmp", "/tmp"));
     let change = "robosieve: note: robots.txt: `*`: /tmp was allowed, is now disallowed\n";
     assert!(ran.stderr.starts_with(change), "{}", ran.stderr);
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        if cfg!(unix) { 2 } else { 1 }
-    );
+    let found = fs::read_dir(dir.path()).unwrap().count();
+    assert_eq!(found, if cfg!(unix) { 2 } else { 1 });
 }
 
 #[test]
@@ -431,15 +416,11 @@ fn diffs_write_no_file() {
     let path = dir.path().join("robots.txt");
     fs::write(&path, "User-agent: *\nSite-map: https://e.example/s\n").unwrap();
     let ran = run(dir.path(), &["--diff", "robots.txt"]);
-    assert_eq!(
-        String::from_utf8(ran.stdout).unwrap(),
-        "--- robots.txt\n+++ robots.txt\n@@ -1,2 +1,2 @@\n User-agent: *\n-Site-map: https://e.example/s\n+Sitemap: https://e.example/s\n"
-    );
+    let expected = "--- robots.txt\n+++ robots.txt\n@@ -1,2 +1,2 @@\n User-agent: *\n-Site-map: https://e.example/s\n+Sitemap: https://e.example/s\n";
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
     assert_eq!(ran.code, Some(1));
-    assert_eq!(
-        fs::read_to_string(&path).unwrap(),
-        "User-agent: *\nSite-map: https://e.example/s\n"
-    );
+    let found = fs::read_to_string(&path).unwrap();
+    assert_eq!(found, "User-agent: *\nSite-map: https://e.example/s\n");
     let ran = run(
         dir.path(),
         &["--diff", "--allow", "misspelt-field", "robots.txt"],
@@ -457,15 +438,12 @@ fn diffs_write_no_file() {
 fn standard_input_is_mended_to_standard_output() {
     let dir = tempfile::tempdir().unwrap();
     let ran = robosieve_with(dir.path(), &["lint", "--fix", "-"], BAD.as_bytes());
-    assert_eq!(
-        (ran.code, String::from_utf8(ran.stdout).unwrap().as_str()),
-        (Some(1), SAFE)
-    );
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.text(), SAFE);
     assert!(
         ran.stderr
             .starts_with("standard input:4: error[no-leading-slash]"),
-        "{}",
-        ran.stderr
+        "{ran:?}"
     );
     let ran = robosieve_with(dir.path(), &["lint", "-q", "--fix", "-"], b"");
     assert_eq!((ran.code, ran.stdout.len()), (Some(0), 0));
@@ -494,11 +472,8 @@ fn inputs_that_cannot_be_rewritten_are_refused() {
         let ran = run(dir.path(), &["--fix", input, "robots.txt"]);
         assert_eq!(ran.code, Some(2), "{input}");
         assert!(ran.stderr.contains(reason), "{input}: {}", ran.stderr);
-        assert_eq!(
-            fs::read_to_string(dir.path().join("robots.txt")).unwrap(),
-            SAFE,
-            "{input}"
-        );
+        let found = fs::read_to_string(dir.path().join("robots.txt")).unwrap();
+        assert_eq!(found, SAFE, "{input}");
     }
     assert_eq!(fs::read(dir.path().join("renamed")).unwrap(), zipped);
     for args in [
@@ -538,11 +513,9 @@ fn json_and_sarif_have_the_edits() {
         serde_json::from_slice(&run(dir.path(), &["-q", "--sarif", "robots.txt"]).stdout).unwrap();
     let change = &sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
     assert_eq!(change["artifactLocation"]["uri"], "robots.txt");
-    assert_eq!(
-        change["replacements"][0],
-        serde_json::json!({
-            "deletedRegion": { "byteOffset": 14, "byteLength": 7 },
-            "insertedContent": { "text": "Disallow" },
-        })
-    );
+    let expected = serde_json::json!({
+        "deletedRegion": { "byteOffset": 14, "byteLength": 7 },
+        "insertedContent": { "text": "Disallow" },
+    });
+    assert_eq!(change["replacements"][0], expected);
 }

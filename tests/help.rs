@@ -1,6 +1,6 @@
 //! `-h` is a summary, `--help` the whole help, in groups of options.
 
-use crate::command::{VERBS, checkout, robosieve};
+use crate::command::{VERBS, assert_has, checkout, robosieve};
 use std::path::Path;
 
 fn help(args: &[&str]) -> String {
@@ -41,10 +41,7 @@ fn short_help_points_to_the_whole_help() {
         .filter(|verb| !["completions", "man"].contains(verb))
     {
         let (short, whole) = (help(&[verb, "-h"]), help(&[verb, "--help"]));
-        assert!(
-            short.contains(&format!("`robosieve {verb} --help` shows ")),
-            "{short}"
-        );
+        assert_has(&short, &format!("`robosieve {verb} --help` shows "));
         assert!(whole.lines().count() > short.lines().count(), "{verb}");
         assert_eq!(whole, help(&["help", verb]));
     }
@@ -89,20 +86,16 @@ fn inputs_come_first_and_options_are_grouped() {
         "Examples",
     ];
     assert_eq!(groups("compile")[..7], compile);
-    assert_eq!(
-        groups("check")[..5],
-        ["Arguments", "Common", "Policy", "Output", "Examples"]
-    );
-    assert_eq!(
-        groups("bench")[..5],
-        [
-            "Common",
-            "Synthetic web",
-            "Policy",
-            "Measurement",
-            "Examples"
-        ]
-    );
+    let expected = ["Arguments", "Common", "Policy", "Output", "Examples"];
+    assert_eq!(groups("check")[..5], expected);
+    let expected = [
+        "Common",
+        "Synthetic web",
+        "Policy",
+        "Measurement",
+        "Examples",
+    ];
+    assert_eq!(groups("bench")[..5], expected);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Control characters in site text, archives, lists and file names: no verb prints them raw.
 
-use crate::command::robosieve_with;
+use crate::command::{assert_has, robosieve_with};
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 use std::fs;
@@ -405,21 +405,14 @@ fn hostile_text_is_escaped() {
     let shown = "\\u{1b}]0;x\\u{7}\\u{7f}\\u{9b}31m\\u{202e}\\u{2066}\\u{200e}\\u{200f}\\u{61c}";
     let print = |args: &[&str]| String::from_utf8(dir.run(args).stdout).unwrap();
     let inspected = print(&["inspect", "s.rsieve", "https://e.example"]);
-    assert!(
-        inspected.contains(&format!(
-            "User-agent: Evil{shown}Crawler\nDisallow: /a{shown}\n"
-        )),
-        "{inspected}"
+    assert_has(
+        &inspected,
+        &format!("User-agent: Evil{shown}Crawler\nDisallow: /a{shown}\n"),
     );
-    assert!(
-        inspected.contains("Disallow: /raw\u{fffd}31m\u{fffd}\n"),
-        "{inspected}"
-    );
+    assert_has(&inspected, "Disallow: /raw\u{fffd}31m\u{fffd}\n");
     let failed = print(&["inspect", "s.rsieve", "https://f.example"]);
-    assert_eq!(
-        failed,
-        format!("# https://f.example: unreachable, dns\\n{shown}\n")
-    );
+    let expected = format!("# https://f.example: unreachable, dns\\n{shown}\n");
+    assert_eq!(failed, expected);
     let checked = print(&[
         "check",
         "-s",
@@ -461,10 +454,7 @@ fn csv_text_is_no_formula() {
     let dir = tempfile::tempdir().unwrap();
     let run = |args: &[&str], stdin: &[u8]| robosieve_with(Path::new(dir.path()), args, stdin);
     let line = r#"{"url": "https://e.example/robots.txt", "status": 200, "body": "User-agent: *\nContent-Signal: =1+1=yes,search=yes\nDisallow: /"}"#;
-    assert_eq!(
-        run(&["compile", "-q", "-", "-o", "s"], line.as_bytes()).code,
-        Some(0)
-    );
+    run(&["compile", "-q", "-", "-o", "s"], line.as_bytes()).succeeds();
     for agent in ["=1+1", "+a", "-a", "@a"] {
         let name = format!("-a={agent}");
         let ran = run(&["report", "-s", "s", &name, "--csv-to", "-"], b"");
@@ -473,10 +463,6 @@ fn csv_text_is_no_formula() {
             assert_eq!(ran.code, Some(2), "an unknown set");
             continue;
         }
-        assert!(
-            csv.contains(&format!("agents,,'{agent},origins_wholly,1\n")),
-            "{csv}{}",
-            ran.stderr
-        );
+        assert_has(&csv, &format!("agents,,'{agent},origins_wholly,1\n"));
     }
 }

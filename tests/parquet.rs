@@ -223,21 +223,12 @@ fn assert_copied(kind: &str, (old, new): (&Bytes, &Bytes)) {
                 before.column_path()
             );
             assert_eq!(before.statistics(), after.statistics(), "{kind}");
-            assert_eq!(
-                before.bloom_filter_length(),
-                after.bloom_filter_length(),
-                "{kind}"
-            );
-            assert_eq!(
-                before.column_index_length(),
-                after.column_index_length(),
-                "{kind}"
-            );
-            assert_eq!(
-                before.offset_index_offset().is_some(),
-                after.offset_index_offset().is_some(),
-                "{kind}"
-            );
+            let found = before.bloom_filter_length();
+            assert_eq!(found, after.bloom_filter_length(), "{kind}");
+            let found = before.column_index_length();
+            assert_eq!(found, after.column_index_length(), "{kind}");
+            let found = before.offset_index_offset().is_some();
+            assert_eq!(found, after.offset_index_offset().is_some(), "{kind}");
         }
     }
 }
@@ -441,11 +432,7 @@ fn files_of_one_schema_are_concatenated() {
         ),
     );
     let ran = dir.done_line("annotate -s s -a one a.parquet b -o out");
-    assert!(
-        ran.stderr.starts_with("lines 18  allowed "),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.starts_with("lines 18  allowed "), "{ran:?}");
     assert_eq!(dir.open_parquet("out").metadata().num_row_groups(), 3);
 }
 
@@ -518,34 +505,20 @@ fn columns_without_urls_are_refused() {
         let names = file_names(dir.root());
         for run in runs {
             let ran = dir.run_line(&format!("{run} out.parquet"));
-            assert_eq!(
-                ran.code,
-                Some(if is_error { 2 } else { 0 }),
-                "{run}: {}",
-                ran.stderr
-            );
-            assert_eq!(
-                ran.stderr
-                    .contains("in.parquet: Parquet: none of the 2 rows has a URL"),
-                is_error,
-                "{}",
-                ran.stderr
-            );
+            let expected = Some(if is_error { 2 } else { 0 });
+            assert_eq!(ran.code, expected, "{run}: {ran:?}");
+            let found = ran
+                .stderr
+                .contains("in.parquet: Parquet: none of the 2 rows has a URL");
+            assert_eq!(found, is_error, "{ran:?}");
             let is_kept = dir.read("out.parquet") == b"from before";
-            assert_eq!(
-                (is_kept, file_names(dir.root())),
-                (is_error, names.clone()),
-                "{run}"
-            );
+            assert_eq!(is_kept, is_error, "{run}");
+            assert_eq!(file_names(dir.root()), names.clone(), "{run}");
             dir.write("out.parquet", b"from before");
         }
         let report = dir.run_line("report -q -s s -a one in.parquet");
-        assert_eq!(
-            report.code,
-            Some(if is_error { 2 } else { 0 }),
-            "{}",
-            report.stderr
-        );
+        let expected = Some(if is_error { 2 } else { 0 });
+        assert_eq!(report.code, expected, "{report:?}");
     }
 }
 
@@ -695,10 +668,8 @@ fn impossible_runs_are_explained_and_write_nothing() {
     for (args, expected) in cases {
         let ran = dir.run_line(args);
         ran.refused(expected);
-        assert!(
-            ran.stdout.is_empty() && file_names(dir.root()) == names,
-            "{args}"
-        );
+        assert!(ran.stdout.is_empty(), "{args}");
+        assert!(file_names(dir.root()) == names, "{args}");
     }
     let piped = robosieve_with(
         dir.root(),

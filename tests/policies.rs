@@ -258,11 +258,8 @@ fn verbs_take_every_policy() {
         let annotated: String = lines()
             .map(|(letter, url)| format!("{letter}\t{url}\n"))
             .collect();
-        assert_eq!(
-            run(&["annotate", "-q"], policy),
-            (Some(0), annotated),
-            "{policy}"
-        );
+        let found = run(&["annotate", "-q"], policy);
+        assert_eq!(found, (Some(0), annotated), "{policy}");
         let kept: String = lines()
             .filter(|(letter, _)| *letter == 'A')
             .map(|(_, url)| url.clone() + "\n")
@@ -289,13 +286,10 @@ fn verbs_take_every_policy() {
                 format!("{letter}\t{url}\n")
             })
             .collect();
-        assert_eq!(
-            found,
-            lines()
-                .map(|(l, url)| format!("{l}\t{url}\n"))
-                .collect::<String>(),
-            "{policy}"
-        );
+        let expected = lines()
+            .map(|(l, url)| format!("{l}\t{url}\n"))
+            .collect::<String>();
+        assert_eq!(found, expected, "{policy}");
     }
 }
 

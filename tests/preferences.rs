@@ -100,11 +100,8 @@ fn applied(
 fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, String)) {
     let mut failures = Failures::default();
     for case in load::<Case>(&cases_dir().join("preferences")) {
-        assert!(
-            !case.clause.is_empty() && !case.expect.is_empty(),
-            "{}",
-            case.name
-        );
+        assert!(!case.clause.is_empty(), "{}", case.name);
+        assert!(!case.expect.is_empty(), "{}", case.name);
         for profile in case
             .profile
             .map_or(vec![Profile::Google, Profile::Rfc9309], |profile| {
@@ -174,12 +171,8 @@ fn by_snapshot(case: &Case, snapshot: &Snapshot, url: &str) -> (String, String) 
     let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
     let preferences = PreferenceJudge::new(&judge);
     let found = preferences.of(url.as_bytes()).unwrap().to_vec();
-    assert_eq!(
-        preferences.of(url.as_bytes()).unwrap(),
-        found,
-        "{}: second lookup",
-        case.name
-    );
+    let actual = preferences.of(url.as_bytes()).unwrap();
+    assert_eq!(actual, found, "{}: second lookup", case.name);
     let explained = judge.explain(url.as_bytes(), 0).unwrap().preferences;
     assert_eq!([explained.preferences], *found, "{}: explained", case.name);
     shown(&found[0])
@@ -314,23 +307,19 @@ fn json_has_one_object_per_agent() {
         .collect();
     let none =
         serde_json::json!({"train-ai": "unknown", "search": "unknown", "content-signal": {}});
-    assert_eq!(
-        lines[0],
-        serde_json::json!({
-            "url": "https://a.example/x", "robots": {"a": "disallowed", "b": "allowed"},
-            "robots_preferences": {
-                "a": {"train-ai": null, "search": null, "content-signal": {}},
-                "b": {"train-ai": "unknown", "search": "unknown", "content-signal": {"search": "yes", "ai-train": "no"}},
-            },
-            "robots_license": [],
-        })
-    );
+    let expected = serde_json::json!({
+        "url": "https://a.example/x", "robots": {"a": "disallowed", "b": "allowed"},
+        "robots_preferences": {
+            "a": {"train-ai": null, "search": null, "content-signal": {}},
+            "b": {"train-ai": "unknown", "search": "unknown", "content-signal": {"search": "yes", "ai-train": "no"}},
+        },
+        "robots_license": [],
+    });
+    assert_eq!(lines[0], expected);
     let refused = serde_json::json!({"train-ai": null, "search": null, "content-signal": {}});
     for (line, expected) in lines[1..].iter().zip([&none, &refused, &none]) {
-        assert_eq!(
-            line["robots_preferences"],
-            serde_json::json!({"a": expected, "b": expected})
-        );
+        let wanted = serde_json::json!({"a": expected, "b": expected});
+        assert_eq!(line["robots_preferences"], wanted);
     }
 }
 
@@ -390,10 +379,8 @@ fn licenses_are_a_column_and_a_key() {
         .map(|line| line.line)
         .collect();
     assert_eq!(lines, [1, 4, 5]);
-    assert_eq!(
-        explained.licenses,
-        ["https://l.example/l.xml", "https://m.example/?\\"]
-    );
+    let expected = ["https://l.example/l.xml", "https://m.example/?\\"];
+    assert_eq!(explained.licenses, expected);
 }
 
 #[test]
@@ -416,36 +403,21 @@ fn preferences_follow_the_status_policy() {
     };
     let plain = JudgeOptions::default();
     assert_eq!(train_ai(plain, "https://moved.example/"), Preference::No);
-    assert_eq!(
-        train_ai(plain, "https://gone.example/"),
-        Preference::Unknown
-    );
-    assert_eq!(
-        train_ai(plain, "https://fails.example/"),
-        Preference::NotApplicable,
-        "refused, by no rule"
-    );
+    let found = train_ai(plain, "https://gone.example/");
+    assert_eq!(found, Preference::Unknown);
+    let found = train_ai(plain, "https://fails.example/");
+    assert_eq!(found, Preference::NotApplicable, "refused, by no rule");
     let late = plain.at(1_800_000_000);
-    assert_eq!(
-        train_ai(late, "https://fails.example/"),
-        Preference::No,
-        "the last good copy"
-    );
+    let found = train_ai(late, "https://fails.example/");
+    assert_eq!(found, Preference::No, "the last good copy");
     let rfc = late.status_policy(StatusPolicy::Rfc9309);
-    assert_eq!(
-        train_ai(rfc, "https://fails.example/"),
-        Preference::Unknown,
-        "allowed, by no rule"
-    );
+    let found = train_ai(rfc, "https://fails.example/");
+    assert_eq!(found, Preference::Unknown, "allowed, by no rule");
     assert_eq!(train_ai(plain, "http://a.example/"), Preference::Unknown);
-    assert_eq!(
-        train_ai(plain.any_scheme(true), "http://a.example/"),
-        Preference::No
-    );
-    assert_eq!(
-        train_ai(plain.unknown(UnknownOrigin::Allow), "http://b.example/"),
-        Preference::Unknown
-    );
+    let found = train_ai(plain.any_scheme(true), "http://a.example/");
+    assert_eq!(found, Preference::No);
+    let found = train_ai(plain.unknown(UnknownOrigin::Allow), "http://b.example/");
+    assert_eq!(found, Preference::Unknown);
 }
 
 #[test]
@@ -463,13 +435,11 @@ fn judges_do_not_share_caches() {
     for _ in 0..2 {
         for (of, expected) in preferences.iter().zip(["", "search=yes,ai-train=no"]) {
             let found = of.of(b"https://a.example/").unwrap();
-            assert_eq!(
-                found
-                    .iter()
-                    .map(|preferences| preferences.signals.to_string())
-                    .collect::<Vec<_>>(),
-                [expected]
-            );
+            let actual = found
+                .iter()
+                .map(|preferences| preferences.signals.to_string())
+                .collect::<Vec<_>>();
+            assert_eq!(actual, [expected]);
         }
     }
 }
@@ -507,11 +477,8 @@ fn masks_and_parquet_refuse_preferences() {
         ),
     ] {
         let ran = run(more);
-        assert_eq!(
-            (ran.code, ran.stdout.as_slice()),
-            (Some(2), b"".as_slice()),
-            "{more:?}"
-        );
+        assert_eq!(ran.code, Some(2), "{more:?}");
+        assert_eq!(ran.stdout.as_slice(), b"".as_slice(), "{more:?}");
         assert!(ran.stderr.contains(expected), "{more:?}: {}", ran.stderr);
     }
     assert_eq!(run(&["urls"]).stdout, b"A\tn-\t-\t-\thttps://a.example/\n");
@@ -533,7 +500,8 @@ fn check_prints_preferences_and_their_lines() {
     assert_eq!(String::from_utf8(run(&["/a"]).stdout).unwrap(), headline);
     let explained = String::from_utf8(run(&["--explain", "/a"]).stdout).unwrap();
     assert!(explained.starts_with(headline), "{explained}");
-    let expected = "  usage       train-ai n, search y\n              line 4: content-usage: /a search=y, train-ai=n\n  \
+    let expected = "\
+          usage       train-ai n, search y\n              line 4: content-usage: /a search=y, train-ai=n\n  \
         signal      search=yes\n              line 1: content-signal: search=yes\n";
     assert!(explained.ends_with(expected), "{explained}");
     // Of a URL that may not be fetched, only the signals are left.
@@ -550,13 +518,8 @@ fn check_prints_preferences_and_their_lines() {
         "{explained}"
     );
     let json: serde_json::Value = serde_json::from_slice(&run(&["--json", "/a"]).stdout).unwrap();
-    assert_eq!(
-        (
-            &json["preferences"]["train-ai"],
-            &json["preferences"]["search"]
-        ),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!(json["preferences"]["train-ai"], Value::Null);
+    assert_eq!(json["preferences"]["search"], Value::Null);
     std::fs::write(dir.path().join("r.txt"), "user-agent: *\ndisallow: /x").unwrap();
     assert_eq!(run(&["/a"]).stdout, b"allowed\tFooBot\t/a\n");
 }

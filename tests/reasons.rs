@@ -181,10 +181,8 @@ fn exported_reasons_are_those_of_annotate() {
         ));
         for line in annotated.lines() {
             let row: Value = serde_json::from_str(line).unwrap();
-            assert_eq!(
-                exported[row["robots_origin"].as_str().unwrap()],
-                row["robots_reason"].as_str().unwrap()
-            );
+            let expected = row["robots_reason"].as_str().unwrap();
+            assert_eq!(exported[row["robots_origin"].as_str().unwrap()], expected);
         }
         let selected = export(&format!("{policy} --reason server-error,rules"));
         let expected = exported

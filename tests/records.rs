@@ -1,7 +1,7 @@
 //! URLs in columns, JSON objects and index lines: the same verdicts as one URL per line, and no
 //! byte is lost.
 
-use crate::command::{Ran, robosieve, robosieve_with, words};
+use crate::command::{robosieve, robosieve_with, words};
 use crate::snapshots::{compile_robots, snapshot_of_captures};
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Keep, Output, Outputs, Require, Written};
@@ -367,10 +367,8 @@ fn json_lines_gain_a_key() {
         r#"{"line":"{\"url\":\"https://e.example/\",","robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
         r#"{"line":"no","robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
     ];
-    assert_eq!(
-        String::from_utf8(out).unwrap().lines().collect::<Vec<_>>(),
-        expected
-    );
+    let found = String::from_utf8(out).unwrap();
+    assert_eq!(found.lines().collect::<Vec<_>>(), expected);
     let (out, _) = annotate(
         "list",
         b"https://e.example/\xff\"\r\n",
@@ -378,10 +376,8 @@ fn json_lines_gain_a_key() {
         Form::Jsonl,
     );
     let object: serde_json::Value = serde_json::from_slice(&out).unwrap();
-    assert_eq!(
-        (&object["url"], &object["robots"]["FooBot"]),
-        (&"https://e.example/\u{fffd}\"".into(), &"allowed".into())
-    );
+    assert_eq!(object["url"], "https://e.example/\u{fffd}\"");
+    assert_eq!(object["robots"]["FooBot"], "allowed");
 }
 
 #[test]
@@ -529,11 +525,8 @@ fn all_formats_give_the_same_verdicts() {
             .and_then(Written::commit)
             .unwrap();
         assert!(!other.is_empty() && !unknown.is_empty());
-        assert_eq!(
-            pieces(name, &[kept, other, unknown, invalid]),
-            pieces(name, &[text.into_bytes()]),
-            "{name}"
-        );
+        let found = pieces(name, &[kept, other, unknown, invalid]);
+        assert_eq!(found, pieces(name, &[text.into_bytes()]), "{name}");
     }
 }
 
@@ -582,10 +575,8 @@ fn headers_are_written_once() {
         )
     };
     let ran = run(&["a.csv", "b.csv"]);
-    assert_eq!(
-        ran.stdout.escape_ascii().to_string(),
-        r"url\nhttps://e.example/\nhttps://e.example/y"
-    );
+    let found = ran.stdout.escape_ascii().to_string();
+    assert_eq!(found, r"url\nhttps://e.example/\nhttps://e.example/y");
     let ran = run(&["a.csv", "c.csv"]);
     assert_eq!(ran.code, Some(2));
     ran.says("c.csv: its header differs");
@@ -662,14 +653,8 @@ fn errors_suggest_a_fix() {
     let args =
         words("annotate -q -s s.rsieve -a FooBot --input-format tsv --delimiter , --as mask");
     let ran = robosieve(dir.path(), &[&args[..], &["open.csv"]].concat());
-    assert_eq!(
-        ran,
-        Ran {
-            code: Some(0),
-            stdout: b"0\n0\n1\n".to_vec(),
-            stderr: String::new()
-        }
-    );
+    let found = (ran.code, ran.text(), &ran.stderr[..]);
+    assert_eq!(found, (Some(0), "0\n0\n1\n", ""));
 }
 
 #[test]
@@ -684,10 +669,8 @@ fn access_logs_of_one_site_are_filtered() {
         &[&args[..], &["--keep", "disallowed"]].concat(),
         log.as_bytes(),
     );
-    assert_eq!(
-        String::from_utf8(ran.stdout).unwrap(),
-        format!("{}\n", log.lines().next().unwrap())
-    );
+    let found = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(found, format!("{}\n", log.lines().next().unwrap()));
 }
 
 proptest! {

@@ -234,39 +234,33 @@ fn sources_are_apart() {
     ]
     .concat();
     let found = objects(&judge, &file);
-    assert_eq!(
-        found[0],
-        json!({
-            "a": {
-                "train-ai": "n", "search": "n", "content-signal": {"search": "yes", "ai-train": "no"},
-                "sources": {
-                    "robots.txt": {"train-ai": "unknown", "search": "y", "content-signal": {"search": "yes"}},
-                    "content-usage": {"train-ai": "n", "search": "unknown"},
-                    "content-signal": {"ai-train": "no"},
-                    "x-robots-tag": ["noai", "noindex"],
-                },
+    let expected = json!({
+        "a": {
+            "train-ai": "n", "search": "n", "content-signal": {"search": "yes", "ai-train": "no"},
+            "sources": {
+                "robots.txt": {"train-ai": "unknown", "search": "y", "content-signal": {"search": "yes"}},
+                "content-usage": {"train-ai": "n", "search": "unknown"},
+                "content-signal": {"ai-train": "no"},
+                "x-robots-tag": ["noai", "noindex"],
             },
-            "b": {
-                "train-ai": "n", "search": "unknown", "content-signal": {"ai-train": "no"},
-                "sources": {
-                    "robots.txt": {"train-ai": "unknown", "search": "unknown", "content-signal": {}},
-                    "content-usage": {"train-ai": "n", "search": "unknown"},
-                    "content-signal": {"ai-train": "no"},
-                },
+        },
+        "b": {
+            "train-ai": "n", "search": "unknown", "content-signal": {"ai-train": "no"},
+            "sources": {
+                "robots.txt": {"train-ai": "unknown", "search": "unknown", "content-signal": {}},
+                "content-usage": {"train-ai": "n", "search": "unknown"},
+                "content-signal": {"ai-train": "no"},
             },
-        })
-    );
+        },
+    });
+    assert_eq!(found[0], expected);
     let refused = &found[1]["a"];
-    assert_eq!(
-        [&refused["train-ai"], &refused["search"]],
-        [&Value::Null; 2]
-    );
+    assert_eq!(refused["train-ai"], Value::Null);
+    assert_eq!(refused["search"], Value::Null);
     let not_applicable = json!({"train-ai": null, "search": null});
     assert_eq!(refused["sources"]["content-usage"], not_applicable);
-    assert_eq!(
-        refused["sources"]["x-robots-tag"],
-        json!(["noai", "noindex"])
-    );
+    let expected = json!(["noai", "noindex"]);
+    assert_eq!(refused["sources"]["x-robots-tag"], expected);
     for silent in [&found[2], &found[5], &found[6]] {
         assert!(silent["a"].get("sources").is_none(), "{silent}");
         assert_eq!(silent["a"]["search"], "y");

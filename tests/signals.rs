@@ -1,6 +1,6 @@
 //! Runs ended by a signal: exit status, last message, and remaining files.
 
-use crate::command::{robosieve, with_usual_signals};
+use crate::command::{assert_has, robosieve, with_usual_signals};
 use crate::streams::snapshot_dir;
 use crate::waiting::{self, WAIT_FOR, wait_until};
 use std::fs;
@@ -199,17 +199,12 @@ fn signals_end_runs_without_temporary_files() {
             let child = begun(command, dir, outputs);
             send(name, &child);
             let (status, stderr) = ended(child);
-            assert_eq!(
-                status.signal(),
-                Some(number),
-                "{name}, {args}: {status}, {stderr}"
+            let found = status.signal();
+            assert_eq!(found, Some(number), "{name}, {args}: {status}, {stderr}");
+            let expected = format!(
+                "robosieve: interrupted by SIG{name}: no output file was written or changed\n"
             );
-            assert_eq!(
-                stderr,
-                format!(
-                    "robosieve: interrupted by SIG{name}: no output file was written or changed\n"
-                )
-            );
+            assert_eq!(stderr, expected);
             assert_eq!(temporary_files(dir), 0, "{name}, {args}");
             assert!(
                 !dir.join("new").exists() && fs::read(dir.join("old")).unwrap() == b"as it was",
@@ -271,11 +266,8 @@ fn ignored_signals_stay_ignored() {
             .unwrap();
         let (status, stderr) = ended(child);
         assert!(status.success(), "{name}: {status}, {stderr}");
-        assert_eq!(
-            fs::read_to_string(dir.join("new")).unwrap().lines().count(),
-            40_000,
-            "{name}"
-        );
+        let found = fs::read_to_string(dir.join("new")).unwrap().lines().count();
+        assert_eq!(found, 40_000, "{name}");
         fs::remove_file(dir.join("new")).unwrap();
     }
 }
@@ -294,14 +286,9 @@ fn file_size_limits_are_write_errors() {
             .current_dir(temp_dir.path());
         let ran = run.output().unwrap();
         let stderr = String::from_utf8(ran.stderr).unwrap();
-        assert!(
-            ran.status.code() == Some(2) && stderr.contains("robosieve: new: "),
-            "{}: {stderr}",
-            ran.status
-        );
-        assert!(
-            temporary_files(temp_dir.path()) == 0 && !temp_dir.path().join("new").exists(),
-            "{args}"
-        );
+        assert!(ran.status.code() == Some(2), "{}: {stderr}", ran.status);
+        assert_has(&stderr, "robosieve: new: ");
+        assert!(temporary_files(temp_dir.path()) == 0, "{args}");
+        assert!(!temp_dir.path().join("new").exists(), "{args}");
     }
 }

@@ -20,11 +20,8 @@ fn verdict(origin: &str, path: &str, options: JudgeOptions) -> (Verdict, bool) {
     let site = judge.site(&Origin::of(origin.as_bytes()).unwrap()).unwrap();
     let verdicts = site.judge(path.as_bytes()).unwrap();
     let joined = [origin, path].concat();
-    assert_eq!(
-        judge.judge(joined.as_bytes()).unwrap().get(0),
-        verdicts.get(0),
-        "{joined}"
-    );
+    let found = judge.judge(joined.as_bytes()).unwrap().get(0);
+    assert_eq!(found, verdicts.get(0), "{joined}");
     (verdicts.get(0), verdicts.via_other_scheme())
 }
 
@@ -58,19 +55,13 @@ fn unknown_origins_follow_the_options() {
     let plain = JudgeOptions::default();
     assert_eq!(verdict(unknown, "/x", plain), (Verdict::Unknown, false));
     let refused = plain.unknown(UnknownOrigin::Disallow);
-    assert_eq!(
-        verdict(unknown, "/x", refused),
-        (Verdict::Disallowed, false)
-    );
-    assert_eq!(
-        verdict("http://e.example", "/x", plain),
-        (Verdict::Unknown, false)
-    );
+    let found = verdict(unknown, "/x", refused);
+    assert_eq!(found, (Verdict::Disallowed, false));
+    let found = verdict("http://e.example", "/x", plain);
+    assert_eq!(found, (Verdict::Unknown, false));
     let any_scheme = plain.any_scheme(true);
-    assert_eq!(
-        verdict("http://e.example", "/x", any_scheme),
-        (Verdict::Disallowed, true)
-    );
+    let found = verdict("http://e.example", "/x", any_scheme);
+    assert_eq!(found, (Verdict::Disallowed, true));
 }
 
 #[test]
@@ -89,10 +80,8 @@ fn sites_do_not_affect_the_judge() {
     for _ in 0..2 {
         assert_eq!(known.judge(b"/x").unwrap().get(0), Verdict::Disallowed);
         assert_eq!(unknown.judge(b"/x").unwrap().get(0), Verdict::Unknown);
-        assert_eq!(
-            judge.judge(b"https://e.example/y").unwrap().get(0),
-            Verdict::Allowed
-        );
+        let found = judge.judge(b"https://e.example/y").unwrap().get(0);
+        assert_eq!(found, Verdict::Allowed);
     }
 }
 
@@ -110,29 +99,19 @@ fn sessions_judge_sites_of_other_judges() {
     let mut session = own.session();
     // Enough lookups to promote the rules.
     for _ in 0..5000 {
-        assert_eq!(
-            session.path_verdict(&own_site, b"/x", 0).unwrap(),
-            Verdict::Disallowed
-        );
+        let found = session.path_verdict(&own_site, b"/x", 0).unwrap();
+        assert_eq!(found, Verdict::Disallowed);
     }
     for _ in 0..3 {
         for (site, refused, allowed) in [(&own_site, "/x", "/y"), (&other_site, "/y", "/x")] {
-            assert_eq!(
-                session.path_verdict(site, refused.as_bytes(), 0).unwrap(),
-                Verdict::Disallowed
-            );
-            assert_eq!(
-                session.path_verdict(site, allowed.as_bytes(), 0).unwrap(),
-                Verdict::Allowed
-            );
+            let found = session.path_verdict(site, refused.as_bytes(), 0).unwrap();
+            assert_eq!(found, Verdict::Disallowed);
+            let found = session.path_verdict(site, allowed.as_bytes(), 0).unwrap();
+            assert_eq!(found, Verdict::Allowed);
         }
-        assert_eq!(
-            session.verdict(b"https://e.example/x", 0).unwrap(),
-            Verdict::Disallowed
-        );
-        assert_eq!(
-            session.verdict(b"https://e.example/y", 0).unwrap(),
-            Verdict::Allowed
-        );
+        let found = session.verdict(b"https://e.example/x", 0).unwrap();
+        assert_eq!(found, Verdict::Disallowed);
+        let found = session.verdict(b"https://e.example/y", 0).unwrap();
+        assert_eq!(found, Verdict::Allowed);
     }
 }

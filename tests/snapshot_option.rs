@@ -17,10 +17,7 @@ fn snapshots() -> TempDir {
             "{{\"url\": \"https://e.example/robots.txt\", \"body\": \"user-agent: GPTBot\\n{rule}\"}}\n"
         );
         std::fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
-        assert_eq!(
-            run(&dir, &format!("compile -q -o {name} robots.jsonl")).code,
-            Some(0)
-        );
+        run(&dir, &format!("compile -q -o {name} robots.jsonl")).succeeds();
     }
     dir
 }
@@ -49,11 +46,8 @@ fn option_and_argument_give_the_same_output() {
     ];
     for (argument, option) in cases {
         let (by_argument, by_option) = (run(&dir, argument), run(&dir, option));
-        assert_eq!(
-            (by_argument.code, &by_argument.stderr[..]),
-            (Some(0), ""),
-            "{argument}"
-        );
+        assert_eq!(by_argument.code, Some(0), "{argument}");
+        assert_eq!(&by_argument.stderr[..], "", "{argument}");
         assert_eq!(by_argument, by_option, "{option}");
     }
 }

@@ -173,11 +173,8 @@ impl Failures {
             self.checked - self.failed.len(),
             self.checked
         );
-        assert!(
-            self.checked > 0 && self.failed.is_empty(),
-            "{}",
-            self.failed.join("\n")
-        );
+        assert!(self.checked > 0, "{}", self.failed.join("\n"));
+        assert!(self.failed.is_empty(), "{}", self.failed.join("\n"));
     }
 }
 

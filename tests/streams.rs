@@ -1,6 +1,6 @@
 //! Closed or full standard output and standard error: results and exit statuses.
 
-use crate::command::{Ran, checkout, robosieve};
+use crate::command::{Ran, checkout, robosieve, words};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,10 +24,7 @@ pub(crate) fn snapshot_dir() -> TempDir {
         (0..60_000).map(line).collect::<String>(),
     )
     .unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "-o", "s", "robots.jsonl"]).code,
-        Some(0)
-    );
+    robosieve(dir.path(), &words("compile -q -o s robots.jsonl")).succeeds();
     dir
 }
 
@@ -58,12 +55,7 @@ fn command(dir: &Path, args: &str) -> Command {
 }
 
 fn ran(command: &mut Command) -> Ran {
-    let output = command.output().unwrap();
-    Ran {
-        code: output.status.code(),
-        stdout: output.stdout,
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ran::new(&[&format!("{command:?}")], command.output().unwrap())
 }
 
 /// The files of a directory, without those of every run.
@@ -132,10 +124,8 @@ fn failing_stderr_changes_no_result() {
             let Some(stderr) = stderr else { continue };
             let found = ran(command(dir, args).stderr(stderr));
             assert_eq!(found.code, expected.code, "{args}: stderr is {how}");
-            assert!(
-                found.stdout == expected.stdout && made(dir) == files,
-                "{args}: stderr is {how}"
-            );
+            assert!(found.stdout == expected.stdout, "{args}: stderr is {how}");
+            assert!(made(dir) == files, "{args}: stderr is {how}");
         }
         fresh();
     }
@@ -197,11 +187,8 @@ fn closed_stdout_completes_files() {
                 .for_each(|(name, _)| fs::remove_file(dir.join(name)).unwrap())
         };
         let calm = ran(&mut command(dir, args));
-        assert!(
-            calm.code == Some(0) && !calm.stdout.is_empty(),
-            "{args}: {}",
-            calm.stderr
-        );
+        assert!(calm.code == Some(0), "{args}: {calm:?}");
+        assert!(!calm.stdout.is_empty(), "{args}: {calm:?}");
         let files = made(dir);
         assert!(!files.is_empty(), "{args}");
         clear();
@@ -246,11 +233,7 @@ fn full_stdout_is_an_error() {
     ] {
         let found = ran(command(temp_dir.path(), args).stdout(full().unwrap()));
         assert_eq!(found.code, Some(2), "{args}: {}", found.stderr);
-        assert!(
-            found.stderr.contains("standard output: "),
-            "{args}: {}",
-            found.stderr
-        );
+        found.says("standard output: ");
         assert_eq!(made(temp_dir.path()), [], "{args}");
     }
 }

@@ -235,11 +235,8 @@ impl Truth {
                 AGENTS[agent]
             );
         }
-        assert_eq!(
-            (&counts["wholly"], &counts["partly"]),
-            (&sum(&wholly).into(), &sum(&partly).into()),
-            "{context}"
-        );
+        assert_eq!(counts["wholly"], sum(&wholly), "{context}");
+        assert_eq!(counts["partly"], sum(&partly), "{context}");
     }
 }
 
@@ -367,11 +364,8 @@ fn series_by_each_unit_equal_the_truth() {
             let (json, csv) = study.series(unit, is_common);
             for (month, truth) in (1..).zip(&truths) {
                 let (point, label) = (&json["points"][month - 1], format!("2025-{month:02}"));
-                assert_eq!(
-                    (&point["label"], &point["units"]),
-                    (&label.clone().into(), &truth.units.into()),
-                    "{unit}"
-                );
+                assert_eq!(point["label"], label, "{unit}");
+                assert_eq!(point["units"], truth.units, "{unit}");
                 for agent in 0..AGENTS.len() {
                     truth.assert_equal(
                         agent,
@@ -388,10 +382,8 @@ fn series_by_each_unit_equal_the_truth() {
                     .map(|(name, value)| (name.clone(), number(value)))
                     .collect();
                 truths[month].assert_equal(agent, &counts, &format!("{unit}, line {row}"));
-                assert_eq!(
-                    (&*line["label"], &*line["agent"]),
-                    (&*format!("2025-{:02}", month + 1), AGENTS[agent])
-                );
+                assert_eq!(*line["label"], *format!("2025-{:02}", month + 1));
+                assert_eq!(&*line["agent"], AGENTS[agent]);
                 let share = counts["wholly"].as_f64().unwrap() / truths[month].units as f64;
                 assert!(
                     (line["share_wholly"].parse::<f64>().unwrap() - share).abs() < 1e-6,

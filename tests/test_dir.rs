@@ -115,11 +115,7 @@ impl TestDir {
         for part in expected {
             ran.says(part);
         }
-        assert!(
-            !ran.stderr.contains("panicked"),
-            "{command}: {}",
-            ran.stderr
-        );
+        assert!(!ran.stderr.contains("panicked"), "{command}: {ran:?}");
         let after = self.entries();
         let changed: Vec<_> = before
             .keys()

@@ -150,11 +150,7 @@ fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    Ran {
-        code: output.status.code(),
-        stdout: output.stdout,
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ran::new(&[args], output)
 }
 
 #[cfg(target_os = "linux")]
@@ -183,11 +179,8 @@ fn unstartable_threads_are_explained() {
                 Some(0) => {}
                 Some(2) => {
                     refused += 1;
-                    assert!(
-                        ran.stderr.contains("cannot start ") && ran.stderr.contains("-j N"),
-                        "{args}: {}",
-                        ran.stderr
-                    );
+                    ran.says("cannot start ");
+                    ran.says("-j N");
                 }
                 code => panic!("{args} with {threads} threads: {code:?}, {}", ran.stderr),
             }

@@ -32,11 +32,8 @@ fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
     let judge = Judge::new(snapshot.clone(), &["FooBot".parse().unwrap()], options).unwrap();
     let letter = |url: &&str| {
         let letter = judge.judge(url.as_bytes()).unwrap().get(0).letter();
-        assert_eq!(
-            judge.explain(url.as_bytes(), 0).unwrap().verdict.letter(),
-            letter,
-            "{url}"
-        );
+        let found = judge.explain(url.as_bytes(), 0).unwrap().verdict.letter();
+        assert_eq!(found, letter, "{url}");
         letter
     };
     [
@@ -131,20 +128,13 @@ fn requested_time_changes_no_other_verdict() {
         None,
         "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}",
     );
-    assert_eq!(
-        letters(&undated, late),
-        "DDD",
-        "the first failure has no time"
-    );
-    assert_eq!(
-        letters(&compile(Profile::Google, None, &good(0)), late),
-        "DAA"
-    );
+    let found = letters(&undated, late);
+    assert_eq!(found, "DDD", "the first failure has no time");
+    let found = letters(&compile(Profile::Google, None, &good(0)), late);
+    assert_eq!(found, "DAA");
     let strict = late.status_policy(StatusPolicy::Strict);
-    assert_eq!(
-        letters(&compile(Profile::Google, None, &failure(0)), strict),
-        "DDD"
-    );
+    let found = letters(&compile(Profile::Google, None, &failure(0)), strict);
+    assert_eq!(found, "DDD");
 }
 
 #[test]
@@ -155,10 +145,7 @@ fn verbs_judge_as_of_the_requested_time() {
         good(FIRST_FAILURE - DAY) + &failure(FIRST_FAILURE),
     )
     .unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
-        Some(0)
-    );
+    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
     let list = b"https://a.example/x\nhttps://a.example/y\n";
     // The first failure was on January 10. A date means its first second, so 30 days are over on
     // February 9.
@@ -169,23 +156,15 @@ fn verbs_judge_as_of_the_requested_time() {
     ] {
         let judge = ["-s", "web", "-a", "FooBot", "--at", at];
         let ran = robosieve_with(dir.path(), &[&["filter", "-q"][..], &judge].concat(), list);
-        assert_eq!(
-            String::from_utf8(ran.stdout).unwrap(),
-            kept,
-            "{at}: {}",
-            ran.stderr
-        );
+        assert_eq!(ran.text(), kept, "{at}: {ran:?}");
         let letters = if kept.is_empty() { "DD" } else { "DA" };
         let ran = robosieve_with(
             dir.path(),
             &[&["annotate", "-q"][..], &judge].concat(),
             list,
         );
-        assert_eq!(
-            (ran.stdout[0], ran.stdout[22]),
-            (letters.as_bytes()[0], letters.as_bytes()[1]),
-            "{at}"
-        );
+        assert_eq!(ran.stdout[0], letters.as_bytes()[0], "{at}");
+        assert_eq!(ran.stdout[22], letters.as_bytes()[1], "{at}");
         let code = if kept.is_empty() { 1 } else { 0 };
         let ran = robosieve(
             dir.path(),
@@ -280,11 +259,7 @@ fn failing_origins_are_due_after_an_interval_of_their_own() {
             .split(' ')
             .map(|host| format!("https://{host}.example/robots.txt\n"))
             .collect();
-        assert_eq!(
-            String::from_utf8(ran.stdout).unwrap(),
-            expected,
-            "{at} {interval}"
-        );
+        assert_eq!(ran.text(), expected, "{at} {interval}");
         let export = [
             "export",
             "-q",
@@ -337,12 +312,7 @@ fn assert_stale(profile: &str, stale: &[(&str, &str)]) {
         let expected: Vec<String> = hosts.split(' ').map(url).collect();
         assert_exported(dir.path(), at, &expected);
         let ran = robosieve(dir.path(), &["due", "-q", "-s", "web", "--stale-at", at]);
-        assert_eq!(
-            String::from_utf8(ran.stdout).unwrap(),
-            expected.concat(),
-            "{at}: {}",
-            ran.stderr
-        );
+        assert_eq!(ran.text(), expected.concat(), "{at}: {ran:?}");
         let jsonl = ["due", "-q", "-s", "web", "--as", "jsonl", "--stale-at", at];
         let ran = robosieve(dir.path(), &jsonl);
         let objects = ran
@@ -390,10 +360,7 @@ fn assert_exported(dir: &std::path::Path, at: &str, expected: &[String]) {
 fn stale_copies_are_described_in_json() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
-        Some(0)
-    );
+    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
     let ran = robosieve(
         dir.path(),
         &words("due -s web --as jsonl --stale-at 2027-01-01"),
@@ -523,10 +490,7 @@ fn too_new_previous_snapshots_are_refused() {
     std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
     assert_eq!(run(&[]).code, Some(0));
     std::fs::rename(dir.path().join("new"), dir.path().join("old")).unwrap();
-    assert_eq!(
-        run(&["--previous", "old", "--as-of", "2026-01-11"]).code,
-        Some(0)
-    );
+    run(&["--previous", "old", "--as-of", "2026-01-11"]).succeeds();
     let ran = run(&["--previous", "old", "--as-of", "2026-01-10"]);
     assert_eq!(ran.code, Some(2));
     for expected in [

@@ -103,9 +103,7 @@ fn long_values_of_parquet_and_records_of_warc_come_once() {
         archive.extend_from_slice(record.as_bytes());
     }
     let (urls, selected, stats) = visit(Input::from_reader("w", std::io::Cursor::new(archive)));
-    assert_eq!(
-        selected,
-        [&b"https://a.example/x"[..], b"https://a.example/x/y"]
-    );
+    let expected = [&b"https://a.example/x"[..], b"https://a.example/x/y"];
+    assert_eq!(selected, expected);
     assert_eq!((urls[&b""[..]], stats.lines, stats.warcinfo), (1, 3, 1));
 }

@@ -2,7 +2,7 @@
 //! reference.
 
 use crate::agents::{done, text};
-use crate::command::robosieve;
+use crate::command::{robosieve, words};
 use crate::snapshots::snapshot_of_robots;
 use robosieve::census::NamedAgent;
 use robosieve::export::Coverage;
@@ -128,22 +128,16 @@ fn compare(compiler: Compiler) {
     let global = expected.remove("*").unwrap_or_default();
     assert_eq!(as_counts(&census.global()), ("*".to_owned(), global));
     let ranking = census.top(usize::MAX).unwrap();
-    assert_eq!(
-        ranking.iter().map(as_counts).collect::<BTreeMap<_, _>>(),
-        expected
-    );
-    assert_eq!(
-        (ranking.len(), census.names()),
-        (expected.len(), expected.len())
-    );
+    let found: BTreeMap<_, _> = ranking.iter().map(as_counts).collect();
+    assert_eq!(found, expected);
+    assert_eq!(ranking.len(), expected.len());
+    assert_eq!(census.names(), expected.len());
     assert!(
         ranking.is_sorted_by_key(|named| (std::cmp::Reverse(named.origins), named.name.clone()))
     );
     for named in ranking.iter().take(20) {
-        assert_eq!(
-            census.named(&named.name.to_ascii_uppercase()).unwrap(),
-            *named
-        );
+        let found = census.named(&named.name.to_ascii_uppercase()).unwrap();
+        assert_eq!(found, *named);
     }
 }
 
@@ -214,11 +208,8 @@ fn unmerged_groups_count_as_one() {
     assert_eq!(census.names(), 3000);
     for i in [0, 1, 1500, 1501, 2998, 2999] {
         let named = census.named(&format!("a{}", letters(i))).unwrap();
-        assert_eq!(
-            (named.partly, named.wholly),
-            if i % 2 == 0 { (1, 0) } else { (0, 1) },
-            "{i}"
-        );
+        let found = (named.partly, named.wholly);
+        assert_eq!(found, if i % 2 == 0 { (1, 0) } else { (0, 1) }, "{i}");
     }
 }
 
@@ -230,10 +221,7 @@ fn agents_ranks_a_snapshot() {
         serde_json::json!({"url": url, "status": 200, "body": body}).to_string() + "\n"
     });
     std::fs::write(dir.path().join("a.jsonl"), lines.collect::<String>()).unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
-        Some(0)
-    );
+    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
     let all = done(dir.path(), &["agents", "web"]);
     let words = |line: &str| {
         line.split_whitespace()
@@ -241,10 +229,8 @@ fn agents_ranks_a_snapshot() {
             .collect::<Vec<_>>()
     };
     let printed: Vec<Vec<String>> = text(&all).lines().map(words).collect();
-    assert_eq!(
-        printed[0].join(" "),
-        "13 origins with a robots.txt, 13 agent names"
-    );
+    let found = printed[0].join(" ");
+    assert_eq!(found, "13 origins with a robots.txt, 13 agent names");
     assert_eq!(printed[2], ["*", "2", "0", "2", "0", "-", "-"]);
     assert_eq!(printed[3][..2], ["foo", "7"]);
     assert!(
@@ -271,20 +257,16 @@ fn agents_ranks_a_snapshot() {
             )
         })
         .collect();
-    assert_eq!(
-        rows,
-        [
-            ("foo", 7),
-            ("bar", 5),
-            ("MJ12bot", 3),
-            ("*", 2),
-            ("foobot", 0)
-        ]
-    );
-    assert_eq!(
-        (report["origins"].as_u64(), report["names"].as_u64()),
-        (Some(13), Some(13))
-    );
+    let expected = [
+        ("foo", 7),
+        ("bar", 5),
+        ("MJ12bot", 3),
+        ("*", 2),
+        ("foobot", 0),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(report["origins"].as_u64(), Some(13));
+    assert_eq!(report["names"].as_u64(), Some(13));
     let ran = robosieve(dir.path(), &["agents", "--top", "3"]);
     ran.refused("SNAP");
 }

@@ -1,7 +1,7 @@
 //! `--crawlers`: files of known crawlers that extend or replace the built-in registry.
 
 use super::{done, listed, snapshot_dir, text};
-use crate::command::{checkout, robosieve, robosieve_with, words};
+use crate::command::{assert_has, checkout, robosieve, robosieve_with, words};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -31,15 +31,11 @@ fn every_verb_takes_the_sets_of_a_file() {
     for content in FORMATS {
         fs::write(dir.path().join("own"), content).unwrap();
         let run = |verb: &[&str]| with_own(dir.path(), verb);
-        assert_eq!(
-            run(&["agents", "--tsv"]).lines().nth(1),
-            Some("zz\tZed\tai-agent\tno\tnone\tno\thttps://zed.example/")
-        );
+        let expected = Some("zz\tZed\tai-agent\tno\tnone\tno\thttps://zed.example/");
+        assert_eq!(run(&["agents", "--tsv"]).lines().nth(1), expected);
         assert_eq!(run(&["annotate", "-s", "web"]), "D\thttps://a.example/x\n");
-        assert_eq!(
-            run(&["filter", "-s", "web", "--keep", "disallowed"]),
-            "https://a.example/x\n"
-        );
+        let found = run(&["filter", "-s", "web", "--keep", "disallowed"]);
+        assert_eq!(found, "https://a.example/x\n");
         assert!(
             run(&["check", "-s", "web", "https://a.example/x"]).starts_with("disallowed\tzz\t")
         );
@@ -73,14 +69,10 @@ fn every_verb_takes_the_sets_of_a_file() {
         let audit: serde_json::Value =
             serde_json::from_str(&text(&done(dir.path(), &args))).unwrap();
         let crawler = &audit["crawlers"][0];
-        assert_eq!(
-            (&crawler["name"], &crawler["operator"]),
-            (&"zz".into(), &"Zed".into())
-        );
-        assert_eq!(
-            (&crawler["purpose"], &crawler["disallowed"]),
-            (&"ai-agent".into(), &1.into())
-        );
+        assert_eq!(crawler["name"], "zz");
+        assert_eq!(crawler["operator"], "Zed");
+        assert_eq!(crawler["purpose"], "ai-agent");
+        assert_eq!(crawler["disallowed"], 1);
     }
 }
 
@@ -104,25 +96,18 @@ fn a_file_extends_the_registry_or_replaces_it() {
     assert!(
         !listed(path, &["-a", "@ai-train", "--crawlers", "own"]).contains(&"GPTBot".to_owned())
     );
-    assert_eq!(
-        listed(path, &["--crawlers", "own", "--only-crawlers"]),
-        ["GPTBot", "zz"]
-    );
+    let found = listed(path, &["--crawlers", "own", "--only-crawlers"]);
+    assert_eq!(found, ["GPTBot", "zz"]);
     // Of several files the last one counts.
     let two = ["--crawlers", "own", "--crawlers", "more", "--only-crawlers"];
-    assert_eq!(
-        listed(path, &[&two[..], &["-a", "@search"]].concat()),
-        ["yy", "zz"]
-    );
+    let found = listed(path, &[&two[..], &["-a", "@search"]].concat());
+    assert_eq!(found, ["yy", "zz"]);
     // The facts that the file leaves open stay.
     let row = text(&done(
         path,
         &["agents", "--tsv", "-a", "GPTBot", "--crawlers", "own"],
     ));
-    assert!(
-        row.contains("GPTBot\tOpenAI\tai-agent\tyes\tnone\tno\thttps://"),
-        "{row}"
-    );
+    assert_has(&row, "GPTBot\tOpenAI\tai-agent\tyes\tnone\tno\thttps://");
     let ran = robosieve(path, &["agents", "--only-crawlers"]);
     ran.refused("--crawlers <FILE>");
 }
@@ -166,11 +151,9 @@ fn chains_are_facts_of_the_registry() {
         robosieve(path, &[&args[..], &only].concat())
     };
     let set = judged("@search");
-    assert_eq!(
-        text(&set),
-        "disallowed\tAcmeBot:gptbot:zz:!*\thttps://a.example/x\n\
-         allowed\tGooglebot-Image\thttps://a.example/x\n"
-    );
+    let expected = "disallowed\tAcmeBot:gptbot:zz:!*\thttps://a.example/x\n\
+         allowed\tGooglebot-Image\thttps://a.example/x\n";
+    assert_eq!(text(&set), expected);
     assert_eq!(set.stderr, "");
     let plain = judged("AcmeBot");
     assert_eq!(text(&plain), "allowed\tAcmeBot\thttps://a.example/x\n");
@@ -316,11 +299,8 @@ fn a_file_may_be_a_pipe() {
         ]
         .concat();
         let ran = robosieve_with(dir.path(), &args, FORMATS[0].as_bytes());
-        assert!(
-            ran.code == Some(0) && text(&ran).contains("zz\t"),
-            "{verb:?}: {}",
-            ran.stderr
-        );
+        ran.succeeds();
+        assert!(text(&ran).contains("zz\t"), "{verb:?}: {ran:?}");
     }
 }
 
@@ -339,10 +319,8 @@ fn resumed_runs_notice_a_changed_set() {
     assert!(run("search", &[]).contains("done 1  skipped 0"));
     assert!(run("search", &[]).contains("done 0  skipped 1"));
     let changed = run("ai-agent", &[]);
-    assert!(
-        changed.contains("done 1  skipped 0") && changed.contains("made with other options"),
-        "{changed}"
-    );
+    assert_has(&changed, "done 1  skipped 0");
+    assert_has(&changed, "made with other options");
     assert_eq!(fs::read_to_string(dir.path().join("out/urls")).unwrap(), "");
 }
 

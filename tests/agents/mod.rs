@@ -5,7 +5,7 @@ pub(crate) mod census;
 mod crawlers;
 mod spelling;
 
-use crate::command::{Ran, robosieve, robosieve_with, words};
+use crate::command::{Ran, assert_has, robosieve, robosieve_with, words};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -19,10 +19,7 @@ fn snapshot_dir() -> TempDir {
     );
     std::fs::write(dir.path().join("a.jsonl"), line).unwrap();
     std::fs::write(dir.path().join("urls"), "https://a.example/z\n").unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code,
-        Some(0)
-    );
+    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
     dir
 }
 
@@ -54,12 +51,8 @@ fn agents_prints_the_registry() {
         .lines()
         .filter(|line| !line.starts_with('#'))
         .collect();
-    assert_eq!(
-        text(&done(dir.path(), &["agents", "--tsv"]))
-            .lines()
-            .collect::<Vec<_>>(),
-        rows
-    );
+    let found = text(&done(dir.path(), &["agents", "--tsv"]));
+    assert_eq!(found.lines().collect::<Vec<_>>(), rows);
     let date = shipped
         .lines()
         .find_map(|line| line.strip_prefix("# date: "))
@@ -125,10 +118,8 @@ fn sets_mix_with_agents_without_duplicates() {
         "FooBot\n\n@AI-user # all of them\nClaude-User\n",
     )
     .unwrap();
-    assert_eq!(
-        listed(dir.path(), &["--agents-from", "who.txt"]).len(),
-        set.len() + 1
-    );
+    let found = listed(dir.path(), &["--agents-from", "who.txt"]).len();
+    assert_eq!(found, set.len() + 1);
 }
 
 #[test]
@@ -137,14 +128,10 @@ fn own_sets_select_their_members_everywhere() {
     let file = "@team=FooBot,@ai-user # ours\nGPTBot\n@openai=GPTBot,ChatGPT-User\n";
     std::fs::write(dir.path().join("who.txt"), file).unwrap();
     let user = listed(dir.path(), &["-a", "@ai-user"]);
-    assert_eq!(
-        listed(dir.path(), &["-a", "@Own=b,zz,b/2", "-a", "c"]),
-        ["b", "zz", "c"]
-    );
-    assert_eq!(
-        listed(dir.path(), &["-a", "c,@one=b,@two=zz,a"]),
-        ["c", "b", "zz", "a"]
-    );
+    let found = listed(dir.path(), &["-a", "@Own=b,zz,b/2", "-a", "c"]);
+    assert_eq!(found, ["b", "zz", "c"]);
+    let found = listed(dir.path(), &["-a", "c,@one=b,@two=zz,a"]);
+    assert_eq!(found, ["c", "b", "zz", "a"]);
     // A name on -a may be defined in the file, which also selects it.
     let both = listed(
         dir.path(),
@@ -233,11 +220,7 @@ fn unknown_sets_are_errors() {
             dir.path(),
             &[verb, &["--agents-from", "who.txt"][..]].concat(),
         );
-        assert!(
-            ran.code == Some(2) && ran.stderr.contains("who.txt: line 2: "),
-            "{verb:?}: {}",
-            ran.stderr
-        );
+        ran.refused("who.txt: line 2: ");
     }
 }
 
@@ -302,12 +285,8 @@ fn every_verb_warns_of_unmatchable_names() {
                     .lines()
                     .filter(|line| line.contains("note: "))
                     .collect();
-                assert_eq!(
-                    notes.len(),
-                    usize::from(!expected.is_empty()),
-                    "{args:?}: {}",
-                    ran.stderr
-                );
+                let wanted = usize::from(!expected.is_empty());
+                assert_eq!(notes.len(), wanted, "{args:?}: {ran:?}");
                 assert!(
                     expected.iter().all(|words| notes[0].contains(words)),
                     "{args:?}: {notes:?}"
@@ -342,10 +321,8 @@ fn more_than_64_agents_work_everywhere() {
         .map(|i| if i == 70 || i == 139 { 'D' } else { 'A' })
         .collect();
     let annotated = run(&["annotate"]);
-    assert_eq!(
-        text(&annotated),
-        format!("{letters}\thttps://a.example/x\n")
-    );
+    let found = text(&annotated);
+    assert_eq!(found, format!("{letters}\thttps://a.example/x\n"));
     let row = |words: &str| {
         annotated
             .stderr
@@ -353,15 +330,10 @@ fn more_than_64_agents_work_everywhere() {
             .any(|line| line.split_whitespace().eq(words.split(' ')))
     };
     assert!(row(&format!("70 {} allowed 1 disallowed 0", names[69])));
-    assert!(
-        row("71 GPTBot allowed 0 disallowed 1") && row("140 zz allowed 0 disallowed 1"),
-        "{}",
-        annotated.stderr
-    );
-    assert_eq!(
-        text(&run(&["annotate", "--as", "mask"])),
-        letters.replace('A', "1").replace('D', "0") + "\n"
-    );
+    assert!(row("71 GPTBot allowed 0 disallowed 1"), "{annotated:?}");
+    assert!(row("140 zz allowed 0 disallowed 1"), "{annotated:?}");
+    let found = text(&run(&["annotate", "--as", "mask"]));
+    assert_eq!(found, letters.replace('A', "1").replace('D', "0") + "\n");
     let object: serde_json::Value =
         serde_json::from_slice(&run(&["annotate", "--as", "jsonl"]).stdout).unwrap();
     for (name, letter) in names.iter().zip(letters.chars()) {
@@ -375,10 +347,8 @@ fn more_than_64_agents_work_everywhere() {
             "{name}"
         );
     }
-    assert_eq!(
-        text(&run(&["filter", "--require", "any"])),
-        "https://a.example/x\n"
-    );
+    let found = text(&run(&["filter", "--require", "any"]));
+    assert_eq!(found, "https://a.example/x\n");
     assert_eq!(text(&run(&["filter"])), "");
     let checked = robosieve(
         dir.path(),
@@ -391,10 +361,8 @@ fn more_than_64_agents_work_everywhere() {
     assert_eq!(refused, [70, 139]);
     std::fs::write(dir.path().join("urls"), "https://a.example/x\n").unwrap();
     let bench = text(&run(&words("bench --urls urls --runs 1 --threads 1")));
-    assert!(
-        bench.contains("140 agents") && bench.contains("allowed 0  disallowed 1"),
-        "{bench}"
-    );
+    assert_has(&bench, "140 agents");
+    assert_has(&bench, "allowed 0  disallowed 1");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Agents that no robots.txt names: every verb warns of misspelled names, but not of new ones.
 
 use super::{done, snapshot_dir, text};
-use crate::command::{robosieve_with, words};
+use crate::command::{assert_has, robosieve_with, words};
 use robosieve::census::SpellCheck;
 use robosieve::{Compiler, Snapshot};
 use std::path::Path;
@@ -46,17 +46,11 @@ fn every_verb_warns_of_misspelled_agents() {
                 doubt.is_some_and(|line| line.ends_with(" GTPBot; did you mean GPTBot?")),
                 "{args:?}: {stderr}"
             );
-            assert_eq!(
-                (code, stderr.matches("did you mean").count()),
-                (Some(0), 1),
-                "{args:?}: {stderr}"
-            );
+            let found = (code, stderr.matches("did you mean").count());
+            assert_eq!(found, (Some(0), 1), "{args:?}: {stderr}");
             let (code, stderr) = run(dir.path(), &[&args[..], &["--strict-agents"]].concat());
             assert_eq!(code, Some(2), "{args:?}: {stderr}");
-            assert!(
-                stderr.contains("GTPBot; did you mean GPTBot? (--strict-agents)"),
-                "{args:?}: {stderr}"
-            );
+            assert_has(&stderr, "GTPBot; did you mean GPTBot? (--strict-agents)");
         }
     }
 }
@@ -72,10 +66,8 @@ fn known_and_new_names_cause_no_warning() {
             dir.path(),
             &[*verb, &["--strict-agents", "-a", agents]].concat(),
         );
-        assert!(
-            code == Some(0) && !stderr.contains("warning"),
-            "{verb:?}: {stderr}"
-        );
+        assert!(code == Some(0), "{verb:?}: {stderr}");
+        assert!(!stderr.contains("warning"), "{verb:?}: {stderr}");
     }
 }
 
@@ -102,10 +94,8 @@ fn suggestions_prefer_frequent_names() {
         ("AcmeBot", ""),
         ("acmeboth", ""),
     ] {
-        assert_eq!(
-            run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]),
-            (Some(0), expected.to_owned())
-        );
+        let found = run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]);
+        assert_eq!(found, (Some(0), expected.to_owned()));
     }
 }
 
@@ -165,20 +155,16 @@ fn misplaced_agents_and_files_are_explained() {
     ];
     for (args, expected) in cases {
         let (code, stderr) = run(dir.path(), args);
-        assert!(
-            code == Some(2) && stderr.contains(expected),
-            "{args:?}: {stderr}"
-        );
+        assert!(code == Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
     }
     // If a file of this name exists, it is a list.
     std::fs::write(dir.path().join("CCBot"), "https://a.example/x\n").unwrap();
-    assert_eq!(
-        text(&done(
-            dir.path(),
-            &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"]
-        )),
-        "D\thttps://a.example/x\n"
-    );
+    let found = text(&done(
+        dir.path(),
+        &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"],
+    ));
+    assert_eq!(found, "D\thttps://a.example/x\n");
 }
 
 #[test]
@@ -205,10 +191,7 @@ fn rare_names_are_not_suggested() {
         let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
         check.add_snapshot(&snapshot).unwrap();
         let found = check.finish().remove(0).misspelled;
-        assert_eq!(
-            found.first().map(|name| name.suggestion.as_str()),
-            suggestion,
-            "{agent}"
-        );
+        let actual = found.first().map(|name| name.suggestion.as_str());
+        assert_eq!(actual, suggestion, "{agent}");
     }
 }

@@ -110,8 +110,7 @@ fn a_host_that_the_snapshot_lacks_is_refused() {
             "no snapshot has the site https://shop.example, so no request could be judged; it has \
              https://www.shop.example, https://blog.example"
         ),
-        "{}",
-        ran.stderr
+        "{ran:?}"
     );
     // Verdicts for unknown sites, and the entry of the other scheme.
     assert_eq!(run(&["--host", "http://www.shop.example"]).code, Some(0));
@@ -140,8 +139,7 @@ fn hosts_of_the_log_that_the_snapshot_lacks_are_refused_or_told() {
             "no request of a crawler could be judged: the logs name https://shop.example, and the \
              snapshot has https://www.shop.example, https://blog.example"
         ),
-        "{}",
-        ran.stderr
+        "{ran:?}"
     );
     // A mixture has a warning and a headline.
     let mixture = robots + &line("shop.example", "/a") + &line("www.shop.example", "/a");
@@ -149,7 +147,7 @@ fn hosts_of_the_log_that_the_snapshot_lacks_are_refused_or_told() {
     for quiet in [&[][..], &["-q"]] {
         let ran = audit(&dir, &[&args[..], quiet, &["--html", "a.html"]].concat());
         assert_eq!(ran.code, Some(0));
-        let table = String::from_utf8(ran.stdout).unwrap();
+        let table = ran.text();
         let finding = "1 of 1 crawler broke the rules; 1 of 3 requests could not be judged";
         assert!(table.starts_with(finding), "{table}");
         assert!(
@@ -157,8 +155,7 @@ fn hosts_of_the_log_that_the_snapshot_lacks_are_refused_or_told() {
                 "warning: 1 of 3 requests of crawlers could not be judged: no snapshot has their \
                  hosts, such as https://shop.example (1)"
             ),
-            "{}",
-            ran.stderr
+            "{ran:?}"
         );
         let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
         assert!(page.contains(&format!("<h1>{finding}</h1>")), "{page}");

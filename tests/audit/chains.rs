@@ -1,7 +1,7 @@
 //! Crawlers that obey other groups too, and crawlers whose disallowed requests need not break the rules.
 
 use super::{audit, compile, crawler, json, requests, with_log};
-use crate::command::robosieve;
+use crate::command::{assert_has, robosieve};
 
 /// Everything is disallowed, except to Googlebot.
 const ONLY_GOOGLEBOT: &str = concat!(
@@ -45,11 +45,8 @@ fn crawlers_are_judged_by_the_groups_that_their_operators_document() {
     compile(&dir, "g", ONLY_GOOGLEBOT);
     let report = json(&dir, HOST);
     for (name, chain, disallowed) in disallowed {
-        assert_eq!(
-            requests(&report, name),
-            [3, 3 - disallowed, disallowed, 0, 0],
-            "{name}"
-        );
+        let found = requests(&report, name);
+        assert_eq!(found, [3, 3 - disallowed, disallowed, 0, 0], "{name}");
         let crawler = crawler(&report, name);
         assert_eq!(crawler["judged_as"], chain);
         // The rule of a chain is found too.
@@ -64,8 +61,7 @@ fn crawlers_are_judged_by_the_groups_that_their_operators_document() {
     let ran = audit(&dir, &[HOST, &["--json", "-a", "Googlebot-Image"]].concat());
     assert!(
         ran.stderr.ends_with("-a Googlebot-Image:Googlebot\n"),
-        "{}",
-        ran.stderr
+        "{ran:?}"
     );
     let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(requests(&report, "Googlebot-Image"), [3, 0, 3, 0, 0]);
@@ -85,37 +81,30 @@ fn crawlers_with_an_exception_do_not_count_as_breakers() {
     compile(&dir, "g", ONLY_GOOGLEBOT);
     let table = String::from_utf8(audit(&dir, HOST).stdout).unwrap();
     let mut lines = table.lines();
-    assert_eq!(
-        lines.next().unwrap(),
-        "2 of 2 crawlers broke the rules (4 requests of crawlers in 4 lines; 0 of other agents, 0 \
-         invalid)"
-    );
-    assert_eq!(
-        lines.next().unwrap(),
-        "Of 2 crawlers that act for a user or obey with exceptions, 2 made disallowed requests (2 of \
-         2)"
-    );
+    let expected = "\
+        2 of 2 crawlers broke the rules (4 requests of crawlers in 4 lines; 0 of other agents, 0 \
+         invalid)";
+    assert_eq!(lines.next().unwrap(), expected);
+    let expected = "\
+        Of 2 crawlers that act for a user or obey with exceptions, 2 made disallowed requests (2 of \
+         2)";
+    assert_eq!(lines.next().unwrap(), expected);
     let names: Vec<&str> = lines
         .filter_map(|line| line.strip_prefix("  "))
         .filter(|line| !line.starts_with(' ') && !line.contains('×'))
         .map(|line| line.split("  ").next().unwrap())
         .take(6)
         .collect();
-    assert_eq!(
-        names,
-        [
-            "crawler",
-            "CCBot",
-            "GPTBot",
-            "Crawlers that act for a user or obey with exceptions:",
-            "ChatGPT-User",
-            "facebookexternalhit"
-        ]
-    );
-    assert!(
-        table.contains("ChatGPT-User (OpenAI, acts for a user)"),
-        "{table}"
-    );
+    let expected = [
+        "crawler",
+        "CCBot",
+        "GPTBot",
+        "Crawlers that act for a user or obey with exceptions:",
+        "ChatGPT-User",
+        "facebookexternalhit",
+    ];
+    assert_eq!(names, expected);
+    assert_has(&table, "ChatGPT-User (OpenAI, acts for a user)");
     let report = json(&dir, HOST);
     for (name, exception) in [
         ("GPTBot", None),
@@ -131,8 +120,5 @@ fn crawlers_with_an_exception_do_not_count_as_breakers() {
     )
     .unwrap();
     let table = String::from_utf8(audit(&dir, HOST).stdout).unwrap();
-    assert!(
-        table.starts_with("Only crawlers that act for a user or obey with exceptions made requests (1 request of crawlers"),
-        "{table}"
-    );
+    assert!(table.starts_with("Only crawlers that act for a user or obey with exceptions made requests (1 request of crawlers"), "{table}");
 }

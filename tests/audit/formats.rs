@@ -233,10 +233,8 @@ fn fields_of_cloudfront_are_decoded() {
         .iter()
         .filter(|(_, is_refused)| *is_refused)
         .count() as u64;
-    assert_eq!(
-        requests(&expected, "GPTBot"),
-        [12, 12 - refused, refused, 0, 0]
-    );
+    let found = requests(&expected, "GPTBot");
+    assert_eq!(found, [12, 12 - refused, refused, 0, 0]);
     let log = |before: &str, fields: &str, user_agent: &str| {
         let line = |(i, target): (usize, &&str)| {
             let (stem, query) = target.split_once('?').unwrap_or((target, "-"));
@@ -260,10 +258,8 @@ fn fields_of_cloudfront_are_decoded() {
     for user_agent in [once, twice] {
         let log = log("FRA\t", "date time x-edge-location", &user_agent);
         assert_eq!(report_of(&log, HOST), expected);
-        assert_eq!(
-            report_of(&log, &[HOST, &["--log-format", "cloudfront"]].concat()),
-            expected
-        );
+        let found = report_of(&log, &[HOST, &["--log-format", "cloudfront"]].concat());
+        assert_eq!(found, expected);
         // A distribution may log other separators, and only some fields.
         assert_eq!(report_of(&log.replace('\t', " "), HOST), expected);
     }

@@ -31,10 +31,7 @@ fn with_log(log: impl AsRef<[u8]>) -> TempDir {
 
 fn compile(dir: &TempDir, name: &str, robots: &str) {
     std::fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
-    assert_eq!(
-        robosieve(dir.path(), &["compile", "-q", "-o", name, "robots.jsonl"]).code,
-        Some(0)
-    );
+    robosieve(dir.path(), &["compile", "-q", "-o", name, "robots.jsonl"]).succeeds();
 }
 
 /// Runs `audit` with these arguments.

@@ -255,11 +255,8 @@ fn closed_stdout_ends_the_command_quietly() {
             .unwrap();
         drop(stdout);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(
-            (output.status.code(), output.stderr.as_slice()),
-            (Some(0), &b""[..]),
-            "{args:?}"
-        );
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert_eq!(output.stderr.as_slice(), &b""[..], "{args:?}");
     }
 }
 

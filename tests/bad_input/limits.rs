@@ -13,12 +13,7 @@ fn limited(dir: &Path, limit: &str, args: &[&str]) -> Ran {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    Ran {
-        code: output.status.code(),
-        stdout: output.stdout,
-        stderr,
-    }
+    Ran::new(args, output)
 }
 
 const ONE_GIGABYTE: &str = "ulimit -v 1000000";
@@ -34,9 +29,8 @@ fn missing_memory_is_an_error() {
         let ran = limited(dir.root(), &limit, &args);
         assert!(
             matches!(ran.code, Some(0 | 2 | 126 | 127)),
-            "{limit}: {:?}, {}",
-            ran.code,
-            ran.stderr
+            "{limit}: {:?}, {ran:?}",
+            ran.code
         );
         refused += usize::from(ran.code == Some(2) && ran.stderr.contains("not enough memory"));
     }

@@ -105,11 +105,8 @@ fn filter_writes_every_line_once() {
         if letter != "D" {
             expected.push(b'\n');
         }
-        assert_eq!(
-            dir.read(letter).escape_ascii().to_string(),
-            expected.escape_ascii().to_string(),
-            "{letter}"
-        );
+        let found = dir.read(letter).escape_ascii().to_string();
+        assert_eq!(found, expected.escape_ascii().to_string(), "{letter}");
     }
     let bytes = inputs[..1]
         .iter()
@@ -264,16 +261,10 @@ fn quiet_prints_nothing_and_dash_is_a_stream() {
             &["list.txt", "-o", "-"],
         ] {
             let ran = robosieve_with(dir.root(), &[&judge[..], rest].concat(), LIST);
-            assert_eq!(
-                (ran.code, ran.stderr.as_str()),
-                (Some(0), ""),
-                "{verb} {rest:?}"
-            );
-            assert_eq!(
-                String::from_utf8(ran.stdout).unwrap(),
-                expected,
-                "{verb} {rest:?}"
-            );
+            assert_eq!(ran.code, Some(0), "{verb} {rest:?}");
+            assert_eq!(ran.stderr.as_str(), "", "{verb} {rest:?}");
+            let found = String::from_utf8(ran.stdout).unwrap();
+            assert_eq!(found, expected, "{verb} {rest:?}");
         }
         assert!(!dir.path("-").exists());
     }

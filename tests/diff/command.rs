@@ -1,7 +1,7 @@
 //! `diff`: its table, JSON, picture and exit status.
 
 use super::line;
-use crate::command::Ran;
+use crate::command::{Ran, assert_has};
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 
@@ -80,10 +80,8 @@ fn diff_prints_a_table() {
     ] {
         assert!(has(words), "{words}: {text}");
     }
-    assert!(
-        !text.contains('\u{1b}') && text.contains("<b>\\u{1b}[2j&"),
-        "{text}"
-    );
+    assert!(!text.contains('\u{1b}'), "{text}");
+    assert_has(&text, "<b>\\u{1b}[2j&");
     let gpt = text
         .lines()
         .position(|line| line.starts_with("GPTBot "))
@@ -94,12 +92,9 @@ fn diff_prints_a_table() {
         .unwrap();
     assert!(gpt < cc);
     let none = String::from_utf8(diff(&dir, &["--examples", "0", "--top", "1"]).stdout).unwrap();
-    assert!(
-        !none.contains("for example")
-            && !none.contains("CCBot")
-            && none.contains("and 2 more names"),
-        "{none}"
-    );
+    assert!(!none.contains("for example"), "{none}");
+    assert!(!none.contains("CCBot"), "{none}");
+    assert_has(&none, "and 2 more names");
 }
 
 #[test]
@@ -110,14 +105,10 @@ fn diff_prints_json() {
         &["--json", "-a", "@ai-train,FooBot", "--examples", "1"],
     );
     let value: Value = serde_json::from_slice(&ran.stdout).unwrap();
-    assert_eq!(
-        value["old"],
-        json!({"snapshot": "old", "newest_capture": null, "origins": 5})
-    );
-    assert_eq!(
-        value["gone"],
-        json!({"origins": 1, "examples": ["https://gone.example"]})
-    );
+    let expected = json!({"snapshot": "old", "newest_capture": null, "origins": 5});
+    assert_eq!(value["old"], expected);
+    let expected = json!({"origins": 1, "examples": ["https://gone.example"]});
+    assert_eq!(value["gone"], expected);
     let agent = |name: &str| {
         value["agents"]
             .as_array()
@@ -147,45 +138,31 @@ fn diff_draws_svg() {
     let dir = two_snapshots();
     assert_eq!(diff(&dir, &["--svg", "out.svg"]).code, Some(0));
     let svg = dir.read_text("out.svg");
-    assert!(
-        svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.ends_with("</svg>\n")
-    );
-    assert!(
-        svg.contains(">GPTBot</text>") && svg.contains("&lt;b&gt;\\u{1b}[2j&amp;</text>"),
-        "{svg}"
-    );
+    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(svg.ends_with("</svg>\n"));
+    assert_has(&svg, ">GPTBot</text>");
+    assert_has(&svg, "&lt;b&gt;\\u{1b}[2j&amp;</text>");
     // Site text is escaped, and the picture loads no resource.
     let tags = svg.matches('<').count();
     let known = [
         "<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ",
         "<text ", "</text>",
     ];
-    assert_eq!(
-        known
-            .iter()
-            .map(|tag| svg.matches(tag).count())
-            .sum::<usize>(),
-        tags,
-        "{svg}"
-    );
+    let found = known
+        .iter()
+        .map(|tag| svg.matches(tag).count())
+        .sum::<usize>();
+    assert_eq!(found, tags, "{svg}");
     assert!(!svg.contains("href") && !svg.contains("url("));
     // GPTBot: two by name, one by `*`; one was disallowed by `*`.
-    assert!(
-        svg.contains(">2 · 1 · 0</text>") && svg.contains(">0 · 1 · 0</text>"),
-        "{svg}"
-    );
+    assert_has(&svg, ">2 · 1 · 0</text>");
+    assert_has(&svg, ">0 · 1 · 0</text>");
     for class in ["t", "r0", "r1", "a1"] {
-        assert!(
-            svg.contains(&format!("<rect class=\"{class}\" ")),
-            "{class}: {svg}"
-        );
+        assert_has(&svg, &format!("<rect class=\"{class}\" "));
     }
     let ran = diff(&dir, &["--svg", "nowhere/out.svg"]);
-    assert!(
-        ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("nowhere"),
-        "{}",
-        ran.stderr
-    );
+    ran.refused("nowhere");
+    assert!(ran.stdout.is_empty(), "{ran:?}");
 }
 
 #[test]

@@ -200,17 +200,12 @@ fn every_format_of_lists_is_read() {
     dir.write("half.tsv", format!("page\tnumber\n{rows}"));
     assert_eq!(dir.due("--field page half.tsv urls.tsv"), expected);
     let stdin = robosieve_with(dir.root(), &["due", "-q", "-s", "s", "-"], text.as_bytes());
-    assert_eq!(
-        String::from_utf8(stdin.stdout).unwrap(),
-        expected.join("\n") + "\n"
-    );
+    assert_eq!(stdin.text(), expected.join("\n") + "\n");
     // A long value of a Parquet file is judged apart.
     let long = format!("https://of-long-paths.example/{}\n", "x".repeat(40_000));
     dir.write("long.parquet", parquet(&long));
-    assert_eq!(
-        dir.due("long.parquet"),
-        ["https://of-long-paths.example/robots.txt"]
-    );
+    let found = dir.due("long.parquet");
+    assert_eq!(found, ["https://of-long-paths.example/robots.txt"]);
 }
 
 #[test]
@@ -226,23 +221,19 @@ fn objects_say_why_an_origin_is_due() {
         let found = objects.iter().find(|object| object["origin"] == origin);
         found.unwrap_or_else(|| panic!("{origin}"))
     };
-    assert_eq!(
-        object("https://new.example"),
-        &json!({
-            "url": "https://new.example/robots.txt", "origin": "https://new.example",
-            "reason": "unknown-origin", "outcome": null, "status": null, "fetched": null,
-            "stale_from": null, "failing_since": null, "source": null, "detail": null,
-        })
-    );
-    assert_eq!(
-        object("https://mourned.example"),
-        &json!({
-            "url": "https://mourned.example/robots.txt", "origin": "https://mourned.example",
-            "reason": "stale", "outcome": "unreachable", "status": null,
-            "fetched": "2026-09-15T07:00:08Z", "stale_from": "2026-09-15T08:00:08Z",
-            "failing_since": "2026-08-06T07:00:08Z", "source": null, "detail": "timeout",
-        })
-    );
+    let expected = &json!({
+        "url": "https://new.example/robots.txt", "origin": "https://new.example",
+        "reason": "unknown-origin", "outcome": null, "status": null, "fetched": null,
+        "stale_from": null, "failing_since": null, "source": null, "detail": null,
+    });
+    assert_eq!(object("https://new.example"), expected);
+    let expected = &json!({
+        "url": "https://mourned.example/robots.txt", "origin": "https://mourned.example",
+        "reason": "stale", "outcome": "unreachable", "status": null,
+        "fetched": "2026-09-15T07:00:08Z", "stale_from": "2026-09-15T08:00:08Z",
+        "failing_since": "2026-08-06T07:00:08Z", "source": null, "detail": "timeout",
+    });
+    assert_eq!(object("https://mourned.example"), expected);
     // The URL of an origin that redirects is its own.
     let hop = object("https://hop.example");
     assert_eq!(hop["url"], "https://hop.example/robots.txt");

@@ -133,10 +133,8 @@ fn nights_begin_in_an_empty_folder() {
     assert!(out.status.success(), "{out:?}");
     let first = String::from_utf8(out.stdout).unwrap();
     assert!(first.contains("s: does not exist"), "{first}");
-    assert_eq!(
-        dir.outcomes(),
-        counts(&[("rules", 121), ("server-error", 1)])
-    );
+    let found = dir.outcomes();
+    assert_eq!(found, counts(&[("rules", 121), ("server-error", 1)]));
     assert_eq!(BUSY.load(Ordering::SeqCst), 2);
     let letters = dir.stdout_of("annotate -q -s s -a NightBot urls.txt");
     assert_eq!(letters.matches("A\t").count(), 121);
@@ -145,10 +143,8 @@ fn nights_begin_in_an_empty_folder() {
     let out = dir.night();
     assert!(out.status.success(), "{out:?}");
     assert_eq!(UNCHANGED.load(Ordering::SeqCst), 120);
-    assert_eq!(
-        dir.outcomes(),
-        counts(&[("rules", 121), ("server-error", 1)])
-    );
+    let found = dir.outcomes();
+    assert_eq!(found, counts(&[("rules", 121), ("server-error", 1)]));
     assert_eq!(CLOSED.lock().unwrap().len(), 1);
     let good = dir.read("s");
 
@@ -172,10 +168,8 @@ fn nights_begin_in_an_empty_folder() {
     let out = dir.night();
     assert!(out.status.success(), "{out:?}");
     assert_eq!(UNCHANGED.load(Ordering::SeqCst), 240);
-    assert_eq!(
-        dir.outcomes(),
-        counts(&[("rules", 121), ("server-error", 1)])
-    );
+    let found = dir.outcomes();
+    assert_eq!(found, counts(&[("rules", 121), ("server-error", 1)]));
 
     // Who looks at the answers may accept them.
     dir.done_line("compile -q --previous s -o s --max-failing 100% s.refused.jsonl");

@@ -108,11 +108,8 @@ fn a_first_refresh_needs_a_list() {
     let list = dir.read("urls.txt");
     dir.write("urls.txt", "");
     let out = dir.refresh(FETCH);
-    assert_eq!(
-        out.stdout.split(|byte| *byte == b'\n').count(),
-        3,
-        "{out:?}"
-    );
+    let found = out.stdout.split(|byte| *byte == b'\n').count();
+    assert_eq!(found, 3, "{out:?}");
     assert!(!dir.path("s").exists());
     dir.write("urls.txt", list);
     assert!(dir.refresh(FETCH).status.success());

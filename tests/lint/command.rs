@@ -47,14 +47,11 @@ fn exit_statuses_follow_the_denied_severity() {
             );
         }
     }
-    assert_eq!(
-        run(
-            dir.path(),
-            &["--allow", "outside-group,empty-rule", "error"]
-        )
-        .code,
-        Some(0)
-    );
+    run(
+        dir.path(),
+        &["--allow", "outside-group,empty-rule", "error"],
+    )
+    .succeeds();
     assert_eq!(run(dir.path(), &["-", "-"]).code, Some(2));
     for args in [
         &["missing"][..],
@@ -74,13 +71,12 @@ fn text_and_json_have_all_parts() {
         &["lint", "-"],
         b"User-agent: *\nDisallow: cart\n",
     );
-    let expected = "standard input:2: error[no-leading-slash]: the path `cart` begins with neither / nor *, so it \
+    let expected = "\
+        standard input:2: error[no-leading-slash]: the path `cart` begins with neither / nor *, so it \
                     matches nothing\n  help: write `/cart`\n";
     assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
-    assert_eq!(
-        ran.stderr,
-        "files 1  clean 0  errors 1  warnings 0  notes 0\n"
-    );
+    let expected = "files 1  clean 0  errors 1  warnings 0  notes 0\n";
+    assert_eq!(ran.stderr, expected);
     fs::write(
         dir.path().join("a.example"),
         "User-agent: *\nDisallow: cart\u{1b}\n",
@@ -100,32 +96,21 @@ fn text_and_json_have_all_parts() {
         .map(|finding| (&finding["file"], &finding["line"], &finding["code"]))
         .collect();
     assert_eq!(found.len(), 2, "{json}");
-    assert_eq!(
-        (found[0].0, found[0].1, found[0].2),
-        (
-            &"./a.example".into(),
-            &2.into(),
-            &"control-character".into()
-        )
-    );
+    assert_eq!(found[0].0, "./a.example");
+    assert_eq!(found[0].1, 2);
+    assert_eq!(found[0].2, "control-character");
     let keys: Vec<&String> = json[1].as_object().unwrap().keys().collect();
-    assert_eq!(
-        keys,
-        ["code", "file", "fix", "help", "line", "message", "severity"]
-    );
-    assert_eq!(
-        json_of(&run(dir.path(), &["-q", "--json", "b.example"])),
-        Value::Array(vec![])
-    );
+    let expected = ["code", "file", "fix", "help", "line", "message", "severity"];
+    assert_eq!(keys, expected);
+    let found = json_of(&run(dir.path(), &["-q", "--json", "b.example"]));
+    assert_eq!(found, Value::Array(vec![]));
     fs::write(
         dir.path().join("robots.txt"),
         "User-agent: *\nDisallow: /x\n",
     )
     .unwrap();
-    assert_eq!(
-        run(dir.path(), &["."]).stderr,
-        "files 1  clean 1  errors 0  warnings 0  notes 0\n"
-    );
+    let expected = "files 1  clean 1  errors 0  warnings 0  notes 0\n";
+    assert_eq!(run(dir.path(), &["."]).stderr, expected);
 }
 
 #[test]
@@ -134,10 +119,8 @@ fn unreadable_files_do_not_stop_the_others() {
     fs::write(dir.path().join("bad.gz"), b"\x1f\x8bxxx").unwrap();
     fs::write(dir.path().join("error"), "User-agent: *\nDisallow: a\n").unwrap();
     let ran = run(dir.path(), &["--json", "bad.gz", "missing", "error"]);
-    assert_eq!(
-        (ran.code, json_of(&ran).as_array().unwrap().len()),
-        (Some(2), 1)
-    );
+    assert_eq!(ran.code, Some(2));
+    assert_eq!(json_of(&ran).as_array().unwrap().len(), 1);
     let lines: Vec<&str> = ran.stderr.lines().collect();
     assert!(
         lines[0].starts_with("robosieve: bad.gz: damaged") && !lines[0].contains("--skip-damaged"),
@@ -145,10 +128,8 @@ fn unreadable_files_do_not_stop_the_others() {
         lines[0]
     );
     assert!(lines[1].starts_with("robosieve: missing: "), "{}", lines[1]);
-    assert_eq!(
-        lines[2],
-        "files 1  clean 0  errors 1  warnings 0  notes 0  unreadable 2"
-    );
+    let expected = "files 1  clean 0  errors 1  warnings 0  notes 0  unreadable 2";
+    assert_eq!(lines[2], expected);
 }
 
 /// The properties that SARIF 2.1.0 requires (§3.13, §3.14, §3.18, §3.19, §3.27, §3.28).
@@ -162,10 +143,8 @@ fn sarif_has_the_required_structure() {
     .unwrap();
     for (file, count) in [("a b.txt", 3), ("-", 0)] {
         let sarif = json_of(&run(dir.path(), &["-q", "--sarif", file]));
-        assert_eq!(
-            (&sarif["version"], sarif["runs"].as_array().unwrap().len()),
-            (&"2.1.0".into(), 1)
-        );
+        assert_eq!(sarif["version"], "2.1.0");
+        assert_eq!(sarif["runs"].as_array().unwrap().len(), 1);
         assert!(
             sarif["$schema"]
                 .as_str()
@@ -214,10 +193,8 @@ fn codes_are_listed() {
     assert_eq!(text.lines().count(), Code::ALL.len() + 1);
     let json = json_of(&run(dir.path(), &["--codes", "--json"]));
     for (row, code) in json.as_array().unwrap().iter().zip(Code::ALL) {
-        assert_eq!(
-            (&row["code"], &row["severity"]),
-            (&code.name().into(), &code.severity().name().into())
-        );
+        assert_eq!(row["code"], code.name());
+        assert_eq!(row["severity"], code.severity().name());
         assert_eq!(Code::find(code.name()), Some(*code));
     }
 }
@@ -241,15 +218,10 @@ fn surveys_count_files_and_origins() {
         .unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let counted = survey(&snapshot, &[], |_| ()).unwrap();
-    assert_eq!(
-        (
-            counted.origins,
-            counted.files,
-            counted.clean_origins,
-            counted.clean_files
-        ),
-        (5, 3, 2, 2)
-    );
+    assert_eq!(counted.origins, 5);
+    assert_eq!(counted.files, 3);
+    assert_eq!(counted.clean_origins, 2);
+    assert_eq!(counted.clean_files, 2);
     for row in &counted.codes {
         assert_ne!(row.code.in_snapshot(), InSnapshot::No);
         let expected = match row.code {
@@ -258,12 +230,8 @@ fn surveys_count_files_and_origins() {
             }
             _ => (0, 0, None),
         };
-        assert_eq!(
-            (row.files, row.origins, row.example.as_deref()),
-            expected,
-            "{}",
-            row.code
-        );
+        let found = (row.files, row.origins, row.example.as_deref());
+        assert_eq!(found, expected, "{}", row.code);
     }
     let allowed = [Code::OutsideGroup, Code::NoLeadingSlash, Code::UnknownField];
     assert_eq!(
@@ -283,24 +251,16 @@ fn surveys_count_files_and_origins() {
     .unwrap();
     for args in [&["-q", "s.rsieve"][..], &["-q", "-s", "s.rsieve"]] {
         let ran = run(dir.path(), args);
-        let text = String::from_utf8(ran.stdout).unwrap();
-        assert_eq!(
-            (ran.code, text.lines().count()),
-            (Some(0), 3),
-            "{text}{}",
-            ran.stderr
-        );
+        let text = ran.text();
+        assert_eq!(ran.code, Some(0), "{text}{ran:?}");
+        assert_eq!(text.lines().count(), 3, "{text}{ran:?}");
         let row: Vec<&str> = text.lines().last().unwrap().split_whitespace().collect();
-        assert_eq!(
-            row,
-            ["no-leading-slash", "error", "1", "1", "https://a.example"]
-        );
+        let expected = ["no-leading-slash", "error", "1", "1", "https://a.example"];
+        assert_eq!(row, expected);
     }
     let json = json_of(&run(dir.path(), &["-q", "--json", "s.rsieve"]));
-    assert_eq!(
-        (&json[0]["origins"], &json[0]["clean_files"]),
-        (&1.into(), &0.into())
-    );
+    assert_eq!(json[0]["origins"], 1);
+    assert_eq!(json[0]["clean_files"], 0);
     for refused in [
         &["--sarif", "s.rsieve"][..],
         &["--deny", "note", "s.rsieve"],
@@ -322,12 +282,8 @@ fn damaged_snapshots_are_not_robots_files() {
         fs::write(dir.path().join("damaged.rsieve"), &flipped).unwrap();
         for option in ["-q", "--json", "--fix"] {
             let ran = run(dir.path(), &[option, "damaged.rsieve"]);
-            assert!(
-                ran.code == Some(2)
-                    && ran.stdout.is_empty()
-                    && ran.stderr.contains(" damaged.rsieve"),
-                "bit {bit}: {option}: {ran:?}"
-            );
+            ran.refused(" damaged.rsieve");
+            assert!(ran.stdout.is_empty(), "bit {bit}: {option}: {ran:?}");
         }
         assert!(fs::read(dir.path().join("damaged.rsieve")).unwrap() == flipped);
     }

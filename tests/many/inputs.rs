@@ -204,10 +204,8 @@ fn shards_partition_the_inputs() {
     assert_eq!(taken, expected);
     // A shard without inputs does nothing. In particular it does not wait for standard input.
     let nothing: [&str; 0] = [];
-    assert_eq!(
-        dir.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n"),
-        nothing
-    );
+    let found = dir.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n");
+    assert_eq!(found, nothing);
 }
 
 #[test]
@@ -268,8 +266,6 @@ fn inputs_may_exceed_the_open_file_limit() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
-    assert_eq!(
-        out.stdout.iter().filter(|byte| **byte == b'\n').count(),
-        100
-    );
+    let found = out.stdout.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(found, 100);
 }

@@ -94,8 +94,7 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
         .0;
     assert!(
         (25..=FILES).contains(&skipped.parse().unwrap()),
-        "{}",
-        resumed.stderr
+        "{resumed:?}"
     );
     dir.done(
         &[
@@ -150,10 +149,8 @@ fn interrupted_runs_leave_no_temporary_files() {
             (complete.saturating_sub(2)..=states).contains(&kept.parse().unwrap()),
             "{stderr}, {states} complete"
         );
-        assert_eq!(
-            rest,
-            "of 40 files are complete; the same command with --resume does the others\n"
-        );
+        let expected = "of 40 files are complete; the same command with --resume does the others\n";
+        assert_eq!(rest, expected);
         let all = ["out", "no", "out/.robosieve"]
             .map(|outputs| names(&dir.path(outputs)))
             .concat();

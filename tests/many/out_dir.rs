@@ -93,10 +93,8 @@ fn annotate_writes_one_file_per_input() {
     dir.write("in/a", "https://h1.example/foo\nhttps://h1.example/p\n");
     dir.write("in/b", "https://h2.example/\n");
     let ran = dir.done_line("annotate -s web.rsieve -a FooBot,BarBot --out-dir out in");
-    assert_eq!(
-        dir.read_text("out/a"),
-        "DA\thttps://h1.example/foo\nDD\thttps://h1.example/p\n"
-    );
+    let expected = "DA\thttps://h1.example/foo\nDD\thttps://h1.example/p\n";
+    assert_eq!(dir.read_text("out/a"), expected);
     assert_eq!(dir.read_text("out/b"), "AA\thttps://h2.example/\n");
     for line in [
         "files 2  done 2  skipped 0  failed 0",

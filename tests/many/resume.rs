@@ -186,22 +186,11 @@ fn reruns_process_only_incomplete_files() {
         // As after a run without --resume, and the next rerun skips everything.
         let after = ["a", "b", "c"].map(|name| dir.read_text(&format!("out/{name}")));
         let next = dir.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
-        assert!(
-            next.stderr.contains("3 of 3 files are complete"),
-            "case {number}: {}",
-            next.stderr
-        );
+        next.says("3 of 3 files are complete");
         let ran = dir.done(&[case.args, &["--out-dir", "out", "in"]].concat());
-        assert!(
-            ran.stderr.contains("files 3  done 3  skipped 0"),
-            "case {number}: {}",
-            ran.stderr
-        );
-        assert_eq!(
-            after,
-            ["a", "b", "c"].map(|name| dir.read_text(&format!("out/{name}"))),
-            "case {number}"
-        );
+        ran.says("files 3  done 3  skipped 0");
+        let expected = ["a", "b", "c"].map(|name| dir.read_text(&format!("out/{name}")));
+        assert_eq!(after, expected, "case {number}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Replaced files keep their owner, group, permissions and access control lists; what cannot be kept
 //! opens the file to nobody, and gives a warning.
 
+use crate::command::assert_has;
 use crate::test_dir::TestDir;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -109,10 +110,7 @@ fn a_group_that_cannot_be_kept_is_told_and_opens_nothing() {
     };
     write_robots(&dir, &before);
     let stderr = fix_as(&dir, USER, OWN_GROUP);
-    assert!(
-        stderr.contains("cannot keep its owner (user 1);"),
-        "{stderr}"
-    );
+    assert_has(&stderr, "cannot keep its owner (user 1);");
     assert_eq!(
         attributes(&dir),
         Attributes {

@@ -1,7 +1,7 @@
 //! Two compilations that replace the same previous snapshot: no update is lost.
 
 use super::snapshot_dir;
-use crate::command::with_usual_signals;
+use crate::command::{assert_has, with_usual_signals};
 use crate::signals::begun;
 use crate::test_dir::TestDir;
 use std::fs::{self, File};
@@ -50,12 +50,11 @@ fn concurrent_updates_of_a_snapshot_are_not_lost() {
         let before = dir.entries();
         let (code, stderr) = ended(first);
         assert_eq!(code, Some(2), "{stderr}");
-        assert!(
-            stderr
-                .contains("robosieve: s: cannot be used as the previous snapshot: another program")
-                && stderr.contains("run again"),
-            "{stderr}"
+        assert_has(
+            &stderr,
+            "robosieve: s: cannot be used as the previous snapshot: another program",
         );
+        assert_has(&stderr, "run again");
         assert_eq!(dir.entries(), before);
         // The advice: the next run has both updates.
         dir.write("first.jsonl", archive("first.example"));

@@ -49,12 +49,7 @@ impl TestDir {
             .env("R", env!("CARGO_BIN_EXE_robosieve"))
             .current_dir(self.root());
         let out = shell.stdin(std::process::Stdio::null()).output().unwrap();
-        let stderr = String::from_utf8(out.stderr).unwrap();
-        Ran {
-            code: out.status.code(),
-            stdout: out.stdout,
-            stderr,
-        }
+        Ran::new(&[command], out)
     }
 
     /// Asserts that a command of a shell [fails](Self::fails).

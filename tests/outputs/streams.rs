@@ -215,10 +215,8 @@ fn errors_name_the_output() {
     for (command, words) in cases {
         dir.shell_fails(command, &[words]);
         let stderr = dir.shell(command).stderr;
-        assert!(
-            !stderr.contains(".tmp") && !stderr.contains("uncategorized"),
-            "{command}: {stderr}"
-        );
+        assert!(!stderr.contains(".tmp"), "{command}: {stderr}");
+        assert!(!stderr.contains("uncategorized"), "{command}: {stderr}");
     }
 }
 
@@ -232,11 +230,7 @@ fn too_many_open_files_are_explained() {
             "ulimit -n {limit}; $R filter -q -s s -a a -j 1 {outputs} u.txt"
         ));
         if ran.code == Some(2) && !ran.stderr.contains("shared libraries") {
-            assert!(
-                ran.stderr.contains("Too many open files"),
-                "{limit}: {}",
-                ran.stderr
-            );
+            ran.says("Too many open files");
             failures.push(ran.stderr);
         }
     }
@@ -310,10 +304,8 @@ fn closed_standard_streams_are_errors() {
         let ran = dir.shell(command);
         assert_eq!(ran.code, Some(0), "{command}: {}", ran.stderr);
         let text = String::from_utf8_lossy(&dir.read("new")).into_owned();
-        assert!(
-            !text.is_empty() && !text.contains("robosieve: "),
-            "{command}"
-        );
+        assert!(!text.is_empty(), "{command}");
+        assert!(!text.contains("robosieve: "), "{command}");
         std::fs::remove_file(dir.path("new")).unwrap();
     }
     let ran = dir.shell("$R filter -s missing -a a u.txt 2>&-");

@@ -61,10 +61,8 @@ fn plain_records_stay_plain_or_become_members() {
     )));
     assert_eq!(dir.read("go.warc"), of("KA").concat());
     assert_eq!(members(&dir.read("no.wet.gz")), of("D"));
-    assert_eq!(
-        zstd::decode_all(&dir.read("new.warc.zst")[..]).unwrap(),
-        of("U").concat()
-    );
+    let found = zstd::decode_all(&dir.read("new.warc.zst")[..]).unwrap();
+    assert_eq!(found, of("U").concat());
     assert_eq!(
         dir.done(&judging(&["filter", "-q", "in.warc"])).stdout,
         of("KA").concat()
@@ -83,10 +81,8 @@ fn plain_records_stay_plain_or_become_members() {
     dir.done(&judging(&words(
         "filter in.warc in.warc.gz -o both.warc.gz",
     )));
-    assert_eq!(
-        members(&dir.read("both.warc.gz")),
-        [of("KA"), of("KA")].concat()
-    );
+    let found = members(&dir.read("both.warc.gz"));
+    assert_eq!(found, [of("KA"), of("KA")].concat());
 }
 
 #[test]
@@ -158,14 +154,9 @@ fn annotating_gives_a_line_per_record() {
         .done(&judging(&["annotate", "-q", "--preferences", "in.warc.gz"]))
         .stdout;
     let lines: Vec<&str> = std::str::from_utf8(&preferences).unwrap().lines().collect();
-    assert_eq!(
-        [lines[0], lines[1], lines[7]],
-        [
-            "I\t--\t-\t-\t-",
-            "A\tn-\t-\t-\thttps://e.example/a",
-            "U\t--\t-\t-\thttps://other.example/"
-        ]
-    );
+    assert_eq!(lines[0], "I\t--\t-\t-\t-");
+    assert_eq!(lines[1], "A\tn-\t-\t-\thttps://e.example/a");
+    assert_eq!(lines[7], "U\t--\t-\t-\thttps://other.example/");
     // The places of the records are those of the members, or of the text.
     for (name, file) in [("in.warc.gz", gz_each(&all())), ("in.warc", all().concat())] {
         dir.write(name, &file);
@@ -199,13 +190,11 @@ fn annotating_gives_a_line_per_record() {
     .unwrap();
     let lines: Vec<&str> = objects.lines().collect();
     let len = all()[0].len();
-    assert_eq!(
-        lines[0],
-        format!(
-            "{{\"type\":\"warcinfo\",\"offset\":0,\"length\":{len},\"date\":\"2026-03-04T05:06:07Z\",\
+    let expected = format!(
+        "{{\"type\":\"warcinfo\",\"offset\":0,\"length\":{len},\"date\":\"2026-03-04T05:06:07Z\",\
              \"id\":\"urn:uuid:warcinfo\",\"robots\":{{\"FooBot\":\"invalid\"}}}}"
-        )
     );
+    assert_eq!(lines[0], expected);
     assert!(
         lines[3].starts_with("{\"url\":\"https://e.example/a\",\"type\":\"metadata\",\"offset\":"),
         "{}",
@@ -269,11 +258,8 @@ fn index_entries_lead_to_their_records() {
         let index = dir.read("go.cdxj");
         // The first response, its metadata and its revisit, the other response, the text and the
         // screenshot, the resource, and the conversion.
-        assert_eq!(
-            check_index(&index, &dir.read(output), output),
-            8,
-            "{input} {output}"
-        );
+        let found = check_index(&index, &dir.read(output), output);
+        assert_eq!(found, 8, "{input} {output}");
         let text = String::from_utf8(index).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         let start = "example,e)/a 20260304050607 {\"url\": \"https://e.example/a\", \"mime\": \"text/html\", \
@@ -328,28 +314,22 @@ fn each_input_gets_outputs_of_its_name() {
     dir.done(&judging(&args));
     assert_eq!(dir.read("go/a.warc.gz"), gz_each(&of("KA")));
     assert_eq!(dir.read("no/b.warc.wet"), of("D").concat());
-    assert_eq!(
-        zstd::decode_all(&dir.read("go/c.warc.zst")[..]).unwrap(),
-        of("KA").concat()
-    );
+    let found = zstd::decode_all(&dir.read("go/c.warc.zst")[..]).unwrap();
+    assert_eq!(found, of("KA").concat());
     assert_eq!(dir.read("go/list.txt"), b"https://e.example/a\n");
     let again = dir.done(&judging(&[&args[..], &["--resume"]].concat()));
     again.says("4 of 4 files are complete");
     assert!(
         again.stderr.contains("together: lines 47") || again.stderr.contains("lines 47"),
-        "{}",
-        again.stderr
+        "{again:?}"
     );
     dir.done(&judging(&words(
         "filter in/a.warc.gz in/b.warc.wet --out-dir go --cdxj index",
     )));
     for name in ["a.warc.gz", "b.warc.wet"] {
         let index = dir.read(&format!("index/{name}.cdxj"));
-        assert_eq!(
-            check_index(&index, &dir.read(&format!("go/{name}")), name),
-            5,
-            "{name}"
-        );
+        let found = check_index(&index, &dir.read(&format!("go/{name}")), name);
+        assert_eq!(found, 5, "{name}");
     }
     dir.done(&judging(&["annotate", "in", "--out-dir", "letters"]));
     assert!(gunzip(&dir.read("letters/a.warc.gz")).starts_with(b"I\t-\nA\thttps://e.example/a\n"));
@@ -377,10 +357,8 @@ fn secondary_records_are_not_compiled_as_robots_txt() {
     let list = "https://e.example/a\nhttps://new.example/a\n";
     dir.write("list", list);
     let ran = dir.done(&["annotate", "-q", "-s", "t.rsieve", "-a", "FooBot", "list"]);
-    assert_eq!(
-        ran.stdout,
-        b"D\thttps://e.example/a\nU\thttps://new.example/a\n"
-    );
+    let expected = b"D\thttps://e.example/a\nU\thttps://new.example/a\n";
+    assert_eq!(ran.stdout, expected);
 }
 
 /// JWAT's test files have them: a line that begins with a blank continues the value before it.

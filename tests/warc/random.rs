@@ -2,7 +2,7 @@
 
 use super::outputs::check_index;
 use super::{all, gunzip, gz, gz_at, gz_each, judging, members, record, response, snapshot_dir};
-use crate::command::words;
+use crate::command::{assert_has, words};
 use crate::snapshots::snapshot_of_robots;
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Output, Outputs, Written};
@@ -237,11 +237,8 @@ fn long_members_hold_one_record() {
     let long = record("resource", "https://e.example/a", &vec![b'z'; 9 << 20]);
     let file = [gz(&all()[1]), gz(&[&long[..], &long].concat())].concat();
     let err = filtered(&judge(), &file, 2, false).unwrap_err();
-    assert!(
-        err.contains(&format!("byte {}: ", gz(&all()[1]).len()))
-            && err.contains("decompress the file first"),
-        "{err}"
-    );
+    assert_has(&err, &format!("byte {}: ", gz(&all()[1]).len()));
+    assert_has(&err, "decompress the file first");
 }
 
 /// A member that holds a WARC file without compression: each block of the file ends before one
