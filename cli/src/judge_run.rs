@@ -7,7 +7,7 @@ use crate::inputs::InputArgs;
 use crate::judge_args::JudgeArgs;
 use crate::judge_job::{self, Action, JobPaths, JudgeTask};
 use crate::option_guard::OptionGuard;
-use crate::out_dir::{OutDirArgs, OutDirRun, RunIdentity};
+use crate::out_dir::{FileProcessor, OutDirArgs, RunIdentity};
 use crate::output::OutputTarget;
 use crate::progress::Progress;
 use crate::record_args::RecordArgs;
@@ -68,23 +68,22 @@ impl JudgeRunArgs {
         };
         if paths.of_directory {
             let identity = RunIdentity::new(&snapshot, agents, &options, &task);
-            let run = OutDirRun {
+            let processor = FileProcessor {
                 task,
                 judge: &judge,
-                dirs: paths,
                 identity,
-                quiet,
             };
             let mut guard = self.overwrite_guard();
             self.stats.refuse_overwriting(&mut guard)?;
             let mut stats = self.stats.open()?;
-            let summary = run.run(&self.inputs, guard, self.out_dir.resume)?;
+            let inputs = &self.inputs;
+            let summary = self.out_dir.run(&processor, inputs, &paths, guard, quiet)?;
             // Each file has appeared with its outputs; this has the counts of all.
             record.write(&summary, &mut stats)?;
             stats.map_or(Ok(()), OutputTarget::commit)?;
             if !quiet {
                 summary.print();
-                print_more(&summary.all(), agents);
+                print_more(&summary.all, agents);
             }
             return summary.result();
         }

@@ -1,11 +1,11 @@
 //! The plan of `--out-dir`: the output paths of every input. Overwriting is refused.
 
-use crate::inputs::LocatedInput;
+use crate::inputs::{InputArgs, LocatedInput};
 use crate::judge_job::JobPaths;
 use crate::option_guard::OptionGuard;
 use anyhow::{Context, bail};
 use robosieve::output::is_standard_stream;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 const STATE_DIR: &str = ".robosieve";
 
 /// One input and its output paths.
-pub(crate) struct FileJob {
+pub(super) struct FileJob {
     pub input: PathBuf,
     /// The path of the input with links resolved.
     pub real: PathBuf,
@@ -23,21 +23,27 @@ pub(crate) struct FileJob {
     pub state: PathBuf,
 }
 
-/// Makes one job per input, with outputs in `dirs` under the input's name. `guard` has the other
-/// files that the run reads.
-pub(crate) fn plan(
-    inputs: Vec<LocatedInput>,
+/// Makes one job per input of this shard, with outputs in `dirs` under the input's name, and creates
+/// their directories. `guard` has the other files that the run reads.
+pub(super) fn plan(
+    inputs: &InputArgs,
     dirs: &JobPaths,
     guard: OptionGuard,
+    quiet: bool,
 ) -> anyhow::Result<Vec<FileJob>> {
+    // Every shard checks the outputs of all shards, so that concurrent runs do not overwrite each
+    // other.
+    let all = inputs.all_located(quiet)?;
     check_dirs(dirs)?;
-    let names = names(&inputs)?;
-    let jobs = inputs
+    let names = names(&all)?;
+    let jobs = all
         .into_iter()
         .zip(&names)
         .map(|(input, name)| to_job(input.path, name, dirs));
     let files = jobs.collect::<anyhow::Result<Vec<FileJob>>>()?;
     refuse_overwriting(&files, guard)?;
+    let files = inputs.part(files);
+    make_dirs(&files, dirs)?;
     Ok(files)
 }
 
@@ -122,18 +128,14 @@ fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJo
         unknown: path_in(&dirs.unknown, name),
         invalid: path_in(&dirs.invalid, name),
         // The ending distinguishes an index from the output with the same name.
-        cdxj: dirs
-            .cdxj
-            .as_ref()
-            .map(|dir| dir.join(with_ending(name, ".cdxj"))),
+        cdxj: path_in(&dirs.cdxj, &with_ending(name, ".cdxj")),
         of_directory: true,
     };
-    let state = state_of(dirs, name);
     Ok(FileJob {
         real,
         size: meta.len(),
         paths,
-        state,
+        state: state_dir(dirs).join(with_ending(name, ".json")),
         input,
     })
 }
@@ -143,13 +145,8 @@ fn path_in(dir: &Option<PathBuf>, name: &Path) -> Option<PathBuf> {
     dir.as_ref().map(|dir| dir.join(name))
 }
 
-/// The state file of the output with this name.
-fn state_of(dirs: &JobPaths, name: &Path) -> PathBuf {
-    dirs.main
-        .clone()
-        .unwrap_or_default()
-        .join(STATE_DIR)
-        .join(with_ending(name, ".json"))
+fn state_dir(dirs: &JobPaths) -> PathBuf {
+    dirs.main.clone().unwrap_or_default().join(STATE_DIR)
 }
 
 /// The name with an additional ending.
@@ -190,22 +187,14 @@ fn refuse_overwriting(files: &[FileJob], guard: OptionGuard) -> anyhow::Result<(
 }
 
 /// Creates the missing directories of all outputs.
-pub(crate) fn make_dirs(files: &[FileJob], dirs: &JobPaths) -> anyhow::Result<()> {
-    let states = dirs.main.clone().unwrap_or_default().join(STATE_DIR);
-    let of_files = files.iter().flat_map(|file| {
-        let outputs = file
-            .paths
-            .named()
-            .map(|(_, path)| path)
-            .chain([file.state.as_path()]);
-        outputs.filter_map(Path::parent)
-    });
-    let mut all: Vec<&Path> = of_files
-        .chain(dirs.named().map(|(_, dir)| dir))
-        .chain([states.as_path()])
-        .collect();
-    all.sort_unstable();
-    all.dedup();
+fn make_dirs(files: &[FileJob], dirs: &JobPaths) -> anyhow::Result<()> {
+    let states = state_dir(dirs);
+    let mut all: BTreeSet<&Path> = dirs.named().map(|(_, dir)| dir).collect();
+    all.insert(&states);
+    for file in files {
+        all.extend(file.state.parent());
+        all.extend(file.paths.named().filter_map(|(_, path)| path.parent()));
+    }
     all.into_iter()
         .try_for_each(|dir| std::fs::create_dir_all(dir).with_context(|| dir.display().to_string()))
 }

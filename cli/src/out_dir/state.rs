@@ -2,7 +2,10 @@
 //! tell whether it is complete.
 
 use super::plan::FileJob;
-use crate::judge_job::JudgeTask;
+use crate::figures::counts::{counted_as, grouped};
+use crate::figures::escape::escape;
+use crate::judge_job::{JudgeTask, PendingOutputs};
+use crate::stderr::print_line;
 use anyhow::Context;
 use robosieve::job::FilterStats;
 use robosieve::output::OutputFile;
@@ -42,7 +45,7 @@ impl RunIdentity {
 
 /// Identifies the content of an input by path, size and modification time.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct InputFingerprint {
+pub(super) struct InputFingerprint {
     path: String,
     size: u64,
     /// Nanoseconds since 1970.
@@ -50,7 +53,7 @@ pub(crate) struct InputFingerprint {
 }
 
 impl InputFingerprint {
-    pub(crate) fn of(file: &FileJob) -> anyhow::Result<Self> {
+    pub(super) fn of(file: &FileJob) -> anyhow::Result<Self> {
         let name = || file.input.display().to_string();
         let meta = std::fs::metadata(&file.input).with_context(name)?;
         let modified = nanoseconds(meta.modified().with_context(name)?);
@@ -86,8 +89,118 @@ impl CommittedOutput {
     }
 }
 
+/// The files that a run processes, and the counts of the complete ones, which it skips.
+#[derive(Default)]
+pub(super) struct Todo {
+    pub files: Vec<FileJob>,
+    pub skipped: usize,
+    pub skipped_stats: FilterStats,
+}
+
+impl Todo {
+    pub(super) fn all(files: Vec<FileJob>) -> Self {
+        Self {
+            files,
+            ..Self::default()
+        }
+    }
+
+    /// The incomplete files. Prints how many are skipped and how many not, and for which reasons.
+    pub(super) fn incomplete(files: Vec<FileJob>, identity: &RunIdentity, quiet: bool) -> Self {
+        let total = files.len();
+        let mut todo = Self::default();
+        // Each with the number of files and the first.
+        let mut reasons: Vec<(&str, u64, String)> = Vec::new();
+        for file in files {
+            match complete(&file, identity) {
+                Ok(stats) => {
+                    todo.skipped += 1;
+                    todo.skipped_stats.add(&stats);
+                }
+                Err(reason) => {
+                    match reasons.iter_mut().find(|(other, ..)| *other == reason) {
+                        Some((_, number, _)) => *number += 1,
+                        None => reasons.push((reason, 1, file.input.display().to_string())),
+                    }
+                    todo.files.push(file);
+                }
+            }
+        }
+        if quiet {
+            return todo;
+        }
+        print_line(format_args!(
+            "resume: {} of {} complete and skipped, {} to do",
+            todo.skipped,
+            counted_as(total as u64, "file is", "files are"),
+            todo.files.len()
+        ));
+        for (reason, number, first) in reasons {
+            let more = if number > 1 { " and others" } else { "" };
+            print_line(format_args!(
+                "  {reason:<26}{:>14}  {}{more}",
+                grouped(number),
+                escape(&first)
+            ));
+        }
+        todo
+    }
+}
+
+/// The counts of a file whose outputs are complete, or the reason to process it.
+fn complete(file: &FileJob, identity: &RunIdentity) -> Result<FilterStats, &'static str> {
+    let bytes = std::fs::read(&file.state).map_err(|_| "not done yet")?;
+    let state: ResumeState = serde_json::from_slice(&bytes).map_err(|_| "state not readable")?;
+    state.fits(file, identity)?;
+    Ok(state.counts)
+}
+
+/// Commits the outputs of a file, then their state.
+pub(super) fn commit(
+    file: &FileJob,
+    identity: &RunIdentity,
+    input: InputFingerprint,
+    outputs: PendingOutputs,
+) -> anyhow::Result<FilterStats> {
+    forget(&file.state)?;
+    let counts = outputs.commit()?;
+    let mut outputs = BTreeMap::new();
+    for (output, path) in file.paths.named() {
+        let committed = CommittedOutput::at(path).with_context(|| path.display().to_string())?;
+        outputs.insert(output.to_owned(), committed);
+    }
+    let state = ResumeState {
+        identity: identity.clone(),
+        input,
+        outputs,
+        counts,
+    };
+    let mut out = OutputFile::create(&file.state)?;
+    serde_json::to_writer_pretty(&mut out, &state)?;
+    out.write_all(b"\n")?;
+    out.commit()?;
+    Ok(state.counts)
+}
+
+/// Removes the state of outputs that are about to be replaced. Otherwise, if the process is killed
+/// during the replacement, the old state would still fit some outputs. The removal is durable ahead
+/// of the first new output.
+fn forget(path: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
+        removed => removed.with_context(|| path.display().to_string())?,
+    }
+    match path.parent() {
+        Some(parent) if cfg!(unix) => {
+            let synced = std::fs::File::open(parent).and_then(|dir| dir.sync_all());
+            synced.with_context(|| parent.display().to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ResumeState {
+struct ResumeState {
     #[serde(flatten)]
     identity: RunIdentity,
     input: InputFingerprint,
@@ -96,51 +209,6 @@ pub(crate) struct ResumeState {
 }
 
 impl ResumeState {
-    /// The state of a file whose outputs have just been committed.
-    pub(crate) fn new(
-        file: &FileJob,
-        identity: &RunIdentity,
-        input: InputFingerprint,
-        stats: &FilterStats,
-    ) -> anyhow::Result<Self> {
-        let mut outputs = BTreeMap::new();
-        for (output, path) in file.paths.named() {
-            let committed =
-                CommittedOutput::at(path).with_context(|| path.display().to_string())?;
-            outputs.insert(output.to_owned(), committed);
-        }
-        Ok(Self {
-            identity: identity.clone(),
-            input,
-            outputs,
-            counts: stats.clone(),
-        })
-    }
-
-    pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let mut out = OutputFile::create(path)?;
-        serde_json::to_writer_pretty(&mut out, self)?;
-        out.write_all(b"\n")?;
-        Ok(out.commit()?)
-    }
-
-    /// Removes the state of outputs that are about to be replaced. Otherwise, if the process is
-    /// killed during the replacement, the old state would still fit some outputs. The removal is
-    /// durable ahead of the first new output.
-    pub(crate) fn forget(path: &Path) -> anyhow::Result<()> {
-        match std::fs::remove_file(path) {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
-            removed => removed.with_context(|| path.display().to_string())?,
-        }
-        match path.parent() {
-            Some(parent) if cfg!(unix) => {
-                let synced = std::fs::File::open(parent).and_then(|dir| dir.sync_all());
-                synced.with_context(|| parent.display().to_string())
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Checks that this state describes the current input, options and outputs.
     fn fits(&self, file: &FileJob, identity: &RunIdentity) -> Result<(), &'static str> {
         // The first check that fails is the reason that the user reads, so general ones come first.
@@ -180,17 +248,6 @@ impl ResumeState {
         CommittedOutput::at(path)
             .is_ok_and(|now| now.size == then.size && (output == "main" || now == *then))
     }
-}
-
-/// The counts of a file whose outputs are complete, or the reason to process it.
-pub(crate) fn complete(
-    file: &FileJob,
-    identity: &RunIdentity,
-) -> Result<FilterStats, &'static str> {
-    let bytes = std::fs::read(&file.state).map_err(|_| "not done yet")?;
-    let state: ResumeState = serde_json::from_slice(&bytes).map_err(|_| "state not readable")?;
-    state.fits(file, identity)?;
-    Ok(state.counts)
 }
 
 #[cfg(test)]

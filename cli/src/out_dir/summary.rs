@@ -1,127 +1,69 @@
 //! The summary of a run over many files.
 
-use super::plan::FileJob;
+use super::state::Todo;
 use crate::error_advice::message;
-use crate::figures::counts::{counted, counted_as, grouped};
+use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::stderr::print_line;
 use crate::summary::{counts, print_filter};
 use anyhow::bail;
 use robosieve::job::FilterStats;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::time::Duration;
 
-/// The counts of all files as JSON: the numbers of files, and the counts of lines, also of skipped
-/// files.
-impl Serialize for BatchSummary {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Counts<'s> {
-            files: usize,
-            done: usize,
-            skipped: usize,
-            failures: &'s [String],
-            #[serde(flatten)]
-            lines: FilterStats,
-        }
-        let counts = Counts {
-            files: self.files,
-            done: self.done,
-            skipped: self.skipped,
-            failures: &self.failures,
-            lines: self.all(),
-        };
-        counts.serialize(to)
-    }
-}
-
-/// The counts of this run and of skipped files, and the failures.
+/// The counts of this run and of skipped files, and the failures. As JSON: the numbers of files, and
+/// the counts of lines, also of skipped files.
+#[derive(Serialize)]
 pub(crate) struct BatchSummary {
     files: usize,
     done: usize,
     skipped: usize,
-    pub stats: FilterStats,
-    skipped_stats: FilterStats,
-    /// The reasons for which `--resume` processes files, with the number of files and the first.
-    todo: Vec<(&'static str, usize, String)>,
     failures: Vec<String>,
-    pub elapsed: Duration,
+    /// The counts of all files, including skipped ones.
+    #[serde(flatten)]
+    pub all: FilterStats,
+    #[serde(skip)]
+    stats: FilterStats,
+    #[serde(skip)]
+    skipped_stats: FilterStats,
+    #[serde(skip)]
+    elapsed: Duration,
 }
 
 impl BatchSummary {
-    pub(super) fn new(files: usize) -> Self {
+    /// Adds up the results, which are in the order of the files.
+    pub(super) fn new(
+        todo: Todo,
+        results: Vec<anyhow::Result<FilterStats>>,
+        elapsed: Duration,
+    ) -> Self {
+        let mut stats = FilterStats::default();
+        let mut failures = Vec::new();
+        for (file, result) in todo.files.iter().zip(results) {
+            match result {
+                Ok(of_file) => stats.add(&of_file),
+                Err(err) => {
+                    let name = file.input.display().to_string();
+                    let message = message(&err);
+                    failures.push(match message.contains(&name) {
+                        true => message,
+                        false => format!("{name}: {message}"),
+                    });
+                }
+            }
+        }
+        let mut all = stats.clone();
+        all.add(&todo.skipped_stats);
         Self {
-            files,
-            done: 0,
-            skipped: 0,
-            stats: FilterStats::default(),
-            skipped_stats: FilterStats::default(),
-            todo: Vec::new(),
-            failures: Vec::new(),
-            elapsed: Duration::ZERO,
+            files: todo.skipped + todo.files.len(),
+            done: todo.files.len() - failures.len(),
+            skipped: todo.skipped,
+            failures,
+            all,
+            stats,
+            skipped_stats: todo.skipped_stats,
+            elapsed,
         }
-    }
-
-    pub(super) fn skip(&mut self, stats: &FilterStats) {
-        self.skipped += 1;
-        self.skipped_stats.add(stats);
-    }
-
-    pub(super) fn skipped(&self) -> usize {
-        self.skipped
-    }
-
-    pub(super) fn redo(&mut self, file: &FileJob, reason: &'static str) {
-        match self.todo.iter_mut().find(|(other, ..)| *other == reason) {
-            Some((_, number, _)) => *number += 1,
-            None => self
-                .todo
-                .push((reason, 1, file.input.display().to_string())),
-        }
-    }
-
-    pub(super) fn add(&mut self, file: &FileJob, result: anyhow::Result<FilterStats>) {
-        match result {
-            Ok(stats) => {
-                self.done += 1;
-                self.stats.add(&stats);
-            }
-            Err(err) => {
-                let message = message(&err);
-                let name = file.input.display().to_string();
-                let named = message.contains(&name);
-                self.failures.push(if named {
-                    message
-                } else {
-                    format!("{name}: {message}")
-                });
-            }
-        }
-    }
-
-    /// Prints how many files `--resume` skips, how many it processes, and for which reasons.
-    pub(super) fn print_resume(&self) {
-        let todo = self.files - self.skipped;
-        print_line(format_args!(
-            "resume: {} of {} complete and skipped, {todo} to do",
-            self.skipped,
-            counted_as(self.files as u64, "file is", "files are")
-        ));
-        for (reason, number, first) in &self.todo {
-            let more = if *number > 1 { " and others" } else { "" };
-            print_line(format_args!(
-                "  {reason:<26}{:>14}  {}{more}",
-                grouped(*number as u64),
-                escape(first)
-            ));
-        }
-    }
-
-    /// The counts of all files, including skipped ones.
-    pub(crate) fn all(&self) -> FilterStats {
-        let mut all = self.stats.clone();
-        all.add(&self.skipped_stats);
-        all
     }
 
     pub(crate) fn print(&self) {
@@ -136,7 +78,7 @@ impl BatchSummary {
                 "{}",
                 counts("skipped files: ", &self.skipped_stats)
             ));
-            print_line(format_args!("{}", counts("together: ", &self.all())));
+            print_line(format_args!("{}", counts("together: ", &self.all)));
         }
     }
 
