@@ -204,7 +204,8 @@ fn by_rows<'d>(judge: &Judge, columns: impl Iterator<Item = Rows<'d>>) -> Vec<u8
         let start = letters.len();
         letters.resize(start + column.len(), 0);
         let judged = judge.judge_rows(column, |rows, verdicts| {
-            letters[start..][rows].fill(letter(verdicts.get(0)))
+            letters[start..][rows].fill(letter(verdicts.get(0)));
+            Ok(())
         });
         judged.expect("a sound snapshot");
     }

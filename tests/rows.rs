@@ -31,6 +31,7 @@ fn letters(judge: &Judge, rows: Rows<'_>) -> Vec<String> {
             assert_eq!(rows.start, found.len());
             let letters: String = verdicts.iter().map(Verdict::letter).collect();
             found.resize(rows.end, letters);
+            Ok(())
         })
         .unwrap();
     assert_eq!(found.len(), rows.len());
@@ -201,4 +202,20 @@ fn wrong_offsets_are_errors() {
             "{err}"
         );
     }
+}
+
+#[test]
+fn the_first_error_of_the_callback_ends_the_work() {
+    let judge = judge(b"user-agent: *\ndisallow: /x");
+    // More rows than a batch has, each with another verdict than its neighbours.
+    let rows: Vec<&[u8]> = [&b"https://h.example/x"[..], b"https://h.example/y"].repeat(1000);
+    let mut calls = 0;
+    let err = judge
+        .judge_rows(Rows::Slices(&rows), |_, _| {
+            calls += 1;
+            Err(ErrorKind::BadColumn(format!("call {calls}")).into())
+        })
+        .unwrap_err();
+    assert!(matches!(err.kind(), ErrorKind::BadColumn(found) if found == "call 1"));
+    assert_eq!(calls, 1);
 }

@@ -140,20 +140,13 @@ impl<T: Copy> Task<'_, T> {
         let Some(rows) = self.column.rows(self.start, self.out.len() / width)? else {
             return Ok(());
         };
-        let mut filled = Ok(());
         let mut each = |rows: Range<usize>, verdicts: VerdictsRef<'_>| {
-            let of_rows = fill(
-                verdicts,
-                &mut self.out[rows.start * width..rows.end * width],
-            );
-            if of_rows.is_err() {
-                filled = of_rows;
-            }
+            let values = &mut self.out[rows.start * width..rows.end * width];
+            fill(verdicts, values)
         };
         // A trait object, so that judging is compiled once and not for each kind of value.
-        let each: &mut dyn FnMut(Range<usize>, VerdictsRef<'_>) = &mut each;
-        judge.judge_rows(rows, each)?;
-        filled
+        let each: &mut dyn FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()> = &mut each;
+        judge.judge_rows(rows, each)
     }
 }
 

@@ -189,7 +189,7 @@ fn write_verdicts(
         let cells = &mut out[range.start * agents..range.end * agents];
         if agents == 1 {
             cells.fill(MaybeUninit::new(number(verdicts.get(0))));
-            return;
+            return Ok(());
         }
         row.clear();
         verdicts.append(|verdict| number(verdict).cast_unsigned(), &mut row);
@@ -199,6 +199,7 @@ fn write_verdicts(
                 .zip(&row)
                 .for_each(|(cell, number)| _ = cell.write(number.cast_signed()));
         }
+        Ok(())
     })?;
     Ok(())
 }
@@ -229,6 +230,7 @@ unsafe fn judge_masks(
         if let Some(cells) = unjudged.get_mut(range) {
             cells.fill(MaybeUninit::new(verdicts.unjudged().map_or(0, number)));
         }
+        Ok(())
     })?;
     Ok(())
 }

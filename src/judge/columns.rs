@@ -76,6 +76,7 @@ impl Judge {
     /// let mut verdicts = vec![Verdict::Invalid; 3];
     /// judge.judge_rows(Rows::Offsets32 { data, offsets: &[0, 19, 38, 57] }, |rows, found| {
     ///     verdicts[rows].fill(found.get(0));
+    ///     Ok(())
     /// })?;
     /// assert_eq!(verdicts, [Verdict::Disallowed, Verdict::Allowed, Verdict::Allowed]);
     /// # Ok::<(), robosieve::Error>(())
@@ -83,11 +84,12 @@ impl Judge {
     ///
     /// # Errors
     /// [`ErrorKind::BadColumn`] if offsets descend or exceed the data; no row is judged then.
-    /// [`ErrorKind::Corrupt`] if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`] if the snapshot's bytes contradict each other. The first error of
+    /// `each`, which ends the work.
     pub fn judge_rows(
         &self,
         rows: Rows<'_>,
-        each: impl FnMut(Range<usize>, VerdictsRef<'_>),
+        each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         match rows {
             Rows::Offsets32 { data, offsets } => {
@@ -106,7 +108,7 @@ impl Judge {
     fn judge_column<'d, C: Column<'d>>(
         &self,
         column: C,
-        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>),
+        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         let rows = ColumnRows {
             column,
@@ -115,8 +117,7 @@ impl Judge {
         };
         self.with_scratch(|engine, scratch| {
             engine.judge_rows(rows, Stage::Match, scratch, |rows, batch, verdicts| {
-                each(rows.first + batch.start..rows.first + batch.end, verdicts);
-                Ok(())
+                each(rows.first + batch.start..rows.first + batch.end, verdicts)
             })
         })
     }
