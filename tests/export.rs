@@ -159,7 +159,7 @@ fn domains_are_those_of_reports() {
         .iter()
         .filter_map(|row| row["domain"].as_str())
         .collect();
-    dir.stdout_of("report -q -s s.rsieve -a GPTBot --by domain --json r.json");
+    dir.stdout_of("report -q -s s.rsieve -a GPTBot --by domain --json-to r.json");
     let report: Value = serde_json::from_slice(&dir.read("r.json")).unwrap();
     assert_eq!(report["units"], distinct.len());
 }

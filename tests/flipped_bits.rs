@@ -249,7 +249,7 @@ fn unverified_damage_changes_verdicts() {
             silent.unwrap_or_else(|| panic!("no bit of {name} changes a verdict")),
         )
         .unwrap();
-        for verb in ["filter -q", "annotate -q", "report -q --json -"] {
+        for verb in ["filter -q", "annotate -q", "report -q --json-to -"] {
             let ran = run(dir.path(), verb, &["-s", "s", "-a", &agents, "urls"]);
             let expected =
                 format!("s: damaged snapshot: the section \"{name}\" has another checksum");

@@ -390,7 +390,7 @@ fn report_counts_every_row() {
     let dir = snapshot_dir();
     for (kind, properties, groups) in kinds() {
         dir.write("in.parquet", table(properties, &groups));
-        let ran = dir.done_line("report -q -s s -a one,two in.parquet --json -");
+        let ran = dir.done_line("report -q -s s -a one,two in.parquet --json-to -");
         let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
         let verdicts = verdicts(groups.iter().sum());
         assert_eq!(report["lists"]["lines"], verdicts.len(), "{kind}");

@@ -126,7 +126,7 @@ fn empty_row_groups_are_valid() {
             "filter -s s -a one in.parquet --out-dir out",
             // Annotate the annotated file again.
             "annotate -s s -a one A --as-name again -o B",
-            "report -q -s s -a one in.parquet --json report.json",
+            "report -q -s s -a one in.parquet --json-to report.json",
         ] {
             let ran = dir.run_line(args);
             assert_eq!(ran.code, Some(0), "{groups:?}: {args}: {}", ran.stderr);

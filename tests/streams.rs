@@ -93,7 +93,7 @@ fn failing_stderr_changes_no_result() {
         ),
         ("compile robots.jsonl -o new", 0),
         ("compile list.txt -o new", 2),
-        ("report -s s -a FooBot list.txt --csv new", 0),
+        ("report -s s -a FooBot list.txt --csv-to new", 0),
         ("check -s s -a MJ12bot https://e.example/", 0),
         ("check -s s -a MJ12bot https://e.example/x", 1),
         ("check -s s -a FooBot https://unknown.example/", 2),
@@ -175,9 +175,9 @@ fn closed_stdout_completes_files() {
     for args in [
         "filter -s s -a FooBot list.txt --disallowed-to new.1 --unknown-to new.2 --invalid-to new.3",
         "filter -s s -a FooBot list.txt --keep disallowed --unknown-to new.1",
-        "report -s s -a FooBot --json - --csv new.1 --html new.2",
-        "report -s s -a FooBot --html - --json new.1",
-        "report -s s -a FooBot --json new.1 --csv new.2",
+        "report -s s -a FooBot --json-to - --csv-to new.1 --html new.2",
+        "report -s s -a FooBot --html - --json-to new.1",
+        "report -s s -a FooBot --json-to new.1 --csv-to new.2",
         "diff s s --svg new.1",
         "compile robots.jsonl -o new.1 --stats-json -",
     ] {

@@ -157,6 +157,7 @@ pub(crate) struct ManArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn top_level_help_lists_every_verb() {
@@ -171,5 +172,26 @@ mod tests {
             let line = format!("\n  {name:<12} {about}\n");
             assert!(TEMPLATE.contains(&line), "{line}");
         }
+    }
+
+    /// A user who knows `--json` from one verb must not write over a list with another.
+    #[test]
+    fn an_option_takes_a_value_in_all_verbs_or_in_none() {
+        let mut command = Cli::command();
+        command.build();
+        let mut takes_value: BTreeMap<String, (bool, String)> = BTreeMap::new();
+        for verb in command.get_subcommands() {
+            for arg in verb.get_arguments() {
+                let aliases = arg.get_all_aliases().unwrap_or_default();
+                for name in arg.get_long().into_iter().chain(aliases) {
+                    let found = (arg.get_action().takes_values(), verb.get_name().to_owned());
+                    let first = takes_value
+                        .entry(name.to_owned())
+                        .or_insert_with(|| found.clone());
+                    assert_eq!(first.0, found.0, "--{name}: {} and {}", first.1, found.1);
+                }
+            }
+        }
+        assert!(takes_value.len() > 50, "{takes_value:?}");
     }
 }

@@ -162,7 +162,7 @@ def check_host(row):
 def check_domains(rows):
     """As many domains as a report counts."""
     with tempfile.TemporaryDirectory() as folder:
-        run("report", "-q", "-s", SNAPSHOT, "-a", AGENTS[0], "--by", "domain", "--json", Path(folder) / "r.json")
+        run("report", "-q", "-s", SNAPSHOT, "-a", AGENTS[0], "--by", "domain", "--json-to", Path(folder) / "r.json")
         units = json.loads((Path(folder) / "r.json").read_text())["units"]
     compare("domains of a report", "the snapshot", len({row["domain"] for row in rows}), units)
     for row in rows:

@@ -119,7 +119,7 @@ fn other_formats_are_refused_as_lists() {
         }
         dir.fails(
             &words(&format!(
-                "report -q -s good.rsieve -a FooBot {name} --json new"
+                "report -q -s good.rsieve -a FooBot {name} --json-to new"
             )),
             &expected,
         );
@@ -150,7 +150,7 @@ fn warc_files_are_recognised_in_every_compression() {
             "-a",
             "FooBot",
             name,
-            "--json",
+            "--json-to",
             "new",
         ];
         dir.done(&args);

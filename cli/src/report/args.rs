@@ -68,10 +68,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub html: Option<PathBuf>,
     /// Write all figures here as JSON (`-`: standard output)
-    #[arg(long, alias = "json", value_name = "FILE", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub json_to: Option<PathBuf>,
     /// Write all figures here as CSV, one per line (`-`: standard output)
-    #[arg(long, alias = "csv", value_name = "FILE", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub csv_to: Option<PathBuf>,
     #[command(flatten)]
     pub stats: StatsArgs,
