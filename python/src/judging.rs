@@ -32,7 +32,7 @@ pub(crate) fn threads_argument(given: &Bound<'_, PyAny>) -> PyResult<Option<usiz
         return Ok(None);
     }
     let Ok(number) = given.extract::<i64>() else {
-        // Larger numbers than any machine has cores are no error.
+        // Larger numbers than any machine has cores are not an error.
         return given.extract::<usize>().map(Some).map_err(|_| {
             let kind = given.get_type();
             PyTypeError::new_err(format!("threads is of type {kind}; give a whole number"))

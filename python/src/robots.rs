@@ -382,7 +382,7 @@ pub(crate) fn robots_of_response<'py>(
     let body = text_bytes(body, "the body of a robots.txt is bytes or str")?;
     caught(|| {
         let is_success = (200..300).contains(&status);
-        // A body that cannot be decoded is no response, as when it is compiled.
+        // A body that cannot be decoded is not a response, as when it is compiled.
         let (status, body) = match is_success.then(|| decode_body(&body, headers)) {
             Some(Some(decoded)) => (status, decoded),
             Some(None) => (0, Default::default()),

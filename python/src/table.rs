@@ -86,7 +86,7 @@ impl Column<'_> {
     /// The whole number in a row; `None` if it is null.
     ///
     /// # Errors
-    /// A message about a column of another type, or about a text that is no number.
+    /// A message about a column of another type, or about a text that is not a number.
     pub(crate) fn integer(&self, row: usize) -> Result<Option<i64>, String> {
         use DataType::{Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
         let Some(index) = self.index(row) else {
@@ -142,7 +142,7 @@ impl Column<'_> {
     /// The time in a row, in seconds since 1970; `None` if it is null.
     ///
     /// # Errors
-    /// A message about a column of another type, or about a text that is no time.
+    /// A message about a column of another type, or about a text that is not a time.
     pub(crate) fn time(&self, row: usize) -> Result<Option<i64>, String> {
         use DataType::{Date32, Date64, Timestamp};
         let Some(index) = self.index(row) else {

@@ -79,7 +79,7 @@ impl ArchiveEntry {
 
 impl<'r> ArchiveReader<'r> {
     /// # Errors
-    /// An input that cannot be opened, is of no known format, or is damaged at its start; all name
+    /// An input that cannot be opened, has no known format, or is damaged at its start; all name
     /// the file.
     pub(crate) fn open(input: ArchiveInput<'r>, context: &'r ReadContext) -> Result<Self> {
         let (name, opened) = match input {

@@ -394,7 +394,7 @@ mod unix {
         let pipe = File::from(std::os::fd::OwnedFd::from(writer));
         let err = steps::sync_file(&pipe).unwrap_err();
         assert_eq!(err.kind(), io::ErrorKind::InvalidInput);
-        // A folder that cannot be synced alone is no error.
+        // A folder that cannot be synced alone is not an error.
         steps::sync_folder(&pipe).unwrap();
         #[cfg(target_os = "linux")]
         {

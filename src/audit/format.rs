@@ -215,7 +215,7 @@ impl LogFormat {
         }
     }
 
-    /// Whether lines name the address of the client. Unless the layout tells, `sample` decides, a
+    /// Whether lines name the address of the client. Unless the layout says so, `sample` decides, a
     /// line of the log.
     pub(super) fn has_client(&self, sample: &[u8]) -> bool {
         match &self.0 {
@@ -227,8 +227,8 @@ impl LogFormat {
         }
     }
 
-    /// Whether lines name the host, in a field or in the request. Unless the layout tells, `sample`
-    /// decides, a line of the log.
+    /// Whether lines name the host, in a field or in the request. Unless the layout says so,
+    /// `sample` decides, a line of the log.
     pub(super) fn has_host(&self, sample: &[u8]) -> bool {
         match &self.0 {
             FormatParser::Text(template) if template.has(FieldKind::Host) => true,

@@ -234,7 +234,7 @@ impl JsonKeys {
     }
 }
 
-/// The time in front of an object, and the object. Caddy's console format has time, level, logger,
+/// The time before an object, and the object. Caddy's console format has time, level, logger,
 /// message and object, with a tab between two of them. In a line of JSON alone, the time is empty.
 fn split_console(line: &[u8]) -> (&[u8], &[u8]) {
     if line.starts_with(b"{") {
@@ -334,7 +334,7 @@ struct FoundValue<'l> {
 }
 
 impl<'l> FoundValues<'l> {
-    /// Sets the time that is in front of the object, if there is one.
+    /// Sets the time that is before the object, if there is one.
     fn set_time(&mut self, time: &'l [u8]) {
         if !time.is_empty() {
             self.values[TIME] = Some(FoundValue {

@@ -40,7 +40,7 @@ pub(super) struct W3cColumns {
     scheme: Option<usize>,
     /// The number of columns.
     count: usize,
-    /// `None` if neither the name of the format nor a column tells. Then CloudFront's lines have
+    /// `None` if neither the name of the format nor a column decides. Then CloudFront's lines have
     /// tabs.
     escapes: Option<W3cEscapes>,
 }

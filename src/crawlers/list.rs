@@ -61,7 +61,7 @@ impl CrawlerList {
                 + 1;
             bad_registry(Some(line), "not UTF-8; save the file as UTF-8 text")
         })?;
-        // A table has names of columns first, so the first character tells the two formats apart.
+        // A table has names of columns first, so the first character distinguishes the formats.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let is_json = text.trim_start().starts_with(['{', '[']);
         let entries = if is_json {

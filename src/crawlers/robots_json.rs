@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 
-/// The texts of one name that are read. `function` must be there: it tells the list from any other
-/// JSON.
+/// The texts of one name that are read. `function` must be there: it distinguishes the list from
+/// other JSON.
 #[derive(Deserialize)]
 struct ListedTexts {
     #[serde(default)]

@@ -179,7 +179,7 @@ impl<'j> Job<'j> {
     /// forms have no room for them.
     ///
     /// [`filter`](Self::filter) adds them to the disallowed records, without verdicts: keys to JSON
-    /// lines, columns to Parquet files, and columns in front of other lines, with the delimiter of
+    /// lines, columns to Parquet files, and columns before other lines, with the delimiter of
     /// a table or else a TAB. Its other records stay unchanged. For WARC files it is an error.
     ///
     /// Keys and columns follow the verdicts, in the order of [`AddedColumn`]. An input with keys of

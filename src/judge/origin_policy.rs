@@ -18,7 +18,7 @@ use crate::url::Origin;
 
 impl<'s> Engine<'s> {
     /// Looks up an origin's entry, with the other of http and https if the options say so. The flag
-    /// tells whether the entry is that of the other scheme.
+    /// says whether the entry is that of the other scheme.
     pub(super) fn locate(
         &self,
         key: &[u8],

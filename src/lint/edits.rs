@@ -201,7 +201,7 @@ impl<'b> LineStarts<'b> {
         while let Some(raw) = raw_lines.next_raw() {
             let start = mark + raw.start;
             let end = start + raw.text.len();
-            // NUL and the limits of lines and files end what parsers read, so an edit in front of
+            // NUL and the limits of lines and files end what parsers read, so an edit before
             // them may bring something else in.
             let is_whole = raw.text.len() <= MAX_LINE && (end < MAX_BODY || end == body.len());
             let comment = memchr2(b'#', 0, raw.text);
@@ -260,7 +260,7 @@ impl<'b> LineStarts<'b> {
         self.lines.get((line as usize).checked_sub(1)?)?.as_ref()
     }
 
-    /// The bytes that a removal deletes: the line with its end, or the text in front of a comment.
+    /// The bytes that a removal deletes: the line with its end, or the text before a comment.
     fn removal_of(&self, span: &LineSpan) -> Range<usize> {
         match span.comment {
             Some(comment) => span.text.start..comment,

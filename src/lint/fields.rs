@@ -524,7 +524,7 @@ fn words_after_field(key: &[u8]) -> Option<&[u8]> {
     (!words.is_empty()).then_some(words)
 }
 
-/// `User-agent`, if a key misspells it in front of a name, as in `User-agnt GPTBot:`.
+/// `User-agent`, if a key misspells it before a name, as in `User-agnt GPTBot:`.
 fn agent_field(key: &[u8]) -> Option<&'static str> {
     let word = words_after_field(key)?;
     let is_name = !word.chars().any(is_white_space);

@@ -15,7 +15,7 @@ use crate::robots::{BodyFacts, RobotsRef};
 /// lines.
 ///
 /// Only the first 500 KiB are checked, as parsers read no more (RFC 9309 §2.5). A file of another
-/// format, such as HTML or JSON, has one finding, unless HTML is in front of rules. Of each code,
+/// format, such as HTML or JSON, has one finding, unless HTML comes before rules. Of each code,
 /// at most 1,001 findings are returned: after 1,000, one says how many more lines there are.
 ///
 /// Cost: linear in the bytes, and for up to 8,192 rules of the same agents also in the square of

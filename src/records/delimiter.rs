@@ -148,7 +148,7 @@ impl<'t> Header<'t> {
 
 /// Finds the delimiter of a table whose format has `of_format`.
 ///
-/// `text` begins with the header, and `is_all` tells whether it is all of the input. The delimiter
+/// `text` begins with the header, and `is_all` says whether it is all of the input. The delimiter
 /// of the format is kept if the wanted column is there by it, or if no other delimiter cuts the
 /// header into names: so a single column whose URLs have such bytes stays one.
 pub(super) fn find_delimiter(

@@ -37,7 +37,7 @@ impl JsonLayout {
         Self::Defect(what.to_owned())
     }
 
-    /// Looks at the first value of `text`, the start of an input; `is_all` tells whether no more of
+    /// Looks at the first value of `text`, the start of an input; `is_all` says whether no more of
     /// it may be asked for.
     pub(super) fn of(text: &[u8], is_all: bool) -> Self {
         let text = text.trim_ascii_start();
@@ -90,7 +90,7 @@ fn first_line_is_json(text: &[u8]) -> bool {
     }
 }
 
-/// Whether a text without a name that tells its format is JSON, with a value per line or over
+/// Whether a text without a name that has its format is JSON, with a value per line or over
 /// several lines; `None` if more of it has to decide. A list of URLs may begin with `[`, as in
 /// `[::1]:80/`, and with an invalid line such as `[[link]]`.
 pub(super) fn begins_json(text: &[u8]) -> Option<bool> {

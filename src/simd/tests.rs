@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// A signature is no subset because of one bit, wherever that is.
+    /// One bit, wherever it is, suffices to exclude a subset.
     #[test]
     fn every_bit_of_a_signature_counts(bit in 0..128u32, before in 0..20usize, after in 0..20usize) {
         let signatures = [vec![[0xff; 16]; before], vec![(1u128 << bit).to_le_bytes()], vec![[0xff; 16]; after]].concat();

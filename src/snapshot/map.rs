@@ -18,7 +18,7 @@ impl Snapshot {
     ///
     /// The file must not be changed in place while it is mapped. robosieve never does that: it
     /// replaces snapshots by renaming. If another program truncates the file, the process ends with
-    /// SIGBUS. [`verify_unchanged`](Self::verify_unchanged) tells if it was overwritten.
+    /// SIGBUS. [`verify_unchanged`](Self::verify_unchanged) reports whether it was overwritten.
     ///
     /// # Errors
     /// Errors of the operating system, [`NotASnapshot`](crate::ErrorKind::NotASnapshot),
@@ -36,9 +36,9 @@ impl Snapshot {
     /// bytes. Jobs and exports call this before they commit their outputs.
     ///
     /// Cost: one system call. If the time of the last change differs from that at opening, all
-    /// checksums are verified once more, so a mere `touch` is no error. If only that of the last
-    /// change of attributes differs (`chmod`, a hard link, `rsync --inplace --times`), the header
-    /// with the checksums is compared.
+    /// checksums are verified once more, so a mere `touch` is not an error. If only that of the
+    /// last change of attributes differs (`chmod`, a hard link, `rsync --inplace --times`), the
+    /// header with the checksums is compared.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};

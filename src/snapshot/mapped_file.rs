@@ -27,8 +27,8 @@ struct FileTimes {
     changed: [i64; 2],
 }
 
-/// What happened to a file since it was opened. A rename over its name is no change: the mapped file
-/// stays.
+/// What happened to a file since it was opened. A rename over its name is not a change: the mapped
+/// file stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,

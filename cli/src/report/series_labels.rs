@@ -129,7 +129,7 @@ fn number(text: &str, digits: usize) -> Option<(i16, &str)> {
     Some((number, &text[digits..]))
 }
 
-/// The date that begins with these digits, and its length. `before` is the text in front of it.
+/// The date that begins with these digits, and its length. `before` is the text before it.
 fn date_at(before: &str, text: &str) -> Option<(NameDate, usize)> {
     // A day without separators, perhaps with a time behind it, as in the names of WARC files.
     if matches!(digit_count(text), 8 | 14) {

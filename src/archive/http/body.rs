@@ -179,7 +179,7 @@ mod tests {
     use crate::archive::http::parse;
     use crate::archive::http::tests::outcome;
 
-    /// Compression makes only short texts longer, so the length of the coded body tells whether a
+    /// Compression makes only short texts longer, so the length of the coded body shows whether a
     /// decoded one is whole.
     #[test]
     fn decoded_bodies_are_compared_with_the_length_of_the_coded_body() {

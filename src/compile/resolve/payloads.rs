@@ -132,7 +132,7 @@ impl Payloads {
             };
             found = match found {
                 Found::Nothing => Found::Body(body),
-                // Records sort by text, so the last one tells whether there are several.
+                // Records sort by text, so the last one shows whether there are several.
                 Found::Body(first) if first.text == body.text => Found::Body(first),
                 _ => Found::Several,
             };
