@@ -147,10 +147,9 @@ fn inputs_without_columns_are_refused() {
     dir.write("objects.jsonl", "{\"url\": \"https://a.example/x\"}\n");
     dir.write("a.csv", "url,n\nhttps://a.example/x,1\n");
     for input in ["urls", "objects.jsonl"] {
-        dir.fails(
-            &["annotate", "-s", "s", "-a", "a", "--as", "csv", input],
-            &["tables (CSV, TSV)", "form jsonl"],
-        );
+        dir.fails_as(&format!(
+            "annotate -s s -a a --as csv {input} | tables (CSV, TSV) | form jsonl"
+        ));
     }
     let preferences = words("annotate -s s -a a --as csv --preferences a.csv");
     dir.fails(&preferences, &["the form csv cannot hold preferences"]);

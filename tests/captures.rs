@@ -97,9 +97,8 @@ fn merged_files_are_those_of_all_captures() {
         assert!(dir.read("merged.captures") == expected, "{inputs:?}");
     }
     // The output replaces none of the inputs.
-    dir.fails(
-        &["captures", "-o", "web.captures", "web.captures", "a.jsonl"],
-        &["web.captures", "same file as an input"],
+    dir.fails_as(
+        "captures -o web.captures web.captures a.jsonl | web.captures | same file as an input",
     );
     assert!(dir.read("web.captures") == expected);
 }
@@ -127,48 +126,28 @@ fn inspect_describes_and_verifies() {
     );
     let table = String::from_utf8(dir.done(&["inspect", "web.captures"]).stdout).unwrap();
     assert_has(&table, "\ncaptures                             600\n");
-    dir.fails(
-        &["inspect", "web.captures", "https://h1.example"],
-        &["web.captures", "compile it"],
-    );
-    dir.fails(
-        &["due", "-s", "web.captures", "--stale-at", "now"],
-        &["web.captures", "a captures file"],
-    );
+    dir.fails_as("inspect web.captures https://h1.example | web.captures | compile it");
+    dir.fails_as("due -s web.captures --stale-at now | web.captures | a captures file");
 }
 
 #[test]
 fn other_verbs_say_what_a_captures_file_is() {
     let dir = captures_dir();
     dir.compiled(&["web.captures"]);
-    dir.fails(
-        &["filter", "-s", "new", "-a", "GPTBot", "web.captures"],
-        &["a captures file, not a list of URLs", "compile it"],
+    dir.fails_as(
+        "filter -s new -a GPTBot web.captures | a captures file, not a list of URLs | compile it",
     );
-    dir.fails(
-        &["filter", "-s", "web.captures", "-a", "GPTBot", "a.jsonl"],
-        &["not a robosieve snapshot", "a captures file"],
+    dir.fails_as(
+        "filter -s web.captures -a GPTBot a.jsonl | not a robosieve snapshot | a captures file",
     );
-    dir.fails(
-        &["compile", "-o", "x.captures", "a.jsonl"],
-        &["name it x.rsieve"],
-    );
+    dir.fails_as("compile -o x.captures a.jsonl | name it x.rsieve");
     fs::copy(dir.path("web.captures"), dir.path("archive")).unwrap();
-    dir.fails(
-        &["compile", "-o", "archive", "a.jsonl"],
-        &["is a captures file"],
-    );
+    dir.fails_as("compile -o archive a.jsonl | is a captures file");
     for name in ["x.captures.gz", "x.jsonl"] {
-        dir.fails(
-            &["captures", "-o", name, "a.jsonl"],
-            &["name it x.captures"],
-        );
+        dir.fails_as(&format!("captures -o {name} a.jsonl | name it x.captures"));
     }
     dir.write("blank.jsonl", "\n");
-    dir.fails(
-        &["captures", "-o", "old.captures", "blank.jsonl"],
-        &["no capture", "nothing is written"],
-    );
+    dir.fails_as("captures -o old.captures blank.jsonl | no capture | nothing is written");
     assert!(!dir.path("old.captures").exists());
 }
 

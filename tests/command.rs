@@ -121,6 +121,22 @@ pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
+/// The cells of a row of a table of cases, which ` | ` separates.
+#[track_caller]
+pub(crate) fn cells<const N: usize>(row: &str) -> [&str; N] {
+    let cells: Vec<&str> = row.split(" | ").collect();
+    let not = |cells: Vec<_>| panic!("not {N} but {} cells: {row:?}", cells.len());
+    cells.try_into().unwrap_or_else(not)
+}
+
+/// The first cell of a row of a table of cases, and the others: often a command, and the parts of
+/// its message.
+#[track_caller]
+pub(crate) fn case(row: &str) -> (&str, Vec<&str>) {
+    let (first, others) = row.split_once(" | ").expect(row);
+    (first, others.split(" | ").collect())
+}
+
 /// Runs `robosieve` in `dir` with nothing on standard input.
 pub(crate) fn robosieve(dir: &Path, args: &[&str]) -> Ran {
     robosieve_with(dir, args, b"")

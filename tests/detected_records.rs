@@ -1,7 +1,7 @@
 //! Inputs whose layout is detected: tables of spreadsheets, JSON of tools, schemas of corpora. What is
 //! not clear is refused before anything is written, with the option that decides.
 
-use crate::command::robosieve_with;
+use crate::command::{case, cells, robosieve_with};
 use crate::snapshots::compile_robots;
 use crate::test_dir::TestDir;
 
@@ -21,83 +21,24 @@ fn tables_of_spreadsheets_are_read() {
     let (pdf, page) = ("https://a.test/x.pdf", "https://a.test/y");
     // Excel: German list separator, byte order mark, CRLF, with and without the line `sep=`.
     // LibreOffice: quotes around all texts. Google Sheets: commas without a mark. Then others.
-    let cases = [
-        (
-            "a.csv",
-            "url;title\n",
-            format!("{pdf};Report\n"),
-            format!("{page};Page\n"),
-        ),
-        (
-            "a.csv",
-            "\u{feff}Titel;URL\r\n",
-            format!("\"1;2\";{pdf}\r\n"),
-            format!(";{page}\r\n"),
-        ),
-        (
-            "a.csv",
-            "sep=;\r\ntitle;url\r\n",
-            format!("x;{pdf}\r\n"),
-            format!("y;{page}\r\n"),
-        ),
-        (
-            "a.csv",
-            "\"sep=,\"\n\"a,b\",Url\n",
-            format!("1,{pdf}\n"),
-            format!("\"2,3\",{page}\n"),
-        ),
-        (
-            "a.csv.zst",
-            "\"url\";\"n\"\n",
-            format!("\"{pdf}\";\"a\nb\"\n"),
-            format!("\"{page}\";1\n"),
-        ),
-        (
-            "a.csv",
-            "url,n\r\n",
-            format!("{pdf},\"1;2\"\r\n"),
-            format!("{page},3\r\n"),
-        ),
-        (
-            "a.csv",
-            "n\turl\n",
-            format!("1\t{pdf}\n"),
-            format!("2\t{page}\n"),
-        ),
-        (
-            "a.csv",
-            "n|url\n",
-            format!("1|{pdf}\n"),
-            format!("2|{page}\n"),
-        ),
-        (
-            "a.tsv",
-            "url,n\n",
-            format!("{pdf},1\n"),
-            format!("{page},2\n"),
-        ),
+    for row in [
+        "a.csv | url;title\n | PDF;Report\n | PAGE;Page\n",
+        "a.csv | \u{feff}Titel;URL\r\n | \"1;2\";PDF\r\n | ;PAGE\r\n",
+        "a.csv | sep=;\r\ntitle;url\r\n | x;PDF\r\n | y;PAGE\r\n",
+        "a.csv | \"sep=,\"\n\"a,b\",Url\n | 1,PDF\n | \"2,3\",PAGE\n",
+        "a.csv.zst | \"url\";\"n\"\n | \"PDF\";\"a\nb\"\n | \"PAGE\";1\n",
+        "a.csv | url,n\r\n | PDF,\"1;2\"\r\n | PAGE,3\r\n",
+        "a.csv | n\turl\n | 1\tPDF\n | 2\tPAGE\n",
+        "a.csv | n|url\n | 1|PDF\n | 2|PAGE\n",
+        "a.tsv | url,n\n | PDF,1\n | PAGE,2\n",
         // Without a name.
-        ("-", "url;n\n", format!("{pdf};1\n"), format!("{page};2\n")),
-        (
-            "-",
-            "n,url\n",
-            format!("\"a,b\",{pdf}\n"),
-            format!("1,{page}\n"),
-        ),
-        (
-            "-",
-            "url\tn\n",
-            format!("{pdf}\t\"\n"),
-            format!("{page}\t\n"),
-        ),
-        (
-            "-",
-            "sep=|\nurl|n\n",
-            format!("{pdf}|1\n"),
-            format!("{page}|2\n"),
-        ),
-    ];
-    for (name, header, refused, kept) in cases {
+        "- | url;n\n | PDF;1\n | PAGE;2\n",
+        "- | n,url\n | \"a,b\",PDF\n | 1,PAGE\n",
+        "- | url\tn\n | PDF\t\"\n | PAGE\t\n",
+        "- | sep=|\nurl|n\n | PDF|1\n | PAGE|2\n",
+    ] {
+        let row = row.replace("PDF", pdf).replace("PAGE", page);
+        let [name, header, refused, kept] = cells(&row);
         let text = format!("{header}{refused}{kept}");
         let bytes = if name.ends_with(".zst") {
             zstd::encode_all(text.as_bytes(), 1).unwrap()
@@ -146,79 +87,26 @@ fn unclear_layouts_are_refused() {
     let dir = snapshot_dir();
     let url = "https://a.test/x.pdf";
     let long = format!("url;n\n{}{url};1;2\n", format!("{url};1\n").repeat(9_000));
-    let cases = [
-        (
-            "a.csv",
-            format!("url;title\n{url};a;b\n"),
-            &[
-                "has \"url\", \"title\" if ';' separates columns",
-                "record 2",
-                "--delimiter",
-            ][..],
-        ),
-        (
-            "a.csv",
-            format!("link;title\n{url};a\n"),
-            &[
-                "no column \"url\": if ';' separates",
-                "\"link\", \"title\"",
-                "--delimiter",
-                "--field",
-            ],
-        ),
-        (
-            "a.csv",
-            format!("{url}\ta\n"),
-            &["if a tab separates", "--delimiter"],
-        ),
-        (
-            "a.csv",
-            "source_url,target_uri\n".to_owned(),
-            &["several that may hold URLs", "--field"],
-        ),
-        (
-            "a.json",
-            format!("[{{\"url\":\"{url}\"}},\n{{\"url\":\"{url}\"}}]\n"),
-            &["a JSON array", "jq -c '.[]'"],
-        ),
-        (
-            "a.jsonl",
-            format!("[\n  {{\"url\":\"{url}\"}},\n  {{\"url\":\"{url}\"}}\n]\n"),
-            &["jq -c '.[]'"],
-        ),
-        (
-            "list",
-            format!("[\n{{\"url\":\"{url}\"}},\n{{\"url\":\"{url}\"}}\n]\n"),
-            &["jq -c '.[]'"],
-        ),
-        (
-            "list",
-            format!("[\"{url}\",\n\"{url}\"]\n"),
-            &["jq -r '.[]'"],
-        ),
-        (
-            "a.json",
-            format!("{{\n\"url\":\"{url}\"\n}}\n"),
-            &["jq -c ."],
-        ),
-        (
-            "a.json",
-            format!("{{\"url\":\"{url}\"}},\n{{\"url\":\"{url}\"}}\n"),
-            &["a comma follows", "sed"],
-        ),
-        (
-            "a.jsonl",
-            format!("{{\"link\":\"{url}\"}}\n"),
-            &["URLs are under \"link\"", "--json-key"],
-        ),
-        (
-            "list",
-            format!("{{\"a\":{{\"b\":\"{url}\"}}}}\n"),
-            &["under \"a.b\"", "--json-key"],
-        ),
-    ];
-    for (name, text, parts) in cases {
-        dir.write(name, &text);
+    for row in [
+        "a.csv | url;title\n@;a;b\n | has \"url\", \"title\" if ';' separates columns | \
+         record 2 | --delimiter",
+        "a.csv | link;title\n@;a\n | no column \"url\": if ';' separates | \"link\", \"title\" | \
+         --delimiter | --field",
+        "a.csv | @\ta\n | if a tab separates | --delimiter",
+        "a.csv | source_url,target_uri\n | several that may hold URLs | --field",
+        "a.json | [{\"url\":\"@\"},\n{\"url\":\"@\"}]\n | a JSON array | jq -c '.[]'",
+        "a.jsonl | [\n  {\"url\":\"@\"},\n  {\"url\":\"@\"}\n]\n | jq -c '.[]'",
+        "list | [\n{\"url\":\"@\"},\n{\"url\":\"@\"}\n]\n | jq -c '.[]'",
+        "list | [\"@\",\n\"@\"]\n | jq -r '.[]'",
+        "a.json | {\n\"url\":\"@\"\n}\n | jq -c .",
+        "a.json | {\"url\":\"@\"},\n{\"url\":\"@\"}\n | a comma follows | sed",
+        "a.jsonl | {\"link\":\"@\"}\n | URLs are under \"link\" | --json-key",
+        "list | {\"a\":{\"b\":\"@\"}}\n | under \"a.b\" | --json-key",
+    ] {
+        let row = row.replace('@', url);
+        let (name, parts) = case(&row);
+        let (text, parts) = parts.split_first().unwrap();
+        dir.write(name, text);
         for run in [
             &FILTER[..],
             &["annotate", "-q", "-s", "s.rsieve", "-a", "FooBot"],

@@ -868,19 +868,14 @@ fn the_name_of_another_table_is_refused_with_the_formats() {
     dir.write("urls", "https://news.example/\n");
     let formats = ".tsv, .csv, .jsonl and .parquet";
     dir.fails(&["export", "-s", "s", "-o", "x.xlsx"], &[formats]);
-    dir.fails(
-        &["due", "-s", "s", "--stale-at", "now", "-o", "x.parquet"],
-        &["does not write .parquet; it writes .txt and .jsonl"],
+    dir.fails_as(
+        "due -s s --stale-at now -o x.parquet | does not write .parquet; it writes .txt and .jsonl",
     );
     // Only a job has inputs whose format its output follows.
     let parquet = "Parquet is written only if the inputs are Parquet files";
-    dir.fails(
-        &["filter", "-s", "s", "-a", "a", "-o", "x.parquet", "urls"],
-        &["name it x.txt", parquet],
-    );
-    let message = dir.fails(
-        &["report", "-s", "s", "-a", "a", "--csv-to", "x.parquet"],
-        &["name it x.txt"],
-    );
+    dir.fails_as(&format!(
+        "filter -s s -a a -o x.parquet urls | name it x.txt | {parquet}"
+    ));
+    let message = dir.fails_as("report -s s -a a --csv-to x.parquet | name it x.txt");
     assert!(!message.contains(parquet), "{message}");
 }

@@ -1,7 +1,6 @@
 //! `compile --previous` refuses a crawl whose fetcher probably failed, and archives without
 //! captures.
 
-use crate::command::words;
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 
@@ -131,10 +130,7 @@ fn a_fifth_of_a_hundred_sites_may_fail() {
         }
     }
     // Without OLD nothing answered before.
-    dir.fails(
-        &words("compile -o new --max-failing 20% night.jsonl"),
-        &["--previous <OLD>", "required"],
-    );
+    dir.fails_as("compile -o new --max-failing 20% night.jsonl | --previous <OLD> | required");
     dir.fails(
         &[
             &COMPILE.split(' ').collect::<Vec<_>>()[..],
@@ -214,10 +210,9 @@ fn archives_without_a_capture_are_refused() {
     ] {
         dir.write("night.jsonl", night);
         dir.refuses(&format!("robosieve: night.jsonl: {message}"));
-        dir.fails(
-            &["compile", "-o", "new", "night.jsonl"],
-            &[message, "nothing is written"],
-        );
+        dir.fails_as(&format!(
+            "compile -o new night.jsonl | {message} | nothing is written"
+        ));
     }
     dir.write("night.jsonl", capture(1, 999_999, &rules()));
     let line = format!("{COMPILE} --as-of 2026-05-28T21:00:00Z");

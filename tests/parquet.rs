@@ -1,7 +1,7 @@
 //! `annotate`, `filter` and `report` on Parquet files: each row gets the verdict of its URL, and
 //! all other data is copied byte for byte.
 
-use crate::command::robosieve_with;
+use crate::command::{cells, robosieve_with};
 use crate::test_dir::{TestDir, file_names};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
@@ -590,82 +590,35 @@ fn impossible_runs_are_explained_and_write_nothing() {
     dir.write("list", b"https://a.example/\n");
     dir.done_line("annotate -q -s s -a one in.parquet -o other.parquet");
     let many: Vec<String> = (0..64).map(|n| format!("agent{}", "x".repeat(n))).collect();
-    let many = format!("annotate -s s -a {} in.parquet -o new", many.join(","));
+    let many = many.join(",");
+    let many = format!("annotate -s s -a {many} in.parquet -o new | a mask of bits holds 63");
     let names = file_names(dir.root());
     let cases = [
-        ("annotate -s s -a one in.parquet", "-o out.parquet"),
-        (
-            "filter -s s -a one in.parquet -o -",
-            "needs a file; name one with -o",
-        ),
-        (
-            "annotate -s s -a one in.parquet -o new.parquet.gz",
-            "not compressed",
-        ),
-        (
-            "annotate -s s -a one in.parquet --column link -o new",
-            "has no column \"link\", only url, n, tags.",
-        ),
-        (
-            "annotate -s s -a one in.parquet --column n -o new",
-            "column \"n\" holds INT64",
-        ),
-        (
-            "filter -s s -a one in.parquet --column tags.list.element -o new",
-            "repeated",
-        ),
-        ("annotate -s s -a one other.parquet -o new", "--as-name"),
-        (
-            "annotate -s s -a one,One --as int8 in.parquet -o new",
-            "--as-name",
-        ),
-        (
-            "annotate -s s -a one in.parquet other.parquet -o new",
-            "its columns differ from those of in.parquet",
-        ),
-        (
-            "annotate -s s -a one in.parquet list -o new",
-            "some inputs are Parquet",
-        ),
-        (
-            "annotate -s s -a one cut.parquet -o new",
-            "cut.parquet: Parquet: damaged",
-        ),
-        (
-            "annotate -s s -a one empty.parquet -o new",
-            "empty.parquet: Parquet",
-        ),
-        (
-            "annotate -s s -a one text.parquet -o new",
-            "text.parquet: Parquet",
-        ),
-        (
-            "annotate -s s -a one missing.parquet -o new",
-            "missing.parquet: No such file",
-        ),
-        (&many, "a mask of bits holds 63"),
-        (
-            "annotate -s s -a one --as mask in.parquet -o new",
-            "a Parquet file takes bits or int8",
-        ),
-        (
-            "annotate -s s -a one --as bits list -o new",
-            "lines take letters, jsonl, csv or mask",
-        ),
-        (
-            "annotate -s s -a one --field 1 in.parquet -o new",
-            "have names",
-        ),
-        (
-            "filter -s s -a one --json-key page in.parquet -o new",
-            "name the column of the URLs with --field NAME",
-        ),
-        (
-            "annotate -s s -a one --as-name x list -o new",
-            "added to Parquet files have a name",
-        ),
+        "annotate -s s -a one in.parquet | -o out.parquet",
+        "filter -s s -a one in.parquet -o - | needs a file; name one with -o",
+        "annotate -s s -a one in.parquet -o new.parquet.gz | not compressed",
+        "annotate -s s -a one in.parquet --column link -o new | \
+         has no column \"link\", only url, n, tags.",
+        "annotate -s s -a one in.parquet --column n -o new | column \"n\" holds INT64",
+        "filter -s s -a one in.parquet --column tags.list.element -o new | repeated",
+        "annotate -s s -a one other.parquet -o new | --as-name",
+        "annotate -s s -a one,One --as int8 in.parquet -o new | --as-name",
+        "annotate -s s -a one in.parquet other.parquet -o new | \
+         its columns differ from those of in.parquet",
+        "annotate -s s -a one in.parquet list -o new | some inputs are Parquet",
+        "annotate -s s -a one cut.parquet -o new | cut.parquet: Parquet: damaged",
+        "annotate -s s -a one empty.parquet -o new | empty.parquet: Parquet",
+        "annotate -s s -a one text.parquet -o new | text.parquet: Parquet",
+        "annotate -s s -a one missing.parquet -o new | missing.parquet: No such file",
+        "annotate -s s -a one --as mask in.parquet -o new | a Parquet file takes bits or int8",
+        "annotate -s s -a one --as bits list -o new | lines take letters, jsonl, csv or mask",
+        "annotate -s s -a one --field 1 in.parquet -o new | have names",
+        "filter -s s -a one --json-key page in.parquet -o new | \
+         name the column of the URLs with --field NAME",
+        "annotate -s s -a one --as-name x list -o new | added to Parquet files have a name",
     ];
-    for (args, expected) in cases {
+    for row in cases.into_iter().chain([&*many]) {
+        let [args, expected] = cells(row);
         let ran = dir.run_line(args);
         ran.refused(expected);
         assert!(ran.stdout.is_empty(), "{args}");

@@ -235,14 +235,9 @@ fn metadata_that_are_not_text_are_refused_by_name() {
     let at = bytes.windows(4).position(|four| four == b"~~~~").unwrap();
     bytes[at] = 0xff;
     dir.write("in.parquet", bytes);
-    dir.fails(
-        &words("filter -s s -a one -o out.parquet in.parquet"),
-        &[
-            "in.parquet",
-            "not UTF-8",
-            "key-value metadata",
-            "write the file again",
-        ],
+    dir.fails_as(
+        "filter -s s -a one -o out.parquet in.parquet | in.parquet | not UTF-8 | \
+         key-value metadata | write the file again",
     );
 }
 

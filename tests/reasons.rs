@@ -1,6 +1,6 @@
 //! Reasons of verdicts: which disallowed lines a rule disallows, and which a failure of the site.
 
-use crate::command::{checkout, words};
+use crate::command::checkout;
 use crate::test_dir::TestDir;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -146,10 +146,7 @@ fn summaries_count_lines_without_a_rule() {
 #[test]
 fn a_reason_that_no_kept_line_has_is_refused() {
     let dir = small();
-    dir.fails(
-        &words("filter -s s -a a --reason not-a-url urls.txt"),
-        &["--invalid-to FILE"],
-    );
+    dir.fails_as("filter -s s -a a --reason not-a-url urls.txt | --invalid-to FILE");
 }
 
 /// The table of origins has the reasons of `annotate`, and `--reason` selects them.

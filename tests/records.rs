@@ -1,7 +1,7 @@
 //! URLs in columns, JSON objects and index lines: the same verdicts as one URL per line, and no
 //! byte is lost.
 
-use crate::command::{robosieve, robosieve_with, words};
+use crate::command::{cells, robosieve, robosieve_with, words};
 use crate::snapshots::{compile_robots, snapshot_of_captures};
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Keep, Output, Outputs, Require, Written};
@@ -69,285 +69,99 @@ fn letters(name: &str, text: &str, options: &RecordOptions) -> String {
 
 #[test]
 fn urls_are_found_in_every_format() {
-    let named = |text: &str| RecordOptions::default().field(Field::from(text));
-    let plain = RecordOptions::default();
-    let form = |format: InputFormat| RecordOptions::default().format(format);
-    let scheme = RecordOptions::default().default_scheme("https".to_owned());
-    let key = RecordOptions::default().json_key("m.url".to_owned());
-    let host = RecordOptions::default().host("http://e.example".to_owned());
-    let cases: &[(&str, &str, &RecordOptions, &str)] = &[
-        (
-            "list",
-            "https://e.example/\nhttps://e.example/x\n\nhttps://u.example/",
-            &plain,
-            "DA DD II UU",
-        ),
-        (
-            "a.csv",
-            "n,url\r\n1,https://e.example/\r\n2,https://e.example/x",
-            &plain,
-            "DA DD",
-        ),
-        (
-            "a.csv",
-            "\"n\",\"URL\"\n\"a\nb\",\"https://e.example/\"\n,https://e.example/x,more\nshort\n",
-            &plain,
-            "DA DD II",
-        ),
-        (
-            "a.csv",
-            "https://e.example/\nhttps://e.example/x\n",
-            &plain,
-            "DA DD",
-        ),
-        (
-            "a.csv",
-            "\u{feff}url,n\nhttps://e.example/,1\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "a.csv",
-            "1;\"https://e.example/\"\n",
-            &named("2").delimiter(b';'),
-            "DA",
-        ),
-        (
-            "a.tsv.gz",
-            "url\tn\nhttps://e.example/\t1\n\thttps://e.example/\n",
-            &plain,
-            "DA II",
-        ),
-        ("list", "1\thttps://e.example/x\t\"\n", &named("2"), "DD"),
-        ("list.txt", "1\thttps://e.example/x\n", &named("2"), "DD"),
-        (
-            "list",
-            "a https://e.example/ b\n",
-            &named("2").delimiter(b' '),
-            "DA",
-        ),
-        (
-            "list",
-            "n url\n1 https://e.example/\n",
-            &named("url").delimiter(b' '),
-            "DA",
-        ),
-        (
-            "list",
-            "what\twhere\n1\thttps://e.example/\n",
-            &named("2").header(true),
-            "DA",
-        ),
-        (
-            "list",
-            "{\"url\":\"https:\\/\\/e.example/\",\"n\":[1]}\n{\"n\":2}\n[]\n",
-            &plain,
-            "DA II II",
-        ),
-        (
-            "a.jsonl",
-            "{\"url\":\"https://e.example/\\n\"}\n",
-            &plain,
-            "II",
-        ),
-        (
-            "list",
-            "{\"page\":\"https://e.example/\",\"url\":\"https://u.example/\"}\n",
-            &RecordOptions::default().json_key("page".to_owned()),
-            "DA",
-        ),
-        (
-            "cdx-1.gz",
-            "example,e)/ 20260101000000 {\"url\": \"https://e.example/\", \"status\": \"200\"}\n",
-            &plain,
-            "DA",
-        ),
-        ("a.cdxj", "broken\n", &plain, "II"),
+    let with = |options: RecordOptions, word: &str| match word.split_once('=').unwrap() {
+        ("field", name) => options.field(Field::from(name)),
+        ("delimiter", "blank") => options.delimiter(b' '),
+        ("delimiter", byte) => options.delimiter(byte.as_bytes()[0]),
+        ("header", "yes") => options.header(true),
+        ("format", "text") => options.format(InputFormat::Text),
+        ("scheme", scheme) => options.default_scheme(scheme.to_owned()),
+        ("json-key", key) => options.json_key(key.to_owned()),
+        ("host", host) => options.host(host.to_owned()),
+        _ => panic!("an unknown option {word}"),
+    };
+    // The name, the options, the letters of the records, and the text.
+    let cases = [
+        "list | none | DA DD II UU | https://e.example/\nhttps://e.example/x\n\nhttps://u.example/",
+        "a.csv | none | DA DD | n,url\r\n1,https://e.example/\r\n2,https://e.example/x",
+        "a.csv | none | DA DD II | \
+         \"n\",\"URL\"\n\"a\nb\",\"https://e.example/\"\n,https://e.example/x,more\nshort\n",
+        "a.csv | none | DA DD | https://e.example/\nhttps://e.example/x\n",
+        "a.csv | none | DA | \u{feff}url,n\nhttps://e.example/,1\n",
+        "a.csv | field=2 delimiter=; | DA | 1;\"https://e.example/\"\n",
+        "a.tsv.gz | none | DA II | url\tn\nhttps://e.example/\t1\n\thttps://e.example/\n",
+        "list | field=2 | DD | 1\thttps://e.example/x\t\"\n",
+        "list.txt | field=2 | DD | 1\thttps://e.example/x\n",
+        "list | field=2 delimiter=blank | DA | a https://e.example/ b\n",
+        "list | field=url delimiter=blank | DA | n url\n1 https://e.example/\n",
+        "list | field=2 header=yes | DA | what\twhere\n1\thttps://e.example/\n",
+        "list | none | DA II II | {\"url\":\"https:\\/\\/e.example/\",\"n\":[1]}\n{\"n\":2}\n[]\n",
+        "a.jsonl | none | II | {\"url\":\"https://e.example/\\n\"}\n",
+        "list | json-key=page | DA | \
+         {\"page\":\"https://e.example/\",\"url\":\"https://u.example/\"}\n",
+        "cdx-1.gz | none | DA | \
+         example,e)/ 20260101000000 {\"url\": \"https://e.example/\", \"status\": \"200\"}\n",
+        "a.cdxj | none | II | broken\n",
         // Secondary records of browser crawlers, as in the indexes of WACZ files.
-        (
-            "a.cdxj",
-            "urn:text:https://e.example/x 20260101000000 {\"url\": \"urn:text:https://e.example/x\"}\n\
-             urn:pageinfo:https://e.example/ 20260101000000 {\"url\": \"urn:pageinfo:https://e.example/\"}\n\
-             urn:uuid:1 20260101000000 {\"url\": \"urn:uuid:1\"}\n",
-            &plain,
-            "DD DA II",
-        ),
-        (
-            "a.cdx",
-            "k 20260101000000 screenshot:https://e.example/x image/png\n\
-             k 20260101000000 youtube-dl:00001:https://e.example/ video/mp4\n",
-            &plain,
-            "DD DA",
-        ),
-        (
-            "a.jsonl",
-            "{\"url\":\"urn:view:https://e.example/x\"}\n{\"url\":\"urn:thumbnail:https://u.example/\"}\n",
-            &plain,
-            "DD UU",
-        ),
+        "a.cdxj | none | DD DA II | \
+         urn:text:https://e.example/x 20260101000000 {\"url\": \"urn:text:https://e.example/x\"}\n\
+         urn:pageinfo:https://e.example/ 20260101000000 {\"url\": \
+         \"urn:pageinfo:https://e.example/\"}\n\
+         urn:uuid:1 20260101000000 {\"url\": \"urn:uuid:1\"}\n",
+        "a.cdx | none | DD DA | \
+         k 20260101000000 screenshot:https://e.example/x image/png\n\
+         k 20260101000000 youtube-dl:00001:https://e.example/ video/mp4\n",
+        "a.jsonl | none | DD UU | \
+         {\"url\":\"urn:view:https://e.example/x\"}\n\
+         {\"url\":\"urn:thumbnail:https://u.example/\"}\n",
         // A line of a list is a URL or not.
-        (
-            "list",
-            "https://e.example/\nurn:text:https://e.example/\n",
-            &plain,
-            "DA II",
-        ),
-        (
-            "list",
-            "\u{feff}https://e.example/\nurn:text:https://e.example/\n",
-            &scheme,
-            "DA II",
-        ),
+        "list | none | DA II | https://e.example/\nurn:text:https://e.example/\n",
+        "list | scheme=https | DA II | \u{feff}https://e.example/\nurn:text:https://e.example/\n",
         // A sort key may have a brace, because cdxj-indexer and pywb decode `%7B` there.
-        (
-            "a.cdxj",
-            "example,e)/a{b} 20260101000000 {\"url\": \"https://e.example/x\"}\n",
-            &plain,
-            "DD",
-        ),
-        (
-            "a.cdxj",
-            "{\"url\": \"https://e.example/x\", \"m\": {\"url\": \"https://e.example/\"}}\n",
-            &plain,
-            "DD",
-        ),
+        "a.cdxj | none | DD | example,e)/a{b} 20260101000000 {\"url\": \"https://e.example/x\"}\n",
+        "a.cdxj | none | DD | \
+         {\"url\": \"https://e.example/x\", \"m\": {\"url\": \"https://e.example/\"}}\n",
         // ArchiveWeb.page writes times to the millisecond.
-        (
-            "list",
-            "example,e)/ 20260101000000333 {\"url\": \"https://e.example/x\"}\n",
-            &plain,
-            "DD",
-        ),
+        "list | none | DD | example,e)/ 20260101000000333 {\"url\": \"https://e.example/x\"}\n",
         // WACZ collections name their CDXJ so.
-        (
-            "index.cdx.gz",
-            "example,e)/ 20260101000000 {\"url\": \"https://e.example/\"}\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "list",
-            " CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "a.cdx",
-            "example,e)/ 20260101000000 https://e.example/ text/html\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "list",
-            "e.example/x\n//e.example/\nhttp://u.example/\n \n",
-            &scheme,
-            "DD DA UU II",
-        ),
-        ("list", "/x\n//x\nhttps://e.example/x\n", &host, "DD DA DD"),
-        (
-            "a.csv",
-            "https://e.example/,1\n",
-            &form(InputFormat::Text),
-            "DA",
-        ),
-        (
-            "a.txt",
-            "\u{feff}https://e.example/\nhttps://e.example/x\n",
-            &plain,
-            "DA DD",
-        ),
-        ("a.txt", "\u{feff}https://e.example/", &plain, "DA"),
-        (
-            "a.txt",
-            "https://e.example/\n\u{feff}https://e.example/\n",
-            &plain,
-            "DA II",
-        ),
-        (
-            "list",
-            "\u{feff}e.example/\ne.example/x\n",
-            &scheme,
-            "DA DD",
-        ),
-        ("list", "\u{feff}/x\n/\n", &host, "DD DA"),
-        (
-            "list",
-            "\u{feff}https://e.example/\tn\nhttps://e.example/x\tn\n",
-            &named("1"),
-            "DA DD",
-        ),
-        (
-            "a.tsv",
-            "\u{feff}url\tn\nhttps://e.example/\t1\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "list",
-            "\u{feff}n\twhere\n1\thttps://e.example/\n",
-            &named("2").header(true),
-            "DA",
-        ),
-        (
-            "a.csv",
-            "\u{feff}\"u\nrl\",\"url\"\n1,https://e.example/\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "a.csv",
-            "\u{feff}\"https://e.example/\",\"a\nb\"\n\"https://e.example/x\"\n",
-            &named("1"),
-            "DA DD",
-        ),
-        (
-            "list",
-            "\u{feff}{\"url\":\"https://e.example/\"}\n{\"n\":2}\n",
-            &plain,
-            "DA II",
-        ),
-        (
-            "list",
-            "\u{feff}example,e)/ 20260101000000 {\"url\":\"https://e.example/\"}\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "list",
-            "\u{feff} CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",
-            &plain,
-            "DA",
-        ),
-        (
-            "list",
-            "{\"m\":{\"url\":\"https://e.example/\"}}\n{\"m\":[{\"url\":\"https://e.example/\"}]}\n",
-            &key,
-            "DA II",
-        ),
-        (
-            "list",
-            "{\"m.url\":\"https://e.example/\",\"m\":{\"url\":\"https://e.example/x\"}}\n",
-            &key,
-            "DA",
-        ),
-        (
-            "a.cdxj",
-            "k 20260101000000 {\"m\": {\"url\": \"https://e.example/x\"}}\n",
-            &key,
-            "DD",
-        ),
-        (
-            "list",
-            "mailto:bob@e.example\nhttps:/e.example/x\nhttp:e.example\njavascript:x()\ne.example:443/x\ntel:112\n",
-            &scheme,
-            "II II II II DD II",
-        ),
-        ("a.csv", "", &plain, ""),
-        ("a.csv", "", &named("page"), ""),
-        ("a.jsonl", "", &plain, ""),
+        "index.cdx.gz | none | DA | example,e)/ 20260101000000 {\"url\": \"https://e.example/\"}\n",
+        "list | none | DA |  CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",
+        "a.cdx | none | DA | example,e)/ 20260101000000 https://e.example/ text/html\n",
+        "list | scheme=https | DD DA UU II | e.example/x\n//e.example/\nhttp://u.example/\n \n",
+        "list | host=http://e.example | DD DA DD | /x\n//x\nhttps://e.example/x\n",
+        "a.csv | format=text | DA | https://e.example/,1\n",
+        "a.txt | none | DA DD | \u{feff}https://e.example/\nhttps://e.example/x\n",
+        "a.txt | none | DA | \u{feff}https://e.example/",
+        "a.txt | none | DA II | https://e.example/\n\u{feff}https://e.example/\n",
+        "list | scheme=https | DA DD | \u{feff}e.example/\ne.example/x\n",
+        "list | host=http://e.example | DD DA | \u{feff}/x\n/\n",
+        "list | field=1 | DA DD | \u{feff}https://e.example/\tn\nhttps://e.example/x\tn\n",
+        "a.tsv | none | DA | \u{feff}url\tn\nhttps://e.example/\t1\n",
+        "list | field=2 header=yes | DA | \u{feff}n\twhere\n1\thttps://e.example/\n",
+        "a.csv | none | DA | \u{feff}\"u\nrl\",\"url\"\n1,https://e.example/\n",
+        "a.csv | field=1 | DA DD | \
+         \u{feff}\"https://e.example/\",\"a\nb\"\n\"https://e.example/x\"\n",
+        "list | none | DA II | \u{feff}{\"url\":\"https://e.example/\"}\n{\"n\":2}\n",
+        "list | none | DA | \u{feff}example,e)/ 20260101000000 {\"url\":\"https://e.example/\"}\n",
+        "list | none | DA | \u{feff} CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n",
+        "list | json-key=m.url | DA II | \
+         {\"m\":{\"url\":\"https://e.example/\"}}\n{\"m\":[{\"url\":\"https://e.example/\"}]}\n",
+        "list | json-key=m.url | DA | \
+         {\"m.url\":\"https://e.example/\",\"m\":{\"url\":\"https://e.example/x\"}}\n",
+        "a.cdxj | json-key=m.url | DD | \
+         k 20260101000000 {\"m\": {\"url\": \"https://e.example/x\"}}\n",
+        "list | scheme=https | II II II II DD II | \
+         mailto:bob@e.example\nhttps:/e.example/x\nhttp:e.example\njavascript:x()\n\
+         e.example:443/x\ntel:112\n",
+        "a.csv | none |  | ",
+        "a.csv | field=page |  | ",
+        "a.jsonl | none |  | ",
     ];
-    for (name, text, options, expected) in cases {
-        assert_eq!(letters(name, text, options), *expected, "{name}: {text}");
+    for row in cases {
+        let [name, options, expected, text] = cells(row);
+        let options = words(options).into_iter().filter(|word| *word != "none");
+        let options = options.fold(RecordOptions::default(), with);
+        assert_eq!(letters(name, text, &options), expected, "{row}");
     }
 }
 

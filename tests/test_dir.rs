@@ -2,7 +2,7 @@
 //!
 //! Other modules add functions for what only they read or run.
 
-use crate::command::{Ran, checkout, robosieve, words};
+use crate::command::{Ran, case, checkout, robosieve, words};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,6 +100,19 @@ impl TestDir {
     /// new or removed file or directory. Returns the message.
     pub(crate) fn fails(&self, args: &[&str], expected: &[&str]) -> String {
         self.assert_failure(&args.join(" "), expected, || self.run(args))
+    }
+
+    /// [`fails`](Self::fails) for a row: a command, and the parts of its message.
+    pub(crate) fn fails_as(&self, row: &str) -> String {
+        let (command, parts) = case(row);
+        self.fails(&words(command), &parts)
+    }
+
+    /// [`fails_as`](Self::fails_as) for each row.
+    pub(crate) fn all_fail(&self, rows: &[&str]) {
+        for row in rows {
+            self.fails_as(row);
+        }
     }
 
     /// [`fails`](Self::fails) for a run by other means.

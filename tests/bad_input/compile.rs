@@ -42,10 +42,9 @@ fn non_archives_are_refused() {
     ] {
         dir.fails_to_write(&["compile", name], &[name, cause]);
         dir.fails_to_write(&["compile", "good.jsonl", name], &[name, cause]);
-        dir.fails_to_write(
-            &["compile", name, "good.jsonl", "--skip-damaged"],
-            &[name, cause],
-        );
+        dir.fails_to_write_as(&format!(
+            "compile {name} good.jsonl --skip-damaged | {name} | {cause}"
+        ));
     }
 }
 
@@ -77,10 +76,7 @@ fn directories_of_archives_are_read() {
     dir.done(&["compile", "-q", "folder", "-o", "new"]);
     assert_eq!(dir.letters("new"), "AAU");
     dir.write("folder/a.example", ROBOTS);
-    dir.fails_to_write(
-        &["compile", "folder"],
-        &["folder: ", "a.warc.gz", "a.example", "name the archives"],
-    );
+    dir.fails_to_write_as("compile folder | folder:  | a.warc.gz | a.example | name the archives");
 }
 
 #[test]
@@ -89,10 +85,9 @@ fn damaged_members_are_named_or_skipped() {
     let (a, b, c) = (gz(&record("a")), gz(&record("b")), gz(&record("c")));
     let offset = format!("byte {}", a.len());
     dir.write("a.warc.gz", [a, damage(b), c].concat());
-    dir.fails_to_write(
-        &["compile", "a.warc.gz"],
-        &["a.warc.gz", &offset, "--skip-damaged"],
-    );
+    dir.fails_to_write_as(&format!(
+        "compile a.warc.gz | a.warc.gz | {offset} | --skip-damaged"
+    ));
     dir.done_line("compile -q --skip-damaged --stats-json stats.json a.warc.gz -o new");
     assert_eq!(dir.letters("new").as_str(), "AUA");
     assert_eq!(dir.stat("damaged"), 1);
@@ -105,10 +100,9 @@ fn truncated_members_are_named_or_skipped() {
     let whole = [gz(&record("a")), gz(&record("b"))].concat();
     let offset = format!("byte {}", whole.len());
     dir.write("a.warc.gz", [whole, cut(gz(&record("c")))].concat());
-    dir.fails_to_write(
-        &["compile", "a.warc.gz"],
-        &["a.warc.gz", &offset, "ends inside"],
-    );
+    dir.fails_to_write_as(&format!(
+        "compile a.warc.gz | a.warc.gz | {offset} | ends inside"
+    ));
     dir.done_line("compile -q --skip-damaged --stats-json stats.json a.warc.gz -o new");
     assert_eq!(dir.letters("new").as_str(), "AAU");
     assert_eq!(dir.stat("damaged"), 1);
@@ -378,36 +372,20 @@ fn damaged_zstd_is_refused() {
 #[test]
 fn unwritable_outputs_are_named() {
     let dir = snapshot_dir();
-    dir.fails(
-        &["compile", "good.jsonl", "-o", "folder"],
-        &["folder", "is a directory"],
-    );
-    dir.fails(
-        &["compile", "good.jsonl", "-o", "no/new"],
-        &["no/new", "no folder"],
-    );
-    dir.fails(
-        &["compile", "good.jsonl", "-o", "list.txt/new"],
-        &["list.txt/new", "Not a directory"],
-    );
-    dir.fails_to_write(
-        &["compile", "good.jsonl", "--stats-json", "no/s"],
-        &["no/s"],
-    );
-    dir.fails_to_write(
-        &["compile", "good.jsonl", "--stats-json", "folder"],
-        &["folder", "irectory"],
-    );
+    dir.fails_as("compile good.jsonl -o folder | folder | is a directory");
+    dir.fails_as("compile good.jsonl -o no/new | no/new | no folder");
+    dir.fails_as("compile good.jsonl -o list.txt/new | list.txt/new | Not a directory");
+    dir.fails_to_write_as("compile good.jsonl --stats-json no/s | no/s");
+    dir.fails_to_write_as("compile good.jsonl --stats-json folder | folder | irectory");
 }
 
 #[test]
 fn report_may_not_replace_the_snapshot() {
     let dir = snapshot_dir();
     for path in ["old", "./old", "folder/../old"] {
-        dir.fails(
-            &["compile", "good.jsonl", "-o", "old", "--stats-json", path],
-            &["old", "two outputs"],
-        );
+        dir.fails_as(&format!(
+            "compile good.jsonl -o old --stats-json {path} | old | two outputs"
+        ));
     }
 }
 
@@ -420,13 +398,9 @@ fn unwritable_folders_are_named() {
     if fs::write(dir.path("folder/probe"), "").is_ok() {
         return println!("SKIPPED: this user may write anywhere");
     }
-    dir.fails(
-        &["compile", "good.jsonl", "-o", "folder/new"],
-        &["folder/new", "Permission denied"],
-    );
-    dir.fails(
-        &words("filter -s good.rsieve -a a list.txt -o folder/new"),
-        &["folder/new", "Permission denied"],
+    dir.fails_as("compile good.jsonl -o folder/new | folder/new | Permission denied");
+    dir.fails_as(
+        "filter -s good.rsieve -a a list.txt -o folder/new | folder/new | Permission denied",
     );
 }
 
@@ -449,17 +423,13 @@ fn unusable_previous_snapshots_are_named() {
         ("short", "damaged snapshot"),
         ("flipped", "has another checksum"),
     ] {
-        dir.fails_to_write(
-            &["compile", "--previous", name, "good.jsonl"],
-            &[name, cause],
-        );
+        dir.fails_to_write_as(&format!(
+            "compile --previous {name} good.jsonl | {name} | {cause}"
+        ));
         dir.fails_to_write(&["compile", "--previous", name], &[name, cause]);
     }
     dir.fails_to_write(&["compile"], &["<INPUT>"]);
-    dir.fails_to_write(
-        &["compile", "good.rsieve"],
-        &["good.rsieve", "a snapshot", "--previous"],
-    );
+    dir.fails_to_write_as("compile good.rsieve | good.rsieve | a snapshot | --previous");
 }
 
 #[test]
@@ -472,10 +442,7 @@ fn snapshots_may_replace_themselves() {
     dir.done_line("compile -q --previous good.rsieve -o good.rsieve");
     assert!(before == dir.read("good.rsieve"));
     dir.write("bad.jsonl", "{");
-    dir.fails(
-        &words("compile --previous good.rsieve -o good.rsieve bad.jsonl"),
-        &["bad.jsonl"],
-    );
+    dir.fails_as("compile --previous good.rsieve -o good.rsieve bad.jsonl | bad.jsonl");
 }
 
 #[test]
@@ -499,9 +466,8 @@ fn profile_defaults_to_the_previous_snapshot() {
 fn empty_crawls_are_refused() {
     let dir = snapshot_dir();
     dir.write("empty.jsonl", "");
-    dir.fails_to_write(
-        &["compile", "--previous", "good.rsieve", "empty.jsonl"],
-        &["empty.jsonl: no capture of any /robots.txt"],
+    dir.fails_to_write_as(
+        "compile --previous good.rsieve empty.jsonl | empty.jsonl: no capture of any /robots.txt",
     );
     // Without a crawl, the snapshot is written again.
     dir.done_line("compile -q --previous good.rsieve -o new");

@@ -22,15 +22,13 @@ fn every_verb_refuses_non_snapshots() {
         ("missing", "No such file"),
     ] {
         for verb in ["filter", "annotate"] {
-            dir.fails_to_write(
-                &[verb, "-s", name, "-a", "FooBot", "list.txt"],
-                &[name, cause],
-            );
+            dir.fails_to_write_as(&format!(
+                "{verb} -s {name} -a FooBot list.txt | {name} | {cause}"
+            ));
         }
-        dir.fails(
-            &["check", "-s", name, "-a", "FooBot", "https://a.example/"],
-            &[name, cause],
-        );
+        dir.fails_as(&format!(
+            "check -s {name} -a FooBot https://a.example/ | {name} | {cause}"
+        ));
         dir.fails(&["inspect", name], &[name, cause]);
     }
     let message = dir.fails(&["inspect", "folder"], &["folder"]);
@@ -201,10 +199,7 @@ fn unknown_option_values_list_the_possible_ones() {
             dir.fails(&args, &[&[option, value], values].concat());
         }
     }
-    dir.fails(
-        &["compile", "good.jsonl", "-o", "old", "--profile", "x"],
-        &["--profile", "google", "rfc9309"],
-    );
+    dir.fails_as("compile good.jsonl -o old --profile x | --profile | google | rfc9309");
     dir.fails(&["compiel"], &["compiel", "compile"]);
 }
 
@@ -303,23 +298,14 @@ fn check_answers_by_exit_code() {
         &["does not have the origin", "--unknown"],
     );
     dir.fails(&[&by_snapshot[..], &["foo"]].concat(), &["not a URL"]);
-    dir.fails(
-        &["check", "--robots", "missing", "-a", "FooBot", "/"],
-        &["missing", "No such file"],
-    );
-    dir.fails(
-        &["check", "--robots", "folder", "-a", "FooBot", "/"],
-        &["folder", "irectory"],
-    );
+    dir.fails_as("check --robots missing -a FooBot / | missing | No such file");
+    dir.fails_as("check --robots folder -a FooBot / | folder | irectory");
 }
 
 #[test]
 fn check_requires_a_snapshot_or_robots_txt() {
     let dir = snapshot_dir();
-    dir.fails(
-        &["check", "-a", "FooBot", "https://a.example/"],
-        &["--snapshot", "--robots"],
-    );
+    dir.fails_as("check -a FooBot https://a.example/ | --snapshot | --robots");
     let both = words("check -s good.rsieve --robots list.txt -a FooBot /");
     dir.fails(&both, &["--snapshot", "--robots"]);
 }
@@ -327,14 +313,12 @@ fn check_requires_a_snapshot_or_robots_txt() {
 #[test]
 fn inspect_reports_absence_and_damage() {
     let dir = snapshot_dir();
-    dir.fails(
-        &["inspect", "good.rsieve", "https://q.example"],
-        &["https://q.example", "not in the snapshot"],
-    );
+    dir.fails_as("inspect good.rsieve https://q.example | https://q.example | not in the snapshot");
     for text in ["not a host", "https://", ""] {
+        let shown = format!("{text:?}");
         dir.fails(
             &["inspect", "good.rsieve", text],
-            &[&format!("{text:?}"), "not an origin"],
+            &[&shown, "not an origin"],
         );
     }
     let good = dir.read("good.rsieve");
@@ -347,10 +331,7 @@ fn inspect_reports_absence_and_damage() {
         let mut bad = good.clone();
         bad[at] ^= 1;
         dir.write("bad.rsieve", bad);
-        dir.fails(
-            &["inspect", "--verify", "bad.rsieve"],
-            &["bad.rsieve", "damaged snapshot"],
-        );
+        dir.fails_as("inspect --verify bad.rsieve | bad.rsieve | damaged snapshot");
     }
     dir.done(&["inspect", "--verify", "good.rsieve"]);
 }

@@ -8,7 +8,7 @@ mod judging;
 mod limits;
 mod lines;
 
-use crate::command::{Ran, robosieve_with, words};
+use crate::command::{Ran, case, robosieve_with, words};
 use crate::snapshots::compile_robots;
 use crate::test_dir::TestDir;
 use robosieve::Snapshot;
@@ -38,6 +38,12 @@ impl TestDir {
     fn fails_to_write(&self, args: &[&str], expected: &[&str]) -> String {
         self.fails(&[args, &["-o", "new"]].concat(), expected);
         self.fails(&[args, &["-o", "old"]].concat(), expected)
+    }
+
+    /// [`fails_to_write`](Self::fails_to_write) for a row: a command, and the parts of its message.
+    fn fails_to_write_as(&self, row: &str) -> String {
+        let (command, parts) = case(row);
+        self.fails_to_write(&words(command), &parts)
     }
 
     /// The letters of the hosts `a`, `b` and `c` by the snapshot `name`.

@@ -3,6 +3,7 @@
 mod command;
 
 use crate::agents::census::{names_in, reach_by_asking};
+use crate::command::cells;
 use crate::forging::overlapping_groups;
 use crate::snapshots::snapshot_of_captures;
 use robosieve::diff::{Diff, DiffOptions};
@@ -310,68 +311,35 @@ fn snapshots_equal_themselves() {
 }
 
 /// Two robots.txt files, and whether any agent gets other rules.
-const RULES: &[(&str, &str, bool)] = &[
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: a\n\n# moved\ndisallow: /x\nsitemap: /s",
-        false,
-    ),
-    (
-        "user-agent: a\ndisallow: /x\ndisallow: /y",
-        "user-agent: A\ndisallow: /y\ndisallow: /x\ndisallow: /x/z",
-        false,
-    ),
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: a\ndisallow: /y",
-        true,
-    ),
-    (
-        "user-agent: a\ndisallow: /a/long/path/1",
-        "user-agent: a\ndisallow: /a/long/path/2",
-        true,
-    ),
-    (
-        "user-agent: a\ndisallow: /*.php$",
-        "user-agent: a\ndisallow: /*.asp$",
-        true,
-    ),
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: b\ndisallow: /x",
-        true,
-    ),
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: a\nuser-agent: b\ndisallow: /x",
-        true,
-    ),
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: a\ndisallow: /x\nuser-agent: *\ndisallow: /x",
-        true,
-    ),
-    (
-        "user-agent: *\ndisallow: /x",
-        "user-agent: *\nallow: /x",
-        true,
-    ),
+const RULES: &[&str] = &[
+    "user-agent: a\ndisallow: /x | user-agent: a\n\n# moved\ndisallow: /x\nsitemap: /s | same",
+    "user-agent: a\ndisallow: /x\ndisallow: /y | \
+     user-agent: A\ndisallow: /y\ndisallow: /x\ndisallow: /x/z | same",
+    "user-agent: a\ndisallow: /x | user-agent: a\ndisallow: /y | changed",
+    "user-agent: a\ndisallow: /a/long/path/1 | user-agent: a\ndisallow: /a/long/path/2 | changed",
+    "user-agent: a\ndisallow: /*.php$ | user-agent: a\ndisallow: /*.asp$ | changed",
+    "user-agent: a\ndisallow: /x | user-agent: b\ndisallow: /x | changed",
+    "user-agent: a\ndisallow: /x | user-agent: a\nuser-agent: b\ndisallow: /x | changed",
+    "user-agent: a\ndisallow: /x | user-agent: a\ndisallow: /x\nuser-agent: *\ndisallow: /x | \
+     changed",
+    "user-agent: *\ndisallow: /x | user-agent: *\nallow: /x | changed",
 ];
 
 #[test]
 fn rules_change_if_any_agent_is_affected() {
-    for (before, after, changed) in RULES {
+    for row in RULES {
+        let [before, after, changed] = cells(row);
         // Other sites precede it, so that patterns and names are stored elsewhere.
         let other = (
             "https://a.example",
             200,
             "user-agent: 0\nuser-agent: aa\ndisallow: /another/long/one/*x".to_owned(),
         );
-        let old = compile(&[("https://b.example", 200, (*before).to_owned())]);
-        let new = compile(&[other, ("https://b.example", 200, (*after).to_owned())]);
+        let old = compile(&[("https://b.example", 200, before.to_owned())]);
+        let new = compile(&[other, ("https://b.example", 200, after.to_owned())]);
         let diff = Diff::of(&old, &new, &DiffOptions::default()).unwrap();
-        let expected = u64::from(*changed);
-        assert_eq!(diff.rules_changed.origins, expected, "{before:?} {after:?}");
+        let expected = u64::from(changed == "changed");
+        assert_eq!(diff.rules_changed.origins, expected, "{row:?}");
     }
 }
 
@@ -414,124 +382,37 @@ fn profiles_are_not_compared() {
 }
 
 /// Each origin with a robots.txt before and after, and the transition of `a`: its kind, and whether
-/// it is by name and named.
-const TRANSITIONS: &[(&str, &str, &str, bool, bool)] = &[
-    ("", "user-agent: a\ndisallow: /", "refused", true, true),
-    (
-        "user-agent: *\ndisallow: /x",
-        "user-agent: a\ndisallow: /",
-        "refused",
-        true,
-        true,
-    ),
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: *\ndisallow: /",
-        "refused",
-        false,
-        true,
-    ),
-    (
-        "user-agent: *\ndisallow: /x",
-        "user-agent: *\ndisallow: /",
-        "refused",
-        false,
-        false,
-    ),
-    (
-        "user-agent: a\ndisallow: /",
-        "user-agent: *\ndisallow: /x",
-        "allowed",
-        true,
-        true,
-    ),
-    (
-        "user-agent: *\ndisallow: /",
-        "user-agent: a\nallow: /",
-        "allowed",
-        false,
-        true,
-    ),
-    ("user-agent: *\ndisallow: /", "", "allowed", false, false),
-    (
-        "user-agent: *\nallow: /",
-        "user-agent: a\ndisallow: /x",
-        "newly_partly",
-        true,
-        true,
-    ),
-    (
-        "user-agent: a\nallow: /",
-        "user-agent: *\ndisallow: /x",
-        "newly_partly",
-        false,
-        true,
-    ),
-    (
-        "",
-        "user-agent: *\ndisallow: /x",
-        "newly_partly",
-        false,
-        false,
-    ),
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: *\nallow: /",
-        "no_longer_partly",
-        true,
-        true,
-    ),
-    (
-        "user-agent: *\ndisallow: /x",
-        "user-agent: a\nallow: /",
-        "no_longer_partly",
-        false,
-        true,
-    ),
-    (
-        "user-agent: *\ndisallow: /x",
-        "",
-        "no_longer_partly",
-        false,
-        false,
-    ),
-    (
-        "user-agent: *\ndisallow: /",
-        "user-agent: a\ndisallow: /",
-        "",
-        false,
-        false,
-    ),
-    (
-        "user-agent: a\ndisallow: /x",
-        "user-agent: a\ndisallow: /y",
-        "",
-        false,
-        false,
-    ),
-    (
-        "user-agent: b\ndisallow: /",
-        "user-agent: b\nallow: /",
-        "",
-        false,
-        false,
-    ),
+/// it is by name, or by `*` with a group that names it, or without.
+const TRANSITIONS: &[&str] = &[
+    " | user-agent: a\ndisallow: / | refused | by name",
+    "user-agent: *\ndisallow: /x | user-agent: a\ndisallow: / | refused | by name",
+    "user-agent: a\ndisallow: /x | user-agent: *\ndisallow: / | refused | named",
+    "user-agent: *\ndisallow: /x | user-agent: *\ndisallow: / | refused | by *",
+    "user-agent: a\ndisallow: / | user-agent: *\ndisallow: /x | allowed | by name",
+    "user-agent: *\ndisallow: / | user-agent: a\nallow: / | allowed | named",
+    "user-agent: *\ndisallow: / |  | allowed | by *",
+    "user-agent: *\nallow: / | user-agent: a\ndisallow: /x | newly_partly | by name",
+    "user-agent: a\nallow: / | user-agent: *\ndisallow: /x | newly_partly | named",
+    " | user-agent: *\ndisallow: /x | newly_partly | by *",
+    "user-agent: a\ndisallow: /x | user-agent: *\nallow: / | no_longer_partly | by name",
+    "user-agent: *\ndisallow: /x | user-agent: a\nallow: / | no_longer_partly | named",
+    "user-agent: *\ndisallow: /x |  | no_longer_partly | by *",
+    "user-agent: *\ndisallow: / | user-agent: a\ndisallow: / | none | by *",
+    "user-agent: a\ndisallow: /x | user-agent: a\ndisallow: /y | none | by *",
+    "user-agent: b\ndisallow: / | user-agent: b\nallow: / | none | by *",
 ];
 
 #[test]
 fn transitions_are_told_apart_by_name_and_by_star() {
-    let origins: Vec<String> = (0..TRANSITIONS.len())
+    let rows: Vec<[&str; 4]> = TRANSITIONS.iter().map(|row| cells(row)).collect();
+    let origins: Vec<String> = (0..rows.len())
         .map(|i| format!("https://{i}.example"))
         .collect();
-    let site = |text: fn(&(&str, &str, &str, bool, bool)) -> String| -> Vec<(&str, u16, String)> {
-        origins
-            .iter()
-            .zip(TRANSITIONS)
-            .map(|(origin, row)| (&**origin, 200, text(row)))
-            .collect()
-    };
-    let old = compile(&site(|row| row.0.to_owned()));
-    let new = compile(&site(|row| row.1.to_owned()));
+    let [old, new] = [0, 1].map(|column| {
+        let sites = origins.iter().zip(&rows);
+        let sites = sites.map(|(origin, row)| (&**origin, 200, row[column].to_owned()));
+        compile(&sites.collect::<Vec<_>>())
+    });
     let requested = DiffOptions::default().agents(vec!["a".parse().unwrap()]);
     for options in [requested, DiffOptions::default()] {
         let diff = Diff::of(&old, &new, &options).unwrap();
@@ -543,10 +424,11 @@ fn transitions_are_told_apart_by_name_and_by_star() {
             ("newly_partly", 3, 1, 2),
             ("no_longer_partly", 3, 1, 2),
         ] {
-            let of_kind = || TRANSITIONS.iter().filter(|row| row.2 == kind);
+            let of_kind = || rows.iter().filter(|row| row[2] == kind);
             assert_eq!(of_kind().count(), origins);
-            assert_eq!(of_kind().filter(|row| row.3).count(), by_name);
-            assert_eq!(of_kind().filter(|row| row.4).count(), named);
+            let found = of_kind().filter(|row| row[3] == "by name").count();
+            assert_eq!(found, by_name);
+            assert_eq!(of_kind().filter(|row| row[3] != "by *").count(), named);
             let found = ["origins", "by_name", "by_global", "named"]
                 .map(|key| row[kind][key].as_u64().unwrap());
             let expected = [origins, by_name, origins - by_name, named].map(|count| count as u64);

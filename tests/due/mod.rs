@@ -6,7 +6,7 @@ mod night;
 #[cfg(unix)]
 mod refresh;
 
-use crate::command::{checkout, robosieve_with};
+use crate::command::{case, checkout, robosieve_with};
 use crate::outputs::parquet;
 use crate::test_dir::TestDir;
 use flate2::Compression;
@@ -299,41 +299,23 @@ fn mistakes_are_explained() {
     dir.write("prose", "no URL\n");
     assert_eq!(dir.due("empty"), [""; 0]);
     assert_eq!(dir.due("blank"), [""; 0]);
-    let cases = [
-        ("due -s s", &["give lists of URLs", "--stale-at TIME"][..]),
-        ("due", &["give lists of URLs", "-s SNAP --stale-at TIME"]),
-        (
-            "due --stale-at now urls.txt",
-            &["--snapshot <SNAP>", "required"],
-        ),
-        ("due -s s prose", &["prose", "none of the 1 lines"]),
-        ("due -s s missing", &["missing"]),
-        ("due -s urls.txt urls.txt", &["not a robosieve snapshot"]),
-        (
-            "due -s s --outcome rules urls.txt",
-            &["--stale-at <TIME>", "required"],
-        ),
-        (
-            "due -s s urls.txt --as jsonl -o due.txt",
-            &["the name says .txt", "name it .jsonl"],
-        ),
-        ("due -s s urls.txt -o due.json", &["name it .jsonl"]),
-        (
-            "due -s s urls.txt -o due.parquet",
-            &["due.parquet", ".txt and .jsonl"],
-        ),
-        ("due -s s urls.txt -o s", &["-o", "the snapshot (s)"]),
-        (
-            "due -s s urls.txt -o urls.txt",
-            &["-o", "an input (urls.txt)"],
-        ),
-        ("due -s s urls.txt -o none/due", &["none/due"]),
-        (
-            "inspect s --stale-at now",
-            &["robosieve due -s SNAP --stale-at TIME"],
-        ),
-    ];
-    for (args, words) in cases {
+    for row in [
+        "due -s s | give lists of URLs | --stale-at TIME",
+        "due | give lists of URLs | -s SNAP --stale-at TIME",
+        "due --stale-at now urls.txt | --snapshot <SNAP> | required",
+        "due -s s prose | prose | none of the 1 lines",
+        "due -s s missing | missing",
+        "due -s urls.txt urls.txt | not a robosieve snapshot",
+        "due -s s --outcome rules urls.txt | --stale-at <TIME> | required",
+        "due -s s urls.txt --as jsonl -o due.txt | the name says .txt | name it .jsonl",
+        "due -s s urls.txt -o due.json | name it .jsonl",
+        "due -s s urls.txt -o due.parquet | due.parquet | .txt and .jsonl",
+        "due -s s urls.txt -o s | -o | the snapshot (s)",
+        "due -s s urls.txt -o urls.txt | -o | an input (urls.txt)",
+        "due -s s urls.txt -o none/due | none/due",
+        "inspect s --stale-at now | robosieve due -s SNAP --stale-at TIME",
+    ] {
+        let (args, words) = case(row);
         let ran = dir.run_line(args);
         assert_eq!(ran.code, Some(2), "{args}");
         for word in words {

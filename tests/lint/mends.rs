@@ -5,6 +5,7 @@
 //! order: each finding alone, all in the order of the file, and all in random orders.
 
 use super::effects::{SHARED_AGENTS, file_of_broken_lines};
+use crate::command::cells;
 use crate::generate::{ORIGIN, Random};
 use robosieve::lint::{Code, Finding, FixOptions, fix, lint};
 use robosieve::robots::reference;
@@ -273,113 +274,46 @@ fn help_of(body: &[u8], line: u32) -> String {
 /// No help deletes what an author wrote, and each one names what to write.
 #[test]
 fn help_keeps_names_rules_and_values() {
-    let cases = [
-        (
-            &b"User-agent: *\nAllow: /\nSitemap\xef\xbc\x9ahttp://e.example/s.xml\n"[..],
-            3,
-            "write `Sitemap: http://e.example/s.xml`",
-        ),
-        (
-            b"User-agent: *\nDisallow\xa3\xba/a\n",
-            2,
-            "write `Disallow: /a`",
-        ),
-        (
-            b"User-agent: *\nSitemap=http://e.example/s.xml\n",
-            2,
-            "write the line again as `Sitemap: VALUE`",
-        ),
-        (
-            "User-agent: *\n\u{201c}Disallow: /a\u{201d}\n".as_bytes(),
-            2,
-            "write `Disallow: /a`",
-        ),
-        (
-            b"User-agent: Yeti/Foobot\nDisallow: /\n",
-            1,
-            "write `User-agent: Yeti`, and a user-agent line for `Foobot` if it is a name",
-        ),
-        (
-            b"User-agent:\nGPTBot Disallow: /\n",
-            2,
-            "write `User-agent: GPTBot`, and `Disallow: /` below it",
-        ),
-        (
-            b"User-agent: *\nDisallow: /a\nFooBot Disallow: /\n",
-            3,
-            "write `User-agent: FooBot`, and `Disallow: /` below it, if `FooBot` is a crawler, or \
-             the rule alone",
-        ),
-        (
-            b"User-agent: *\nDisallow: /a\nGPTBot: Disallow: /\n",
-            3,
-            "write `User-agent: GPTBot`, and `Disallow: /` below it",
-        ),
-        (
-            b"<pre>User-agent: *\nDisallow: /a\n</pre>\n",
-            1,
-            "write `User-agent: *`, and remove all HTML from the file; a server or a plug-in may \
-             add it",
-        ),
-        (
-            b"User-agent: *\nDisallow: /a\n<p>\n<b>Disallow: /b</b><br>\n",
-            4,
-            "write `Disallow: /b`, and remove all HTML from the file; a server or a plug-in may \
-             add it",
-        ),
-        (
-            b"User-agent: *\nDisallow: /a&#39;b\n",
-            2,
-            "write `Disallow: /a'b`",
-        ),
-        (
-            b"User-agent: *\nDisallow: /a&amp;#x27;b&amp;c # d\n",
-            2,
-            "write `Disallow: /a'b&c`",
-        ),
-        (
-            b"User-agent: *\nDisallow: /&#233;&#35;\n",
-            2,
-            "write `Disallow: /%C3%A9%23`",
-        ),
-        (
-            b"\xff\xfe<\0h\0t\0m\0l\0>\0\n\0",
-            1,
-            "serve a text file at /robots.txt, or answer with status 404",
-        ),
-        (
-            b"\xff\xfea\0l\0l\0o\0w\0:\0/\0\n\0",
-            1,
-            "save the file as UTF-8 without a byte order mark",
-        ),
-        (
-            b"User-agent: GPTBot\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /\n",
-            5,
-            "write one group for these agents, with this rule or with that of line 2, whichever is \
-             meant to decide",
-        ),
-        (
-            b"404 page not found\n",
-            1,
-            "serve a text file at /robots.txt, or answer with status 404",
-        ),
-        (
-            b"404 page not found\nUser-agent: *\n",
-            1,
-            "write `FIELD: VALUE`, or `#` before a comment",
-        ),
-        (
-            "Sitemap: \u{3000}https://e.example/s.xml\n".as_bytes(),
-            1,
-            "write `Sitemap: https://e.example/s.xml`, without blanks and invisible characters",
-        ),
-        (
-            b"Sitemap: \"https://e.example/s.xml\"\n",
-            1,
-            "write `Sitemap: https://e.example/s.xml`, without quotes",
-        ),
-    ];
-    for (body, line, help) in cases {
-        assert_eq!(help_of(body, line), help, "{}", body.escape_ascii());
+    for row in [
+        "3 | write `Sitemap: http://e.example/s.xml` | \
+         User-agent: *\nAllow: /\nSitemap\u{ff1a}http://e.example/s.xml\n",
+        "2 | write the line again as `Sitemap: VALUE` | \
+         User-agent: *\nSitemap=http://e.example/s.xml\n",
+        "2 | write `Disallow: /a` | User-agent: *\n\u{201c}Disallow: /a\u{201d}\n",
+        "1 | write `User-agent: Yeti`, and a user-agent line for `Foobot` if it is a name | \
+         User-agent: Yeti/Foobot\nDisallow: /\n",
+        "2 | write `User-agent: GPTBot`, and `Disallow: /` below it | \
+         User-agent:\nGPTBot Disallow: /\n",
+        "3 | write `User-agent: FooBot`, and `Disallow: /` below it, if `FooBot` is a crawler, or \
+         the rule alone | User-agent: *\nDisallow: /a\nFooBot Disallow: /\n",
+        "3 | write `User-agent: GPTBot`, and `Disallow: /` below it | \
+         User-agent: *\nDisallow: /a\nGPTBot: Disallow: /\n",
+        "1 | write `User-agent: *`, and remove all HTML from the file; a server or a plug-in may \
+         add it | <pre>User-agent: *\nDisallow: /a\n</pre>\n",
+        "4 | write `Disallow: /b`, and remove all HTML from the file; a server or a plug-in may \
+         add it | User-agent: *\nDisallow: /a\n<p>\n<b>Disallow: /b</b><br>\n",
+        "2 | write `Disallow: /a'b` | User-agent: *\nDisallow: /a&#39;b\n",
+        "2 | write `Disallow: /a'b&c` | User-agent: *\nDisallow: /a&amp;#x27;b&amp;c # d\n",
+        "2 | write `Disallow: /%C3%A9%23` | User-agent: *\nDisallow: /&#233;&#35;\n",
+        "5 | write one group for these agents, with this rule or with that of line 2, whichever is \
+         meant to decide | User-agent: GPTBot\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /\n",
+        "1 | serve a text file at /robots.txt, or answer with status 404 | 404 page not found\n",
+        "1 | write `FIELD: VALUE`, or `#` before a comment | 404 page not found\nUser-agent: *\n",
+        "1 | write `Sitemap: https://e.example/s.xml`, without blanks and invisible characters | \
+         Sitemap: \u{3000}https://e.example/s.xml\n",
+        "1 | write `Sitemap: https://e.example/s.xml`, without quotes | \
+         Sitemap: \"https://e.example/s.xml\"\n",
+    ] {
+        let [line, help, body] = cells(row);
+        let found = help_of(body.as_bytes(), line.parse().unwrap());
+        assert_eq!(found, help, "{row:?}");
     }
+    // Other encodings.
+    let found = help_of(b"User-agent: *\nDisallow\xa3\xba/a\n", 2);
+    assert_eq!(found, "write `Disallow: /a`");
+    let found = help_of(b"\xff\xfe<\0h\0t\0m\0l\0>\0\n\0", 1);
+    let expected = "serve a text file at /robots.txt, or answer with status 404";
+    assert_eq!(found, expected);
+    let found = help_of(b"\xff\xfea\0l\0l\0o\0w\0:\0/\0\n\0", 1);
+    assert_eq!(found, "save the file as UTF-8 without a byte order mark");
 }

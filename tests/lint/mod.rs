@@ -6,7 +6,7 @@ mod command;
 pub(crate) mod effects;
 mod mends;
 
-use crate::command::checkout;
+use crate::command::{case, checkout};
 use crate::spec::{Repeat, cases_dir, load, robots_body};
 use effects::line_count;
 use robosieve::lint::{Code, Fixable, lint};
@@ -178,113 +178,46 @@ fn messages_name_the_remedy() {
     let all = |robots: &str| {
         lint(robots.as_bytes())
             .into_iter()
-            .map(|finding| format!("{} | {}\n", finding.message, finding.help))
+            .map(|finding| format!("{} help: {}\n", finding.message, finding.help))
             .collect::<String>()
     };
-    let cases = [
-        (
-            "User-agent: openai\nDisallow: /",
-            &[
-                "for OpenAI it has",
-                "`GPTBot`",
-                "`ChatGPT-User`",
-                "`OAI-SearchBot`",
-            ][..],
-        ),
-        (
-            "User-agent: chatgpt\nDisallow: /",
-            &["`ChatGPT-User`, ", "`GPTBot`"],
-        ),
-        (
-            "User-agent: GPTBt\nDisallow: /",
-            &["`GPTBot` (OpenAI)", "| write `User-agent: GPTBot`"],
-        ),
-        (
-            "User-agent: baiduspider+\nDisallow: /",
-            &[
-                "read it as `baiduspider`",
-                "| write `User-agent: Baiduspider`",
-            ],
-        ),
-        (
-            "User-agent: MJ12bt\nDisallow: /",
-            &["read it as `MJ`", "| write `User-agent: MJ12bot`"],
-        ),
-        (
-            "User-agent: FooBot\nUser-agent: b\nDisallow: /",
-            &["no crawlers with 2 names of this file: `FooBot` and `b` |"],
-        ),
-        (
-            "User-agent-purpose: x\nDisallow: /",
-            &[
-                "reads it as `User-agent`",
-                "| remove the line, or write `User-agent:` if",
-            ],
-        ),
-        (
-            "\u{feff}# a\nUser-agent: *\nDisallow: /a",
-            &["it is in front of no field, so parsers read all lines as without it"],
-        ),
-        (
-            "\u{feff}User-agent: *\nDisallow: /a",
-            &["others read it as a part of the first field"],
-        ),
-        (
-            "User-agent: *\nDisallow: /0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/a%3Ab",
-            &["456789/0123456789/a%3Ab`", "456789/0123456789/a:b`"],
-        ),
-        (
-            "LLM-Policy: /llms.txt",
-            &["only programs that know it read the line"],
-        ),
-        (
-            "Content-Usage: Train-AI=n",
-            &[
-                "not a dictionary of RFC 9651",
-                "| write `Content-Usage: train-ai=n`",
-            ],
-        ),
-        (
-            "Content-Usage: /a Train-AI=no",
-            &["| write `Content-Usage: /a train-ai=n`"],
-        ),
-        (
-            "Content-Usage: train-ai=no",
-            &["neither `y` nor `n`", "| write `train-ai=n` to object"],
-        ),
-        (
-            "Content-Usage: ai-train=no",
-            &["`ai-train` is a key of `content-signal`; here write `train-ai` or `search`"],
-        ),
-        (
-            "Content-Signal: ai_train=no",
-            &[
-                "`content-signal` has no key `ai_train`",
-                "| write `ai-train`",
-            ],
-        ),
-        (
-            "Content-Signal: search=yes ai-train=no",
-            &["| separate the members with commas"],
-        ),
-        (
-            "Content-Signal: use=all",
-            &["is not `immediate`, `reference` or `full`"],
-        ),
-        (
-            "User-agent: GPTBot\nDisallow: /a\nUser-agent: CCBot\nDisallow: /\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /a\nDisallow: /a/b",
-            &[
-                "for some of its agents `Disallow: /a` on line 2 decides in its place, for others `Disallow: /a` on line 7",
-            ],
-        ),
-        (
-            "User-agent: *\nDisallow: /a\nUser-agent: GPTBot\nDisallow: /b",
-            &[
-                "`GPTBot` obeys the groups that name it and none of `*`, so `Disallow: /a` on line 2 does not",
-            ],
-        ),
-    ];
-    for (robots, expected) in cases {
+    for row in [
+        "User-agent: openai\nDisallow: / | for OpenAI it has | `GPTBot` | `ChatGPT-User` | \
+         `OAI-SearchBot`",
+        "User-agent: chatgpt\nDisallow: / | `ChatGPT-User`,  | `GPTBot`",
+        "User-agent: GPTBt\nDisallow: / | `GPTBot` (OpenAI) | help: write `User-agent: GPTBot`",
+        "User-agent: baiduspider+\nDisallow: / | read it as `baiduspider` | \
+         help: write `User-agent: Baiduspider`",
+        "User-agent: MJ12bt\nDisallow: / | read it as `MJ` | help: write `User-agent: MJ12bot`",
+        "User-agent: FooBot\nUser-agent: b\nDisallow: / | \
+         no crawlers with 2 names of this file: `FooBot` and `b` help:",
+        "User-agent-purpose: x\nDisallow: / | reads it as `User-agent` | \
+         help: remove the line, or write `User-agent:` if",
+        "\u{feff}# a\nUser-agent: *\nDisallow: /a | \
+         it is in front of no field, so parsers read all lines as without it",
+        "\u{feff}User-agent: *\nDisallow: /a | others read it as a part of the first field",
+        "User-agent: *\nDisallow: /0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789/a%3Ab | \
+         456789/0123456789/a%3Ab` | 456789/0123456789/a:b`",
+        "LLM-Policy: /llms.txt | only programs that know it read the line",
+        "Content-Usage: Train-AI=n | not a dictionary of RFC 9651 | \
+         help: write `Content-Usage: train-ai=n`",
+        "Content-Usage: /a Train-AI=no | help: write `Content-Usage: /a train-ai=n`",
+        "Content-Usage: train-ai=no | neither `y` nor `n` | help: write `train-ai=n` to object",
+        "Content-Usage: ai-train=no | \
+         `ai-train` is a key of `content-signal`; here write `train-ai` or `search`",
+        "Content-Signal: ai_train=no | `content-signal` has no key `ai_train` | \
+         help: write `ai-train`",
+        "Content-Signal: search=yes ai-train=no | help: separate the members with commas",
+        "Content-Signal: use=all | is not `immediate`, `reference` or `full`",
+        "User-agent: GPTBot\nDisallow: /a\nUser-agent: CCBot\nDisallow: /\nUser-agent: GPTBot\n\
+         User-agent: CCBot\nDisallow: /a\nDisallow: /a/b | \
+         for some of its agents `Disallow: /a` on line 2 decides in its place, for others \
+         `Disallow: /a` on line 7",
+        "User-agent: *\nDisallow: /a\nUser-agent: GPTBot\nDisallow: /b | \
+         `GPTBot` obeys the groups that name it and none of `*`, so `Disallow: /a` on line 2 does \
+         not",
+    ] {
+        let (robots, expected) = case(row);
         let found = all(robots);
         for part in expected {
             assert!(found.contains(part), "{robots}: {part} is not in {found}");

@@ -1,6 +1,7 @@
 //! The expansion of inputs, and their order.
 
 use super::snapshot_dir;
+use crate::command::{case, words};
 use crate::test_dir::TestDir;
 use std::fs;
 
@@ -27,47 +28,24 @@ fn lists_dir() -> TestDir {
 #[test]
 fn inputs_are_expanded_in_order() {
     let dir = lists_dir();
-    let cases: [(&[&str], &str, &[&str]); 12] = [
-        (&["b.txt", "a.txt"], "", &["b.txt", "a.txt"]),
-        (
-            &["crawl", "a.txt"],
-            "",
-            &["crawl/10.txt", "crawl/2.txt", "a.txt"],
-        ),
-        (&["crawl/"], "", &["crawl/10.txt", "crawl/2.txt"]),
-        (&["?.txt"], "", &["a.txt", "b.txt"]),
-        (&["crawl/*"], "", &["crawl/10.txt", "crawl/2.txt"]),
-        (&["crawl/.*.txt"], "", &["crawl/.old.txt"]),
-        (
-            &["crawl/**/*.txt"],
-            "",
-            &["crawl/10.txt", "crawl/2.txt", "crawl/deep/3.txt"],
-        ),
+    for row in [
+        "b.txt a.txt |  | b.txt | a.txt",
+        "crawl a.txt |  | crawl/10.txt | crawl/2.txt | a.txt",
+        "crawl/ |  | crawl/10.txt | crawl/2.txt",
+        "?.txt |  | a.txt | b.txt",
+        "crawl/* |  | crawl/10.txt | crawl/2.txt",
+        "crawl/.*.txt |  | crawl/.old.txt",
+        "crawl/**/*.txt |  | crawl/10.txt | crawl/2.txt | crawl/deep/3.txt",
         // The name of an existing file is not a pattern.
-        (&["c[1].txt"], "", &["c[1].txt"]),
-        (
-            &["--files-from", "list"],
-            "",
-            &["crawl/2.txt", "b.txt", "'none'.txt"],
-        ),
-        (
-            &["--files-from", "list", "a.txt"],
-            "",
-            &["a.txt", "crawl/2.txt", "b.txt", "'none'.txt"],
-        ),
-        (
-            &["--files-from", "-"],
-            "crawl\nb.tx?",
-            &["crawl/10.txt", "crawl/2.txt", "b.txt"],
-        ),
-        (
-            &["a.txt", "-"],
-            "https://h1.example/stdin\n",
-            &["a.txt", "stdin"],
-        ),
-    ];
-    for (args, stdin, expected) in cases {
-        assert_eq!(dir.taken(args, stdin), expected, "{args:?}");
+        "c[1].txt |  | c[1].txt",
+        "--files-from list |  | crawl/2.txt | b.txt | 'none'.txt",
+        "--files-from list a.txt |  | a.txt | crawl/2.txt | b.txt | 'none'.txt",
+        "--files-from - | crawl\nb.tx? | crawl/10.txt | crawl/2.txt | b.txt",
+        "a.txt - | https://h1.example/stdin\n | a.txt | stdin",
+    ] {
+        let (args, others) = case(row);
+        let (stdin, expected) = others.split_first().unwrap();
+        assert_eq!(dir.taken(&words(args), stdin), expected, "{row:?}");
     }
     let ran = dir.done(&["filter", "-s", "web.rsieve", "-a", "FooBot", "crawl"]);
     ran.says("crawl: reads the 2 files in it and skips 1 directory");
@@ -95,31 +73,23 @@ fn markers_of_query_engines_are_not_inputs() {
     ] {
         dir.write(&format!("d/{marker}"), "https://h1.example/marker\n");
     }
-    for (input, expected) in [
-        ("d", &["d/_urls.txt", "d/part-0.txt"][..]),
-        ("d/*", &["d/_urls.txt", "d/part-0.txt"]),
-        (
-            "d/**/*.txt",
-            &["d/_urls.txt", "d/lang=de/part-0.txt", "d/part-0.txt"],
-        ),
-        (
-            "d/**/*",
-            &["d/_urls.txt", "d/lang=de/part-0.txt", "d/part-0.txt"],
-        ),
+    for row in [
+        "d | d/_urls.txt | d/part-0.txt",
+        "d/* | d/_urls.txt | d/part-0.txt",
+        "d/**/*.txt | d/_urls.txt | d/lang=de/part-0.txt | d/part-0.txt",
+        "d/**/* | d/_urls.txt | d/lang=de/part-0.txt | d/part-0.txt",
         // An explicit underscore, and a file that is named.
-        ("d/_temporary/**/*.txt", &["marker"]),
-        ("d/_S*", &["marker"]),
-        ("d/_SUCCESS", &["marker"]),
+        "d/_temporary/**/*.txt | marker",
+        "d/_S* | marker",
+        "d/_SUCCESS | marker",
     ] {
+        let (input, expected) = case(row);
         assert_eq!(dir.taken(&[input], ""), expected, "{input}");
     }
     // A data set of directories has no file, although Spark puts a marker beside these.
     dir.write("parts/_SUCCESS", "");
     dir.write_list("parts/lang=de/part-0.txt");
-    dir.fails(
-        &["filter", "-s", "web.rsieve", "-a", "FooBot", "parts"],
-        &["parts: a directory without files", "glob"],
-    );
+    dir.fails_as("filter -s web.rsieve -a FooBot parts | parts: a directory without files | glob");
 }
 
 /// The files of a table with a log also hold deleted rows.
@@ -143,32 +113,20 @@ fn tables_with_a_log_are_refused() {
     dir.write("hudi/.hoodie/hoodie.properties", "");
     dir.write("names", "delta/part-0.txt\nice/data/part-0.txt\n");
     dir.write("globs", "other\ndelta/*.txt\n");
-    for (inputs, words) in [
-        (
-            "delta",
-            &["delta: belongs to the Delta Lake table ", "one by one"][..],
-        ),
-        ("delta/lang=de", &["delta/lang=de: belongs to the Delta"]),
-        ("delta/**/*.txt", &["belongs to the Delta Lake table "]),
-        ("*/*.txt", &["belongs to the Delta Lake table "]),
-        ("--files-from globs", &["belongs to the Delta Lake table "]),
-        ("ice", &["ice: belongs to the Iceberg table "]),
-        ("ice/data", &["ice/data: belongs to the Iceberg table "]),
-        ("ice/data/lang=*/*", &["belongs to the Iceberg table "]),
-        ("hudi", &["hudi: belongs to the Hudi table "]),
+    for row in [
+        "delta | delta: belongs to the Delta Lake table  | one by one",
+        "delta/lang=de | delta/lang=de: belongs to the Delta",
+        "delta/**/*.txt | belongs to the Delta Lake table ",
+        "*/*.txt | belongs to the Delta Lake table ",
+        "--files-from globs | belongs to the Delta Lake table ",
+        "ice | ice: belongs to the Iceberg table ",
+        "ice/data | ice/data: belongs to the Iceberg table ",
+        "ice/data/lang=*/* | belongs to the Iceberg table ",
+        "hudi | hudi: belongs to the Hudi table ",
     ] {
-        for verb in ["filter", "annotate"] {
-            let args: Vec<&str> = [verb, "-s", "web.rsieve", "-a", "FooBot"]
-                .into_iter()
-                .chain(inputs.split(' '))
-                .collect();
-            dir.fails(&args, words);
+        for verb in ["filter", "annotate", "report"] {
+            dir.all_fail(&[&format!("{verb} -s web.rsieve -a FooBot {row}")]);
         }
-        let report: Vec<&str> = ["report", "-s", "web.rsieve", "-a", "FooBot"]
-            .into_iter()
-            .chain(inputs.split(' '))
-            .collect();
-        dir.fails(&report, words);
     }
     // Their engine may list the files that hold its rows.
     assert_eq!(
@@ -212,30 +170,18 @@ fn shards_partition_the_inputs() {
 fn arguments_without_inputs_are_refused() {
     let dir = lists_dir();
     dir.write("blank", "\n \n");
-    let cases: [(&[&str], &[&str]); 10] = [
-        (&["*.gz"], &["*.gz: no file has this name", "ls"]),
-        (&["a.txt["], &["a.txt[: not a glob"]),
-        (&["none.txt"], &["none.txt: No such file"]),
-        (&["empty"], &["empty: a directory without files", "glob"]),
-        (&["--files-from", "blank"], &["--files-from lists none"]),
-        (&["--files-from", "none"], &["none: No such file"]),
-        (
-            &["--files-from", "-", "-"],
-            &["--files-from -", "leave one out"],
-        ),
-        (
-            &["--shard", "1/2"],
-            &["--shard divides inputs", "--files-from"],
-        ),
-        (&["--shard", "0/4", "a.txt"], &["from 1 to N"]),
-        (&["--shard", "5/4", "a.txt"], &["from 1 to N"]),
-    ];
-    for (args, words) in cases {
-        dir.fails(
-            &[&["filter", "-s", "web.rsieve", "-a", "FooBot"][..], args].concat(),
-            words,
-        );
-    }
+    dir.all_fail(&[
+        "filter -s web.rsieve -a FooBot *.gz | *.gz: no file has this name | ls",
+        "filter -s web.rsieve -a FooBot a.txt[ | a.txt[: not a glob",
+        "filter -s web.rsieve -a FooBot none.txt | none.txt: No such file",
+        "filter -s web.rsieve -a FooBot empty | empty: a directory without files | glob",
+        "filter -s web.rsieve -a FooBot --files-from blank | --files-from lists none",
+        "filter -s web.rsieve -a FooBot --files-from none | none: No such file",
+        "filter -s web.rsieve -a FooBot --files-from - - | --files-from - | leave one out",
+        "filter -s web.rsieve -a FooBot --shard 1/2 | --shard divides inputs | --files-from",
+        "filter -s web.rsieve -a FooBot --shard 0/4 a.txt | from 1 to N",
+        "filter -s web.rsieve -a FooBot --shard 5/4 a.txt | from 1 to N",
+    ]);
 }
 
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! One output per input.
 
 use super::snapshot_dir;
-use crate::command::words;
+use crate::command::{case, words};
 use std::fs;
 use std::io::Read;
 
@@ -155,65 +155,26 @@ fn nameless_and_overwriting_outputs_are_refused() {
         .for_each(|name| dir.write_list(name));
     std::os::unix::fs::symlink(dir.path("in"), dir.path("link")).unwrap();
     std::os::unix::fs::symlink(dir.path("in/b"), dir.path("other/b")).unwrap();
-    let cases: [(&[&str], &[&str]); 13] = [
-        (
-            &["--out-dir", "out", "in/a", "in/a"],
-            &["in/a and in/a", "name it once"],
-        ),
+    for row in [
+        "--out-dir out in/a in/a | in/a and in/a | name it once",
         // Also if they belong to different shards.
-        (
-            &words("--out-dir out --shard 1/2 in/a in/b ./in/a"),
-            &["in/a and ./in/a"],
-        ),
-        (
-            &["--out-dir", "in", "in"],
-            &[
-                "in/a: would be overwritten while it is read",
-                "another directory",
-            ],
-        ),
-        (
-            &["--out-dir", "link", "in/a"],
-            &["link/a: would be overwritten"],
-        ),
-        (
-            &["--out-dir", "other", "in/b"],
-            &["other/b: would be overwritten"],
-        ),
-        (
-            &["--out-dir", "out", "--invalid-to", "in", "in"],
-            &["in/a: would be overwritten"],
-        ),
-        (
-            &["--out-dir", "file", "in"],
-            &["file: is a file", "directory"],
-        ),
-        (
-            &["--out-dir", "out", "--unknown-to", "file", "in"],
-            &["file: is a file", "directory"],
-        ),
-        (
-            &["--out-dir", "out", "--unknown-to", "./out", "in"],
-            &["out: named for two outputs"],
-        ),
-        (
-            &["--out-dir", "out", "-o", "file", "in"],
-            &["leave one of them out"],
-        ),
-        (&["--out-dir", "out"], &["standard input has no name", "-o"]),
-        (
-            &["--out-dir", "out", "in", "/dev/null"],
-            &["/dev/null: not a regular file", "-o"],
-        ),
-        (&["--resume", "in"], &["--resume needs --out-dir"]),
-    ];
-    for (more, words) in cases {
-        dir.fails(&args(more), words);
+        "--out-dir out --shard 1/2 in/a in/b ./in/a | in/a and ./in/a",
+        "--out-dir in in | in/a: would be overwritten while it is read | another directory",
+        "--out-dir link in/a | link/a: would be overwritten",
+        "--out-dir other in/b | other/b: would be overwritten",
+        "--out-dir out --invalid-to in in | in/a: would be overwritten",
+        "--out-dir file in | file: is a file | directory",
+        "--out-dir out --unknown-to file in | file: is a file | directory",
+        "--out-dir out --unknown-to ./out in | out: named for two outputs",
+        "--out-dir out -o file in | leave one of them out",
+        "--out-dir out | standard input has no name | -o",
+        "--out-dir out in /dev/null | /dev/null: not a regular file | -o",
+        "--resume in | --resume needs --out-dir",
+        "--out-dir out in none | none: No such file",
+    ] {
+        let (more, parts) = case(row);
+        dir.fails(&args(&words(more)), &parts);
     }
-    dir.fails(
-        &args(&["--out-dir", "out", "in", "none"]),
-        &["none: No such file"],
-    );
     assert!(
         !dir.path("out").exists(),
         "a refused run creates no directory"

@@ -8,75 +8,30 @@ fn mismatched_extensions_are_refused() {
     // A job that begins creates its directories, also if all of its files fail.
     std::fs::create_dir_all(dir.path("out/.robosieve")).unwrap();
     let cases = [
-        (
-            "$R filter -s s -a a -o y.parquet u.txt",
-            &["y.parquet: text is written here", "y.txt"][..],
-        ),
-        (
-            "$R filter -s s -a a -o y.xz u.txt",
-            &["y.xz: cannot write .xz", "y.zst"],
-        ),
-        (
-            "$R filter -s s -a a -o y.txt.bz2 u.txt",
-            &["cannot write .bz2", "y.zst"],
-        ),
-        (
-            "$R annotate -s s -a a -o y.lz4 u.txt",
-            &["cannot write .lz4"],
-        ),
-        ("$R annotate -s s -a a -o y.parquet u.txt", &["y.txt"]),
-        (
-            "$R filter -s s -a a -o y --disallowed-to y.zip u.txt",
-            &["y.zip: cannot write .zip"],
-        ),
-        (
-            "$R filter -s s -a a -o y --unknown-to y.parquet.gz u.txt",
-            &["y.parquet.gz: text is written here"],
-        ),
-        (
-            "$R filter -s s -a a -o y.jsonl in.parquet",
-            &["y.jsonl: Parquet is written here", "y.parquet"],
-        ),
-        (
-            "$R filter -s s -a a -o y.csv.zst in.parquet",
-            &["y.parquet"],
-        ),
-        (
-            "$R filter -s s -a a -o y.parquet --invalid-to z.txt in.parquet",
-            &["z.txt: Parquet is written here", "z.parquet"],
-        ),
-        ("$R annotate -s s -a a -o y.tsv in.parquet", &["y.parquet"]),
-        (
-            "$R annotate -s s -a a -o y.parquet.gz in.parquet",
-            &["not compressed as a whole", "y.parquet"],
-        ),
-        (
-            "$R filter -s s -a a -o y.parquet.snappy in.parquet",
-            &["says .snappy", "y.parquet"],
-        ),
-        (
-            "$R filter -s s -a a --out-dir out odd.txt",
-            &[
-                "out/odd.txt: Parquet is written here",
-                "name the input odd.parquet",
-                "1 of 1 file failed",
-            ],
-        ),
-        ("$R report -s s -a a --json-to y.xz", &["cannot write .xz"]),
-        ("$R diff s t --svg y.bz2", &["cannot write .bz2"]),
-        (
-            "$R compile -o y.rsieve.gz web.jsonl",
-            &["is not compressed", "y.rsieve"],
-        ),
-        (
-            "$R compile -o y.rsieve --stats-json y.xz web.jsonl",
-            &["cannot write .xz"],
-        ),
+        "$R filter -s s -a a -o y.parquet u.txt | y.parquet: text is written here | y.txt",
+        "$R filter -s s -a a -o y.xz u.txt | y.xz: cannot write .xz | y.zst",
+        "$R filter -s s -a a -o y.txt.bz2 u.txt | cannot write .bz2 | y.zst",
+        "$R annotate -s s -a a -o y.lz4 u.txt | cannot write .lz4",
+        "$R annotate -s s -a a -o y.parquet u.txt | y.txt",
+        "$R filter -s s -a a -o y --disallowed-to y.zip u.txt | y.zip: cannot write .zip",
+        "$R filter -s s -a a -o y --unknown-to y.parquet.gz u.txt | \
+         y.parquet.gz: text is written here",
+        "$R filter -s s -a a -o y.jsonl in.parquet | y.jsonl: Parquet is written here | y.parquet",
+        "$R filter -s s -a a -o y.csv.zst in.parquet | y.parquet",
+        "$R filter -s s -a a -o y.parquet --invalid-to z.txt in.parquet | \
+         z.txt: Parquet is written here | z.parquet",
+        "$R annotate -s s -a a -o y.tsv in.parquet | y.parquet",
+        "$R annotate -s s -a a -o y.parquet.gz in.parquet | not compressed as a whole | y.parquet",
+        "$R filter -s s -a a -o y.parquet.snappy in.parquet | says .snappy | y.parquet",
+        "$R filter -s s -a a --out-dir out odd.txt | out/odd.txt: Parquet is written here | \
+         name the input odd.parquet | 1 of 1 file failed",
+        "$R report -s s -a a --json-to y.xz | cannot write .xz",
+        "$R diff s t --svg y.bz2 | cannot write .bz2",
+        "$R compile -o y.rsieve.gz web.jsonl | is not compressed | y.rsieve",
+        "$R compile -o y.rsieve --stats-json y.xz web.jsonl | cannot write .xz",
     ];
-    for (command, words) in cases {
-        dir.write("odd.txt", super::parquet(super::LIST));
-        dir.shell_fails(command, words);
-    }
+    dir.write("odd.txt", super::parquet(super::LIST));
+    dir.all_shells_fail(&cases);
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod partitions;
 mod streams;
 mod together;
 
-use crate::command::Ran;
+use crate::command::{Ran, case};
 use crate::test_dir::TestDir;
 use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::properties::WriterProperties;
@@ -55,6 +55,14 @@ impl TestDir {
     /// Asserts that a command of a shell [fails](Self::fails).
     fn shell_fails(&self, command: &str, words: &[&str]) {
         self.assert_failure(command, words, || self.shell(command));
+    }
+
+    /// Asserts that the command of each row fails, with the words in its other cells.
+    fn all_shells_fail(&self, rows: &[&str]) {
+        for row in rows {
+            let (command, words) = case(row);
+            self.shell_fails(command, &words);
+        }
     }
 }
 

@@ -6,221 +6,75 @@ use crate::test_dir::TestDir;
 use std::fs;
 
 /// Commands, and the words of the message: the output's option, and the role of the file.
-const CASES: &[(&str, &[&str])] = &[
-    (
-        "$R filter -s s -a a -o u.txt u.txt",
-        &[
-            "u.txt: would be overwritten",
-            "-o",
-            "an input (u.txt)",
-            "another file with -o",
-        ],
-    ),
-    (
-        "$R filter -s s -a a -o ./dir/../u.txt u.txt",
-        &["-o", "an input (u.txt)"],
-    ),
-    (
-        "$R filter -s s -a a -o hard u.txt",
-        &["hard", "an input (u.txt)"],
-    ),
-    (
-        "$R filter -s s -a a -o soft u.txt",
-        &["soft", "an input (u.txt)"],
-    ),
-    ("$R filter -s s -a a -o u.txt soft", &["an input (soft)"]),
-    (
-        "$R filter -s s -a a -o u.txt < u.txt",
-        &["-o", "an input (standard input)"],
-    ),
-    (
-        "$R filter -s s -a a -o u.txt - < hard",
-        &["an input (standard input)"],
-    ),
-    (
-        "$R filter -s s -a a -o u.txt 'u.tx?'",
-        &["an input (u.txt)"],
-    ),
-    (
-        "$R filter -s s -a a -o dir/x --shard 1/2 u.txt dir/x",
-        &["an input (dir/x)"],
-    ),
-    (
-        "$R filter -s s -a a -o new --disallowed-to u.txt u.txt",
-        &["--disallowed-to", "an input (u.txt)"],
-    ),
-    (
-        "$R filter -s s -a a -o new --unknown-to u.txt u.txt",
-        &["--unknown-to", "an input (u.txt)"],
-    ),
-    (
-        "$R filter -s s -a a -o new --invalid-to u.txt u.txt",
-        &["--invalid-to", "an input (u.txt)"],
-    ),
-    (
-        "$R filter -s s -a a u.txt --disallowed-to s",
-        &["--disallowed-to", "the snapshot (s)"],
-    ),
-    (
-        "$R filter -s s -a a -o s u.txt",
-        &["-o", "the snapshot (s)"],
-    ),
-    (
-        "$R filter -s s --agents-from agents -o agents u.txt",
-        &["-o", "--agents-from (agents)"],
-    ),
-    (
-        "$R filter -s s -a a --files-from list -o list",
-        &["-o", "--files-from (list)"],
-    ),
-    (
-        "$R filter -s s -a a --files-from - -o list < list",
-        &["-o", "--files-from (standard input)"],
-    ),
-    (
-        "$R filter -s s -a a u.txt >> u.txt",
-        &["standard output", "an input (u.txt)", "redirect it"],
-    ),
-    (
-        "$R filter -s s -a a -o in.parquet in.parquet",
-        &["-o", "an input (in.parquet)"],
-    ),
-    (
-        "$R filter -s s -a a -o new.parquet --unknown-to s in.parquet",
-        &["--unknown-to", "the snapshot (s)"],
-    ),
-    (
-        "$R annotate -s s -a a -o in.parquet in.parquet",
-        &["-o", "an input (in.parquet)"],
-    ),
-    (
-        "$R annotate -s s -a a -o u.txt u.txt",
-        &["-o", "an input (u.txt)"],
-    ),
-    (
-        "$R annotate -s s -a a -o s u.txt",
-        &["-o", "the snapshot (s)"],
-    ),
-    (
-        "$R annotate -s s -a a u.txt >> s",
-        &["standard output", "the snapshot (s)"],
-    ),
-    (
-        "$R filter -s s -a a --out-dir . u.txt",
-        &["--out-dir", "an input (u.txt)", "another directory"],
-    ),
-    (
-        "$R filter -s s -a a --out-dir dir d2/agents --agents-from dir/agents",
-        &["dir/agents", "--agents-from"],
-    ),
-    (
-        "$R filter -s s -a a --out-dir out --invalid-to . u.txt",
-        &["--invalid-to", "an input (u.txt)"],
-    ),
-    (
-        "$R filter -s s -a a --out-dir out u.txt out/.robosieve/u.txt.json",
-        &["an input (out/.robosieve/u.txt.json)"],
-    ),
-    (
-        "$R report -s s -a a --html s",
-        &["--html", "the snapshot (s)"],
-    ),
-    (
-        "$R report -s s -a a --json-to u.txt u.txt",
-        &["--json-to", "an input (u.txt)"],
-    ),
-    (
-        "$R report -s s --agents-from agents --csv-to agents",
-        &["--csv-to", "--agents-from (agents)"],
-    ),
-    (
-        "$R report -s s -a a >> s",
-        &["standard output", "the snapshot (s)"],
-    ),
-    ("$R diff s t --svg t", &["--svg", "the new snapshot (t)"]),
-    ("$R diff s t --svg s", &["--svg", "the old snapshot (s)"]),
-    (
-        "$R diff s t --json >> s",
-        &["standard output", "the old snapshot (s)"],
-    ),
-    (
-        "$R compile -o web.jsonl web.jsonl",
-        &["-o", "an input (web.jsonl)"],
-    ),
-    (
-        "$R compile -o dir/h.example dir",
-        &["-o", "a file of an input directory (dir/h.example)"],
-    ),
-    (
-        "$R compile -o new --stats-json web.jsonl web.jsonl",
-        &["--stats-json", "an input (web.jsonl)"],
-    ),
-    (
-        "$R compile -o new --stats-json web.jsonl - < web.jsonl",
-        &["--stats-json", "an input (standard input)"],
-    ),
-    (
-        "$R compile --previous s -o new --stats-json s web.jsonl",
-        &["--stats-json", "--previous (s)"],
-    ),
-    (
-        "$R check --robots robots.txt -a a /p >> robots.txt",
-        &["standard output", "--robots (robots.txt)"],
-    ),
-    (
-        "$R check -s s -a a https://h.example/p >> s",
-        &["standard output", "the snapshot (s)"],
-    ),
-    (
-        "$R inspect s >> s",
-        &["standard output", "the snapshot (s)"],
-    ),
-    ("$R agents s >> s", &["standard output", "the snapshot (s)"]),
-    (
-        "$R bench -s s --urls u.txt --runs 1 >> u.txt",
-        &["standard output", "--urls (u.txt)"],
-    ),
+const CASES: &[&str] = &[
+    "$R filter -s s -a a -o u.txt u.txt | u.txt: would be overwritten | -o | an input (u.txt) | \
+     another file with -o",
+    "$R filter -s s -a a -o ./dir/../u.txt u.txt | -o | an input (u.txt)",
+    "$R filter -s s -a a -o hard u.txt | hard | an input (u.txt)",
+    "$R filter -s s -a a -o soft u.txt | soft | an input (u.txt)",
+    "$R filter -s s -a a -o u.txt soft | an input (soft)",
+    "$R filter -s s -a a -o u.txt < u.txt | -o | an input (standard input)",
+    "$R filter -s s -a a -o u.txt - < hard | an input (standard input)",
+    "$R filter -s s -a a -o u.txt 'u.tx?' | an input (u.txt)",
+    "$R filter -s s -a a -o dir/x --shard 1/2 u.txt dir/x | an input (dir/x)",
+    "$R filter -s s -a a -o new --disallowed-to u.txt u.txt | --disallowed-to | an input (u.txt)",
+    "$R filter -s s -a a -o new --unknown-to u.txt u.txt | --unknown-to | an input (u.txt)",
+    "$R filter -s s -a a -o new --invalid-to u.txt u.txt | --invalid-to | an input (u.txt)",
+    "$R filter -s s -a a u.txt --disallowed-to s | --disallowed-to | the snapshot (s)",
+    "$R filter -s s -a a -o s u.txt | -o | the snapshot (s)",
+    "$R filter -s s --agents-from agents -o agents u.txt | -o | --agents-from (agents)",
+    "$R filter -s s -a a --files-from list -o list | -o | --files-from (list)",
+    "$R filter -s s -a a --files-from - -o list < list | -o | --files-from (standard input)",
+    "$R filter -s s -a a u.txt >> u.txt | standard output | an input (u.txt) | redirect it",
+    "$R filter -s s -a a -o in.parquet in.parquet | -o | an input (in.parquet)",
+    "$R filter -s s -a a -o new.parquet --unknown-to s in.parquet | --unknown-to | \
+     the snapshot (s)",
+    "$R annotate -s s -a a -o in.parquet in.parquet | -o | an input (in.parquet)",
+    "$R annotate -s s -a a -o u.txt u.txt | -o | an input (u.txt)",
+    "$R annotate -s s -a a -o s u.txt | -o | the snapshot (s)",
+    "$R annotate -s s -a a u.txt >> s | standard output | the snapshot (s)",
+    "$R filter -s s -a a --out-dir . u.txt | --out-dir | an input (u.txt) | another directory",
+    "$R filter -s s -a a --out-dir dir d2/agents --agents-from dir/agents | dir/agents | \
+     --agents-from",
+    "$R filter -s s -a a --out-dir out --invalid-to . u.txt | --invalid-to | an input (u.txt)",
+    "$R filter -s s -a a --out-dir out u.txt out/.robosieve/u.txt.json | \
+     an input (out/.robosieve/u.txt.json)",
+    "$R report -s s -a a --html s | --html | the snapshot (s)",
+    "$R report -s s -a a --json-to u.txt u.txt | --json-to | an input (u.txt)",
+    "$R report -s s --agents-from agents --csv-to agents | --csv-to | --agents-from (agents)",
+    "$R report -s s -a a >> s | standard output | the snapshot (s)",
+    "$R diff s t --svg t | --svg | the new snapshot (t)",
+    "$R diff s t --svg s | --svg | the old snapshot (s)",
+    "$R diff s t --json >> s | standard output | the old snapshot (s)",
+    "$R compile -o web.jsonl web.jsonl | -o | an input (web.jsonl)",
+    "$R compile -o dir/h.example dir | -o | a file of an input directory (dir/h.example)",
+    "$R compile -o new --stats-json web.jsonl web.jsonl | --stats-json | an input (web.jsonl)",
+    "$R compile -o new --stats-json web.jsonl - < web.jsonl | --stats-json | \
+     an input (standard input)",
+    "$R compile --previous s -o new --stats-json s web.jsonl | --stats-json | --previous (s)",
+    "$R check --robots robots.txt -a a /p >> robots.txt | standard output | --robots (robots.txt)",
+    "$R check -s s -a a https://h.example/p >> s | standard output | the snapshot (s)",
+    "$R inspect s >> s | standard output | the snapshot (s)",
+    "$R agents s >> s | standard output | the snapshot (s)",
+    "$R bench -s s --urls u.txt --runs 1 >> u.txt | standard output | --urls (u.txt)",
     // Two outputs.
-    (
-        "$R filter -s s -a a -o x --disallowed-to ./x u.txt",
-        &["named for two outputs, -o and --disallowed-to"],
-    ),
-    (
-        "$R filter -s s -a a -o x --disallowed-to later u.txt",
-        &["named for two outputs, -o and --disallowed-to"],
-    ),
-    (
-        "$R filter -s s -a a -o hard2 --invalid-to soft2 u.txt",
-        &["named for two outputs, -o and --invalid-to"],
-    ),
-    (
-        "$R filter -s s -a a --unknown-to - u.txt",
-        &["named for two outputs, standard output and --unknown-to"],
-    ),
-    (
-        "$R filter -s s -a a --unknown-to old u.txt >> old",
-        &["named for two outputs"],
-    ),
-    (
-        "$R filter -s s -a a --out-dir x --unknown-to ./x u.txt",
-        &["named for two outputs, --out-dir and --unknown-to"],
-    ),
-    (
-        "$R report -s s -a a --html - --csv-to -",
-        &["named for two outputs, --html and --csv"],
-    ),
-    (
-        "$R report -s s -a a --json-to old --csv-to hard2",
-        &["named for two outputs, --json-to and --csv-to"],
-    ),
-    (
-        "$R compile -o new --stats-json new web.jsonl",
-        &["named for two outputs, -o and --stats-json"],
-    ),
-    (
-        "$R bench --origins 10 --urls 10 --write-to b",
-        &["named for two outputs, --write-to and --write-to"],
-    ),
+    "$R filter -s s -a a -o x --disallowed-to ./x u.txt | \
+     named for two outputs, -o and --disallowed-to",
+    "$R filter -s s -a a -o x --disallowed-to later u.txt | \
+     named for two outputs, -o and --disallowed-to",
+    "$R filter -s s -a a -o hard2 --invalid-to soft2 u.txt | \
+     named for two outputs, -o and --invalid-to",
+    "$R filter -s s -a a --unknown-to - u.txt | \
+     named for two outputs, standard output and --unknown-to",
+    "$R filter -s s -a a --unknown-to old u.txt >> old | named for two outputs",
+    "$R filter -s s -a a --out-dir x --unknown-to ./x u.txt | \
+     named for two outputs, --out-dir and --unknown-to",
+    "$R report -s s -a a --html - --csv-to - | named for two outputs, --html and --csv",
+    "$R report -s s -a a --json-to old --csv-to hard2 | \
+     named for two outputs, --json-to and --csv-to",
+    "$R compile -o new --stats-json new web.jsonl | named for two outputs, -o and --stats-json",
+    "$R bench --origins 10 --urls 10 --write-to b | \
+     named for two outputs, --write-to and --write-to",
 ];
 
 /// A directory with other names of inputs and outputs: links, and folders that options read.
@@ -246,10 +100,7 @@ fn links_dir() -> TestDir {
 #[cfg(unix)]
 #[test]
 fn inputs_and_outputs_are_not_overwritten() {
-    let dir = links_dir();
-    for (command, words) in CASES {
-        dir.shell_fails(command, words);
-    }
+    links_dir().all_shells_fail(CASES);
 }
 
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! `--out-dir` keeps the directories of inputs if their names alone would collide.
 
 use super::snapshot_dir;
-use crate::command::words;
+use crate::command::{case, words};
 use crate::test_dir::TestDir;
 use std::path::Path;
 
@@ -41,45 +41,23 @@ fn files_below(dir: &TestDir, folder: &str) -> Vec<String> {
 #[test]
 fn outputs_mirror_input_directories() {
     let cases = [
-        (
-            "'part/**/*.parquet'",
-            &[
-                "y=1/m=1/p.parquet",
-                "y=1/m=2/p.parquet",
-                "y=2/m=1/p.parquet",
-            ][..],
-        ),
-        (
-            "'./part/**/*.parquet'",
-            &[
-                "y=1/m=1/p.parquet",
-                "y=1/m=2/p.parquet",
-                "y=2/m=1/p.parquet",
-            ],
-        ),
+        "'part/**/*.parquet' | y=1/m=1/p.parquet | y=1/m=2/p.parquet | y=2/m=1/p.parquet",
+        "'./part/**/*.parquet' | y=1/m=1/p.parquet | y=1/m=2/p.parquet | y=2/m=1/p.parquet",
         // A single partition keeps its directories too.
-        ("'part/*/m=2/*.parquet'", &["y=1/m=2/p.parquet"]),
-        (
-            "part/y=1/m=1/p.parquet part/y=1/m=2/p.parquet",
-            &["m=1/p.parquet", "m=2/p.parquet"],
-        ),
-        (
-            "part/y=1/m=1 part/y=2/m=1",
-            &["y=1/m=1/p.parquet", "y=2/m=1/p.parquet"],
-        ),
-        ("lists/a lists/b", &["a/1.txt", "a/2.txt", "b/1.txt"]),
-        (
-            "lists/a \"$PWD\"/lists/b",
-            &["a/1.txt", "a/2.txt", "b/1.txt"],
-        ),
-        ("lists/a lists/a/../b", &["a/1.txt", "a/2.txt", "b/1.txt"]),
-        ("'lists/*/*.txt'", &["a/1.txt", "a/2.txt", "b/1.txt"]),
-        ("--files-from names", &["a/1.txt", "b/1.txt"]),
+        "'part/*/m=2/*.parquet' | y=1/m=2/p.parquet",
+        "part/y=1/m=1/p.parquet part/y=1/m=2/p.parquet | m=1/p.parquet | m=2/p.parquet",
+        "part/y=1/m=1 part/y=2/m=1 | y=1/m=1/p.parquet | y=2/m=1/p.parquet",
+        "lists/a lists/b | a/1.txt | a/2.txt | b/1.txt",
+        "lists/a \"$PWD\"/lists/b | a/1.txt | a/2.txt | b/1.txt",
+        "lists/a lists/a/../b | a/1.txt | a/2.txt | b/1.txt",
+        "'lists/*/*.txt' | a/1.txt | a/2.txt | b/1.txt",
+        "--files-from names | a/1.txt | b/1.txt",
         // Distinct names need no directories.
-        ("lists/a lists/b/deep", &["1.txt", "2.txt", "3.txt"]),
-        ("'lists/a/*.txt'", &["1.txt", "2.txt"]),
+        "lists/a lists/b/deep | 1.txt | 2.txt | 3.txt",
+        "'lists/a/*.txt' | 1.txt | 2.txt",
     ];
-    for (inputs, expected) in cases {
+    for row in cases {
+        let (inputs, expected) = case(row);
         let dir = partitions_dir();
         dir.write("names", "lists/a/1.txt\nlists/b/1.txt\n");
         let command = format!("$R filter -q -s s -a a --out-dir out --disallowed-to no {inputs}");
@@ -107,30 +85,16 @@ fn reruns_find_complete_outputs() {
 #[test]
 fn colliding_outputs_are_refused() {
     let dir = partitions_dir();
-    for (command, words) in [
-        (
-            "$R filter -s s -a a --out-dir out lists/a/1.txt lists/a/1.txt",
-            &["the same file twice", "name it once"][..],
-        ),
-        (
-            "$R filter -s s -a a --out-dir out lists/a lists/b/../a/1.txt",
-            &["the same file twice"],
-        ),
-        (
-            "$R filter -s s -a a --out-dir lists 'lists/**/*.txt'",
-            &["would be overwritten", "another directory"],
-        ),
-        (
-            "$R filter -s s -a a --out-dir o --unknown-to o/y=1 p2/y=1/x p2/x 'p2/**/*'",
-            &["the same file twice"],
-        ),
-        (
-            "$R filter -s s -a a --out-dir o --unknown-to o/y=1 'p2/**/*'",
-            &["named for two outputs"],
-        ),
-    ] {
-        dir.write("p2/y=1/x", "https://h.example/\n");
-        dir.write("p2/x", "https://h.example/\n");
-        dir.shell_fails(command, words);
-    }
+    dir.write("p2/y=1/x", "https://h.example/\n");
+    dir.write("p2/x", "https://h.example/\n");
+    dir.all_shells_fail(&[
+        "$R filter -s s -a a --out-dir out lists/a/1.txt lists/a/1.txt | the same file twice | \
+         name it once",
+        "$R filter -s s -a a --out-dir out lists/a lists/b/../a/1.txt | the same file twice",
+        "$R filter -s s -a a --out-dir lists 'lists/**/*.txt' | would be overwritten | \
+         another directory",
+        "$R filter -s s -a a --out-dir o --unknown-to o/y=1 p2/y=1/x p2/x 'p2/**/*' | \
+         the same file twice",
+        "$R filter -s s -a a --out-dir o --unknown-to o/y=1 'p2/**/*' | named for two outputs",
+    ]);
 }

@@ -1,6 +1,7 @@
 //! Devices, pipes and open files are written in place, and symbolic links stay.
 
 use super::{LIST, snapshot_dir};
+use crate::command::{case, cells};
 use ::parquet::file::reader::FileReader;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -59,21 +60,16 @@ fn descriptors_keep_their_position() {
 #[test]
 fn every_verb_appends_to_descriptors() {
     let dir = snapshot_dir();
-    for (command, start) in [
-        (
-            "$R annotate -q -s s -a a -o /dev/fd/3 u.txt",
-            "A\thttps://h.example/a\n",
-        ),
-        (
-            "$R compile -q -o new --stats-json /dev/fd/3 web.jsonl",
-            "{\n",
-        ),
-        ("$R compile -q -o new --stats-json - web.jsonl >&3", "{\n"),
-        ("$R report -q -s s -a a --json-to /dev/fd/3", "{\n"),
-        ("$R report -q -s s -a a --csv-to /dev/fd/3", "section,"),
-        ("$R report -q -s s -a a --html /dev/fd/3", "<!DOCTYPE html>"),
-        ("$R diff s t --svg /dev/fd/3", "<svg"),
+    for row in [
+        "$R annotate -q -s s -a a -o /dev/fd/3 u.txt | A\thttps://h.example/a\n",
+        "$R compile -q -o new --stats-json /dev/fd/3 web.jsonl | {\n",
+        "$R compile -q -o new --stats-json - web.jsonl >&3 | {\n",
+        "$R report -q -s s -a a --json-to /dev/fd/3 | {\n",
+        "$R report -q -s s -a a --csv-to /dev/fd/3 | section,",
+        "$R report -q -s s -a a --html /dev/fd/3 | <!DOCTYPE html>",
+        "$R diff s t --svg /dev/fd/3 | <svg",
     ] {
+        let [command, start] = cells(row);
         dir.write("all", "before\n");
         let ran = dir.shell(&format!("exec 3>> all; {command}"));
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
@@ -167,53 +163,26 @@ fn errors_name_the_output() {
     dir.write("big.txt", &big);
     dir.write("big.parquet", super::parquet(&big));
     let cases = [
-        (
-            "$R filter -q -s s -a a -o /dev/full u.txt",
-            "robosieve: /dev/full: No space left on device",
-        ),
-        (
-            "$R filter -q -s s -a a -o x --invalid-to /dev/full u.txt",
-            "robosieve: /dev/full: No space left",
-        ),
-        (
-            "$R filter -q -s s -a a u.txt > /dev/full",
-            "robosieve: standard output: No space left",
-        ),
-        (
-            "$R report -q -s s -a a --json-to x --csv-to /dev/full",
-            "robosieve: /dev/full: No space left",
-        ),
-        (
-            "$R diff s t --svg /dev/full",
-            "robosieve: /dev/full: No space left",
-        ),
-        (
-            "$R compile -q -o x --stats-json /dev/full web.jsonl",
-            "robosieve: /dev/full: No space left",
-        ),
-        (
-            "$R compile -q -o /dev/full web.jsonl",
-            "robosieve: /dev/full: No space left",
-        ),
-        (
-            "$R filter -q -s s -a a -o /dev/full in.parquet",
-            "robosieve: /dev/full: No space left",
-        ),
-        (
-            "trap '' XFSZ; ulimit -f 400; $R filter -q -s s -a a -o x.txt big.txt",
-            "robosieve: x.txt: File too large",
-        ),
-        (
-            "trap '' XFSZ; ulimit -f 100; $R filter -q -s s -a a -o x.parquet big.parquet",
-            "robosieve: x.parquet: File too large",
-        ),
-        (
-            "trap '' XFSZ; ulimit -f 0; $R compile -q -o x.rsieve web.jsonl",
-            "robosieve: x.rsieve: File too large",
-        ),
+        "$R filter -q -s s -a a -o /dev/full u.txt | robosieve: /dev/full: No space left on device",
+        "$R filter -q -s s -a a -o x --invalid-to /dev/full u.txt | \
+         robosieve: /dev/full: No space left",
+        "$R filter -q -s s -a a u.txt > /dev/full | robosieve: standard output: No space left",
+        "$R report -q -s s -a a --json-to x --csv-to /dev/full | \
+         robosieve: /dev/full: No space left",
+        "$R diff s t --svg /dev/full | robosieve: /dev/full: No space left",
+        "$R compile -q -o x --stats-json /dev/full web.jsonl | robosieve: /dev/full: No space left",
+        "$R compile -q -o /dev/full web.jsonl | robosieve: /dev/full: No space left",
+        "$R filter -q -s s -a a -o /dev/full in.parquet | robosieve: /dev/full: No space left",
+        "trap '' XFSZ; ulimit -f 400; $R filter -q -s s -a a -o x.txt big.txt | \
+         robosieve: x.txt: File too large",
+        "trap '' XFSZ; ulimit -f 100; $R filter -q -s s -a a -o x.parquet big.parquet | \
+         robosieve: x.parquet: File too large",
+        "trap '' XFSZ; ulimit -f 0; $R compile -q -o x.rsieve web.jsonl | \
+         robosieve: x.rsieve: File too large",
     ];
-    for (command, words) in cases {
-        dir.shell_fails(command, &[words]);
+    dir.all_shells_fail(&cases);
+    for row in cases {
+        let (command, _) = case(row);
         let stderr = dir.shell(command).stderr;
         assert!(!stderr.contains(".tmp"), "{command}: {stderr}");
         assert!(!stderr.contains("uncategorized"), "{command}: {stderr}");
