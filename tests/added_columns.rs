@@ -1,7 +1,7 @@
 //! The values of `annotate --add`: those of single URLs, and the join key of exported tables.
 
 use crate::command::{checkout, robosieve, robosieve_with, words};
-use crate::snapshots::compile_robots;
+use crate::snapshots::{compile_robots, judge_for};
 use robosieve::job::{AddedColumn, Form, Input, Job, Output};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Snapshot, Verdict};
@@ -187,12 +187,7 @@ fn origins_are_the_key_of_exported_tables() {
 /// A host may have a quote, which JSON escapes, and a URL may be long.
 #[test]
 fn origins_of_neighbouring_lines_are_their_own() {
-    let judge = Judge::new(
-        small(),
-        &["FooBot".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(small(), "FooBot");
     let long = format!("https://shop.example/{}", "x".repeat(70_000));
     let urls = [
         "http://a\"b.example/1",

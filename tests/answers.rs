@@ -3,9 +3,9 @@
 //! everything.
 
 use crate::command::{assert_has, robosieve, words};
-use crate::snapshots::snapshot_of_captures;
+use crate::snapshots::{judge_for, snapshot_of_captures};
 use base64::Engine;
-use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot};
+use robosieve::{Compiler, Origin, Snapshot};
 use serde_json::{Value, json};
 
 /// Compiles an archive, JSON lines or WARC.
@@ -14,12 +14,7 @@ fn compile(archive: &[u8]) -> Snapshot {
 }
 
 fn letter(snapshot: &Snapshot, url: &str) -> char {
-    let judge = Judge::new(
-        snapshot,
-        &["FooBot".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(snapshot, "FooBot");
     judge.judge(url.as_bytes()).unwrap().get(0).letter()
 }
 

@@ -6,10 +6,11 @@ use crate::forging::{
     verdicts,
 };
 use crate::generate::Random;
+use crate::snapshots::judge_for;
 use crate::waiting::bounded;
 use robosieve::job::{Input, Job, Output};
 use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
-use robosieve::{ErrorKind, Judge, JudgeOptions, Result, Snapshot};
+use robosieve::{ErrorKind, Result, Snapshot};
 use std::fmt::Debug;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
@@ -401,12 +402,7 @@ fn damaged_rules_end_a_list() {
     sections[FILES].fill(0xfe);
     let bytes = assemble(&sections);
     let snapshot = Snapshot::new(bytes.clone()).unwrap();
-    let judge = Judge::new(
-        snapshot.clone(),
-        &[AGENTS[0].parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(&snapshot, AGENTS[0]);
     let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
     let mut out = Vec::new();
     let err = Job::new(&judge)

@@ -2,6 +2,7 @@
 //! all other data is copied byte for byte.
 
 use crate::command::{cells, robosieve_with};
+use crate::snapshots::judge_for;
 use crate::test_dir::{TestDir, file_names};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
@@ -637,12 +638,7 @@ fn impossible_runs_are_explained_and_write_nothing() {
 #[test]
 fn damaged_files_fail_or_keep_all_rows() {
     let snapshot = Snapshot::new(snapshot()).unwrap();
-    let judge = Judge::new(
-        snapshot.clone(),
-        &["one".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(&snapshot, "one");
     let dir = tempfile::tempdir().unwrap();
     let (path, out) = (dir.path().join("in"), dir.path().join("out"));
     let (mut errors, mut done) = (0, 0);

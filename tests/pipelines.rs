@@ -1,6 +1,6 @@
 //! A worker that fails or panics ends the run of its pipeline: no other thread waits forever.
 
-use crate::snapshots::snapshot_of_robots;
+use crate::snapshots::{judge_for, snapshot_of_robots};
 use crate::waiting::bounded;
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::properties::WriterProperties;
@@ -8,7 +8,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
 use robosieve::job::{FilterStats, Input, Job, Output, Outputs, Progress, Written};
-use robosieve::{Compiler, ErrorKind, Judge, JudgeOptions, Result, Snapshot};
+use robosieve::{Compiler, ErrorKind, Judge, Result, Snapshot};
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn snapshot() -> Snapshot {
 }
 
 fn judge(snapshot: &Snapshot) -> Judge {
-    Judge::new(snapshot, &["one".parse().unwrap()], JudgeOptions::default()).unwrap()
+    judge_for(snapshot, "one")
 }
 
 /// A reader that returns some bytes, then panics.

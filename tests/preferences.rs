@@ -2,7 +2,7 @@
 
 use crate::command::robosieve;
 use crate::generate::{AGENTS, agent_value, concat, config};
-use crate::snapshots::{snapshot_of_captures, snapshot_of_robots};
+use crate::snapshots::{judge_for, snapshot_of_captures, snapshot_of_robots};
 use crate::spec::{Failures, Repeat, cases_dir, load, robots_body};
 use crate::waiting::bounded;
 use proptest::collection::vec;
@@ -423,14 +423,7 @@ fn preferences_follow_the_status_policy() {
 #[test]
 fn judges_do_not_share_caches() {
     let snapshot = snapshot_of(SITES);
-    let judges = [&["a"], &["b"]].map(|[name]| {
-        Judge::new(
-            snapshot.clone(),
-            &[name.parse().unwrap()],
-            JudgeOptions::default(),
-        )
-        .unwrap()
-    });
+    let judges = [&["a"], &["b"]].map(|[name]| judge_for(&snapshot, name));
     let preferences = judges.each_ref().map(PreferenceJudge::new);
     for _ in 0..2 {
         for (of, expected) in preferences.iter().zip(["", "search=yes,ai-train=no"]) {

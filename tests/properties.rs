@@ -3,6 +3,7 @@
 
 use crate::agreement::{judges_agree, snapshot_of};
 use crate::generate::{AGENTS, ORIGIN, config, robots_txt, rule_path, url};
+use crate::snapshots::judge_for;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -11,8 +12,7 @@ use robosieve::judge::{AgentRules, explain};
 use robosieve::preferences::{Preference, explain_preferences};
 use robosieve::robots::reference;
 use robosieve::{
-    Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, RobotsRef, Snapshot,
-    Verdict,
+    Agent, AgentMatch, Compiler, Origin, Profile, Result, RobotsRef, Snapshot, Verdict,
 };
 use std::io::Cursor;
 
@@ -59,7 +59,7 @@ fn judges_lines_independently(list: String) -> Result<(), TestCaseError> {
             .unwrap();
     }
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = judge_for(&snapshot, "a");
     let annotated = |line: &str| {
         let url = line.strip_suffix('\n').unwrap_or(line);
         let url = url.strip_suffix('\r').unwrap_or(url);
@@ -91,12 +91,7 @@ fn white_space_around_urls_is_ignored() {
     let body = b"user-agent: *\ndisallow: /x$\ncontent-usage: /x$ train-ai=n";
     let agent: Agent = "a".parse().unwrap();
     for profile in [Profile::Google, Profile::Rfc9309] {
-        let judge = Judge::new(
-            snapshot_of(body, profile),
-            &["a".parse().unwrap()],
-            JudgeOptions::default(),
-        )
-        .unwrap();
+        let judge = judge_for(snapshot_of(body, profile), "a");
         let robots = RobotsRef::parse(body, profile);
         let how = AgentMatch::Extended;
         let rules = AgentRules::new(&robots, &agent, how).unwrap();
@@ -235,7 +230,7 @@ proptest! {
         // A list that starts as a JSON array may be refused.
         prop_assume!(!line.trim_ascii_start().starts_with(b"["));
         let snapshot = snapshot_of(b"user-agent: *\ndisallow: /*a", Profile::Rfc9309);
-        let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+        let judge = judge_for(&snapshot, "a");
         let mut out = Vec::new();
         let input = Input::from_reader("list", Cursor::new(line.clone()));
         let written = Job::new(&judge).annotate(vec![input], Output::from_writer(&mut out));
@@ -269,12 +264,7 @@ fn star_rules_survive_promotion() {
                 format!("user-agent: *\n{rules}").as_bytes(),
                 Profile::Google,
             );
-            let judge = Judge::new(
-                snapshot.clone(),
-                &["a".parse().unwrap()],
-                JudgeOptions::default(),
-            )
-            .unwrap();
+            let judge = judge_for(&snapshot, "a");
             for number in 0..5_000 {
                 let verdict = judge
                     .judge(format!("{ORIGIN}/x/{number}").as_bytes())

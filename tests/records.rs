@@ -2,7 +2,7 @@
 //! byte is lost.
 
 use crate::command::{cells, robosieve, robosieve_with, words};
-use crate::snapshots::{compile_robots, snapshot_of_captures};
+use crate::snapshots::{compile_robots, judge_for, snapshot_of_captures};
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Keep, Output, Outputs, Require, Written};
 use robosieve::records::{Field, InputFormat, RecordOptions};
@@ -259,12 +259,7 @@ fn all_formats_give_the_same_verdicts() {
             .order(Order::Shuffled),
     );
     let snapshot = snapshot_of_captures(web.archive());
-    let judge = Judge::new(
-        snapshot.clone(),
-        &["GPTBot".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(&snapshot, "GPTBot");
     let mut list = String::new();
     web.urls().read_to_string(&mut list).unwrap();
     let pad = "x".repeat(60);

@@ -1,6 +1,6 @@
 //! `Site` gives the verdicts of `Judge`.
 
-use crate::snapshots::snapshot_of_robots;
+use crate::snapshots::{judge_for, snapshot_of_robots};
 use robosieve::judge::UnknownOrigin;
 use robosieve::{Judge, JudgeOptions, Origin, Snapshot, Verdict};
 
@@ -39,12 +39,7 @@ fn paths_follow_the_origin() {
 #[test]
 fn missing_slashes_are_added() {
     let snapshot = snapshot();
-    let judge = Judge::new(
-        snapshot.clone(),
-        &["a".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(&snapshot, "a");
     let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
     assert_eq!(site.judge(b"x").unwrap().get(0), Verdict::Disallowed);
 }
@@ -67,12 +62,7 @@ fn unknown_origins_follow_the_options() {
 #[test]
 fn sites_do_not_affect_the_judge() {
     let snapshot = snapshot();
-    let judge = Judge::new(
-        snapshot.clone(),
-        &["a".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(&snapshot, "a");
     let known = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
     let unknown = judge
         .site(&Origin::of(b"https://other.example").unwrap())
@@ -91,7 +81,7 @@ fn sites_do_not_affect_the_judge() {
 fn sessions_judge_sites_of_other_judges() {
     let of = |rule: &str| {
         let snapshot = snapshot_of_robots(ORIGIN, format!("user-agent: *\ndisallow: /*{rule}"));
-        Judge::new(snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap()
+        judge_for(snapshot, "a")
     };
     let (own, other) = (of("x"), of("y"));
     let origin = Origin::of(ORIGIN.as_bytes()).unwrap();

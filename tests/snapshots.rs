@@ -1,7 +1,8 @@
-//! Snapshots of one robots.txt, or of captures as JSON lines.
+//! Snapshots of one robots.txt, or of captures as JSON lines, and judges by them.
 
-use robosieve::{Compiler, Snapshot};
+use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 use std::io::Read;
+use std::sync::Arc;
 
 fn finish(compiler: Compiler) -> Vec<u8> {
     compiler.finish().unwrap().to_vec().unwrap()
@@ -24,4 +25,9 @@ pub(crate) fn snapshot_of_captures(archive: impl Read + Send) -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_reader("archive", archive).unwrap();
     Snapshot::new(finish(compiler)).unwrap()
+}
+
+/// A judge for one agent, with the default options.
+pub(crate) fn judge_for(snapshot: impl Into<Arc<Snapshot>>, agent: &str) -> Judge {
+    Judge::new(snapshot, &[agent.parse().unwrap()], JudgeOptions::default()).unwrap()
 }

@@ -3,6 +3,7 @@
 
 use crate::added_columns;
 use crate::command::checkout;
+use crate::snapshots::judge_for;
 use base64::Engine;
 use robosieve::compile::Compiled;
 use robosieve::job::{Input, Job, Output};
@@ -445,12 +446,7 @@ fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> boo
         )
         .unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(
-        snapshot.clone(),
-        &["FooBot".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap();
+    let judge = judge_for(&snapshot, "FooBot");
     let robots = format!("user-agent: *\ndisallow: {path}$");
     let robots = RobotsRef::parse(robots.as_bytes(), profile);
     let explained = explain(

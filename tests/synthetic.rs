@@ -1,9 +1,9 @@
 //! The synthetic web is the same in every version, and resembles the real one.
 
-use crate::snapshots::snapshot_of_captures;
+use crate::snapshots::{judge_for, snapshot_of_captures};
 use robosieve::job::{Input, Job, Outputs};
 use robosieve::robots::RuleKind;
-use robosieve::{Judge, JudgeOptions, Origin, Profile, RobotsRef, Snapshot};
+use robosieve::{Origin, Profile, RobotsRef, Snapshot};
 use robosieve_synthetic::{Order, Web, WebOptions};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -454,12 +454,7 @@ fn urls_resemble_the_real_web() {
         );
     }
     for (agent, measured) in [("FooBot", 0.035), ("GPTBot", 0.045)] {
-        let judge = Judge::new(
-            snapshot.clone(),
-            &[agent.parse().unwrap()],
-            JudgeOptions::default(),
-        )
-        .unwrap();
+        let judge = judge_for(&snapshot, agent);
         let input = vec![Input::from_reader("synthetic", web.urls())];
         let written = Job::new(&judge).filter(input, Outputs::default());
         let stats = written.unwrap().commit().unwrap();

@@ -3,22 +3,17 @@
 use super::outputs::check_index;
 use super::{all, gunzip, gz, gz_at, gz_each, judging, members, record, response, snapshot_dir};
 use crate::command::{assert_has, words};
-use crate::snapshots::snapshot_of_robots;
+use crate::snapshots::{judge_for, snapshot_of_robots};
 use proptest::prelude::*;
+use robosieve::Judge;
 use robosieve::job::{FilterStats, Form, Input, Job, Output, Outputs, Written};
-use robosieve::{Judge, JudgeOptions};
 use std::fs;
 use std::io::Cursor;
 
 /// A judge whose rules are those of [`snapshot_dir`].
 fn judge() -> Judge {
     let snapshot = snapshot_of_robots("https://e.example", b"user-agent: *\ndisallow: /x");
-    Judge::new(
-        snapshot,
-        &["FooBot".parse().unwrap()],
-        JudgeOptions::default(),
-    )
-    .unwrap()
+    judge_for(snapshot, "FooBot")
 }
 
 /// The figures of a report do not depend on the container of the URLs.
