@@ -1,7 +1,8 @@
 //! The values of `annotate --add`: those of single URLs, and the join key of exported tables.
 
-use crate::command::{checkout, robosieve, robosieve_with, words};
+use crate::command::{checkout, robosieve_with, words};
 use crate::snapshots::{compile_robots, judge_for};
+use crate::test_dir::TestDir;
 use robosieve::job::{AddedColumn, Form, Input, Job, Output};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Snapshot, Verdict};
@@ -144,7 +145,7 @@ fn origin_cases() -> Vec<(String, Option<String>)> {
 
 #[test]
 fn origins_are_the_key_of_exported_tables() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let cases = origin_cases();
     let mut compiler = Compiler::default();
     let origins: HashSet<&String> = cases
@@ -154,24 +155,17 @@ fn origins_are_the_key_of_exported_tables() {
     for origin in &origins {
         compiler.add_robots(origin, b"").unwrap();
     }
-    compiler
-        .finish()
-        .unwrap()
-        .write_to(dir.path().join("s"))
-        .unwrap();
-    let exported = robosieve(
-        dir.path(),
-        &["export", "-q", "-s", "s", "--columns", "origin"],
-    );
-    let exported = String::from_utf8(exported.stdout).unwrap();
+    compiler.finish().unwrap().write_to(dir.path("s")).unwrap();
+    let exported = dir.run(&["export", "-q", "-s", "s", "--columns", "origin"]);
+    let exported = exported.text();
     let exported: HashSet<&str> = exported.lines().skip(1).collect();
     assert_eq!(exported.len(), origins.len());
     let list: String = cases.iter().map(|(url, _)| format!("{url}\n")).collect();
     let args = "annotate -q -s s -a a --as jsonl --input-format text --add origin,reason";
     let args: Vec<&str> = args.split(' ').collect();
-    let ran = robosieve_with(dir.path(), &args, list.as_bytes());
+    let ran = robosieve_with(dir.root(), &args, list.as_bytes());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let lines = String::from_utf8(ran.stdout).unwrap();
+    let lines = ran.text();
     assert_eq!(lines.lines().count(), cases.len());
     for (line, (url, origin)) in lines.lines().zip(&cases) {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -211,13 +205,9 @@ fn origins_of_neighbouring_lines_are_their_own() {
 
 #[test]
 fn objects_and_columns_get_the_keys_too() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let robots = b"user-agent: *\ncrawl-delay: 1.5";
-    std::fs::write(
-        dir.path().join("s"),
-        compile_robots("https://a.example", robots),
-    )
-    .unwrap();
+    dir.write("s", compile_robots("https://a.example", robots));
     let keys = r#""robots_origin":"https://a.example","robots_reason":"rules","robots_crawl_delay":{"a":1.5}"#;
     let verdict = r#""robots":{"a":"allowed"}"#;
     for (name, text, expected) in [
@@ -241,31 +231,31 @@ fn objects_and_columns_get_the_keys_too() {
             ),
         ),
     ] {
-        std::fs::write(dir.path().join(name), text).unwrap();
+        dir.write(name, text);
         let args = "annotate -q -s s -a a --as jsonl --add crawl_delay,origin,reason --out-dir out";
         let args: Vec<&str> = args.split(' ').chain([name]).collect();
-        let ran = robosieve(dir.path(), &args);
+        let ran = dir.run(&args);
         assert_eq!(ran.code, Some(0), "{name}: {}", ran.stderr);
-        let written = std::fs::read_to_string(dir.path().join("out").join(name)).unwrap();
+        let written = std::fs::read_to_string(dir.path("out").join(name)).unwrap();
         assert_eq!(written, expected, "{name}");
     }
 }
 
 #[test]
 fn forms_without_keys_refuse_added_values() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let snapshot = Compiler::default().finish().unwrap();
-    snapshot.write_to(dir.path().join("s")).unwrap();
-    std::fs::write(dir.path().join("urls"), "https://shop.example/\n").unwrap();
+    snapshot.write_to(dir.path("s")).unwrap();
+    dir.write("urls", "https://shop.example/\n");
     for (form, name) in [(&[][..], "letters"), (&["--as", "mask"], "mask")] {
         let args = words("annotate -s s -a a --add reason urls -o out");
-        let ran = robosieve(dir.path(), &[&args, form].concat());
+        let ran = dir.run(&[&args, form].concat());
         let expected = format!(
             "the form {name} has no room for added columns; JSON lines (the form jsonl), tables \
              (the form csv) and Parquet files have it"
         );
         assert_eq!(ran.code, Some(2));
         assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
-        assert!(!dir.path().join("out").exists());
+        assert!(!dir.path("out").exists());
     }
 }

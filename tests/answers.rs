@@ -2,8 +2,9 @@
 //! key, a `revisit` record, a redirect to a URL with many captures. An empty robots.txt would allow
 //! everything.
 
-use crate::command::{assert_has, robosieve, words};
+use crate::command::assert_has;
 use crate::snapshots::{judge_for, snapshot_of_captures};
+use crate::test_dir::TestDir;
 use base64::Engine;
 use robosieve::{Compiler, Origin, Snapshot};
 use serde_json::{Value, json};
@@ -71,7 +72,7 @@ fn success_without_body_is_unreachable() {
 
 #[test]
 fn unknown_body_keys_are_counted_in_a_warning() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let objects = [
         json!({"html": "<html>"}),
         json!({"html": "<html>", "url": "https://b.example/robots.txt"}),
@@ -80,18 +81,11 @@ fn unknown_body_keys_are_counted_in_a_warning() {
         json!({"note": "nothing", "url": "https://e.example/robots.txt"}),
         json!({"body\u{202e}": "", "url": "https://f.example/robots.txt"}),
     ];
-    std::fs::write(
-        dir.path().join("a.jsonl"),
-        objects.iter().map(line).collect::<String>(),
-    )
-    .unwrap();
-    let ran = robosieve(
-        dir.path(),
-        &words("compile -q -o s --stats-json stats.json a.jsonl"),
-    );
+    dir.write("a.jsonl", objects.iter().map(line).collect::<String>());
+    let ran = dir.run_line("compile -q -o s --stats-json stats.json a.jsonl");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     ran.says("2 lines").says("\"html\" looks like the body");
-    let stats = std::fs::read_to_string(dir.path().join("stats.json")).unwrap();
+    let stats = dir.read_text("stats.json");
     assert!(!stats.contains('\u{202e}'), "{stats}{ran:?}");
     assert!(!ran.stderr.contains('\u{202e}'), "{stats}{ran:?}");
     let stats: Value = serde_json::from_str(&stats).unwrap();

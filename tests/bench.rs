@@ -1,8 +1,8 @@
 //! `robosieve bench`: its output, and its check of the answers.
 
 use crate::command::{Ran, robosieve, words};
+use crate::test_dir::TestDir;
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 
 fn bench(dir: &Path, args: &[&str]) -> Ran {
@@ -18,9 +18,9 @@ const SMALL: [&str; 4] = ["--origins", "500", "--urls", "5k"];
 
 #[test]
 fn stages_are_timed() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let report = json(&bench(
-        dir.path(),
+        dir.root(),
         &[&SMALL[..], &["--json", "--runs", "1", "--threads", "1,2"]].concat(),
     ));
     assert_eq!(report["synthetic"]["origins"], 500);
@@ -61,20 +61,20 @@ fn stages_are_timed() {
 
 #[test]
 fn order_changes_only_times() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let counts = |order| {
         let more = words("--json --runs 1 -a FooBot,GPTBot --order");
         let args = [&SMALL[..], &more, &[order]].concat();
-        json(&bench(dir.path(), &args))["counts"].clone()
+        json(&bench(dir.root(), &args))["counts"].clone()
     };
     assert_eq!(counts("sorted"), counts("shuffled"));
 }
 
 #[test]
 fn table_names_stages_and_ceilings() {
-    let dir = tempfile::tempdir().unwrap();
-    let ran = bench(dir.path(), &[&SMALL[..], &["--runs", "1"]].concat());
-    let table = String::from_utf8(ran.stdout).unwrap();
+    let dir = TestDir::new();
+    let ran = bench(dir.root(), &[&SMALL[..], &["--runs", "1"]].concat());
+    let table = ran.text();
     let rows = [
         "1 thread",
         "split",
@@ -105,19 +105,16 @@ fn table_names_stages_and_ceilings() {
 /// The web that `bench` writes for other tools is the one that it times.
 #[test]
 fn written_webs_give_the_same_counts() {
-    let dir = tempfile::tempdir().unwrap();
-    let ran = bench(dir.path(), &[&SMALL[..], &["--write-to", "web"]].concat());
+    let dir = TestDir::new();
+    let ran = bench(dir.root(), &[&SMALL[..], &["--write-to", "web"]].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(ran.stdout.as_slice(), &b""[..], "{ran:?}");
-    let compiled = robosieve(
-        dir.path(),
-        &["compile", "-q", "-o", "web.rsieve", "web/robots.jsonl.zst"],
-    );
+    let compiled = dir.run(&["compile", "-q", "-o", "web.rsieve", "web/robots.jsonl.zst"]);
     assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
     let given = words("-s web.rsieve --urls web/urls.txt -a GPTBot --json --runs 1");
-    let given = json(&bench(dir.path(), &given));
+    let given = json(&bench(dir.root(), &given));
     let made = json(&bench(
-        dir.path(),
+        dir.root(),
         &[&SMALL[..], &["--json", "--runs", "1"]].concat(),
     ));
     assert_eq!(given["synthetic"], Value::Null);
@@ -128,17 +125,13 @@ fn written_webs_give_the_same_counts() {
 
 #[test]
 fn contradictory_options_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("empty.txt"), "").unwrap();
-    fs::write(
-        dir.path().join("robots.jsonl"),
+    let dir = TestDir::new();
+    dir.write("empty.txt", "");
+    dir.write(
+        "robots.jsonl",
         r#"{"url": "https://e.example/robots.txt", "body": ""}"#,
-    )
-    .unwrap();
-    robosieve(
-        dir.path(),
-        &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"],
     );
+    dir.run(&["compile", "-q", "-o", "s.rsieve", "robots.jsonl"]);
     let cases = [
         (&["-s", "s.rsieve"][..], "-s needs --urls FILE"),
         (
@@ -158,7 +151,7 @@ fn contradictory_options_are_refused() {
         (&["--write-to", "web", "--json"], "cannot be used with"),
     ];
     for (args, says) in cases {
-        let ran = bench(dir.path(), args);
+        let ran = bench(dir.root(), args);
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(says), "{args:?}: {}", ran.stderr);
     }

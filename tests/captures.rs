@@ -1,6 +1,6 @@
 //! Captures files: what they keep, how they are merged, described and verified, and their damage.
 
-use crate::command::{assert_has, assert_starts, robosieve, words};
+use crate::command::{assert_has, assert_starts, words};
 use crate::external_sort::web;
 use crate::forging::forged_captures;
 use crate::test_dir::TestDir;
@@ -210,8 +210,8 @@ fn flipped_bits_and_cuts_are_errors() {
 /// Files of more than one block: damage loses one block.
 #[test]
 fn damaged_blocks_are_named_or_skipped() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("web.captures");
+    let dir = TestDir::new();
+    let path = dir.path("web.captures");
     let mut compiler = Compiler::default();
     for site in 0..20_000 {
         compiler
@@ -232,14 +232,13 @@ fn damaged_blocks_are_named_or_skipped() {
     assert_starts(&err, "web.captures: damaged at byte ");
     assert_has(&err, "another checksum");
     let args = words("compile -q --skip-damaged --stats-json stats.json -o s web.captures");
-    assert_eq!(robosieve(dir.path(), &args).code, Some(0));
-    let stats: Value =
-        serde_json::from_slice(&fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
+    assert_eq!(dir.run(&args).code, Some(0));
+    let stats: Value = serde_json::from_slice(&dir.read("stats.json")).unwrap();
     let kept = stats["captures"].as_u64().unwrap();
     assert!(stats["damaged"] == json!(1), "{kept}");
     assert!(kept < 20_000, "{kept}");
     assert!(kept > 10_000, "{kept}");
-    let ran = robosieve(dir.path(), &["compile", "-q", "-o", "t", "web.captures"]);
+    let ran = dir.run(&["compile", "-q", "-o", "t", "web.captures"]);
     ran.refused("--skip-damaged");
 }
 
@@ -256,9 +255,9 @@ fn forged_records_are_refused() {
     ];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     compiler.add_reader("lines", lines.as_bytes()).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    compiler.write_captures(dir.path().join("x")).unwrap();
-    let bytes = fs::read(dir.path().join("x")).unwrap();
+    let dir = TestDir::new();
+    compiler.write_captures(dir.path("x")).unwrap();
+    let bytes = dir.read("x");
     let intact = snapshot_of(&bytes, false).unwrap();
     assert!(snapshot_of(&forged_captures(&bytes, |_| {}), false).unwrap() == intact);
     let (mut len, mut refused, mut accepted) = (0, 0, 0);

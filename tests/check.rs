@@ -1,6 +1,6 @@
 //! `check`: explanations of any size, warnings about a robots.txt, and answers as JSON.
 
-use crate::command::{Ran, assert_has, assert_starts, robosieve, robosieve_with, words};
+use crate::command::{Ran, assert_has, assert_starts, robosieve_with, words};
 use crate::test_dir::TestDir;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -132,14 +132,14 @@ fn suspicious_files_are_reported() {
 }
 
 /// Compiles captures into a snapshot `s`.
-fn compiled(captures: &[Value]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
+fn compiled(captures: &[Value]) -> TestDir {
+    let dir = TestDir::new();
     let lines: String = captures
         .iter()
         .map(|capture| format!("{capture}\n"))
         .collect();
-    std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
-    robosieve(dir.path(), &words("compile -q a.jsonl -o s")).succeeds();
+    dir.write("a.jsonl", lines);
+    dir.done_line("compile -q a.jsonl -o s");
     dir
 }
 
@@ -169,8 +169,7 @@ fn snapshots_store_warnings_about_files() {
         ("rules", [0, 0], [Value::Null, json!(false)]),
     ] {
         let url = format!("https://{host}.example/");
-        let run =
-            |more: &str| robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", more, &url]);
+        let run = |more: &str| dir.run(&["check", "-s", "s", "-a", "MyBot", more, &url]);
         let explained = run("--explain");
         let found = [html, past].map(|part| text(&explained).matches(part).count());
         assert_eq!(found, expected, "{}", text(&explained));
@@ -184,7 +183,7 @@ fn snapshots_store_warnings_about_files() {
 #[test]
 fn other_formats_are_refused_as_robots_txt() {
     let dir = compiled(&captures());
-    let ran = robosieve(dir.path(), &["check", "--robots", "s", "-a", "MyBot", "/x"]);
+    let ran = dir.run(&["check", "--robots", "s", "-a", "MyBot", "/x"]);
     ran.refused("s: a robosieve snapshot, not a robots.txt");
     for start in [
         &b"PAR1\x15\x04\x15\x10\x15\x14"[..],
@@ -198,13 +197,13 @@ fn other_formats_are_refused_as_robots_txt() {
 
 #[test]
 fn licenses_follow_the_preferences() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let check = |body: &str| {
-        std::fs::write(dir.path().join("robots.txt"), body).unwrap();
+        dir.write("robots.txt", body);
         let run = |json: &[&str]| {
             let args = ["check", "--robots", "robots.txt", "-a", "a", "--explain"];
-            let ran = robosieve(dir.path(), &[&args, json, &["/x"]].concat());
-            String::from_utf8(ran.stdout).unwrap()
+            let ran = dir.run(&[&args, json, &["/x"]].concat());
+            ran.text().to_owned()
         };
         let object: Value = serde_json::from_str(&run(&["--json"])).unwrap();
         (run(&[]), object["preferences"].clone())
@@ -227,12 +226,7 @@ fn licenses_follow_the_preferences() {
 #[test]
 fn json_answers_include_reasons() {
     let dir = compiled(&captures());
-    let run = |args: &[&str]| {
-        robosieve(
-            dir.path(),
-            &[&["check", "-s", "s", "-a", "GPTBot"], args].concat(),
-        )
-    };
+    let run = |args: &[&str]| dir.run(&[&["check", "-s", "s", "-a", "GPTBot"], args].concat());
     let answer = object(&run(&["--json", "https://rules.example/a/b"]));
     let allow = json!({"line": 3, "text": "Allow: /a/b$", "kind": "allow", "pattern": "/a/b$", "length": 5});
     let lost = json!({"line": 2, "text": "Disallow: /a", "kind": "disallow", "pattern": "/a", "length": 2, "reason": "shorter"});
@@ -266,10 +260,7 @@ fn json_answers_include_reasons() {
         .map(|rule| &rule["reason"])
         .collect::<Vec<_>>();
     assert_eq!(reasons, ["shorter", "no-match"]);
-    let other = object(&robosieve(
-        dir.path(),
-        &words("check -s s -a MyBot --json https://rules.example/"),
-    ));
+    let other = object(&dir.run_line("check -s s -a MyBot --json https://rules.example/"));
     assert_eq!([&other["group"], &other["rule"]], [&Value::Null; 2]);
 }
 
@@ -288,10 +279,7 @@ fn json_and_text_answers_agree() {
         ("no url", "invalid", "not-a-url", 2),
     ] {
         let args = ["check", "-s", "s", "-a", "GPTBot", url];
-        let (line, json) = (
-            robosieve(dir.path(), &args),
-            robosieve(dir.path(), &[&args[..], &["--json"]].concat()),
-        );
+        let (line, json) = (dir.run(&args), dir.run(&[&args[..], &["--json"]].concat()));
         assert_eq!(line.code, Some(status), "{url}");
         assert_eq!(line.stderr, json.stderr, "{url}");
         assert_eq!(json.code, line.code, "{url}");
@@ -301,9 +289,8 @@ fn json_and_text_answers_agree() {
         assert!(text(&line).starts_with(verdict), "{url}");
     }
     // One object per URL and agent, in the order of the lines.
-    let ran = robosieve(
-        dir.path(),
-        &words("check -s s -a GPTBot,MyBot --json https://rules.example/a https://none.example/"),
+    let ran = dir.run_line(
+        "check -s s -a GPTBot,MyBot --json https://rules.example/a https://none.example/",
     );
     let answers: Vec<Value> = text(&ran)
         .lines()
@@ -325,8 +312,8 @@ fn json_and_text_answers_agree() {
 /// A file of expectations is judged by a robots.txt and by a snapshot alike.
 #[test]
 fn verdicts_are_compared_with_expectations() {
-    let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    let dir = TestDir::new();
+    let write = |name: &str, text: &str| dir.write(name, text);
     write(
         "robots.txt",
         "user-agent: *\ndisallow: /x<&\nuser-agent: b\ndisallow: /\n",
@@ -339,10 +326,7 @@ fn verdicts_are_compared_with_expectations() {
         })
         .to_string(),
     );
-    let compiled = robosieve(
-        dir.path(),
-        &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"],
-    );
+    let compiled = dir.run(&["compile", "-q", "-o", "s.rsieve", "robots.jsonl"]);
     assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
     write(
         "good.tsv",
@@ -356,8 +340,7 @@ fn verdicts_are_compared_with_expectations() {
          https://e.example/\tFooBot\tdisallowed\n",
     );
     for source in [["--robots", "robots.txt"], ["-s", "s.rsieve"]] {
-        let expect =
-            |args: &[&str]| robosieve(dir.path(), &[&["check"], &source[..], args].concat());
+        let expect = |args: &[&str]| dir.run(&[&["check"], &source[..], args].concat());
         let good = expect(&["--expect", "good.tsv"]);
         assert_eq!((good.code, text(&good)), (Some(0), ""), "{}", good.stderr);
         let expected = "robosieve: 3 expectations, none with another verdict\n";
@@ -387,7 +370,7 @@ fn verdicts_are_compared_with_expectations() {
         assert_eq!(xml.matches("<testcase ").count(), 3);
         assert_eq!(xml.matches("<failure ").count(), 2);
         let piped = robosieve_with(
-            dir.path(),
+            dir.root(),
             &["check", source[0], source[1], "--expect", "-"],
             b"https://e.example/\tb\tallowed\n",
         );
@@ -417,7 +400,7 @@ fn verdicts_are_compared_with_expectations() {
         ),
     ];
     for (args, message) in cases {
-        let ran = robosieve(dir.path(), &[&["check"], args].concat());
+        let ran = dir.run(&[&["check"], args].concat());
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
     }
@@ -474,14 +457,11 @@ fn texts_that_are_no_urls_or_paths_have_no_verdict() {
         assert_eq!(check(robots, &["-a", "MyBot", url]).code, expected, "{url}");
     }
     // A file of expectations.
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("robots.txt"), robots).unwrap();
+    let dir = TestDir::new();
+    dir.write("robots.txt", robots);
     let expected = "cart\tMyBot\tallowed\nmailto:a@b\tMyBot\tinvalid\n";
-    std::fs::write(dir.path().join("expected"), expected).unwrap();
-    let ran = robosieve(
-        dir.path(),
-        &["check", "--robots", "robots.txt", "--expect", "expected"],
-    );
+    dir.write("expected", expected);
+    let ran = dir.run(&["check", "--robots", "robots.txt", "--expect", "expected"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     let wanted = "\
         expected:1: expected allowed, but MyBot cart is invalid (neither a URL nor a path, which \

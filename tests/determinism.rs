@@ -3,13 +3,13 @@
 use crate::command::{VERBS, checkout, robosieve, words};
 use crate::generate::Random;
 use crate::parquet::table;
+use crate::test_dir::TestDir;
 use ::parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 const ORIGINS: u64 = 900;
 const CAPTURES: u64 = 4000;
@@ -85,20 +85,20 @@ pub(crate) fn archive() -> Vec<String> {
 
 /// A directory in which archives are compiled and compared.
 struct Compared {
-    dir: TempDir,
+    dir: TestDir,
     first: Option<Vec<u8>>,
 }
 
 impl Compared {
     fn new() -> Self {
         Self {
-            dir: tempfile::tempdir().unwrap(),
+            dir: TestDir::new(),
             first: None,
         }
     }
 
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.dir.path().join(name), bytes).unwrap();
+        fs::write(self.dir.path(name), bytes).unwrap();
     }
 
     /// Compiles the inputs, and asserts that the snapshot equals that of the first call.
@@ -108,8 +108,8 @@ impl Compared {
             inputs,
         ]
         .concat();
-        run(self.dir.path(), &args);
-        let snapshot = fs::read(self.dir.path().join("out.rsieve")).unwrap();
+        run(self.dir.root(), &args);
+        let snapshot = fs::read(self.dir.path("out.rsieve")).unwrap();
         let first = self.first.get_or_insert_with(|| snapshot.clone());
         assert!(
             *first == snapshot,
@@ -169,16 +169,16 @@ fn snapshots_ignore_input_division() {
 
 #[test]
 fn snapshots_depend_on_the_profile() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("all.jsonl"), archive().concat()).unwrap();
+    let dir = TestDir::new();
+    dir.write("all.jsonl", archive().concat());
     let compile = |profile| {
         run(
-            dir.path(),
+            dir.root(),
             &words(&format!(
                 "compile -q --profile {profile} all.jsonl -o {profile}"
             )),
         );
-        fs::read(dir.path().join(profile)).unwrap()
+        dir.read(profile)
     };
     assert!(
         compile("google") != compile("rfc9309"),
@@ -269,9 +269,9 @@ const RUNS: &[&str] = &[
 ];
 
 /// The inputs of [`RUNS`].
-fn inputs_of_runs() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+fn inputs_of_runs() -> TestDir {
+    let dir = TestDir::new();
+    let write = |name: &str, bytes: &[u8]| dir.write(name, bytes);
     let mut lines = archive();
     lines.push(
         json!({
@@ -304,7 +304,7 @@ fn inputs_of_runs() -> TempDir {
         })
         .collect();
     write("access.log", requests.as_bytes());
-    fs::create_dir(dir.path().join("sites")).unwrap();
+    fs::create_dir(dir.path("sites")).unwrap();
     for site in 0..600 {
         write(&format!("sites/h{site}.example"), robots(site).as_bytes());
     }
@@ -313,7 +313,7 @@ fn inputs_of_runs() -> TempDir {
         "compile -q half.jsonl -o old.rsieve",
         "captures -q all.jsonl -o web.captures",
     ] {
-        run(dir.path(), &args.split(' ').collect::<Vec<_>>());
+        run(dir.root(), &args.split(' ').collect::<Vec<_>>());
     }
     dir
 }
@@ -359,7 +359,7 @@ fn without_arguments(output: Vec<u8>) -> Vec<u8> {
 fn outputs_ignore_thread_count() {
     let dir = inputs_of_runs();
     for args in RUNS {
-        let one = outputs_of(dir.path(), args, "1");
+        let one = outputs_of(dir.root(), args, "1");
         let (stdout, files) = one.split_first().unwrap();
         let expected = args.contains(" -o out") || args.contains("-to out");
         assert_eq!(stdout.is_empty(), expected, "{args}");
@@ -368,7 +368,7 @@ fn outputs_ignore_thread_count() {
             "{args}: an output is empty"
         );
         for threads in ["2", "3", "8", "64"] {
-            let more = outputs_of(dir.path(), args, threads);
+            let more = outputs_of(dir.root(), args, threads);
             for (number, (wanted, found)) in one.iter().zip(&more).enumerate() {
                 assert!(
                     wanted == found,
@@ -424,11 +424,11 @@ fn divided_list(dir: &Path) -> Vec<&'static str> {
 
 #[test]
 fn verdicts_ignore_list_division() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("all.jsonl"), archive().concat()).unwrap();
-    fs::write(dir.path().join("list.txt"), list()).unwrap();
+    let dir = TestDir::new();
+    dir.write("all.jsonl", archive().concat());
+    dir.write("list.txt", list());
     run(
-        dir.path(),
+        dir.root(),
         &["compile", "-q", "all.jsonl", "-o", "web.rsieve"],
     );
     let annotate = |threads, lists: &[&str]| {
@@ -442,10 +442,10 @@ fn verdicts_ignore_list_division() {
             "-j",
             threads,
         ];
-        run(dir.path(), &[&args, lists].concat())
+        run(dir.root(), &[&args, lists].concat())
     };
     let whole = annotate("1", &["list.txt"]);
-    let parts = divided_list(dir.path());
+    let parts = divided_list(dir.root());
     for threads in ["1", "2", "3", "16"] {
         assert!(annotate(threads, &parts) == whole, "{threads} threads");
     }
@@ -453,16 +453,16 @@ fn verdicts_ignore_list_division() {
 
 #[test]
 fn first_damaged_list_is_named() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("all.jsonl"), archive()[..100].concat()).unwrap();
+    let dir = TestDir::new();
+    dir.write("all.jsonl", archive()[..100].concat());
     run(
-        dir.path(),
+        dir.root(),
         &["compile", "-q", "all.jsonl", "-o", "web.rsieve"],
     );
-    let parts = divided_list(dir.path());
+    let parts = divided_list(dir.root());
     for name in ["4.gz", "7.gz"] {
-        let bytes = fs::read(dir.path().join(name)).unwrap();
-        fs::write(dir.path().join(name), &bytes[..bytes.len() - 5]).unwrap();
+        let bytes = dir.read(name);
+        dir.write(name, &bytes[..bytes.len() - 5]);
     }
     for threads in ["1", "2", "16"] {
         let args = [
@@ -477,9 +477,9 @@ fn first_damaged_list_is_named() {
             "-j",
             threads,
         ];
-        let ran = robosieve(dir.path(), &[&args[..], &parts].concat());
+        let ran = dir.run(&[&args[..], &parts].concat());
         ran.refused("4.gz");
         assert!(!ran.stderr.contains("7.gz"), "{ran:?}");
-        assert!(!dir.path().join("out").exists());
+        assert!(!dir.path("out").exists());
     }
 }

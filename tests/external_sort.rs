@@ -5,6 +5,7 @@ use crate::command::{assert_has, assert_starts, words};
 use crate::determinism::robots;
 use crate::forging::{METADATA, sections};
 use crate::generate::Random;
+use crate::test_dir::TestDir;
 use proptest::prelude::*;
 use robosieve::compile::CapturesFile;
 use robosieve::{Compiler, Profile, Snapshot};
@@ -190,8 +191,8 @@ impl Compilation {
 
 /// The captures file of a compiler.
 fn written(compiler: Compiler) -> Vec<u8> {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("web.captures");
+    let dir = TestDir::new();
+    let path = dir.path("web.captures");
     let report = compiler.write_captures(&path).unwrap();
     CapturesFile::open(&path).unwrap().verify().unwrap();
     let bytes = std::fs::read(&path).unwrap();
@@ -223,28 +224,28 @@ proptest! {
         inputs in 1_usize..4,
         captures_files in 0_u32..8,
     ) {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = TestDir::new();
         let lines = web(seed, captures);
         let compilation = Compilation { memory, threads, inputs, order: seed ^ 1, captures_files, as_of: None };
-        let found = compilation.compile(dir.path(), &lines, None);
-        prop_assert!(found == Compilation::IN_MEMORY.compile(dir.path(), &lines, None), "{compilation:?}");
+        let found = compilation.compile(dir.root(), &lines, None);
+        prop_assert!(found == Compilation::IN_MEMORY.compile(dir.root(), &lines, None), "{compilation:?}");
         Snapshot::new(found.clone()).unwrap().verify().unwrap();
 
         // All history is in captures files: an earlier time needs no archives.
         let as_of = Some(1_767_225_600 + (seed % 100) as i64);
         let earlier = Compilation { as_of, ..compilation };
-        let expected = Compilation { as_of, ..Compilation::IN_MEMORY }.compile(dir.path(), &lines, None);
-        prop_assert!(earlier.compile(dir.path(), &lines, None) == expected, "{earlier:?}");
+        let expected = Compilation { as_of, ..Compilation::IN_MEMORY }.compile(dir.root(), &lines, None);
+        prop_assert!(earlier.compile(dir.root(), &lines, None) == expected, "{earlier:?}");
         let compilation = Compilation { as_of: None, ..earlier };
 
-        let file = compilation.captures_file(dir.path(), &lines);
-        prop_assert!(file == Compilation::IN_MEMORY.captures_file(dir.path(), &lines), "{compilation:?}");
+        let file = compilation.captures_file(dir.root(), &lines);
+        prop_assert!(file == Compilation::IN_MEMORY.captures_file(dir.root(), &lines), "{compilation:?}");
 
         // The same over the snapshot of other captures of the same hosts.
         let more = web(seed, captures * 2).split_off(captures);
-        let again = compilation.compile(dir.path(), &more, Some(&found));
-        prop_assert!(again == Compilation::IN_MEMORY.compile(dir.path(), &more, Some(&found)), "{compilation:?}");
-        prop_assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "temporary files have no names");
+        let again = compilation.compile(dir.root(), &more, Some(&found));
+        prop_assert!(again == Compilation::IN_MEMORY.compile(dir.root(), &more, Some(&found)), "{compilation:?}");
+        prop_assert_eq!(std::fs::read_dir(dir.root()).unwrap().count(), 0, "temporary files have no names");
     }
 }
 
@@ -280,7 +281,7 @@ fn snapshots_hold_origins_of_all_schemes() {
 
 #[test]
 fn hubs_do_not_depend_on_memory() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let capture = |i: u64| {
         let url = if i.is_multiple_of(2) {
             "https://hub.example/robots.txt"
@@ -299,7 +300,7 @@ fn hubs_do_not_depend_on_memory() {
         capture.to_string() + "\n"
     };
     let lines: Vec<String> = (0..4000).map(capture).collect();
-    let expected = Compilation::IN_MEMORY.compile(dir.path(), &lines, None);
+    let expected = Compilation::IN_MEMORY.compile(dir.root(), &lines, None);
     for memory in [0, 8 * 6000] {
         let compilation = Compilation {
             memory: Some(memory),
@@ -309,7 +310,7 @@ fn hubs_do_not_depend_on_memory() {
             ..Compilation::IN_MEMORY
         };
         assert!(
-            compilation.compile(dir.path(), &lines, None) == expected,
+            compilation.compile(dir.root(), &lines, None) == expected,
             "{memory} bytes"
         );
     }
@@ -319,8 +320,8 @@ fn hubs_do_not_depend_on_memory() {
 
 #[test]
 fn unusable_directories_are_errors() {
-    let dir = tempfile::tempdir().unwrap();
-    let missing = dir.path().join("missing");
+    let dir = TestDir::new();
+    let missing = dir.path("missing");
     let mut compiler = Compiler::default().memory(0).temp_dir(&missing);
     let lines = web(1, 100).concat();
     let added = compiler.add_reader("web", lines.as_bytes());
@@ -336,22 +337,22 @@ fn unusable_directories_are_errors() {
 /// absent.
 #[test]
 fn killed_runs_leave_no_temporary_files() {
-    let dir = tempfile::tempdir().unwrap();
-    let temporary = dir.path().join("temporary");
+    let dir = TestDir::new();
+    let temporary = dir.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    std::fs::write(dir.path().join("web.jsonl"), web(7, 20_000).concat()).unwrap();
+    dir.write("web.jsonl", web(7, 20_000).concat());
     let mut finished = 0;
     for moment in 0..40 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
         let args = words("compile -q --memory 64K --temp-dir temporary -o web.rsieve web.jsonl");
-        let mut child = command.args(args).current_dir(dir.path()).spawn().unwrap();
+        let mut child = command.args(args).current_dir(dir.root()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(moment * moment / 4));
         child.kill().unwrap();
         let is_finished = child.wait().unwrap().success();
         finished += u32::from(is_finished);
         let found = std::fs::read_dir(&temporary).unwrap().count();
         assert_eq!(found, 0, "after {moment}² / 4 ms");
-        let names = std::fs::read_dir(dir.path())
+        let names = std::fs::read_dir(dir.root())
             .unwrap()
             .map(|entry| entry.unwrap().file_name());
         let hidden: Vec<_> = names
@@ -361,7 +362,7 @@ fn killed_runs_leave_no_temporary_files() {
             !cfg!(target_os = "linux") || hidden.is_empty(),
             "after {moment}² / 4 ms: {hidden:?}"
         );
-        let output = dir.path().join("web.rsieve");
+        let output = dir.path("web.rsieve");
         if output.exists() {
             Snapshot::new(std::fs::read(&output).unwrap())
                 .unwrap()

@@ -5,6 +5,7 @@ use crate::command::{Ran, assert_starts, robosieve, robosieve_with};
 use crate::generate::{AGENTS, ORIGIN, Random, config, robots_txt};
 use crate::lint::effects::{SHARED_AGENTS, file_of_shared_groups};
 use crate::spec::{cases_dir, load};
+use crate::test_dir::TestDir;
 use proptest::prelude::*;
 use robosieve::lint::{Code, Fix, FixOptions, Fixable, apply, fix, lint};
 use robosieve::robots::reference;
@@ -347,25 +348,25 @@ const SAFE: &str = "User-agent: *\r\nDisallow: /cart\r\n# old\r\n\
 
 #[test]
 fn files_are_rewritten_in_place() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("robots.txt");
+    let dir = TestDir::new();
+    let path = dir.path("robots.txt");
     fs::write(&path, BAD).unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::{PermissionsExt, symlink};
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        symlink("robots.txt", dir.path().join("link")).unwrap();
+        symlink("robots.txt", dir.path("link")).unwrap();
     }
     // Without the option nothing is written.
-    run(dir.path(), &["robots.txt"]);
+    run(dir.root(), &["robots.txt"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), BAD);
     let name = if cfg!(unix) { "link" } else { "robots.txt" };
-    let ran = run(dir.path(), &["--fix", name, "robots.txt"]);
+    let ran = run(dir.root(), &["--fix", name, "robots.txt"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), SAFE);
     assert_eq!(ran.code, Some(1));
     let expected = "files 1  clean 0  errors 1  warnings 0  notes 0  fixed 2 in 1\n";
     assert_eq!(ran.stderr.as_str(), expected);
-    let found = String::from_utf8(ran.stdout).unwrap();
+    let found = ran.text();
     assert_starts(&found, &format!("{name}:4: error[no-leading-slash]"));
     #[cfg(unix)]
     {
@@ -374,36 +375,32 @@ fn files_are_rewritten_in_place() {
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o640
         );
-        assert!(
-            fs::symlink_metadata(dir.path().join("link"))
-                .unwrap()
-                .is_symlink()
-        );
+        assert!(fs::symlink_metadata(dir.path("link")).unwrap().is_symlink());
     }
     // A second run writes nothing, so it keeps the time of the file.
     let time = fs::metadata(&path).unwrap().modified().unwrap();
-    run(dir.path(), &["--fix", "robots.txt"]);
+    run(dir.root(), &["--fix", "robots.txt"]);
     assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
 
-    let ran = run(dir.path(), &["--fix", "--unsafe-fixes", "robots.txt"]);
+    let ran = run(dir.root(), &["--fix", "--unsafe-fixes", "robots.txt"]);
     assert_eq!(ran.code, Some(0));
     let found = fs::read_to_string(&path).unwrap();
     assert_eq!(found, SAFE.replace("tmp", "/tmp"));
     let change = "robosieve: note: robots.txt: `*`: /tmp was allowed, is now disallowed\n";
     assert!(ran.stderr.starts_with(change), "{}", ran.stderr);
-    let found = fs::read_dir(dir.path()).unwrap().count();
+    let found = fs::read_dir(dir.root()).unwrap().count();
     assert_eq!(found, if cfg!(unix) { 2 } else { 1 });
 }
 
 #[test]
 fn lines_of_a_diff_end_at_line_feeds() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let ran = robosieve_with(
-        dir.path(),
+        dir.root(),
         &["lint", "--diff", "-q", "-"],
         b"User-agent: *\rDisallow: /a\r",
     );
-    let diff = String::from_utf8(ran.stdout).unwrap();
+    let diff = ran.text();
     let (_, lines) = diff.split_once("@@\n").unwrap();
     let expected = "-User-agent: *\rDisallow: /a\r\n\\ No newline at end of file\n\
                     +User-agent: *\n+Disallow: /a\n";
@@ -412,22 +409,22 @@ fn lines_of_a_diff_end_at_line_feeds() {
 
 #[test]
 fn diffs_write_no_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("robots.txt");
+    let dir = TestDir::new();
+    let path = dir.path("robots.txt");
     fs::write(&path, "User-agent: *\nSite-map: https://e.example/s\n").unwrap();
-    let ran = run(dir.path(), &["--diff", "robots.txt"]);
+    let ran = run(dir.root(), &["--diff", "robots.txt"]);
     let expected = "--- robots.txt\n+++ robots.txt\n@@ -1,2 +1,2 @@\n User-agent: *\n-Site-map: https://e.example/s\n+Sitemap: https://e.example/s\n";
-    assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
+    assert_eq!(ran.text(), expected);
     assert_eq!(ran.code, Some(1));
     let found = fs::read_to_string(&path).unwrap();
     assert_eq!(found, "User-agent: *\nSite-map: https://e.example/s\n");
     let ran = run(
-        dir.path(),
+        dir.root(),
         &["--diff", "--allow", "misspelt-field", "robots.txt"],
     );
     assert_eq!((ran.code, ran.stdout.len()), (Some(0), 0));
     let ran = robosieve_with(
-        dir.path(),
+        dir.root(),
         &["lint", "--diff", "--fix", "-"],
         b"User-agent: *\nDisallow: /\n",
     );
@@ -436,8 +433,8 @@ fn diffs_write_no_file() {
 
 #[test]
 fn standard_input_is_mended_to_standard_output() {
-    let dir = tempfile::tempdir().unwrap();
-    let ran = robosieve_with(dir.path(), &["lint", "--fix", "-"], BAD.as_bytes());
+    let dir = TestDir::new();
+    let ran = robosieve_with(dir.root(), &["lint", "--fix", "-"], BAD.as_bytes());
     assert_eq!(ran.code, Some(1));
     assert_eq!(ran.text(), SAFE);
     assert!(
@@ -445,19 +442,19 @@ fn standard_input_is_mended_to_standard_output() {
             .starts_with("standard input:4: error[no-leading-slash]"),
         "{ran:?}"
     );
-    let ran = robosieve_with(dir.path(), &["lint", "-q", "--fix", "-"], b"");
+    let ran = robosieve_with(dir.root(), &["lint", "-q", "--fix", "-"], b"");
     assert_eq!((ran.code, ran.stdout.len()), (Some(0), 0));
 }
 
 #[test]
 fn inputs_that_cannot_be_rewritten_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let zipped = zstd::encode_all(BAD.as_bytes(), 1).unwrap();
-    fs::write(dir.path().join("robots.txt.zst"), &zipped).unwrap();
-    fs::write(dir.path().join("renamed"), &zipped).unwrap();
-    fs::write(dir.path().join("plain.gz"), BAD).unwrap();
-    fs::write(dir.path().join("long"), vec![b'#'; (16 << 20) + 1]).unwrap();
-    fs::write(dir.path().join("robots.txt"), BAD).unwrap();
+    dir.write("robots.txt.zst", &zipped);
+    dir.write("renamed", &zipped);
+    dir.write("plain.gz", BAD);
+    fs::write(dir.path("long"), vec![b'#'; (16 << 20) + 1]).unwrap();
+    dir.write("robots.txt", BAD);
     for (input, reason) in [
         ("robots.txt.zst", "is a compressed file"),
         ("renamed", "is a compressed file"),
@@ -468,14 +465,14 @@ fn inputs_that_cannot_be_rewritten_are_refused() {
         ("/dev/null", "is not a regular file"),
     ] {
         // The other files are mended nevertheless.
-        fs::write(dir.path().join("robots.txt"), BAD).unwrap();
-        let ran = run(dir.path(), &["--fix", input, "robots.txt"]);
+        dir.write("robots.txt", BAD);
+        let ran = run(dir.root(), &["--fix", input, "robots.txt"]);
         assert_eq!(ran.code, Some(2), "{input}");
         assert!(ran.stderr.contains(reason), "{input}: {}", ran.stderr);
-        let found = fs::read_to_string(dir.path().join("robots.txt")).unwrap();
+        let found = dir.read_text("robots.txt");
         assert_eq!(found, SAFE, "{input}");
     }
-    assert_eq!(fs::read(dir.path().join("renamed")).unwrap(), zipped);
+    assert_eq!(dir.read("renamed"), zipped);
     for args in [
         &["--unsafe-fixes", "robots.txt"][..],
         &["--diff", "--json", "robots.txt"],
@@ -483,20 +480,19 @@ fn inputs_that_cannot_be_rewritten_are_refused() {
         &["--fix", "--json", "-"],
         &["--fix", "--codes"],
     ] {
-        assert_eq!(run(dir.path(), args).code, Some(2), "{args:?}");
+        assert_eq!(run(dir.root(), args).code, Some(2), "{args:?}");
     }
 }
 
 #[test]
 fn json_and_sarif_have_the_edits() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(
-        dir.path().join("robots.txt"),
+    let dir = TestDir::new();
+    dir.write(
+        "robots.txt",
         "User-agent: *\nDisalow: /a\nDisallow: b\nAllow: .c\n",
-    )
-    .unwrap();
+    );
     let json: serde_json::Value =
-        serde_json::from_slice(&run(dir.path(), &["-q", "--json", "robots.txt"]).stdout).unwrap();
+        serde_json::from_slice(&run(dir.root(), &["-q", "--json", "robots.txt"]).stdout).unwrap();
     let expected = serde_json::json!([
         { "safe": false, "edits": [{ "start": 14, "end": 21, "text": "Disallow" }] },
         { "safe": false, "edits": [{ "start": 36, "end": 36, "text": "/" }] },
@@ -510,7 +506,7 @@ fn json_and_sarif_have_the_edits() {
         .collect();
     assert_eq!(serde_json::Value::from(fixes), expected);
     let sarif: serde_json::Value =
-        serde_json::from_slice(&run(dir.path(), &["-q", "--sarif", "robots.txt"]).stdout).unwrap();
+        serde_json::from_slice(&run(dir.root(), &["-q", "--sarif", "robots.txt"]).stdout).unwrap();
     let change = &sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
     assert_eq!(change["artifactLocation"]["uri"], "robots.txt");
     let expected = serde_json::json!({

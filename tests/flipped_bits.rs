@@ -4,6 +4,7 @@
 use crate::command::{Ran, robosieve};
 use crate::forging::{AGENTS, URLS, extents, intact};
 use crate::generate::Random;
+use crate::test_dir::TestDir;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use std::path::Path;
 
@@ -36,10 +37,10 @@ fn on_four_threads(work: impl Fn(&Path, usize) + Sync) {
         for part in 0..4 {
             let work = &work;
             scope.spawn(move || {
-                let dir = tempfile::tempdir().unwrap();
-                std::fs::write(dir.path().join("urls"), URLS.join("\n") + "\n").unwrap();
-                std::fs::write(dir.path().join("intact"), intact()).unwrap();
-                work(dir.path(), part);
+                let dir = TestDir::new();
+                dir.write("urls", URLS.join("\n") + "\n");
+                dir.write("intact", intact());
+                work(dir.root(), part);
             });
         }
     });
@@ -229,8 +230,8 @@ fn unverified_damage_changes_verdicts() {
         Some(letters)
     };
     let wanted = letters(intact()).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("urls"), URLS.join("\n") + "\n").unwrap();
+    let dir = TestDir::new();
+    dir.write("urls", URLS.join("\n") + "\n");
     let agents = AGENTS.join(",");
     for (section, name) in [
         (1, "index"),
@@ -244,20 +245,19 @@ fn unverified_damage_changes_verdicts() {
         let silent = (extent.start * 8..extent.end * 8)
             .map(flipped)
             .find(|bytes| letters(bytes).is_some_and(|new| new != wanted));
-        std::fs::write(
-            dir.path().join("s"),
+        dir.write(
+            "s",
             silent.unwrap_or_else(|| panic!("no bit of {name} changes a verdict")),
-        )
-        .unwrap();
+        );
         for verb in ["filter -q", "annotate -q", "report -q --json-to -"] {
-            let ran = run(dir.path(), verb, &["-s", "s", "-a", &agents, "urls"]);
+            let ran = run(dir.root(), verb, &["-s", "s", "-a", &agents, "urls"]);
             let expected =
                 format!("s: damaged snapshot: the section \"{name}\" has another checksum");
             ran.refused(&expected);
             assert!(ran.stdout.is_empty(), "{verb}: {ran:?}");
         }
         let ran = run(
-            dir.path(),
+            dir.root(),
             "annotate -q --no-verify",
             &["-s", "s", "-a", &agents, "urls"],
         );
@@ -270,7 +270,7 @@ fn unverified_damage_changes_verdicts() {
             ("diff", &["s", "s"]),
             ("agents", &["s"]),
         ] {
-            let ran = run(dir.path(), args.0, args.1);
+            let ran = run(dir.root(), args.0, args.1);
             ran.refused("has another checksum");
         }
     }

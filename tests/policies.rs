@@ -247,7 +247,7 @@ fn verbs_take_every_policy() {
     let run = |args: &[&str], policy: &str| {
         let options = ["-s", "web", "-a", "FooBot", "--status-policy", policy];
         let ran = dir.run(&[args, &options, &["urls"]].concat());
-        (ran.code, String::from_utf8(ran.stdout).unwrap())
+        (ran.code, ran.text().to_owned())
     };
     for (column, policy) in policies.iter().enumerate() {
         let letters: String = rows
@@ -321,7 +321,7 @@ fn verbs_judge_every_policy_at_the_requested_time() {
                 "urls",
             ];
             let ran = dir.done(&[&["annotate", "-q"], &options[..]].concat());
-            let out = String::from_utf8(ran.stdout).unwrap();
+            let out = ran.text();
             let found: String = out.lines().filter_map(|line| line.chars().next()).collect();
             assert_eq!(found, row.letters[column], "{policy} {at}");
         }

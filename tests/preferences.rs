@@ -1,9 +1,9 @@
 //! Preferences about use: the cases of `tests/cases/preferences`, random files, and hostile files.
 
-use crate::command::robosieve;
 use crate::generate::{AGENTS, agent_value, concat, config};
 use crate::snapshots::{judge_for, snapshot_of_captures, snapshot_of_robots};
 use crate::spec::{Failures, Repeat, cases_dir, load, robots_body};
+use crate::test_dir::TestDir;
 use crate::waiting::bounded;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -194,8 +194,8 @@ fn snapshot_in_memory_passes_the_cases() {
 
 #[test]
 fn reopened_snapshot_passes_the_cases() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("case.rsieve");
+    let dir = TestDir::new();
+    let path = dir.path("case.rsieve");
     every_case(
         "preferences by a snapshot written and reopened",
         |case, profile, url| {
@@ -439,19 +439,14 @@ fn judges_do_not_share_caches() {
 
 #[test]
 fn masks_and_parquet_refuse_preferences() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let mut compiler = Compiler::default();
     compiler.add_reader("captures", SITES.as_bytes()).unwrap();
-    compiler
-        .finish()
-        .unwrap()
-        .write_to(dir.path().join("s"))
-        .unwrap();
-    std::fs::write(dir.path().join("t.parquet"), b"PAR1....PAR1").unwrap();
-    std::fs::write(dir.path().join("urls"), "https://a.example/\n").unwrap();
+    compiler.finish().unwrap().write_to(dir.path("s")).unwrap();
+    dir.write("t.parquet", b"PAR1....PAR1");
+    dir.write("urls", "https://a.example/\n");
     let run = |more: &[&str]| {
-        robosieve(
-            dir.path(),
+        dir.run(
             &[
                 &["annotate", "-q", "-s", "s", "-a", "a", "--preferences"],
                 more,
@@ -479,15 +474,11 @@ fn masks_and_parquet_refuse_preferences() {
 
 #[test]
 fn check_prints_preferences_and_their_lines() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let robots = "content-signal: search=yes\nuser-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /a search=y, train-ai=n\n";
-    std::fs::write(dir.path().join("r.txt"), robots).unwrap();
-    let run = |more: &[&str]| {
-        robosieve(
-            dir.path(),
-            &[&["check", "--robots", "r.txt", "-a", "FooBot"], more].concat(),
-        )
-    };
+    dir.write("r.txt", robots);
+    let run =
+        |more: &[&str]| dir.run(&[&["check", "--robots", "r.txt", "-a", "FooBot"], more].concat());
     let headline =
         "allowed\tFooBot\t/a\tcontent-usage: train-ai=n,search=y\tcontent-signal: search=yes\n";
     assert_eq!(String::from_utf8(run(&["/a"]).stdout).unwrap(), headline);
@@ -498,11 +489,7 @@ fn check_prints_preferences_and_their_lines() {
         signal      search=yes\n              line 1: content-signal: search=yes\n";
     assert!(explained.ends_with(expected), "{explained}");
     // Of a URL that may not be fetched, only the signals are left.
-    std::fs::write(
-        dir.path().join("r.txt"),
-        robots.to_owned() + "disallow: /a\n",
-    )
-    .unwrap();
+    dir.write("r.txt", robots.to_owned() + "disallow: /a\n");
     let refused = "disallowed\tFooBot\t/a\tcontent-signal: search=yes\n";
     let explained = String::from_utf8(run(&["--explain", "/a"]).stdout).unwrap();
     assert!(explained.starts_with(refused), "{explained}");
@@ -513,7 +500,7 @@ fn check_prints_preferences_and_their_lines() {
     let json: serde_json::Value = serde_json::from_slice(&run(&["--json", "/a"]).stdout).unwrap();
     assert_eq!(json["preferences"]["train-ai"], Value::Null);
     assert_eq!(json["preferences"]["search"], Value::Null);
-    std::fs::write(dir.path().join("r.txt"), "user-agent: *\ndisallow: /x").unwrap();
+    dir.write("r.txt", "user-agent: *\ndisallow: /x");
     assert_eq!(run(&["/a"]).stdout, b"allowed\tFooBot\t/a\n");
 }
 

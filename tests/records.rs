@@ -1,8 +1,9 @@
 //! URLs in columns, JSON objects and index lines: the same verdicts as one URL per line, and no
 //! byte is lost.
 
-use crate::command::{cells, robosieve, robosieve_with, words};
+use crate::command::{cells, robosieve_with, words};
 use crate::snapshots::{compile_robots, judge_for, snapshot_of_captures};
+use crate::test_dir::TestDir;
 use proptest::prelude::*;
 use robosieve::job::{FilterStats, Form, Input, Job, Keep, Output, Outputs, Require, Written};
 use robosieve::records::{Field, InputFormat, RecordOptions};
@@ -11,7 +12,6 @@ use robosieve_synthetic::{Order, Web, WebOptions};
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::LazyLock;
-use tempfile::TempDir;
 
 const AGENTS: [&str; 2] = ["GPTBot", "FooBot"];
 
@@ -367,21 +367,18 @@ fn pieces(name: &str, files: &[Vec<u8>]) -> Vec<String> {
 
 #[test]
 fn headers_are_written_once() {
-    let dir = TempDir::new().unwrap();
-    let snapshot = dir.path().join("s.rsieve");
+    let dir = TestDir::new();
+    let snapshot = dir.path("s.rsieve");
     small_snapshot(&snapshot);
     for (name, text) in [
         ("a.csv", "url\nhttps://e.example/\n"),
         ("b.csv", "url\r\nhttps://e.example/y"),
         ("c.csv", "link,url\n1,x"),
     ] {
-        std::fs::write(dir.path().join(name), text).unwrap();
+        dir.write(name, text);
     }
     let run = |args: &[&str]| {
-        robosieve(
-            dir.path(),
-            &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], args].concat(),
-        )
+        dir.run(&[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], args].concat())
     };
     let ran = run(&["a.csv", "b.csv"]);
     let found = ran.stdout.escape_ascii().to_string();
@@ -400,8 +397,8 @@ static SNAPSHOT_BYTES: LazyLock<Vec<u8>> =
 
 #[test]
 fn errors_suggest_a_fix() {
-    let dir = TempDir::new().unwrap();
-    small_snapshot(&dir.path().join("s.rsieve"));
+    let dir = TestDir::new();
+    small_snapshot(&dir.path("s.rsieve"));
     let files = [
         ("two.csv", "id,link\n1,x\n".to_owned()),
         ("open.csv", "n,url\n1,a\n2,\"b\n3,c\n".to_owned()),
@@ -416,7 +413,7 @@ fn errors_suggest_a_fix() {
         ),
     ];
     for (name, text) in &files {
-        std::fs::write(dir.path().join(name), text).unwrap();
+        dir.write(name, text);
     }
     let cases: &[(&[&str], &str)] = &[
         (
@@ -438,47 +435,37 @@ fn errors_suggest_a_fix() {
         (&["--default-scheme", "ht tp", "two.csv"], "give a scheme"),
     ];
     for (args, expected) in cases {
-        let ran = robosieve(
-            dir.path(),
-            &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], *args].concat(),
-        );
+        let ran = dir.run(&[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], *args].concat());
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
     // A key that is in no line.
-    let ran = robosieve(
-        dir.path(),
-        &words("filter -s s.rsieve -a FooBot --json-key page objects.jsonl"),
-    );
+    let ran = dir.run_line("filter -s s.rsieve -a FooBot --json-key page objects.jsonl");
     assert_eq!(ran.code, Some(2));
     ran.says("none of the 2 lines")
         .says("--field or --json-key");
     // A format without quotes reads an open quote as text.
-    std::fs::write(
-        dir.path().join("open.csv"),
-        "n,url\n1,a\n2,\"b\n3,https://e.example/\n",
-    )
-    .unwrap();
+    dir.write("open.csv", "n,url\n1,a\n2,\"b\n3,https://e.example/\n");
     let args =
         words("annotate -q -s s.rsieve -a FooBot --input-format tsv --delimiter , --as mask");
-    let ran = robosieve(dir.path(), &[&args[..], &["open.csv"]].concat());
+    let ran = dir.run(&[&args[..], &["open.csv"]].concat());
     let found = (ran.code, ran.text(), &ran.stderr[..]);
     assert_eq!(found, (Some(0), "0\n0\n1\n", ""));
 }
 
 #[test]
 fn access_logs_of_one_site_are_filtered() {
-    let dir = TempDir::new().unwrap();
-    small_snapshot(&dir.path().join("s.rsieve"));
+    let dir = TestDir::new();
+    small_snapshot(&dir.path("s.rsieve"));
     let log = "192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /x/1 HTTP/1.1\" 200 5\n192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /y HTTP/1.1\" 200 5\n";
     let args =
         words("filter -q -s s.rsieve -a FooBot --field 7 --delimiter space --host e.example");
     let ran = robosieve_with(
-        dir.path(),
+        dir.root(),
         &[&args[..], &["--keep", "disallowed"]].concat(),
         log.as_bytes(),
     );
-    let found = String::from_utf8(ran.stdout).unwrap();
+    let found = ran.text();
     assert_eq!(found, format!("{}\n", log.lines().next().unwrap()));
 }
 

@@ -1,22 +1,22 @@
 //! `-s SNAP` names the snapshot for every verb; `inspect`, `agents` and `diff` also take it as an
 //! argument.
 
-use crate::command::{Ran, cells, robosieve};
-use tempfile::TempDir;
+use crate::command::{Ran, cells};
+use crate::test_dir::TestDir;
 
 /// Runs a command line, without spaces in its words.
-fn run(dir: &TempDir, line: &str) -> Ran {
-    robosieve(dir.path(), &line.split(' ').collect::<Vec<_>>())
+fn run(dir: &TestDir, line: &str) -> Ran {
+    dir.run(&line.split(' ').collect::<Vec<_>>())
 }
 
 /// A directory with two different snapshots, `old` and `new`.
-fn snapshots() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+fn snapshots() -> TestDir {
+    let dir = TestDir::new();
     for (name, rule) in [("old", "disallow: /a"), ("new", "disallow: /")] {
         let robots = format!(
             "{{\"url\": \"https://e.example/robots.txt\", \"body\": \"user-agent: GPTBot\\n{rule}\"}}\n"
         );
-        std::fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
+        dir.write("robots.jsonl", robots);
         run(&dir, &format!("compile -q -o {name} robots.jsonl")).succeeds();
     }
     dir

@@ -4,6 +4,7 @@
 use crate::added_columns;
 use crate::command::checkout;
 use crate::snapshots::judge_for;
+use crate::test_dir::TestDir;
 use base64::Engine;
 use robosieve::compile::Compiled;
 use robosieve::job::{Input, Job, Output};
@@ -273,8 +274,8 @@ fn snapshot_in_memory_passes_the_cases() {
 
 #[test]
 fn reopened_snapshot_passes_the_cases() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("case.rsieve");
+    let dir = TestDir::new();
+    let path = dir.path("case.rsieve");
     let mut failures = Failures::default();
     for case in RulesCase::all() {
         for profile in case.profiles() {
@@ -382,8 +383,8 @@ impl FetchCase {
 
 #[test]
 fn fetch_cases_pass_under_every_policy() {
-    let dir = tempfile::tempdir().unwrap();
-    let archive = dir.path().join("captures.jsonl");
+    let dir = TestDir::new();
+    let archive = dir.path("captures.jsonl");
     let mut failures = Failures::default();
     for case in load::<FetchCase>(&cases_dir().join("fetch")) {
         let snapshots: Vec<Vec<u8>> = [false, true]

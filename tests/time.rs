@@ -3,6 +3,7 @@
 
 use crate::command::{robosieve, robosieve_with, words};
 use crate::recrawl::{compile, compile_all};
+use crate::test_dir::TestDir;
 use robosieve::judge::StatusPolicy;
 use robosieve::{Compiler, ErrorKind, Judge, JudgeOptions, Profile, Snapshot};
 use serde_json::json;
@@ -139,13 +140,12 @@ fn requested_time_changes_no_other_verdict() {
 
 #[test]
 fn verbs_judge_as_of_the_requested_time() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(
-        dir.path().join("a.jsonl"),
+    let dir = TestDir::new();
+    dir.write(
+        "a.jsonl",
         good(FIRST_FAILURE - DAY) + &failure(FIRST_FAILURE),
-    )
-    .unwrap();
-    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
+    );
+    dir.done_line("compile -q a.jsonl -o web");
     let list = b"https://a.example/x\nhttps://a.example/y\n";
     // The first failure was on January 10. A date means its first second, so 30 days are over on
     // February 9.
@@ -155,19 +155,18 @@ fn verbs_judge_as_of_the_requested_time() {
         ("2026-02-09", "https://a.example/y\n"),
     ] {
         let judge = ["-s", "web", "-a", "FooBot", "--at", at];
-        let ran = robosieve_with(dir.path(), &[&["filter", "-q"][..], &judge].concat(), list);
+        let ran = robosieve_with(dir.root(), &[&["filter", "-q"][..], &judge].concat(), list);
         assert_eq!(ran.text(), kept, "{at}: {ran:?}");
         let letters = if kept.is_empty() { "DD" } else { "DA" };
         let ran = robosieve_with(
-            dir.path(),
+            dir.root(),
             &[&["annotate", "-q"][..], &judge].concat(),
             list,
         );
         assert_eq!(ran.stdout[0], letters.as_bytes()[0], "{at}");
         assert_eq!(ran.stdout[22], letters.as_bytes()[1], "{at}");
         let code = if kept.is_empty() { 1 } else { 0 };
-        let ran = robosieve(
-            dir.path(),
+        let ran = dir.run(
             &[
                 &["check", "--explain"][..],
                 &judge,
@@ -236,10 +235,10 @@ const STALE_RFC9309: [(&str, &str); 4] = [
 
 #[test]
 fn failing_origins_are_due_after_an_interval_of_their_own() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
+    let dir = TestDir::new();
+    dir.write("a.jsonl", CAPTURES);
     let compile = ["compile", "-q", "a.jsonl", "-o", "web"];
-    assert_eq!(robosieve(dir.path(), &compile).code, Some(0));
+    assert_eq!(dir.run(&compile).code, Some(0));
     for (at, interval, hosts) in [
         ("2026-01-01T12:00:00Z", "0s", "failing hour undated year"),
         ("2026-01-01T12:09:59Z", "10m", "hour undated"),
@@ -254,7 +253,7 @@ fn failing_origins_are_due_after_an_interval_of_their_own() {
     ] {
         let due = ["due", "-q", "-s", "web", "--stale-at", at];
         let retry = ["--retry-failed", interval];
-        let ran = robosieve(dir.path(), &[&due[..], &retry].concat());
+        let ran = dir.run(&[&due[..], &retry].concat());
         let expected: String = hosts
             .split(' ')
             .map(|host| format!("https://{host}.example/robots.txt\n"))
@@ -270,8 +269,8 @@ fn failing_origins_are_due_after_an_interval_of_their_own() {
             "--stale-at",
             at,
         ];
-        let ran = robosieve(dir.path(), &[&export[..], &retry].concat());
-        let rows = String::from_utf8(ran.stdout).unwrap();
+        let ran = dir.run(&[&export[..], &retry].concat());
+        let rows = ran.text();
         let rows: String = rows
             .lines()
             .skip(1)
@@ -280,7 +279,7 @@ fn failing_origins_are_due_after_an_interval_of_their_own() {
         assert_eq!(rows, expected, "{at} {interval}");
     }
     let wrong = words("due -s web --stale-at now --retry-failed 60");
-    let ran = robosieve(dir.path(), &wrong);
+    let ran = dir.run(&wrong);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("like 1h, 30m or 90s"), "{}", ran.stderr);
 }
@@ -292,8 +291,8 @@ fn stale_copies_are_listed() {
 }
 
 fn assert_stale(profile: &str, stale: &[(&str, &str)]) {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
+    let dir = TestDir::new();
+    dir.write("a.jsonl", CAPTURES);
     let compile = [
         "compile",
         "-q",
@@ -303,18 +302,18 @@ fn assert_stale(profile: &str, stale: &[(&str, &str)]) {
         "-o",
         "web",
     ];
-    assert_eq!(robosieve(dir.path(), &compile).code, Some(0));
+    assert_eq!(dir.run(&compile).code, Some(0));
     for (at, hosts) in stale {
         let url = |host: &str| match host {
             "w" => "http://week.example/robots.txt\n".to_owned(),
             host => format!("https://{host}.example/robots.txt\n"),
         };
         let expected: Vec<String> = hosts.split(' ').map(url).collect();
-        assert_exported(dir.path(), at, &expected);
-        let ran = robosieve(dir.path(), &["due", "-q", "-s", "web", "--stale-at", at]);
+        assert_exported(dir.root(), at, &expected);
+        let ran = dir.run(&["due", "-q", "-s", "web", "--stale-at", at]);
         assert_eq!(ran.text(), expected.concat(), "{at}: {ran:?}");
         let jsonl = ["due", "-q", "-s", "web", "--as", "jsonl", "--stale-at", at];
-        let ran = robosieve(dir.path(), &jsonl);
+        let ran = dir.run(&jsonl);
         let objects = ran
             .stdout
             .split(|&b| b == b'\n')
@@ -337,7 +336,7 @@ fn assert_exported(dir: &std::path::Path, at: &str, expected: &[String]) {
     let rows = |more: &[&str]| -> Vec<String> {
         let ran = robosieve(dir, &[&export[..], &columns, more].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        let text = String::from_utf8(ran.stdout).unwrap();
+        let text = ran.text();
         text.lines().skip(1).map(str::to_owned).collect()
     };
     let selected = rows(&["--stale-at", at]);
@@ -358,13 +357,10 @@ fn assert_exported(dir: &std::path::Path, at: &str, expected: &[String]) {
 
 #[test]
 fn stale_copies_are_described_in_json() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
-    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
-    let ran = robosieve(
-        dir.path(),
-        &words("due -s web --as jsonl --stale-at 2027-01-01"),
-    );
+    let dir = TestDir::new();
+    dir.write("a.jsonl", CAPTURES);
+    dir.done_line("compile -q a.jsonl -o web");
+    let ran = dir.run_line("due -s web --as jsonl --stale-at 2027-01-01");
     let lines: Vec<serde_json::Value> = ran
         .stdout
         .split(|&b| b == b'\n')
@@ -422,8 +418,8 @@ fn as_of_archive() -> String {
 
 #[test]
 fn too_new_captures_are_counted() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
+    let dir = TestDir::new();
+    dir.write("a.jsonl", as_of_archive());
     for (as_of, too_new, expected) in AS_OF {
         let args = [
             "compile",
@@ -435,10 +431,9 @@ fn too_new_captures_are_counted() {
             "-o",
             "web",
         ];
-        let ran = robosieve(dir.path(), &args);
+        let ran = dir.run(&args);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        let stats: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(dir.path().join("stats")).unwrap()).unwrap();
+        let stats: serde_json::Value = serde_json::from_slice(&dir.read("stats")).unwrap();
         let counts = [&stats["captures"], &stats["too_new"], &stats["undated"]]
             .map(|count| count.as_u64().unwrap());
         assert_eq!(counts, [5, too_new, 1], "{as_of}");
@@ -446,7 +441,7 @@ fn too_new_captures_are_counted() {
         assert!(ran.stderr.contains(&line), "{as_of}: {}", ran.stderr);
         let list = b"https://a.example/old\nhttps://a.example/new\n";
         let ran = robosieve_with(
-            dir.path(),
+            dir.root(),
             &["annotate", "-q", "-s", "web", "-a", "FooBot"],
             list,
         );
@@ -480,16 +475,11 @@ fn cutoff_may_be_set_at_any_time() {
 
 #[test]
 fn too_new_previous_snapshots_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let run = |args: &[&str]| {
-        robosieve(
-            dir.path(),
-            &[&["compile", "-q", "a.jsonl", "-o", "new"], args].concat(),
-        )
-    };
-    std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
+    let dir = TestDir::new();
+    let run = |args: &[&str]| dir.run(&[&["compile", "-q", "a.jsonl", "-o", "new"], args].concat());
+    dir.write("a.jsonl", as_of_archive());
     assert_eq!(run(&[]).code, Some(0));
-    std::fs::rename(dir.path().join("new"), dir.path().join("old")).unwrap();
+    std::fs::rename(dir.path("new"), dir.path("old")).unwrap();
     run(&["--previous", "old", "--as-of", "2026-01-11"]).succeeds();
     let ran = run(&["--previous", "old", "--as-of", "2026-01-10"]);
     assert_eq!(ran.code, Some(2));
@@ -501,7 +491,7 @@ fn too_new_previous_snapshots_are_refused() {
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     // The library accepts both calls in either order.
-    let old = std::fs::read(dir.path().join("old")).unwrap();
+    let old = dir.read("old");
     let compiler = Compiler::default()
         .previous(Snapshot::new(old).unwrap())
         .unwrap()
@@ -514,19 +504,16 @@ fn too_new_previous_snapshots_are_refused() {
 
 #[test]
 fn only_too_new_captures_write_nothing() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE)).unwrap();
-    let ran = robosieve(
-        dir.path(),
-        &["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"],
-    );
+    let dir = TestDir::new();
+    dir.write("a.jsonl", good(FIRST_FAILURE));
+    let ran = dir.run(&["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"]);
     ran.refused("newer than the time to compile as of: 1");
-    assert!(!dir.path().join("new").exists());
+    assert!(!dir.path("new").exists());
 }
 
 #[test]
 fn bad_times_are_explained() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     for args in [
         &["compile", "a", "-o", "b", "--as-of"][..],
         &["due", "-s", "a", "--stale-at"],
@@ -540,7 +527,7 @@ fn bad_times_are_explained() {
             ("2024-01-01T12:00:00", "in UTC that is 2024-01-01T12:00:00Z"),
             ("yesterday", "not a time; give a time like"),
         ] {
-            let ran = robosieve(dir.path(), &[args, &[time]].concat());
+            let ran = dir.run(&[args, &[time]].concat());
             ran.refused(expected);
         }
     }

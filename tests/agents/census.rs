@@ -2,8 +2,8 @@
 //! reference.
 
 use crate::agents::{done, text};
-use crate::command::{robosieve, words};
 use crate::snapshots::snapshot_of_robots;
+use crate::test_dir::TestDir;
 use robosieve::census::NamedAgent;
 use robosieve::export::Coverage;
 use robosieve::robots::reference;
@@ -215,14 +215,14 @@ fn unmerged_groups_count_as_one() {
 
 #[test]
 fn agents_ranks_a_snapshot() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let lines = FILES.iter().enumerate().map(|(i, body)| {
         let url = format!("https://h{i}.example/robots.txt");
         serde_json::json!({"url": url, "status": 200, "body": body}).to_string() + "\n"
     });
-    std::fs::write(dir.path().join("a.jsonl"), lines.collect::<String>()).unwrap();
-    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
-    let all = done(dir.path(), &["agents", "web"]);
+    dir.write("a.jsonl", lines.collect::<String>());
+    dir.done_line("compile -q a.jsonl -o web");
+    let all = done(dir.root(), &["agents", "web"]);
     let words = |line: &str| {
         line.split_whitespace()
             .map(str::to_owned)
@@ -240,10 +240,10 @@ fn agents_ranks_a_snapshot() {
     );
     // Control characters in site text are escaped.
     assert!(!all.stdout.contains(&0x1b) && text(&all).contains("a\\u{1b}[2jb"));
-    let few = done(dir.path(), &["agents", "web", "--top", "1", "--tsv"]);
+    let few = done(dir.root(), &["agents", "web", "--top", "1", "--tsv"]);
     assert_eq!(text(&few).lines().count(), 3);
     let output = done(
-        dir.path(),
+        dir.root(),
         &["agents", "web", "-a", "mj12bot,FooBot,*,foo:bar", "--json"],
     );
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -267,6 +267,6 @@ fn agents_ranks_a_snapshot() {
     assert_eq!(rows, expected);
     assert_eq!(report["origins"].as_u64(), Some(13));
     assert_eq!(report["names"].as_u64(), Some(13));
-    let ran = robosieve(dir.path(), &["agents", "--top", "3"]);
+    let ran = dir.run(&["agents", "--top", "3"]);
     ran.refused("SNAP");
 }

@@ -26,11 +26,11 @@ fn with_own(dir: &Path, verb: &[&str]) -> String {
 fn every_verb_takes_the_sets_of_a_file() {
     let dir = snapshot_dir();
     let log = "192.0.2.1 - - [23/Nov/2026:10:00:00 +0000] \"GET /x HTTP/1.1\" 200 5 \"-\" \"zz/1.0 (+https://zed.example/)\"\n";
-    fs::write(dir.path().join("access.log"), log).unwrap();
-    fs::write(dir.path().join("robots.txt"), "user-agent: zz\ndisallow: /").unwrap();
+    dir.write("access.log", log);
+    dir.write("robots.txt", "user-agent: zz\ndisallow: /");
     for content in FORMATS {
-        fs::write(dir.path().join("own"), content).unwrap();
-        let run = |verb: &[&str]| with_own(dir.path(), verb);
+        dir.write("own", content);
+        let run = |verb: &[&str]| with_own(dir.root(), verb);
         let expected = Some("zz\tZed\tai-agent\tno\tnone\tno\thttps://zed.example/");
         assert_eq!(run(&["agents", "--tsv"]).lines().nth(1), expected);
         assert_eq!(run(&["annotate", "-s", "web"]), "D\thttps://a.example/x\n");
@@ -67,7 +67,7 @@ fn every_verb_takes_the_sets_of_a_file() {
         // An audit also looks for crawlers of the file that are not named.
         let args = words("audit -s web --host a.example --crawlers own --as json access.log");
         let audit: serde_json::Value =
-            serde_json::from_str(&text(&done(dir.path(), &args))).unwrap();
+            serde_json::from_str(&text(&done(dir.root(), &args))).unwrap();
         let crawler = &audit["crawlers"][0];
         assert_eq!(crawler["name"], "zz");
         assert_eq!(crawler["operator"], "Zed");
@@ -79,7 +79,7 @@ fn every_verb_takes_the_sets_of_a_file() {
 #[test]
 fn a_file_extends_the_registry_or_replaces_it() {
     let dir = snapshot_dir();
-    let path = dir.path();
+    let path = dir.root();
     fs::write(
         path.join("own"),
         "token\tpurpose\nzz\tai-agent\nGPTBot\tai-agent\n",
@@ -116,7 +116,7 @@ fn a_file_extends_the_registry_or_replaces_it() {
 #[test]
 fn chains_are_facts_of_the_registry() {
     let dir = snapshot_dir();
-    let path = dir.path();
+    let path = dir.root();
     let own = "token\tpurpose\tfalls_back_to\tignores_star\n\
                AcmeBot\tsearch\tgptbot:zz\tyes\n\
                Googlebot-Image\tsearch\tnone\tunknown\n";
@@ -175,10 +175,10 @@ fn chains_are_facts_of_the_registry() {
 fn the_output_of_agents_is_a_file_of_crawlers() {
     let dir = snapshot_dir();
     for who in [&[][..], &["-a", "@ai,FooBot"]] {
-        let tsv = done(dir.path(), &[&["agents", "--tsv"], who].concat());
-        fs::write(dir.path().join("own"), &tsv.stdout).unwrap();
+        let tsv = done(dir.root(), &[&["agents", "--tsv"], who].concat());
+        dir.write("own", &tsv.stdout);
         let again = done(
-            dir.path(),
+            dir.root(),
             &["agents", "--tsv", "--crawlers", "own", "--only-crawlers"],
         );
         let sorted = |text: String| {
@@ -227,31 +227,31 @@ fn bad_files_are_named_with_the_line_and_a_remedy() {
             "own: longer than 4 MiB; a list of crawlers is not that long",
         ),
     ] {
-        fs::write(dir.path().join("own"), content).unwrap();
+        dir.write("own", content);
         for verb in [
             &["agents"][..],
             &["annotate", "-s", "web", "-a", "GPTBot"],
             &["agents", "web"],
         ] {
-            let ran = robosieve(dir.path(), &[verb, &["--crawlers", "own"]].concat());
+            let ran = dir.run(&[verb, &["--crawlers", "own"]].concat());
             ran.refused(expected);
         }
     }
-    let ran = robosieve(dir.path(), &["agents", "--crawlers", "nothing"]);
+    let ran = dir.run(&["agents", "--crawlers", "nothing"]);
     ran.refused("nothing: No such file");
-    fs::write(dir.path().join("own"), FORMATS[0]).unwrap();
+    dir.write("own", FORMATS[0]);
     let args = words("export -s web -a GPTBot --crawlers own -o own");
-    let ran = robosieve(dir.path(), &args);
+    let ran = dir.run(&args);
     ran.refused("the same file as --crawlers (own)");
 }
 
 #[test]
 fn names_of_a_file_are_known_to_the_spelling_check() {
     let dir = snapshot_dir();
-    fs::write(dir.path().join("own"), "token\nAcmeCrawl\n").unwrap();
+    dir.write("own", "token\nAcmeCrawl\n");
     let warning = |args: &[&str]| {
         done(
-            dir.path(),
+            dir.root(),
             &[&["agents", "--crawlers", "own", "-a"], args].concat(),
         )
         .stderr
@@ -262,25 +262,24 @@ fn names_of_a_file_are_known_to_the_spelling_check() {
     assert_eq!(warning(&["AcmeCrawl"]), "");
     // A known crawler in place of a file.
     let args = words("filter -s web --crawlers own -a GPTBot AcmeCrawl urls");
-    let ran = robosieve(dir.path(), &args);
+    let ran = dir.run(&args);
     ran.says("separate agents by commas: -a GPTBot,AcmeCrawl");
 }
 
 #[test]
 fn texts_of_a_file_are_escaped() {
     let dir = snapshot_dir();
-    fs::write(
-        dir.path().join("own"),
+    dir.write(
+        "own",
         "token\toperator\tpurpose\nzz\u{202e}y\tA\u{200b}B\tai-agent\n",
-    )
-    .unwrap();
+    );
     for verb in [
         &["agents"][..],
         &["agents", "--tsv"],
         &["agents", "--json"],
         &["agents", "-s", "web"],
     ] {
-        let printed = with_own(dir.path(), verb);
+        let printed = with_own(dir.root(), verb);
         assert!(
             !printed.contains(['\u{202e}', '\u{200b}']) && printed.contains("202e"),
             "{verb:?}: {printed}"
@@ -298,7 +297,7 @@ fn a_file_may_be_a_pipe() {
             &words("--crawlers /dev/stdin --only-crawlers -a @ai-agent"),
         ]
         .concat();
-        let ran = robosieve_with(dir.path(), &args, FORMATS[0].as_bytes());
+        let ran = robosieve_with(dir.root(), &args, FORMATS[0].as_bytes());
         ran.succeeds();
         assert!(text(&ran).contains("zz\t"), "{verb:?}: {ran:?}");
     }
@@ -308,20 +307,19 @@ fn a_file_may_be_a_pipe() {
 fn resumed_runs_notice_a_changed_set() {
     let dir = snapshot_dir();
     let run = |purpose: &str, extra: &[&str]| {
-        fs::write(
-            dir.path().join("own"),
+        dir.write(
+            "own",
             format!("token\tpurpose\nGPTBot\tai-agent\nzz\t{purpose}\n"),
-        )
-        .unwrap();
+        );
         let args = words("filter -s web --out-dir out --resume urls");
-        done(dir.path(), &[&args[..], ONLY, extra].concat()).stderr
+        done(dir.root(), &[&args[..], ONLY, extra].concat()).stderr
     };
     assert!(run("search", &[]).contains("done 1  skipped 0"));
     assert!(run("search", &[]).contains("done 0  skipped 1"));
     let changed = run("ai-agent", &[]);
     assert_has(&changed, "done 1  skipped 0");
     assert_has(&changed, "made with other options");
-    assert_eq!(fs::read_to_string(dir.path().join("out/urls")).unwrap(), "");
+    assert_eq!(dir.read_text("out/urls"), "");
 }
 
 #[test]
@@ -329,13 +327,13 @@ fn the_drift_of_the_registry_is_listed() {
     let dir = snapshot_dir();
     let list =
         "token\toperator\tpurpose\nGPTBot\tAcme\tsearch\nFooBot\t\t\nCCBot\tCommon Crawl\t\n";
-    fs::write(dir.path().join("list"), list).unwrap();
+    dir.write("list", list);
     let script = checkout().join("scripts/x");
     let mut command = Command::new("python3");
     command
         .arg(script)
         .args(["registry-drift", "list"])
-        .current_dir(dir.path())
+        .current_dir(dir.root())
         .env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
     let Ok(ran) = command.output() else {
         return eprintln!("SKIPPED: no python3");

@@ -5,21 +5,21 @@ pub(crate) mod census;
 mod crawlers;
 mod spelling;
 
-use crate::command::{Ran, assert_has, cells, robosieve, robosieve_with, words};
+use crate::command::{Ran, assert_has, cells, robosieve_with, words};
+use crate::test_dir::TestDir;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// A directory with a snapshot `web` of one site, which refuses `/x` to GPTBot, `/y` to MJ12bot and
 /// all to `zz`.
-fn snapshot_dir() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+fn snapshot_dir() -> TestDir {
+    let dir = TestDir::new();
     let robots = "user-agent: GPTBot\\ndisallow: /x\\nuser-agent: MJ12bot\\ndisallow: /y\\nuser-agent: zz\\ndisallow: /";
     let line = format!(
         "{{\"url\": \"https://a.example/robots.txt\", \"status\": 200, \"body\": \"{robots}\"}}\n"
     );
-    std::fs::write(dir.path().join("a.jsonl"), line).unwrap();
-    std::fs::write(dir.path().join("urls"), "https://a.example/z\n").unwrap();
-    robosieve(dir.path(), &words("compile -q a.jsonl -o web")).succeeds();
+    dir.write("a.jsonl", line);
+    dir.write("urls", "https://a.example/z\n");
+    dir.done_line("compile -q a.jsonl -o web");
     dir
 }
 
@@ -45,26 +45,26 @@ fn listed(dir: &Path, who: &[&str]) -> Vec<String> {
 
 #[test]
 fn agents_prints_the_registry() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let shipped = include_str!("../../datasets/agents.tsv");
     let rows: Vec<&str> = shipped
         .lines()
         .filter(|line| !line.starts_with('#'))
         .collect();
-    let found = text(&done(dir.path(), &["agents", "--tsv"]));
+    let found = text(&done(dir.root(), &["agents", "--tsv"]));
     assert_eq!(found.lines().collect::<Vec<_>>(), rows);
     let date = shipped
         .lines()
         .find_map(|line| line.strip_prefix("# date: "))
         .unwrap();
-    let listed = text(&done(dir.path(), &["agents"]));
+    let listed = text(&done(dir.root(), &["agents"]));
     assert_eq!(listed.lines().count(), rows.len() + 2);
     assert!(
         listed.starts_with("token ") && listed.ends_with(&format!("\n\nRegistry of {date}\n")),
         "{listed}"
     );
     let printed: serde_json::Value =
-        serde_json::from_slice(&done(dir.path(), &["agents", "--json"]).stdout).unwrap();
+        serde_json::from_slice(&done(dir.root(), &["agents", "--json"]).stdout).unwrap();
     assert_eq!(printed["registry_date"], date);
     let rebuilt: Vec<String> = printed["agents"]
         .as_array()
@@ -97,10 +97,10 @@ fn tsv_of(object: &serde_json::Value) -> String {
 #[test]
 fn sets_mix_with_agents_without_duplicates() {
     let dir = snapshot_dir();
-    let set = listed(dir.path(), &["-a", "@ai-user"]);
+    let set = listed(dir.root(), &["-a", "@ai-user"]);
     assert!(set.len() > 3 && set.contains(&"Claude-User".to_owned()));
     let mixed = listed(
-        dir.path(),
+        dir.root(),
         &["-a", "FooBot,claude-user,@ai-user", "-a", "@ai-user,BarBot"],
     );
     let others = set
@@ -113,12 +113,8 @@ fn sets_mix_with_agents_without_duplicates() {
         .chain(["BarBot"])
         .collect();
     assert_eq!(mixed, expected, "in the order of first appearance");
-    std::fs::write(
-        dir.path().join("who.txt"),
-        "FooBot\n\n@AI-user # all of them\nClaude-User\n",
-    )
-    .unwrap();
-    let found = listed(dir.path(), &["--agents-from", "who.txt"]).len();
+    dir.write("who.txt", "FooBot\n\n@AI-user # all of them\nClaude-User\n");
+    let found = listed(dir.root(), &["--agents-from", "who.txt"]).len();
     assert_eq!(found, set.len() + 1);
 }
 
@@ -126,25 +122,25 @@ fn sets_mix_with_agents_without_duplicates() {
 fn own_sets_select_their_members_everywhere() {
     let dir = snapshot_dir();
     let file = "@team=FooBot,@ai-user # ours\nGPTBot\n@openai=GPTBot,ChatGPT-User\n";
-    std::fs::write(dir.path().join("who.txt"), file).unwrap();
-    let user = listed(dir.path(), &["-a", "@ai-user"]);
-    let found = listed(dir.path(), &["-a", "@Own=b,zz,b/2", "-a", "c"]);
+    dir.write("who.txt", file);
+    let user = listed(dir.root(), &["-a", "@ai-user"]);
+    let found = listed(dir.root(), &["-a", "@Own=b,zz,b/2", "-a", "c"]);
     assert_eq!(found, ["b", "zz", "c"]);
-    let found = listed(dir.path(), &["-a", "c,@one=b,@two=zz,a"]);
+    let found = listed(dir.root(), &["-a", "c,@one=b,@two=zz,a"]);
     assert_eq!(found, ["c", "b", "zz", "a"]);
     // A name on -a may be defined in the file, which also selects it.
     let both = listed(
-        dir.path(),
+        dir.root(),
         &["-a", "@OPENAI,zz", "--agents-from", "who.txt"],
     );
     assert_eq!(both[..4], ["GPTBot", "ChatGPT-User", "zz", "FooBot"]);
     assert_eq!(both.len(), 3 + user.len(), "ChatGPT-User is in both sets");
     for verb in VERBS {
         let who = ["-a", "@own=GPTBot,MJ12bot", "-a", "@own"];
-        done(dir.path(), &[verb, &who[..]].concat());
+        done(dir.root(), &[verb, &who[..]].concat());
     }
     let letters = done(
-        dir.path(),
+        dir.root(),
         &["annotate", "-s", "web", "-a", "@own=zz,GPTBot,b"],
     );
     assert_eq!(text(&letters), "DDA\thttps://a.example/x\n");
@@ -153,7 +149,7 @@ fn own_sets_select_their_members_everywhere() {
 #[test]
 fn misused_own_sets_are_errors() {
     let dir = snapshot_dir();
-    std::fs::write(dir.path().join("twice.txt"), "@own=a\nb\n@OWN=c\n").unwrap();
+    dir.write("twice.txt", "@own=a\nb\n@OWN=c\n");
     let cases = [
         "-a @ai=GPTBot | a built-in set has this name; choose another one",
         "-a @own= | agent \"@own\": the set has no members",
@@ -168,11 +164,11 @@ fn misused_own_sets_are_errors() {
     for verb in VERBS {
         for row in cases {
             let [who, expected] = cells(row);
-            let ran = robosieve(dir.path(), &[verb, &words(who)[..]].concat());
+            let ran = dir.run(&[verb, &words(who)[..]].concat());
             ran.refused(expected);
         }
         let blank = ["-a", "@own=GPTBot CCBot"];
-        let ran = robosieve(dir.path(), &[verb, &blank[..]].concat());
+        let ran = dir.run(&[verb, &blank[..]].concat());
         ran.refused("separate agents by commas: -a GPTBot,CCBot");
     }
 }
@@ -189,16 +185,13 @@ const VERBS: &[&[&str]] = &[
 #[test]
 fn unknown_sets_are_errors() {
     let dir = snapshot_dir();
-    std::fs::write(dir.path().join("who.txt"), "FooBot\n@aii\n").unwrap();
+    dir.write("who.txt", "FooBot\n@aii\n");
     let there_are =
         "there are @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider, @search";
     for verb in VERBS {
-        let ran = robosieve(dir.path(), &[verb, &["-a", "@aii"][..]].concat());
+        let ran = dir.run(&[verb, &["-a", "@aii"][..]].concat());
         ran.refused(there_are);
-        let ran = robosieve(
-            dir.path(),
-            &[verb, &["--agents-from", "who.txt"][..]].concat(),
-        );
+        let ran = dir.run(&[verb, &["--agents-from", "who.txt"][..]].concat());
         ran.refused("who.txt: line 2: ");
     }
 }
@@ -232,10 +225,10 @@ fn every_verb_warns_of_unmatchable_names() {
             .iter()
             .filter(|verb| verb[0] != "bench" || number == 5)
         {
-            std::fs::write(dir.path().join("who.txt"), agents.replace(',', "\n")).unwrap();
+            dir.write("who.txt", agents.replace(',', "\n"));
             for who in [["-a", agents], ["--agents-from", "who.txt"]] {
                 let args = [*verb, &who, &["--agent-match", how]].concat();
-                let ran = done(dir.path(), &args);
+                let ran = done(dir.root(), &args);
                 let notes: Vec<&str> = ran
                     .stderr
                     .lines()
@@ -248,7 +241,7 @@ fn every_verb_warns_of_unmatchable_names() {
                     "{args:?}: {notes:?}"
                 );
                 assert!(
-                    !done(dir.path(), &[&args[..], &["-q"]].concat())
+                    !done(dir.root(), &[&args[..], &["-q"]].concat())
                         .stderr
                         .contains("note: "),
                     "{args:?}"
@@ -270,9 +263,9 @@ fn many() -> Vec<String> {
 fn more_than_64_agents_work_everywhere() {
     let dir = snapshot_dir();
     let names = many();
-    std::fs::write(dir.path().join("who.txt"), names.join("\n")).unwrap();
+    dir.write("who.txt", names.join("\n"));
     let who = ["-s", "web", "--agents-from", "who.txt"];
-    let run = |args: &[&str]| done(dir.path(), &[args, &who].concat());
+    let run = |args: &[&str]| done(dir.root(), &[args, &who].concat());
     let letters: String = (0..140)
         .map(|i| if i == 70 || i == 139 { 'D' } else { 'A' })
         .collect();
@@ -306,16 +299,13 @@ fn more_than_64_agents_work_everywhere() {
     let found = text(&run(&["filter", "--require", "any"]));
     assert_eq!(found, "https://a.example/x\n");
     assert_eq!(text(&run(&["filter"])), "");
-    let checked = robosieve(
-        dir.path(),
-        &[&["check", "https://a.example/x"][..], &who].concat(),
-    );
+    let checked = dir.run(&[&["check", "https://a.example/x"][..], &who].concat());
     assert_eq!(checked.code, Some(1));
     let refused: Vec<usize> = (0..140)
         .filter(|&i| text(&checked).lines().nth(i).unwrap().starts_with("dis"))
         .collect();
     assert_eq!(refused, [70, 139]);
-    std::fs::write(dir.path().join("urls"), "https://a.example/x\n").unwrap();
+    dir.write("urls", "https://a.example/x\n");
     let bench = text(&run(&words("bench --urls urls --runs 1 --threads 1")));
     assert_has(&bench, "140 agents");
     assert_has(&bench, "allowed 0  disallowed 1");
@@ -325,7 +315,7 @@ fn more_than_64_agents_work_everywhere() {
 fn letter_positions_are_listed() {
     let dir = snapshot_dir();
     let ran = done(
-        dir.path(),
+        dir.root(),
         &["agents", "-a", "FooBot,Googlebot-Image:Googlebot,gptbot"],
     );
     let rows: Vec<Vec<String>> = text(&ran)
@@ -358,16 +348,16 @@ fn a_known_crawler_in_place_of_the_snapshot_is_shown() {
         ("@openai=GPTBot", "@openai=GPTBot"),
         ("@ai-search", "@ai-search"),
     ] {
-        let shown = done(dir.path(), &["agents", "--tsv", given]);
-        assert_eq!(shown, done(dir.path(), &["agents", "--tsv", "-a", option]));
+        let shown = done(dir.root(), &["agents", "--tsv", given]);
+        assert_eq!(shown, done(dir.root(), &["agents", "--tsv", "-a", option]));
     }
-    let ranked = done(dir.path(), &["agents", "-s", "web", "GPTBot"]);
-    assert_eq!(ranked, done(dir.path(), &["agents", "web", "-a", "GPTBot"]));
+    let ranked = done(dir.root(), &["agents", "-s", "web", "GPTBot"]);
+    assert_eq!(ranked, done(dir.root(), &["agents", "web", "-a", "GPTBot"]));
     // A file is a snapshot, whatever its name.
-    std::fs::rename(dir.path().join("web"), dir.path().join("CCBot")).unwrap();
-    let ranked = text(&done(dir.path(), &["agents", "CCBot"]));
+    std::fs::rename(dir.path("web"), dir.path("CCBot")).unwrap();
+    let ranked = text(&done(dir.root(), &["agents", "CCBot"]));
     assert!(ranked.starts_with("1 origin with a robots.txt"), "{ranked}");
-    let unknown = robosieve(dir.path(), &["agents", "no-such.rsieve"]);
+    let unknown = dir.run(&["agents", "no-such.rsieve"]);
     assert_eq!(unknown.code, Some(2));
     for part in ["no-such.rsieve: no such file", "-a no-such.rsieve"] {
         assert!(unknown.stderr.contains(part), "{}", unknown.stderr);

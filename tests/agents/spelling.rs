@@ -2,6 +2,7 @@
 
 use super::{done, snapshot_dir, text};
 use crate::command::{assert_has, robosieve_with, words};
+use crate::test_dir::TestDir;
 use robosieve::census::SpellCheck;
 use robosieve::{Compiler, Snapshot};
 use std::path::Path;
@@ -29,8 +30,8 @@ fn run(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn every_verb_warns_of_misspelled_agents() {
     let dir = snapshot_dir();
-    std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
-    std::fs::write(dir.path().join("who.txt"), "GTPBot\n").unwrap();
+    dir.write("robots.txt", "user-agent: *\nallow: /");
+    dir.write("who.txt", "GTPBot\n");
     for verb in VERBS {
         for who in [
             &["-a", "GTPBot"][..],
@@ -38,7 +39,7 @@ fn every_verb_warns_of_misspelled_agents() {
             &["-q", "-a", "CCBot,GTPBot,MyBot"],
         ] {
             let args = [*verb, who].concat();
-            let (code, stderr) = run(dir.path(), &args);
+            let (code, stderr) = run(dir.root(), &args);
             let doubt = stderr
                 .lines()
                 .find(|line| line.starts_with("robosieve: warning: "));
@@ -48,7 +49,7 @@ fn every_verb_warns_of_misspelled_agents() {
             );
             let found = (code, stderr.matches("did you mean").count());
             assert_eq!(found, (Some(0), 1), "{args:?}: {stderr}");
-            let (code, stderr) = run(dir.path(), &[&args[..], &["--strict-agents"]].concat());
+            let (code, stderr) = run(dir.root(), &[&args[..], &["--strict-agents"]].concat());
             assert_eq!(code, Some(2), "{args:?}: {stderr}");
             assert_has(&stderr, "GTPBot; did you mean GPTBot? (--strict-agents)");
         }
@@ -58,12 +59,12 @@ fn every_verb_warns_of_misspelled_agents() {
 #[test]
 fn known_and_new_names_cause_no_warning() {
     let dir = snapshot_dir();
-    std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
+    dir.write("robots.txt", "user-agent: *\nallow: /");
     let agents =
         "*,GPTBot,mj12bot,MyBot,FooBot,Kangaroo Bot,Googlebot-Image:Googelbot,My Own Crawler,@ai";
     for verb in VERBS.iter().filter(|verb| verb[0] != "bench") {
         let (code, stderr) = run(
-            dir.path(),
+            dir.root(),
             &[*verb, &["--strict-agents", "-a", agents]].concat(),
         );
         assert!(code == Some(0), "{verb:?}: {stderr}");
@@ -73,7 +74,7 @@ fn known_and_new_names_cause_no_warning() {
 
 #[test]
 fn suggestions_prefer_frequent_names() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let names = [
         "AcmeBoth", "AcmeBotx", "AcmeBotx", "AcmeBot", "AcmeBoth", "AcmeBotx",
     ];
@@ -84,8 +85,8 @@ fn suggestions_prefer_frequent_names() {
         )
     };
     let lines: String = names.iter().enumerate().map(line).collect();
-    std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
-    done(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]);
+    dir.write("a.jsonl", lines);
+    done(dir.root(), &["compile", "-q", "a.jsonl", "-o", "web"]);
     for (agent, expected) in [
         (
             "AcmeBotz",
@@ -94,7 +95,7 @@ fn suggestions_prefer_frequent_names() {
         ("AcmeBot", ""),
         ("acmeboth", ""),
     ] {
-        let found = run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]);
+        let found = run(dir.root(), &["annotate", "-q", "-s", "web", "-a", agent]);
         assert_eq!(found, (Some(0), expected.to_owned()));
     }
 }
@@ -102,8 +103,8 @@ fn suggestions_prefer_frequent_names() {
 #[test]
 fn misplaced_agents_and_files_are_explained() {
     let dir = snapshot_dir();
-    std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
-    std::fs::write(dir.path().join("commas.txt"), "MyBot\nGPTBot, CCBot\n").unwrap();
+    dir.write("robots.txt", "user-agent: *\nallow: /");
+    dir.write("commas.txt", "MyBot\nGPTBot, CCBot\n");
     let commas = "separate agents by commas: -a GPTBot,CCBot";
     let cases = [
         (&["filter", "-s", "web", "-a", "GPTBot CCBot"][..], commas),
@@ -154,14 +155,14 @@ fn misplaced_agents_and_files_are_explained() {
         ),
     ];
     for (args, expected) in cases {
-        let (code, stderr) = run(dir.path(), args);
+        let (code, stderr) = run(dir.root(), args);
         assert!(code == Some(2), "{args:?}: {stderr}");
         assert!(stderr.contains(expected), "{args:?}: {stderr}");
     }
     // If a file of this name exists, it is a list.
-    std::fs::write(dir.path().join("CCBot"), "https://a.example/x\n").unwrap();
+    dir.write("CCBot", "https://a.example/x\n");
     let found = text(&done(
-        dir.path(),
+        dir.root(),
         &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"],
     ));
     assert_eq!(found, "D\thttps://a.example/x\n");

@@ -86,7 +86,7 @@ fn lines_without_a_user_agent_are_in_the_headline() {
     assert_eq!(report["without_agent"], 999);
     assert_eq!(report["first"], "2026-08-01T12:00:00Z");
     // Each log is looked at by itself.
-    std::fs::write(dir.path().join("second.log"), combined("")).unwrap();
+    dir.write("second.log", combined(""));
     let ran = audit(&dir, &[HOST, &["second.log"]].concat());
     ran.refused("second.log: its line has no User-Agent");
 }
@@ -143,7 +143,7 @@ fn hosts_of_the_log_that_the_snapshot_lacks_are_refused_or_told() {
     );
     // A mixture has a warning and a headline.
     let mixture = robots + &line("shop.example", "/a") + &line("www.shop.example", "/a");
-    std::fs::write(dir.path().join("access.log"), mixture).unwrap();
+    dir.write("access.log", mixture);
     for quiet in [&[][..], &["-q"]] {
         let ran = audit(&dir, &[&args[..], quiet, &["--html", "a.html"]].concat());
         assert_eq!(ran.code, Some(0));
@@ -157,7 +157,7 @@ fn hosts_of_the_log_that_the_snapshot_lacks_are_refused_or_told() {
             ),
             "{ran:?}"
         );
-        let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
+        let page = dir.read_text("a.html");
         assert!(page.contains(&format!("<h1>{finding}</h1>")), "{page}");
     }
     let ran = audit(&dir, &[&args[..], &["--json"]].concat());

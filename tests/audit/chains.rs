@@ -1,7 +1,7 @@
 //! Crawlers that obey other groups too, and crawlers whose disallowed requests need not break the rules.
 
 use super::{audit, compile, crawler, json, requests, with_log};
-use crate::command::{assert_has, robosieve};
+use crate::command::assert_has;
 
 /// Everything is disallowed, except to Googlebot.
 const ONLY_GOOGLEBOT: &str = concat!(
@@ -66,9 +66,9 @@ fn crawlers_are_judged_by_the_groups_that_their_operators_document() {
     let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(requests(&report, "Googlebot-Image"), [3, 0, 3, 0, 0]);
     // The sets and the audit agree.
-    std::fs::write(dir.path().join("urls"), "https://example.com/b\n").unwrap();
+    dir.write("urls", "https://example.com/b\n");
     let args = ["annotate", "-q", "-s", "g", "-a", "@search", "urls"];
-    let letters = robosieve(dir.path(), &args).stdout;
+    let letters = dir.run(&args).stdout;
     let report = json(&dir, &[HOST, &["-a", "@search"]].concat());
     assert_eq!(requests(&report, "Applebot:Googlebot"), [3, 3, 0, 0, 0]);
     assert!(letters.contains(&b'A') && letters.contains(&b'D'));
@@ -114,11 +114,7 @@ fn crawlers_with_an_exception_do_not_count_as_breakers() {
         assert_eq!(crawler(&report, name)["exception"].as_str(), exception);
     }
     // Without other crawlers, nobody broke the rules.
-    std::fs::write(
-        dir.path().join("access.log"),
-        log(&["ChatGPT-User"], &["/a"]),
-    )
-    .unwrap();
+    dir.write("access.log", log(&["ChatGPT-User"], &["/a"]));
     let table = String::from_utf8(audit(&dir, HOST).stdout).unwrap();
     assert!(table.starts_with("Only crawlers that act for a user or obey with exceptions made requests (1 request of crawlers"), "{table}");
 }

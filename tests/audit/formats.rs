@@ -358,16 +358,13 @@ fn compressed_logs_and_standard_input() {
     let dir = with_log(line);
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     std::io::Write::write_all(&mut gz, line.as_bytes()).unwrap();
-    std::fs::write(dir.path().join("access.log.1"), gz.finish().unwrap()).unwrap();
-    std::fs::write(
-        dir.path().join("access.log.2"),
-        zstd::encode_all(line.as_bytes(), 1).unwrap(),
-    )
-    .unwrap();
+    dir.write("access.log.1", gz.finish().unwrap());
+    let zst = zstd::encode_all(line.as_bytes(), 1).unwrap();
+    dir.write("access.log.2", zst);
     let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log*"]);
     assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
     let args = ["audit", "-s", "a", "--host", "example.com", "--json", "-"];
-    let ran = crate::command::robosieve_with(dir.path(), &args, line.as_bytes());
+    let ran = crate::command::robosieve_with(dir.root(), &args, line.as_bytes());
     let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(requests(&report, "GPTBot"), [1, 0, 1, 0, 0]);
 }
@@ -379,7 +376,7 @@ fn logs_without_hosts_or_of_other_formats_are_refused() {
     );
     let ran = audit(&dir, &["-s", "a", "access.log"]);
     ran.refused("access.log: its lines do not name the host");
-    std::fs::write(dir.path().join("access.log"), "https://example.com/\n").unwrap();
+    dir.write("access.log", "https://example.com/\n");
     let ran = audit(&dir, &["-s", "a", "access.log"]);
     ran.refused("--log-format");
 }
@@ -523,7 +520,7 @@ fn lines_in_the_json_of_docker() {
     let dir = with_log(other + &wrapped(&combined));
     let args = [&["-s", "a", "access.log", "--lines", "broken"], HOST].concat();
     assert_eq!(lines(&json(&dir, &args)), [4, 1, 1]);
-    let broken = std::fs::read_to_string(dir.path().join("broken")).unwrap();
+    let broken = dir.read_text("broken");
     assert_eq!(broken, wrapped(combined.lines().next().unwrap()));
     let dir = with_log(wrapped("nginx: start worker\n"));
     let ran = audit(&dir, &[&["-s", "a", "access.log"], HOST].concat());

@@ -67,10 +67,10 @@ fn nothing_is_printed_unescaped() {
                 "-s a --host example.com access.log --as {form} --html a.html"
             )),
         );
-        let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
-        let printed = String::from_utf8(ran.stdout).unwrap();
+        let page = dir.read_text("a.html");
+        let printed = ran.text();
         assert_eq!(ran.code, Some(0));
-        for text in [&printed, &page] {
+        for text in [printed, &page] {
             assert!(
                 !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')),
                 "{text}"

@@ -9,9 +9,9 @@ mod outputs;
 mod robots;
 mod server;
 
-use crate::command::{Ran, robosieve};
+use crate::command::Ran;
+use crate::test_dir::TestDir;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// robots.txt files of three origins.
 const ROBOTS: &str = concat!(
@@ -22,25 +22,26 @@ const ROBOTS: &str = concat!(
 );
 
 /// A directory with a snapshot `a` of [`ROBOTS`] and with a log `access.log`.
-fn with_log(log: impl AsRef<[u8]>) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("access.log"), log).unwrap();
+fn with_log(log: impl AsRef<[u8]>) -> TestDir {
+    let dir = TestDir::new();
+    dir.write("access.log", log);
     compile(&dir, "a", ROBOTS);
     dir
 }
 
-fn compile(dir: &TempDir, name: &str, robots: &str) {
-    std::fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
-    robosieve(dir.path(), &["compile", "-q", "-o", name, "robots.jsonl"]).succeeds();
+fn compile(dir: &TestDir, name: &str, robots: &str) {
+    dir.write("robots.jsonl", robots);
+    dir.run(&["compile", "-q", "-o", name, "robots.jsonl"])
+        .succeeds();
 }
 
 /// Runs `audit` with these arguments.
-fn audit(dir: &TempDir, args: &[&str]) -> Ran {
-    robosieve(dir.path(), &[&["audit"], args].concat())
+fn audit(dir: &TestDir, args: &[&str]) -> Ran {
+    dir.run(&[&["audit"], args].concat())
 }
 
 /// The JSON of `audit` with these arguments.
-fn json(dir: &TempDir, args: &[&str]) -> Value {
+fn json(dir: &TestDir, args: &[&str]) -> Value {
     let ran = audit(dir, &[args, &["--json"]].concat());
     assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""), "{args:?}");
     serde_json::from_slice(&ran.stdout).unwrap()

@@ -183,7 +183,7 @@ fn entry<'v>(report: &'v serde_json::Value, name: &str, identity: &str) -> &'v s
 #[test]
 fn no_output_blames_a_crawler_for_claims() {
     let dir = with_log(FAKE);
-    std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
+    dir.write("gptbot.json", RANGES);
     let base = words("-s a --host example.com access.log --verify-ips gptbot.json");
     let report = json(&dir, &base);
     let (verified, claimed) = (
@@ -219,7 +219,7 @@ fn no_output_blames_a_crawler_for_claims() {
         &[&base[..], &["--html", "audit.html", "-o", "audit.txt"]].concat(),
     );
     ran.says("of crawlers 2  disallowed 0  claimed 1  claimed disallowed 1");
-    let table = std::fs::read_to_string(dir.path().join("audit.txt")).unwrap();
+    let table = dir.read_text("audit.txt");
     let expected = "\
 0 of 1 crawler broke the rules (2 requests of crawlers in 3 lines; 0 of other agents, 0 invalid)
 1 request only claims to be of a crawler: its address is not published; 1 disallowed
@@ -233,7 +233,7 @@ GPTBot (claimed, not from a published address): 2026-08-01T00:01:00Z to 2026-08-
   1 × Disallow: /private  e.g. https://example.com/private/x
 ";
     assert_eq!(table, expected);
-    let page = std::fs::read_to_string(dir.path().join("audit.html")).unwrap();
+    let page = dir.read_text("audit.html");
     let title = "0 of 1 crawler broke the rules";
     assert_eq!(page.matches(&format!("<title>{title}")).count(), 1);
     assert_eq!(page.matches(&format!("<h1>{title}")).count(), 1);
@@ -271,7 +271,7 @@ GPTBot (claimed, not from a published address): 2026-08-01T00:01:00Z to 2026-08-
 fn published_addresses_verify_crawlers() {
     let dir = with_log(LOG);
     for name in ["gptbot.json", "ips.json"] {
-        std::fs::write(dir.path().join(name), RANGES).unwrap();
+        dir.write(name, RANGES);
     }
     let base = words("-s a --host example.com access.log --verify-ips");
     for (arg, verifies_all) in [
@@ -313,12 +313,11 @@ fn published_addresses_verify_crawlers() {
         assert_eq!(after["disallowed_after"], 0);
         assert_eq!(after["disallowed_without"], 2);
     }
-    std::fs::write(
-        dir.path().join("empty.json"),
+    dir.write(
+        "empty.json",
         r#"{"prefixes": [{"ip_prefix": "192.0.2.0/24"}]}"#,
-    )
-    .unwrap();
-    std::fs::write(dir.path().join("large.json"), " ".repeat((16 << 20) + 1)).unwrap();
+    );
+    dir.write("large.json", " ".repeat((16 << 20) + 1));
     for (arg, said) in [
         ("Nobot=ips.json", "no crawler of the audit"),
         ("GPTBot=a", "published list"),
@@ -330,11 +329,10 @@ fn published_addresses_verify_crawlers() {
         ran.refused(said);
     }
     // Without an address every request would count as a claim.
-    std::fs::write(
-        dir.path().join("access.log"),
+    dir.write(
+        "access.log",
         "[01/Aug/2026:00:00:00 +0000] \"GET / HTTP/1.1\" GPTBot\n",
-    )
-    .unwrap();
+    );
     let ran = audit(
         &dir,
         &[
@@ -356,7 +354,7 @@ fn lines_of_verified_or_claimed_requests() {
         .replace("GPTBot", "CCBot")
         + "\n";
     let dir = with_log(LOG.to_owned() + &other);
-    std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
+    dir.write("gptbot.json", RANGES);
     let base = words("-q -s a --host example.com access.log --lines broken.log");
     let log: Vec<String> = (LOG.to_owned() + &other)
         .lines()
@@ -377,7 +375,7 @@ fn lines_of_verified_or_claimed_requests() {
         );
         assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
         let expected: String = lines.iter().map(|line| &log[*line][..]).collect();
-        let found = std::fs::read_to_string(dir.path().join("broken.log")).unwrap();
+        let found = dir.read_text("broken.log");
         assert_eq!(found, expected, "{which}");
     }
     let ran = audit(&dir, &[&base[..], &["--lines-of", "claimed"]].concat());
@@ -392,7 +390,7 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
     let args = words("-q -s a --host example.com access.log --as annotate --lines broken.log");
     let ran = audit(&dir, &args);
     assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
-    let annotated = String::from_utf8(ran.stdout).unwrap();
+    let annotated = ran.text();
     let letters: String = annotated.lines().take(13).map(|line| &line[..1]).collect();
     assert_eq!(letters, "ADDDAA----III");
     let columns = |line: &str| line.splitn(3, '\t').map(str::to_owned).collect::<Vec<_>>();
@@ -406,7 +404,7 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
         .filter(|line| line.contains("/private"))
         .flat_map(|line| [line, "\n"])
         .collect();
-    let found = std::fs::read_to_string(dir.path().join("broken.log")).unwrap();
+    let found = dir.read_text("broken.log");
     assert_eq!(found, expected);
     let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
     assert_eq!(requests(&report, "GPTBot"), [3000, 1200, 1800, 0, 600]);
@@ -428,7 +426,7 @@ fn table_csv_and_page_have_the_figures() {
     let dir = with_log(LOG);
     let base = ["-s", "a", "--host", "example.com", "access.log"];
     let ran = audit(&dir, &[&base[..], &["--html", "audit.html"]].concat());
-    let table = String::from_utf8(ran.stdout).unwrap();
+    let table = ran.text();
     let expected = "1 of 2 crawlers broke the rules (6 requests of crawlers in 13 lines; 3 of other agents, 1 without a User-Agent, 3 invalid)";
     assert_eq!(table.lines().next().unwrap(), expected);
     let row = table
@@ -454,7 +452,7 @@ fn table_csv_and_page_have_the_figures() {
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     // Each number of the page equals the figure that its pointer names.
     let report = json(&dir, &base);
-    let page = std::fs::read_to_string(dir.path().join("audit.html")).unwrap();
+    let page = dir.read_text("audit.html");
     let numbers: Vec<(&str, String)> = page
         .split("data-m=\"")
         .skip(1)
@@ -484,7 +482,7 @@ fn outputs_overwrite_no_input() {
             ran.refused("overwritten");
         }
     }
-    let found = std::fs::read_to_string(dir.path().join("access.log")).unwrap();
+    let found = dir.read_text("access.log");
     assert_eq!(found, LOG);
 }
 
@@ -508,7 +506,7 @@ fn an_independent_script_counts_the_same() {
         command
             .arg("recount-audit")
             .args(args)
-            .current_dir(dir.path())
+            .current_dir(dir.root())
             .env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
         let ran = command.output().unwrap();
         assert!(ran.status.success(), "{args:?}: {ran:?}");
@@ -523,7 +521,7 @@ fn an_independent_script_counts_the_same() {
         "odd",
         r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /*~joe\nDisallow: /*caf%C3%A9\nDisallow: /*{a}|b\nDisallow: /search\nAllow: /*it's^\nDisallow: /*[1]\n"}"#,
     );
-    std::fs::write(dir.path().join("ips.json"), RANGES).unwrap();
+    dir.write("ips.json", RANGES);
     let verify = words("--verify-ips GPTBot=ips.json --verify-ips Googlebot=ips.json");
     let reports = ["combined", "cloudfront"].map(|format| {
         let mut command = Command::new(&script);
@@ -533,7 +531,7 @@ fn an_independent_script_counts_the_same() {
             .output()
             .unwrap()
             .stdout;
-        std::fs::write(dir.path().join(format), log).unwrap();
+        dir.write(format, log);
         let printed = check(&[&verify[..], &["odd", "example.com", format]].concat());
         assert_starts(&printed, "3,000 lines, 10 crawlers, ");
         json(

@@ -15,7 +15,7 @@ fn combined(path: &str) -> String {
 fn a_log_needs_no_host() {
     let log = combined("/robots.txt") + &combined("/private") + &combined("/b");
     let dir = with_log(&log);
-    std::fs::write(dir.path().join("robots.txt"), RULES).unwrap();
+    dir.write("robots.txt", RULES);
     let report = json(&dir, &["--robots", "robots.txt", "access.log"]);
     assert_eq!(requests(&report, "GPTBot"), [3, 2, 1, 0, 1]);
     let rules = &crawler(&report, "GPTBot")["rules"][0];
@@ -36,12 +36,12 @@ fn a_log_needs_no_host() {
     assert_eq!(crawler(&by_host, "GPTBot")["rules"][0]["example"], expected);
     // The file may be standard input, but not both.
     let args = ["audit", "--robots", "-", "access.log", "--json"];
-    let ran = robosieve_with(dir.path(), &args, RULES.as_bytes());
+    let ran = robosieve_with(dir.root(), &args, RULES.as_bytes());
     let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(requests(&report, "GPTBot"), [3, 2, 1, 0, 1]);
     for log in [&["-"][..], &[]] {
         let ran = robosieve_with(
-            dir.path(),
+            dir.root(),
             &[&["audit", "--robots", "-"], log].concat(),
             b"",
         );
@@ -62,11 +62,7 @@ fn the_rules_hold_for_every_host_of_the_log() {
         .concat()
         + &format!("shop.example:443 {}", combined("https://shop.example?x"));
     let dir = with_log(&log);
-    std::fs::write(
-        dir.path().join("robots.txt"),
-        format!("{RULES}Disallow: /?x\n"),
-    )
-    .unwrap();
+    dir.write("robots.txt", format!("{RULES}Disallow: /?x\n"));
     let report = json(&dir, &["--robots", "robots.txt", "access.log"]);
     assert_eq!(lines(&report), [3, 0, 0]);
     assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
@@ -74,11 +70,10 @@ fn the_rules_hold_for_every_host_of_the_log() {
     assert_eq!(rules[0]["example"], "https://shop.example/private");
     assert_eq!(report["sites"][0]["origin"], "https://shop.example");
     // Other hosts may have other rules.
-    std::fs::write(
-        dir.path().join("access.log"),
+    dir.write(
+        "access.log",
         log + &format!("blog.example:443 {}", combined("/a")),
-    )
-    .unwrap();
+    );
     let ran = audit(&dir, &["-q", "--robots", "robots.txt", "access.log"]);
     assert_eq!(ran.code, Some(0));
     ran.says(
@@ -90,7 +85,7 @@ fn the_rules_hold_for_every_host_of_the_log() {
 #[test]
 fn files_that_have_no_rules_are_told() {
     let dir = with_log(combined("/private"));
-    std::fs::write(dir.path().join("robots.txt"), "Disallow: /private\n").unwrap();
+    dir.write("robots.txt", "Disallow: /private\n");
     let ran = audit(&dir, &["--robots", "robots.txt", "access.log"]);
     ran.succeeds();
     ran.says("robots.txt: no rule belongs to a group");

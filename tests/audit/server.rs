@@ -38,7 +38,7 @@ fn the_log_of_nginx_is_audited() {
         .local_addr()
         .unwrap()
         .port();
-    let root = dir.path().display();
+    let root = dir.root().display();
     let config = format!(
         "daemon off; master_process off; pid {root}/pid; error_log {root}/error.log;
         events {{}}
@@ -46,13 +46,13 @@ fn the_log_of_nginx_is_audited() {
         uwsgi_temp_path {root}/t4; scgi_temp_path {root}/t5; access_log {root}/access.log combined;
         server {{ listen 127.0.0.1:{port}; location / {{ return 200 'x'; }} }} }}"
     );
-    std::fs::write(dir.path().join("nginx.conf"), config).unwrap();
-    let conf = dir.path().join("nginx.conf");
+    dir.write("nginx.conf", config);
+    let conf = dir.path("nginx.conf");
     let server = Command::new("nginx")
         .arg("-c")
         .arg(&conf)
         .arg("-p")
-        .arg(dir.path())
+        .arg(dir.root())
         .stderr(Stdio::null())
         .spawn();
     let server = Server(server.unwrap());
@@ -77,7 +77,7 @@ fn the_log_of_nginx_is_audited() {
         assert!(status.success(), "{path}");
     }
     wait_until("five lines of the log of nginx", || {
-        let log = std::fs::read_to_string(dir.path().join("access.log"));
+        let log = std::fs::read_to_string(dir.path("access.log"));
         log.is_ok_and(|log| log.lines().count() == 5)
     });
     drop(server);

@@ -2,11 +2,11 @@
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use crate::snapshots::compile_robots;
+use crate::test_dir::TestDir;
 use robosieve::lint::{Code, InSnapshot, survey};
 use robosieve::{Compiler, Snapshot};
 use serde_json::Value;
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
 
 fn run(dir: &Path, args: &[&str]) -> Ran {
@@ -20,14 +20,14 @@ fn json_of(ran: &Ran) -> Value {
 
 #[test]
 fn exit_statuses_follow_the_denied_severity() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     for (name, text) in [
         ("clean", "User-agent: *\nDisallow: /a\n"),
         ("note", "User-agent: *\nDisallow: /a\nDisallow: /a\n"),
         ("warning", "User-agent: a/1\nDisallow: /a\n"),
         ("error", "Disallow: /a\nUser-agent: *\nDisallow: /a\n"),
     ] {
-        fs::write(dir.path().join(name), text).unwrap();
+        dir.write(name, text);
     }
     for (deny, statuses) in [
         (None, [0, 0, 0, 1]),
@@ -41,54 +41,46 @@ fn exit_statuses_follow_the_denied_severity() {
         {
             let deny = deny.map_or(vec![], |deny| vec!["--deny", deny]);
             assert_eq!(
-                run(dir.path(), &[&deny[..], &[file]].concat()).code,
+                run(dir.root(), &[&deny[..], &[file]].concat()).code,
                 Some(status),
                 "{deny:?} {file}"
             );
         }
     }
     run(
-        dir.path(),
+        dir.root(),
         &["--allow", "outside-group,empty-rule", "error"],
     )
     .succeeds();
-    assert_eq!(run(dir.path(), &["-", "-"]).code, Some(2));
+    assert_eq!(run(dir.root(), &["-", "-"]).code, Some(2));
     for args in [
         &["missing"][..],
         &[],
         &["--allow", "no-such-code", "clean"],
         &["--sarif", "--json", "clean"],
     ] {
-        assert_eq!(run(dir.path(), args).code, Some(2), "{args:?}");
+        assert_eq!(run(dir.root(), args).code, Some(2), "{args:?}");
     }
 }
 
 #[test]
 fn text_and_json_have_all_parts() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let ran = robosieve_with(
-        dir.path(),
+        dir.root(),
         &["lint", "-"],
         b"User-agent: *\nDisallow: cart\n",
     );
     let expected = "\
         standard input:2: error[no-leading-slash]: the path `cart` begins with neither / nor *, so it \
                     matches nothing\n  help: write `/cart`\n";
-    assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
+    assert_eq!(ran.text(), expected);
     let expected = "files 1  clean 0  errors 1  warnings 0  notes 0\n";
     assert_eq!(ran.stderr, expected);
-    fs::write(
-        dir.path().join("a.example"),
-        "User-agent: *\nDisallow: cart\u{1b}\n",
-    )
-    .unwrap();
-    fs::write(
-        dir.path().join("b.example"),
-        "User-agent: *\nDisallow: /x\n",
-    )
-    .unwrap();
-    fs::write(dir.path().join("notes.csv"), "x").unwrap();
-    let json = json_of(&run(dir.path(), &["-q", "--json", "."]));
+    dir.write("a.example", "User-agent: *\nDisallow: cart\u{1b}\n");
+    dir.write("b.example", "User-agent: *\nDisallow: /x\n");
+    dir.write("notes.csv", "x");
+    let json = json_of(&run(dir.root(), &["-q", "--json", "."]));
     let found: Vec<_> = json
         .as_array()
         .unwrap()
@@ -102,23 +94,19 @@ fn text_and_json_have_all_parts() {
     let keys: Vec<&String> = json[1].as_object().unwrap().keys().collect();
     let expected = ["code", "file", "fix", "help", "line", "message", "severity"];
     assert_eq!(keys, expected);
-    let found = json_of(&run(dir.path(), &["-q", "--json", "b.example"]));
+    let found = json_of(&run(dir.root(), &["-q", "--json", "b.example"]));
     assert_eq!(found, Value::Array(vec![]));
-    fs::write(
-        dir.path().join("robots.txt"),
-        "User-agent: *\nDisallow: /x\n",
-    )
-    .unwrap();
+    dir.write("robots.txt", "User-agent: *\nDisallow: /x\n");
     let expected = "files 1  clean 1  errors 0  warnings 0  notes 0\n";
-    assert_eq!(run(dir.path(), &["."]).stderr, expected);
+    assert_eq!(run(dir.root(), &["."]).stderr, expected);
 }
 
 #[test]
 fn unreadable_files_do_not_stop_the_others() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("bad.gz"), b"\x1f\x8bxxx").unwrap();
-    fs::write(dir.path().join("error"), "User-agent: *\nDisallow: a\n").unwrap();
-    let ran = run(dir.path(), &["--json", "bad.gz", "missing", "error"]);
+    let dir = TestDir::new();
+    dir.write("bad.gz", b"\x1f\x8bxxx");
+    dir.write("error", "User-agent: *\nDisallow: a\n");
+    let ran = run(dir.root(), &["--json", "bad.gz", "missing", "error"]);
     assert_eq!(ran.code, Some(2));
     assert_eq!(json_of(&ran).as_array().unwrap().len(), 1);
     let lines: Vec<&str> = ran.stderr.lines().collect();
@@ -135,14 +123,13 @@ fn unreadable_files_do_not_stop_the_others() {
 /// The properties that SARIF 2.1.0 requires (§3.13, §3.14, §3.18, §3.19, §3.27, §3.28).
 #[test]
 fn sarif_has_the_required_structure() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(
-        dir.path().join("a b.txt"),
+    let dir = TestDir::new();
+    dir.write(
+        "a b.txt",
         "Disallow: /\nUser-agent: GPTBot/1\nDisallow: b\n",
-    )
-    .unwrap();
+    );
     for (file, count) in [("a b.txt", 3), ("-", 0)] {
-        let sarif = json_of(&run(dir.path(), &["-q", "--sarif", file]));
+        let sarif = json_of(&run(dir.root(), &["-q", "--sarif", file]));
         assert_eq!(sarif["version"], "2.1.0");
         assert_eq!(sarif["runs"].as_array().unwrap().len(), 1);
         assert!(
@@ -188,10 +175,10 @@ fn sarif_has_the_required_structure() {
 
 #[test]
 fn codes_are_listed() {
-    let dir = tempfile::tempdir().unwrap();
-    let text = String::from_utf8(run(dir.path(), &["--codes"]).stdout).unwrap();
+    let dir = TestDir::new();
+    let text = String::from_utf8(run(dir.root(), &["--codes"]).stdout).unwrap();
     assert_eq!(text.lines().count(), Code::ALL.len() + 1);
-    let json = json_of(&run(dir.path(), &["--codes", "--json"]));
+    let json = json_of(&run(dir.root(), &["--codes", "--json"]));
     for (row, code) in json.as_array().unwrap().iter().zip(Code::ALL) {
         assert_eq!(row["code"], code.name());
         assert_eq!(row["severity"], code.severity().name());
@@ -202,7 +189,7 @@ fn codes_are_listed() {
 /// Three origins share one bad file, one has a good one, and one has HTML.
 #[test]
 fn surveys_count_files_and_origins() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let mut compiler = Compiler::default();
     for host in ["b", "a", "c"] {
         let robots = b"Disallow: /x\nUser-agent: *\nDisallow: y\nNoindex: /\n# a\nFoo: bar\n";
@@ -239,18 +226,10 @@ fn surveys_count_files_and_origins() {
         5
     );
 
-    fs::write(dir.path().join("s.rsieve"), b"User-agent: *\n").unwrap();
-    let mut compiler = Compiler::default();
-    compiler
-        .add_robots("https://a.example", b"User-agent: *\nDisallow: y\n")
-        .unwrap();
-    fs::write(
-        dir.path().join("s.rsieve"),
-        compiler.finish().unwrap().to_vec().unwrap(),
-    )
-    .unwrap();
+    let robots = b"User-agent: *\nDisallow: y\n";
+    dir.write("s.rsieve", compile_robots("https://a.example", robots));
     for args in [&["-q", "s.rsieve"][..], &["-q", "-s", "s.rsieve"]] {
-        let ran = run(dir.path(), args);
+        let ran = run(dir.root(), args);
         let text = ran.text();
         assert_eq!(ran.code, Some(0), "{text}{ran:?}");
         assert_eq!(text.lines().count(), 3, "{text}{ran:?}");
@@ -258,7 +237,7 @@ fn surveys_count_files_and_origins() {
         let expected = ["no-leading-slash", "error", "1", "1", "https://a.example"];
         assert_eq!(row, expected);
     }
-    let json = json_of(&run(dir.path(), &["-q", "--json", "s.rsieve"]));
+    let json = json_of(&run(dir.root(), &["-q", "--json", "s.rsieve"]));
     assert_eq!(json[0]["origins"], 1);
     assert_eq!(json[0]["clean_files"], 0);
     for refused in [
@@ -266,7 +245,7 @@ fn surveys_count_files_and_origins() {
         &["--deny", "note", "s.rsieve"],
         &["s.rsieve", "-"],
     ] {
-        assert_eq!(run(dir.path(), refused).code, Some(2), "{refused:?}");
+        assert_eq!(run(dir.root(), refused).code, Some(2), "{refused:?}");
     }
 }
 
@@ -274,17 +253,17 @@ fn surveys_count_files_and_origins() {
 /// `--fix` would change it.
 #[test]
 fn damaged_snapshots_are_not_robots_files() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let bytes = compile_robots("https://a.example", b"User-agent: *\nDisallow: y\n");
     for bit in 0..64 {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        fs::write(dir.path().join("damaged.rsieve"), &flipped).unwrap();
+        dir.write("damaged.rsieve", &flipped);
         for option in ["-q", "--json", "--fix"] {
-            let ran = run(dir.path(), &[option, "damaged.rsieve"]);
+            let ran = run(dir.root(), &[option, "damaged.rsieve"]);
             ran.refused(" damaged.rsieve");
             assert!(ran.stdout.is_empty(), "bit {bit}: {option}: {ran:?}");
         }
-        assert!(fs::read(dir.path().join("damaged.rsieve")).unwrap() == flipped);
+        assert!(dir.read("damaged.rsieve") == flipped);
     }
 }
