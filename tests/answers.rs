@@ -4,7 +4,7 @@
 
 use crate::command::assert_has;
 use crate::snapshots::{judge_for, snapshot_of_captures};
-use crate::test_dir::TestDir;
+use crate::test_dir::{TestDir, gz};
 use base64::Engine;
 use robosieve::{Compiler, Origin, Snapshot};
 use serde_json::{Value, json};
@@ -152,9 +152,8 @@ const BROTLI: &str = "iwyAVXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3gD";
 #[test]
 fn content_codings_of_base64_bodies_are_decoded() {
     let coded = {
-        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        std::io::Write::write_all(&mut out, b"User-agent: *\nDisallow: /x").unwrap();
-        base64::engine::general_purpose::STANDARD.encode(out.finish().unwrap())
+        let body = gz("User-agent: *\nDisallow: /x");
+        base64::engine::general_purpose::STANDARD.encode(body)
     };
     let plain = "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3g=";
     for (coding, body, expected) in [

@@ -2,9 +2,7 @@
 //! breaks connections, is busy, and sends damaged files.
 
 use crate::command::checkout;
-use crate::test_dir::file_names;
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use crate::test_dir::{file_names, gz};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -39,19 +37,13 @@ pub(crate) struct Server {
     state: Arc<Mutex<State>>,
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut out = GzEncoder::new(Vec::new(), Compression::default());
-    out.write_all(bytes).unwrap();
-    out.finish().unwrap()
-}
-
 /// The records of a WARC file, one gzip member each, distributed over this number of files.
 fn deal(warc: &[u8], files: usize) -> Vec<Vec<u8>> {
     let starts: Vec<usize> = memchr::memmem::find_iter(warc, b"WARC/1.0\r\n").collect();
     let mut out = vec![Vec::new(); files];
     for (i, start) in starts.iter().enumerate() {
         let end = starts.get(i + 1).copied().unwrap_or(warc.len());
-        out[i % files].extend(gzip(&warc[*start..end]));
+        out[i % files].extend(gz(&warc[*start..end]));
     }
     out
 }
@@ -89,19 +81,19 @@ impl Server {
         }
         files.insert(
             format!("crawl-data/{CRAWL}/robotstxt.paths.gz"),
-            gzip(list.as_bytes()),
+            gz(list.as_bytes()),
         );
         let mut list = format!("cc-index/collections/{CRAWL}/metadata.yaml\n");
         let urls = std::fs::read(small.join("urls.txt")).unwrap();
         for i in 0..2 {
             let path = format!("cc-index/collections/{CRAWL}/indexes/cdx-{i:05}.gz");
             list += &format!("{path}\n");
-            files.insert(path, gzip(&index(&urls)));
+            files.insert(path, gz(index(&urls)));
         }
         list += &format!("cc-index/collections/{CRAWL}/indexes/cluster.idx\n");
         files.insert(
             format!("crawl-data/{CRAWL}/cc-index.paths.gz"),
-            gzip(list.as_bytes()),
+            gz(list.as_bytes()),
         );
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());

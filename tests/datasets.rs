@@ -1,10 +1,9 @@
 //! The archives of `datasets/small` give the expected verdicts in every packing.
 
 use crate::command::{checkout, robosieve, words};
+use crate::test_dir::gz;
 use bstr::ByteSlice;
-use flate2::{Compression, write::GzEncoder};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -88,12 +87,6 @@ fn check_packed(warc: &[u8]) {
     );
 }
 
-fn gzipped(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
 /// The records of a WARC file. No body in `robots.warc` contains the separator of records.
 fn records(warc: &[u8]) -> Vec<&[u8]> {
     const END: &[u8] = b"\r\n\r\n";
@@ -141,13 +134,13 @@ fn expected_urls_equal_shipped_urls() {
 
 #[test]
 fn gzipped_warcs_give_the_same_verdicts() {
-    check_packed(&gzipped(&content("robots.warc")));
+    check_packed(&gz(content("robots.warc")));
 }
 
 #[test]
 fn warcs_of_gzip_members_give_the_same_verdicts() {
     let warc = content("robots.warc");
-    let members: Vec<_> = records(&warc).into_iter().map(gzipped).collect();
+    let members: Vec<_> = records(&warc).into_iter().map(gz).collect();
     assert!(members.len() > 40, "the records were not separated");
     check_packed(&members.concat());
 }

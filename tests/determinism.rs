@@ -3,11 +3,10 @@
 use crate::command::{VERBS, checkout, robosieve, words};
 use crate::generate::Random;
 use crate::parquet::table;
-use crate::test_dir::TestDir;
+use crate::test_dir::{TestDir, gz};
 use ::parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -393,11 +392,6 @@ fn every_verb_with_threads_has_a_run() {
 
 /// Divides the list at line ends into files of every compression. Returns their names.
 fn divided_list(dir: &Path) -> Vec<&'static str> {
-    let gzip = |part: &[u8]| {
-        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        out.write_all(part).unwrap();
-        out.finish().unwrap()
-    };
     let text = list();
     let lines: Vec<&[u8]> = text
         .as_bytes()
@@ -405,13 +399,13 @@ fn divided_list(dir: &Path) -> Vec<&'static str> {
         .collect();
     let mut parts = lines.chunks(lines.len() / 6 + 1).map(<[_]>::concat);
     let mut next = || parts.next().unwrap();
-    let members = |text: Vec<u8>| text.chunks(9_001).flat_map(gzip).collect();
+    let members = |text: Vec<u8>| text.chunks(9_001).flat_map(gz).collect();
     let files = [
-        ("0.gz", gzip(&next())),
+        ("0.gz", gz(next())),
         ("1.gz", members(next())),
         ("2.zst", zstd::encode_all(&*next(), 1).unwrap()),
-        ("3.gz", gzip(b"")),
-        ("4.gz", gzip(&next())),
+        ("3.gz", gz(b"")),
+        ("4.gz", gz(next())),
         ("5.txt", next()),
         ("6.txt", Vec::new()),
         ("7.gz", members(next())),

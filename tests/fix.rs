@@ -367,7 +367,7 @@ fn files_are_rewritten_in_place() {
     let expected = "files 1  clean 0  errors 1  warnings 0  notes 0  fixed 2 in 1\n";
     assert_eq!(ran.stderr.as_str(), expected);
     let found = ran.text();
-    assert_starts(&found, &format!("{name}:4: error[no-leading-slash]"));
+    assert_starts(found, &format!("{name}:4: error[no-leading-slash]"));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -5,11 +5,11 @@ use crate::command::{cells, robosieve_with};
 use crate::snapshots::judge_for;
 use crate::test_dir::{TestDir, file_names};
 use ::parquet::basic::{Compression, Encoding};
-use ::parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use ::parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::record::Row;
 use ::parquet::schema::parser::parse_message_type;
 use bytes::Bytes;
@@ -39,6 +39,19 @@ fn url(row: usize) -> Option<Vec<u8>> {
     }
 }
 
+/// Writes the next column of a row group: its values, definition levels and repetition levels.
+pub(crate) fn write_column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+    values: &[T::T],
+    defined: Option<&[i16]>,
+    repeated: Option<&[i16]>,
+) {
+    let mut column = group.next_column().unwrap().unwrap();
+    let typed = column.typed::<T>();
+    typed.write_batch(values, defined, repeated).unwrap();
+    column.close().unwrap();
+}
+
 /// A file whose row groups have these numbers of rows.
 pub(crate) fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Vec<u8> {
     let entry = KeyValue::new("kept".to_owned(), "value".to_owned());
@@ -62,19 +75,9 @@ pub(crate) fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Ve
             .clone()
             .map(|row| i16::from(url(row).is_some()))
             .collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&urls, Some(&levels), None)
-            .unwrap();
-        column.close().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
+        write_column::<ByteArrayType>(&mut group, &urls, Some(&levels), None);
         let numbers: Vec<i64> = rows.clone().map(|row| row as i64).collect();
-        column
-            .typed::<Int64Type>()
-            .write_batch(&numbers, None, None)
-            .unwrap();
-        column.close().unwrap();
+        write_column::<Int64Type>(&mut group, &numbers, None, None);
         // In turn: a null list, an empty list, one element, and two elements, one of them null.
         let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows.clone() {
@@ -90,19 +93,9 @@ pub(crate) fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Ve
                 .iter()
                 .for_each(|(d, r)| (defined.push(*d), repeated.push(*r)).0);
         }
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<Int32Type>()
-            .write_batch(&values, Some(&defined), Some(&repeated))
-            .unwrap();
-        column.close().unwrap();
+        write_column::<Int32Type>(&mut group, &values, Some(&defined), Some(&repeated));
         let levels: Vec<i16> = levels.iter().map(|level| level * 2).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&urls, Some(&levels), None)
-            .unwrap();
-        column.close().unwrap();
+        write_column::<ByteArrayType>(&mut group, &urls, Some(&levels), None);
         group.close().unwrap();
     }
     file.into_inner().unwrap()
@@ -541,12 +534,7 @@ fn incomplete_urls_are_completed() {
     let schema = Arc::new(parse_message_type("message m { required binary url; }").unwrap());
     let mut file = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
     let mut group = file.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&urls.map(ByteArray::from), None, None)
-        .unwrap();
-    column.close().unwrap();
+    write_column::<ByteArrayType>(&mut group, &urls.map(ByteArray::from), None, None);
     group.close().unwrap();
     dir.write("in.parquet", file.into_inner().unwrap());
     dir.write("list", (urls.join("\n") + "\n").as_bytes());

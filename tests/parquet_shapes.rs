@@ -1,5 +1,6 @@
 //! Parquet files of other writers: empty row groups, and column names in another case.
 
+use crate::parquet::write_column;
 use crate::snapshots::compile_robots;
 use crate::test_dir::TestDir;
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
@@ -22,22 +23,11 @@ fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
         SerializedFileWriter::new(Vec::new(), schema.into(), Default::default()).unwrap();
     for &rows in groups {
         let mut group = file.next_row_group().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
         let urls: Vec<ByteArray> = (0..rows)
             .map(|row| ["https://a.example/x", "https://a.example/"][row % 2].into())
             .collect();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&urls, None, None)
-            .unwrap();
-        column.close().unwrap();
-        while let Some(mut column) = group.next_column().unwrap() {
-            column
-                .typed::<Int64Type>()
-                .write_batch(&vec![7; rows], None, None)
-                .unwrap();
-            column.close().unwrap();
-        }
+        write_column::<ByteArrayType>(&mut group, &urls, None, None);
+        write_column::<Int64Type>(&mut group, &vec![7; rows], None, None);
         group.close().unwrap();
     }
     let mut bytes = file.into_inner().unwrap();

@@ -1,6 +1,8 @@
 //! A worker that fails or panics ends the run of its pipeline: no other thread waits forever.
 
+use crate::parquet::write_column;
 use crate::snapshots::{judge_for, snapshot_of_robots};
+use crate::test_dir::gz;
 use crate::waiting::bounded;
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::properties::WriterProperties;
@@ -58,13 +60,7 @@ fn lines(count: usize) -> Vec<u8> {
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for member in text.chunks(1000) {
-        let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
-        encoder.write_all(member).unwrap();
-        out = encoder.finish().unwrap();
-    }
-    out
+    text.chunks(1000).flat_map(gz).collect()
 }
 
 #[test]
@@ -165,19 +161,9 @@ fn with_damaged_copy(groups: usize) -> Vec<u8> {
         SerializedFileWriter::new(Vec::new(), schema.into(), Arc::new(properties)).unwrap();
     for _ in 0..groups {
         let mut group = file.next_row_group().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
         let urls = ["https://a.example/x", "https://a.example/"].map(ByteArray::from);
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&urls, None, None)
-            .unwrap();
-        column.close().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<Int64Type>()
-            .write_batch(&[1, 2], None, None)
-            .unwrap();
-        column.close().unwrap();
+        write_column::<ByteArrayType>(&mut group, &urls, None, None);
+        write_column::<Int64Type>(&mut group, &[1, 2], None, None);
         group.close().unwrap();
     }
     let mut bytes = file.into_inner().unwrap();

@@ -3,8 +3,11 @@
 //! Other modules add functions for what only they read or run.
 
 use crate::command::{Ran, case, checkout, robosieve, words};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -138,6 +141,13 @@ impl TestDir {
         assert!(changed.is_empty(), "{command} changed {changed:?}");
         ran.stderr
     }
+}
+
+/// A gzip file of one member.
+pub(crate) fn gz(bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
+    out.write_all(bytes.as_ref()).unwrap();
+    out.finish().unwrap()
 }
 
 /// The names of the files and directories in a directory, sorted.

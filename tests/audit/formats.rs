@@ -1,6 +1,7 @@
 //! The formats of logs: the same three requests in each.
 
-use super::{audit, compile, json, lines, requests, with_log};
+use super::{audit, audit_line, compile, json, json_line, lines, requests, with_log};
+use crate::test_dir::gz;
 
 /// Audits a log of three lines: `/private/a` is disallowed to GPTBot and `/b` allowed, a browser.
 fn assert_audited(log: &str, args: &[&str]) {
@@ -94,7 +95,7 @@ fn unusable_layouts_are_refused() {
         ran.refused(said);
     }
     let dir = with_log("192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET / HTTP/1.1\" 200 5\n");
-    let ran = audit(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
+    let ran = audit_line(&dir, "-s a --host example.com access.log");
     ran.refused("has no User-Agent");
 }
 
@@ -150,7 +151,7 @@ fn json_of_caddy_nginx_and_by_keys() {
         ],
     );
     let dir = with_log(&log);
-    let ran = audit(&dir, &["-s", "a", "--log-key", "referer=x", "access.log"]);
+    let ran = audit_line(&dir, "-s a --log-key referer=x access.log");
     ran.refused("agent, time, host");
 }
 
@@ -345,10 +346,7 @@ fn columns_of_w3c_hold_across_blocks() {
     let second = "#Fields: date time cs-uri-stem cs(User-Agent)\n".to_owned()
         + &"2026-08-01 10:00:02 /b GPTBot\n".repeat(20_000);
     let dir = with_log(first + &second);
-    let report = json(
-        &dir,
-        &["-s", "a", "access.log", "--host", "example.com", "-j", "4"],
-    );
+    let report = json_line(&dir, "-s a access.log --host example.com -j 4");
     assert_eq!(requests(&report, "GPTBot"), [40_000, 20_000, 20_000, 0, 0]);
 }
 
@@ -356,12 +354,10 @@ fn columns_of_w3c_hold_across_blocks() {
 fn compressed_logs_and_standard_input() {
     let line = "192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET /private HTTP/2.0\" 200 5 \"-\" \"GPTBot\"\n";
     let dir = with_log(line);
-    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    std::io::Write::write_all(&mut gz, line.as_bytes()).unwrap();
-    dir.write("access.log.1", gz.finish().unwrap());
+    dir.write("access.log.1", gz(line));
     let zst = zstd::encode_all(line.as_bytes(), 1).unwrap();
     dir.write("access.log.2", zst);
-    let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log*"]);
+    let report = json_line(&dir, "-s a --host example.com access.log*");
     assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
     let args = ["audit", "-s", "a", "--host", "example.com", "--json", "-"];
     let ran = crate::command::robosieve_with(dir.root(), &args, line.as_bytes());
@@ -374,10 +370,10 @@ fn logs_without_hosts_or_of_other_formats_are_refused() {
     let dir = with_log(
         "192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET / HTTP/1.1\" 200 5 \"-\" \"GPTBot\"\n",
     );
-    let ran = audit(&dir, &["-s", "a", "access.log"]);
+    let ran = audit_line(&dir, "-s a access.log");
     ran.refused("access.log: its lines do not name the host");
     dir.write("access.log", "https://example.com/\n");
-    let ran = audit(&dir, &["-s", "a", "access.log"]);
+    let ran = audit_line(&dir, "-s a access.log");
     ran.refused("--log-format");
 }
 
@@ -418,7 +414,7 @@ fn logs_of_aws_load_balancers() {
         let bad = log.replace("GET https://example.com:443/b HTTP/2.0", odd);
         let bad = bad.replace("GET http://example.com:80/b HTTP/1.1", odd);
         let dir = with_log(bad);
-        let report = json(&dir, &["-s", "a", "access.log"]);
+        let report = json_line(&dir, "-s a access.log");
         assert_eq!(lines(&report), [3, 1, 1], "{name}");
     }
 }
@@ -457,7 +453,7 @@ fn the_console_of_caddy() {
     // Its other messages are not requests.
     let message = "2026/08/01 10:00:00.362\tINFO\tserving initial configuration\n";
     let dir = with_log(message.to_owned() + &log);
-    assert_eq!(lines(&json(&dir, &["-s", "a", "access.log"])), [4, 1, 1]);
+    assert_eq!(lines(&json_line(&dir, "-s a access.log")), [4, 1, 1]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Hostile lines: escapes, quotes, huge headers, bad times, control characters.
 
-use super::{audit, json, lines, requests, with_log};
+use super::{audit, audit_line, json, json_line, lines, requests, with_log};
 use crate::command::words;
 
 fn line(target: &str, agent: &str) -> String {
@@ -94,7 +94,7 @@ fn hostile_json_is_invalid() {
         b"[]",
     ];
     let dir = with_log(log.join(&b'\n'));
-    let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
+    let report = json_line(&dir, "-s a --host example.com access.log");
     assert_eq!(lines(&report), [9, 6, 0]);
     assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
 }
@@ -102,15 +102,12 @@ fn hostile_json_is_invalid() {
 #[test]
 fn a_log_of_invalid_lines_is_an_error() {
     let dir = with_log("a\nb\n");
-    let ran = audit(
+    let ran = audit_line(
         &dir,
-        &words("-s a --host example.com --log-format combined access.log"),
+        "-s a --host example.com --log-format combined access.log",
     );
     ran.refused("none of the 2 lines");
     let dir = with_log("");
-    let found = lines(&json(
-        &dir,
-        &["-s", "a", "--host", "example.com", "access.log"],
-    ));
+    let found = lines(&json_line(&dir, "-s a --host example.com access.log"));
     assert_eq!(found, [0, 0, 0]);
 }

@@ -9,7 +9,7 @@ mod outputs;
 mod robots;
 mod server;
 
-use crate::command::Ran;
+use crate::command::{Ran, words};
 use crate::test_dir::TestDir;
 use serde_json::Value;
 
@@ -45,6 +45,16 @@ fn json(dir: &TestDir, args: &[&str]) -> Value {
     let ran = audit(dir, &[args, &["--json"]].concat());
     assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""), "{args:?}");
     serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+/// [`audit`] with arguments that blanks separate.
+fn audit_line(dir: &TestDir, line: &str) -> Ran {
+    audit(dir, &words(line))
+}
+
+/// [`json`] with arguments that blanks separate.
+fn json_line(dir: &TestDir, line: &str) -> Value {
+    json(dir, &words(line))
 }
 
 /// The crawler of this name.

@@ -1,6 +1,6 @@
 //! Counts, forms, several snapshots, published addresses.
 
-use super::{audit, compile, crawler, json, lines, requests, with_log};
+use super::{audit, audit_line, compile, crawler, json, json_line, lines, requests, with_log};
 use crate::command::{assert_starts, checkout, words};
 use crate::snapshots::snapshot_of_robots;
 use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
@@ -28,10 +28,7 @@ const LOG: &str = r#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /robots.txt
 #[test]
 fn counts_equal_those_by_hand() {
     let dir = with_log(LOG);
-    let report = json(
-        &dir,
-        &["-s", "a", "--host", "https://example.com", "access.log"],
-    );
+    let report = json_line(&dir, "-s a --host https://example.com access.log");
     // Invalid: day 99, `OPTIONS *`, the blank line.
     assert_eq!(lines(&report), [13, 3, 4]);
     assert_eq!(requests(&report, "GPTBot"), [5, 2, 3, 0, 1]);
@@ -55,17 +52,14 @@ fn counts_equal_those_by_hand() {
 #[test]
 fn named_agents_are_looked_for_too() {
     let dir = with_log(LOG);
-    let report = json(
+    let report = json_line(
         &dir,
-        &words("-s a --host example.com -a MyBot:CCBot,FooBot access.log"),
+        "-s a --host example.com -a MyBot:CCBot,FooBot access.log",
     );
     assert_eq!(lines(&report), [13, 3, 3]);
     assert_eq!(requests(&report, "MyBot:CCBot"), [1, 0, 1, 0, 0]);
     assert_eq!(requests(&report, "FooBot"), [0; 5]);
-    let ran = audit(
-        &dir,
-        &["-s", "a", "--host", "example.com", "-a", "*", "access.log"],
-    );
+    let ran = audit_line(&dir, "-s a --host example.com -a * access.log");
     ran.refused("no User-Agent header names it");
 }
 
@@ -100,7 +94,7 @@ fn origins_of_a_log_are_compared_in_canonical_form() {
     let private = lines("private");
     for fetch in lines("robots.txt") {
         let dir = with_log(fetch.clone() + &private.concat());
-        let report = json(&dir, &["-s", "a", "access.log"]);
+        let report = json_line(&dir, "-s a access.log");
         let after = &crawler(&report, "GPTBot")["after_robots_txt"];
         assert_eq!(after["disallowed_after"], 6, "{fetch}");
         assert_eq!(after["disallowed_without"], 0, "{fetch}");
@@ -112,7 +106,7 @@ fn origins_of_a_log_are_compared_in_canonical_form() {
         "https://www.example.com/robots.txt",
     ] {
         let dir = with_log(line("x.example:443", fetch) + &private.concat());
-        let report = json(&dir, &["-s", "a", "access.log"]);
+        let report = json_line(&dir, "-s a access.log");
         let after = &crawler(&report, "GPTBot")["after_robots_txt"];
         assert_eq!(after["disallowed_after"], 0, "{fetch}");
         assert_eq!(after["disallowed_without"], 6, "{fetch}");
@@ -140,10 +134,7 @@ fn each_line_is_judged_by_the_snapshot_of_its_time() {
         assert_eq!(report["before_first_snapshot"], 0);
     }
     // Everything up to 2 August is older than the first snapshot, which judges it.
-    let report = json(
-        &dir,
-        &["-s", "2026-08-02=b", "--host", "example.com", "access.log"],
-    );
+    let report = json_line(&dir, "-s 2026-08-02=b --host example.com access.log");
     assert_eq!(requests(&report, "GPTBot"), [5, 4, 1, 0, 1]);
     assert_eq!(report["before_first_snapshot"], 5);
     for (args, said) in [
@@ -406,7 +397,7 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
         .collect();
     let found = dir.read_text("broken.log");
     assert_eq!(found, expected);
-    let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
+    let report = json_line(&dir, "-s a --host example.com access.log");
     assert_eq!(requests(&report, "GPTBot"), [3000, 1200, 1800, 0, 600]);
     assert_eq!(crawler(&report, "GPTBot")["rules"][0]["requests"], 1800);
     assert_eq!(crawler(&report, "GPTBot")["rules_left_out"], 0);

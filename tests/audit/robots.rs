@@ -1,7 +1,7 @@
 //! `audit --robots`: one robots.txt file in place of a snapshot.
 
-use super::{audit, crawler, json, lines, requests, with_log};
-use crate::command::{robosieve_with, words};
+use super::{audit, audit_line, crawler, json_line, lines, requests, with_log};
+use crate::command::robosieve_with;
 
 const RULES: &str = "User-agent: GPTBot\nDisallow: /private\n";
 
@@ -16,7 +16,7 @@ fn a_log_needs_no_host() {
     let log = combined("/robots.txt") + &combined("/private") + &combined("/b");
     let dir = with_log(&log);
     dir.write("robots.txt", RULES);
-    let report = json(&dir, &["--robots", "robots.txt", "access.log"]);
+    let report = json_line(&dir, "--robots robots.txt access.log");
     assert_eq!(requests(&report, "GPTBot"), [3, 2, 1, 0, 1]);
     let rules = &crawler(&report, "GPTBot")["rules"][0];
     assert_eq!(rules["rule"], "Disallow: /private");
@@ -27,10 +27,7 @@ fn a_log_needs_no_host() {
     );
     assert_eq!(report["sites"], serde_json::json!([]));
     // The same as by a snapshot of the site.
-    let by_host = json(
-        &dir,
-        &words("--robots robots.txt --host shop.example access.log"),
-    );
+    let by_host = json_line(&dir, "--robots robots.txt --host shop.example access.log");
     assert_eq!(requests(&by_host, "GPTBot"), requests(&report, "GPTBot"));
     let expected = "https://shop.example/private";
     assert_eq!(crawler(&by_host, "GPTBot")["rules"][0]["example"], expected);
@@ -63,7 +60,7 @@ fn the_rules_hold_for_every_host_of_the_log() {
         + &format!("shop.example:443 {}", combined("https://shop.example?x"));
     let dir = with_log(&log);
     dir.write("robots.txt", format!("{RULES}Disallow: /?x\n"));
-    let report = json(&dir, &["--robots", "robots.txt", "access.log"]);
+    let report = json_line(&dir, "--robots robots.txt access.log");
     assert_eq!(lines(&report), [3, 0, 0]);
     assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
     let rules = crawler(&report, "GPTBot")["rules"].as_array().unwrap();
@@ -74,7 +71,7 @@ fn the_rules_hold_for_every_host_of_the_log() {
         "access.log",
         log + &format!("blog.example:443 {}", combined("/a")),
     );
-    let ran = audit(&dir, &["-q", "--robots", "robots.txt", "access.log"]);
+    let ran = audit_line(&dir, "-q --robots robots.txt access.log");
     assert_eq!(ran.code, Some(0));
     ran.says(
         "warning: requests to several hosts (shop.example, blog.example) were judged by one \
@@ -86,11 +83,11 @@ fn the_rules_hold_for_every_host_of_the_log() {
 fn files_that_have_no_rules_are_told() {
     let dir = with_log(combined("/private"));
     dir.write("robots.txt", "Disallow: /private\n");
-    let ran = audit(&dir, &["--robots", "robots.txt", "access.log"]);
+    let ran = audit_line(&dir, "--robots robots.txt access.log");
     ran.succeeds();
     ran.says("robots.txt: no rule belongs to a group");
     // A snapshot is not a robots.txt, and the file is protected.
-    let ran = audit(&dir, &["--robots", "a", "access.log"]);
+    let ran = audit_line(&dir, "--robots a access.log");
     ran.refused("not a robots.txt");
     let args = ["--robots", "robots.txt", "access.log", "-o", "robots.txt"];
     assert_eq!(audit(&dir, &args).code, Some(2));

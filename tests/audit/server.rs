@@ -1,6 +1,6 @@
 //! The log of a real nginx, asked by curl with several User-Agents. Skipped without nginx or curl.
 
-use super::{json, lines, requests, with_log};
+use super::{json_line, lines, requests, with_log};
 use crate::waiting::wait_until;
 use std::process::{Child, Command, Stdio};
 
@@ -81,10 +81,7 @@ fn the_log_of_nginx_is_audited() {
         log.is_ok_and(|log| log.lines().count() == 5)
     });
     drop(server);
-    let report = json(
-        &dir,
-        &["-s", "a", "--host", "https://example.com", "access.log"],
-    );
+    let report = json_line(&dir, "-s a --host https://example.com access.log");
     assert_eq!(lines(&report), [5, 0, 1]);
     assert_eq!(requests(&report, "GPTBot"), [3, 1, 2, 0, 1]);
     assert_eq!(requests(&report, "CCBot"), [1, 0, 1, 0, 0]);

@@ -71,8 +71,8 @@ fn empty_inputs_among_others_are_accepted() {
 #[test]
 fn directories_of_archives_are_read() {
     let dir = snapshot_dir();
-    dir.write("folder/a.warc.gz", gz(&record("a")));
-    dir.write("folder/b.warc.gz", gz(&record("b")));
+    dir.write("folder/a.warc.gz", gz(record("a")));
+    dir.write("folder/b.warc.gz", gz(record("b")));
     dir.done(&["compile", "-q", "folder", "-o", "new"]);
     assert_eq!(dir.letters("new"), "AAU");
     dir.write("folder/a.example", ROBOTS);
@@ -82,7 +82,7 @@ fn directories_of_archives_are_read() {
 #[test]
 fn damaged_members_are_named_or_skipped() {
     let dir = snapshot_dir();
-    let (a, b, c) = (gz(&record("a")), gz(&record("b")), gz(&record("c")));
+    let (a, b, c) = (gz(record("a")), gz(record("b")), gz(record("c")));
     let offset = format!("byte {}", a.len());
     dir.write("a.warc.gz", [a, damage(b), c].concat());
     dir.fails_to_write_as(&format!(
@@ -97,9 +97,9 @@ fn damaged_members_are_named_or_skipped() {
 #[test]
 fn truncated_members_are_named_or_skipped() {
     let dir = snapshot_dir();
-    let whole = [gz(&record("a")), gz(&record("b"))].concat();
+    let whole = [gz(record("a")), gz(record("b"))].concat();
     let offset = format!("byte {}", whole.len());
-    dir.write("a.warc.gz", [whole, cut(gz(&record("c")))].concat());
+    dir.write("a.warc.gz", [whole, cut(gz(record("c")))].concat());
     dir.fails_to_write_as(&format!(
         "compile a.warc.gz | a.warc.gz | {offset} | ends inside"
     ));
@@ -189,7 +189,7 @@ fn a_false_length_costs_one_record() {
     let of_three = length + 3 * record("h101").len() as u64;
     for (claimed, plain_loss) in [(10 << 30, 1), (length + 500, 1), (of_three, 3)] {
         let records = records_with_false_length(claimed);
-        let gzip: Vec<Vec<u8>> = records.iter().map(|record| gz(record)).collect();
+        let gzip: Vec<Vec<u8>> = records.iter().map(gz).collect();
         let zstd: Vec<Vec<u8>> = records.iter().map(|record| zst(record)).collect();
         let offset = gzip[..100].concat().len();
         for (name, bytes, loss) in [
@@ -255,7 +255,7 @@ fn records_inside_records_are_text() {
     let whole = format!("{head}{body}\r\n\r\n");
     let cut = &whole.as_bytes()[..whole.len() - 100];
     let plain = [&record("a"), cut].concat();
-    let gzip = [gz(&record("a")), gz(cut), gz(&record("b"))].concat();
+    let gzip = [gz(record("a")), gz(cut), gz(record("b"))].concat();
     let zstd = [zst(&record("a")), zst(cut), zst(&record("b"))].concat();
     for (name, bytes) in [("x.warc", plain), ("x.warc.gz", gzip), ("x.warc.zst", zstd)] {
         dir.write(name, bytes);

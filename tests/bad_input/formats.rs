@@ -81,7 +81,7 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
             zst(&parquet),
             &["a Parquet file", "decompress it first"],
         ),
-        ("x.gz", gz(&gz(LIST)), &["compressed twice"]),
+        ("x.gz", gz(gz(LIST)), &["compressed twice"]),
         (
             "x.png",
             b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(),
@@ -374,7 +374,7 @@ fn directories_of_robots_files_name_skipped_files() {
 #[test]
 fn archives_are_detected_by_content() {
     let dir = snapshot_dir();
-    dir.write("folder/a.arc.gz", gz(&record("a")));
+    dir.write("folder/a.arc.gz", gz(record("a")));
     dir.write("folder/b.warc", record("b"));
     dir.done(&["compile", "-q", "folder", "-o", "new"]);
     assert_eq!(dir.letters("new"), "AAU");

@@ -10,7 +10,7 @@ mod lines;
 
 use crate::command::{Ran, case, robosieve_with, words};
 use crate::snapshots::compile_robots;
-use crate::test_dir::TestDir;
+use crate::test_dir::{TestDir, gz};
 use robosieve::Snapshot;
 use std::fs;
 use std::io::{Read, Write};
@@ -98,12 +98,6 @@ fn record(host: &str) -> Vec<u8> {
 /// Records of the hosts `a`, `b` and `c`; that of `b` has this `Content-Length`.
 fn warc(length_of_b: impl std::fmt::Display) -> Vec<u8> {
     [record("a"), record_of_length("b", length_of_b), record("c")].concat()
-}
-
-fn gz(bytes: &[u8]) -> Vec<u8> {
-    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    out.write_all(bytes).unwrap();
-    out.finish().unwrap()
 }
 
 fn zst(bytes: &[u8]) -> Vec<u8> {

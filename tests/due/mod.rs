@@ -8,15 +8,12 @@ mod refresh;
 
 use crate::command::{case, checkout, robosieve_with};
 use crate::outputs::parquet;
-use crate::test_dir::TestDir;
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use crate::test_dir::{TestDir, gz};
 use robosieve::Origin;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 
 /// A directory with the snapshot `s` and the list `urls.txt` of `datasets/small`.
 fn snapshot_dir() -> TestDir {
@@ -137,9 +134,7 @@ fn every_format_of_lists_is_read() {
     let text = dir.read_text("urls.txt");
     let expected = dir.due("urls.txt");
     assert_eq!(expected.len(), 28);
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
-    gzip.write_all(text.as_bytes()).unwrap();
-    dir.write("urls.gz", gzip.finish().unwrap());
+    dir.write("urls.gz", gz(&text));
     dir.write("urls.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
     dir.write("urls.parquet", parquet(&text));
     let objects = text
@@ -160,11 +155,7 @@ fn every_format_of_lists_is_read() {
     dir.write("urls.warc", warcinfo + &records);
     let members: Vec<u8> = text
         .lines()
-        .flat_map(|url| {
-            let mut member = GzEncoder::new(Vec::new(), Compression::fast());
-            let _ = member.write_all(record("metadata", url).as_bytes());
-            member.finish().unwrap()
-        })
+        .flat_map(|url| gz(record("metadata", url)))
         .collect();
     dir.write("urls.warc.gz", members);
     fs::create_dir_all(dir.path("tree/a/b")).unwrap();

@@ -1,9 +1,9 @@
 //! Runs that are killed leave no partial output, and keep what they completed.
 
-use super::out_dir::{gz, list};
+use super::out_dir::list;
 use super::snapshot_dir;
 use crate::command::with_usual_signals;
-use crate::test_dir::TestDir;
+use crate::test_dir::{TestDir, gz};
 use crate::waiting::{self, wait_until};
 use std::fs;
 use std::io::Read;
@@ -28,7 +28,7 @@ const ARGS: [&str; 9] = [
 fn compressed_dir() -> TestDir {
     let dir = snapshot_dir();
     // Compressing the outputs makes the run longer.
-    let list = gz(&list(20_000));
+    let list = gz(list(20_000));
     (0..FILES).for_each(|i| dir.write(&format!("in/{i}.gz"), &list));
     dir
 }

@@ -2,6 +2,7 @@
 
 use super::snapshot_dir;
 use crate::command::{case, words};
+use crate::test_dir::gz;
 use std::fs;
 use std::io::Read;
 
@@ -22,14 +23,6 @@ pub(super) fn list(lines: usize) -> String {
     (0..lines).map(line).collect()
 }
 
-pub(super) fn gz(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast())
-        .read_to_end(&mut out)
-        .unwrap();
-    out
-}
-
 #[test]
 fn files_are_judged_independently() {
     let dir = snapshot_dir();
@@ -37,7 +30,7 @@ fn files_are_judged_independently() {
         // The first line of each list is not a URL. A list with no URL at all would fail.
         dir.write(&format!("in/{i:03}.txt"), list(if i == 1 { 2 } else { i }));
     }
-    dir.write("in/big.txt.gz", gz(&list(300_000)));
+    dir.write("in/big.txt.gz", gz(list(300_000)));
     dir.write(
         "in/zst.txt.zst",
         zstd::encode_all(list(1000).as_bytes(), 1).unwrap(),
@@ -126,8 +119,8 @@ fn shards_share_a_directory() {
 #[test]
 fn failing_files_stop_no_other() {
     let dir = snapshot_dir();
-    (0..5).for_each(|i| dir.write(&format!("in/{i}.gz"), gz(&list(10))));
-    let damaged = gz(&list(10_000));
+    (0..5).for_each(|i| dir.write(&format!("in/{i}.gz"), gz(list(10))));
+    let damaged = gz(list(10_000));
     dir.write("in/2.gz", &damaged[..damaged.len() / 2]);
     dir.write("out/2.gz", "from before");
     let ran = dir.run(&args(&["--out-dir", "out", "in"]));
@@ -141,7 +134,7 @@ fn failing_files_stop_no_other() {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }
     assert_eq!(dir.read_text("out/2.gz"), "from before");
-    dir.write("in/2.gz", gz(&list(10)));
+    dir.write("in/2.gz", gz(list(10)));
     let ran = dir.done(&args(&["--out-dir", "out", "--resume", "in"]));
     ran.says("4 of 5 files are complete and skipped, 1 to do");
 }

@@ -13,6 +13,7 @@ mod streams;
 mod together;
 
 use crate::command::{Ran, case};
+use crate::parquet::write_column;
 use crate::test_dir::TestDir;
 use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::properties::WriterProperties;
@@ -78,13 +79,8 @@ pub(crate) fn parquet_of(urls: &[&str], properties: WriterProperties) -> Vec<u8>
     let mut file =
         SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties)).unwrap();
     let mut group = file.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
     let urls: Vec<ByteArray> = urls.iter().map(|url| ByteArray::from(*url)).collect();
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&urls, None, None)
-        .unwrap();
-    column.close().unwrap();
+    write_column::<ByteArrayType>(&mut group, &urls, None, None);
     group.close().unwrap();
     file.into_inner().unwrap()
 }

@@ -91,19 +91,19 @@ fn damage_names_the_file_and_the_offset() {
         ),
         (
             "long.warc.gz",
-            [one.clone(), gz(&with_length("99999"))].concat(),
+            [one.clone(), gz(with_length("99999"))].concat(),
             start,
             "ends inside a WARC record",
         ),
         (
             "short.warc.gz",
-            [one.clone(), gz(&with_length("3")), two.clone()].concat(),
+            [one.clone(), gz(with_length("3")), two.clone()].concat(),
             start,
             "Content-Length is wrong",
         ),
         (
             "huge.warc.gz",
-            [one.clone(), gz(&with_length("18446744073709551615"))].concat(),
+            [one.clone(), gz(with_length("18446744073709551615"))].concat(),
             start,
             "Content-Length",
         ),
@@ -145,13 +145,13 @@ fn damage_names_the_file_and_the_offset() {
         ),
         (
             "endless.warc.gz",
-            gz(&[b"WARC/1.0\r\n".as_slice(), &vec![b'x'; 40 << 20]].concat()),
+            gz([b"WARC/1.0\r\n".as_slice(), &vec![b'x'; 40 << 20]].concat()),
             0,
             "header without end",
         ),
         (
             "whole.warc.gz",
-            long(&gz(&all().concat()), 3),
+            long(&gz(all().concat()), 3),
             0,
             "gzip member",
         ),

@@ -5,7 +5,7 @@ mod mistakes;
 mod outputs;
 mod random;
 
-use crate::test_dir::TestDir;
+use crate::test_dir::{TestDir, gz};
 use std::io::{Read, Write};
 
 /// A record with this type, URL (unless it is empty) and block.
@@ -39,10 +39,6 @@ fn gz_at(text: &[u8], level: u32) -> Vec<u8> {
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
     out.write_all(text).unwrap();
     out.finish().unwrap()
-}
-
-fn gz(text: &[u8]) -> Vec<u8> {
-    gz_at(text, 6)
 }
 
 /// The text of all members.
@@ -147,11 +143,7 @@ fn all() -> Vec<Vec<u8>> {
 }
 
 fn gz_each(records: &[Vec<u8>]) -> Vec<u8> {
-    records
-        .iter()
-        .map(|record| gz(record))
-        .collect::<Vec<_>>()
-        .concat()
+    records.iter().map(gz).collect::<Vec<_>>().concat()
 }
 
 /// A directory with the snapshot `s.rsieve`.

@@ -88,7 +88,7 @@ fn plain_records_stay_plain_or_become_members() {
 #[test]
 fn files_compressed_as_a_whole_are_cut_into_members() {
     let dir = snapshot_dir();
-    dir.write("in.warc.gz", gz(&all().concat()));
+    dir.write("in.warc.gz", gz(all().concat()));
     dir.done(&judging(
         &[&["filter", "in.warc.gz", "-o", "go.warc.gz"], FOUR].concat(),
     ));

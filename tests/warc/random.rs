@@ -134,7 +134,7 @@ fn block() -> impl Strategy<Value = Vec<u8>> {
         1 => (1..3_000_000usize, any::<u64>()).prop_map(move |(len, seed)| noise(len, seed)),
         1 => Just(vec![b'z'; 17 << 20]),
         3 => (1..300usize, any::<u64>()).prop_map(move |(count, seed)| {
-            gz(&record("response", "https://e.example/x", &noise(4000, seed))).repeat(count)
+            gz(record("response", "https://e.example/x", &noise(4000, seed))).repeat(count)
         }),
     ]
 }
@@ -230,7 +230,7 @@ proptest! {
 fn long_members_hold_one_record() {
     // Two records of 9 MiB in a member, after a member with one.
     let long = record("resource", "https://e.example/a", &vec![b'z'; 9 << 20]);
-    let file = [gz(&all()[1]), gz(&[&long[..], &long].concat())].concat();
+    let file = [gz(&all()[1]), gz([&long[..], &long].concat())].concat();
     let err = filtered(&judge(), &file, 2, false).unwrap_err();
     assert_has(&err, &format!("byte {}: ", gz(&all()[1]).len()));
     assert_has(&err, "decompress the file first");
@@ -240,7 +240,7 @@ fn long_members_hold_one_record() {
 /// of the inner members, and none of these is a record.
 #[test]
 fn members_inside_a_member_are_no_records() {
-    let inner = gz(&response("https://e.example/x", b"inner")).repeat(20_000);
+    let inner = gz(response("https://e.example/x", b"inner")).repeat(20_000);
     let outer = response("https://e.example/a", &inner);
     let (first, last) = (all()[1].clone(), all()[4].clone());
     assert!(inner.len() > 3 << 20, "{}", inner.len());
