@@ -415,30 +415,20 @@ fn errors_suggest_a_fix() {
     for (name, text) in &files {
         dir.write(name, text);
     }
-    let cases: &[(&[&str], &str)] = &[
-        (
-            &["two.csv"],
-            "two.csv: no column \"url\": the first line has \"id\", \"link\"; name the column of the URLs with --field",
-        ),
-        (
-            &["two.csv", "--field", "page"],
-            "two.csv: no column \"page\": the first line has \"id\", \"link\"",
-        ),
-        (&["open.csv"], "open.csv: line 3: a quote is opened here"),
-        (&["long.csv"], "long.csv: line 3: a quote is opened here"),
-        (&["no.cdx"], "no.cdx: the CDX header names no field \"a\""),
-        (
-            &["--delimiter", ",,", "two.csv"],
-            "give one ASCII character",
-        ),
-        (&["--host", "e.example/x", "two.csv"], "give a host"),
-        (&["--default-scheme", "ht tp", "two.csv"], "give a scheme"),
-    ];
-    for (args, expected) in cases {
-        let ran = dir.run(&[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], *args].concat());
-        assert_eq!(ran.code, Some(2), "{args:?}");
-        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
-    }
+    dir.all_fail(&[
+        "filter -q -s s.rsieve -a FooBot two.csv | \
+         two.csv: no column \"url\": the first line has \"id\", \"link\"; name the column of the \
+         URLs with --field",
+        "filter -q -s s.rsieve -a FooBot two.csv --field page | \
+         two.csv: no column \"page\": the first line has \"id\", \"link\"",
+        "filter -q -s s.rsieve -a FooBot open.csv | open.csv: line 3: a quote is opened here",
+        "filter -q -s s.rsieve -a FooBot long.csv | long.csv: line 3: a quote is opened here",
+        "filter -q -s s.rsieve -a FooBot no.cdx | no.cdx: the CDX header names no field \"a\"",
+        "filter -q -s s.rsieve -a FooBot --delimiter ,, two.csv | give one ASCII character",
+        "filter -q -s s.rsieve -a FooBot --host e.example/x two.csv | give a host",
+    ]);
+    let filter = words("filter -q -s s.rsieve -a FooBot two.csv --default-scheme");
+    dir.fails(&[&filter[..], &["ht tp"]].concat(), &["give a scheme"]);
     // A key that is in no line.
     let ran = dir.run_line("filter -s s.rsieve -a FooBot --json-key page objects.jsonl");
     assert_eq!(ran.code, Some(2));

@@ -1,7 +1,7 @@
 //! Agents that no robots.txt names: every verb warns of misspelled names, but not of new ones.
 
 use super::{done, snapshot_dir, text};
-use crate::command::{assert_has, robosieve_with, words};
+use crate::command::{assert_has, cells, robosieve_with, words};
 use crate::test_dir::TestDir;
 use robosieve::census::SpellCheck;
 use robosieve::{Compiler, Snapshot};
@@ -106,58 +106,29 @@ fn misplaced_agents_and_files_are_explained() {
     dir.write("robots.txt", "user-agent: *\nallow: /");
     dir.write("commas.txt", "MyBot\nGPTBot, CCBot\n");
     let commas = "separate agents by commas: -a GPTBot,CCBot";
-    let cases = [
-        (&["filter", "-s", "web", "-a", "GPTBot CCBot"][..], commas),
-        (
-            &["filter", "-s", "web", "-a", "GPTBot/1.0 CCBot/2.0"],
-            commas,
-        ),
-        (&["agents", "-a", "GPTBot CCBot"], commas),
-        (
-            &["filter", "-s", "web", "--agents-from", "commas.txt"],
-            "(in a file: one per line)",
-        ),
-        (
-            &["filter", "-s", "web", "-a", "GPTBot", "CCBot", "urls"],
-            commas,
-        ),
-        (
-            &["annotate", "-s", "web", "-a", "GPTBot", "FooBot", "urls"],
-            "separate agents by commas: -a GPTBot,FooBot",
-        ),
-        (
-            &["report", "-s", "web", "-a", "GPTBot", "CCBot", "urls"],
-            commas,
-        ),
-        (
-            &["agents", "-a", "GPTBot", "MyBot"],
-            "-a MyBot takes any name",
-        ),
-        (
-            &words("check -s web -a GPTBot CCBot https://a.example/"),
-            commas,
-        ),
-        (
-            &words("check --robots robots.txt -a GPTBot CCBot /x"),
-            commas,
-        ),
-        (
-            &["filter", "-s", "web", "-a", "robots.txt"],
-            "--agents-from FILE reads agents from a file",
-        ),
-        (
-            &["check", "--robots", "robots.txt", "-a", "who.txt", "/x"],
-            "`check --robots FILE` judges by one robots.txt",
-        ),
-        (
-            &["filter", "-s", "web", "-a", "GPTBot", "nothing", "urls"],
-            "nothing: No such file",
-        ),
-    ];
-    for (args, expected) in cases {
-        let (code, stderr) = run(dir.root(), args);
-        assert!(code == Some(2), "{args:?}: {stderr}");
-        assert!(stderr.contains(expected), "{args:?}: {stderr}");
+    for row in [
+        "filter -s web --agents-from commas.txt | (in a file: one per line)",
+        "filter -s web -a GPTBot CCBot urls | separate agents by commas: -a GPTBot,CCBot",
+        "annotate -s web -a GPTBot FooBot urls | separate agents by commas: -a GPTBot,FooBot",
+        "report -s web -a GPTBot CCBot urls | separate agents by commas: -a GPTBot,CCBot",
+        "agents -a GPTBot MyBot | -a MyBot takes any name",
+        "check -s web -a GPTBot CCBot https://a.example/ | separate agents by commas: -a GPTBot,CCBot",
+        "check --robots robots.txt -a GPTBot CCBot /x | separate agents by commas: -a GPTBot,CCBot",
+        "filter -s web -a robots.txt | --agents-from FILE reads agents from a file",
+        "check --robots robots.txt -a who.txt /x | `check --robots FILE` judges by one robots.txt",
+        "filter -s web -a GPTBot nothing urls | nothing: No such file",
+    ] {
+        let [args, expected] = cells(row);
+        let ran = robosieve_with(dir.root(), &words(args), b"https://a.example/x\n");
+        ran.refused(expected);
+    }
+    let filter = ["filter", "-s", "web", "-a"];
+    for (command, agents) in [
+        (&filter[..], "GPTBot CCBot"),
+        (&filter, "GPTBot/1.0 CCBot/2.0"),
+        (&["agents", "-a"], "GPTBot CCBot"),
+    ] {
+        dir.run(&[command, &[agents]].concat()).refused(commas);
     }
     // If a file of this name exists, it is a list.
     dir.write("CCBot", "https://a.example/x\n");

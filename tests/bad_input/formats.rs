@@ -488,69 +488,23 @@ fn archives_of_other_formats_are_named() {
 #[test]
 fn urls_are_refused_as_files() {
     let dir = snapshot_dir();
-    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot"];
-    let cases: &[(&[&str], &str)] = &[
-        (
-            &["compile", "-o", "new", "s3://bucket/x.warc.gz"],
-            "aws s3 cp",
-        ),
-        (
-            &["compile", "-o", "s3://bucket/new", "good.jsonl"],
-            "aws s3 cp",
-        ),
-        (
-            &words("compile -o new good.jsonl --previous gs://bucket/old"),
-            "gcloud storage",
-        ),
-        (
-            &words("filter -s https://h.example/x.rsieve -a FooBot list.txt"),
-            "curl",
-        ),
-        (
-            &words("check -s https://h.example/x.rsieve -a FooBot https://a.example/"),
-            "curl",
-        ),
-        (&["inspect", "hdfs://n/x.rsieve"], "hdfs dfs"),
-        (
-            &[
-                filter.as_slice(),
-                &["list.txt", "https://h.example/urls.gz"],
-            ]
-            .concat(),
-            "curl",
-        ),
-        (
-            &[filter.as_slice(), &["s3://bucket/*.gz"]].concat(),
-            "aws s3 cp",
-        ),
-        (
-            &[filter.as_slice(), &["--files-from", "names"]].concat(),
-            "aws s3 cp",
-        ),
-        (
-            &[
-                filter.as_slice(),
-                &["--files-from", "https://h.example/names"],
-            ]
-            .concat(),
-            "curl",
-        ),
-        (
-            &[
-                filter.as_slice(),
-                &["list.txt", "--disallowed-to", "file:///tmp/no"],
-            ]
-            .concat(),
-            "/tmp/no",
-        ),
-        (
-            &[filter.as_slice(), &["list.txt", "-o", "abfs://x/y"]].concat(),
-            "download",
-        ),
+    let cases = [
+        "compile -o new s3://bucket/x.warc.gz | aws s3 cp",
+        "compile -o s3://bucket/new good.jsonl | aws s3 cp",
+        "compile -o new good.jsonl --previous gs://bucket/old | gcloud storage",
+        "filter -s https://h.example/x.rsieve -a FooBot list.txt | curl",
+        "check -s https://h.example/x.rsieve -a FooBot https://a.example/ | curl",
+        "inspect hdfs://n/x.rsieve | hdfs dfs",
+        "filter -s good.rsieve -a FooBot list.txt https://h.example/urls.gz | curl",
+        "filter -s good.rsieve -a FooBot s3://bucket/*.gz | aws s3 cp",
+        "filter -s good.rsieve -a FooBot --files-from names | aws s3 cp",
+        "filter -s good.rsieve -a FooBot --files-from https://h.example/names | curl",
+        "filter -s good.rsieve -a FooBot list.txt --disallowed-to file:///tmp/no | /tmp/no",
+        "filter -s good.rsieve -a FooBot list.txt -o abfs://x/y | download",
     ];
     dir.write("names", "list.txt\ns3://bucket/urls.gz\n");
-    for (args, expected) in cases {
-        dir.fails(args, &["local files only", expected]);
+    for row in cases {
+        dir.fails_as(&format!("{row} | local files only"));
     }
     // This verb takes URLs as arguments.
     dir.run_line("check -s good.rsieve -a FooBot https://a.example/")

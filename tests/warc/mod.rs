@@ -5,6 +5,7 @@ mod mistakes;
 mod outputs;
 mod random;
 
+use crate::command::cells;
 use crate::test_dir::{TestDir, gz};
 use std::io::{Read, Write};
 
@@ -62,71 +63,40 @@ fn members(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     texts
 }
 
-/// One of each: the text, and the letter of its output (`K` is the main output without a verdict).
+/// One of each: the letter of its output (`K` is the main output without a verdict), its type, URL
+/// and block. A page is a response.
+const RECORDS: &[&str] = &[
+    "K | warcinfo |  | software: none\r\n",
+    "A | request | https://e.example/a | GET /a HTTP/1.1\r\n\r\n",
+    "A | page | https://e.example/a | <p>a",
+    "A | metadata | <https://e.example/a> | fetchTimeMs: 7\r\n",
+    "D | request | https://e.example/x1 | GET /x1 HTTP/1.1\r\n\r\n",
+    "D | page | https://e.example/x1 | <p>x",
+    "I | response | dns:e.example | 20260304050607\ne.example. 1 IN A 192.0.2.1\n",
+    "U | page | https://other.example/ | ",
+    "A | revisit | https://e.example/a | HTTP/1.1 304 Not Modified\r\n\r\n",
+    "I | metadata |  | x: y\r\n",
+    "A | resource | urn:text:https://e.example/a | text of a",
+    "D | resource | urn:pageinfo:https://e.example/x1 | {}",
+    "D | metadata | <youtube-dl:https://e.example/x2> | {}",
+    "U | resource | screenshot:https://other.example/ | PNG",
+    "D | conversion | https://e.example/x2 | t\u{e9}xt",
+];
+
+/// The letters and bytes of [`RECORDS`], and of one that is not text.
 fn archive() -> Vec<(char, Vec<u8>)> {
-    vec![
-        ('K', record("warcinfo", "", b"software: none\r\n")),
-        (
-            'A',
-            record("request", "https://e.example/a", b"GET /a HTTP/1.1\r\n\r\n"),
-        ),
-        ('A', response("https://e.example/a", b"<p>a")),
-        (
-            'A',
-            record("metadata", "<https://e.example/a>", b"fetchTimeMs: 7\r\n"),
-        ),
-        (
-            'D',
-            record(
-                "request",
-                "https://e.example/x1",
-                b"GET /x1 HTTP/1.1\r\n\r\n",
-            ),
-        ),
-        ('D', response("https://e.example/x1", b"<p>x")),
-        (
-            'I',
-            record(
-                "response",
-                "dns:e.example",
-                b"20260304050607\ne.example. 1 IN A 192.0.2.1\n",
-            ),
-        ),
-        ('U', response("https://other.example/", b"")),
-        (
-            'A',
-            record(
-                "revisit",
-                "https://e.example/a",
-                b"HTTP/1.1 304 Not Modified\r\n\r\n",
-            ),
-        ),
-        ('I', record("metadata", "", b"x: y\r\n")),
-        (
-            'A',
-            record("resource", "urn:text:https://e.example/a", b"text of a"),
-        ),
-        (
-            'D',
-            record("resource", "urn:pageinfo:https://e.example/x1", b"{}"),
-        ),
-        (
-            'D',
-            record("metadata", "<youtube-dl:https://e.example/x2>", b"{}"),
-        ),
-        (
-            'U',
-            record("resource", "screenshot:https://other.example/", b"PNG"),
-        ),
-        (
-            'A',
-            record("resource", "https://e.example/b", &[0, 1, 0xff]),
-        ),
-        (
-            'D',
-            record("conversion", "https://e.example/x2", "t\u{e9}xt".as_bytes()),
-        ),
-    ]
+    let record_of = |row: &&str| {
+        let [letter, kind, url, block] = cells(row);
+        let bytes = match kind {
+            "page" => response(url, block.as_bytes()),
+            _ => record(kind, url, block.as_bytes()),
+        };
+        (letter.parse().unwrap(), bytes)
+    };
+    let binary = record("resource", "https://e.example/b", &[0, 1, 0xff]);
+    let mut records: Vec<_> = RECORDS.iter().map(record_of).collect();
+    records.insert(14, ('A', binary));
+    records
 }
 
 /// The text of the records with these letters.
