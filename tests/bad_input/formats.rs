@@ -110,22 +110,16 @@ fn other_formats_are_refused_as_lists() {
     let dir = snapshot_dir();
     for (name, bytes, expected) in other_formats() {
         dir.write(name, &bytes);
-        let expected = [&[name], expected].concat();
+        let parts = expected.join(" | ");
         for verb in ["filter", "annotate"] {
-            dir.fails_to_write(
-                &[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name],
-                &expected,
-            );
+            let command = format!("{verb} -q -s good.rsieve -a FooBot {name}");
+            dir.fails_to_write_as(&format!("{command} | {name} | {parts}"));
         }
-        dir.fails(
-            &words(&format!(
-                "report -q -s good.rsieve -a FooBot {name} --json-to new"
-            )),
-            &expected,
-        );
+        let command = format!("report -q -s good.rsieve -a FooBot {name} --json-to new");
+        dir.fails_as(&format!("{command} | {name} | {parts}"));
         // Also without a file name.
         let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot"];
-        dir.assert_failure(&args.join(" "), &expected[1..2], || {
+        dir.assert_failure(&args.join(" "), &expected[..1], || {
             robosieve_with(dir.root(), &args, &bytes)
         });
     }
@@ -192,23 +186,13 @@ fn runs_without_urls_replace_nothing() {
         ("none.csv", "1 lines"),
         ("none.jsonl", "1 lines"),
     ] {
-        let expected = ["none of the", lines, "--input-format"];
+        let judge = format!("-q -s good.rsieve -a FooBot {name}");
+        let parts = format!("none of the | {lines} | --input-format");
         for verb in ["filter", "annotate"] {
-            dir.fails_to_write(
-                &[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name],
-                &expected,
-            );
+            dir.fails_to_write_as(&format!("{verb} {judge} | {parts}"));
         }
-        dir.fails(
-            &words(&format!(
-                "filter -q -s good.rsieve -a FooBot {name} --invalid-to old"
-            )),
-            &expected,
-        );
-        dir.fails(
-            &["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name],
-            &expected,
-        );
+        dir.fails_as(&format!("filter {judge} --invalid-to old | {parts}"));
+        dir.fails_as(&format!("report {judge} | {parts}"));
         // One URL suffices, with any verdict.
         dir.write("unknown.txt", "https://unknown.example/\n");
         dir.done_line(&format!(
@@ -286,12 +270,8 @@ fn compressed_extensions_require_compression() {
         ("x.bz2", Vec::new(), "it is empty"),
     ] {
         dir.write(name, bytes);
-        dir.fails_to_write(
-            &words(&format!(
-                "filter -q -s good.rsieve -a FooBot list.txt {name}"
-            )),
-            &[name, expected],
-        );
+        let filter = "filter -q -s good.rsieve -a FooBot list.txt";
+        dir.fails_to_write_as(&format!("{filter} {name} | {name} | {expected}"));
     }
     // The content decides, not the extension.
     dir.write("swapped.gz", zst(LIST));
@@ -301,9 +281,7 @@ fn compressed_extensions_require_compression() {
     dir.fails_to_write_as(
         "compile good.jsonl a.warc.gz | a.warc.gz | it is empty | --skip-damaged",
     );
-    let skipping =
-        words("compile -q --skip-damaged --stats-json stats.json good.jsonl a.warc.gz -o new");
-    dir.done(&skipping);
+    dir.done_line("compile -q --skip-damaged --stats-json stats.json good.jsonl a.warc.gz -o new");
     assert_eq!(dir.stat("damaged"), 1);
 }
 
@@ -390,53 +368,28 @@ fn formats_of_non_snapshots_are_named() {
     let dir = snapshot_dir();
     let bytes = snapshot(ROBOTS);
     let cases = [
-        (
-            "x.gz",
-            gz(&bytes),
-            &["but a gzip file; decompress it first (gunzip)"][..],
-        ),
-        (
-            "x.zst",
-            zst(&bytes),
-            &["but a zstd file; decompress it first (zstd -d)"],
-        ),
-        (
-            "x.warc",
-            record("a"),
-            &[
-                "but a WARC archive; compile it first",
-                "robosieve compile -o",
-            ],
-        ),
-        (
-            "x.png",
-            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(),
-            &["but a PNG image", "robosieve compile -o"],
-        ),
-        (
-            "x.txt",
-            LIST.to_vec(),
-            &["not a robosieve snapshot; `robosieve compile -o"],
-        ),
-        (
-            "empty",
-            Vec::new(),
-            &["not a robosieve snapshot: it is empty"],
-        ),
+        "x.gz | but a gzip file; decompress it first (gunzip)",
+        "x.zst | but a zstd file; decompress it first (zstd -d)",
+        "x.warc | but a WARC archive; compile it first | robosieve compile -o",
+        "x.png | but a PNG image | robosieve compile -o",
+        "x.txt | not a robosieve snapshot; `robosieve compile -o",
+        "empty | not a robosieve snapshot: it is empty",
     ];
-    for (name, bytes, expected) in cases {
-        dir.write(name, bytes);
-        let expected = [&[name, "not a robosieve snapshot"], expected].concat();
-        let message = dir.fails(
-            &["filter", "-s", name, "-a", "FooBot", "list.txt"],
-            &expected,
-        );
+    dir.write("x.gz", gz(&bytes));
+    dir.write("x.zst", zst(&bytes));
+    dir.write("x.warc", record("a"));
+    dir.write("x.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    dir.write("x.txt", LIST);
+    dir.write("empty", "");
+    for row in cases {
+        let (name, _) = case(row);
+        let parts = format!("not a robosieve snapshot | {row}");
+        let message = dir.fails_as(&format!("filter -s {name} -a FooBot list.txt | {parts}"));
         assert!(!message.contains("magic"), "{message}");
-        dir.fails(&["inspect", name], &expected);
-        dir.fails(
-            &["compile", "good.jsonl", "--previous", name, "-o", "new"],
-            &expected,
-        );
+        dir.fails_as(&format!("inspect {name} | {parts}"));
+        dir.fails_as(&format!(
+            "compile good.jsonl --previous {name} -o new | {parts}"
+        ));
     }
 }
 

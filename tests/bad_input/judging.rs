@@ -42,34 +42,23 @@ fn every_verb_refuses_non_snapshots() {
 fn unopenable_files_are_named() {
     let dir = snapshot_dir();
     for verb in ["filter", "annotate"] {
-        let judge = [verb, "-s", "good.rsieve", "-a", "FooBot"];
-        dir.fails_to_write(
-            &[&judge[..], &["missing"]].concat(),
-            &["missing", "No such file"],
-        );
-        dir.fails_to_write(
-            &[&judge[..], &["list.txt", "missing"]].concat(),
-            &["missing", "No such file"],
-        );
-        dir.fails_to_write(
-            &[&judge[..], &["folder"]].concat(),
-            &["folder", "directory"],
-        );
-        dir.fails(
-            &[&judge[..], &["list.txt", "-o", "folder"]].concat(),
-            &["folder", "is a directory"],
-        );
-        dir.fails(
-            &[&judge[..], &["list.txt", "-o", "no/new"]].concat(),
-            &["no/new", "no folder"],
-        );
+        for row in [
+            "missing | missing | No such file",
+            "list.txt missing | missing | No such file",
+            "folder | folder | directory",
+        ] {
+            dir.fails_to_write_as(&format!("{verb} -s good.rsieve -a FooBot {row}"));
+        }
+        for row in [
+            "list.txt -o folder | folder | is a directory",
+            "list.txt -o no/new | no/new | no folder",
+        ] {
+            dir.fails_as(&format!("{verb} -s good.rsieve -a FooBot {row}"));
+        }
     }
-    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
     for option in ["--disallowed-to", "--unknown-to", "--invalid-to"] {
-        dir.fails_to_write(
-            &[&filter[..], &[option, "folder"]].concat(),
-            &["folder", "is a directory"],
-        );
+        let filter = format!("filter -s good.rsieve -a FooBot list.txt {option} folder");
+        dir.fails_to_write_as(&format!("{filter} | folder | is a directory"));
     }
 }
 
@@ -99,19 +88,16 @@ fn causes_are_printed_once() {
 #[test]
 fn one_file_is_not_two_outputs() {
     let dir = snapshot_dir();
-    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
-    for options in [
-        &["-o", "old", "--invalid-to", "old"][..],
-        &["--unknown-to", "new", "--disallowed-to", "new"],
-        &["-o", "new", "--invalid-to", "./new"],
-        &["-o", "old", "--invalid-to", "folder/../old"],
-        &["-o", "-", "--invalid-to", "-"],
-        &["--invalid-to", "-"],
+    for row in [
+        "-o old --invalid-to old | old",
+        "--unknown-to new --disallowed-to new | new",
+        "-o new --invalid-to ./new | ./new",
+        "-o old --invalid-to folder/../old | folder/../old",
+        "-o - --invalid-to - | -",
+        "--invalid-to - | -",
     ] {
-        dir.fails(
-            &[&filter[..], options].concat(),
-            &[options[options.len() - 1], "two outputs"],
-        );
+        let filter = "filter -s good.rsieve -a FooBot list.txt";
+        dir.fails_as(&format!("{filter} {row} | two outputs"));
     }
 }
 
@@ -120,10 +106,8 @@ fn one_file_is_not_two_outputs() {
 fn one_file_under_two_names_is_not_two_outputs() {
     let dir = snapshot_dir();
     std::os::unix::fs::symlink("old", dir.path("link")).unwrap();
-    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
-    dir.fails(
-        &[&filter[..], &["-o", "old", "--invalid-to", "link"]].concat(),
-        &["link", "two outputs"],
+    dir.fails_as(
+        "filter -s good.rsieve -a FooBot list.txt -o old --invalid-to link | link | two outputs",
     );
 }
 
@@ -163,40 +147,20 @@ fn invalid_agents_are_refused() {
 #[test]
 fn unknown_option_values_list_the_possible_ones() {
     let dir = snapshot_dir();
-    for (option, values) in [
-        ("--keep", &["allowed", "disallowed"][..]),
-        ("--require", &["all", "any"]),
-        ("--unknown", &["allow", "disallow"]),
-        (
-            "--status-policy",
-            &[
-                "google",
-                "google-2012",
-                "google-2019",
-                "google-2023",
-                "google-2026",
-                "rfc9309",
-                "strict",
-            ],
-        ),
-        ("--scheme", &["exact", "any"]),
-        ("--agent-match", &["extended", "google"]),
-        ("--jobs", &["at least 1"]),
+    for row in [
+        "--keep | allowed | disallowed",
+        "--require | all | any",
+        "--unknown | allow | disallow",
+        "--status-policy | google | google-2012 | google-2019 | google-2023 | google-2026 | \
+         rfc9309 | strict",
+        "--scheme | exact | any",
+        "--agent-match | extended | google",
+        "--jobs | at least 1",
     ] {
+        let (option, _) = case(row);
         for value in ["0", "nonsense"] {
-            let args = [
-                "filter",
-                "-s",
-                "good.rsieve",
-                "-a",
-                "FooBot",
-                option,
-                value,
-                "list.txt",
-                "-o",
-                "old",
-            ];
-            dir.fails(&args, &[&[option, value], values].concat());
+            let filter = format!("filter -s good.rsieve -a FooBot {option} {value}");
+            dir.fails_as(&format!("{filter} list.txt -o old | {value} | {row}"));
         }
     }
     dir.fails_as("compile good.jsonl -o old --profile x | --profile | google | rfc9309");
