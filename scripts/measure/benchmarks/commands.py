@@ -1,14 +1,9 @@
 """Times whole commands, alternating with simple commands that read the same bytes."""
 
 import json
-import pathlib
 import re
-import statistics
-import subprocess
-import tempfile
-import time
 
-from . import data, record
+from . import data, process, record
 
 RUNS = 15
 LINES = 1_000_000
@@ -19,40 +14,14 @@ AGENTS = (
 
 
 def run(real):
-    if real and not data.is_there(real):
-        print("commands: skipped, there is no archive in that directory")
-        return None
-    with tempfile.TemporaryDirectory() as place:
-        place = pathlib.Path(place)
-        lists = data.find(real, place) if real else data.make(place, LINES)
-        return measure(record.robosieve(), lists, data.longer(lists, place) if real else lists, place)
+    with data.compiled(real, LINES) as (robosieve, once, snapshot, place):
+        inputs = data.longer(once, place) if real else once
+        table = process.compare("command", pairs(robosieve, snapshot, inputs), RUNS, "seconds")
+        parts = [f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{table}", floors(robosieve, snapshot, once)]
+        return "\n".join([*parts, size(json.loads((place / "stats.json").read_text())), inputs.sizes()])
 
 
-def measure(robosieve, once, inputs, place):
-    """`inputs` may have the lists of `once` several times."""
-    snapshot, stats = place / "snapshot", place / "stats.json"
-    compile_ = [robosieve, "compile", "-q", "-o", snapshot, inputs.archive]
-    subprocess.run([*compile_, "--stats-json", stats], check=True)
-    table = alternate(pairs(robosieve, compile_, snapshot, inputs))
-    parts = [table, floors(robosieve, snapshot, once), size(json.loads(stats.read_text())), sizes(inputs)]
-    return "\n".join(parts)
-
-
-def alternate(cases):
-    """Times both commands of each case in turn: a table of the medians and their ratios."""
-    times = [([], []) for _ in cases]
-    for turn in range(RUNS + 1):
-        for (_, command, _, base), (own, other) in zip(cases, times):
-            # The second command of a pair starts with warm caches, so the order alternates.
-            both = [(own, command), (other, base)]
-            for found, one in both if turn % 2 else reversed(both):
-                found.append(seconds(one))
-    rows = [row(case, own[1:], other[1:]) for case, (own, other) in zip(cases, times)]
-    head = ["command", "median, s", "against", "median, s", "ratio", "of the least"]
-    return f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{record.table(head, rows)}"
-
-
-def pairs(robosieve, compile_, snapshot, inputs):
+def pairs(robosieve, snapshot, inputs):
     """The cases: a name, the command, the name of the command it is compared with, and that command."""
 
     def judge(verb, file, agents="GPTBot", *options):
@@ -65,6 +34,7 @@ def pairs(robosieve, compile_, snapshot, inputs):
     with open(mixed, "rb") as urls:
         url = urls.readline().rstrip(b"\n")
     check = [robosieve, "check", "-q", "-s", snapshot, "-a", "GPTBot", "--", url]
+    compile_ = [robosieve, "compile", "-q", "-o", f"{snapshot}.again", inputs.archive]
     return cases + [
         ("annotate, unsorted, 20 agents", judge("annotate", mixed, AGENTS), "1 agent", judge("annotate", mixed)),
         ("filter, unsorted, 1 thread", one, "2 threads", two),
@@ -72,20 +42,6 @@ def pairs(robosieve, compile_, snapshot, inputs):
         ("check, one URL", check, "true", ["true"]),
         ("--version", [robosieve, "--version"], "true", ["true"]),
     ]
-
-
-def seconds(command):
-    start = time.perf_counter()
-    code = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
-    if code not in (0, 1):
-        raise SystemExit(f"{command}: exit status {code}")
-    return time.perf_counter() - start
-
-
-def row(case, own, other):
-    name, _, against, _ = case
-    median, base = statistics.median(own), statistics.median(other)
-    return [name, f"{median:.4f}", against, f"{base:.4f}", f"{median / base:.2f}", f"{min(own) / min(other):.2f}"]
 
 
 def stages(robosieve, snapshot, urls):
@@ -109,8 +65,3 @@ def floors(robosieve, snapshot, inputs):
 def size(stats):
     out, distinct = stats["bytes_out"], stats["distinct_text_bytes"]
     return f"Snapshot: {out:,} bytes for {distinct:,} bytes of distinct texts, a ratio of {out / distinct:.2f}.\n"
-
-
-def sizes(inputs):
-    lists = [f"{name} {file.stat().st_size:,}" for name, file in inputs.lists.items()]
-    return f"Bytes: archive {inputs.archive.stat().st_size:,}; lists: {', '.join(lists)}.\n"

@@ -18,8 +18,7 @@ SITES = ["small", "medium", "large", "literal"]
 
 def run(real):
     if not shutil.which("valgrind"):
-        print("counts: skipped, valgrind is not installed")
-        return None
+        raise record.Skipped("valgrind is not installed")
     sites, parts = rivals.sites(real), []
     if not real or data.is_there(real):
         parts.append("## Whole command\n\n" + commands(real))
@@ -60,13 +59,8 @@ def per_line(judge, lines, start):
 
 def commands(real):
     """`filter` on each list, minus `filter` on its first half. The difference excludes start-up."""
-    robosieve = record.robosieve()
     rows = []
-    with tempfile.TemporaryDirectory() as place:
-        place = pathlib.Path(place)
-        inputs = data.find(real, place) if real else data.make(place, lines=2 * LINES)
-        snapshot = place / "snapshot"
-        subprocess.run([robosieve, "compile", "-q", "-o", snapshot, inputs.archive], check=True)
+    with data.compiled(real, 2 * LINES) as (robosieve, inputs, snapshot, _):
         for name, file in inputs.lists.items():
             lines = file.read_bytes().splitlines(keepends=True)[: 2 * LINES]
             judge = [robosieve, "-j", "1", "filter", "-q", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null"]

@@ -1,11 +1,15 @@
 """An archive and three lists of URLs: real data from a directory, or reproducible generated data."""
 
+import contextlib
 import gzip
 import json
 import pathlib
 import random
 import subprocess
+import tempfile
 from dataclasses import dataclass
+
+from . import record
 
 LISTS = ["sorted", "unsorted", "manyhosts"]
 # The number of repetitions of a real list for whole commands, so that start-up does not dominate.
@@ -21,6 +25,25 @@ WORDS = (
 class Data:
     archive: pathlib.Path
     lists: dict
+
+    def sizes(self):
+        lists = [f"{name} {file.stat().st_size:,}" for name, file in self.lists.items()]
+        return f"Bytes: archive {self.archive.stat().st_size:,}; lists: {', '.join(lists)}.\n"
+
+
+@contextlib.contextmanager
+def compiled(real, lines):
+    """The command, the data with its lists, a snapshot of its archive, and a temporary directory, which also has
+    the statistics of the compilation."""
+    if real and not is_there(real):
+        raise record.Skipped("there is no archive in that directory")
+    with tempfile.TemporaryDirectory() as place:
+        place = pathlib.Path(place)
+        robosieve, inputs = record.robosieve(), find(real, place) if real else make(place, lines)
+        snapshot = place / "snapshot"
+        stats = ["--stats-json", place / "stats.json"]
+        subprocess.run([robosieve, "compile", "-q", "-o", snapshot, *stats, inputs.archive], check=True)
+        yield robosieve, inputs, snapshot, place
 
 
 def is_there(place):

@@ -20,9 +20,7 @@ PICTURE = record.ROOT / "docs" / "growth.svg"
 
 
 def run(real, webs=None, most=1_000_000, draw=True):
-    if real:
-        print("growth: skipped, it generates its data")
-        return None
+    record.generated_only(real)
     robosieve = record.robosieve()
     with tempfile.TemporaryDirectory() as place:
         place = webs or pathlib.Path(place)

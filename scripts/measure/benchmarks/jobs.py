@@ -4,31 +4,22 @@ have the paths and hosts of a real list."""
 
 import gzip
 import json
-import pathlib
 import random
 import subprocess
-import tempfile
 
-from . import commands, data, record
+from . import data, process, record
 
+RUNS = 15
 LOG_LINES = 2_000_000
 PAGES = 30_000
 
 
 def run(real):
-    if real and not data.is_there(real):
-        print("jobs: skipped, there is no archive in that directory")
-        return None
-    with tempfile.TemporaryDirectory() as place:
-        place = pathlib.Path(place)
-        robosieve = record.robosieve()
-        inputs = data.find(real, place) if real else data.make(place, 100_000)
-        return measure(robosieve, inputs, place)
+    with data.compiled(real, 100_000) as (robosieve, inputs, snapshot, place):
+        return measure(robosieve, inputs.lists["unsorted"], snapshot, place)
 
 
-def measure(robosieve, inputs, place):
-    snapshot, urls = place / "snapshot", inputs.lists["unsorted"]
-    subprocess.run([robosieve, "compile", "-q", "-o", snapshot, inputs.archive], check=True)
+def measure(robosieve, urls, snapshot, place):
     log, packed = write_log(place, urls)
     pages = write_pages(place, urls)
     table = place / "origins.tsv"
@@ -46,7 +37,8 @@ def measure(robosieve, inputs, place):
     ]
     sizes = {"log": log, "log, gzip": packed, "table": table, "WARC": pages}
     sizes = ", ".join(f"{name} {path.stat().st_size:,}" for name, path in sizes.items())
-    return f"{commands.alternate(cases)}\nBytes: {sizes}.\n"
+    table = process.compare("job", cases, RUNS, "seconds")
+    return f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{table}\nBytes: {sizes}.\n"
 
 
 def origin(urls):

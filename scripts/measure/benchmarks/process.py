@@ -3,10 +3,13 @@
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import threading
 import time
 from dataclasses import dataclass
+
+from . import record
 
 # Seconds between two looks at the memory. A shorter run may have none.
 INTERVAL = 0.005
@@ -48,10 +51,26 @@ def timed(command, statuses=(0,)):
 
 
 def alternate(cases, count):
-    """Runs all commands in turn, after a warm-up, so that other load on the machine affects all of them.
-    `check` answers no with status 1."""
-    rounds = [{name: timed(command, (0, 1)) for name, command in cases} for _ in range(count + 1)][1:]
-    return {name: [one[name] for one in rounds] for name, _ in cases}
+    """Runs all commands in turn, after a warm-up, so that other load on the machine affects all of them. The
+    order alternates, because a command starts with the warm caches of the one before. `check` answers no with
+    status 1."""
+    rounds = []
+    for turn in range(count + 1):
+        rounds.append({name: timed(command, (0, 1)) for name, command in (cases if turn % 2 else reversed(cases))})
+    return {name: [one[name] for one in rounds[1:]] for name, _ in cases}
+
+
+def compare(title, cases, count, figure):
+    """A table of the medians of a figure and of their ratios. A case is a name, its command, and the name and the
+    command that it is compared with."""
+    sides = [((name, side), case[side]) for name, *case in cases for side in (0, 2)]
+    runs = {key: [getattr(run, figure) for run in found] for key, found in alternate(sides, count).items()}
+    rows = []
+    for name, _, against, _ in cases:
+        own, other = runs[name, 0], runs[name, 2]
+        median, base = statistics.median(own), statistics.median(other)
+        rows.append([name, f"{median:.4f}", against, f"{base:.4f}", f"{median / base:.2f}", f"{min(own) / min(other):.2f}"])
+    return record.table([title, "median, s", "against", "median, s", "ratio", "of the least"], rows)
 
 
 def status(pid, names):

@@ -2,11 +2,8 @@
 
 import importlib.metadata
 import importlib.util
-import pathlib
 import platform
-import subprocess
 import sys
-import tempfile
 
 from . import data, record
 
@@ -24,14 +21,8 @@ PACKAGES = ["robosieve", "pyarrow", "protego"]
 
 def run(real):
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
-        print(f"python: skipped, {sys.executable} has no package {', '.join(missing)}")
-        return None
-    with tempfile.TemporaryDirectory() as place:
-        place = pathlib.Path(place)
-        robosieve = record.robosieve()
-        inputs = data.find(real, place) if real else data.make(place, LINES)
-        snapshot = place / "snapshot"
-        subprocess.run([robosieve, "compile", "-q", "-o", snapshot, inputs.archive], check=True)
+        raise record.Skipped(f"{sys.executable} has no package {', '.join(missing)}")
+    with data.compiled(real, LINES) as (robosieve, inputs, snapshot, _):
         programs = record.ROOT / "python" / "bench"
         compare = [sys.executable, programs / "compare.py", snapshot]
         options = ["--limit", str(LINES), "--program", robosieve]

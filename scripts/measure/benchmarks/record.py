@@ -8,6 +8,16 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
+class Skipped(Exception):
+    """A benchmark that cannot run here, and why."""
+
+
+def generated_only(real):
+    """For a benchmark that has no use for real inputs."""
+    if real:
+        raise Skipped("it generates its data")
+
+
 def output(*command, cwd=ROOT, **options):
     """The output of a command."""
     return subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.PIPE, text=True, **options).stdout.strip()

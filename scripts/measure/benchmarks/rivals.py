@@ -22,8 +22,7 @@ def environment(sites):
 
 def run(real):
     if real and not sites(real):
-        print("rivals: skipped, that directory has no sites")
-        return None
+        raise record.Skipped("that directory has no sites")
     bench = subprocess.Popen(
         ["cargo", "bench", "--locked"], cwd=HOME, env=environment(sites(real)), stdout=subprocess.PIPE, text=True
     )
