@@ -10,7 +10,7 @@ except ImportError:
     # scripts/x bombs leaves these bombs out.
     xxhash = None
 
-from .bomb import Bomb
+from .bomb import Bomb, zstd
 
 NONE = 0xFFFFFFFF
 UNION = 0xFFFFFFFF
@@ -22,9 +22,9 @@ BLOCK = 65536
 class Sections(dict):
     """The sections of a snapshot by name, and the counts of its metadata that verification compares."""
 
-    def __init__(self):
+    def __init__(self, **counts):
         super().__init__({name: b"" for name in NAMES})
-        self.counts = {}
+        self["texts"], self["tokens"], self.counts = zstd(size=0), tokens([]), counts
 
     def assemble(self):
         """The file, with valid checksums."""
@@ -104,28 +104,11 @@ def origins(sections, files):
     sections["index"] = index_of([key(row) for row in range(len(files))], offsets)
 
 
-def rows_of_files(rows):
-    """Rows of `files`: global rules, first named row, start of the frame; the last has the ends."""
-    return b"".join(struct.pack("<IIQ", *row) for row in rows)
-
-
 def tokens(names):
     ends = [0]
     for name in names:
         ends.append(ends[-1] + len(name))
     return struct.pack(f"<Q{len(ends)}Q", len(names), *ends) + b"".join(names)
-
-
-def frame(size, byte=b"\n"):
-    """A zstd frame of `size` equal bytes: four bytes for every 128 KiB."""
-    out = struct.pack("<IBI", 0xFD2FB528, 0xA0, size)
-    if size == 0:
-        return out + b"\1\0\0"
-    while size > 0:
-        part = min(size, 128 << 10)
-        size -= part
-        out += struct.pack("<I", (size == 0) | 1 << 1 | part << 3)[:3] + byte
-    return out
 
 
 def rule_set(states=b"", buckets=b"", wildcards=b"", patterns=b"", first=None, second=None):
@@ -167,81 +150,113 @@ def union(offsets):
     return out + bytes(-len(out) % 8)
 
 
-def one_file(sections, rules, offset=0):
-    """One origin with one file, whose global rules are at an offset of `rules`."""
-    sections["rule sets"] = rules
-    sections["tokens"] = tokens([])
-    sections["texts"] = frame(0)
-    sections["files"] = rows_of_files([(offset, 0, 0), (NONE, 0, len(sections["texts"]))])
-    origins(sections, [0])
-    sections.counts.setdefault("rule_sets", 1)
-
-
 def write(folder, sections, urls):
-    (folder / "x.rsieve").write_bytes(sections.assemble())
-    finish(folder, sections, urls)
-
-
-def finish(folder, sections, urls):
-    """Writes the other inputs: URLs, an archive, and a snapshot with the same rules for `diff`, whose texts
-    count as others because of their dictionary."""
+    """Writes the inputs: the snapshot unless it is there, URLs, an archive, and a snapshot with the same rules for
+    `diff`, whose texts count as others because of their dictionary."""
+    if not (folder / "x.rsieve").exists():
+        (folder / "x.rsieve").write_bytes(sections.assemble())
     sections["dictionary"] += b" "
     (folder / "y.rsieve").write_bytes(sections.assemble())
     (folder / "new.jsonl").write_text('{"url": "https://new.example/robots.txt", "status": 404}\n')
     (folder / "urls").write_bytes(b"".join(url + b"\n" for url in urls))
 
 
+def with_files(sections, files, keys):
+    """Adds files, each by the offset of its global rules and its first named row, and origins, each by the number
+    of its file. Every file has a text of its own, equal to the one that is there."""
+    text, ends = sections["texts"], (NONE, len(sections["named"]) // 8)
+    sections["texts"] = text * len(files)
+    # The last row has the ends.
+    rows = enumerate([*files, ends])
+    sections["files"] = b"".join(struct.pack("<IIQ", *row, number * len(text)) for number, row in rows)
+    origins(sections, keys)
+    return sections
+
+
+def one_file(sets, offset=0, **counts):
+    """One origin with one file, whose global rules are at an offset of the rule sets."""
+    sections = Sections(**{"rule_sets": 1} | counts)
+    sections["rule sets"] = sets
+    return with_files(sections, [(offset, 0)], [0])
+
+
 def paths(count, path=b"/" + b"a" * 4000):
     return [key(0) + path + b"%d" % number for number in range(count)]
 
 
+def pages(count):
+    """A URL of each origin."""
+    return [key(number) + b"/" for number in range(count)]
+
+
 COMMANDS = {
-    "inspect": ["inspect", "--verify", "x.rsieve"],
-    "filter": ["filter", "-q", "-s", "x.rsieve", "-a", "FooBot", "urls", "-o", "out"],
-    "report": ["report", "-q", "-s", "x.rsieve", "-a", "FooBot"],
-    "export": ["export", "-q", "-s", "x.rsieve", "-a", "FooBot", "-o", "out.tsv"],
-    "lint": ["lint", "-q", "-s", "x.rsieve"],
-    "diff": ["diff", "-q", "x.rsieve", "y.rsieve", "-a", "FooBot"],
-    "agents": ["agents", "-q", "-s", "x.rsieve"],
-    "compile": ["compile", "-q", "--previous", "x.rsieve", "-o", "new.rsieve", "new.jsonl"],
+    "inspect": "inspect --verify x.rsieve",
+    "filter": "filter -q -s x.rsieve -a FooBot urls -o out",
+    "report": "report -q -s x.rsieve -a FooBot",
+    "export": "export -q -s x.rsieve -a FooBot -o out.tsv",
+    "lint": "lint -q -s x.rsieve",
+    "diff": "diff -q x.rsieve y.rsieve -a FooBot",
+    "agents": "agents -q -s x.rsieve",
+    "compile": "compile -q --previous x.rsieve -o new.rsieve new.jsonl",
 }
+SHARED_BYTES = "pattern bytes, whose rules have"
+SHARED_PATTERNS = "wildcard rules that share their patterns"
+MORE_RULES = "more rules than 500 KiB of a robots.txt have"
+LONG_UNION = "a union of 100000 rule sets"
+LARGE_UNION = "a union of over 8 MB of rules"
+# `report` compares some rules with the text, which a forger forgets.
+OTHER_TEXT = ("report", "contradicts its compiled rules")
+BOMBS = []
 
 
-def literal_rules_that_share_a_pattern(folder, _):
+def bomb(what, *refusals, seconds=1, mebibytes=100, skip=""):
+    """A bomb for all commands but those of `skip`, by a function that returns the sections and the URLs. A refusal
+    is the names of commands, or `all`, and the words of their message; a later one precedes an earlier one."""
+    refused = dict.fromkeys(COMMANDS)
+    for verbs, words in refusals:
+        refused.update(dict.fromkeys(COMMANDS if verbs == "all" else verbs.split(), words))
+    runs = [(refused[verb], command) for verb, command in COMMANDS.items() if verb not in skip.split()]
+
+    def add(forge):
+        def make(folder, robosieve):
+            write(folder, *forge(folder, robosieve))
+
+        BOMBS.append(Bomb("snapshot-" + forge.__name__.replace("_", "-"), what, make, runs, None, seconds, mebibytes))
+
+    return add
+
+
+@bomb("100,000 literal rules with one pattern of 64 KiB", ("inspect compile", SHARED_BYTES), ("report", MORE_RULES))
+def literal_rules_that_share_a_pattern(_folder, _robosieve):
     count, length = 100_000, 65_535
-    sections = Sections()
-    sections.counts["rules"] = count
     states = WORD * count + packed(0, length) * count + link(NO_STATE, 0, 2 * length) * count
-    one_file(sections, rule_set(states=states, patterns=b"a" * (length - 9)))
-    write(folder, sections, paths(1000))
+    return one_file(rule_set(states=states, patterns=b"a" * (length - 9)), rules=count), paths(1000)
 
 
-def wildcard_rules_that_share_a_pattern(folder, _):
+@bomb("100,000 wildcard rules with one pattern of 64 KiB",
+      ("inspect compile", SHARED_BYTES), ("filter report export agents", SHARED_PATTERNS))
+def wildcard_rules_that_share_a_pattern(_folder, _robosieve):
     count, pattern = 100_000, b"*a" * 30_000 + b"x"
-    sections = Sections()
-    sections.counts["rules"] = count
     buckets = struct.pack("<4I", 0, 0, 2 * len(pattern), 0)
     wildcards = bytes(16) * count + packed(0, len(pattern)) * count
-    one_file(sections, rule_set(buckets=buckets, wildcards=wildcards, patterns=pattern))
-    write(folder, sections, paths(1000))
+    return one_file(rule_set(buckets=buckets, wildcards=wildcards, patterns=pattern), rules=count), paths(1000)
 
 
-def rules_that_share_a_prefix(folder, _):
+@bomb("40,000 wildcard rules with one prefix of 64 KiB", ("inspect compile report export agents", MORE_RULES))
+def rules_that_share_a_prefix(_folder, _robosieve):
     """Wildcard rules of one bucket, as an encoder writes them: each stores only what follows the prefix."""
     prefix, count = b"/" + b"a" * 65_000, 40_000
     tails = b"".join(b"*" + short_word(number)[4:7] for number in range(count))
-    sections = Sections()
-    sections.counts["rules"] = count
     states = WORD + packed(0, len(prefix), 4) + link(NO_STATE, 1, 0)
     buckets = struct.pack("<8I", 0, 0, 0, 0, 0, len(prefix), 2 * len(prefix) + 8, 0)
     wildcards = bytes(16) * count + b"".join(packed(len(prefix) - 9 + 4 * number, len(prefix) + 4)
                                              for number in range(count))
-    one_file(sections, rule_set(states, buckets, wildcards, prefix[9:] + tails))
-    write(folder, sections, [key(0) + prefix + b"%d" % number for number in range(100)])
+    return one_file(rule_set(states, buckets, wildcards, prefix[9:] + tails), rules=count), paths(100, prefix)
 
 
+@bomb("50 robots.txt files with 190 rules of 8 KB, compiled", skip="lint")
 def rules_of_a_long_prefix(folder, robosieve):
-    """50 robots.txt files of 500 KB, whose rules have the same beginning of 8 KB: compiled, not forged."""
+    """The rules of a file have the same beginning of 8 KB. The snapshot is compiled, not forged."""
     with open(folder / "long.jsonl", "w") as archive:
         for number in range(50):
             line = "disallow: /%d/" % number + "\xe9" * 1_300 + "*"
@@ -249,115 +264,98 @@ def rules_of_a_long_prefix(folder, robosieve):
             archive.write(json.dumps({"url": key(number).decode() + "/robots.txt", "body": body}) + "\n")
     robosieve("compile", "-q", "long.jsonl", "-o", "x.rsieve")
     (folder / "long.jsonl").unlink()
-    finish(folder, sections_of((folder / "x.rsieve").read_bytes()), paths(100))
+    return sections_of((folder / "x.rsieve").read_bytes()), paths(100)
 
 
-def chain_of_prefixes(folder, _):
+@bomb("300,000 prefixes, each linked to the one before",
+      ("inspect compile", SHARED_BYTES), ("report", MORE_RULES), ("filter", "a chain of prefix links"))
+def chain_of_prefixes(_folder, _robosieve):
     """Each state links to the state before it, and none is a prefix of any path."""
     count = 300_000
-    sections = Sections()
-    sections.counts["rules"] = count
     links = b"".join(link(max(state - 1, 0) if state else NO_STATE, 0, 8) for state in range(count))
-    one_file(sections, rule_set(states=WORD * count + packed(0, 60_000) * count + links, patterns=b"A" * 60_000))
-    write(folder, sections, paths(20_000, b"/aaaaaaaab"))
+    rules = rule_set(states=WORD * count + packed(0, 60_000) * count + links, patterns=b"A" * 60_000)
+    return one_file(rules, rules=count), paths(20_000, b"/aaaaaaaab")
 
 
-def overlapping_buckets(folder, _):
+@bomb("100,000 wildcard buckets with the same 100,000 rules",
+      ("inspect compile filter report export agents", "wildcard buckets that share rules"))
+def overlapping_buckets(_folder, _robosieve):
     """Every other wildcard bucket of a chain has all rules."""
     buckets, rules = 100_000, 100_000
-    sections = Sections()
-    sections.counts["rules"] = rules
-    states = WORD[:0] + struct.pack("<Q", 0) + packed(0, 1, 4) + link(NO_STATE, buckets - 1, 0)
+    states = struct.pack("<Q", 0) + packed(0, 1, 4) + link(NO_STATE, buckets - 1, 0)
     rows = b"".join(struct.pack("<4I", number % 2 * rules, 1, (1 - number % 2) << 19, max(number - 1, 0))
                     for number in range(buckets))
     wildcards = b"\xff" * 16 * rules + packed(0, 2) * rules
-    one_file(sections, rule_set(states, rows, wildcards, b"*b"))
-    write(folder, sections, paths(1000, b"/aaaaaaaa"))
+    return one_file(rule_set(states, rows, wildcards, b"*b"), rules=rules), paths(1000, b"/aaaaaaaa")
 
 
-def unions(folder, number):
+def unions(number):
     """Unions of the same 100,000 distinct rule sets."""
     count = 100_000
     single = [literal_set(number) for number in range(count)]
     size = len(single[0]) // 8
-    sections = Sections()
-    sections.counts.update(rules=count, rule_sets=count + number)
-    offsets = [number * size for number in range(count)]
-    one_file(sections, b"".join(single) + union(offsets) * number, count * size)
-    write(folder, sections, paths(20_000, b"/aaaa"))
+    rules = b"".join(single) + union([number * size for number in range(count)]) * number
+    return one_file(rules, count * size, rules=count, rule_sets=count + number), paths(20_000, b"/aaaa")
 
 
-def long_union(folder, _):
-    """One union of 100,000 distinct rule sets."""
-    unions(folder, 1)
+@bomb("a union of 100,000 rule sets", ("all", LONG_UNION), ("lint", None))
+def long_union(_folder, _robosieve):
+    return unions(1)
 
 
-def union_that_repeats(folder, _):
-    """A union that has one large rule set 20,000 times."""
+@bomb("a union of one set of 50,000 rules, 20,000 times",
+      ("filter report export agents", LARGE_UNION), ("inspect compile", SHARED_BYTES))
+def union_that_repeats(_folder, _robosieve):
     count = 50_000
-    sections = Sections()
-    sections.counts.update(rules=count, rule_sets=2)
     wildcards = b"\xff" * 16 * count + packed(0, 2) * count
     large = rule_set(buckets=struct.pack("<4I", 0, 0, 4, 0), wildcards=wildcards, patterns=b"*b")
-    one_file(sections, large + union([0] * 20_000), len(large) // 8)
-    write(folder, sections, paths(1000))
+    return one_file(large + union([0] * 20_000), len(large) // 8, rules=count, rule_sets=2), paths(1000)
 
 
-def many_unions(folder, _):
-    """20 unions of 100,000 rule sets."""
-    unions(folder, 20)
+@bomb("20 unions of 100,000 rule sets", ("all", LONG_UNION), ("lint", None))
+def many_unions(_folder, _robosieve):
+    return unions(20)
 
 
-def files_that_share_a_frame(folder, _):
-    """20,000 files with the same text: every other row ends where the text does, the others begin there."""
+@bomb("20,000 files with one compressed text of 512 KB", ("all", "files are out of order"))
+def files_that_share_a_frame(_folder, _robosieve):
+    """Every other row ends where the text does, the others begin there."""
     count = 40_000
-    sections = Sections()
-    text = frame(512_000, b"a")
-    sections["texts"] = text
-    sections["tokens"] = tokens([])
-    rows = [(NONE, 0, number % 2 * len(text)) for number in range(count + 1)]
-    rows[-1] = (NONE, 0, len(text))
-    sections["files"] = rows_of_files(rows)
-    origins(sections, range(0, count, 2))
-    write(folder, sections, [key(number) + b"/" for number in range(0, count // 2)])
+    sections = with_files(Sections(), [(NONE, 0)] * count, range(0, count, 2))
+    sections["texts"] = zstd((b"a", 512_000), size=512_000)
+    ends = [*[0, len(sections["texts"])] * (count // 2), len(sections["texts"])]
+    sections["files"] = b"".join(struct.pack("<IIQ", NONE, 0, end) for end in ends)
+    return sections, pages(count // 2)
 
 
-def files_that_share_names(folder, _):
-    """10,000 files with the same 50,000 agent names."""
+@bomb("10,000 files with the same 50,000 names", ("all", "files are out of order"))
+def files_that_share_names(_folder, _robosieve):
     count, names = 20_000, 50_000
-    sections = Sections()
-    sections["texts"] = frame(0) * count
+    sections = Sections(rule_sets=1)
     sections["tokens"] = tokens([b"%06d" % number for number in range(names)])
     sections["rule sets"] = rule_set()
-    sections.counts["rule_sets"] = 1
     sections["named"] = b"".join(struct.pack("<II", number, 0) for number in range(names))
-    size = len(frame(0))
-    sections["files"] = rows_of_files([(NONE, number % 2 * names, number * size) for number in range(count)]
-                                      + [(NONE, names, count * size)])
-    origins(sections, range(0, count, 2))
-    write(folder, sections, [key(number) + b"/" for number in range(0, count // 2)])
+    files = [(NONE, number % 2 * names) for number in range(count)]
+    return with_files(sections, files, range(0, count, 2)), pages(count // 2)
 
 
-def files_that_share_rules(folder, _):
-    """20,000 files without text, all with the same rule set of 100,000 rules."""
+@bomb("20,000 files with the same 100,000 rules", OTHER_TEXT)
+def files_that_share_rules(_folder, _robosieve):
+    """The files have no text, and all the same rule set."""
     count, rules = 20_000, 100_000
-    sections = Sections()
     words = b"".join(map(short_word, range(rules)))
     large = bytearray(rule_set(states=words + packed(0, 5) * rules + link(NO_STATE, 0, 10) * rules, first=0x61))
     seconds = {0x40 + (number >> 12) for number in range(rules)}
     struct.pack_into("<Q", large, 24, sum(1 << (byte + byte // 4) % 64 for byte in seconds))
+    sections = Sections(rules=rules, rule_sets=1)
     sections["rule sets"] = bytes(large)
-    sections.counts.update(rules=rules, rule_sets=1)
-    sections["texts"] = frame(0) * count
-    sections["tokens"] = tokens([])
-    size = len(frame(0))
-    sections["files"] = rows_of_files([(0, 0, number * size) for number in range(count)] + [(NONE, 0, count * size)])
-    origins(sections, range(count))
-    write(folder, sections, [key(number) + b"/" for number in range(count)])
+    return with_files(sections, [(0, 0)] * count, range(count)), pages(count)
 
 
+# `export` and `lint` parse each line of these texts, which are a gigabyte.
+@bomb("2,000 texts of 512 KB in 100 bytes each", skip="export lint", seconds=5)
 def texts_that_expand(folder, robosieve):
-    """2,000 texts of 512 KB, each in some 100 bytes: repeated lines, as a compiler stores them."""
+    """Texts of repeated lines, as a compiler stores them."""
     count = 2_000
     body = "user-agent: a\ndisallow: /b\n" * 18_900
     (folder / "one.jsonl").write_text(json.dumps({"url": "https://a.example/robots.txt", "body": body}))
@@ -365,28 +363,17 @@ def texts_that_expand(folder, robosieve):
     honest = sections_of((folder / "one.rsieve").read_bytes())
     (folder / "one.jsonl").unlink()
     (folder / "one.rsieve").unlink()
-    text = honest["texts"]
-    sections = Sections()
-    sections["dictionary"] = honest["dictionary"]
-    sections["rule sets"] = honest["rule sets"]
-    sections["tokens"] = honest["tokens"]
+    sections = Sections(rules=1, rule_sets=1)
+    sections.update({name: honest[name] for name in ("dictionary", "rule sets", "tokens", "texts")})
     sections["named"] = honest["named"] * count
-    sections.counts.update(rules=1, rule_sets=1)
-    sections["texts"] = text * count
-    sections["files"] = rows_of_files([(NONE, number, number * len(text)) for number in range(count + 1)])
-    origins(sections, range(count))
-    write(folder, sections, [key(number) + b"/" for number in range(count)])
+    return with_files(sections, [(NONE, number) for number in range(count)], range(count)), pages(count)
 
 
-def marked_buckets(folder, _):
-    """Every bucket of the index is marked and full, so that a search visits sixteen and reads the entries
-    of all equal tags."""
-    count = 50_000
-    sections = Sections()
-    sections["texts"] = frame(0)
-    sections["tokens"] = tokens([])
-    sections["files"] = rows_of_files([(NONE, 0, 0), (NONE, 0, len(sections["texts"]))])
-    origins(sections, [0] * count)
+@bomb("an index whose buckets are all full and marked",
+      ("inspect compile", "an index of 100010 keys for 50000 origins"))
+def marked_buckets(_folder, _robosieve):
+    """A search visits sixteen buckets, and reads the entries of all equal tags."""
+    sections = with_files(Sections(), [(NONE, 0)], [0] * 50_000)
     honest = sections["index"]
     buckets = []
     for at in range(0, len(honest), 64):
@@ -394,43 +381,37 @@ def marked_buckets(folder, _):
         slots = [(tag, offset) for tag, offset in zip(fields[:10], fields[11:]) if tag]
         buckets.append(bucket((slots + [(7, 0)] * 10)[:10], 1))
     sections["index"] = b"".join(buckets)
-    write(folder, sections, [b"https://%d.absent/" % number for number in range(200_000)])
+    return sections, [b"https://%d.absent/" % number for number in range(200_000)]
 
 
-def overlapping_origins(folder, _):
-    """The key of each entry is 64,000 bytes long, and has the entries of the next origins in it."""
+@bomb("40,000 keys of 64,000 bytes in one another", ("all", "does not end where the next one begins"),
+      ("filter", None), ("inspect compile", "an index of 0 keys"))
+def overlapping_origins(_folder, _robosieve):
+    """The key of each entry has the entries of the next origins in it."""
     count, length = 40_000, 64_000
-    sections = Sections()
-    sections["texts"] = frame(0)
-    sections["tokens"] = tokens([])
-    sections["files"] = rows_of_files([(NONE, 0, 0), (NONE, 0, len(sections["texts"]))])
+    # Hashing these keys here would take an hour: look-ups fail at the first one, after the pass over all.
+    sections = with_files(Sections(), [(NONE, 0)], [])
     entries = b"".join(struct.pack("<IIHBB", 0, row, length, 0, 0) + struct.pack(">I", row) for row in range(count))
-    entries += bytes(length)
-    sections["origins"] = entries
+    sections["origins"] = entries + bytes(length)
     sections["origin metadata"] = b"".join(struct.pack("<IIIHBB", 2 * row, NONE, NONE, 200, 0, 0)
                                            for row in range(count))
-    # Hashing these keys here would take an hour: look-ups fail at the first one, after the pass over all.
-    sections["index"] = index_of([], [])
-    write(folder, sections, [b"https://%d.absent/" % number for number in range(1000)])
+    return sections, [b"https://%d.absent/" % number for number in range(1000)]
 
 
-def claimed_tokens(folder, _):
-    sections = Sections()
-    one_file(sections, rule_set())
+@bomb("2^60 agent names", ("all", "a token's"), ("lint", None))
+def claimed_tokens(_folder, _robosieve):
+    sections = one_file(rule_set())
     sections["tokens"] = struct.pack("<2Q", 1 << 60, 0)
-    write(folder, sections, paths(10))
+    return sections, paths(10)
 
 
-def strings_that_are_shared(folder, _):
-    """5,000 origins whose reason for a missing answer is the same text of 65,535 bytes."""
+# The output has 330 MB.
+@bomb("5,000 reasons that are one text of 64 KiB", seconds=3)
+def strings_that_are_shared(_folder, _robosieve):
+    """The reasons why origins have no answer."""
     count = 5_000
-    sections = Sections()
-    sections["texts"] = frame(0)
-    sections["tokens"] = tokens([])
-    sections["files"] = rows_of_files([(NONE, 0, 0), (NONE, 0, len(sections["texts"]))])
-    origins(sections, [NONE] * count)
+    sections = with_files(Sections(outcome_rules=0, outcome_unreachable=count), [(NONE, 0)], [NONE] * count)
     sections["strings"] = struct.pack("<H", 65_535) + b"x" * 65_535 + bytes(3)
-    sections["origins"] = bytes(sections["origins"])
     rows, entries = [], bytearray(sections["origins"])
     for row in range(count):
         at = struct.unpack_from("<I", sections["origin metadata"], 16 * row)[0]
@@ -440,64 +421,11 @@ def strings_that_are_shared(folder, _):
     sections["origin metadata"] = b"".join(rows)
     unknown = -1 << 63
     sections["origin details"] = struct.pack("<3q4I", unknown, unknown, unknown, NONE, NONE, NONE, 0) * count
-    sections.counts.update(outcome_rules=0, outcome_unreachable=count)
-    write(folder, sections, [key(number) + b"/" for number in range(count)])
+    return sections, pages(count)
 
 
-def nested_metadata(folder, _):
-    sections = Sections()
-    one_file(sections, rule_set())
+@bomb("metadata of four million brackets", ("all", "the metadata"))
+def nested_metadata(_folder, _robosieve):
+    sections = one_file(rule_set())
     sections["metadata"] = b'{"x":' + b"[" * 4_000_000
-    write(folder, sections, paths(10))
-
-
-def bomb(make, what, *refusals, seconds=1, mebibytes=100, skip=""):
-    """A bomb for all commands but those of `skip`. A refusal is the names of commands, or `all`, and the
-    words of their message; a later one precedes an earlier one."""
-    name = "snapshot-" + make.__name__.replace("_", "-")
-    refused = dict.fromkeys(COMMANDS)
-    for verbs, words in refusals:
-        refused.update(dict.fromkeys(COMMANDS if verbs == "all" else verbs.split(), words))
-    runs = [(refused[verb], arguments) for verb, arguments in COMMANDS.items() if verb not in skip.split()]
-    return Bomb(name, what, make, runs, None, seconds, mebibytes)
-
-
-SHARED_BYTES = "pattern bytes, whose rules have"
-SHARED_PATTERNS = "wildcard rules that share their patterns"
-MORE_RULES = "more rules than 500 KiB of a robots.txt have"
-LONG_UNION = "a union of 100000 rule sets"
-LARGE_UNION = "a union of over 8 MB of rules"
-# `report` compares some rules with the text, which a forger forgets.
-OTHER_TEXT = ("report", "contradicts its compiled rules")
-
-BOMBS = [
-    bomb(literal_rules_that_share_a_pattern, "100,000 literal rules with one pattern of 64 KiB",
-         ("inspect compile", SHARED_BYTES), ("report", MORE_RULES)),
-    bomb(wildcard_rules_that_share_a_pattern, "100,000 wildcard rules with one pattern of 64 KiB",
-         ("inspect compile", SHARED_BYTES), ("filter report export agents", SHARED_PATTERNS)),
-    bomb(rules_that_share_a_prefix, "40,000 wildcard rules with one prefix of 64 KiB",
-         ("inspect compile report export agents", MORE_RULES)),
-    bomb(rules_of_a_long_prefix, "50 robots.txt files with 190 rules of 8 KB, compiled", skip="lint"),
-    bomb(chain_of_prefixes, "300,000 prefixes, each linked to the one before",
-         ("inspect compile", SHARED_BYTES), ("report", MORE_RULES), ("filter", "a chain of prefix links")),
-    bomb(overlapping_buckets, "100,000 wildcard buckets with the same 100,000 rules",
-         ("inspect compile filter report export agents", "wildcard buckets that share rules")),
-    bomb(long_union, "a union of 100,000 rule sets", ("all", LONG_UNION), ("lint", None)),
-    bomb(union_that_repeats, "a union of one set of 50,000 rules, 20,000 times",
-         ("filter report export agents", LARGE_UNION), ("inspect compile", SHARED_BYTES)),
-    bomb(many_unions, "20 unions of 100,000 rule sets", ("all", LONG_UNION), ("lint", None)),
-    bomb(files_that_share_a_frame, "20,000 files with one compressed text of 512 KB",
-         ("all", "files are out of order")),
-    bomb(files_that_share_names, "10,000 files with the same 50,000 names", ("all", "files are out of order")),
-    bomb(files_that_share_rules, "20,000 files with the same 100,000 rules", OTHER_TEXT),
-    # `export` and `lint` parse each line of these texts, which are a gigabyte.
-    bomb(texts_that_expand, "2,000 texts of 512 KB in 100 bytes each", skip="export lint", seconds=5),
-    bomb(marked_buckets, "an index whose buckets are all full and marked",
-         ("inspect compile", "an index of 100010 keys for 50000 origins")),
-    bomb(overlapping_origins, "40,000 keys of 64,000 bytes in one another",
-         ("all", "does not end where the next one begins"), ("filter", None), ("inspect compile", "an index of 0 keys")),
-    bomb(claimed_tokens, "2^60 agent names", ("all", "a token's"), ("lint", None)),
-    # The output has 330 MB.
-    bomb(strings_that_are_shared, "5,000 reasons that are one text of 64 KiB", seconds=3),
-    bomb(nested_metadata, "metadata of four million brackets", ("all", "the metadata")),
-]
+    return sections, paths(10)
