@@ -11,16 +11,16 @@ target/release/robosieve).
 
 import argparse
 import collections
+import csv
 import datetime
 import gzip
 import ipaddress
 import json
 import re
-import subprocess
 import sys
 import urllib.parse
 
-from campaigns.command import BINARY, ROOT
+from campaigns.command import ROOT, run
 
 # The registry of crawlers.
 TABLE = ROOT / "datasets" / "agents.tsv"
@@ -40,27 +40,15 @@ def unescape(text):
     return ESCAPE.sub(plain, text)
 
 
-def read_tokens(path):
-    with open(path) as table:
-        rows = [line for line in table if not line.startswith("#")][1:]
-    return [row.split("\t")[0] for row in rows]
-
-
-def read_chains(path):
+def read_chains():
     """The chain of each crawler, as `annotate -a` takes it: the token, the names it falls back to, and `!*` if it
     ignores the groups for `*`."""
-    with open(path) as table:
-        rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
-    columns = rows[0]
     chains = {}
-    for row in rows[1:]:
-        facts = dict(zip(columns, row))
-        parts = [facts["token"]]
-        if facts["falls_back_to"] != "none":
-            parts.append(facts["falls_back_to"])
-        if facts["ignores_star"] == "yes":
-            parts.append("!*")
-        chains[facts["token"]] = ":".join(parts)
+    with open(TABLE) as table:
+        for row in csv.DictReader((line for line in table if not line.startswith("#")), delimiter="\t"):
+            star = "!*" if row["ignores_star"] == "yes" else "none"
+            names = row["token"], row["falls_back_to"], star
+            chains[row["token"]] = ":".join(name for name in names if name != "none")
     return chains
 
 
@@ -81,8 +69,8 @@ def finder(tokens):
     return find
 
 
-def parse_time(text):
-    return int(datetime.datetime.strptime(text.decode("latin-1"), "%d/%b/%Y:%H:%M:%S %z").timestamp())
+def parse_time(text, form):
+    return int(datetime.datetime.strptime(text.decode("latin-1"), form).timestamp())
 
 
 def parse_target(request):
@@ -91,7 +79,7 @@ def parse_target(request):
     return target if blank and protocol.startswith(b"HTTP/") else rest
 
 
-# A request as a format logs it, without escapes; `status` is text.
+# A request as a format logs it, without escapes.
 Request = collections.namedtuple("Request", "client time target status size agent")
 
 
@@ -99,13 +87,14 @@ def parse_combined(line):
     """The request of a line; None if the line is not one."""
     match = LINE.fullmatch(line)
     try:
-        time = parse_time(match["time"]) if match else None
+        time = match and parse_time(match["time"], "%d/%b/%Y:%H:%M:%S %z")
     except ValueError:
         time = None
     if time is None:
         return None
+    size = int(match["bytes"].replace(b"-", b"0"))
     target = unescape(parse_target(match["request"]))
-    return Request(match["client"], time, target, match["status"], match["bytes"], unescape(match["agent"]))
+    return Request(match["client"], time, target, int(match["status"]), size, unescape(match["agent"]))
 
 
 def parse_cloudfront(line, columns):
@@ -115,15 +104,15 @@ def parse_cloudfront(line, columns):
         return None
     field = dict(zip(columns, texts))
     try:
-        stamp = field[b"date"] + b" " + field[b"time"] + b" +0000"
-        time = int(datetime.datetime.strptime(stamp.decode("latin-1"), "%Y-%m-%d %H:%M:%S %z").timestamp())
+        time = parse_time(field[b"date"] + b" " + field[b"time"] + b" +0000", "%Y-%m-%d %H:%M:%S %z")
     except ValueError:
         return None
     target, query = (urllib.parse.unquote_to_bytes(field[name]) for name in (b"cs-uri-stem", b"cs-uri-query"))
     if field[b"cs-uri-query"] != b"-":
         target += b"?" + query
     agent = urllib.parse.unquote_to_bytes(urllib.parse.unquote_to_bytes(field[b"cs(User-Agent)"]))
-    return Request(field[b"c-ip"], time, target, field[b"sc-status"], field[b"sc-bytes"], agent)
+    status, size = (int(field[name].replace(b"-", b"0")) for name in (b"sc-status", b"sc-bytes"))
+    return Request(field[b"c-ip"], time, target, status, size, agent)
 
 
 def open_log(path):
@@ -147,7 +136,8 @@ def read_ranges(options):
     for option in options:
         name, _, path = option.partition("=")
         with open(path) as file:
-            prefixes = [prefix for entry in json.load(file)["prefixes"] for key, prefix in entry.items() if "Prefix" in key]
+            entries = [entry.items() for entry in json.load(file)["prefixes"]]
+        prefixes = [prefix for entry in entries for key, prefix in entry if "Prefix" in key]
         ranges[name.lower()] += [ipaddress.ip_network(prefix, strict=False) for prefix in prefixes]
     return ranges
 
@@ -186,9 +176,15 @@ def count(paths, find, ranges):
 
 def judge(snapshot, chain, urls):
     """The letters of `annotate` for the URLs."""
-    command = [BINARY, "annotate", "-q", "-s", snapshot, "-a", chain, "--scheme", "any"]
-    ran = subprocess.run(command, input=b"".join(url + b"\n" for url in urls), capture_output=True, check=True)
-    return [line[:1] for line in ran.stdout.split(b"\n")[:-1]]
+    if any(b"\n" in url for url in urls):
+        sys.exit("a URL with a line end cannot be annotated; leave such lines out")
+    judged = ["annotate", "-q", "-s", snapshot, "-a", chain, "--scheme", "any"]
+    out = run(*judged, data=b"".join(url + b"\n" for url in urls)).decode("latin-1")
+    return [line[:1] for line in out.split("\n")[:-1]]
+
+
+def url_of(origin, target):
+    return origin + target if target.startswith(b"/") else target
 
 
 def origin_and_path(origin, target):
@@ -201,32 +197,31 @@ def origin_and_path(origin, target):
     return parts.scheme + b"://" + host, target.split(parts.netloc, 1)[1]
 
 
-def expected(snapshot, origin, chain, requests):
-    urls = [origin + request.target if request.target.startswith(b"/") else request.target for request in requests]
-    if any(b"\n" in url for url in urls):
-        sys.exit("a URL with a line end cannot be annotated; leave such lines out")
-    letters = judge(snapshot, chain, urls)
-    out = collections.Counter({"requests": len(requests)})
+def figures(origin, requests, letters):
+    """The figures of a crawler under the keys of the JSON, by its requests and their letters."""
+    keys = "requests allowed disallowed unknown robots_txt bytes disallowed_bytes disallowed_2xx".split()
+    out = dict.fromkeys(keys, 0) | {"requests": len(requests)}
     fetches, delays, without = {}, [], 0
     for request, letter in zip(requests, letters, strict=True):
         site, path = origin_and_path(origin, request.target)
         is_robots = re.split(rb"[?#]", path, maxsplit=1)[0] == b"/robots.txt"
-        size = 0 if request.size == b"-" else int(request.size)
         out["robots_txt"] += is_robots
-        verdict = "allowed" if is_robots or letter == b"A" else "disallowed" if letter == b"D" else "unknown"
+        verdict = "allowed" if is_robots else {"A": "allowed", "D": "disallowed"}.get(letter, "unknown")
         out[verdict] += 1
-        out["bytes"] += size
+        out["bytes"] += request.size
         if is_robots:
             fetches[site] = request.time
         if verdict == "disallowed":
-            out["disallowed_bytes"] += size
-            out["disallowed_2xx"] += request.status[:1] == b"2"
+            out["disallowed_bytes"] += request.size
+            out["disallowed_2xx"] += 200 <= request.status < 300
             if site in fetches:
+                # The logs of another server begin at an earlier time.
                 delays.append(max(request.time - fetches[site], 0))
             else:
                 without += 1
     times = [request.time for request in requests]
-    return out, after_robots_txt(delays, without), min(times, default=None), max(times, default=None)
+    out["first"], out["last"] = rfc3339(min(times, default=None)), rfc3339(max(times, default=None))
+    return out | {"after_robots_txt": after_robots_txt(delays, without)}
 
 
 def after_robots_txt(delays, without):
@@ -255,12 +250,10 @@ def main():
     args = parser.parse_args()
     host = args.host
     origin = (host if "://" in host else "https://" + host).rstrip("/").encode()
-    command = [BINARY, "audit", "-q", "-s", args.snapshot, "--host", host, "--json"]
-    command += ["--top", "1000", *args.logs]
-    for option in args.verify_ips:
-        command += ["--verify-ips", option]
-    report = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    totals, requests = count(args.logs, finder(read_tokens(TABLE)), read_ranges(args.verify_ips))
+    options = [word for option in args.verify_ips for word in ("--verify-ips", option)]
+    command = ["audit", "-q", "-s", args.snapshot, "--host", host, "--json", "--top", "1000", *args.logs, *options]
+    report, chains = json.loads(run(*command)), read_chains()
+    totals, requests = count(args.logs, finder(chains), read_ranges(args.verify_ips))
     wrong = []
 
     def compare(what, found, wanted):
@@ -271,22 +264,16 @@ def main():
         compare(key, report[key], totals[key])
     found = {(crawler["name"], crawler["identity"]): crawler for crawler in report["crawlers"]}
     compare("crawlers", sorted(found, key=str), sorted(requests, key=str))
-    keys = "requests allowed disallowed unknown robots_txt bytes disallowed_bytes disallowed_2xx".split()
-    chains = read_chains(TABLE)
     for row in set(found) & set(requests):
-        name = " ".join(filter(None, row))
-        chain = chains[row[0]]
-        compare(f"{name}: judged_as", found[row]["judged_as"], chain)
-        counts, after, first, last = expected(args.snapshot, origin, chain, requests[row])
-        for key in keys:
-            compare(f"{name}: {key}", found[row][key], counts[key])
-        compare(f"{name}: after_robots_txt", found[row]["after_robots_txt"], after)
+        name, chain = " ".join(filter(None, row)), chains[row[0]]
+        letters = judge(args.snapshot, chain, [url_of(origin, request.target) for request in requests[row]])
+        expected = figures(origin, requests[row], letters) | {"judged_as": chain}
+        for key, wanted in expected.items():
+            compare(f"{name}: {key}", found[row][key], wanted)
         # Each disallowed request breaks one rule.
         rules = [rule["requests"] for rule in found[row]["rules"]]
         if len(rules) < 1000:
-            compare(f"{name}: rules", sum(rules) + found[row]["rules_left_out"], counts["disallowed"])
-        compare(f"{name}: first", found[row]["first"], rfc3339(first))
-        compare(f"{name}: last", found[row]["last"], rfc3339(last))
+            compare(f"{name}: rules", sum(rules) + found[row]["rules_left_out"], expected["disallowed"])
     if wrong:
         sys.exit("\n".join(wrong))
     crawlers, disallowed = len({name for name, _ in found}), sum(crawler["disallowed"] for crawler in found.values())

@@ -1,7 +1,8 @@
 """Audits of made-up requests in each log format. The campaign writes the logs as the servers do, so it
-knows the requests without parsing, and counts them itself. The verdicts are those of `annotate` on
-names alone: the campaign has the chains and exceptions of crawlers from their operators' pages, and
-knows which names the robots.txt has. In each round, all logs are audited one by one and together.
+knows the requests without parsing, and has scripts/x recount-audit count them. The verdicts are those of
+`annotate` on names alone: the campaign has the chains and exceptions of crawlers from their operators'
+pages, and knows which names the robots.txt has. In each round, all logs are audited one by one and
+together.
 """
 
 import collections
@@ -9,7 +10,7 @@ import dataclasses
 import datetime
 import json
 
-from recount_audit import after_robots_txt, rfc3339
+from recount_audit import figures, url_of
 
 from . import grammar
 from .command import run, write_archive
@@ -17,6 +18,7 @@ from .rounds import Result
 from .shrinking import smallest
 
 HOST = "www.example"
+ORIGIN = f"https://{HOST}".encode()
 # Crawlers that obey the groups for another name where none has theirs.
 FALLBACKS = {"Googlebot-Image": "Googlebot", "GoogleOther-Video": "GoogleOther", "Applebot": "Googlebot"}
 # Crawlers that ignore the groups for `*`.
@@ -70,29 +72,28 @@ class Request:
 # --- Formats: functions from a request to its line; None if the format cannot hold the request ---
 
 
+def escaped(text, form, special=b"", lowest=32):
+    """Escapes what is not printable in ASCII, and special bytes."""
+    return b"".join(form % byte if byte < lowest or byte > 126 or byte in special else bytes([byte]) for byte in text)
+
+
+def quoted(text):
+    return text.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+
+
 def nginx(text):
     """Escapes a variable as nginx does by default."""
-    return b"".join(b"\\x%02X" % byte if byte < 32 or byte > 126 or byte in b'"\\' else bytes([byte]) for byte in text)
+    return escaped(text, b"\\x%02X", b'"\\')
 
 
 def apache(text):
     """Escapes a field as Apache does."""
-    return b"".join(
-        b"\\" + bytes([byte]) if byte in b'"\\' else b"\\x%02x" % byte if byte < 32 or byte > 126 else bytes([byte])
-        for byte in text
-    )
+    return escaped(quoted(text), b"\\x%02x")
 
 
 def combined(request, escape=nginx):
-    time = request.date("%d/%b/%Y:%H:%M:%S +0000")
-    fields = (
-        request.client.encode(),
-        time,
-        escape(request.line()),
-        request.status,
-        request.size,
-        escape(request.agent),
-    )
+    time, numbers = request.date("%d/%b/%Y:%H:%M:%S +0000"), (request.status, request.size)
+    fields = (request.client.encode(), time, escape(request.line()), *numbers, escape(request.agent))
     return b'%s - - [%s] "%s" %d %d "-" "%s"' % fields
 
 
@@ -113,51 +114,35 @@ def layout_of_apache(request):
 
 def json_of_nginx(request):
     """With escape=json, nginx escapes quotes, backslashes and control characters only."""
-
-    def escape(text):
-        return text.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-
-    fields = (
-        request.date("%Y-%m-%dT%H:%M:%S+00:00"),
-        escape(request.line()),
-        request.status,
-        request.size,
-        escape(request.agent),
-    )
+    time, numbers = request.date("%Y-%m-%dT%H:%M:%S+00:00"), (request.status, request.size)
+    fields = (time, quoted(request.line()), *numbers, quoted(request.agent))
     return b'{"time_iso8601":"%s","request":"%s","status":"%d","body_bytes_sent":"%d","http_user_agent":"%s"}' % fields
 
 
-def caddy(request):
-    try:
-        target, agent = request.target.decode(), request.agent.decode()
-    except UnicodeDecodeError:
-        return None
-    sent = {
-        "remote_ip": request.client,
-        "method": "GET",
-        "host": HOST,
-        "uri": target,
-        "headers": {"User-Agent": [agent]},
-    }
-    record = {
-        "level": "info",
-        "ts": request.time + 0.5,
-        "request": sent,
-        "size": request.size,
-        "status": request.status,
-    }
-    return json.dumps(record).encode()
+def in_json(record_of):
+    """A format whose lines are records of a request, of its target and of its User-Agent. These must be text."""
+
+    def write(request):
+        try:
+            record = record_of(request, request.target.decode(), request.agent.decode())
+        except UnicodeDecodeError:
+            return None
+        return json.dumps(record).encode()
+
+    return write
+
+
+@in_json
+def caddy(request, target, agent):
+    sent = {"remote_ip": request.client, "method": "GET", "host": HOST, "uri": target}
+    sent["headers"] = {"User-Agent": [agent]}
+    own = {"request": sent, "size": request.size, "status": request.status}
+    return {"level": "info", "ts": request.time + 0.5, **own}
 
 
 def percent(text):
     """CloudFront's escapes, by its developer guide."""
-    return (
-        b"".join(
-            b"%%%02X" % byte if byte < 33 or byte > 126 or byte in b"<>\"#%{}|\\^~[]`'" else bytes([byte])
-            for byte in text
-        )
-        or b"-"
-    )
+    return escaped(text, b"%%%02X", b"<>\"#%{}|\\^~[]`'", lowest=33) or b"-"
 
 
 CLOUDFRONT = b"date\ttime\tsc-bytes\tc-ip\tcs-uri-stem\tcs-uri-query\tsc-status\tcs(User-Agent)\tx-edge-location"
@@ -199,30 +184,22 @@ def caddy_console(request):
     return b"%s\tINFO\thttp.log.access.log0\thandled request\t%s" % (time, json.dumps(record).encode())
 
 
-def cloudflare(request):
-    try:
-        target, agent = request.target.decode(), request.agent.decode()
-    except UnicodeDecodeError:
-        return None
-    return json.dumps(
-        {
-            "ClientIP": request.client,
-            "ClientRequestHost": HOST,
-            "ClientRequestScheme": "https",
-            "ClientRequestURI": target,
-            "ClientRequestUserAgent": agent,
-            "EdgeResponseBytes": request.size,
-            "EdgeResponseStatus": request.status,
-            "EdgeStartTimestamp": request.time * 10**9,
-        }
-    ).encode()
+@in_json
+def cloudflare(request, target, agent):
+    return {
+        "ClientIP": request.client,
+        "ClientRequestHost": HOST,
+        "ClientRequestScheme": "https",
+        "ClientRequestURI": target,
+        "ClientRequestUserAgent": agent,
+        "EdgeResponseBytes": request.size,
+        "EdgeResponseStatus": request.status,
+        "EdgeStartTimestamp": request.time * 10**9,
+    }
 
 
-def vercel(request):
-    try:
-        target, agent = request.target.decode(), request.agent.decode()
-    except UnicodeDecodeError:
-        return None
+@in_json
+def vercel(request, target, agent):
     proxy = {
         "timestamp": request.time * 1000,
         "host": HOST,
@@ -234,7 +211,7 @@ def vercel(request):
         "responseByteSize": request.size,
     }
     own = {"id": "1", "timestamp": request.time * 1000 + 9, "host": "x.vercel.app", "path": "/[a]", "statusCode": 200}
-    return json.dumps({**own, "proxy": proxy}).encode()
+    return {**own, "proxy": proxy}
 
 
 def docker(request):
@@ -246,15 +223,12 @@ def load_balancer(request):
     """The fields from the time to the User-Agent. AWS does not document escapes, so there are none here."""
     target = request.target
     if target.startswith(b"/"):
-        target = f"https://{HOST}:443".encode() + target
+        target = ORIGIN + b":443" + target
     if target == b"*" or any(byte < 32 or byte > 126 or byte in b'"\\' for byte in target + request.agent):
         return None
     fields = (request.date("%Y-%m-%dT%H:%M:%S.186641Z"), request.client.encode(), request.status, request.size)
-    return b'%s app/lb/50dc %s:2817 10.0.0.1:80 0.0 0.1 0.0 %d 200 34 %d "GET %s HTTP/2.0" "%s" - -' % (
-        *fields,
-        target,
-        request.agent,
-    )
+    line = b'%s app/lb/50dc %s:2817 10.0.0.1:80 0.0 0.1 0.0 %d 200 34 %d "GET %s HTTP/2.0" "%s" - -'
+    return line % (*fields, target, request.agent)
 
 
 def alb(request):
@@ -263,37 +237,21 @@ def alb(request):
 
 
 def haproxy(request):
-    def escape(text, more):
-        return b"".join(b"#%02X" % byte if byte < 32 or byte > 126 or byte in more else bytes([byte]) for byte in text)
-
-    captures = HOST.encode() + b"|" + escape(request.agent, b'#"{|}')
+    captures = HOST.encode() + b"|" + escaped(request.agent, b"#%02X", b'#"{|}')
+    time, numbers = request.date("%d/%b/%Y:%H:%M:%S.655"), (request.status, request.size)
+    fields = (request.client.encode(), time, *numbers, captures, escaped(request.line(), b"#%02X", b'#"'))
     head = b"Aug  1 10:00:00 lb haproxy[7]: "
-    return head + b'%s:33317 [%s] www~ app/s1 1/0/3/6/9 %d %d - - ---- 1/1/1/1/0 0/0 {%s} {} "%s"' % (
-        request.client.encode(),
-        request.date("%d/%b/%Y:%H:%M:%S.655"),
-        request.status,
-        request.size,
-        captures,
-        escape(request.line(), b'#"'),
-    )
+    return head + b'%s:33317 [%s] www~ app/s1 1/0/3/6/9 %d %d - - ---- 1/1/1/1/0 0/0 {%s} {} "%s"' % fields
 
 
 # The name, the lines in front, the function, and options of audit.
 SITE = ["--host", f"https://{HOST}"]
+NGINX = '$remote_addr [$msec] $status $body_bytes_sent "$request" "$http_user_agent"'
 FORMATS = [
     ("combined, nginx", b"", combined, SITE),
     ("combined, Apache", b"", lambda request: combined(request, apache), SITE),
     ("vhost_combined", b"", vhost_combined, []),
-    (
-        "layout of nginx",
-        b"",
-        layout_of_nginx,
-        [
-            *SITE,
-            "--log-format",
-            '$remote_addr [$msec] $status $body_bytes_sent "$request" "$http_user_agent"',
-        ],
-    ),
+    ("layout of nginx", b"", layout_of_nginx, [*SITE, "--log-format", NGINX]),
     ("layout of Apache", b"", layout_of_apache, [*SITE, "--log-format", '%t \\"%r\\" %>s %b \\"%{User-Agent}i\\"']),
     ("json, nginx", b"", json_of_nginx, SITE),
     ("caddy", b"", caddy, SITE),
@@ -337,7 +295,7 @@ def obeyed_name(crawler, named):
 def letters(directory, snapshot, requests, named):
     """The letter of each request of a crawler."""
     asked = [one for one in requests if one and one.crawler and one.target != b"*"]
-    urls = [one.target if not one.target.startswith(b"/") else f"https://{HOST}".encode() + one.target for one in asked]
+    urls = [url_of(ORIGIN, one.target) for one in asked]
     (directory / "audit.txt").write_bytes(b"".join(url + b"\n" for url in urls))
     options = ["-a", ",".join(CRAWLERS), "--scheme", "any", "--input-format", "text"]
     out = run("annotate", "-q", "-s", snapshot, *options, directory / "audit.txt") if urls else b""
@@ -357,62 +315,21 @@ def letters(directory, snapshot, requests, named):
 def counted(requests, letter_of):
     """What audit must count."""
     total = collections.Counter(lines=len(requests), invalid=0, other_agents=0)
-    crawlers = {}
-    fetched = {}
+    total["without_agent"] = sum(one is not None and one.agent == b"-" for one in requests)
+    by_crawler = collections.defaultdict(list)
     for one in requests:
         if one is None or (one.crawler and one.target == b"*"):
             total["invalid"] += 1
-            continue
-        if one.crawler is None:
+        elif one.crawler is None:
             total["other_agents"] += 1
-            continue
-        keys = "requests allowed disallowed unknown robots_txt bytes disallowed_bytes disallowed_2xx"
-        new = {**dict.fromkeys(keys.split(), 0), "first": one.time, "last": one.time, "delays": [], "without": 0}
-        new["exception"] = EXCEPTIONS.get(one.crawler)
-        new["judged_as"] = one.crawler
-        if one.crawler in FALLBACKS:
-            new["judged_as"] += ":" + FALLBACKS[one.crawler]
-        if one.crawler in STARLESS:
-            new["judged_as"] += ":!*"
-        row = crawlers.setdefault(one.crawler, new)
-        site, path = site_and_path(one.target)
-        is_robots = path.partition(b"?")[0] == b"/robots.txt"
-        verdict = "allowed" if is_robots else {"A": "allowed", "D": "disallowed", "U": "unknown"}[letter_of[one]]
-        row["requests"] += 1
-        row[verdict] += 1
-        row["robots_txt"] += is_robots
-        row["bytes"] += one.size
-        row["first"], row["last"] = min(row["first"], one.time), max(row["last"], one.time)
-        if is_robots:
-            fetched[one.crawler, site] = one.time
-        if verdict == "disallowed":
-            row["disallowed_bytes"] += one.size
-            row["disallowed_2xx"] += 200 <= one.status < 300
-            if (one.crawler, site) in fetched:
-                # The logs of another server begin at an earlier time.
-                row["delays"].append(max(one.time - fetched[one.crawler, site], 0))
-            else:
-                row["without"] += 1
-    total["without_agent"] = sum(one is not None and one.agent == b"-" for one in requests)
-    return {**total, "crawlers": {name: finished(row) for name, row in crawlers.items()}}
-
-
-def site_and_path(target):
-    """The site of a target, which may be an absolute URL, and its path."""
-    scheme, separator, rest = target.partition(b"://")
-    if target.startswith(b"/") or not separator:
-        return f"https://{HOST}".encode(), target
-    host, slash, path = rest.partition(b"/")
-    return scheme + separator + host, slash + path
-
-
-def finished(row):
-    """The figures of a crawler under the keys of the JSON."""
-    delays, without = row.pop("delays"), row.pop("without")
-    for key in ["first", "last"]:
-        row[key] = rfc3339(row[key])
-    row["after_robots_txt"] = after_robots_txt(delays, without)
-    return row
+        else:
+            by_crawler[one.crawler].append(one)
+    crawlers = {}
+    for crawler, own in by_crawler.items():
+        chain = filter(None, [crawler, FALLBACKS.get(crawler), "!*" if crawler in STARLESS else None])
+        facts = {"exception": EXCEPTIONS.get(crawler), "judged_as": ":".join(chain)}
+        crawlers[crawler] = figures(ORIGIN, own, [letter_of[one] for one in own]) | facts
+    return {**total, "crawlers": crawlers}
 
 
 def written(requests, format_of_log, planted):
@@ -452,19 +369,6 @@ def difference(directory, site, logs, options):
     return f"{text}# audit has {found}\n# the campaign {expected}"
 
 
-def compare(directory, site, requests, format_of_log, planted):
-    """The figures of one log that differ, or None."""
-    log = written(requests, format_of_log, planted)
-    found = difference(directory, site, [log], format_of_log[3])
-    return found and f"# {format_of_log[0]}\n{found}"
-
-
-def compare_together(directory, site, requests):
-    """The figures of the logs of all formats that are detected, in one audit."""
-    detected = [one for one in FORMATS if "--log-format" not in one[3]]
-    return difference(directory, site, [written(requests, one, False) for one in detected], SITE)
-
-
 def play(rng, directory, options, number):
     body, rules = grammar.robots(rng, rng.choice([5, 17, 65]))
     body += b"\nuser-agent: GPTBot\nuser-agent: CCBot\ndisallow: /\nallow: /a\nallow: /*b\n"
@@ -474,26 +378,21 @@ def play(rng, directory, options, number):
         named.add("Googlebot")
     for name in sorted(named):
         body += f"user-agent: {name}\ndisallow: /{rng.choice('ab')}\n\n".encode()
-    archive, snapshot = directory / "audit.jsonl", directory / "audit.rsieve"
-    text = body.decode("latin-1")
-    run(
-        "compile",
-        "-q",
-        "-o",
-        snapshot,
-        write_archive(archive, [{"url": f"https://{HOST}/robots.txt", "status": 200, "body": text}]),
-    )
+    captures = [{"url": f"https://{HOST}/robots.txt", "status": 200, "body": body.decode("latin-1")}]
+    archive, snapshot = write_archive(directory / "audit.jsonl", captures), directory / "audit.rsieve"
+    run("compile", "-q", "-o", snapshot, archive)
     site = (snapshot, named | {"GPTBot", "CCBot"})
     requests, counts = made_up(rng, rules), collections.Counter()
-    for format_of_log in FORMATS:
-        counts[f"requests, {format_of_log[0]}"] += len(requests)
-        if compare(directory, site, requests, format_of_log, options.self_test):
-            kept = smallest(
-                requests, lambda few: compare(directory, site, few, format_of_log, options.self_test) is not None
-            )
-            return Result(counts, compare(directory, site, kept, format_of_log, options.self_test))
-    counts["requests, all formats together"] += len(requests)
-    if compare_together(directory, site, requests):
-        kept = smallest(requests, lambda few: compare_together(directory, site, few) is not None)
-        return Result(counts, compare_together(directory, site, kept))
+    # The logs of all formats that are detected, in one audit.
+    together = [one for one in FORMATS if "--log-format" not in one[3]]
+    audits = [(one[0], [one], one[3]) for one in FORMATS] + [("all formats together", together, SITE)]
+    for title, formats, flags in audits:
+
+        def differs(few):
+            logs = [written(few, one, options.self_test) for one in formats]
+            return difference(directory, site, logs, flags)
+
+        counts[f"requests, {title}"] += len(requests)
+        if differs(requests):
+            return Result(counts, f"# {title}\n{differs(smallest(requests, differs))}")
     return Result(counts)

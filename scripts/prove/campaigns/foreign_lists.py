@@ -14,9 +14,8 @@ import re
 import recount_audit
 
 from . import foreign_rules, verdicts
-from .command import ROOT, Failed, run
+from .command import Failed, run
 from .foreign_sources import decompressed
-
 
 
 def url_of(line, kind):
@@ -98,8 +97,7 @@ def check_parquet(path, folder, differs, asked):
 
 def check_log(path, folder, differs, asked):
     snapshot = foreign_rules.Sites(["https://site.example/a"]).compile(folder)
-    find = recount_audit.finder(recount_audit.read_tokens(ROOT / "datasets" / "agents.tsv"))
-    totals, requests = recount_audit.count([str(path)], find, {})
+    totals, requests = recount_audit.count([str(path)], recount_audit.finder(recount_audit.read_chains()), {})
     try:
         report = json.loads(run("audit", "-q", "-s", snapshot, "--host", "site.example", "--json", path))
     except Failed as failed:
