@@ -20,7 +20,7 @@ import re
 import sys
 import urllib.parse
 
-from campaigns.command import ROOT, run
+from campaigns.command import ROOT, letters, run
 
 # The registry of crawlers.
 TABLE = ROOT / "datasets" / "agents.tsv"
@@ -178,9 +178,7 @@ def judge(snapshot, chain, urls):
     """The letters of `annotate` for the URLs."""
     if any(b"\n" in url for url in urls):
         sys.exit("a URL with a line end cannot be annotated; leave such lines out")
-    judged = ["annotate", "-q", "-s", snapshot, "-a", chain, "--scheme", "any"]
-    out = run(*judged, data=b"".join(url + b"\n" for url in urls)).decode("latin-1")
-    return [line[:1] for line in out.split("\n")[:-1]]
+    return letters(snapshot, chain, urls, "--scheme", "any")
 
 
 def url_of(origin, target):
@@ -197,12 +195,12 @@ def origin_and_path(origin, target):
     return parts.scheme + b"://" + host, target.split(parts.netloc, 1)[1]
 
 
-def figures(origin, requests, letters):
-    """The figures of a crawler under the keys of the JSON, by its requests and their letters."""
+def figures(origin, requests, verdicts):
+    """The figures of a crawler under the keys of the JSON, by its requests and the letters of their verdicts."""
     keys = "requests allowed disallowed unknown robots_txt bytes disallowed_bytes disallowed_2xx".split()
     out = dict.fromkeys(keys, 0) | {"requests": len(requests)}
     fetches, delays, without = {}, [], 0
-    for request, letter in zip(requests, letters, strict=True):
+    for request, letter in zip(requests, verdicts, strict=True):
         site, path = origin_and_path(origin, request.target)
         is_robots = re.split(rb"[?#]", path, maxsplit=1)[0] == b"/robots.txt"
         out["robots_txt"] += is_robots
@@ -266,8 +264,8 @@ def main():
     compare("crawlers", sorted(found, key=str), sorted(requests, key=str))
     for row in set(found) & set(requests):
         name, chain = " ".join(filter(None, row)), chains[row[0]]
-        letters = judge(args.snapshot, chain, [url_of(origin, request.target) for request in requests[row]])
-        expected = figures(origin, requests[row], letters) | {"judged_as": chain}
+        verdicts = judge(args.snapshot, chain, [url_of(origin, request.target) for request in requests[row]])
+        expected = figures(origin, requests[row], verdicts) | {"judged_as": chain}
         for key, wanted in expected.items():
             compare(f"{name}: {key}", found[row][key], wanted)
         # Each disallowed request breaks one rule.

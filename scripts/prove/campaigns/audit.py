@@ -12,8 +12,8 @@ import json
 
 from recount_audit import figures, url_of
 
-from . import grammar
-from .command import run, write_archive
+from . import command, grammar
+from .command import run
 from .rounds import Result
 from .shrinking import smallest
 
@@ -292,14 +292,11 @@ def obeyed_name(crawler, named):
     return None if crawler in STARLESS else crawler
 
 
-def letters(directory, snapshot, requests, named):
+def letters(snapshot, requests, named):
     """The letter of each request of a crawler."""
     asked = [one for one in requests if one and one.crawler and one.target != b"*"]
     urls = [url_of(ORIGIN, one.target) for one in asked]
-    (directory / "audit.txt").write_bytes(b"".join(url + b"\n" for url in urls))
-    options = ["-a", ",".join(CRAWLERS), "--scheme", "any", "--input-format", "text"]
-    out = run("annotate", "-q", "-s", snapshot, *options, directory / "audit.txt") if urls else b""
-    rows = [line.split(b"\t")[0].decode() for line in out.split(b"\n")[:-1]]
+    rows = command.letters(snapshot, ",".join(CRAWLERS), urls, "--scheme", "any", "--input-format", "text")
     names = {crawler: obeyed_name(crawler, named) for crawler in CRAWLERS}
 
     def letter(one, row):
@@ -358,7 +355,7 @@ def difference(directory, site, logs, options):
     for path, (log, _) in zip(paths, logs):
         path.write_bytes(log)
     report = json.loads(run("audit", "-q", "-s", snapshot, *options, "--json", *paths, statuses=(0, 1)))
-    expected = counted(requests, letters(directory, snapshot, requests, named))
+    expected = counted(requests, letters(snapshot, requests, named))
     found = {key: report[key] for key in ["lines", "invalid", "other_agents", "without_agent"]}
     found["crawlers"] = {
         row["name"]: {key: row[key] for key in expected["crawlers"].get(row["name"], row)} for row in report["crawlers"]
@@ -379,9 +376,7 @@ def play(rng, directory, options, number):
     for name in sorted(named):
         body += f"user-agent: {name}\ndisallow: /{rng.choice('ab')}\n\n".encode()
     captures = [{"url": f"https://{HOST}/robots.txt", "status": 200, "body": body.decode("latin-1")}]
-    archive, snapshot = write_archive(directory / "audit.jsonl", captures), directory / "audit.rsieve"
-    run("compile", "-q", "-o", snapshot, archive)
-    site = (snapshot, named | {"GPTBot", "CCBot"})
+    site = (command.compiled(directory / "audit.rsieve", captures), named | {"GPTBot", "CCBot"})
     requests, counts = made_up(rng, rules), collections.Counter()
     # The logs of all formats that are detected, in one audit.
     together = [one for one in FORMATS if "--log-format" not in one[3]]

@@ -1,7 +1,6 @@
 """Tables of export for made-up files and histories. scripts/prove/recount_export.py derives their values again
 from `inspect` and `annotate`."""
 
-import base64
 import collections
 import os
 import re
@@ -9,7 +8,7 @@ import subprocess
 import sys
 
 from . import grammar, histories
-from .command import BINARY, ROOT, run, write_archive
+from .command import BINARY, ROOT, compiled, robots
 from .rounds import Result
 from .shrinking import smallest
 
@@ -20,9 +19,7 @@ AGENTS = "FooBot,GPTBot,a,MJ12bot,Googlebot-News:Googlebot"
 
 def check(directory, captures, planted):
     """The output of the check, and whether it found no difference."""
-    archive = write_archive(directory / "export.jsonl", captures)
-    snapshot = directory / "export.rsieve"
-    run("compile", "-q", "-o", snapshot, archive)
+    snapshot = compiled(directory / "export.rsieve", captures)
     binary = BINARY
     if planted:
         # An export with another name of the second outcome.
@@ -42,8 +39,7 @@ def play(rng, directory, options, number):
     captures = []
     for site in range(FILES):
         body, _ = grammar.robots(rng, rng.choice([1, 3, 8, 17, 65, 130]))
-        body = base64.b64encode(body).decode()
-        captures.append({"url": f"http://h{site}.example/robots.txt", "status": 200, "body_base64": body})
+        captures.append(robots(f"http://h{site}.example", body))
     for web in range(WEBS):
         captures += [one.record() for one in histories.made_up(rng, web).captures]
     text, agrees = check(directory, captures, options.self_test)

@@ -11,7 +11,6 @@ rules      the text of these, if they had robots.txt files in place of their bod
 revisits   the outcome of each revisit record, as a robots.txt, next to the record to which it refers
 """
 
-import base64
 import calendar
 import collections
 import dataclasses
@@ -29,7 +28,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import BufferedReader
 
 from . import foreign_rules
-from .command import Failed, run, write_archive
+from .command import Failed, robots, run, write_archive
 from .foreign_sources import decompressed
 
 # A robots.txt with lines that every wrong cut or decoding changes.
@@ -410,8 +409,7 @@ class Archive:
         if found is None:
             return
         bodies = [
-            {"url": f"{origin}/robots.txt", "status": 200, "body_base64": base64.b64encode(record.body or b"").decode()}
-            | ({"truncated": record.truncated} if record.truncated else {})
+            robots(origin, record.body or b"") | ({"truncated": record.truncated} if record.truncated else {})
             for origin, record in captures.items()
         ]
         texts = self.compiled("bodies", write_archive(self.folder / "bodies.jsonl", bodies)) if bodies else {}

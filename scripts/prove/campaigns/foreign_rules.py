@@ -7,7 +7,7 @@ import zlib
 from jwm.robotstxt.googlebot import RobotsMatcher
 
 from . import grammar
-from .command import run, write_archive
+from .command import compiled
 
 AGENT = "GPTBot"
 # URLs whose origin every parser reads alike. Of others, only robosieve's own answers are compared.
@@ -48,9 +48,7 @@ class Sites:
         folder.mkdir(exist_ok=True)
         captures = [{"url": f"{origin}/robots.txt", "status": 200, "body": text} for origin, text in self.files.items()]
         captures.append({"url": "https://nobody.example/robots.txt", "status": 404})
-        snapshot = folder / "sites.rsieve"
-        run("compile", "-q", "-o", snapshot, write_archive(folder / "sites.jsonl", captures))
-        return snapshot
+        return compiled(folder / "sites.rsieve", captures)
 
     def letter(self, url):
         """A verdict by Google's parser; None if it has none."""

@@ -8,14 +8,13 @@ content networks serve it: its first user-agent line is then misspelt, and its r
 last crawler of the block. Whatever else is mended, no fix may remove a rule that is missed then.
 """
 
-import base64
 import collections
 import json
 
 from jwm.robotstxt.googlebot import RobotsMatcher
 
-from . import grammar
-from .command import run, write_archive
+from . import command, grammar
+from .command import run
 from .rounds import Result
 from .shrinking import smallest_text
 
@@ -34,23 +33,26 @@ SUPERFLUOUS = ["duplicate-rule", "redundant-rule", "never-decides"]
 AGENTS = [*grammar.NAMES, "zz", "MJ12bot", "ab:Foo", "*"]
 
 
-def findings(path):
-    return json.loads(run("lint", "--json", path, statuses=(0, 1)))
+def written(directory, body):
+    path = directory / "file" / "robots.txt"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(body)
+    return path
+
+
+def findings(directory, body):
+    return json.loads(run("lint", "--json", written(directory, body), statuses=(0, 1)))
 
 
 def changed_files(directory, body, planted):
     """The file in each form that must give the same verdicts, by the name of the change."""
-    path = directory / "file" / "robots.txt"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(body)
-    superfluous = sorted({found["line"] for found in findings(path) if found["code"] in SUPERFLUOUS})
+    superfluous = sorted({found["line"] for found in findings(directory, body) if found["code"] in SUPERFLUOUS})
     if planted:
         superfluous += [number for number, line in enumerate(body.splitlines(), 1) if b"$" in line][:1]
     changed = {f"without line {line}": without(body, [line]) for line in superfluous[:12]}
     if superfluous:
         changed["without all superfluous lines"] = without(body, superfluous)
-    run("lint", "-q", "--fix", path, statuses=(0, 1))
-    changed["after lint --fix"] = path.read_bytes()
+    changed["after lint --fix"] = mended(directory, body)
     return {name: text for name, text in changed.items() if text != body}
 
 
@@ -65,17 +67,10 @@ def without(body, numbers):
 
 def letters(directory, bodies, paths, profile, match):
     """The letters of each path under each of the files: one list per file."""
-    captures = [
-        {"url": f"http://v{number}.example/robots.txt", "status": 200, "body_base64": base64.b64encode(body).decode()}
-        for number, body in enumerate(bodies)
-    ]
-    archive, snapshot, urls = (directory / name for name in ["lint.jsonl", "lint.rsieve", "lint.txt"])
-    run("compile", "-q", "--profile", profile, "-o", snapshot, write_archive(archive, captures))
-    urls.write_bytes(
-        b"".join(b"http://v%d.example%s\n" % (number, path) for number in range(len(bodies)) for path in paths)
-    )
-    options = ["-a", ",".join(AGENTS), "--agent-match", match, "--input-format", "text"]
-    out = [line.split(b"\t")[0] for line in run("annotate", "-q", "-s", snapshot, *options, urls).split(b"\n")[:-1]]
+    captures = [command.robots(f"http://v{number}.example", body) for number, body in enumerate(bodies)]
+    snapshot = command.compiled(directory / "lint.rsieve", captures, "--profile", profile)
+    urls = [b"http://v%d.example%s" % (number, path) for number in range(len(bodies)) for path in paths]
+    out = command.letters(snapshot, ",".join(AGENTS), urls, "--agent-match", match, "--input-format", "text")
     return [out[number * len(paths) : (number + 1) * len(paths)] for number in range(len(bodies))]
 
 
@@ -100,7 +95,7 @@ def difference(directory, body, paths, planted):
         for name, other in zip(changed, others):
             for path, before, after in zip(paths, original, other, strict=True):
                 if before != after:
-                    agents = [agent for agent, one, two in zip(AGENTS, before.decode(), after.decode()) if one != two]
+                    agents = [agent for agent, one, two in zip(AGENTS, before, after) if one != two]
                     return f"{name}, profile {profile}, --agent-match {match}: {agents} and {path!r}", questions
     few = paths[:20]
     expected = google(body, few)
@@ -113,9 +108,7 @@ def difference(directory, body, paths, planted):
 
 def mended(directory, body, *options):
     """The file after `lint --fix` with these options."""
-    path = directory / "file" / "robots.txt"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(body)
+    path = written(directory, body)
     run("lint", "-q", "--fix", *options, path, statuses=(0, 1))
     return path.read_bytes()
 
@@ -141,7 +134,8 @@ def missed_rules(directory, body, planted):
         if planted:
             safe = b"".join(line for line in text.splitlines(keepends=True) if b"isallow: /" not in line)
         # All mends after the safe ones, and the same without any removal.
-        texts = [mended(directory, safe, "--unsafe-fixes"), mended(directory, text, "--unsafe-fixes", "--allow", REMOVING)]
+        whole = mended(directory, text, "--unsafe-fixes", "--allow", REMOVING)
+        texts = [mended(directory, safe, "--unsafe-fixes"), whole]
         for profile in ["google", "rfc9309"]:
             after, whole = letters(directory, texts, paths, profile, "extended")
             questions += len(paths) * len(AGENTS)

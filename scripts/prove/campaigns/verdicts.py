@@ -17,7 +17,7 @@ import warnings
 from jwm.robotstxt.googlebot import RobotsMatcher
 
 from . import grammar
-from .command import run, write_archive
+from .command import compiled, robots, run
 from .rounds import Result
 from .shrinking import smallest, smallest_text
 
@@ -183,21 +183,12 @@ class Ways:
         for name, list_of_urls in self.lists.items():
             (directory / name).write_bytes(joined(list_of_urls))
         (directory / "agents").write_text("".join(agent + "\n" for agent in questions.agents))
-        self.archive, self.snapshot = self.compile("web", lambda body: body)
+        self.snapshot = self.compile("web", lambda body: body)
 
     def compile(self, name, change):
-        """Compiles the files, each changed by a function. Returns archive and snapshot."""
-        captures = [
-            {
-                "url": site.origin.decode() + "/robots.txt",
-                "status": 200,
-                "body_base64": base64.b64encode(change(site.body)).decode(),
-            }
-            for site in self.questions.sites
-        ]
-        archive = write_archive(self.directory / f"{name}.jsonl", captures)
-        run("compile", "-q", "-o", self.directory / name, archive)
-        return archive, self.directory / name
+        """The snapshot of the files, each changed by a function. Its archive has the name `.jsonl`."""
+        captures = [robots(site.origin.decode(), change(site.body)) for site in self.questions.sites]
+        return compiled(self.directory / name, captures)
 
     def all(self):
         """The ways by name: functions that return `Answers`."""
@@ -222,7 +213,7 @@ class Ways:
     def annotate(self, name, threads, backend):
         snapshot = self.snapshot
         if self.planted and threads == "2" and backend:
-            _, snapshot = self.compile("planted", lambda body: body.replace(b"$", b""))
+            snapshot = self.compile("planted", lambda body: body.replace(b"$", b""))
         found = run("annotate", "-j", threads, *self.judging(snapshot, name), backend=backend)
         urls = self.lists[name]
         expected = joined(self.answers[url] + b"\t" + url for url in urls)
@@ -246,7 +237,7 @@ class Ways:
     def captures(self):
         """A captures file in place of the archive gives the same bytes."""
         captures, second = self.directory / "web.captures", self.directory / "second"
-        run("captures", "-q", "-o", captures, self.archive)
+        run("captures", "-q", "-o", captures, self.directory / "web.jsonl")
         run("compile", "-q", "-o", second, captures)
         return Answers(second.read_bytes(), self.snapshot.read_bytes(), len(self.questions.sites))
 
