@@ -123,9 +123,9 @@ def parquet(rows, pages, dictionary=b"", encoding=PLAIN):
 # Makers of inputs. Most bombs have one file, next to the snapshot of an origin.
 
 
-def archived(host, body):
+def archived(host, body, **more):
     """A line of an archive of JSON lines: a robots.txt."""
-    return json.dumps({"url": f"http://{host}/robots.txt", "status": 200, "body": body}) + "\n"
+    return json.dumps({"url": f"http://{host}/robots.txt", "status": 200, **more, "body": body}) + "\n"
 
 
 def snapshot(folder, robosieve, robots="user-agent: *\ndisallow: /x\n"):
@@ -228,7 +228,8 @@ def json_keys(folder, _robosieve):
             out.write(b'{"url":"http://e.example/robots.txt","status":200' + start + keys + end)
 
 
-WARC = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h.example/robots.txt\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+WARC = (b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h.example/robots.txt\r\n"
+        b"WARC-Date: 2026-01-01T00:00:00Z\r\n")
 
 
 def record(block, length=None):
@@ -286,10 +287,11 @@ def brotli(folder, _robosieve):
     """Streams of brotli with large windows, with code tables for every byte, and of streams."""
     with gzip.open(folder / "a.warc.gz", "wb", 6) as out:
         head = b"HTTP/1.1 200 OK\r\nContent-Encoding: br"
-        for more, body in [(b"", BROTLI_ZEROS), (b", br, br, br", brotli_stored(brotli_stored(brotli_stored(BROTLI_ZEROS)))),
-                           (b"", brotli_tables(800)), (b"", brotli_stored(brotli_tables(800))),
-                           (b", br", brotli_stored(brotli_tables(800))), (b"", b"\x11\x1e" + BROTLI_ZEROS),
-                           (b", br, br, br", b"\x06")]:
+        stored_tables = brotli_stored(brotli_tables(800))
+        for more, body in [(b"", BROTLI_ZEROS),
+                           (b", br, br, br", brotli_stored(brotli_stored(brotli_stored(BROTLI_ZEROS)))),
+                           (b"", brotli_tables(800)), (b"", stored_tables), (b", br", stored_tables),
+                           (b"", b"\x11\x1e" + BROTLI_ZEROS), (b", br, br, br", b"\x06")]:
             out.write(record(head + more + b"\r\n\r\n" + body) * 20)
 
 
@@ -391,7 +393,7 @@ def statements(folder, robosieve):
 
 
 def response_headers(folder, robosieve):
-    """Responses with the header fields on content use that cost most per byte. The first 16 KiB of a response are read."""
+    """Responses with the header fields on content use that cost most per byte. Their first 16 KiB are read."""
     snapshot(folder, robosieve)
     agents = "".join(f"a{'b' * (number % 200)}{number}\n" for number in range(1000))
     (folder / "agents").write_text(agents)
@@ -415,10 +417,9 @@ def many_broken_rules(folder, robosieve):
     with gzip.open(folder / "a.jsonl.gz", "wt", 1) as archive, gzip.open(folder / "l.gz", "wt", 1) as log:
         for site in range(8):
             rules = "".join(f"disallow:*{site}.{number:x}\n" for number in range(25_000))
-            archive.write(json.dumps({"url": f"http://h{site}.example/robots.txt", "status": 200,
-                                      "fetched_at": 1767225600, "body": "user-agent:*\n" + rules}) + "\n")
-            log.writelines(f'h{site}.example:80 192.0.2.1 - - [01/Feb/2026:00:00:00 +0000] "GET /{site}.{number:x} HTTP/1.1" 200 1 '
-                           '"-" "GPTBot/1.2"\n' for number in range(0, 25_000, 10))
+            archive.write(archived(f"h{site}.example", "user-agent:*\n" + rules, fetched_at=1767225600))
+            log.writelines(f"h{site}.example:80 192.0.2.1 - - [01/Feb/2026:00:00:00 +0000] "
+                           f'"GET /{site}.{number:x} HTTP/1.1" 200 1 "-" "GPTBot/1.2"\n' for number in range(0, 25_000, 10))
     robosieve("compile", "a.jsonl.gz", "-o", "s.rbs", "-q")
 
 

@@ -365,6 +365,16 @@ def refuses(text, path):
 
 # --- Webs at random ---
 
+STATUSES = {
+    "rules": [200],
+    "redirect": [301, 302, 307],
+    "not-modified": [304],
+    "unavailable": [401, 403, 404, 410],
+    "busy": [429],
+    "server-error": [500, 503],
+    "unreachable": [0],
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Web:
@@ -384,9 +394,8 @@ def made_up(rng, number):
     urls = [f"https://{host}/robots.txt" for host in hosts] + [f"https://c{number}.example/r.txt"]
     captures, taken = [], set()
     weights = rng.choice([[4, 1, 1, 1, 1, 3, 1], [2, 5, 1, 1, 0, 1, 0], [2, 1, 3, 1, 1, 2, 1], [1, 1, 1, 1, 3, 3, 1]])
-    kinds = ["rules", "redirect", "not-modified", "unavailable", "busy", "server-error", "unreachable"]
     for _ in range(rng.choice([2, 3, 4, 6, 9, 14])):
-        url, kind = rng.choice(urls), rng.choices(kinds, weights)[0]
+        url, kind = rng.choice(urls), rng.choices(list(STATUSES), weights)[0]
         time = START + rng.randrange(9) * 10 * DAY
         time += rng.choice([0, 0, -1, 1, HALF_DAY, HALF_DAY + 1, rng.randrange(DAY)])
         time = None if rng.random() < 0.04 else time
@@ -401,19 +410,11 @@ def made_up(rng, number):
 
 
 def capture(rng, url, time, kind, urls):
-    text, status = "", 0
+    text, status = "", rng.choice(STATUSES[kind])
     if kind == "rules":
-        text, status = rng.choice(["/1", "/2", "/3", "/4", ""]), 200
+        text = rng.choice(["/1", "/2", "/3", "/4", ""])
     elif kind == "redirect":
-        text, status = rng.choice([*urls, *urls, "https://nobody.example/robots.txt", ""]), rng.choice([301, 302, 307])
-    elif kind == "not-modified":
-        status = 304
-    elif kind == "unavailable":
-        status = rng.choice([401, 403, 404, 410])
-    elif kind == "busy":
-        status = 429
-    elif kind == "server-error":
-        status = rng.choice([500, 503])
+        text = rng.choice([*urls, *urls, "https://nobody.example/robots.txt", ""])
     return Capture(url, time, kind, status, text)
 
 
