@@ -1,1 +1,1 @@
-"""The benchmarks of scripts/x bench: one module per kind, each with a `run(real)` that returns its record."""
+"""The benchmarks of scripts/x bench: one module per kind, each with a `run(options)` that returns its record."""

@@ -13,9 +13,9 @@ AGENTS = (
 )
 
 
-def run(real):
-    with data.compiled(real, LINES) as (robosieve, once, snapshot, place):
-        inputs = data.longer(once, place) if real else once
+def run(options):
+    with data.compiled(options.real, LINES) as (robosieve, once, snapshot, place):
+        inputs = data.longer(once, place) if options.real else once
         table = process.compare("command", pairs(robosieve, snapshot, inputs), RUNS, "seconds")
         parts = [f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{table}", floors(robosieve, snapshot, once)]
         return "\n".join([*parts, size(json.loads((place / "stats.json").read_text())), inputs.sizes()])

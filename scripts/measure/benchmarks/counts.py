@@ -16,13 +16,13 @@ CONTESTANTS = ["robosieve", "fast-robots", "robotxt", "texting_robots"]
 SITES = ["small", "medium", "large", "literal"]
 
 
-def run(real):
+def run(options):
     if not shutil.which("valgrind"):
         raise record.Skipped("valgrind is not installed")
-    sites, parts = rivals.sites(real), []
-    if not real or data.is_there(real):
-        parts.append("## Whole command\n\n" + commands(real))
-    if not real or sites:
+    sites, parts = rivals.sites(options.real), []
+    if not options.real or data.is_there(options.real):
+        parts.append("## Whole command\n\n" + commands(options.real))
+    if not options.real or sites:
         parts += [f"## {step}, one site\n\n" + contestants(step, sites) for step in ["match", "judge"]]
     return "Instructions by callgrind, which has no AVX-512 to offer: those of the AVX2 code.\n\n" + "\n".join(parts)
 

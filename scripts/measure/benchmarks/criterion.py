@@ -28,8 +28,8 @@ CURVES = "match by .* rules"
 ROUNDS = 7
 
 
-def run(real):
-    record.generated_only(real)
+def run(options):
+    record.generated_only(options.real)
     found = measure(["--warm-up-time", "0.5", "--measurement-time", "2"])
     rows = [[f"{one.group}: {one.name}", one.unit, f"{one.median:,.1f}", f"{one.least:,.1f}"] for one in found]
     table = record.table(["benchmark", "for one", "median, ns", "least, ns"], rows)

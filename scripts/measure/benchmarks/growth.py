@@ -19,12 +19,12 @@ COUNTED = 300_000
 PICTURE = record.ROOT / "docs" / "growth.svg"
 
 
-def run(real, webs=None, most=1_000_000, draw=True):
-    record.generated_only(real)
+def run(options):
+    record.generated_only(options.real)
     robosieve = record.robosieve()
     with tempfile.TemporaryDirectory() as place:
-        place = webs or pathlib.Path(place)
-        made = {n: web(robosieve, place, n) for n in ORIGINS if n <= most}
+        place = options.webs or pathlib.Path(place)
+        made = {n: web(robosieve, place, n) for n in ORIGINS if n <= options.most}
         found = measure(robosieve, made)
         parts = [stages(robosieve, made), lookups(robosieve, made)]
     base = found[0]["ns"]
@@ -33,13 +33,13 @@ def run(real, webs=None, most=1_000_000, draw=True):
         for one in found
     ]
     head = ["origins", "snapshot, bytes", "ns/URL", "growth", "resident beyond the mapped file, MB"]
-    if draw:
+    if not options.print:
         curves = [picture.Curve("origins", [(one["origins"], one["ns"] / base) for one in found], 2.5)]
         curves += [picture.Curve(f"{kind} rules of a site", points, limit) for kind, points, limit in rules()]
         PICTURE.write_text(picture.draw(curves))
         print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
     return (
-        f"With `--most {most}`: `filter -j 1` on {URLS:,} unsorted URLs, without start-up; medians of {RUNS} alternating runs.\n\n"
+        f"With `--most {options.most}`: `filter -j 1` on {URLS:,} unsorted URLs, without start-up; medians of {RUNS} alternating runs.\n\n"
         + "\n".join([record.table(head, rows), *parts])
     )
 

@@ -14,8 +14,8 @@ LOG_LINES = 2_000_000
 PAGES = 30_000
 
 
-def run(real):
-    with data.compiled(real, 100_000) as (robosieve, inputs, snapshot, place):
+def run(options):
+    with data.compiled(options.real, 100_000) as (robosieve, inputs, snapshot, place):
         return measure(robosieve, inputs.lists["unsorted"], snapshot, place)
 
 

@@ -52,10 +52,10 @@ CURVES = [
 ]
 
 
-def run(real, git="https://github.com"):
-    record.generated_only(real)
+def run(options):
+    record.generated_only(options.real)
     known = {contestant.name: contestant for contestant in contestants.read()}
-    installer = contestants.Installer(record.target() / "conformance", git)
+    installer = contestants.Installer(record.target() / "conformance", options.git)
     running, notes = {}, []
     for name in PARSERS:
         try:

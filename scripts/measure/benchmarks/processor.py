@@ -17,9 +17,9 @@ for record in ArchiveIterator(open(sys.argv[1], "rb"), parse_http=True):
 """
 
 
-def run(real):
-    with data.compiled(real, 1_000_000) as (robosieve, inputs, snapshot, place):
-        return measure(robosieve, data.longer(inputs, place) if real else inputs, snapshot)
+def run(options):
+    with data.compiled(options.real, 1_000_000) as (robosieve, inputs, snapshot, place):
+        return measure(robosieve, data.longer(inputs, place) if options.real else inputs, snapshot)
 
 
 def measure(robosieve, inputs, snapshot):

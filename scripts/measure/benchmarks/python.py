@@ -19,14 +19,14 @@ FILES_NOTE = (
 PACKAGES = ["robosieve", "pyarrow", "protego"]
 
 
-def run(real):
+def run(options):
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
         raise record.Skipped(f"{sys.executable} has no package {', '.join(missing)}")
-    with data.compiled(real, LINES) as (robosieve, inputs, snapshot, _):
+    with data.compiled(options.real, LINES) as (robosieve, inputs, snapshot, _):
         programs = record.ROOT / "python" / "bench"
         compare = [sys.executable, programs / "compare.py", snapshot]
-        options = ["--limit", str(LINES), "--program", robosieve]
-        tables = [f"**{name}**: {record.output(*compare, urls, *options)}" for name, urls in inputs.lists.items()]
+        limit = ["--limit", str(LINES), "--program", robosieve]
+        tables = [f"**{name}**: {record.output(*compare, urls, *limit)}" for name, urls in inputs.lists.items()]
         robots = [sys.executable, programs / "robots.py", snapshot]
         tables.append(f"## Single files\n\n{FILES_NOTE}")
         for name in ["unsorted", "manyhosts"]:

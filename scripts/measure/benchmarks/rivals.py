@@ -20,11 +20,11 @@ def environment(sites):
     return {**env, "ROBOSIEVE_RIVALS": str(sites)} if sites else env
 
 
-def run(real):
-    if real and not sites(real):
+def run(options):
+    if options.real and not sites(options.real):
         raise record.Skipped("that directory has no sites")
     bench = subprocess.Popen(
-        ["cargo", "bench", "--locked"], cwd=HOME, env=environment(sites(real)), stdout=subprocess.PIPE, text=True
+        ["cargo", "bench", "--locked"], cwd=HOME, env=environment(sites(options.real)), stdout=subprocess.PIPE, text=True
     )
     lines = []
     for line in bench.stdout:

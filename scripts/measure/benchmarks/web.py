@@ -25,13 +25,13 @@ RUNS = 5
 SHORT_RUNS = 15
 
 
-def run(real, webs=None, most=1_000_000):
-    record.generated_only(real)
+def run(options):
+    record.generated_only(options.real)
     robosieve = record.robosieve()
     with tempfile.TemporaryDirectory() as scratch:
-        place = (webs or pathlib.Path(scratch)) / f"web-{most}"
+        place = (options.webs or pathlib.Path(scratch)) / f"web-{options.most}"
         place.mkdir(parents=True, exist_ok=True)
-        return measure(robosieve, place, most)
+        return measure(robosieve, place, options.most)
 
 
 def measure(robosieve, place, most):
