@@ -20,6 +20,18 @@ fail() {
   echo "$name: $*" >&2
   exit 1
 }
+# Ends the run without an error if a program is missing: needs PROGRAM INSTALLATION.
+needs() {
+  command -v "$1" > /dev/null && return
+  skipped "$1 is missing ($2)"
+  exit 0
+}
+# Runs a command, and prints its output only if it fails.
+quietly() {
+  "$@" > "$work/log" 2>&1 && return
+  cat "$work/log" >&2
+  exit 1
+}
 usage() {
   scripts/x "$name" --help >&2
   exit 2
