@@ -248,26 +248,22 @@ def remembered(captures):
     robots = sorted({one.url for one in captures if one.url.endswith("/robots.txt")})
     chains = {url: chain(captures, url, history(captures, url)[-1], None) for url in robots}
     kept = []
-    for url, redirects in chains.items():
+    # Of other URLs, only those that answered for an origin are stored.
+    ends = sorted({redirects.end for redirects in chains.values()} - set(robots))
+    for url in [*robots, *ends]:
+        redirects = chains.get(url)
         # If a 304 confirmed a redirect from before failures, that is in force.
         newest = dataclasses.replace(history(captures, url)[-1], is_earlier=False, is_undated=False)
         if is_failure(newest, "google"):
             kept += remembered_failure(captures, url)
-        elif redirects.end != url:
+        elif redirects is None and newest.kind == "redirect":
+            missing = next(redirects.missing for redirects in chains.values() if redirects.end == url)
+            kept.append(dataclasses.replace(newest, text=missing))
+        elif redirects is not None and redirects.end != url:
             # Only the end of a chain is stored, and the time there.
             end = {"text": redirects.end, "hops": redirects.hops, "time": redirects.time, "end_time": redirects.time}
             nowhere = {"leads_nowhere": redirects.state != "answered", "missing": redirects.missing}
             kept.append(dataclasses.replace(newest, **end, **nowhere, is_undated=True))
-        else:
-            kept.append(newest)
-    # Of other URLs, only those that answered for an origin are stored.
-    for url in sorted({redirects.end for redirects in chains.values()} - set(robots)):
-        newest = dataclasses.replace(history(captures, url)[-1], is_earlier=False, is_undated=False)
-        if is_failure(newest, "google"):
-            kept += remembered_failure(captures, url)
-        elif newest.kind == "redirect":
-            missing = next(redirects.missing for redirects in chains.values() if redirects.end == url)
-            kept.append(dataclasses.replace(newest, text=missing))
         else:
             kept.append(newest)
     return [dataclasses.replace(one, is_stored=True) for one in kept]

@@ -30,6 +30,7 @@ MANAGED_BLOCK = (
 REMOVING = "duplicate-rule,redundant-rule,never-decides,empty-rule,empty-group,repeated-agent"
 # Findings of rules that change no verdict.
 SUPERFLUOUS = ["duplicate-rule", "redundant-rule", "never-decides"]
+EXTENDED = [("google", "extended"), ("rfc9309", "extended")]
 AGENTS = [*grammar.NAMES, "zz", "MJ12bot", "ab:Foo", "*"]
 
 
@@ -83,27 +84,33 @@ def google(body, paths):
     ]
 
 
-def difference(directory, body, paths, planted):
-    """The name of the first change that changes a verdict, what differs, and the number of questions."""
-    changed = changed_files(directory, body, planted)
-    questions = 0
-    if not changed:
-        return None, questions
-    for profile, match in [("google", "google"), ("google", "extended"), ("rfc9309", "extended")]:
-        original, *others = letters(directory, [body, *changed.values()], paths, profile, match)
-        questions += len(paths) * len(AGENTS) * len(others)
-        for name, other in zip(changed, others):
-            for path, before, after in zip(paths, original, other, strict=True):
-                if before != after:
-                    agents = [agent for agent, one, two in zip(AGENTS, before, after) if one != two]
+def changed_verdict(directory, original, changed, paths, settings):
+    """The first change to a file that changes a verdict, and what differs; None without one. The settings are
+    pairs of a profile and of a match of agents. Also returns the number of questions."""
+    questions = len(paths) * len(AGENTS) * len(changed) * len(settings)
+    for profile, match in settings:
+        before, *after = letters(directory, [original, *changed.values()], paths, profile, match)
+        for name, own in zip(changed, after):
+            for path, one, two in zip(paths, before, own, strict=True):
+                if one != two:
+                    agents = [agent for agent, *both in zip(AGENTS, one, two) if both[0] != both[1]]
                     return f"{name}, profile {profile}, --agent-match {match}: {agents} and {path!r}", questions
+    return None, questions
+
+
+def difference(directory, body, paths, planted):
+    """The first change that changes a verdict, and what differs, and the number of questions."""
+    changed = changed_files(directory, body, planted)
+    if not changed:
+        return None, 0
+    found, questions = changed_verdict(directory, body, changed, paths, [("google", "google"), *EXTENDED])
     few = paths[:20]
     expected = google(body, few)
     for name, text in changed.items():
         questions += len(expected)
-        if google(text, few) != expected:
-            return f"{name}: Google's parser answers otherwise", questions
-    return None, questions
+        if not found and google(text, few) != expected:
+            found = f"{name}: Google's parser answers otherwise"
+    return found, questions
 
 
 def mended(directory, body, *options):
@@ -135,13 +142,11 @@ def missed_rules(directory, body, planted):
             safe = b"".join(line for line in text.splitlines(keepends=True) if b"isallow: /" not in line)
         # All mends after the safe ones, and the same without any removal.
         whole = mended(directory, text, "--unsafe-fixes", "--allow", REMOVING)
-        texts = [mended(directory, safe, "--unsafe-fixes"), whole]
-        for profile in ["google", "rfc9309"]:
-            after, whole = letters(directory, texts, paths, profile, "extended")
-            questions += len(paths) * len(AGENTS)
-            for path, one, other in zip(paths, after, whole, strict=True):
-                if one != other:
-                    return f"{name}, profile {profile}: {path!r} is {one} with removed lines, {other} without", questions
+        removed = {f"{name}, with removed lines": mended(directory, safe, "--unsafe-fixes")}
+        found, asked = changed_verdict(directory, whole, removed, paths, EXTENDED)
+        questions += asked
+        if found:
+            return found, questions
     return None, questions
 
 
