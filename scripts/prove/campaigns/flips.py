@@ -330,8 +330,7 @@ class Interface:
 
     def __init__(self, path):
         self.library = ctypes.CDLL(str(path))
-        for name in ["last_error"]:
-            getattr(self.library, f"robosieve_{name}").restype = ctypes.c_char_p
+        self.library.robosieve_last_error.restype = ctypes.c_char_p
         self.library.robosieve_snapshot_origin_count.restype = ctypes.c_uint64
         self.library.robosieve_judge_agent_count.restype = ctypes.c_size_t
 

@@ -190,11 +190,11 @@ def recoded(block):
     coding = field(head, rb"content-encoding")
     if inner.startswith(b"\x1f\x8b") and b"gzip" in coding:
         text = gzip.compress(text, mtime=0)
-    elif coding == b"br" and is_brotli(inner):
+    elif coding == b"br" and decodes(brotli.decompress, inner):
         text = brotli.compress(text)
-    elif coding == b"deflate" and inflates(inner, 15):
+    elif coding == b"deflate" and decodes(zlib.decompress, inner, 15):
         text = zlib.compress(text)
-    elif coding == b"deflate" and inflates(inner, -15):
+    elif coding == b"deflate" and decodes(zlib.decompress, inner, -15):
         deflater = zlib.compressobj(wbits=-15)
         text = deflater.compress(text) + deflater.flush()
     if content is not None:
@@ -208,19 +208,11 @@ def recoded(block):
     return head + text
 
 
-def is_brotli(data):
+def decodes(decode, *arguments):
     try:
-        brotli.decompress(data)
+        decode(*arguments)
         return True
-    except brotli.error:
-        return False
-
-
-def inflates(data, wbits):
-    try:
-        zlib.decompress(data, wbits)
-        return True
-    except zlib.error:
+    except (brotli.error, zlib.error):
         return False
 
 

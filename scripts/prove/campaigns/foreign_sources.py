@@ -25,7 +25,7 @@ NPM = ["robots-txt-guard@1.0.2", "warc@1.0.1"]
 
 # Files beyond this size are left to users: a campaign is to end within minutes.
 MOST_BYTES = 64 << 20
-GZIP, ZSTD, BZIP2, LZ4 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\x04\x22\x4d\x18"
+GZIP, ZSTD, BZIP2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
 # The names of texts that talk about robots.txt files and are none.
 SOURCE_CODE = tuple(
     ".c .cc .cfg .class .cpp .css .go .h .hpp .htm .html .ini .java .js .json .jsx .lock .map .md .mjs .pxd .py .pyi "
