@@ -14,9 +14,9 @@ class Bomb:
     what: str
     make: Callable[[Path, Callable], None]
     runs: list
-    refused: str | None
     seconds: float
     mebibytes: int
+    refused: str | None = None
 
 
 def zstd(*parts, window_log=17, size=None):

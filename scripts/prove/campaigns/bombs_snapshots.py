@@ -221,7 +221,7 @@ def bomb(what, *refusals, seconds=1, mebibytes=100, skip=""):
         def make(folder, robosieve):
             write(folder, *forge(folder, robosieve))
 
-        BOMBS.append(Bomb("snapshot-" + forge.__name__.replace("_", "-"), what, make, runs, None, seconds, mebibytes))
+        BOMBS.append(Bomb("snapshot-" + forge.__name__.replace("_", "-"), what, make, runs, seconds, mebibytes))
 
     return add
 

@@ -436,33 +436,35 @@ class Ways:
         random.Random(self.seed).shuffle(captures)
         return write_archive(self.directory / f"{name}.jsonl", self.records(captures))
 
-    def compile(self, *arguments):
-        snapshot = self.directory / "web"
-        run("compile", "-q", "-o", snapshot, *arguments)
-        return snapshot
+    def snapshot(self, question, crawls):
+        """The snapshot of crawls, compiled in the way of a question."""
+        captures = list(itertools.chain.from_iterable(crawls))
+        if question.way == "captures files":
+            return self.compile(*reversed(list(self.captures_files(captures))))
+        if question.way == "--as-of":
+            return self.compile("--as-of", timestamp(question.as_of), self.archive("all", captures))
+        if question.way == "one compilation":
+            return self.compile(self.archive("all", captures))
+        return self.crawls(crawls)
 
-    def at_once(self, captures):
-        return self.compile(self.archive("all", captures))
+    def compile(self, *arguments):
+        run("compile", "-q", "-o", self.directory / "web", *arguments)
+        return self.directory / "web"
 
     def captures_files(self, captures):
         """Two captures files with any half of the captures each."""
-        files = []
         for number in range(2):
-            files.append(self.directory / f"{number}.captures")
-            run("captures", "-q", "-o", files[-1], self.archive("half", captures[number::2]))
-        return self.compile(*reversed(files))
-
-    def as_of(self, captures, time):
-        return self.compile("--as-of", timestamp(time), self.archive("all", captures))
+            file = self.directory / f"{number}.captures"
+            run("captures", "-q", "-o", file, self.archive("half", captures[number::2]))
+            yield file
 
     def crawls(self, crawls):
         """Crawls over each other."""
-        snapshot, old = self.directory / "web", self.directory / "old"
+        old = self.directory / "old"
         for number, captures in enumerate(crawls):
-            archive = self.archive("crawl", captures)
             # Made-up sites fail as often as not.
             over = ["--previous", old, "--max-failing", "100%"] if number else []
-            run("compile", "-q", "-o", snapshot, *over, archive)
+            snapshot = self.compile(*over, self.archive("crawl", captures))
             old.write_bytes(snapshot.read_bytes())
         return snapshot
 
@@ -500,16 +502,6 @@ class Question:
     at: int | None
     as_of: int | None
 
-    def snapshot(self, ways, crawls):
-        captures = list(itertools.chain.from_iterable(crawls))
-        if self.way == "one compilation":
-            return ways.at_once(captures)
-        if self.way == "captures files":
-            return ways.captures_files(captures)
-        if self.way == "--as-of":
-            return ways.as_of(captures, self.as_of)
-        return ways.crawls(crawls)
-
     def counted(self, crawls):
         """The captures that count for the model."""
         if self.way == "--as-of":
@@ -525,7 +517,7 @@ WAYS = ["one compilation", "captures files", "--as-of", "--previous, in time ord
 
 def ask(ways, question, crawls, url):
     """The letter of robosieve for one URL, and that of the model."""
-    found = ways.letters(question.snapshot(ways, crawls), [url], question.policy, question.at)[url]
+    found = ways.letters(ways.snapshot(question, crawls), [url], question.policy, question.at)[url]
     return found, letter(question.counted(crawls), url, question.policy, question.at)
 
 
@@ -589,7 +581,7 @@ def play(rng, directory, options, number):
         as_of = START + rng.randrange(90) * DAY if way == "--as-of" else None
         captures = [one for web in webs for one in web.captures]
         crawls = split(way, captures, rng) if way.startswith("--previous") else [captures]
-        snapshot = Question(way, "", None, as_of).snapshot(ways, crawls)
+        snapshot = ways.snapshot(Question(way, "", None, as_of), crawls)
         outcomes = []
         for web, own in zip(webs, split_by_web(webs, crawls)):
             counted = Question(way, "", None, as_of).counted(own)
