@@ -17,7 +17,8 @@ def run(options):
     with data.compiled(options.real, LINES) as (robosieve, once, snapshot, place):
         inputs = data.longer(once, place) if options.real else once
         table = process.compare("command", pairs(robosieve, snapshot, inputs), RUNS, "seconds")
-        parts = [f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{table}", floors(robosieve, snapshot, once)]
+        parts = [f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{table}"]
+        parts.append(floors(robosieve, snapshot, once))
         return "\n".join([*parts, size(json.loads((place / "stats.json").read_text())), inputs.sizes()])
 
 

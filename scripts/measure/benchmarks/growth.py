@@ -39,7 +39,8 @@ def run(options):
         PICTURE.write_text(picture.draw(curves))
         print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
     return (
-        f"With `--most {options.most}`: `filter -j 1` on {URLS:,} unsorted URLs, without start-up; medians of {RUNS} alternating runs.\n\n"
+        f"With `--most {options.most}`: `filter -j 1` on {URLS:,} unsorted URLs, without start-up; medians of "
+        f"{RUNS} alternating runs.\n\n"
         + "\n".join([record.table(head, rows), *parts])
     )
 

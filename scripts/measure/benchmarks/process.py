@@ -69,7 +69,8 @@ def compare(title, cases, count, figure):
     for name, _, against, _ in cases:
         own, other = runs[name, 0], runs[name, 2]
         median, base = statistics.median(own), statistics.median(other)
-        rows.append([name, f"{median:.4f}", against, f"{base:.4f}", f"{median / base:.2f}", f"{min(own) / min(other):.2f}"])
+        ratios = f"{median / base:.2f}", f"{min(own) / min(other):.2f}"
+        rows.append([name, f"{median:.4f}", against, f"{base:.4f}", *ratios])
     return record.table([title, "median, s", "against", "median, s", "ratio", "of the least"], rows)
 
 

@@ -23,9 +23,8 @@ def environment(sites):
 def run(options):
     if options.real and not sites(options.real):
         raise record.Skipped("that directory has no sites")
-    bench = subprocess.Popen(
-        ["cargo", "bench", "--locked"], cwd=HOME, env=environment(sites(options.real)), stdout=subprocess.PIPE, text=True
-    )
+    env = environment(sites(options.real))
+    bench = subprocess.Popen(["cargo", "bench", "--locked"], cwd=HOME, env=env, stdout=subprocess.PIPE, text=True)
     lines = []
     for line in bench.stdout:
         print(line, end="")
