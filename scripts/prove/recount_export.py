@@ -135,7 +135,7 @@ def witnesses(origin, file):
 
 def exported(*options):
     out = run("export", "-q", "-s", SNAPSHOT, "--as", "jsonl", *options)
-    return [json.loads(line) for line in out.decode().split("\n")[:-1]]
+    return map(json.loads, out.decode().split("\n")[:-1])
 
 
 def identifier(name):
@@ -167,7 +167,7 @@ def check_domains(rows):
 
 def check_long(options):
     """The long table has the values of the wide one."""
-    wide, long = exported(*options), exported(*options, "--long")
+    wide, long = list(exported(*options)), list(exported(*options, "--long"))
     compare("rows of --long", "origins", len(long), len(wide) * len(AGENTS))
     for number, row in enumerate(long):
         origin, agent = wide[number // len(AGENTS)], AGENTS[number % len(AGENTS)]
@@ -290,7 +290,7 @@ def check_formats(folder, options):
 
 def main():
     agents = ["-a", ",".join(AGENTS)]
-    rows = exported(*agents)
+    rows = list(exported(*agents))
     step = max(1, len(rows) // SAMPLE)
     sample = rows[::step]
     files = [check_origin(row) for row in sample]
