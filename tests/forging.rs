@@ -372,8 +372,12 @@ fn read_rows(judge: &Judge) -> robosieve::Result<()> {
 
 fn read_file(files: &mut StoredFiles<'_>, file: u32) -> robosieve::Result<()> {
     files.text(file)?;
-    for rules in files.rule_sets(file)? {
-        files.visit_rules(rules.set, |_| {})?;
+    for set in files
+        .agent_coverages(file)?
+        .iter()
+        .filter_map(|agent| agent.set)
+    {
+        files.visit_rules(set, |_| {})?;
     }
     Ok(())
 }

@@ -90,6 +90,11 @@ impl<'s> FileReader<'s> {
         }
     }
 
+    /// How much the rules at an offset disallow; nothing for [`NONE`].
+    pub(crate) fn coverage_of_rules(&mut self, offset: u32) -> Result<Coverage> {
+        self.coverages.of_rules(offset)
+    }
+
     /// How much a robots.txt disallows to each agent of an engine, and why.
     pub(crate) fn agent_coverages(
         &mut self,

@@ -1,9 +1,8 @@
-//! The rule source of an origin and the agent rules of a robots.txt, for reports.
+//! The rule source of an origin and the groups of agents in a robots.txt, for reports.
 //!
 //! Reports visit origins by row and files by number, where judging starts at a URL. Both apply the
-//! same status policy and the same grouping of agents.
+//! same status policy.
 
-use super::agent_groups::AgentGroups;
 use super::engine::Engine;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
@@ -19,13 +18,6 @@ pub(crate) struct RuleSource {
     pub file: Option<u32>,
     /// Without rules: whether everything is disallowed.
     pub refused: bool,
-}
-
-/// Rules at an offset of the section `rule sets`, and the numbers of the agents that obey them.
-#[derive(Clone, Debug)]
-pub(crate) struct SharedRules {
-    pub offset: u32,
-    pub agents: Vec<usize>,
 }
 
 /// The rules of one agent in a robots.txt.
@@ -58,24 +50,6 @@ impl Engine<'_> {
             file,
             refused: ruling == Ruling::Disallow,
         })
-    }
-
-    /// The rules of a robots.txt, each with the agents that obey them. Agents without a group are
-    /// left out.
-    ///
-    /// # Errors
-    /// As [`rule_source`](Self::rule_source).
-    pub(crate) fn agent_rules(&self, file: u32) -> Result<Vec<SharedRules>> {
-        let mut groups = AgentGroups::default();
-        self.group_agents(file, &mut groups)?;
-        let rules = groups.iter().map(|(group, agents)| {
-            let obeys = |agent: &usize| agents[agent / 64] >> (agent % 64) & 1 == 1;
-            SharedRules {
-                offset: group.offset,
-                agents: (0..self.agents().len()).filter(obeys).collect(),
-            }
-        });
-        Ok(rules.collect())
     }
 
     /// The rules of each agent in a robots.txt, in the order of the agents.

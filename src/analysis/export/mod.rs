@@ -26,7 +26,7 @@ mod text;
 pub use batch::{ExportBatch, ExportValue};
 pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};
 pub use rows::ExportStats;
-pub use stored_files::{AgentCoverage, AgentRuleSet, StoredFiles, StoredRule};
+pub use stored_files::{AgentCoverage, StoredFiles, StoredRule};
 
 #[cfg(feature = "domains")]
 pub use crate::analysis::host_parts::registrable_domain;

@@ -1,9 +1,10 @@
 //! The distinct robots.txt files of a snapshot, for statistics that read each of them once.
 
 use crate::error::Result;
-use crate::file_pass::{Coverage, DecidedBy, FileReader, visit_rule_set};
+use crate::file_pass::{Coverage, FileReader, visit_rule_set};
 use crate::judge::Judge;
 use crate::judge::engine::Engine;
+use crate::snapshot::format::NONE;
 use std::ops::ControlFlow;
 
 /// Reads the distinct robots.txt files of a snapshot, by their numbers in the column `rules_file`,
@@ -33,10 +34,10 @@ use std::ops::ControlFlow;
 ///
 /// let mut files = StoredFiles::new(&judge);
 /// assert_eq!(files.text(0)?, b"user-agent: *\ndisallow: /x*y$\n");
-/// assert!(files.agent_coverages(0)?.iter().all(|agent| agent.coverage == Coverage::Partly));
-/// let sets = files.rule_sets(0)?;
-/// assert_eq!((sets.len(), &sets[0].agents[..]), (1, &[0, 1][..]));
-/// files.visit_rules(sets[0].set, |rule| {
+/// let agents = files.agent_coverages(0)?;
+/// assert!(agents.iter().all(|agent| agent.coverage == Coverage::Partly));
+/// assert_eq!(agents[0].set, agents[1].set);
+/// files.visit_rules(agents[0].set.unwrap(), |rule| {
 ///     assert_eq!((rule.pattern, rule.is_anchored, rule.is_allow), (&b"/x*y"[..], true, false));
 /// })?;
 /// # Ok::<(), robosieve::Error>(())
@@ -55,17 +56,9 @@ pub struct AgentCoverage {
     /// Whether a group names the agent or an agent of its chain: `name` in the column
     /// `AGENT.named`. Otherwise the groups for `*` decide, or none.
     pub is_named: bool,
-}
-
-/// Rules that some agents of a judge obey in a robots.txt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AgentRuleSet {
-    /// The number of the rules, which [`StoredFiles::visit_rules`] takes. Files with the same rules
-    /// share it.
-    pub set: u32,
-    /// The positions of the agents in those of the judge.
-    pub agents: Vec<usize>,
+    /// The number of the rules of this group, which [`StoredFiles::visit_rules`] takes; `None`
+    /// without a group. Agents and files with the same rules share it.
+    pub set: Option<u32>,
 }
 
 /// A rule as a snapshot stores it.
@@ -109,12 +102,16 @@ impl<'j> StoredFiles<'j> {
     /// # Errors
     /// As [`text`](Self::text).
     pub fn agent_coverages(&mut self, file: u32) -> Result<Vec<AgentCoverage>> {
-        let agents = self.reader.agent_coverages(file, self.engine)?.into_iter();
-        let agents = agents.map(|of| AgentCoverage {
-            coverage: of.coverage,
-            is_named: of.decided_by == DecidedBy::Name,
-        });
-        Ok(agents.collect())
+        let groups = self.engine.agent_groups(file)?;
+        let mut agents = Vec::with_capacity(groups.len());
+        for group in groups {
+            agents.push(AgentCoverage {
+                coverage: self.reader.coverage_of_rules(group.offset)?,
+                is_named: group.is_named,
+                set: (group.offset != NONE).then_some(group.offset),
+            });
+        }
+        Ok(agents)
     }
 
     /// The condensed text of a robots.txt, with the line numbers of the file as served. Cost:
@@ -125,20 +122,6 @@ impl<'j> StoredFiles<'j> {
     /// of the snapshot contradict each other.
     pub fn text(&mut self, file: u32) -> Result<Vec<u8>> {
         self.reader.text(file)
-    }
-
-    /// The rules of a robots.txt that the agents of the judge obey, each with these agents. An agent
-    /// without a group is in none.
-    ///
-    /// # Errors
-    /// As [`text`](Self::text).
-    pub fn rule_sets(&self, file: u32) -> Result<Vec<AgentRuleSet>> {
-        let shared = self.engine.agent_rules(file)?.into_iter();
-        let sets = shared.map(|rules| AgentRuleSet {
-            set: rules.offset,
-            agents: rules.agents,
-        });
-        Ok(sets.collect())
     }
 
     /// Calls `visit` with each rule of a set.

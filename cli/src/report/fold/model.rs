@@ -217,9 +217,27 @@ pub struct AgentReport {
     pub intervals: Option<CoverageCounts<Interval>>,
     /// The sums of the weights by coverage; `None` without weights.
     pub weighted: Option<CoverageCounts<f64>>,
-    /// The URLs of the lists by verdict: `Some(None)` without lists, and `None` in a series.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub urls: Option<Option<UrlCounts>>,
+    /// The URLs of the lists by verdict.
+    #[serde(skip_serializing_if = "AgentUrls::is_in_series")]
+    pub urls: AgentUrls,
+}
+
+/// The URLs of the lists for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum AgentUrls {
+    /// The counts by verdict.
+    Counted(UrlCounts),
+    /// The report has no lists: null in the JSON.
+    NoLists,
+    /// A series takes no lists: its JSON leaves the key out.
+    InSeries,
+}
+
+impl AgentUrls {
+    fn is_in_series(&self) -> bool {
+        *self == Self::InSeries
+    }
 }
 
 /// Defines a struct of counts: its fields, their names in the JSON, and their values in this order.
@@ -311,7 +329,10 @@ impl CoverageCounts {
 impl AgentReport {
     /// The URLs of the lists by verdict; `None` without lists.
     pub fn urls(&self) -> Option<UrlCounts> {
-        self.urls.flatten()
+        match self.urls {
+            AgentUrls::Counted(urls) => Some(urls),
+            _ => None,
+        }
     }
 }
 

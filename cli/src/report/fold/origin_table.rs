@@ -1,15 +1,16 @@
 //! The fold over the table of origins that `robosieve export` writes.
 //!
 //! Many origins share a robots.txt, and all of them disallow the same to each agent. So the fold
-//! keeps for each origin what decides, in five bytes, and reads each robots.txt once, for the number
-//! of its *pattern*: what it disallows to each agent. Few patterns occur, so a figure is the number
-//! of origins with each pattern, for any selection of rows.
+//! keeps for each origin what decides, in five bytes. It finds the groups of each robots.txt once,
+//! and keeps the rule sets that agents obey and the number of its *pattern*: what it disallows to
+//! each agent. Few patterns occur, so a figure is the number of origins with each pattern, for any
+//! selection of rows.
 
 use super::access::Access;
 use super::model::{AgentSubset, CoverageCounts, Together};
 use rayon::prelude::*;
 use robosieve::export::{
-    ExportBatch, ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles,
+    AgentCoverage, ExportBatch, ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles,
 };
 use robosieve::judge::Reason;
 use robosieve::{Judge, NamedValue, Result};
@@ -28,9 +29,9 @@ pub(super) struct OriginTable {
     sources: Vec<Source>,
     reasons: Vec<Reason>,
     files: Vec<FileRow>,
-    /// The number of patterns, and the accesses of all agents, pattern by pattern.
-    patterns: u32,
-    accesses: Vec<Access>,
+    /// The rule sets of the files, file by file.
+    sets: Vec<u32>,
+    patterns: Patterns,
 }
 
 /// A robots.txt.
@@ -39,6 +40,75 @@ struct FileRow {
     pattern: u32,
     /// The first origin that it decides about; [`UNUSED`] without any.
     first: u32,
+    /// The index of its first rule set.
+    first_set: usize,
+}
+
+/// What a robots.txt disallows to each agent, and which agents share their rules.
+struct Pattern {
+    accesses: Vec<Access>,
+    /// For each rule set of the robots.txt the agents that obey it.
+    groups: Vec<Vec<usize>>,
+}
+
+/// What a robots.txt disallows to an agent, and which of its rule sets the agent obeys.
+type AgentPattern = (Access, Option<usize>);
+
+/// Distinct patterns, numbered in the order of their first use.
+#[derive(Default)]
+struct Patterns {
+    all: Vec<Pattern>,
+    numbers: HashMap<Vec<AgentPattern>, u32>,
+}
+
+impl Patterns {
+    fn number(&mut self, agents: &[AgentPattern]) -> u32 {
+        if let Some(number) = self.numbers.get(agents) {
+            return *number;
+        }
+        let number = self.all.len() as u32;
+        let mut groups = Vec::new();
+        for (agent, (_, group)) in agents.iter().enumerate() {
+            let Some(group) = *group else { continue };
+            groups.resize(groups.len().max(group + 1), Vec::new());
+            groups[group].push(agent);
+        }
+        let accesses = agents.iter().map(|(access, _)| *access).collect();
+        self.all.push(Pattern { accesses, groups });
+        self.numbers.insert(agents.to_vec(), number);
+        number
+    }
+}
+
+/// The patterns and the rule sets of some files.
+#[derive(Default)]
+struct FilePatterns {
+    patterns: Patterns,
+    /// The pattern of each file.
+    files: Vec<u32>,
+    /// The rule sets, file by file.
+    sets: Vec<u32>,
+}
+
+impl FilePatterns {
+    /// Adds the next file.
+    fn add(&mut self, agents: Vec<AgentCoverage>) {
+        let first_set = self.sets.len();
+        let mut pattern = Vec::with_capacity(agents.len());
+        for agent in agents {
+            let group = agent.set.map(|set| {
+                let known = self.sets[first_set..]
+                    .iter()
+                    .position(|known| *known == set);
+                known.unwrap_or_else(|| {
+                    self.sets.push(set);
+                    self.sets.len() - 1 - first_set
+                })
+            });
+            pattern.push((Access::by_rules(agent), group));
+        }
+        self.files.push(self.patterns.number(&pattern));
+    }
 }
 
 const UNUSED: u32 = u32::MAX;
@@ -59,17 +129,20 @@ impl OriginTable {
         let unused = FileRow {
             pattern: 0,
             first: UNUSED,
+            first_set: 0,
         };
+        let mut patterns = Patterns::default();
+        // Those of the status policy, which disallows everything or allows everything.
+        for access in [Access::WhollyByStatus, Access::Not] {
+            patterns.number(&vec![(access, None); agents]);
+        }
         let mut table = Self {
             agents,
             sources: Vec::new(),
             reasons: Vec::new(),
             files: vec![unused; StoredFiles::new(judge).count() as usize],
-            // Those of the status policy, which disallows everything or allows everything.
-            patterns: 2,
-            accesses: [Access::WhollyByStatus, Access::Not]
-                .map(|access| vec![access; agents])
-                .concat(),
+            sets: Vec::new(),
+            patterns,
         };
         let exporter = Exporter::new(judge, ExportTable::Origins)?.choose_columns(&COLUMNS)?;
         let mut position = ExportPosition::default();
@@ -106,26 +179,26 @@ impl OriginTable {
             .collect();
         let parts = used.par_chunks(CHUNK).map(|files| {
             let mut reader = StoredFiles::new(judge);
-            let mut accesses = Vec::with_capacity(files.len() * self.agents);
+            let mut found = FilePatterns::default();
             for file in files {
-                let agents = reader.agent_coverages(*file as u32)?;
-                accesses.extend(agents.into_iter().map(Access::by_rules));
+                found.add(reader.agent_coverages(*file as u32)?);
             }
-            Ok(accesses)
+            Ok(found)
         });
-        let parts = parts.collect::<Result<Vec<Vec<Access>>>>()?;
-        let mut patterns = HashMap::new();
-        for (files, accesses) in used.chunks(CHUNK).zip(&parts) {
-            for (number, file) in files.iter().enumerate() {
-                let accesses = &accesses[number * self.agents..][..self.agents];
-                let pattern = patterns.get(accesses).copied().unwrap_or_else(|| {
-                    patterns.insert(accesses, self.patterns);
-                    self.accesses.extend_from_slice(accesses);
-                    self.patterns += 1;
-                    self.patterns - 1
-                });
-                self.files[*file].pattern = pattern;
+        let parts = parts.collect::<Result<Vec<FilePatterns>>>()?;
+        for (files, part) in used.chunks(CHUNK).zip(parts) {
+            let mut numbers = vec![0; part.patterns.all.len()];
+            for (agents, number) in &part.patterns.numbers {
+                numbers[*number as usize] = self.patterns.number(agents);
             }
+            let mut first_set = self.sets.len();
+            for (file, pattern) in files.iter().zip(part.files) {
+                let file = &mut self.files[*file];
+                file.pattern = numbers[pattern as usize];
+                file.first_set = first_set;
+                first_set += part.patterns.all[pattern as usize].groups.len();
+            }
+            self.sets.extend(part.sets);
         }
         Ok(())
     }
@@ -142,12 +215,20 @@ impl OriginTable {
 
     /// The number of patterns.
     pub(super) fn patterns(&self) -> u32 {
-        self.patterns
+        self.patterns.all.len() as u32
     }
 
     /// What an origin with this pattern disallows to each agent.
     pub(super) fn accesses(&self, pattern: u32) -> &[Access] {
-        &self.accesses[pattern as usize * self.agents..][..self.agents]
+        &self.patterns.all[pattern as usize].accesses
+    }
+
+    /// The rule sets of a robots.txt, each with the agents that obey it.
+    pub(super) fn rule_sets(&self, file: u32) -> impl Iterator<Item = (u32, &[usize])> {
+        let file = self.files[file as usize];
+        let groups = &self.patterns.all[file.pattern as usize].groups;
+        let sets = self.sets[file.first_set..].iter().copied();
+        sets.zip(groups.iter().map(Vec::as_slice))
     }
 
     /// The pattern of an origin.

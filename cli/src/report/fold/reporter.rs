@@ -6,8 +6,8 @@ use super::example;
 use super::group_list::GroupList;
 use super::groups::{GroupKey, UnitGrouping};
 use super::model::{
-    AgentReport, AgentSubset, CoverageCounts, GroupListFacts, Judging, ListFacts, ReasonReport,
-    Report, SetReport, SnapshotFacts, Together, UnitGroup, UrlCounts, WeightFacts,
+    AgentReport, AgentSubset, AgentUrls, CoverageCounts, GroupListFacts, Judging, ListFacts,
+    ReasonReport, Report, SetReport, SnapshotFacts, Together, UnitGroup, UrlCounts, WeightFacts,
 };
 use super::origin_table::OriginTable;
 use super::rules::TopRules;
@@ -28,12 +28,13 @@ use std::sync::OnceLock;
 
 /// Computes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
 ///
-/// Cost: a pass over the rows of the export, and two over the distinct robots.txt files, of which one
-/// decompresses each once. With lists, one pass over them, about as fast as annotating.
+/// Cost: a pass over the rows of the export, and two over the distinct robots.txt files. The first
+/// finds their groups, and the second decompresses them. With lists, one pass over them, about as
+/// fast as annotating.
 ///
-/// Memory: 9 bytes per origin, 8 per robots.txt, about 50 per rule set and 30 per distinct rule that
-/// the agents obey. With lists, also 16 bytes per origin, however long the lists are. By host or
-/// domain, 24 bytes per origin at first. By origin or host, 16 bytes per unit to find the domains
+/// Memory: 9 bytes per origin, 20 per robots.txt, about 50 per rule set and 30 per distinct rule
+/// that the agents obey. With lists, also 16 bytes per origin, however long the lists are. By host
+/// or domain, 24 bytes per origin at first. By origin or host, 16 bytes per unit to find the domains
 /// that dominate a figure.
 pub struct Reporter<'r> {
     judge: &'r Judge,
@@ -104,11 +105,7 @@ impl UnitFigures<'_> {
     }
 
     /// The agents, with the URLs of each.
-    fn agents(
-        &self,
-        judge: &Judge,
-        urls: impl Fn(usize) -> Option<Option<UrlCounts>>,
-    ) -> Vec<AgentReport> {
+    fn agents(&self, judge: &Judge, urls: impl Fn(usize) -> AgentUrls) -> Vec<AgentReport> {
         let agents = judge.agents().iter().zip(&self.agents).enumerate();
         agents
             .map(|(number, (agent, units))| AgentReport {
@@ -174,7 +171,7 @@ impl<'r> Reporter<'r> {
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
             units: figures.rows.len() as u64,
-            agents: figures.agents(self.judge, |_| None),
+            agents: figures.agents(self.judge, |_| AgentUrls::InSeries),
             together: figures.together,
             together_intervals: figures.together_intervals(),
             sample: figures.sample,
@@ -273,12 +270,12 @@ impl<'r> Reporter<'r> {
         let figures = self.unit_figures()?;
         let UnitFigures { table, rows, .. } = &figures;
         let files = used_files(table, rows);
-        let survey = survey_files(judge, &files)?;
+        let survey = survey_files(judge, table, &files)?;
         // In the order of the snapshot, which makes reading them fast.
         let mut sets: Vec<(u32, u64)> = survey.sets.into_iter().collect();
         sets.sort_unstable();
         let top = TopRules::new(judge, &sets, self.top)?;
-        let rule_counts = count_rules(judge, &files, &top)?;
+        let rule_counts = count_rules(table, &files, &top);
         let deciding = lists
             .map(|lists| explain_sample(judge, table, &lists.sample, self.top))
             .transpose()?;
@@ -299,7 +296,10 @@ impl<'r> Reporter<'r> {
             None => top_origins(snapshot, rows.iter().copied(), table, None, self.top)?,
         };
         snapshot.verify_unchanged()?;
-        let urls = |agent| Some(lists.map(|lists| url_counts(&lists.stats, agent)));
+        let urls = |agent| match lists {
+            Some(lists) => AgentUrls::Counted(url_counts(&lists.stats, agent)),
+            None => AgentUrls::NoLists,
+        };
         let mut report = Report {
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),

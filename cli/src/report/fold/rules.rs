@@ -2,7 +2,7 @@
 
 use super::model::{RuleByOrigins, RulesByOrigins};
 use rayon::prelude::*;
-use robosieve::export::{AgentRuleSet, StoredFiles, StoredRule};
+use robosieve::export::{StoredFiles, StoredRule};
 use robosieve::{Judge, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -151,17 +151,17 @@ impl TopRules {
         vec![none; self.rules.len()]
     }
 
-    /// Adds the origins of a file with these sets.
-    pub(super) fn count_file(
+    /// Adds the origins of a file with these sets, each with the agents that obey it.
+    pub(super) fn count_file<'t>(
         &self,
         file: u32,
-        sets: &[AgentRuleSet],
+        sets: impl Iterator<Item = (u32, &'t [usize])>,
         origins: u64,
         counts: &mut [RuleCount],
     ) {
         let mut rules: Vec<usize> = Vec::new();
-        for AgentRuleSet { set, agents, .. } in sets {
-            for &rule in self.by_set.get(set).into_iter().flatten() {
+        for (set, agents) in sets {
+            for &rule in self.by_set.get(&set).into_iter().flatten() {
                 let count = &mut counts[rule];
                 for agent in agents {
                     count.agents[*agent] += origins;

@@ -1,5 +1,5 @@
-//! One pass over the distinct robots.txt files that decide about the counted origins: the rule sets
-//! that agents obey, and the preferences that files declare.
+//! The distinct robots.txt files that decide about the counted origins: the rule sets that agents
+//! obey, and the preferences that files declare.
 
 use super::origin_table::OriginTable;
 use super::rules::{RuleCount, SetUses, TopRules, merged};
@@ -40,15 +40,18 @@ pub(super) struct FileSurvey {
     pub signals: SignalCounts,
 }
 
-/// Reads each file once.
-pub(super) fn survey_files(judge: &Judge, files: &[UsedFile]) -> Result<FileSurvey> {
+/// Decompresses each file once.
+pub(super) fn survey_files(
+    judge: &Judge,
+    table: &OriginTable,
+    files: &[UsedFile],
+) -> Result<FileSurvey> {
     let parts = files.par_chunks(CHUNK).map(|files| {
         let mut survey = FileSurvey::default();
         let mut reader = StoredFiles::new(judge);
         for used in files {
-            for rules in reader.rule_sets(used.file)? {
-                *survey.sets.entry(rules.set).or_default() +=
-                    used.origins * rules.agents.len() as u64;
+            for (set, agents) in table.rule_sets(used.file) {
+                *survey.sets.entry(set).or_default() += used.origins * agents.len() as u64;
             }
             let text = reader.text(used.file)?;
             survey.signals.add_file(&text, used.origins);
@@ -64,24 +67,23 @@ pub(super) fn survey_files(judge: &Judge, files: &[UsedFile]) -> Result<FileSurv
 
 /// Counts the origins with each of the most frequent rules.
 pub(super) fn count_rules(
-    judge: &Judge,
+    table: &OriginTable,
     files: &[UsedFile],
     top: &TopRules,
-) -> Result<Vec<RuleCount>> {
-    let zero = || top.no_counts(judge.agents().len());
+) -> Vec<RuleCount> {
+    let zero = || top.no_counts(table.agents());
     let parts = files.par_chunks(CHUNK).map(|files| {
         let mut counts = zero();
-        let reader = StoredFiles::new(judge);
         for used in files {
-            let sets = reader.rule_sets(used.file)?;
-            top.count_file(used.file, &sets, used.origins, &mut counts);
+            let sets = table.rule_sets(used.file);
+            top.count_file(used.file, sets, used.origins, &mut counts);
         }
-        Ok(counts)
+        counts
     });
-    parts.try_reduce(zero, |mut sum, part| {
-        sum.iter_mut()
-            .zip(part)
-            .for_each(|(sum, part)| sum.merge(part));
-        Ok(sum)
+    parts.reduce(zero, |mut sum, part| {
+        for (sum, part) in sum.iter_mut().zip(part) {
+            sum.merge(part);
+        }
+        sum
     })
 }
