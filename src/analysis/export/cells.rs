@@ -33,6 +33,12 @@ impl Cells {
         u64::from(self.origins) * u64::from(self.per_origin)
     }
 
+    /// The cells of an origin.
+    pub(super) fn of_origin(self, row: u32) -> Range<u64> {
+        let first = u64::from(row) * u64::from(self.per_origin);
+        first..first + u64::from(self.per_origin)
+    }
+
     /// The row of a cell's origin. There are as many origins as rows, so it fits.
     pub(super) fn origin(self, cell: u64) -> u32 {
         (cell / u64::from(self.per_origin.max(1))) as u32
@@ -70,6 +76,7 @@ mod tests {
         let origins: Vec<_> = cells.by_origin(2..9).collect();
         assert_eq!(origins, [(0, 2..4), (1, 0..4), (2, 0..1)]);
         assert!(cells.by_origin(5..5).next().is_none());
+        assert_eq!(cells.of_origin(1), 4..8);
         let wide = Cells {
             origins: 3,
             per_origin: 1,

@@ -289,7 +289,7 @@ impl<'e> Exporter<'e> {
     ) -> Result<ExportStats> {
         let work = |reader: &mut RowReader<'_>, rows, text: &mut Vec<u8>| {
             text.clear();
-            reader.read(rows, &mut |batch| {
+            reader.read([rows], &mut |batch| {
                 render(batch, text);
                 Ok(())
             })
@@ -348,18 +348,48 @@ impl<'e> Exporter<'e> {
         }
         let read: Result<Vec<Vec<ExportBatch>>> = blocks
             .into_par_iter()
-            .map(|cells| {
-                let mut batches = Vec::new();
-                self.row_reader(READ_BATCH).read(cells, &mut |batch| {
-                    batches.push(batch.take());
-                    Ok(())
-                })?;
-                Ok(batches)
-            })
+            .map(|cells| self.read_cells([cells]))
             .collect();
         let batches = read?;
         position.cell = next;
         Ok(Some(batches.into_iter().flatten().collect()))
+    }
+
+    /// Reads the rows of these origins, by their numbers in the snapshot, on the calling thread. The
+    /// batches are in the same order. Memory grows with the rows.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if there is no such origin, or if the
+    /// snapshot's bytes contradict each other.
+    ///
+    /// ```
+    /// # use robosieve::export::{ExportTable, ExportValue, Exporter};
+    /// # use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// # let mut compiler = Compiler::default();
+    /// # for origin in ["https://a.example", "https://b.example", "https://c.example"] {
+    /// #     compiler.add_robots(origin, b"")?;
+    /// # }
+    /// # let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &[], JudgeOptions::default())?;
+    /// let exporter = Exporter::new(&judge, ExportTable::Origins)?.choose_columns(&["host"])?;
+    /// let batches = exporter.read_origins(&[2, 0])?;
+    /// let hosts = [0, 1].map(|row| batches[0].value(row, 0));
+    /// assert_eq!(hosts, ["c.example", "a.example"].map(ExportValue::Text));
+    /// assert!(exporter.read_origins(&[3]).is_err());
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn read_origins(&self, origins: &[u32]) -> Result<Vec<ExportBatch>> {
+        let cells = Cells::of(self.selection.table, self.judge.engine());
+        self.read_cells(origins.iter().map(|row| cells.of_origin(*row)))
+    }
+
+    fn read_cells(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Result<Vec<ExportBatch>> {
+        let mut batches = Vec::new();
+        self.row_reader(READ_BATCH).read(ranges, &mut |batch| {
+            batches.push(batch.take());
+            Ok(())
+        })?;
+        Ok(batches)
     }
 
     fn row_reader(&self, limit: BatchLimit) -> RowReader<'_> {
@@ -393,7 +423,7 @@ impl<'e> Exporter<'e> {
         let encoder = file.encoder(self.columns());
         let work = |reader: &mut RowReader<'_>, rows, groups: &mut _| {
             let mut encoder = encoder.start();
-            let stats = reader.read(rows, &mut |batch| encoder.write(batch))?;
+            let stats = reader.read([rows], &mut |batch| encoder.write(batch))?;
             *groups = encoder.finish()?;
             Ok(stats)
         };

@@ -78,10 +78,18 @@ impl<'s> RowReader<'s> {
         }
     }
 
-    /// Passes the rows of some cells to `emit`, in batches.
-    pub(super) fn read(&mut self, cells: Range<u64>, emit: Emit<'_>) -> Result<ExportStats> {
+    /// Passes the rows of some ranges of cells to `emit`, in batches.
+    pub(super) fn read(
+        &mut self,
+        ranges: impl IntoIterator<Item = Range<u64>>,
+        emit: Emit<'_>,
+    ) -> Result<ExportStats> {
         let mut stats = ExportStats::default();
-        for (row, agents) in self.cells.by_origin(cells) {
+        let by_origin = self.cells;
+        let cells = ranges
+            .into_iter()
+            .flat_map(|range| by_origin.by_origin(range));
+        for (row, agents) in cells {
             let entry = self.engine.snapshot().origin_at(row)?;
             if !self.selection.includes(entry.outcome()) {
                 continue;

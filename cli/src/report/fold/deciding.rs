@@ -4,10 +4,8 @@
 //! slow, and a sample is enough.
 
 use super::model::{DecidingRule, DecidingRules};
-use super::origin_table::OriginTable;
 use super::sample::Sample;
 use rayon::prelude::*;
-use robosieve::export::StoredFiles;
 use robosieve::judge::explain;
 use robosieve::{Judge, Result, RobotsRef, Verdict};
 use std::collections::HashMap;
@@ -39,7 +37,6 @@ struct Refusal {
 /// the size of the sample only.
 pub(super) fn explain_sample(
     judge: &Judge,
-    table: &OriginTable,
     sample: &Sample,
     limit: usize,
 ) -> Result<DecidingSample> {
@@ -51,10 +48,7 @@ pub(super) fn explain_sample(
         .collect();
     let refusals = urls
         .par_iter()
-        .map_init(
-            || StoredFiles::new(judge),
-            |files, url| refusals_of(judge, table, files, url),
-        )
+        .map(|url| refusals_of(judge, url))
         .collect::<Result<Vec<Vec<Refusal>>>>()?;
     let mut counts: HashMap<&str, DecidingRule> = HashMap::new();
     let mut not_by_rule = 0;
@@ -101,12 +95,7 @@ pub(super) fn explain_sample(
 
 /// Explains a URL to each agent that it is disallowed to. The text of its robots.txt is parsed twice,
 /// however many agents there are.
-fn refusals_of(
-    judge: &Judge,
-    table: &OriginTable,
-    files: &mut StoredFiles<'_>,
-    url: &[u8],
-) -> Result<Vec<Refusal>> {
+fn refusals_of(judge: &Judge, url: &[u8]) -> Result<Vec<Refusal>> {
     let verdicts = judge.judge(url)?;
     let refused = verdicts
         .iter()
@@ -116,16 +105,20 @@ fn refusals_of(
     let Some(&first) = agents.first() else {
         return Ok(Vec::new());
     };
-    let entry = judge.explain(url, first)?.entry;
+    let explanation = judge.explain(url, first)?;
+    let snapshot = judge.snapshot();
     // What the status policy disallows has no rule.
-    let Some(file) = entry.and_then(|entry| table.file(entry.row())) else {
+    let text = match explanation.entry.filter(|_| explanation.rules.is_some()) {
+        Some(entry) => snapshot.robots_text(&entry)?,
+        None => None,
+    };
+    let Some(text) = text else {
         let refusals = agents
             .into_iter()
             .map(|agent| Refusal { agent, rule: None });
         return Ok(refusals.collect());
     };
-    let text = files.text(file)?;
-    let robots = RobotsRef::parse(&text, judge.snapshot().profile()?);
+    let robots = RobotsRef::parse(&text, snapshot.profile()?);
     let refusals = agents.into_iter().map(|agent| {
         let how = judge.options().agent_match;
         let deciding = explain(&robots, &judge.agents()[agent], how, url).deciding;

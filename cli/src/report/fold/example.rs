@@ -20,7 +20,7 @@ pub(super) fn example_of_lists(judge: &Judge, refused: &RefusedUrl) -> Result<Op
 /// rule.
 pub(super) fn example_of_snapshot(
     judge: &Judge,
-    table: &OriginTable,
+    table: &mut OriginTable,
     top: &TopRules,
     counts: &[RuleCount],
 ) -> Result<Option<Example>> {
@@ -30,7 +30,7 @@ pub(super) fn example_of_snapshot(
     };
     for (number, rule) in counts.iter().enumerate() {
         let Some(first) = rule.first else { continue };
-        let Some(row) = table.first_of_file(first.file) else {
+        let Some(row) = table.first_of_file(first.file)? else {
             continue;
         };
         // Another rule of the file may allow the path: then try the next rule.
@@ -39,7 +39,7 @@ pub(super) fn example_of_snapshot(
             return Ok(example);
         }
     }
-    match table.first_disallowed() {
+    match table.first_disallowed()? {
         Some(row) => explain_refusal(judge, &url_at(row, b"/")?, 0),
         None => Ok(None),
     }

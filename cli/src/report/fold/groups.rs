@@ -99,18 +99,19 @@ impl UnitGrouping {
         self,
         snapshot: &Snapshot,
         kind: UnitKind,
-        table: &OriginTable,
+        table: &mut OriginTable,
         sampling: Option<Sampling>,
     ) -> Result<Vec<UnitGroup>> {
         let mut groups = Vec::new();
-        for (name, all) in self.names.into_iter().zip(&self.rows) {
-            let drawn = match sampling {
-                Some(sampling) => Some(draw_sample(snapshot, kind, all, sampling)?),
-                None => None,
+        for (name, all) in self.names.into_iter().zip(self.rows) {
+            let of = all.len() as u64;
+            let rows = match sampling {
+                Some(sampling) => draw_sample(snapshot, kind, &all, sampling)?,
+                None => all,
             };
-            let rows = drawn.as_ref().unwrap_or(all);
-            let (units, of) = (rows.len() as u64, all.len() as u64);
-            let agents = table.by_agent(&table.count(rows));
+            table.read(&rows)?;
+            let units = rows.len() as u64;
+            let agents = table.by_agent(&table.count(&rows));
             let intervals = sampling.map(|Sampling { size, seed }| {
                 let sample = SampleFacts {
                     size,

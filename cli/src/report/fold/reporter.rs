@@ -24,7 +24,6 @@ use robosieve::job::{FilterStats, Input, Job, Progress};
 use robosieve::judge::Reason;
 use robosieve::records::RecordOptions;
 use robosieve::{Judge, Result};
-use std::sync::OnceLock;
 
 /// Computes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
 ///
@@ -38,8 +37,6 @@ use std::sync::OnceLock;
 /// that dominate a figure.
 pub struct Reporter<'r> {
     judge: &'r Judge,
-    /// The rows of the export, once they were read. They serve all reports of this reporter.
-    table: OnceLock<OriginTable>,
     /// The units to count: origins by default.
     ///
     /// A host or a domain counts by one of its origins: by one that answered with a robots.txt or a
@@ -86,7 +83,7 @@ struct ListCounts {
 
 /// The figures of units that a report and a point of a series share.
 struct UnitFigures<'t> {
-    table: &'t OriginTable,
+    table: OriginTable<'t>,
     /// The counted units, by the rows of their representatives.
     rows: Vec<u32>,
     sample: Option<SampleFacts>,
@@ -124,7 +121,6 @@ impl<'r> Reporter<'r> {
     pub fn new(judge: &'r Judge) -> Self {
         Self {
             judge,
-            table: OnceLock::new(),
             by: UnitKind::Origin,
             within: None,
             weights: None,
@@ -182,21 +178,13 @@ impl<'r> Reporter<'r> {
         })
     }
 
-    fn table(&self) -> Result<&OriginTable> {
-        if let Some(table) = self.table.get() {
-            return Ok(table);
-        }
-        let table = OriginTable::read(self.judge)?;
-        Ok(self.table.get_or_init(|| table))
-    }
-
     /// Selects the units, and counts them by what they disallow.
     fn unit_figures(&self) -> Result<UnitFigures<'_>> {
         let snapshot = self.judge.snapshot();
-        let table = self.table()?;
+        let mut table = OriginTable::new(self.judge)?;
         let all = unit_rows(snapshot, self.by, self.within)?;
         // Groups are groups of all units, each with a sample of its own.
-        let (groups, group_list) = self.group(&all, table)?;
+        let (groups, group_list) = self.group(&all, &mut table)?;
         let of = all.len() as u64;
         let rows = match self.sampling {
             Some(sampling) => draw_sample(snapshot, self.by, &all, sampling)?,
@@ -208,11 +196,12 @@ impl<'r> Reporter<'r> {
             units: rows.len() as u64,
             of,
         });
+        table.read(&rows)?;
         let counts = table.count(&rows);
         let (weights, weighted) = match self.weights {
             Some(weights) => {
                 let units = WeightedUnits::find(snapshot, self.by, &rows, weights)?;
-                (Some(units.facts()), units.count(table))
+                (Some(units.facts()), units.count(&table))
             }
             None => (None, Vec::new()),
         };
@@ -245,7 +234,7 @@ impl<'r> Reporter<'r> {
     fn group(
         &self,
         all: &[u32],
-        table: &OriginTable,
+        table: &mut OriginTable,
     ) -> Result<(Option<Vec<UnitGroup>>, Option<GroupListFacts>)> {
         let (key, list) = match self.groups {
             None => return Ok((None, None)),
@@ -267,8 +256,8 @@ impl<'r> Reporter<'r> {
     fn report(&self, lists: Option<ListCounts>) -> Result<Report> {
         let (judge, snapshot) = (self.judge, self.judge.snapshot());
         let lists = lists.as_ref();
-        let figures = self.unit_figures()?;
-        let UnitFigures { table, rows, .. } = &figures;
+        let mut figures = self.unit_figures()?;
+        let UnitFigures { table, rows, .. } = &mut figures;
         let files = used_files(table, rows);
         let survey = survey_files(judge, table, &files)?;
         // In the order of the snapshot, which makes reading them fast.
@@ -277,7 +266,7 @@ impl<'r> Reporter<'r> {
         let top = TopRules::new(judge, &sets, self.top)?;
         let rule_counts = count_rules(table, &files, &top);
         let deciding = lists
-            .map(|lists| explain_sample(judge, table, &lists.sample, self.top))
+            .map(|lists| explain_sample(judge, &lists.sample, self.top))
             .transpose()?;
         let example = match &deciding {
             Some(DecidingSample {
@@ -296,6 +285,7 @@ impl<'r> Reporter<'r> {
             None => top_origins(snapshot, rows.iter().copied(), table, None, self.top)?,
         };
         snapshot.verify_unchanged()?;
+        let UnitFigures { table, rows, .. } = &figures;
         let urls = |agent| match lists {
             Some(lists) => AgentUrls::Counted(url_counts(&lists.stats, agent)),
             None => AgentUrls::NoLists,

@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 type RefusalRank = [u64; 3];
 
 /// The origins in these rows that disallow most: by disallowed URLs if there are lists, else by
-/// agents.
+/// agents. Without lists, the table has these rows.
 pub(super) fn top_origins(
     snapshot: &Snapshot,
     rows: impl Iterator<Item = u32>,
-    table: &OriginTable,
+    table: &mut OriginTable,
     tally: Option<&Tally>,
     limit: usize,
 ) -> Result<Vec<OriginReport>> {
@@ -40,9 +40,10 @@ pub(super) fn top_origins(
             }
         }
     }
-    let rows = top.into_iter().map(|(_, row)| row);
-    rows.map(|row| report(snapshot, row, table, tally))
-        .collect()
+    let rows: Vec<u32> = top.into_iter().map(|(_, row)| row).collect();
+    table.read(&rows)?;
+    let reports = rows.iter().map(|row| report(snapshot, *row, table, tally));
+    reports.collect()
 }
 
 /// The number of agents that a pattern disallows wholly, and of those that it disallows partly.
