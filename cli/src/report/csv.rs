@@ -89,15 +89,8 @@ fn agent_counts(report: &Report, out: &mut CsvWriter) {
         out.intervals(key, "origins_", intervals.flat_map(|of| of.named()));
         let weighted = agent.weighted.iter();
         out.counts(key, "weighted_", weighted.flat_map(|of| of.named()));
-        if let Some(urls) = agent.urls() {
-            let counts = [
-                ("allowed", urls.allowed),
-                ("disallowed", urls.disallowed),
-                ("unknown", urls.unknown),
-                ("invalid", urls.invalid),
-            ];
-            out.counts(key, "urls_", counts);
-        }
+        let urls = agent.urls();
+        out.counts(key, "urls_", urls.iter().flat_map(|urls| urls.named()));
     }
 }
 

@@ -4,6 +4,7 @@ mod agent_sets;
 mod args;
 mod csv;
 mod fold;
+mod group_measures;
 mod headlines;
 mod html;
 mod outputs;

@@ -1,8 +1,7 @@
 //! A report as text for a terminal.
 
-use super::fold::{
-    AgentReport, CoverageCounts, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind,
-};
+use super::fold::{AgentReport, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind};
+use super::group_measures::GROUP_MEASURES;
 use super::headlines;
 use super::unit_names::units;
 use crate::figures::counts::{counted, counted_as, grouped};
@@ -62,16 +61,6 @@ const LIST_COLUMNS: Columns<'_> = Columns {
     name: NAME,
     ..GROUP_COLUMNS
 };
-
-/// A count of a group.
-type Measure = fn(&CoverageCounts) -> u64;
-
-/// The tables of groups, each with its title.
-const GROUP_MEASURES: [(&str, Measure); 3] = [
-    ("wholly disallowed", |of| of.wholly),
-    ("wholly, by name", |of| of.wholly_by_name),
-    ("partly disallowed", |of| of.partly),
-];
 
 pub(super) fn table(report: &Report) -> String {
     let mut out = ReportTable {
@@ -203,7 +192,7 @@ fn agents(report: &Report, out: &mut ReportTable) {
         else {
             continue;
         };
-        let counts = [urls.allowed, urls.disallowed, urls.unknown, urls.invalid];
+        let counts = urls.named().map(|(_, count)| count);
         out.line(URL_COLUMNS.row(
             &escape_cut(&agent.agent, NAME - 1),
             counts.map(|n| with_share(n, lists.lines)),
@@ -224,14 +213,14 @@ fn origins(report: &Report, out: &mut ReportTable) {
     for agent in agents_by_refusal(report) {
         let of = agent.units;
         let wholly = with_share(of.wholly, report.units);
-        let shares = causes(&of).map(|count| share(count, report.units));
+        let shares = of.causes().map(|count| share(count, report.units));
         out.line(columns.row(
             &escape_cut(&agent.agent, columns.name - 1),
             [wholly].iter().chain(&shares),
         ));
         if let Some(sample) = &report.sample {
             let interval = |count| interval_text(sample, count, report.units);
-            let intervals = causes(&of).map(interval);
+            let intervals = of.causes().map(interval);
             let wholly = [interval(of.wholly)];
             out.line(columns.row(INTERVAL, wholly.iter().chain(&intervals)));
         }
@@ -251,12 +240,12 @@ fn sets(report: &Report, out: &mut ReportTable) {
     out.line(SET_COLUMNS.row(&name, ["one wholly", "all wholly", "one in part"]));
     for set in &report.sets {
         let of = set.together;
+        let counts = [of.any_wholly, of.all_wholly, of.any_refused];
         out.line(SET_COLUMNS.row(
             &escape_cut(&set.name, NAME - 1),
-            [of.any_wholly, of.all_wholly, of.any_refused].map(|n| with_share(n, report.units)),
+            counts.map(|n| with_share(n, report.units)),
         ));
         if let Some(sample) = &report.sample {
-            let counts = [of.any_wholly, of.all_wholly, of.any_refused];
             let intervals = counts.map(|n| interval_text(sample, n, report.units));
             out.line(SET_COLUMNS.row(INTERVAL, intervals));
         }
@@ -273,7 +262,9 @@ fn weights(report: &Report, out: &mut ReportTable) {
     for (agent, of) in agents_by_refusal(report).filter_map(|agent| Some((agent, agent.weighted?)))
     {
         let wholly = weight_share(of.wholly, weights.matched);
-        let shares = causes(&of).map(|weight| weight_share(weight, weights.matched));
+        let shares = of
+            .causes()
+            .map(|weight| weight_share(weight, weights.matched));
         out.line(CAUSE_COLUMNS.row(
             &escape_cut(&agent.agent, NAME - 1),
             [wholly].iter().chain(&shares),
@@ -288,18 +279,9 @@ fn agents_by_refusal(report: &Report) -> impl Iterator<Item = &AgentReport> {
         .filter_map(|number| report.agents.get(number))
 }
 
-/// The headings of [`CAUSE_COLUMNS`]: the count with its share, and the shares of [`causes`].
+/// The headings of [`CAUSE_COLUMNS`]: the count with its share, and the shares of
+/// [`CoverageCounts::causes`].
 const WHOLLY_AND_CAUSES: [&str; 6] = ["wholly", "by name", "by *", "by status", "partly", "not"];
-
-fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
-    [
-        of.wholly_by_name,
-        of.wholly_by_global,
-        of.wholly_by_status,
-        of.partly,
-        of.not,
-    ]
-}
 
 /// The groups: their sizes, and the shares that disallow the most disallowed agents.
 fn groups(report: &Report, out: &mut ReportTable) {
@@ -315,7 +297,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
     };
     // A terminal has room for a few columns, and the most disallowed agents take them.
     let agents: Vec<usize> = report.agents_by_refusal().into_iter().take(most).collect();
-    for (number, (title, count)) in measures.iter().enumerate() {
+    for (number, measure) in measures.iter().enumerate() {
         let is_first = number == 0;
         let mut names = vec![if is_first { units(report.by) } else { "" }.to_owned()];
         names.extend(
@@ -323,24 +305,32 @@ fn groups(report: &Report, out: &mut ReportTable) {
                 .iter()
                 .filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11))),
         );
-        out.line(columns.row(title, names));
+        out.line(columns.row(measure.title, names));
         // The shares are fractions of the group, so that small groups compare with large ones.
         for group in shown_groups(groups, is_list) {
-            let counts = agents.iter().filter_map(|&agent| group.agents.get(agent));
+            let agents = agents.iter().filter_map(|&agent| group.agents.get(agent));
+            let counts: Vec<u64> = agents.map(|counts| counts.get(measure.key)).collect();
             let mut cells = vec![match is_first {
                 true => with_share(group.of, all_units(report)),
                 false => String::new(),
             }];
-            cells.extend(counts.map(|counts| share_of_group(count(counts), group.units)));
+            cells.extend(
+                counts
+                    .iter()
+                    .map(|count| share_of_group(*count, group.units)),
+            );
             out.line(columns.row(&escape_cut(&group.name, columns.name - 1), cells));
             if let Some(sample) = &report.sample {
                 let sample = group.sample(sample);
-                let counts = agents.iter().filter_map(|&agent| group.agents.get(agent));
                 let mut cells = vec![match is_first {
                     true => format!("{} counted", grouped(group.units)),
                     false => String::new(),
                 }];
-                cells.extend(counts.map(|of| interval_text(&sample, count(of), group.units)));
+                cells.extend(
+                    counts
+                        .iter()
+                        .map(|count| interval_text(&sample, *count, group.units)),
+                );
                 out.line(columns.row(INTERVAL, cells));
             }
         }

@@ -3,7 +3,7 @@
 use super::group_list::{GroupList, NO_GROUP};
 use super::model::UnitGroup;
 use super::origin_table::OriginTable;
-use super::sampling::{SampleFacts, Sampling};
+use super::sampling::Sampling;
 use super::unit_kind::UnitKind;
 use super::units::draw_sample;
 use rayon::prelude::*;
@@ -112,13 +112,8 @@ impl UnitGrouping {
             table.read(&rows)?;
             let units = rows.len() as u64;
             let agents = table.by_agent(&table.count(&rows));
-            let intervals = sampling.map(|Sampling { size, seed }| {
-                let sample = SampleFacts {
-                    size,
-                    seed,
-                    units,
-                    of,
-                };
+            let intervals = sampling.map(|sampling| {
+                let sample = sampling.facts(units, of);
                 agents.iter().map(|of| of.intervals(&sample)).collect()
             });
             groups.push(UnitGroup {

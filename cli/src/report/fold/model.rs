@@ -256,22 +256,35 @@ macro_rules! counts {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
 
-            /// The same counts in another form.
-            fn map<M>(&self, form: impl Fn(N) -> M) -> $type<M> {
-                $type { $($name: form(self.$name),)* }
-            }
-        }
-
-        impl $type {
-            /// The intervals of the shares of a sample's units.
-            pub(super) fn intervals(&self, sample: &SampleFacts) -> $type<Interval> {
-                self.map(|part| sample.interval(part, sample.units))
+            /// The count with this name in the JSON. Without such a count, it is 0.
+            pub fn get(&self, name: &str) -> N
+            where
+                N: Default,
+            {
+                let found = self.named().find(|(known, _)| *known == name);
+                debug_assert!(found.is_some(), "no count is named {name}");
+                found.map_or(N::default(), |(_, count)| count)
             }
         }
     };
 }
 
-counts! {
+/// Defines a struct of counts of units, whose shares have intervals in a sample.
+macro_rules! unit_counts {
+    ($(#[$of:meta])* $type:ident { $($(#[$doc:meta])* $name:ident,)* }) => {
+        counts! { $(#[$of])* $type { $($(#[$doc])* $name,)* } }
+
+        impl $type {
+            /// The intervals of the shares of a sample's units.
+            pub(super) fn intervals(&self, sample: &SampleFacts) -> $type<Interval> {
+                let interval = |part| sample.interval(part, sample.units);
+                $type { $($name: interval(self.$name),)* }
+            }
+        }
+    };
+}
+
+unit_counts! {
     /// Units by [`Coverage`] and by the cause of it: their number, or with `f64` the sum of
     /// their weights. The sum of `wholly`, `partly` and `not` is that of all units.
     ///
@@ -319,6 +332,19 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
     }
 }
 
+impl<N: Copy> CoverageCounts<N> {
+    /// The parts of all units that a table or a bar shows, the most disallowed first.
+    pub fn causes(&self) -> [N; 5] {
+        [
+            self.wholly_by_name,
+            self.wholly_by_global,
+            self.wholly_by_status,
+            self.partly,
+            self.not,
+        ]
+    }
+}
+
 impl CoverageCounts {
     /// The sort key of agents, the most disallowed last.
     pub(super) fn refusal_rank(&self) -> [u64; 3] {
@@ -354,20 +380,21 @@ impl Report {
     }
 }
 
-/// URLs by verdict. The sum is the number of lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct UrlCounts {
-    /// URLs that the agent may fetch.
-    pub allowed: u64,
-    /// URLs that it may not fetch.
-    pub disallowed: u64,
-    /// URLs of origins that the snapshot does not contain.
-    pub unknown: u64,
-    /// Lines without a URL.
-    pub invalid: u64,
+counts! {
+    /// URLs by verdict. The sum is the number of lines.
+    UrlCounts {
+        /// URLs that the agent may fetch.
+        allowed,
+        /// URLs that it may not fetch.
+        disallowed,
+        /// URLs of origins that the snapshot does not contain.
+        unknown,
+        /// Lines without a URL.
+        invalid,
+    }
 }
 
-counts! {
+unit_counts! {
     /// Units by the number of agents that they disallow.
     Together {
         /// Every agent wholly.

@@ -18,6 +18,19 @@ pub struct Sampling {
     pub seed: u64,
 }
 
+impl Sampling {
+    /// A sample of so many units.
+    pub(super) fn facts(self, units: u64, of: u64) -> SampleFacts {
+        let Self { size, seed } = self;
+        SampleFacts {
+            size,
+            seed,
+            units,
+            of,
+        }
+    }
+}
+
 /// The sample of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SampleFacts {

@@ -1,6 +1,6 @@
 //! The sections with bars per agent: origins, and URLs of the lists.
 
-use super::super::fold::{AgentReport, CoverageCounts, Report};
+use super::super::fold::{AgentReport, Report};
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments, unit_number};
@@ -36,45 +36,37 @@ pub(super) fn origins(report: &Report) -> Markup {
 
 /// The bar of an agent. Its numbers are next to it, each with its pointer into the JSON.
 fn origins_row<'r>(i: usize, agent: &'r AgentReport, report: &Report) -> BarRow<'r> {
-    let CoverageCounts {
-        wholly,
-        wholly_by_name,
-        wholly_by_global,
-        wholly_by_status,
-        partly,
-        partly_by_name,
-        not,
-        ..
-    } = agent.units;
-    let pointer = format!("/agents/{i}/origins");
-    let of_units = |key: &str, count| unit_number(report, &format!("{pointer}/{key}"), count);
+    let counts = &agent.units;
+    let show = |key: &str| number(&format!("/agents/{i}/origins/{key}"), counts.get(key));
+    let show_share = |key: &str| {
+        let pointer = format!("/agents/{i}/origins/{key}");
+        unit_number(report, &pointer, counts.get(key))
+    };
     // The share of all units is next to the name, where a reader compares agents.
-    let headline = html! { "wholly " (of_units("wholly", wholly)) };
+    let headline = html! { "wholly " (show_share("wholly")) };
     BarRow {
         name: &agent.agent,
         headline,
         // The colours separate sites that disallow this agent by name from those that disallow all.
-        segments: coverage_segments(
-            [
-                wholly_by_name,
-                wholly_by_global,
-                wholly_by_status,
-                partly,
-                not,
-            ]
-            .map(|count| count as f64),
-        ),
+        segments: coverage_segments(counts.causes().map(|count| count as f64)),
         refusals: WHOLLY,
         details: html! {
-            span { "by name " (of_units("wholly_by_name", wholly_by_name)) ", " }
-            span { "by * " (of_units("wholly_by_global", wholly_by_global)) ", " }
-            span { "by status " (number(&format!("{pointer}/wholly_by_status"), wholly_by_status)) "; " }
-            span { "partly " (of_units("partly", partly))
-                ", by name " (number(&format!("{pointer}/partly_by_name"), partly_by_name)) "; " }
-            span { "not " (number(&format!("{pointer}/not"), not)) }
+            span { "by name " (show_share("wholly_by_name")) ", " }
+            span { "by * " (show_share("wholly_by_global")) ", " }
+            span { "by status " (show("wholly_by_status")) "; " }
+            span { "partly " (show_share("partly")) ", by name " (show("partly_by_name")) "; " }
+            span { "not " (show("not")) }
         },
     }
 }
+
+/// The segments of the bars of URLs: the class, which is the key of the JSON, and the name.
+const VERDICTS: [(&str, &str); 4] = [
+    ("disallowed", "disallowed"),
+    ("allowed", "allowed"),
+    ("unknown", "unknown origin"),
+    ("invalid", "not a URL"),
+];
 
 /// The URLs of the lists that each agent may fetch; nothing without lists.
 pub(super) fn urls(report: &Report) -> Markup {
@@ -93,12 +85,7 @@ pub(super) fn urls(report: &Report) -> Markup {
         section {
             p.kicker { "URLs by agent" }
             h2 { (unbroken(&heading)) }
-            (legend(&[
-                ("disallowed", "disallowed"),
-                ("allowed", "allowed"),
-                ("unknown", "unknown origin"),
-                ("invalid", "not a URL"),
-            ]))
+            (legend(&VERDICTS))
             (bar_rows(&agents, "lines"))
             (and_more(report.agents.len(), AGENTS, "agent"))
             p.soft {
@@ -118,12 +105,9 @@ fn urls_row(i: usize, agent: &AgentReport, lines: u64) -> Option<BarRow<'_>> {
     Some(BarRow {
         name: &agent.agent,
         headline: html! { "disallowed " (number_of(&disallowed, urls.disallowed, lines)) },
-        segments: vec![
-            BarSegment::new("disallowed", "disallowed", urls.disallowed),
-            BarSegment::new("allowed", "allowed", urls.allowed),
-            BarSegment::new("unknown", "unknown origin", urls.unknown),
-            BarSegment::new("invalid", "not a URL", urls.invalid),
-        ],
+        segments: VERDICTS
+            .map(|(key, name)| BarSegment::new(key, name, urls.get(key)))
+            .into(),
         refusals: 1,
         details: html! { span { "allowed " (number_of(&allowed, urls.allowed, lines)) } },
     })

@@ -1,6 +1,6 @@
 //! The page of a series: line charts of the shares that disallow each agent, and a table of them.
 
-use super::super::fold::{AgentReport, CoverageCounts, Series, SeriesPoint};
+use super::super::fold::{Series, SeriesPoint};
 use super::super::unit_names::{plural_title, units};
 use super::line_chart::{ChartLine, line_chart};
 use super::unit_sections::{explanation, number_in_sample};
@@ -109,79 +109,75 @@ fn header(series: &Series, title: &str, made_at: i64) -> Markup {
 /// A section of charts: two lines per agent.
 struct ChartKind {
     kicker: &'static str,
-    /// The adverb of the heading: the share that disallows *wholly*.
+    /// The adverb of the heading, and the name of the line of all: the share that disallows
+    /// *wholly*.
     adverb: &'static str,
-    /// The whole of the shares: the units, or their weight.
-    whole: fn(&str) -> String,
-    total: &'static str,
     /// The class of the line of all, and of the line by name.
     classes: [&'static str; 2],
-    /// The part of all and the part by name of an agent at a point, and the whole.
-    parts: fn(&SeriesPoint, &AgentReport) -> [f64; 3],
+    /// The keys of all and of the part by name.
+    keys: [&'static str; 2],
+    /// Whether the weights are counted, and not the units.
+    is_weighted: bool,
 }
 
 const WHOLLY: ChartKind = ChartKind {
     kicker: "Disallowed wholly",
     adverb: "wholly",
-    whole: |units| format!("the {units}"),
-    total: "wholly",
     classes: ["l-wholly", "l-wholly named"],
-    parts: |point, agent| {
-        let CoverageCounts {
-            wholly,
-            wholly_by_name,
-            ..
-        } = agent.units;
-        [wholly as f64, wholly_by_name as f64, point.units as f64]
-    },
+    keys: ["wholly", "wholly_by_name"],
+    is_weighted: false,
 };
 
 const PARTLY: ChartKind = ChartKind {
     kicker: "Disallowed partly",
     adverb: "partly",
-    whole: |units| format!("the {units}"),
-    total: "partly",
     classes: ["l-partly", "l-partly named"],
-    parts: |point, agent| {
-        let CoverageCounts {
-            partly,
-            partly_by_name,
-            ..
-        } = agent.units;
-        [partly as f64, partly_by_name as f64, point.units as f64]
-    },
+    keys: ["partly", "partly_by_name"],
+    is_weighted: false,
 };
 
 const WEIGHTED: ChartKind = ChartKind {
     kicker: "Disallowed wholly, weighted",
-    adverb: "wholly",
-    whole: |units| format!("the weight of the {units}"),
-    total: "wholly",
-    classes: ["l-wholly", "l-wholly named"],
-    parts: |point, agent| {
-        let counts = agent.weighted.unwrap_or_default();
-        let weights = point.weights.as_ref();
-        [
-            counts.wholly,
-            counts.wholly_by_name,
-            weights.map_or(0.0, |weights| weights.matched),
-        ]
-    },
+    is_weighted: true,
+    ..WHOLLY
 };
 
 impl ChartKind {
-    /// The lines of an agent in per cent: all, and by name.
-    fn percents(&self, series: &Series, agent: usize) -> [Vec<f64>; 2] {
-        let mut lines = [Vec::new(), Vec::new()];
-        for point in &series.points {
-            let [all, by_name, whole] = match point.agents.get(agent) {
-                Some(of) => (self.parts)(point, of),
-                None => [0.0; 3],
-            };
-            lines[0].push(ShareScale::WHOLE.position(all, whole));
-            lines[1].push(ShareScale::WHOLE.position(by_name, whole));
+    /// The part of an agent at a point with this key, and the whole.
+    fn part(&self, point: &SeriesPoint, agent: usize, key: &str) -> [f64; 2] {
+        let agent = point.agents.get(agent);
+        match agent.zip(point.weights.as_ref()) {
+            Some((agent, weights)) if self.is_weighted => {
+                [agent.weighted.unwrap_or_default().get(key), weights.matched]
+            }
+            _ if self.is_weighted => [0.0; 2],
+            _ => agent.map_or([0.0; 2], |agent| {
+                [agent.units.get(key) as f64, point.units as f64]
+            }),
         }
-        lines
+    }
+
+    /// The two lines of some parts and their wholes at each point.
+    fn lines(
+        &self,
+        series: &Series,
+        has_points: bool,
+        part: impl Fn(&SeriesPoint, &str) -> [f64; 2],
+    ) -> [ChartLine<'static>; 2] {
+        [0, 1].map(|line| {
+            let parts = series
+                .points
+                .iter()
+                .map(|point| part(point, self.keys[line]));
+            ChartLine {
+                class: self.classes[line],
+                name: [self.adverb, "by name"][line],
+                percents: parts
+                    .map(|[part, whole]| ShareScale::WHOLE.position(part, whole))
+                    .collect(),
+                has_points,
+            }
+        })
     }
 
     /// The headline: the agent of the first chart, which is disallowed most, at the first and the
@@ -191,14 +187,16 @@ impl ChartKind {
             return "No agents".to_owned();
         };
         let ends = [series.points.first(), series.points.last()].map(|point| {
-            let parts = point.and_then(|point| Some((self.parts)(point, point.agents.get(agent)?)));
-            parts.map_or_else(
-                || weight_share(0.0, 0.0),
-                |[all, _, whole]| weight_share(all, whole),
-            )
+            let [all, whole] =
+                point.map_or([0.0; 2], |point| self.part(point, agent, self.keys[0]));
+            weight_share(all, whole)
         });
         let name = escape_cut(&series.agents[agent], LONGEST_NAME);
-        let whole = (self.whole)(units(series.by));
+        let units = units(series.by);
+        let whole = match self.is_weighted {
+            true => format!("the weight of the {units}"),
+            false => format!("the {units}"),
+        };
         let adverb = self.adverb;
         match ends {
             [from, to] if series.points.len() > 1 => {
@@ -209,30 +207,6 @@ impl ChartKind {
     }
 }
 
-/// The two lines of an agent.
-fn agent_lines<'c>(
-    series: &Series,
-    agent: usize,
-    kind: &'c ChartKind,
-    has_points: bool,
-) -> [ChartLine<'c>; 2] {
-    let [total, by_name] = kind.percents(series, agent);
-    [
-        ChartLine {
-            class: kind.classes[0],
-            name: kind.total,
-            percents: total,
-            has_points,
-        },
-        ChartLine {
-            class: kind.classes[1],
-            name: "by name",
-            percents: by_name,
-            has_points,
-        },
-    ]
-}
-
 /// A section with one chart per agent.
 fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
     let labels = labels(series);
@@ -240,17 +214,17 @@ fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
     let has_points = agents.len() * labels.len() <= POINTS;
     let charts: Vec<(usize, [ChartLine<'_>; 2])> = agents
         .iter()
-        .map(|&agent| (agent, agent_lines(series, agent, kind, has_points)))
+        .map(|&agent| {
+            let part = |point: &SeriesPoint, key: &str| kind.part(point, agent, key);
+            (agent, kind.lines(series, has_points, part))
+        })
         .collect();
     let scale = common_scale(charts.iter().map(|(_, lines)| lines));
     html! {
         section {
             p.kicker { (kind.kicker) }
             h2 { (unbroken(&kind.heading(series, agents))) }
-            ul.legend {
-                li { (line_key(kind.classes[0])) (kind.total) }
-                li { (line_key(kind.classes[1])) "of these, by name" }
-            }
+            (line_legend(kind))
             @if labels.is_empty() {
                 p.soft { "There are no snapshots." }
             } @else {
@@ -286,7 +260,8 @@ fn group_charts(series: &Series, agents: &[usize]) -> Markup {
     let labels = labels(series);
     let mut charts: Vec<(&str, [ChartLine<'_>; 2])> = Vec::new();
     for name in names.iter().take(GROUPS) {
-        charts.push((name, group_lines(series, name, agent)));
+        let part = |point: &SeriesPoint, key: &str| part_of_group(point, name, agent, key);
+        charts.push((name, WHOLLY.lines(series, false, part)));
     }
     let scale = common_scale(charts.iter().map(|(_, lines)| lines));
     let units = units(series.by);
@@ -294,10 +269,7 @@ fn group_charts(series: &Series, agents: &[usize]) -> Markup {
         section {
             p.kicker { "Disallowed wholly, by group" }
             h2 { "The " (units) " of each group that disallow " (escape_cut(&series.agents[agent], LONGEST_NAME)) }
-            ul.legend {
-                li { (line_key(WHOLLY.classes[0])) (WHOLLY.total) }
-                li { (line_key(WHOLLY.classes[1])) "of these, by name" }
-            }
+            (line_legend(&WHOLLY))
             div.charts { @for (name, lines) in &charts { (chart(name, &labels, lines, scale)) } }
             (and_more(names.len(), GROUPS, "group"))
             (and_more(series.agents.len(), 1, "agent"))
@@ -305,32 +277,14 @@ fn group_charts(series: &Series, agents: &[usize]) -> Markup {
     }
 }
 
-/// The two lines of an agent in a group. A snapshot without units of the group has 0.
-fn group_lines<'c>(series: &Series, group: &str, agent: usize) -> [ChartLine<'c>; 2] {
-    let percents = |count: fn(&CoverageCounts) -> u64| {
-        let of_point = |point: &SeriesPoint| {
-            let group = point.group(group);
-            let counts = group.and_then(|group| Some((group.agents.get(agent)?, group.units)));
-            counts.map_or(0.0, |(of, units)| {
-                ShareScale::WHOLE.position(count(of) as f64, units as f64)
-            })
-        };
-        series.points.iter().map(of_point).collect()
-    };
-    [
-        ChartLine {
-            class: WHOLLY.classes[0],
-            name: WHOLLY.total,
-            percents: percents(|of| of.wholly),
-            has_points: false,
-        },
-        ChartLine {
-            class: WHOLLY.classes[1],
-            name: "by name",
-            percents: percents(|of| of.wholly_by_name),
-            has_points: false,
-        },
-    ]
+/// The part of an agent in a group at a point, and the whole. A snapshot without units of the group
+/// has 0.
+fn part_of_group(point: &SeriesPoint, group: &str, agent: usize, key: &str) -> [f64; 2] {
+    let group = point.group(group);
+    let counts = group.and_then(|group| Some((group.agents.get(agent)?, group.units)));
+    counts.map_or([0.0; 2], |(counts, units)| {
+        [counts.get(key) as f64, units as f64]
+    })
 }
 
 fn chart(agent: &str, labels: &[&str], lines: &[ChartLine<'_>; 2], scale: ShareScale) -> Markup {
@@ -342,6 +296,15 @@ fn chart(agent: &str, labels: &[&str], lines: &[ChartLine<'_>; 2], scale: ShareS
         figure {
             figcaption { strong { (escape_cut(agent, LONGEST_NAME)) } " " span { (now) ", by name " (now_by_name) } }
             (line_chart(agent, labels, lines, scale))
+        }
+    }
+}
+
+fn line_legend(kind: &ChartKind) -> Markup {
+    html! {
+        ul.legend {
+            li { (line_key(kind.classes[0])) (kind.adverb) }
+            li { (line_key(kind.classes[1])) "of these, by name" }
         }
     }
 }
@@ -391,17 +354,11 @@ fn row(p: usize, point: &SeriesPoint, agent: usize) -> Markup {
         .get(agent)
         .map(|of| of.units)
         .unwrap_or_default();
-    let values = [
-        counts.wholly,
-        counts.wholly_by_name,
-        counts.partly,
-        counts.partly_by_name,
-    ];
     html! {
         tr {
             th.origin { (escape_cut(&point.label, LABEL)) }
-            @for ((key, name), value) in COLUMNS.iter().zip(values) {
-                td.n data-label=(name) { (number_in_sample(point.sample.as_ref(), &format!("/points/{p}/agents/{agent}/origins/{key}"), value, point.units)) }
+            @for (key, name) in COLUMNS {
+                td.n data-label=(name) { (number_in_sample(point.sample.as_ref(), &format!("/points/{p}/agents/{agent}/origins/{key}"), counts.get(key), point.units)) }
             }
         }
     }

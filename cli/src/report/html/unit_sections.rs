@@ -3,6 +3,7 @@
 use super::super::fold::{
     CoverageCounts, NO_GROUP, Report, SampleFacts, SetReport, UnitGroup, UnitKind,
 };
+use super::super::group_measures::{GROUP_MEASURES, GroupMeasure};
 use super::super::headlines;
 use super::super::unit_names::{plural_title, units};
 use crate::figures::escape::escape_cut;
@@ -99,14 +100,12 @@ const SET_COUNTS: [(&str, &str); 3] = [
 ];
 
 fn set_row(s: usize, set: &SetReport, report: &Report) -> Markup {
-    let of = set.together;
-    let counts = [of.any_wholly, of.all_wholly, of.any_refused];
     html! {
         tr {
             th.origin { bdi { (escape_cut(&set.name, LONGEST_NAME)) } }
             td.n data-label="Agents" { (set.agents.len()) }
-            @for ((key, name), count) in SET_COUNTS.iter().zip(counts) {
-                td.n data-label=(name) { (unit_number(report, &format!("/sets/{s}/{key}"), count)) }
+            @for (key, name) in SET_COUNTS {
+                td.n data-label=(name) { (unit_number(report, &format!("/sets/{s}/{key}"), set.together.get(key))) }
             }
         }
     }
@@ -173,33 +172,21 @@ fn weight_text(part: f64, whole: f64) -> String {
 /// The bar of an agent. A sum of weights means little to a reader, so the row has shares
 /// alone.
 fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> BarRow<'r> {
-    let CoverageCounts {
-        wholly,
-        wholly_by_name,
-        wholly_by_global,
-        wholly_by_status,
-        partly,
-        not,
-        ..
-    } = *counts;
+    let causes = counts.causes();
+    let [by_name, by_global, by_status, partly, not] =
+        causes.map(|weight| weight_text(weight, whole));
     BarRow {
         name,
-        headline: html! { "wholly " (weight_text(wholly, whole)) },
+        headline: html! { "wholly " (weight_text(counts.wholly, whole)) },
         // The bars have the colours of the section of counts, so that a reader compares the two.
-        segments: coverage_segments([
-            wholly_by_name,
-            wholly_by_global,
-            wholly_by_status,
-            partly,
-            not,
-        ]),
+        segments: coverage_segments(causes),
         refusals: WHOLLY,
         details: html! {
-            span { "by name " (weight_text(wholly_by_name, whole)) ", " }
-            span { "by * " (weight_text(wholly_by_global, whole)) ", " }
-            span { "by status " (weight_text(wholly_by_status, whole)) "; " }
-            span { "partly " (weight_text(partly, whole)) "; " }
-            span { "not " (weight_text(not, whole)) }
+            span { "by name " (by_name) ", " }
+            span { "by * " (by_global) ", " }
+            span { "by status " (by_status) "; " }
+            span { "partly " (partly) "; " }
+            span { "not " (not) }
         },
     }
 }
@@ -228,13 +215,13 @@ pub(super) fn groups(report: &Report) -> Markup {
         section {
             p.kicker { (plural_title(report.by)) " by " (kind) }
             h2 { (unbroken(&headlines::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
-            (group_table(report, groups, &columns, &WHOLLY_REFUSED))
+            (group_table(report, groups, &columns, &GROUP_MEASURES[0]))
             (and_more(groups.len(), GROUPS, kind))
             (and_more(report.agents.len(), COLUMNS, "agent"))
             @if report.group_list.is_some() {
-                @for measure in [&BY_NAME, &PARTLY_REFUSED] {
+                @for measure in &GROUP_MEASURES[1..] {
                     details {
-                        summary { (measure.title) }
+                        summary { (measure.caption) }
                         (group_table(report, groups, &columns, measure))
                     }
                 }
@@ -248,30 +235,6 @@ struct GroupColumns {
     columns: Vec<usize>,
     names: Vec<String>,
 }
-
-/// A count of a table of groups.
-struct GroupMeasure {
-    title: &'static str,
-    /// The key of the JSON.
-    key: &'static str,
-    count: fn(&CoverageCounts) -> u64,
-}
-
-const WHOLLY_REFUSED: GroupMeasure = GroupMeasure {
-    title: "Disallowed wholly",
-    key: "wholly",
-    count: |of| of.wholly,
-};
-const BY_NAME: GroupMeasure = GroupMeasure {
-    title: "Disallowed wholly by name",
-    key: "wholly_by_name",
-    count: |of| of.wholly_by_name,
-};
-const PARTLY_REFUSED: GroupMeasure = GroupMeasure {
-    title: "Disallowed partly",
-    key: "partly",
-    count: |of| of.partly,
-};
 
 fn group_table(
     report: &Report,
@@ -290,7 +253,7 @@ fn group_table(
         .filter(|(g, group)| *g < GROUPS || group.name == NO_GROUP);
     html! {
         table.stacked {
-            caption { (measure.title) ", of the " (units(report.by)) " " (kind) "." }
+            caption { (measure.caption) ", of the " (units(report.by)) " " (kind) "." }
             thead { tr { th { (head) } th.n { (plural_title(report.by)) } @for name in &columns.names { th.n { (name) } } } }
             tbody { @for (g, group) in shown { (group_row(g, group, report, columns, measure)) } }
         }
@@ -312,7 +275,7 @@ fn group_row(
             th.origin { bdi { (escape_cut(&group.name, LONGEST_NAME)) } }
             td.n data-label=(plural_title(report.by)) { (number(&format!("/groups/{g}/of"), group.of)) }
             @for ((agent, counts), name) in cells.zip(&columns.names) {
-                td.n data-label=(name) { (number_in_sample(sample.as_ref(), &format!("/groups/{g}/agents/{agent}/{}", measure.key), (measure.count)(counts), group.units)) }
+                td.n data-label=(name) { (number_in_sample(sample.as_ref(), &format!("/groups/{g}/agents/{agent}/{}", measure.key), counts.get(measure.key), group.units)) }
             }
         }
     }
