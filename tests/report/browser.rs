@@ -5,9 +5,11 @@
 //! a notice and passes.
 
 use super::outputs::{HOSTILE, forms};
-use super::{compile, done, output_of, write};
-use crate::command::{robosieve, words};
+use super::{Capture, compile, compiled, done};
+use crate::command::words;
+use crate::test_dir::TestDir;
 use crate::waiting;
+use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -70,7 +72,7 @@ const WIDTHS: [u32; 3] = [1280, 720, 360];
 /// The results of the measuring page in each of the widths.
 ///
 /// A headless window cannot be as narrow as a phone, so the page is in frames of these widths.
-fn measured(browser: &Path, dir: &Path, page: &str) -> Vec<serde_json::Value> {
+fn measured(browser: &Path, dir: &TestDir, page: &str) -> Vec<Value> {
     let (before, rest) = page
         .split_once("<meta http-equiv=\"Content-Security-Policy\"")
         .unwrap();
@@ -88,7 +90,7 @@ fn measured(browser: &Path, dir: &Path, page: &str) -> Vec<serde_json::Value> {
         "<!DOCTYPE html><title>outer</title>{frames}<script>addEventListener('load', () => setTimeout(() => {{
 document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.title).join(',') + ']'; }}, 50));</script>"
     );
-    let file = dir.join("frames.html");
+    let file = dir.path("frames.html");
     std::fs::write(&file, outer).unwrap();
     let mut child = Command::new(browser)
         .args([
@@ -105,7 +107,7 @@ document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(fra
             "--window-size=1400,1000",
         ])
         .args(["--virtual-time-budget=5000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", dir.join("profile").display()))
+        .arg(format!("--user-data-dir={}", dir.path("profile").display()))
         .arg(format!("file://{}", file.display()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -133,7 +135,7 @@ document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(fra
 }
 
 /// Shows a page in all widths, and returns what was measured in the last one.
-fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
+fn fits(browser: &Path, dir: &TestDir, page: &str) -> Value {
     let mut all = measured(browser, dir, page);
     for (found, width) in all.iter().zip(WIDTHS) {
         assert_eq!(found["inner"], width, "{found}");
@@ -142,23 +144,23 @@ fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
             "{width}: {found}"
         );
         for key in ["wide", "tiny", "overlaps", "fetched"] {
-            assert_eq!(found[key], serde_json::json!([]), "{width}: {key}");
+            assert_eq!(found[key], json!([]), "{width}: {key}");
         }
         assert_eq!(found["ran"], false, "a script of a site ran");
     }
     let phone = all.pop().unwrap();
     assert_eq!(
         phone["scrolled"],
-        serde_json::json!([]),
+        json!([]),
         "a phone needs no horizontal scrolling"
     );
     phone
 }
 
 /// Asserts that no word of a page is on two lines, in any width.
-fn assert_no_broken_word(browser: &Path, dir: &Path, page: &str) {
+fn assert_no_broken_word(browser: &Path, dir: &TestDir, page: &str) {
     for (found, width) in measured(browser, dir, page).iter().zip(WIDTHS) {
-        assert_eq!(found["broken"], serde_json::json!([]), "{width}");
+        assert_eq!(found["broken"], json!([]), "{width}");
     }
 }
 
@@ -179,23 +181,19 @@ fn report_fits_desktop_and_phone() {
     let Some(browser) = browser_or_notice("report") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
     let long = format!("user-agent: *\ndisallow: /{}\n", "x".repeat(400));
     let hacking = format!("{HOSTILE}Disallow: /<script>hacked=1</script>\n");
     let host = format!("https://{}example", "long-name.".repeat(12));
-    compile(
-        dir.path(),
-        &[
-            ("https://one.example", 200, hacking.as_str()),
-            (
-                "https://two.example",
-                200,
-                "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x",
-            ),
-            (host.as_str(), 200, long.as_str()),
-            ("https://four.example", 503, ""),
-        ],
-    );
+    let dir = compiled(&[
+        ("https://one.example", 200, hacking.as_str()),
+        (
+            "https://two.example",
+            200,
+            "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x",
+        ),
+        (host.as_str(), 200, long.as_str()),
+        ("https://four.example", 503, ""),
+    ]);
     let mut list: String = (0..3000)
         .map(|i| format!("https://two.example/x{i}\n{host}/xxx\n"))
         .collect();
@@ -203,7 +201,7 @@ fn report_fits_desktop_and_phone() {
         "{host}/{}\nhttps://one.example/<script>hacked=1</script>\n",
         "x".repeat(500)
     );
-    write(&dir, "urls.txt", list);
+    dir.write("urls.txt", list);
     let long_name = "a-crawler-with-a-rather-long-name-".repeat(3);
     let few = format!("a,b,Googlebot-Image:Googlebot,{long_name},c,d,e,f,g,h");
     let many: Vec<String> = (0..45).map(|i| format!("{long_name}{i}")).collect();
@@ -215,9 +213,9 @@ fn report_fits_desktop_and_phone() {
         ("FooBot", &["urls.txt"], 2 + 1 + 1 + 1),
         (&*many.join(","), &["urls.txt"], 2 * 40 + 1 + 40 + 1),
     ] {
-        let (page, json, _) = forms(dir.path(), &[&["-a", agents], list].concat());
+        let (page, json, _) = forms(&dir, &[&["-a", agents], list].concat());
         assert_eq!(
-            fits(&browser, dir.path(), &page)["bars"],
+            fits(&browser, &dir, &page)["bars"],
             bars,
             "{agents} {list:?}"
         );
@@ -231,20 +229,16 @@ fn report_of_eight_crawlers_breaks_no_word() {
     let Some(browser) = browser_or_notice("report") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
-    compile(
-        dir.path(),
-        &[("https://shop.example", 200, "user-agent: *\ndisallow: /")],
-    );
-    write(&dir, "urls.txt", "https://shop.example/x\n");
+    let dir = compiled(&[("https://shop.example", 200, "user-agent: *\ndisallow: /")]);
+    dir.write("urls.txt", "https://shop.example/x\n");
     for agents in [
         "GPTBot,CCBot,Bytespider,meta-externalagent,AI2Bot-DeepResearchEval,Googlebot-Image,Amazonbot,\
          cohere-training-data-crawler",
         "GPTBot,CCBot,ClaudeBot",
     ] {
-        let (page, ..) = forms(dir.path(), &["-a", agents, "urls.txt"]);
-        fits(&browser, dir.path(), &page);
-        assert_no_broken_word(&browser, dir.path(), &page);
+        let (page, ..) = forms(&dir, &["-a", agents, "urls.txt"]);
+        fits(&browser, &dir, &page);
+        assert_no_broken_word(&browser, &dir, &page);
     }
 }
 
@@ -253,7 +247,7 @@ fn audit_of_eight_crawlers_breaks_no_word() {
     let Some(browser) = browser_or_notice("audit") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let crawlers = [
         "GPTBot",
         "CCBot",
@@ -273,14 +267,14 @@ fn audit_of_eight_crawlers_breaks_no_word() {
         )
     };
     let lines = |client| crawlers.map(|name| line(client, &long, name)).concat();
-    write(&dir, "access.log", lines(1) + &lines(2));
-    write(&dir, "robots.txt", "User-agent: *\nDisallow: /private\n");
+    dir.write("access.log", lines(1) + &lines(2));
+    dir.write("robots.txt", "User-agent: *\nDisallow: /private\n");
     let ranges = r#"{"prefixes": [{"ipv4Prefix": "192.0.2.1/32"}]}"#;
-    write(&dir, "ranges.json", ranges);
+    dir.write("ranges.json", ranges);
     let args = words("audit --robots robots.txt access.log --html a.html");
     for verified in [&[][..], &["--verify-ips", "ranges.json"]] {
-        done(robosieve(dir.path(), &[&args[..], verified].concat()));
-        let page = std::fs::read_to_string(dir.path().join("a.html")).unwrap();
+        done(dir.run(&[&args[..], verified].concat()));
+        let page = dir.read_text("a.html");
         // Site and period come first.
         let body = page.split_once("<header>").unwrap().1;
         assert!(
@@ -291,8 +285,8 @@ fn audit_of_eight_crawlers_breaks_no_word() {
             "{body:.300}"
         );
         let bars = if verified.is_empty() { 8 } else { 16 };
-        assert_eq!(fits(&browser, dir.path(), &page)["bars"], bars);
-        assert_no_broken_word(&browser, dir.path(), &page);
+        assert_eq!(fits(&browser, &dir, &page)["bars"], bars);
+        assert_no_broken_word(&browser, &dir, &page);
     }
 }
 
@@ -301,19 +295,18 @@ fn report_without_refusals_fits() {
     let Some(browser) = browser_or_notice("report") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
     let empty = robosieve::Compiler::default()
         .finish()
         .unwrap()
         .to_vec()
         .unwrap();
     for is_empty in [false, true] {
-        compile(dir.path(), &[("https://one.example", 200, "")]);
+        let dir = compiled(&[("https://one.example", 200, "")]);
         if is_empty {
-            write(&dir, "s.rsieve", &empty);
+            dir.write("s.rsieve", &empty);
         }
-        let (page, ..) = forms(dir.path(), &["-a", "a,b"]);
-        assert_eq!(fits(&browser, dir.path(), &page)["bars"], 2 + 1);
+        let (page, ..) = forms(&dir, &["-a", "a,b"]);
+        assert_eq!(fits(&browser, &dir, &page)["bars"], 2 + 1);
     }
 }
 
@@ -322,16 +315,15 @@ fn report_of_units_fits() {
     let Some(browser) = browser_or_notice("report") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
     let captures: Vec<String> = (0..40)
         .map(|i| format!("https://site{i}.{}-{i}", "top".repeat(15)))
         .collect();
-    let captures: Vec<(&str, u16, &str)> = captures
+    let captures: Vec<Capture<'_>> = captures
         .iter()
         .map(|origin| (origin.as_str(), 200, "user-agent: b\ndisallow: /"))
         .collect();
-    compile(dir.path(), &captures);
-    write(&dir, "w.csv", format!("site1.{}-1,1\n", "top".repeat(15)));
+    let dir = compiled(&captures);
+    dir.write("w.csv", format!("site1.{}-1,1\n", "top".repeat(15)));
     let agents = (0..12)
         .map(|i| format!("{}{i}", "long-name-".repeat(8)))
         .collect::<Vec<_>>()
@@ -347,8 +339,8 @@ fn report_of_units_fits() {
         "--group-by",
         "tld",
     ];
-    let (page, ..) = forms(dir.path(), &units);
-    assert_eq!(fits(&browser, dir.path(), &page)["bars"], 2 * 13 + 1);
+    let (page, ..) = forms(&dir, &units);
+    assert_eq!(fits(&browser, &dir, &page)["bars"], 2 * 13 + 1);
 }
 
 #[test]
@@ -356,14 +348,10 @@ fn series_fits_desktop_and_phone() {
     let Some(browser) = browser_or_notice("report --series") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
-    compile(
-        dir.path(),
-        &[
-            ("https://one.example", 200, "user-agent: b\ndisallow: /"),
-            ("https://two.example", 404, ""),
-        ],
-    );
+    let dir = compiled(&[
+        ("https://one.example", 200, "user-agent: b\ndisallow: /"),
+        ("https://two.example", 404, ""),
+    ]);
     let page = |agents: &str, labels: &[String]| {
         let snapshots: Vec<String> = labels
             .iter()
@@ -379,9 +367,8 @@ fn series_fits_desktop_and_phone() {
             "series.html",
             "--series",
         ];
-        done(robosieve(dir.path(), &[&args, &snapshots[..]].concat()));
-        std::fs::read_to_string(dir.path().join("series.html"))
-            .unwrap()
+        done(dir.run(&[&args, &snapshots[..]].concat()));
+        dir.read_text("series.html")
             .replace("<details>", "<details open>")
     };
     let months: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();
@@ -401,7 +388,7 @@ fn series_fits_desktop_and_phone() {
         ("b", &years, 2),
     ] {
         assert_eq!(
-            fits(&browser, dir.path(), &page(agents, labels))["charts"],
+            fits(&browser, &dir, &page(agents, labels))["charts"],
             charts,
             "{agents} {labels:?}"
         );
@@ -413,7 +400,7 @@ fn texts_of_the_chart_of_diff_do_not_overlap() {
     let Some(browser) = browser_or_notice("diff") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let names = [
         "W".repeat(60),
         "i".repeat(200),
@@ -434,24 +421,21 @@ fn texts_of_the_chart_of_diff_do_not_overlap() {
     });
     let new = captures(&|i| format!("user-agent: {}\ndisallow: /\n", names[i % names.len()]));
     for (name, robots) in [("old.rsieve", &old), ("s.rsieve", &new)] {
-        let captures: Vec<(&str, u16, &str)> = origins
+        let captures: Vec<Capture<'_>> = origins
             .iter()
             .zip(robots)
             .map(|(origin, robots)| (origin.as_str(), 200, robots.as_str()))
             .collect();
-        compile(dir.path(), &captures);
-        if name != "s.rsieve" {
-            std::fs::rename(dir.path().join("s.rsieve"), dir.path().join(name)).unwrap();
-        }
+        compile(&dir, name, &captures);
     }
-    output_of(dir.path(), "diff old.rsieve s.rsieve --svg out.svg");
-    let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
+    dir.stdout_of("diff old.rsieve s.rsieve --svg out.svg");
+    let svg = dir.read_text("out.svg");
     let page = format!(
         "<!DOCTYPE html><meta http-equiv=\"Content-Security-Policy\" content=\"\"><body style='margin:0'>{svg}"
     );
-    let desktop = &measured(&browser, dir.path(), &page)[0];
+    let desktop = &measured(&browser, &dir, &page)[0];
     for key in ["wide", "tiny", "overlaps"] {
-        assert_eq!(desktop[key], serde_json::json!([]), "{key}");
+        assert_eq!(desktop[key], json!([]), "{key}");
     }
     assert_eq!(svg.matches("<text class=\"n\"").count(), 1 + names.len());
 }
@@ -461,15 +445,11 @@ fn audit_fits_desktop_and_phone() {
     let Some(browser) = browser_or_notice("audit") else {
         return;
     };
-    let dir = tempfile::tempdir().unwrap();
-    compile(
-        dir.path(),
-        &[(
-            "https://one.example",
-            200,
-            "user-agent: *\ndisallow: /x\ndisallow: /*script",
-        )],
-    );
+    let dir = compiled(&[(
+        "https://one.example",
+        200,
+        "user-agent: *\ndisallow: /x\ndisallow: /*script",
+    )]);
     let line = |agent: &str, path: &str| {
         format!(
             "192.0.2.1 - - [15/Sep/2026:06:11:31 +0000] \"GET {path} HTTP/1.1\" 200 99 \"-\" \"{agent}\"\n"
@@ -480,26 +460,21 @@ fn audit_fits_desktop_and_phone() {
     log += &line("CCBot", "/<script>hacked=1</script>");
     log += &line("Googlebot", "/").repeat(2000);
     log += &line("Googlebot", "/x").replace("192.0.2.1", "198.51.100.1");
-    write(&dir, "access.log", log);
-    write(
-        &dir,
+    dir.write("access.log", log);
+    dir.write(
         "ips.json",
         r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#,
     );
     let page = |log: &str| {
         let base = words("audit -q -s s.rsieve --host https://one.example --verify-ips ips.json");
         let args = [&base[..], &["--html", "audit.html", log]].concat();
-        done(robosieve(dir.path(), &args));
-        std::fs::read_to_string(dir.path().join("audit.html")).unwrap()
+        done(dir.run(&args));
+        dir.read_text("audit.html")
     };
     // All requests of CCBot are disallowed, so each crawler has one bar, and so has the claim.
     let broken = page("access.log");
     assert!(broken.contains("Googlebot (claimed)"), "the bar of claims");
-    assert_eq!(fits(&browser, dir.path(), &broken)["bars"], 4);
-    write(
-        &dir,
-        "browsers.log",
-        line("Mozilla/5.0 (X11; Linux x86_64)", "/"),
-    );
-    assert_eq!(fits(&browser, dir.path(), &page("browsers.log"))["bars"], 0);
+    assert_eq!(fits(&browser, &dir, &broken)["bars"], 4);
+    dir.write("browsers.log", line("Mozilla/5.0 (X11; Linux x86_64)", "/"));
+    assert_eq!(fits(&browser, &dir, &page("browsers.log"))["bars"], 0);
 }

@@ -1,33 +1,26 @@
 //! `report --group-by FILE`, and series from the dates in names: against hand-made counts.
 
-use super::{archive, compile, done, output_of, write};
-use crate::command::{checkout, robosieve, words};
+use super::{compile, compiled, done, parsed};
+use crate::command::assert_has;
+use crate::test_dir::TestDir;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// A web of five domains in `s.rsieve`. `b.com` has two hosts.
-fn web(dir: &Path) {
+fn web() -> TestDir {
     let all = "user-agent: *\ndisallow: /";
-    compile(
-        dir,
-        &[
-            ("https://a.com", 200, "user-agent: x\ndisallow: /"),
-            ("https://www.b.com", 200, "user-agent: x\ndisallow: /1"),
-            ("https://blog.b.com", 200, all),
-            ("https://c.org", 200, all),
-            ("https://d.org", 404, ""),
-            ("http://1.2.3.4", 503, ""),
-        ],
-    );
+    compiled(&[
+        ("https://a.com", 200, "user-agent: x\ndisallow: /"),
+        ("https://www.b.com", 200, "user-agent: x\ndisallow: /1"),
+        ("https://blog.b.com", 200, all),
+        ("https://c.org", 200, all),
+        ("https://d.org", 404, ""),
+        ("http://1.2.3.4", 503, ""),
+    ])
 }
 
-fn report(dir: &Path, args: &[&str]) -> String {
+fn report(dir: &TestDir, args: &[&str]) -> String {
     let start = ["report", "-q", "-s", "s.rsieve", "-a", "x,y"];
-    done(robosieve(dir, &[&start, args].concat()))
-}
-
-fn json_of(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
+    done(dir.run(&[&start, args].concat()))
 }
 
 /// The names of the groups, their units, and those that disallow each agent wholly.
@@ -51,17 +44,13 @@ fn sizes(report: &Value) -> Vec<(String, u64, Vec<u64>)> {
 
 #[test]
 fn groups_of_a_file_are_counted() {
-    let dir = tempfile::tempdir().unwrap();
-    web(dir.path());
+    let dir = web();
     let group =
         |name: &str, units: u64, wholly: [u64; 2]| (name.to_owned(), units, wholly.to_vec());
     let file = "domain,kind\n# comment\na.com,\"News, daily\"\nwww.B.com.\tNews, daily\n\
                 c.org,shops\nabsent.example,empty\n";
-    write(&dir, "g.csv", file);
-    let by_domain = json_of(&report(
-        dir.path(),
-        &["--group-by", "g.csv", "--json-to", "-"],
-    ));
+    dir.write("g.csv", file);
+    let by_domain = parsed(&report(&dir, &["--group-by", "g.csv", "--json-to", "-"]));
     assert_eq!(
         sizes(&by_domain),
         [
@@ -77,9 +66,9 @@ fn groups_of_a_file_are_counted() {
     );
     // By host, blog.b.com has no line.
     let by_host = ["--group-by", "g.csv", "--by", "host", "--json-to", "-"];
-    let by_host = json_of(&report(dir.path(), &by_host));
+    let by_host = parsed(&report(&dir, &by_host));
     assert_eq!(sizes(&by_host)[3], group("(no group)", 3, [2, 2]));
-    let table = report(dir.path(), &["--group-by", "g.csv"]);
+    let table = report(&dir, &["--group-by", "g.csv"]);
     for line in [
         "60.0 % of the domains have a group; News, daily is the largest: 40.0 %",
         "  wholly disallowed                     domains            x            y",
@@ -91,7 +80,7 @@ fn groups_of_a_file_are_counted() {
     ] {
         assert!(table.lines().any(|of| of == line), "{line}\n{table}");
     }
-    let csv = report(dir.path(), &["--group-by", "g.csv", "--csv-to", "-"]);
+    let csv = report(&dir, &["--group-by", "g.csv", "--csv-to", "-"]);
     for line in [
         "group_list,,,units_matched,3",
         "groups,shops,,units,1",
@@ -99,41 +88,31 @@ fn groups_of_a_file_are_counted() {
     ] {
         assert!(csv.lines().any(|of| of == line), "{line}\n{csv}");
     }
-    let page = report(dir.path(), &["--group-by", "g.csv", "--html", "-"]);
-    assert!(
-        page.contains("data-m=\"/groups/0/agents/0/wholly_by_name\">1<"),
-        "{page}"
-    );
+    let page = report(&dir, &["--group-by", "g.csv", "--html", "-"]);
+    assert_has(&page, "data-m=\"/groups/0/agents/0/wholly_by_name\">1<");
 }
 
 #[test]
 fn groups_add_up_for_any_order_and_number_of_threads() {
-    let dir = tempfile::tempdir().unwrap();
-    let small = checkout().join("datasets/small");
-    let files = ["robots.warc", "more.jsonl"].map(|file| small.join(file).display().to_string());
-    let args = ["compile", "-q", "-o", "s.rsieve", &files[0], &files[1]];
-    done(robosieve(dir.path(), &args));
-    let rows = words("export -q -s s.rsieve -a x --as jsonl -o -");
-    let rows = done(robosieve(dir.path(), &rows));
+    let dir = TestDir::new();
+    dir.compile_small("s.rsieve");
+    let rows = dir.stdout_of("export -q -s s.rsieve -a x --as jsonl -o -");
     // Three groups by the length of the host, and hosts without one.
     let mut lines: Vec<String> = rows
         .lines()
-        .map(|row| json_of(row)["host"].as_str().unwrap().to_owned())
+        .map(|row| parsed(row)["host"].as_str().unwrap().to_owned())
         .filter(|host| host.len() % 4 > 0)
         .map(|host| format!("{host},group {}\n", host.len() % 4))
         .collect();
     lines.sort();
     lines.dedup();
-    write(&dir, "g.csv", lines.concat());
+    dir.write("g.csv", lines.concat());
     lines.reverse();
-    write(&dir, "r.csv", lines.concat());
+    dir.write("r.csv", lines.concat());
     for by in ["origin", "host"] {
         let run = |file: &str, threads: &str| {
             let options = ["--by", by, "--group-by", file, "-j", threads];
-            json_of(&report(
-                dir.path(),
-                &[&options[..], &["--json-to", "-"]].concat(),
-            ))
+            parsed(&report(&dir, &[&options[..], &["--json-to", "-"]].concat()))
         };
         let one = run("g.csv", "1");
         let groups = one["groups"].as_array().unwrap();
@@ -153,19 +132,18 @@ fn groups_add_up_for_any_order_and_number_of_threads() {
 
 #[test]
 fn hostile_group_files_are_safe() {
-    let dir = tempfile::tempdir().unwrap();
-    web(dir.path());
+    let dir = web();
     let evil = "\u{1b}[31m\u{202e}<script>=1+1";
     let mut file = format!("a.com,{evil}\nc.org\t").into_bytes();
     file.extend_from_slice(b"\xff\xfe\x00\n");
-    write(&dir, "evil.csv", &file);
+    dir.write("evil.csv", &file);
     for form in [
         &[][..],
         &["--html", "-"],
         &["--csv-to", "-"],
         &["--json-to", "-"],
     ] {
-        let text = report(dir.path(), &[&["--group-by", "evil.csv"], form].concat());
+        let text = report(&dir, &[&["--group-by", "evil.csv"], form].concat());
         let is_safe = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
         assert!(text.chars().all(is_safe), "{text}");
         assert!(
@@ -177,19 +155,16 @@ fn hostile_group_files_are_safe() {
     let many: String = (0..1_000_000)
         .map(|i| format!("site{i}.example,group {}\n", i % 10_000))
         .collect();
-    write(&dir, "many.csv", many);
-    let run = robosieve(
-        dir.path(),
-        &words("report -q -s s.rsieve -a x --group-by many.csv --html -"),
-    );
+    dir.write("many.csv", many);
+    let run = dir.run_line("report -q -s s.rsieve -a x --group-by many.csv --html -");
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stdout.len() < 300_000, "{}", run.stdout.len());
     let warning = "many.csv: only 0 of its 1,000,000 names name domains of s.rsieve";
     run.says(warning);
     let long = format!("a.com,{}\n", "x".repeat(1 << 20));
-    write(&dir, "long.csv", long);
-    write(&dir, "twice.csv", "a.com,x\nb.com,y\na.com,y\n");
-    write(&dir, "tranco.csv", "1,a.com\n");
+    dir.write("long.csv", long);
+    dir.write("twice.csv", "a.com,x\nb.com,y\na.com,y\n");
+    dir.write("tranco.csv", "1,a.com\n");
     for (file, expected) in [
         (
             "long.csv",
@@ -208,37 +183,29 @@ fn hostile_group_files_are_safe() {
             "--group-by country: give tld, or a file of hosts and their groups",
         ),
     ] {
-        let run = robosieve(
-            dir.path(),
-            &words(&format!("report -s s.rsieve -a x --group-by {file}")),
-        );
+        let run = dir.run_line(&format!("report -s s.rsieve -a x --group-by {file}"));
         run.refused(expected);
     }
-    let run = robosieve(
-        dir.path(),
-        &words("report -s s.rsieve -a x --group-by many.csv --csv-to many.csv"),
-    );
+    let run = dir.run_line("report -s s.rsieve -a x --group-by many.csv --csv-to many.csv");
     run.says("overwritten while it is read");
 }
 
 #[test]
 fn hosts_of_one_domain_in_two_groups_cause_a_warning() {
-    let dir = tempfile::tempdir().unwrap();
-    web(dir.path());
+    let dir = web();
     let file = "blog.b.com,blogs\nb.com,shops\nwww.b.com,news\n";
-    write(&dir, "g.csv", file);
-    let args = words("report -q -s s.rsieve -a x --group-by g.csv");
-    let run = robosieve(dir.path(), &[&args[..], &["--json-to", "-"]].concat());
+    dir.write("g.csv", file);
+    let run = dir.run_line("report -q -s s.rsieve -a x --group-by g.csv --json-to -");
     let expected = "robosieve: warning: g.csv: 2 lines have another group than the line that \
                     decides on their domain: line 1, and line 2 decides\n";
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), expected));
-    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let report = parsed(&done(run));
     assert_eq!(report["group_list"]["overruled"], 2);
     assert_eq!(sizes(&report)[0].0, "shops");
 }
 
 /// Snapshots of two months and a week, with names that have the dates.
-fn months(dir: &Path) -> [&'static str; 3] {
+fn months(dir: &TestDir) -> [&'static str; 3] {
     let names = [
         "w-2026-10.rsieve",
         "CC-MAIN-2026-38.rsieve",
@@ -250,19 +217,18 @@ fn months(dir: &Path) -> [&'static str; 3] {
             ("https://a.com", 200, named),
             ("https://c.org", 200, robots),
         ];
-        std::fs::write(dir.join("robots.jsonl"), archive(&captures)).unwrap();
-        output_of(dir, &format!("compile -q -o {name} robots.jsonl"));
+        compile(dir, name, &captures);
     }
     names
 }
 
 #[test]
 fn dates_in_names_order_and_label_a_series() {
-    let dir = tempfile::tempdir().unwrap();
-    let names = months(dir.path());
+    let dir = TestDir::new();
+    let names = months(&dir);
     let series = |snapshots: &[&str]| {
         let args = ["report", "-q", "-a", "x", "--csv-to", "-", "--series"];
-        done(robosieve(dir.path(), &[&args[..], snapshots].concat()))
+        done(dir.run(&[&args[..], snapshots].concat()))
     };
     let csv = series(&["*.rsieve"]);
     let lines: Vec<String> = csv
@@ -279,12 +245,8 @@ fn dates_in_names_order_and_label_a_series() {
         ]
     );
     assert_eq!(series(&names), csv, "in any order");
-    std::fs::copy(
-        dir.path().join(names[0]),
-        dir.path().join("2026-10-01.rsieve"),
-    )
-    .unwrap();
-    std::fs::copy(dir.path().join(names[0]), dir.path().join("web.rsieve")).unwrap();
+    std::fs::copy(dir.path(names[0]), dir.path("2026-10-01.rsieve")).unwrap();
+    std::fs::copy(dir.path(names[0]), dir.path("web.rsieve")).unwrap();
     for (snapshots, expected) in [
         (
             &["*10*.rsieve"][..],
@@ -309,20 +271,20 @@ fn dates_in_names_order_and_label_a_series() {
         (&["2026-11.rsieve"], "2026-11.rsieve: No such file"),
     ] {
         let args = ["report", "-a", "x", "--series"];
-        let run = robosieve(dir.path(), &[&args[..], snapshots].concat());
+        let run = dir.run(&[&args[..], snapshots].concat());
         run.refused(expected);
     }
 }
 
 #[test]
 fn series_has_the_groups_of_a_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let names = months(dir.path());
-    write(&dir, "g.csv", "c.org,shops\nz.org,none\n");
+    let dir = TestDir::new();
+    let names = months(&dir);
+    dir.write("g.csv", "c.org,shops\nz.org,none\n");
     let series = |form: &[&str]| {
         let args = ["report", "-q", "-a", "x", "--group-by", "g.csv"];
         let series = [&["--series"][..], &names].concat();
-        done(robosieve(dir.path(), &[&args[..], form, &series].concat()))
+        done(dir.run(&[&args[..], form, &series].concat()))
     };
     let table = series(&[]);
     for line in [
@@ -344,14 +306,14 @@ fn series_has_the_groups_of_a_file() {
         lines[2],
         "2026-09-01,x,shops,1,1,1,0,0,0,0,0,0,1.000000,0.000000"
     );
-    let report = json_of(&series(&["--json-to", "-"]));
+    let report = parsed(&series(&["--json-to", "-"]));
     assert_eq!(report["points"][1]["groups"][0]["agents"][0]["wholly"], 0);
     let page = series(&["--html", "-"]);
-    assert!(
-        page.contains("<strong>shops</strong> <span>100\u{a0}%, by name 100\u{a0}%"),
-        "{page}"
+    assert_has(
+        &page,
+        "<strong>shops</strong> <span>100\u{a0}%, by name 100\u{a0}%",
     );
-    write(&dir, "w.csv", "a.com,1\n");
+    dir.write("w.csv", "a.com,1\n");
     let weighed = series(&["--weights", "w.csv", "--csv-to", "-"]);
     let columns = |line: &str| line.split(',').count();
     let mut lines = weighed.lines();

@@ -11,13 +11,16 @@ mod sampling;
 mod series;
 mod units;
 
-use crate::command::{Ran, robosieve, words};
-use std::path::Path;
-use tempfile::TempDir;
+use crate::command::Ran;
+use crate::test_dir::TestDir;
+use serde_json::Value;
+
+/// The origin of a capture, its status, and its body.
+pub(crate) type Capture<'c> = (&'c str, u16, &'c str);
 
 /// Captures of a small web, as JSON lines.
-pub(crate) fn archive(robots: &[(&str, u16, &str)]) -> String {
-    let line = |(origin, status, body): &(&str, u16, &str)| {
+pub(crate) fn archive(robots: &[Capture<'_>]) -> String {
+    let line = |(origin, status, body): &Capture<'_>| {
         let fetched_at = "2026-09-15T06:00:00Z";
         let url = format!("{origin}/robots.txt");
         serde_json::json!({ "url": url, "status": status, "body": body, "fetched_at": fetched_at })
@@ -27,24 +30,42 @@ pub(crate) fn archive(robots: &[(&str, u16, &str)]) -> String {
     robots.iter().map(line).collect()
 }
 
-/// Compiles captures into `s.rsieve` in `dir`.
-pub(crate) fn compile(dir: &Path, robots: &[(&str, u16, &str)]) {
-    std::fs::write(dir.join("robots.jsonl"), archive(robots)).unwrap();
-    output_of(dir, "compile -q -o s.rsieve robots.jsonl");
+/// Compiles captures into a snapshot.
+pub(crate) fn compile(dir: &TestDir, snapshot: &str, robots: &[Capture<'_>]) {
+    dir.write("robots.jsonl", archive(robots));
+    dir.stdout_of(&format!("compile -q -o {snapshot} robots.jsonl"));
 }
 
-/// Runs a command, asserts success, and returns its standard output.
+/// A directory with the snapshot `s.rsieve` of captures.
+pub(crate) fn compiled(robots: &[Capture<'_>]) -> TestDir {
+    let dir = TestDir::new();
+    compile(&dir, "s.rsieve", robots);
+    dir
+}
+
+/// Asserts the success of a command, and returns its standard output.
 pub(crate) fn done(ran: Ran) -> String {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     String::from_utf8(ran.stdout).unwrap()
 }
 
-/// Runs a command line of words without blanks, asserts success, and returns its standard output.
-pub(crate) fn output_of(dir: &Path, line: &str) -> String {
-    done(robosieve(dir, &words(line)))
+/// The output of a command that writes JSON.
+pub(crate) fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
 }
 
-/// Writes a file into a directory.
-pub(crate) fn write(dir: &TempDir, name: &str, text: impl AsRef<[u8]>) {
-    std::fs::write(dir.path().join(name), text).unwrap();
+/// The values of these keys in the objects of an array.
+pub(crate) fn columns<const N: usize>(array: &Value, keys: [&str; N]) -> Value {
+    let rows = array.as_array().unwrap().iter();
+    rows.map(|row| keys.map(|key| row[key].clone()).to_vec())
+        .collect::<Vec<_>>()
+        .into()
+}
+
+/// The texts with this key in the objects of an array.
+pub(crate) fn texts<'v>(array: &'v Value, key: &str) -> Vec<&'v str> {
+    let objects = array.as_array().unwrap().iter();
+    objects
+        .map(|object| object[key].as_str().unwrap())
+        .collect()
 }

@@ -1,9 +1,9 @@
 //! The formats of a report: they agree, escape site text, and are written completely or not at all.
 
-use super::{compile, done, output_of, write};
-use crate::command::{robosieve, words};
+use super::{Capture, compiled, done, parsed};
+use crate::command::{assert_has, words};
+use crate::test_dir::{TestDir, file_names};
 use serde_json::Value;
-use std::path::Path;
 
 /// A robots.txt with markup and scripts.
 pub(super) const HOSTILE: &str = "User-agent: <script>alert(1)</script>\nUser-agent: *\n\
@@ -12,36 +12,30 @@ pub(super) const HOSTILE: &str = "User-agent: <script>alert(1)</script>\nUser-ag
     Content-Signal: </style><script>=no\n";
 
 /// All formats of one report: page, JSON, CSV.
-pub(super) fn forms(dir: &Path, args: &[&str]) -> (String, Value, String) {
+pub(super) fn forms(dir: &TestDir, args: &[&str]) -> (String, Value, String) {
     let outputs = words("report -q -s s.rsieve --html r.html --json-to r.json --csv-to r.csv");
-    assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
-    let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
-    (
-        read("r.html"),
-        serde_json::from_str(&read("r.json")).unwrap(),
-        read("r.csv"),
-    )
+    assert_eq!(done(dir.run(&[&outputs, args].concat())), "");
+    let json = parsed(&dir.read_text("r.json"));
+    (dir.read_text("r.html"), json, dir.read_text("r.csv"))
 }
 
-fn some_web(dir: &Path) {
-    compile(
-        dir,
-        &[
-            ("https://one.example", 200, HOSTILE),
-            (
-                "https://two.example",
-                200,
-                "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x",
-            ),
-            ("https://three.example", 404, ""),
-            ("https://four.example", 503, ""),
-        ],
-    );
+fn some_web() -> TestDir {
+    let dir = compiled(&[
+        ("https://one.example", 200, HOSTILE),
+        (
+            "https://two.example",
+            200,
+            "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x",
+        ),
+        ("https://three.example", 404, ""),
+        ("https://four.example", 503, ""),
+    ]);
     let mut list: String = (0..1200)
         .map(|i| format!("https://two.example/x{i}\nhttps://one.example/{i}\n"))
         .collect();
     list += "https://four.example/\nhttps://five.example/\nno url\nhttps://one.example/<script>alert(1)</script>\n";
-    std::fs::write(dir.join("urls.txt"), list).unwrap();
+    dir.write("urls.txt", list);
+    dir
 }
 
 /// The figures of the page: the path in the JSON, and the number.
@@ -57,53 +51,47 @@ pub(super) fn counted(page: &str) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// Asserts that all figures of the page equal those of the JSON.
+pub(super) fn assert_figures(page: &str, json: &Value) -> usize {
+    let counted = counted(page);
+    for (pointer, number) in &counted {
+        assert_eq!(json.pointer(pointer), Some(&(*number).into()), "{pointer}");
+    }
+    counted.len()
+}
+
 #[test]
 fn page_and_csv_equal_the_json() {
-    let dir = tempfile::tempdir().unwrap();
-    some_web(dir.path());
+    let dir = some_web();
     for list in [&[][..], &["urls.txt"]] {
-        let (page, json, csv) = forms(dir.path(), &[&["-a", "a,b"], list].concat());
-        let counted = counted(&page);
-        assert!(counted.len() > 20, "{}", counted.len());
-        for (pointer, number) in counted {
-            assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
-        }
-        for i in 0..2 {
-            let origins = &json["agents"][i]["origins"];
-            for measure in ["wholly", "partly", "not"] {
-                let line = format!(
-                    "agents,,{},origins_{measure},{}\n",
-                    ["a", "b"][i],
-                    origins[measure]
-                );
-                assert!(csv.contains(&line), "{line}");
-            }
-            if let Some(urls) = json["agents"][i]["urls"].as_object() {
-                for (measure, count) in urls {
-                    let line = format!("agents,,{},urls_{measure},{count}\n", ["a", "b"][i]);
-                    assert!(csv.contains(&line), "{line}");
+        let (page, json, csv) = forms(&dir, &[&["-a", "a,b"], list].concat());
+        assert!(assert_figures(&page, &json) > 20);
+        for (name, agent) in ["a", "b"]
+            .into_iter()
+            .zip(json["agents"].as_array().unwrap())
+        {
+            for key in ["origins", "urls"] {
+                for (measure, count) in agent[key].as_object().into_iter().flatten() {
+                    assert_has(&csv, &format!("agents,,{name},{key}_{measure},{count}\n"));
                 }
             }
         }
         for rule in json["rules"]["top"].as_array().unwrap() {
             let text = rule["rule"].as_str().unwrap().replace('\u{1b}', "\\u{1b}");
-            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
-            let item = if text.contains([',', '"']) {
-                &quoted
-            } else {
-                &text
+            let item = match text.contains([',', '"']) {
+                true => format!("\"{}\"", text.replace('"', "\"\"")),
+                false => text,
             };
             let line = format!("rules,{item},,origins,{}\n", rule["origins"]);
-            assert!(csv.contains(&line), "{line}");
+            assert_has(&csv, &line);
         }
     }
 }
 
 #[test]
 fn site_text_is_escaped() {
-    let dir = tempfile::tempdir().unwrap();
-    some_web(dir.path());
-    let (page, json, _) = forms(dir.path(), &["-a", "a,b,<script>x", "urls.txt"]);
+    let dir = some_web();
+    let (page, json, _) = forms(&dir, &["-a", "a,b,<script>x", "urls.txt"]);
     let lower = page.to_lowercase();
     assert!(
         lower.contains("&lt;script&gt;alert(1)"),
@@ -124,15 +112,15 @@ fn site_text_is_escaped() {
         json.to_string().contains("<script>alert(1)"),
         "the JSON has the text unescaped"
     );
-    let table = output_of(dir.path(), "report -q -s s.rsieve -a a,b urls.txt");
-    assert!(table.contains("/<script>alert(1)</script>"), "{table}");
+    let table = dir.stdout_of("report -q -s s.rsieve -a a,b urls.txt");
+    assert_has(&table, "/<script>alert(1)</script>");
     assert!(!table.contains(['\u{1b}', '\u{202e}']), "{table:?}");
     // The page loads no resource and runs no script.
     for word in [
         "http-equiv=\"Content-Security-Policy\"",
         "default-src 'none'",
     ] {
-        assert!(page.contains(word), "{word}");
+        assert_has(&page, word);
     }
     for word in [
         " src=\"", "href=", "@import", "url(http", "url(//", "<link", "<iframe",
@@ -143,7 +131,6 @@ fn site_text_is_escaped() {
 
 #[test]
 fn page_size_is_bounded() {
-    let dir = tempfile::tempdir().unwrap();
     let rules: Vec<String> = (0..300)
         .map(|i| format!("disallow: /{i}{}\n", "<&\"'>".repeat(300)))
         .collect();
@@ -160,23 +147,23 @@ fn page_size_is_bounded() {
             (host, format!("user-agent: *\n{own}{signals}"))
         })
         .collect();
-    let captures: Vec<(&str, u16, &str)> = captures
+    let captures: Vec<Capture<'_>> = captures
         .iter()
         .map(|(host, body)| (host.as_str(), 200, body.as_str()))
         .collect();
-    compile(dir.path(), &captures);
+    let dir = compiled(&captures);
     let agents: String = (0..200)
         .map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100)))
         .collect();
-    write(&dir, "agents.txt", agents);
+    dir.write("agents.txt", agents);
     let list: String = captures
         .iter()
         .map(|(host, ..)| format!("{host}/0{}\n", "<&\"'>".repeat(300)))
         .collect();
-    write(&dir, "urls.txt", list);
+    dir.write("urls.txt", list);
     for list in [&[][..], &["urls.txt"]] {
         let (page, json, _) = forms(
-            dir.path(),
+            &dir,
             &[&["--agents-from", "agents.txt", "--top", "10000"], list].concat(),
         );
         assert!(page.len() < 300_000, "{} bytes", page.len());
@@ -190,14 +177,8 @@ fn page_size_is_bounded() {
 
 #[test]
 fn outputs_go_where_requested() {
-    let dir = tempfile::tempdir().unwrap();
-    some_web(dir.path());
-    let run = |args: &[&str]| {
-        robosieve(
-            dir.path(),
-            &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat(),
-        )
-    };
+    let dir = some_web();
+    let run = |args: &[&str]| dir.run(&[&["report", "-s", "s.rsieve", "-a", "a"], args].concat());
     let table = run(&[]);
     assert!(done(table).starts_with("What robots.txt lets a fetch\nsnapshot: 4 origins, "));
     let with_file = run(&["--json-to", "r.json"]);
@@ -226,8 +207,7 @@ fn outputs_go_where_requested() {
 
 #[test]
 fn failed_reports_leave_no_files() {
-    let dir = tempfile::tempdir().unwrap();
-    some_web(dir.path());
+    let dir = some_web();
     for (args, cause) in [
         ("--json-to new.json missing.txt", "missing.txt"),
         (
@@ -239,16 +219,10 @@ fn failed_reports_leave_no_files() {
         ("--top 0", "0 is not in 1..=10000"),
         ("--shard 1/2", "--shard divides inputs"),
     ] {
-        let ran = robosieve(
-            dir.path(),
-            &words(&format!("report -s s.rsieve -a a {args}")),
-        );
+        let ran = dir.run_line(&format!("report -s s.rsieve -a a {args}"));
         ran.refused(cause);
         assert!(ran.stdout.is_empty(), "{args:?}");
     }
-    let left: Vec<_> = std::fs::read_dir(&dir)
-        .unwrap()
-        .map(|file| file.unwrap().file_name())
-        .collect();
-    assert_eq!(left.len(), 3, "{left:?}");
+    let left = file_names(dir.root());
+    assert_eq!(left, ["robots.jsonl", "s.rsieve", "urls.txt"]);
 }

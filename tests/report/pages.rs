@@ -1,15 +1,16 @@
 //! The pages of series and of units: each number equals the figure of the JSON that its pointer
 //! names, and the size is bounded.
 
-use super::outputs::{counted, forms};
-use super::{archive, done, output_of, write};
-use crate::command::{robosieve, words};
+use super::outputs::{assert_figures, forms};
+use super::{compile, done, parsed};
+use crate::command::{assert_has, words};
+use crate::test_dir::TestDir;
 use serde_json::Value;
-use std::path::Path;
 
 /// Three snapshots of a small web: the first disallows `a` partly by `*`, the second also wholly by
 /// name, and in the third all origins fail.
-fn some_months(dir: &Path) {
+fn some_months() -> TestDir {
+    let dir = TestDir::new();
     let partly = "user-agent: *\ndisallow: /x";
     let named = "user-agent: a\ndisallow: /";
     for (name, robots) in [
@@ -38,41 +39,32 @@ fn some_months(dir: &Path) {
             ],
         ),
     ] {
-        std::fs::write(dir.join("robots.jsonl"), archive(&robots)).unwrap();
-        output_of(dir, &format!("compile -q -o {name} robots.jsonl"));
+        compile(&dir, name, &robots);
     }
+    dir
 }
 
 /// The page and the JSON of a series.
-fn series(dir: &Path, args: &[&str]) -> (String, Value) {
+fn series(dir: &TestDir, args: &[&str]) -> (String, Value) {
     let outputs = ["report", "-q", "--html", "r.html", "--json-to", "r.json"];
-    assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
-    let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
-    (
-        read("r.html"),
-        serde_json::from_str(&read("r.json")).unwrap(),
-    )
+    assert_eq!(done(dir.run(&[&outputs, args].concat())), "");
+    (dir.read_text("r.html"), parsed(&dir.read_text("r.json")))
 }
 
 #[test]
 fn numbers_of_a_series_equal_the_json() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
-    write(&dir, "w.csv", "one.com,3\ntwo.org,1\n");
+    let dir = some_months();
+    dir.write("w.csv", "one.com,3\ntwo.org,1\n");
     let months = words("--series 2025-01=1.rsieve 2025-02=2.rsieve 2025-03=3.rsieve");
     for units in [&[][..], &["--by", "host", "--weights", "w.csv", "--common"]] {
-        let (page, json) = series(dir.path(), &[&["-a", "b,a"], units, &months].concat());
-        let numbers = counted(&page);
+        let (page, json) = series(&dir, &[&["-a", "b,a"], units, &months].concat());
         // Two agents, three snapshots, and four columns; the units of the last snapshot, and the
         // common units.
         assert_eq!(
-            numbers.len(),
+            assert_figures(&page, &json),
             2 * 3 * 4 + 1 + usize::from(!units.is_empty()),
             "{units:?}"
         );
-        for (pointer, number) in numbers {
-            assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
-        }
         assert_eq!(
             page.contains(" of the weight of the hosts disallow"),
             !units.is_empty(),
@@ -92,7 +84,7 @@ fn numbers_of_a_series_equal_the_json() {
     }
     // By hand: of three origins, the second snapshot disallows `a` wholly at one, which names it.
     let (page, _) = series(
-        dir.path(),
+        &dir,
         &[&["-a", "b,a", "--by", "origin"], &months[..]].concat(),
     );
     for text in [
@@ -100,7 +92,7 @@ fn numbers_of_a_series_equal_the_json() {
         "2025-02, by name: 33.3\u{a0}%",
         "2025-03, wholly: 100\u{a0}%",
     ] {
-        assert!(page.contains(text), "{text}");
+        assert_has(&page, text);
     }
     let first_chart = page
         .find("<figcaption>")
@@ -115,26 +107,12 @@ fn numbers_of_a_series_equal_the_json() {
 
 #[test]
 fn numbers_of_units_equal_the_json() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
-    std::fs::copy(dir.path().join("2.rsieve"), dir.path().join("s.rsieve")).unwrap();
-    write(&dir, "w.csv", "one.com,3\ntwo.org,1\nthree.org,4\n");
-    let (page, json, _) = forms(
-        dir.path(),
-        &[
-            "-a",
-            "b,a",
-            "--by",
-            "host",
-            "--weights",
-            "w.csv",
-            "--group-by",
-            "tld",
-        ],
-    );
-    for (pointer, number) in counted(&page) {
-        assert_eq!(json.pointer(&pointer), Some(&number.into()), "{pointer}");
-    }
+    let dir = some_months();
+    std::fs::copy(dir.path("2.rsieve"), dir.path("s.rsieve")).unwrap();
+    dir.write("w.csv", "one.com,3\ntwo.org,1\nthree.org,4\n");
+    let args = words("-a b,a --by host --weights w.csv --group-by tld");
+    let (page, json, _) = forms(&dir, &args);
+    assert_figures(&page, &json);
     // By hand: two hosts, of which two.org disallows `a` by name, with a weight of 1 of 4.
     for text in [
         "data-m=\"/units\">2<",
@@ -145,19 +123,18 @@ fn numbers_of_units_equal_the_json() {
         "50.0\u{a0}% of the listed weight. All other hosts weigh nothing.",
         "All schemes and ports of a host count once, by one of its origins.",
     ] {
-        assert!(page.contains(text), "{text}");
+        assert_has(&page, text);
     }
 }
 
 #[test]
 fn size_of_a_series_is_bounded() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
+    let dir = some_months();
     let agents: String = (0..100)
         .map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100)))
         .collect();
-    write(&dir, "agents.txt", agents);
-    write(&dir, "w.csv", "one.com,3\n");
+    dir.write("agents.txt", agents);
+    dir.write("w.csv", "one.com,3\n");
     // With twelve snapshots each value has a point, with sixty none.
     for snapshots in [12, 60] {
         let labels: Vec<String> = (0..snapshots)
@@ -165,7 +142,7 @@ fn size_of_a_series_is_bounded() {
             .collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let args = words("--agents-from agents.txt --by host --weights w.csv --series");
-        let (page, json) = series(dir.path(), &[&args, &labels[..]].concat());
+        let (page, json) = series(&dir, &[&args, &labels[..]].concat());
         assert!(page.len() < 1_000_000, "{snapshots}: {} bytes", page.len());
         assert!(
             page.contains("<circle cx=\"46.0\"") == (snapshots == 12)

@@ -1,11 +1,11 @@
 //! `report --sample`: the sample, and the intervals of its shares.
 
-use super::{archive, compile, done, output_of, write};
-use crate::command::{robosieve, words};
+use super::{Capture, compiled, done, parsed, texts};
+use crate::command::{assert_has, words};
+use crate::test_dir::TestDir;
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
 use robosieve_cli::report::{GroupList, Grouping, Reporter, Sampling, UnitKind};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// The agents of the generated web, each with the tenths of the sites that disallow it.
 const AGENTS: [(&str, usize); 4] = [("a", 1), ("b", 3), ("c", 5), ("d", 8)];
@@ -113,69 +113,58 @@ fn samples_of_groups_have_the_same_size_each() {
 }
 
 /// A web of 40 hosts in `s.rsieve`; the order of its captures changes nothing.
-fn web(dir: &Path, is_reversed: bool) {
+fn web(is_reversed: bool) -> TestDir {
     let mut captures: Vec<(String, u16, String)> = (0..40)
         .map(|site| (format!("https://site{site}.example"), 200, robots(site)))
         .collect();
     if is_reversed {
         captures.reverse();
     }
-    let captures: Vec<(&str, u16, &str)> = captures
+    let captures: Vec<Capture<'_>> = captures
         .iter()
         .map(|(origin, status, robots)| (origin.as_str(), *status, robots.as_str()))
         .collect();
-    compile(dir, &captures);
+    compiled(&captures)
 }
 
-fn report(dir: &Path, args: &[&str]) -> String {
+fn report(dir: &TestDir, args: &[&str]) -> String {
     let start = words("report -q -s s.rsieve -a @ab=a,b --by host");
-    done(robosieve(dir, &[&start, args].concat()))
+    done(dir.run(&[&start, args].concat()))
 }
 
-fn figures(dir: &Path, args: &[&str]) -> Value {
+fn figures(dir: &TestDir, args: &[&str]) -> Value {
     let text = report(dir, &[args, &["--json-to", "-"]].concat());
-    let mut json: Value = serde_json::from_str(&text).unwrap();
+    let mut json = parsed(&text);
     json.as_object_mut().unwrap().remove("made_at");
     json
 }
 
 #[test]
 fn a_sample_depends_on_names_and_seed_alone() {
-    let dir = tempfile::tempdir().unwrap();
-    web(dir.path(), false);
+    let dir = web(false);
     let sample = ["--sample", "15"];
-    let one = figures(dir.path(), &[&sample[..], &["-j", "1"]].concat());
+    let one = figures(&dir, &[&sample[..], &["-j", "1"]].concat());
     assert_eq!(
         one["sample"],
         json!({ "size": 15, "seed": 0, "units": 15, "of": 40 })
     );
-    assert_eq!(
-        one,
-        figures(dir.path(), &[&sample[..], &["-j", "4"]].concat())
-    );
-    let other = figures(dir.path(), &["--sample", "15", "--seed", "1"]);
+    assert_eq!(one, figures(&dir, &[&sample[..], &["-j", "4"]].concat()));
+    let other = figures(&dir, &["--sample", "15", "--seed", "1"]);
     assert_ne!(one["top_origins"], other["top_origins"]);
-    web(dir.path(), true);
-    assert_eq!(one, figures(dir.path(), &sample));
+    assert_eq!(one, figures(&web(true), &sample));
     // A larger sample contains the smaller one.
-    let names = |report: &Value| -> Vec<String> {
-        let origins = report["top_origins"].as_array().unwrap();
-        origins
-            .iter()
-            .map(|of| of["origin"].as_str().unwrap().to_owned())
-            .collect()
-    };
-    let larger = names(&figures(dir.path(), &["--sample", "25", "--top", "40"]));
-    let smaller = names(&figures(dir.path(), &["--sample", "15", "--top", "40"]));
+    let larger = figures(&dir, &["--sample", "25", "--top", "40"]);
+    let smaller = figures(&dir, &["--sample", "15", "--top", "40"]);
+    let larger = texts(&larger["top_origins"], "origin");
+    let smaller = texts(&smaller["top_origins"], "origin");
     assert!(!smaller.is_empty() && smaller.iter().all(|name| larger.contains(name)));
 }
 
 #[test]
 fn a_sample_of_all_units_has_exact_shares() {
-    let dir = tempfile::tempdir().unwrap();
-    web(dir.path(), false);
-    let sample = figures(dir.path(), &["--sample", "1000"]);
-    let whole = figures(dir.path(), &[]);
+    let dir = web(false);
+    let sample = figures(&dir, &["--sample", "1000"]);
+    let whole = figures(&dir, &[]);
     assert_eq!(whole["sample"], Value::Null);
     for (of_sample, of_whole) in sample["agents"]
         .as_array()
@@ -194,11 +183,10 @@ fn a_sample_of_all_units_has_exact_shares() {
 
 #[test]
 fn every_share_of_units_has_an_interval_in_every_form() {
-    let dir = tempfile::tempdir().unwrap();
-    web(dir.path(), false);
-    write(&dir, "g.csv", "site1.example,one\nsite2.example,one\n");
+    let dir = web(false);
+    dir.write("g.csv", "site1.example,one\nsite2.example,one\n");
     let options = ["--sample", "20", "--seed", "3", "--group-by", "g.csv"];
-    let json = figures(dir.path(), &options);
+    let json = figures(&dir, &options);
     for pointer in [
         "/agents/0/intervals/wholly/low",
         "/together_intervals/any_wholly/high",
@@ -214,7 +202,7 @@ fn every_share_of_units_has_an_interval_in_every_form() {
             "{pointer}: {end:?}"
         );
     }
-    let csv = report(dir.path(), &[&options[..], &["--csv-to", "-"]].concat());
+    let csv = report(&dir, &[&options[..], &["--csv-to", "-"]].concat());
     let low = json["agents"][0]["intervals"]["wholly"]["low"]
         .as_f64()
         .unwrap();
@@ -225,7 +213,7 @@ fn every_share_of_units_has_an_interval_in_every_form() {
     ] {
         assert!(csv.lines().any(|of| of == line), "{line}\n{csv}");
     }
-    let table = report(dir.path(), &options);
+    let table = report(&dir, &options);
     let head = "counted: a random sample of 20 of 40 hosts, seed 3; shares have 95 % intervals";
     assert!(table.lines().any(|line| line == head), "{table}");
     // Two agents, a set, and two groups in three tables.
@@ -235,17 +223,13 @@ fn every_share_of_units_has_an_interval_in_every_form() {
         table.lines().all(|line| line.chars().count() <= 100),
         "{table}"
     );
-    let page = report(dir.path(), &[&options[..], &["--html", "-"]].concat());
-    assert!(page.contains("Random sample of"), "{page}");
-    std::fs::copy(
-        dir.path().join("s.rsieve"),
-        dir.path().join("2026-09.rsieve"),
-    )
-    .unwrap();
+    let page = report(&dir, &[&options[..], &["--html", "-"]].concat());
+    assert_has(&page, "Random sample of");
+    std::fs::copy(dir.path("s.rsieve"), dir.path("2026-09.rsieve")).unwrap();
     let args = words("report -q -a a --by host --sample 20 --seed 3");
     let series = |form: &[&str]| {
         let series = ["--series", "2026-09.rsieve"];
-        done(robosieve(dir.path(), &[&args[..], form, &series].concat()))
+        done(dir.run(&[&args[..], form, &series].concat()))
     };
     let csv = series(&["--csv-to", "-"]);
     let (header, line) = csv.split_once('\n').unwrap();
@@ -257,10 +241,8 @@ fn every_share_of_units_has_an_interval_in_every_form() {
 
 #[test]
 fn misused_sample_options_are_errors() {
-    let dir = tempfile::tempdir().unwrap();
-    write(&dir, "robots.jsonl", archive(&[("https://a.com", 200, "")]));
-    output_of(dir.path(), "compile -q -o s.rsieve robots.jsonl");
-    write(&dir, "w.csv", "a.com,1\n");
+    let dir = compiled(&[("https://a.com", 200, "")]);
+    dir.write("w.csv", "a.com,1\n");
     for (args, expected) in [
         ("--sample 0", "invalid value '0'"),
         ("--sample -1", "-1"),
@@ -268,15 +250,9 @@ fn misused_sample_options_are_errors() {
         ("--sample 1 --seed x", "invalid value 'x'"),
         ("--sample 1 --weights w.csv", "cannot be used with"),
     ] {
-        let run = robosieve(
-            dir.path(),
-            &words(&format!("report -s s.rsieve -a x {args}")),
-        );
+        let run = dir.run_line(&format!("report -s s.rsieve -a x {args}"));
         run.refused(expected);
     }
-    let empty = output_of(dir.path(), "report -q -s s.rsieve -a x --sample 5");
-    assert!(
-        empty.contains("a random sample of 1 of 1 domain, seed 0"),
-        "{empty}"
-    );
+    let empty = dir.stdout_of("report -q -s s.rsieve -a x --sample 5");
+    assert_has(&empty, "a random sample of 1 of 1 domain, seed 0");
 }

@@ -1,20 +1,18 @@
 //! `report --series`, and the options of units: their outputs against hand-made counts and against
 //! reports on single snapshots.
 
-use super::{archive, done, output_of, write};
-use crate::command::{robosieve, words};
-use serde_json::{Value, json};
-use std::path::Path;
+use super::{Capture, compile, compiled, done, parsed, texts};
+use crate::command::{assert_has, words};
+use crate::test_dir::TestDir;
+use serde_json::json;
 
 /// Three snapshots of a small web: `GPTBot` is disallowed partly, then by name, then also by `*`.
-fn some_months(dir: &Path) {
-    let month = |name: &str, robots: &[(&str, u16, &str)]| {
-        std::fs::write(dir.join("robots.jsonl"), archive(robots)).unwrap();
-        output_of(dir, &format!("compile -q -o {name} robots.jsonl"));
-    };
+fn some_months() -> TestDir {
+    let dir = TestDir::new();
     let all = "user-agent: *\ndisallow: /x";
     let named = "user-agent: GPTBot\ndisallow: /";
-    month(
+    compile(
+        &dir,
         "1.rsieve",
         &[
             ("https://a.com", 200, all),
@@ -22,7 +20,8 @@ fn some_months(dir: &Path) {
             ("https://www.c.de", 200, all),
         ],
     );
-    month(
+    compile(
+        &dir,
         "2.rsieve",
         &[
             ("https://a.com", 200, named),
@@ -30,7 +29,8 @@ fn some_months(dir: &Path) {
             ("https://b.com", 404, ""),
         ],
     );
-    month(
+    compile(
+        &dir,
         "3.rsieve",
         &[
             ("https://www.a.com", 200, named),
@@ -39,50 +39,39 @@ fn some_months(dir: &Path) {
             ("https://d.de", 200, named),
         ],
     );
+    dir
 }
 
-fn run(dir: &Path, args: &[&str]) -> String {
-    done(robosieve(
-        dir,
-        &[&["report", "-q", "-a", "CCBot,GPTBot"], args].concat(),
-    ))
+/// The snapshots of [`some_months`].
+const SERIES: [&str; 4] = [
+    "--series",
+    "2025-01=1.rsieve",
+    "odd, label=2.rsieve",
+    "3=3.rsieve",
+];
+
+fn run(dir: &TestDir, args: &[&str]) -> String {
+    done(dir.run(&[&["report", "-q", "-a", "CCBot,GPTBot"], args].concat()))
 }
 
 #[test]
 fn series_has_the_figures_of_each_snapshot() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
-    write(&dir, "w.csv", "a.com,4\nb.com,2\nz.com,1\n");
-    let series = [
-        "--series",
-        "2025-01=1.rsieve",
-        "odd, label=2.rsieve",
-        "3=3.rsieve",
-    ];
+    let dir = some_months();
+    dir.write("w.csv", "a.com,4\nb.com,2\nz.com,1\n");
     for units in [
         &[][..],
         &["--by", "host"],
         &["--by", "domain", "--weights", "w.csv"],
         &["--status-policy", "strict"],
     ] {
-        let found: Value = serde_json::from_str(&run(
-            dir.path(),
-            &[&series, units, &["--json-to", "-"]].concat(),
-        ))
-        .unwrap();
+        let found = parsed(&run(&dir, &[&SERIES, units, &["--json-to", "-"]].concat()));
         assert_eq!(found["agents"], json!(["CCBot", "GPTBot"]));
         let points = found["points"].as_array().unwrap();
-        let labels: Vec<&str> = points
-            .iter()
-            .map(|point| point["label"].as_str().unwrap())
-            .collect();
+        let labels = texts(&found["points"], "label");
         assert_eq!(labels, ["2025-01", "odd, label", "3"]);
         for (point, snapshot) in points.iter().zip(["1.rsieve", "2.rsieve", "3.rsieve"]) {
-            let one = run(
-                dir.path(),
-                &[&["-s", snapshot], units, &["--json-to", "-"]].concat(),
-            );
-            let one: Value = serde_json::from_str(&one).unwrap();
+            let args = [&["-s", snapshot], units, &["--json-to", "-"]].concat();
+            let one = parsed(&run(&dir, &args));
             for key in ["snapshot", "judging", "units", "weights", "together"] {
                 assert_eq!(point[key], one[key], "{units:?} {snapshot} {key}");
             }
@@ -100,18 +89,10 @@ fn series_has_the_figures_of_each_snapshot() {
 
 #[test]
 fn series_of_domains_equals_counts_by_hand() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
-    write(&dir, "w.csv", "rank,domain\n1,a.com\n2,b.com\n4,c.de\n");
-    let series = [
-        "--series",
-        "2025-01=1.rsieve",
-        "odd, label=2.rsieve",
-        "3=3.rsieve",
-        "--by",
-        "domain",
-    ];
-    let csv = run(dir.path(), &[&series[..], &["--csv-to", "-"]].concat());
+    let dir = some_months();
+    dir.write("w.csv", "rank,domain\n1,a.com\n2,b.com\n4,c.de\n");
+    let series = [&SERIES[..], &["--by", "domain"]].concat();
+    let csv = run(&dir, &[&series[..], &["--csv-to", "-"]].concat());
     let expected = "\
 label,agent,units,wholly,wholly_by_name,wholly_by_global,wholly_by_status,partly,partly_by_name,partly_by_global,not,share_wholly,share_partly
 2025-01,CCBot,3,0,0,0,0,2,0,2,1,0.000000,0.666667
@@ -123,14 +104,8 @@ label,agent,units,wholly,wholly_by_name,wholly_by_global,wholly_by_status,partly
 ";
     assert_eq!(csv, expected);
     // Of the domains, a.com and b.com are in all snapshots. Their weights are 1 and 1/2.
-    let csv = run(
-        dir.path(),
-        &[
-            &series[..],
-            &["--common", "--weights", "w.csv", "--csv-to", "-"],
-        ]
-        .concat(),
-    );
+    let common = ["--common", "--weights", "w.csv", "--csv-to", "-"];
+    let csv = run(&dir, &[&series[..], &common].concat());
     let ends: Vec<&str> = csv
         .lines()
         .skip(1)
@@ -148,26 +123,22 @@ label,agent,units,wholly,wholly_by_name,wholly_by_global,wholly_by_status,partly
         ends[5],
         "2,2,1,1,0,0,0,0,0,1.000000,0.000000,1.5,1.5,1,0.5,0,0,0,0,0,1.000000,0.000000"
     );
-    let table = run(dir.path(), &[&series[..], &["--common"]].concat());
-    assert!(
-        table.contains("counted: the 2 domains that all snapshots share\n"),
-        "{table}"
-    );
-    assert!(
-        table.contains("  GPTBot                             0 %      50.0 %       100 %\n"),
-        "{table}"
+    let table = run(&dir, &[&series[..], &["--common"]].concat());
+    assert_has(&table, "counted: the 2 domains that all snapshots share\n");
+    assert_has(
+        &table,
+        "  GPTBot                             0 %      50.0 %       100 %\n",
     );
 }
 
 #[test]
 fn wide_series_fit_the_width() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
+    let dir = some_months();
     let snapshots: Vec<String> = (1..=40)
         .map(|i| format!("label \u{1b} of month {i}=1.rsieve"))
         .collect();
     let snapshots: Vec<&str> = snapshots.iter().map(String::as_str).collect();
-    let table = run(dir.path(), &[&["--series"], &snapshots[..]].concat());
+    let table = run(&dir, &[&["--series"], &snapshots[..]].concat());
     assert!(
         table.lines().all(|line| line.chars().count() <= 100),
         "{table}"
@@ -182,55 +153,34 @@ fn wide_series_fit_the_width() {
 
 #[test]
 fn weights_count_hosts_by_default() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
-    write(&dir, "w.csv", "a.com,1\n");
-    let report = |units: &[&str]| -> serde_json::Value {
-        let args = [
-            &["report", "-s", "1.rsieve", "-a", "GPTBot", "--json-to", "-"],
-            units,
-        ]
-        .concat();
-        let report = robosieve(dir.path(), &args).stdout;
-        serde_json::from_slice(&report).unwrap()
+    let dir = some_months();
+    dir.write("w.csv", "a.com,1\n");
+    let figures = |units: &str| {
+        let line = format!("report -q -s 1.rsieve -a GPTBot --json-to - {units}");
+        let report = parsed(&dir.stdout_of(&line));
+        ["by", "units", "agents"].map(|key| report[key].clone())
     };
-    let figures = |report: &serde_json::Value| {
-        (
-            report["by"].clone(),
-            report["units"].clone(),
-            report["agents"].clone(),
-        )
-    };
-    let by_host = figures(&report(&["--by", "host", "--weights", "w.csv"]));
-    assert_eq!(figures(&report(&["--weights", "w.csv"])), by_host);
+    let by_host = figures("--by host --weights w.csv");
+    assert_eq!(figures("--weights w.csv"), by_host);
     assert_eq!(
-        (report(&[])["by"].as_str(), by_host.0.as_str()),
-        (Some("domain"), Some("host"))
+        (&figures("")[0], &by_host[0]),
+        (&json!("domain"), &json!("host"))
     );
 }
 
 #[test]
 fn reports_name_the_unit_and_a_domain_that_dominates() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = TestDir::new();
     let refuses = "user-agent: *\ndisallow: /";
     let origins: Vec<String> = (0..30).map(|i| format!("https://s{i}.large.com")).collect();
-    let sites: Vec<(&str, u16, &str)> = origins
+    let sites: Vec<Capture<'_>> = origins
         .iter()
         .map(|origin| (origin.as_str(), 200, refuses))
         .collect();
     let others = [("https://a.com", 200, ""), ("https://b.com", 404, "")];
-    write(
-        &dir,
-        "robots.jsonl",
-        archive(&[&sites[..], &others].concat()),
-    );
-    output_of(dir.path(), "compile -q -o s robots.jsonl");
-    let report = |args: &[&str]| {
-        done(robosieve(
-            dir.path(),
-            &[&["report", "-q", "-s", "s", "-a", "x"], args].concat(),
-        ))
-    };
+    compile(&dir, "s", &[&sites[..], &others].concat());
+    let report =
+        |args: &[&str]| done(dir.run(&[&["report", "-q", "-s", "s", "-a", "x"], args].concat()));
     let note = "large.com alone has 30 of the 30 origins that disallow x wholly.";
     for (by, expected) in [
         (&[][..], "counted: 3 domains, each by one of its origins"),
@@ -244,7 +194,7 @@ fn reports_name_the_unit_and_a_domain_that_dominates() {
         ),
     ] {
         let table = report(by);
-        assert!(table.contains(expected), "{table}");
+        assert_has(&table, expected);
         assert_eq!(table.contains(note), by == ["--by", "origin"], "{table}");
         assert_eq!(
             table.contains("With --by domain, each domain counts once."),
@@ -259,18 +209,17 @@ fn reports_name_the_unit_and_a_domain_that_dominates() {
         );
     }
     let csv = report(&["--by", "origin", "--csv-to", "-"]);
-    assert!(
-        csv.contains("\nconcentrations,large.com,x,units,30\nconcentrations,large.com,x,of,30\n"),
-        "{csv}"
+    assert_has(
+        &csv,
+        "\nconcentrations,large.com,x,units,30\nconcentrations,large.com,x,of,30\n",
     );
 }
 
 #[test]
 fn wrong_options_of_units_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
-    write(&dir, "twice.csv", "a.com,1\nA.com,2\n");
-    write(&dir, "other.rsieve", "no snapshot");
+    let dir = some_months();
+    dir.write("twice.csv", "a.com,1\nA.com,2\n");
+    dir.write("other.rsieve", "no snapshot");
     for (args, cause) in [
         (
             "-s 1.rsieve --weights twice.csv",
@@ -303,70 +252,59 @@ fn wrong_options_of_units_are_refused() {
             "overwritten while it is read",
         ),
     ] {
-        let ran = robosieve(dir.path(), &words(&format!("report -a a {args}")));
+        let ran = dir.run_line(&format!("report -a a {args}"));
         ran.refused(cause);
         assert!(ran.stdout.is_empty(), "{args:?}");
     }
-    assert!(!dir.path().join("new.json").exists());
-    write(&dir, "d.rsieve", "");
-    let none = |args: &[&str]| robosieve(dir.path(), &[&["report", "-a", "GPTBot"], args].concat());
-    write(&dir, "robots.jsonl", archive(&[("https://z.com", 404, "")]));
-    output_of(dir.path(), "compile -q -o z.rsieve robots.jsonl");
-    let ran = none(&["--series", "a=1.rsieve", "z=z.rsieve", "--common"]);
+    assert!(!dir.path("new.json").exists());
+    compile(&dir, "z.rsieve", &[("https://z.com", 404, "")]);
+    let ran = dir.run_line("report -a GPTBot --series a=1.rsieve z=z.rsieve --common");
     ran.refused("no domain is in all snapshots");
 }
 
 #[test]
 fn weights_of_another_kind_give_a_warning() {
-    let dir = tempfile::tempdir().unwrap();
     let robots: Vec<String> = (0..200)
         .map(|i| format!("https://www.site{i}.com"))
         .collect();
-    let robots: Vec<(&str, u16, &str)> = robots
+    let robots: Vec<Capture<'_>> = robots
         .iter()
         .map(|origin| (origin.as_str(), 404, ""))
         .collect();
-    super::compile(dir.path(), &robots);
+    let dir = compiled(&robots);
     let list: String = (0..200)
         .map(|i| format!("{},site{i}.com\n", i + 1))
         .collect();
-    write(&dir, "w.csv", list + "201,www.site7.com\n");
+    dir.write("w.csv", list + "201,www.site7.com\n");
     let run = |by: &str| {
-        robosieve(
-            dir.path(),
-            &words(&format!(
-                "report -s s.rsieve -q -a GPTBot --by {by} --weights w.csv"
-            )),
-        )
+        dir.run_line(&format!(
+            "report -s s.rsieve -q -a GPTBot --by {by} --weights w.csv"
+        ))
     };
     let ran = run("host");
     ran.says("warning: w.csv: only 1 of its 201 names name hosts of s.rsieve");
     let ran = run("domain");
     assert!(!ran.stderr.contains("w.csv"), "{}", ran.stderr);
     let table = done(ran);
-    let list = std::fs::read(dir.path().join("w.csv")).unwrap();
+    let list = dir.read("w.csv");
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     std::io::Write::write_all(&mut gzip, &list).unwrap();
-    write(&dir, "w.csv", gzip.finish().unwrap());
+    dir.write("w.csv", gzip.finish().unwrap());
     assert_eq!(done(run("domain")), table, "a compressed list");
-    assert!(
-        table.contains(
-            "Weighted: 200 of 200 domains are listed, with > 99.9 % of the weight of the list"
-        ),
-        "{table}"
+    assert_has(
+        &table,
+        "Weighted: 200 of 200 domains are listed, with > 99.9 % of the weight of the list",
     );
 }
 
 #[test]
 fn formats_agree_on_units() {
-    let dir = tempfile::tempdir().unwrap();
-    some_months(dir.path());
-    write(&dir, "w.csv", "a.com\t0.1\nd.de\t0.2\n");
+    let dir = some_months();
+    dir.write("w.csv", "a.com\t0.1\nd.de\t0.2\n");
     let args = words("-s 3.rsieve --by domain --weights w.csv --group-by tld");
-    let json: Value =
-        serde_json::from_str(&run(dir.path(), &[&args[..], &["--json-to", "-"]].concat())).unwrap();
+    let json = parsed(&run(&dir, &[&args[..], &["--json-to", "-"]].concat()));
     assert_eq!((&json["by"], &json["units"]), (&json!("domain"), &json!(4)));
-    let csv = run(dir.path(), &[&args[..], &["--csv-to", "-"]].concat());
+    let csv = run(&dir, &[&args[..], &["--csv-to", "-"]].concat());
     for line in [
         "units,,,by,domain".to_owned(),
         "units,,,units,4".to_owned(),
@@ -380,16 +318,13 @@ fn formats_agree_on_units() {
         "groups,de,GPTBot,origins_wholly_by_status,1".to_owned(),
         "groups,com,CCBot,origins_wholly_by_global,1".to_owned(),
     ] {
-        assert!(csv.contains(&format!("\n{line}\n")), "{line}\n{csv}");
+        assert_has(&csv, &format!("\n{line}\n"));
     }
     assert_eq!(json["groups"][0]["name"], "com");
-    let table = run(dir.path(), &args);
-    assert!(
-        table.contains("  com                    2   50.0 %        100 %       50.0 %\n"),
-        "{table}"
+    let table = run(&dir, &args);
+    assert_has(
+        &table,
+        "  com                    2   50.0 %        100 %       50.0 %\n",
     );
-    assert!(
-        table.contains("counted: 4 domains, each by one of its origins\n"),
-        "{table}"
-    );
+    assert_has(&table, "counted: 4 domains, each by one of its origins\n");
 }

@@ -5,7 +5,7 @@ use crate::command::words;
 use robosieve::{Compiler, Judge, JudgeOptions, Profile, Snapshot};
 use robosieve_cli::report::{Grouping, Report, Reporter, UnitKind, UnitSet, Weights};
 
-use super::archive;
+use super::{Capture, archive};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -28,7 +28,7 @@ fn response(word: &str) -> (u16, &'static str) {
 
 /// A snapshot of origins, each with the word of its response.
 fn snapshot(web: &[(&str, &str)]) -> Snapshot {
-    let captures: Vec<(&str, u16, &str)> = web
+    let captures: Vec<Capture<'_>> = web
         .iter()
         .map(|(origin, word)| {
             let (status, body) = response(word);
