@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from . import grammar, histories
-from .command import BINARY, ROOT, compiled, robots
+from .command import BINARY, ROOT, Failed, compiled, robots
 from .rounds import Result
 from .shrinking import smallest
 
@@ -32,6 +32,9 @@ def check(directory, captures, planted):
     script = [sys.executable, ROOT / "scripts" / "prove" / "recount_export.py", snapshot, AGENTS]
     environment = os.environ | {"ROBOSIEVE": str(binary)}
     done = subprocess.run(script, capture_output=True, text=True, env=environment)
+    # A crash is not a difference, but has the same exit status.
+    if "Traceback" in done.stderr:
+        raise Failed(done.stderr)
     return done.stdout + done.stderr, done.returncode == 0
 
 
