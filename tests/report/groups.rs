@@ -92,6 +92,28 @@ fn groups_of_a_file_are_counted() {
     assert_has(&page, "data-m=\"/groups/0/agents/0/wholly_by_name\">1<");
 }
 
+fn groups_of_one_site(groups: u32) -> String {
+    let lines = (0..groups).map(|number| format!("site-{number}.example,group {number}\n"));
+    lines.collect()
+}
+
+#[test]
+fn groups_that_a_table_leaves_out_are_where_it_says() {
+    let dir = web();
+    dir.write("g.csv", groups_of_one_site(51));
+    let table = report(&dir, &["--group-by", "g.csv"]);
+    assert_has(
+        &table,
+        "  And 1 more group, which --json-to and --csv-to have.\n",
+    );
+    for option in ["--json-to", "--csv-to"] {
+        let all = report(&dir, &["--group-by", "g.csv", option, "-"]);
+        for name in ["group 50", "(no group)"] {
+            assert_has(&all, name);
+        }
+    }
+}
+
 #[test]
 fn groups_add_up_for_any_order_and_number_of_threads() {
     let dir = TestDir::new();
@@ -313,6 +335,16 @@ fn series_has_the_groups_of_a_file() {
         &page,
         "<strong>shops</strong> <span>100\u{a0}%, by name 100\u{a0}%",
     );
+    // What the table leaves out is where it says.
+    dir.write("g.csv", groups_of_one_site(50));
+    let table = series(&[]);
+    assert_has(
+        &table,
+        "  And 1 more group, which --json-to and --csv-to have.\n",
+    );
+    for option in ["--json-to", "--csv-to"] {
+        assert_has(&series(&[option, "-"]), "group 49");
+    }
     dir.write("w.csv", "a.com,1\n");
     let weighed = series(&["--weights", "w.csv", "--csv-to", "-"]);
     let columns = |line: &str| line.split(',').count();

@@ -129,24 +129,27 @@ fn push_groups(
     let title = format!("wholly {}", escape_cut(agent_name, NAME - 8));
     push_row(&title, labels(points), columns, out);
     for name in names.iter().take(GROUPS) {
-        let of_group = |point: &SeriesPoint| {
-            let group = point.group(name).filter(|group| group.units > 0);
-            let counts = group.and_then(|group| Some((group.agents.get(agent)?, group.units)));
-            // A share of no units would read as one that nothing disallows.
-            let sample = point.sample.zip(group).map(|(of, group)| group.sample(&of));
-            counts.map_or("-".to_owned(), |(of, units)| {
-                with_interval(sample, of.wholly, units)
-            })
-        };
-        let cells = points.iter().map(of_group).collect();
-        push_row(&escape_cut(name, NAME - 1), cells, columns, out);
+        let shares = points.iter().map(|point| group_share(point, name, agent));
+        push_row(&escape_cut(name, NAME - 1), shares.collect(), columns, out);
     }
     if names.len() > GROUPS {
-        let more = names.len() - GROUPS;
+        let more = counted((names.len() - GROUPS) as u64, "more group");
         out.push_str(&format!(
-            "  And {more} more groups, which --json and --csv have.\n"
+            "  And {more}, which --json-to and --csv-to have.\n"
         ));
     }
+}
+
+/// The share of a group's units that disallow all to an agent, with the interval of a sample.
+fn group_share(point: &SeriesPoint, name: &str, agent: usize) -> String {
+    // A share of no units would read as one that nothing disallows.
+    let group = point.group(name).filter(|group| group.units > 0);
+    let Some((group, counts)) = group.and_then(|group| Some((group, group.agents.get(agent)?)))
+    else {
+        return "-".to_owned();
+    };
+    let sample = point.sample.map(|sample| group.sample(&sample));
+    with_interval(sample, counts.wholly, group.units)
 }
 
 /// The shares of the units that disallow each set of agents.
@@ -163,12 +166,12 @@ fn push_sets(
     push_row("", Vec::new(), columns, out);
     push_row(title, labels(points), columns, out);
     for (number, set) in first.sets.iter().enumerate() {
-        let of_set = |point: &SeriesPoint| {
-            let set = point.sets.get(number);
-            unit_share(point, set.map_or(0, |set| count(&set.together)))
-        };
-        let cells = points.iter().map(of_set).collect();
-        push_row(&escape_cut(&set.name, NAME - 1), cells, columns, out);
+        let mut shares = Vec::new();
+        for point in points {
+            let together = point.sets.get(number).map(|set| &set.together);
+            shares.push(unit_share(point, together.map_or(0, count)));
+        }
+        push_row(&escape_cut(&set.name, NAME - 1), shares, columns, out);
     }
 }
 

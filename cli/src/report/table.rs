@@ -343,7 +343,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
     ] {
         if all > shown {
             let more = counted((all - shown) as u64, noun);
-            out.line(format!("  And {more}, which --json and --csv have."));
+            out.line(format!("  And {more}, which --json-to and --csv-to have."));
         }
     }
 }
