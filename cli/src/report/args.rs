@@ -1,6 +1,8 @@
 //! The arguments of `robosieve report`.
 
+use super::fold::AgentSubset;
 use super::unit_args::UnitArgs;
+use crate::agent_args::SelectedAgents;
 use crate::help_text::{COMMON, OUTPUT, REPORT_EXAMPLES, REPORT_SHORT, UNITS};
 use crate::inputs::InputArgs;
 use crate::judge_args::{JudgeArgs, agent_required};
@@ -128,4 +130,13 @@ impl ReportArgs {
         }
         self.stats.refuse_overwriting(&mut guard)
     }
+}
+
+/// The sets of agents that the user has named, each with the positions of its agents.
+pub(super) fn subsets(selected: &SelectedAgents) -> Vec<AgentSubset> {
+    let sets = selected.sets.iter().map(|set| AgentSubset {
+        name: set.name.clone(),
+        agents: set.members.clone(),
+    });
+    sets.collect()
 }

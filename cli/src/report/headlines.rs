@@ -5,7 +5,6 @@ use super::fold::{
     AgentReport, Concentration, Example, GroupListFacts, NO_GROUP, Report, SampleFacts,
     SnapshotFacts, UnitKind,
 };
-use super::unit_names::units;
 use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{share, weight_share};
@@ -58,7 +57,7 @@ pub(super) fn origins(report: &Report) -> String {
     let name = escape_cut(&agent.agent, RULE);
     let counts = agent.units;
     let unit = report.by.name();
-    let units = units(report.by);
+    let units = report.by.plural();
     let wholly = share(counts.wholly, report.units);
     let by_name = share(counts.wholly_by_name, report.units);
     let partly = share(counts.partly, report.units);
@@ -98,7 +97,7 @@ pub(super) fn concentrations(report: &Report) -> Vec<String> {
     // The table and the page list agents in this order, so the notes below them follow it.
     let mut found: Vec<&Concentration> = report.concentrations.iter().collect();
     found.sort_by_cached_key(|of| refusal_position(report, of.agent.as_deref()));
-    let units = units(report.by);
+    let units = report.by.plural();
     let mut sentences = Vec::new();
     for of in found.iter().take(CONCENTRATIONS) {
         let figure = match &of.agent {
@@ -139,7 +138,7 @@ pub(super) fn sets(report: &Report) -> Option<String> {
     Some(format!(
         "{} of the {} wholly disallow one or more agents of {}, {} all of them",
         share(set.together.any_wholly, report.units),
-        units(report.by),
+        report.by.plural(),
         escape_cut(&set.name, RULE),
         share(set.together.all_wholly, report.units)
     ))
@@ -154,7 +153,7 @@ pub(super) fn weights(report: &Report) -> Option<String> {
         counted_as(
             report.units,
             &format!("{} is", report.by.name()),
-            &format!("{} are", units(report.by))
+            &format!("{} are", report.by.plural())
         ),
         weight_share(weights.matched, weights.listed)
     ))
@@ -170,7 +169,7 @@ pub(super) fn groups(report: &Report) -> Option<String> {
     let Some(group) = groups.find(|group| !group.name.starts_with('(')) else {
         return Some(format!("No {} has a top-level domain", report.by.name()));
     };
-    let units = units(report.by);
+    let units = report.by.plural();
     Some(format!(
         "{} is the largest top-level domain: {} of the {units}",
         escape_cut(&group.name, RULE),
@@ -192,7 +191,7 @@ pub(super) fn sample(by: UnitKind, sample: &SampleFacts) -> String {
 }
 
 fn groups_of_list(report: &Report, list: &GroupListFacts) -> String {
-    let units = units(report.by);
+    let units = report.by.plural();
     // Groups divide all units, also if a sample is counted.
     let all = report.sample.map_or(report.units, |sample| sample.of);
     let listed = share(list.units_matched, all);
@@ -246,7 +245,7 @@ pub(super) fn reasons(report: &Report) -> String {
         }
     }
     let origins = share(by_rules_origins, report.units);
-    let units = units(report.by);
+    let units = report.by.plural();
     match &report.lists {
         None => format!("Rules decide for {origins} of the {units}"),
         Some(lists) => {

@@ -1,6 +1,5 @@
 //! `robosieve report`: statistics of a snapshot, and of lists of URLs, for some agents.
 
-mod agent_sets;
 mod args;
 mod csv;
 mod fold;
@@ -13,7 +12,6 @@ mod series_labels;
 mod series_table;
 mod table;
 mod unit_args;
-mod unit_names;
 
 pub(crate) use args::ReportArgs;
 pub use fold::*;
@@ -25,7 +23,6 @@ use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::progress::Progress;
 use crate::stats_json::RunRecord;
 use crate::summary::print_report;
-use agent_sets::subsets;
 use outputs::{json_text, made_at, open_outputs, write};
 use robosieve::job;
 use robosieve::{Judge, Snapshot};
@@ -61,7 +58,7 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     let agent_args = &args.judge.agents;
     let selected = agent_args.resolve_with_sets(quiet)?;
     let agents = &selected.agents;
-    let sets = subsets(&selected);
+    let sets = args::subsets(&selected);
     agent_args.check_spelling_in(agents, [(&snapshot, path)])?;
     for input in &args.inputs.inputs {
         agent_args.refuse_agent_as_input(input)?;

@@ -1,7 +1,6 @@
 //! `robosieve report --series`: the figures of several snapshots, one opened at a time.
 
-use super::agent_sets::subsets;
-use super::args::ReportArgs;
+use super::args::{ReportArgs, subsets};
 use super::csv;
 use super::fold::{Reporter, Series, UnitSet};
 use super::html;

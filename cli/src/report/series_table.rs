@@ -1,7 +1,6 @@
 //! A series as text for a terminal: one row per agent, one column per snapshot.
 
 use super::fold::{AgentReport, SampleFacts, Series, SeriesPoint, Together};
-use super::unit_names::units;
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{interval, share, weight_share};
@@ -71,7 +70,7 @@ pub(super) fn series_table(series: &Series) -> String {
         let sizes = points.iter().map(|point| grouped(point.units)).collect();
         push_row("", Vec::new(), &columns, &mut out);
         push_row("", labels(points), &columns, &mut out);
-        push_row(units(series.by), sizes, &columns, &mut out);
+        push_row(series.by.plural(), sizes, &columns, &mut out);
         for (title, share) in SHARES {
             push_shares(series, points, title, share, &columns, &mut out);
         }
@@ -209,7 +208,7 @@ fn title(series: &Series) -> String {
     };
     let snapshots = counted(series.points.len() as u64, "snapshot");
     let title = format!("What robots.txt lets {agents} fetch, in {snapshots}");
-    let units = units(series.by);
+    let units = series.by.plural();
     if let Some(sample) = series.points.iter().find_map(|point| point.sample) {
         let of = match series.common_units {
             Some(common) => format!(

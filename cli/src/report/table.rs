@@ -3,7 +3,6 @@
 use super::fold::{AgentReport, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind};
 use super::group_measures::GROUP_MEASURES;
 use super::headlines;
-use super::unit_names::units;
 use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::{interval, share, weight_share};
@@ -204,7 +203,7 @@ fn agents(report: &Report, out: &mut ReportTable) {
 /// first.
 fn origins(report: &Report, out: &mut ReportTable) {
     out.heading(headlines::origins(report));
-    let name = format!("{} that disallow", units(report.by));
+    let name = format!("{} that disallow", report.by.plural());
     let columns = match report.sample {
         Some(_) => &SAMPLE_COLUMNS,
         None => &CAUSE_COLUMNS,
@@ -236,7 +235,7 @@ fn sets(report: &Report, out: &mut ReportTable) {
         return;
     };
     out.heading(heading);
-    let name = format!("{} that disallow", units(report.by));
+    let name = format!("{} that disallow", report.by.plural());
     out.line(SET_COLUMNS.row(&name, ["one wholly", "all wholly", "one in part"]));
     for set in &report.sets {
         let of = set.together;
@@ -299,7 +298,7 @@ fn groups(report: &Report, out: &mut ReportTable) {
     let agents: Vec<usize> = report.agents_by_refusal().into_iter().take(most).collect();
     for (number, measure) in measures.iter().enumerate() {
         let is_first = number == 0;
-        let mut names = vec![if is_first { units(report.by) } else { "" }.to_owned()];
+        let mut names = vec![if is_first { report.by.plural() } else { "" }.to_owned()];
         names.extend(
             agents
                 .iter()
@@ -374,7 +373,7 @@ fn shown_groups(groups: &[UnitGroup], is_list: bool) -> impl Iterator<Item = &Un
 /// The reasons of the verdicts: rules, statuses and unreachable servers.
 fn reasons(report: &Report, out: &mut ReportTable) {
     out.heading(headlines::reasons(report));
-    let mut names = vec![units(report.by).to_owned()];
+    let mut names = vec![report.by.plural().to_owned()];
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
     out.row("where verdicts come from", 42, &names);
     for reason in &report.reasons {

@@ -3,7 +3,6 @@
 use super::fold::{
     GroupList, GroupListFacts, Grouping, Reporter, Sampling, UnitKind, WeightFacts, Weights,
 };
-use super::unit_names::units;
 use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::help_text::UNITS;
@@ -185,7 +184,7 @@ impl UnitArgs {
                     path.display(),
                     matches.entries_matched,
                     counted(matches.entries, "name"),
-                    units(self.kind()),
+                    self.kind().plural(),
                     snapshot.display()
                 );
                 print_line(format_args!("robosieve: warning: {}", escape(&message)));

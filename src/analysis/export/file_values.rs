@@ -4,7 +4,6 @@
 
 use super::columns::ExportTable;
 use super::rule_groups::{RuleGroup, rule_groups};
-use super::text::lossy;
 use crate::agent::{Agent, AgentMatch};
 use crate::error::Result;
 use crate::file_pass::FileReader;
@@ -157,7 +156,7 @@ fn joined_values(robots: &RobotsRef<'_>, name: &str) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     let values: Vec<Cow<'_, str>> = fields
         .filter(|field| seen.insert(field.value()))
-        .map(|f| lossy(f.value()))
+        .map(|f| String::from_utf8_lossy(f.value()))
         .collect();
     (!values.is_empty()).then(|| values.join("; "))
 }
@@ -174,7 +173,7 @@ fn other_fields(robots: &RobotsRef<'_>) -> Option<String> {
             fields
                 .entry(field.name())
                 .or_default()
-                .push(lossy(field.value()));
+                .push(String::from_utf8_lossy(field.value()));
         }
     }
     if fields.is_empty() {
@@ -188,7 +187,7 @@ fn sitemap_lines(robots: &RobotsRef<'_>) -> Vec<SitemapLine> {
     let sitemaps = robots.sitemaps();
     sitemaps
         .map(|field| SitemapLine {
-            value: lossy(field.value()).into_owned(),
+            value: String::from_utf8_lossy(field.value()).into_owned(),
             line: field.line(),
         })
         .collect()

@@ -21,7 +21,6 @@ mod selection;
 mod stored_files;
 #[cfg(feature = "parquet")]
 mod table_file;
-mod text;
 
 pub use batch::{ExportBatch, ExportValue};
 pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};

@@ -4,7 +4,6 @@
 //! such rows. So the rows of each file have a budget. A group that exceeds the rest of it has one
 //! row per rule, without an agent.
 
-use super::text::lossy;
 use crate::agent::{Agent, AgentMatch};
 use crate::robots::{AgentLine, RobotsRef, Rule, RuleKind};
 use std::rc::Rc;
@@ -90,13 +89,13 @@ fn agent_name(line: &AgentLine<'_>) -> Rc<str> {
     if named.global {
         return "*".into();
     }
-    lossy(named.extended.as_deref().unwrap_or(&named.token)).into()
+    String::from_utf8_lossy(named.extended.as_deref().unwrap_or(&named.token)).into()
 }
 
 fn rule_text(rule: &Rule<'_>) -> RuleText {
     RuleText {
         kind: rule.kind(),
-        pattern: lossy(rule.value()).into_owned(),
+        pattern: String::from_utf8_lossy(rule.value()).into_owned(),
         line: rule.line(),
     }
 }

@@ -27,6 +27,21 @@ impl UnitKind {
         }
     }
 
+    /// The noun of several units: `origins`, `hosts` or `domains`.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            Self::Origin => "origins",
+            Self::Host => "hosts",
+            Self::Domain => "domains",
+        }
+    }
+
+    /// The noun of several units at the start of a sentence.
+    pub(crate) fn plural_title(self) -> String {
+        let (first, rest) = self.plural().split_at(1);
+        first.to_ascii_uppercase() + rest
+    }
+
     /// The name of a host's unit: the host or its registrable domain, without a final dot. An
     /// address and a host without a registrable domain are units of their own.
     pub(super) fn unit_of(self, host: &str) -> &str {

@@ -2,7 +2,6 @@
 
 use super::super::fold::{AgentReport, Report};
 use super::super::headlines;
-use super::super::unit_names::{plural_title, units};
 use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments, unit_number};
 use crate::figures::html::{
     BarRow, BarSegment, and_more, bar_rows, legend, number, number_of, unbroken,
@@ -24,10 +23,10 @@ pub(super) fn origins(report: &Report) -> Markup {
         .collect();
     html! {
         section {
-            p.kicker { (plural_title(report.by)) " by agent" }
+            p.kicker { (report.by.plural_title()) " by agent" }
             h2 { (unbroken(&headlines::origins(report))) }
             (legend(&COVERAGES))
-            (bar_rows(&agents, units(report.by)))
+            (bar_rows(&agents, report.by.plural()))
             (and_more(report.agents.len(), AGENTS, "agent"))
             @for sentence in headlines::concentrations(report) { p.soft { (unbroken(&sentence)) "." } }
         }

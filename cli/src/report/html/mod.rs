@@ -9,7 +9,6 @@ mod unit_sections;
 
 use super::fold::{ListFacts, Report, UnitKind};
 use super::headlines;
-use super::unit_names::{plural_title, units};
 use crate::figures::counts::counted;
 use crate::figures::html::{document, fact, hatching, head, number, unbroken};
 use crate::figures::shares::{interval, share};
@@ -46,7 +45,7 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
 /// The title, the main shares, and what the figures are of.
 fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
     let snapshot = &report.snapshot;
-    let units = units(report.by);
+    let units = report.by.plural();
     // The tiles answer for all agents together, which the sections below do not. The facts are what
     // two reports must share to be compared.
     html! {
@@ -63,7 +62,7 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
             dl.facts {
                 (fact("Counted by", html! { (report.by.name()) }))
                 @if report.by != UnitKind::Origin {
-                    (fact(&plural_title(report.by), number("/units", report.units)))
+                    (fact(&report.by.plural_title(), number("/units", report.units)))
                 }
                 @if let Some(sample) = &report.sample {
                     (fact("Random sample of", html! { (number("/sample/of", sample.of)) ", seed " (sample.seed) }))

@@ -3,7 +3,6 @@
 use super::super::fold::Coverage;
 use super::super::fold::{Example, OriginReport, Report, SampleFacts};
 use super::super::headlines;
-use super::super::unit_names::{plural_title, units};
 use super::unit_sections::{number_in_sample, unit_number};
 use crate::figures::escape::escape_cut;
 use crate::figures::html::{
@@ -56,7 +55,7 @@ pub(super) fn reasons(report: &Report) -> Markup {
         section {
             p.kicker { "Where verdicts come from" }
             h2 { (unbroken(&headlines::reasons(report))) }
-            @let units = plural_title(report.by);
+            @let units = report.by.plural_title();
             div.row { div { strong { (units) } } (bar(&units, &of_units)) }
             @if report.lists.is_some() {
                 div.row { div { strong { "URLs" } } (bar("URLs", &of_urls)) }
@@ -266,10 +265,10 @@ pub(super) fn rules(report: &Report) -> Markup {
         (number("/rules/distinct", report.rules.distinct))
         " different disallow rules apply to the agents."
     };
-    let headings = ["Rule", &plural_title(report.by)];
+    let headings = ["Rule", &report.by.plural_title()];
     html! {
         section {
-            p.kicker { "The rules that most " (units(report.by)) " have" }
+            p.kicker { "The rules that most " (report.by.plural()) " have" }
             h2 { (unbroken(&headlines::rules(report))) }
             (rule_table(&caption, headings, &rows, report.units, report.sample.as_ref()))
         }
@@ -296,9 +295,9 @@ pub(super) fn signals(report: &Report) -> Markup {
                         (number(&format!("/signals/{s}/files"), signal.files))
                         " different files, of "
                         (number(&format!("/signals/{s}/origins"), signal.origins))
-                        " " (units(report.by)) "."
+                        " " (report.by.plural()) "."
                     }
-                    thead { tr { th { "Declared" } th.n { (plural_title(report.by)) } } }
+                    thead { tr { th { "Declared" } th.n { (report.by.plural_title()) } } }
                     tbody {
                         @for (i, value) in signal.values.iter().take(ROWS).enumerate() {
                             @let pointer = format!("/signals/{s}/values/{i}/origins");

@@ -1,7 +1,6 @@
 //! The page of a series: line charts of the shares that disallow each agent, and a table of them.
 
 use super::super::fold::{Series, SeriesPoint};
-use super::super::unit_names::{plural_title, units};
 use super::line_chart::{ChartLine, line_chart};
 use super::unit_sections::{explanation, number_in_sample};
 use crate::figures::escape::escape_cut;
@@ -70,7 +69,7 @@ fn title(series: &Series) -> String {
         [one] => escape_cut(one, LONGEST_NAME),
         agents => format!("{} agents", agents.len()),
     };
-    let refused = format!("{} that disallow {agents}", plural_title(series.by));
+    let refused = format!("{} that disallow {agents}", series.by.plural_title());
     match (series.points.first(), series.points.last()) {
         (Some(from), Some(to)) if series.points.len() > 1 => {
             format!(
@@ -94,10 +93,10 @@ fn header(series: &Series, title: &str, made_at: i64) -> Markup {
                     (fact("Random samples of", html! { (sample.size) ", seed " (sample.seed) }))
                 }
                 @if let Some(common) = series.common_units {
-                    (fact(&format!("{} in all snapshots", plural_title(series.by)), number("/common_units", common)))
+                    (fact(&format!("{} in all snapshots", series.by.plural_title()), number("/common_units", common)))
                 }
                 @if let Some((last, point)) = series.points.iter().enumerate().next_back() {
-                    (fact(&format!("{} at {}", plural_title(series.by), escape_cut(&point.label, LABEL)), number(&format!("/points/{last}/units"), point.units)))
+                    (fact(&format!("{} at {}", series.by.plural_title(), escape_cut(&point.label, LABEL)), number(&format!("/points/{last}/units"), point.units)))
                     (fact("Rules parsed with", html! { "profile " (point.snapshot.profile.name()) }))
                     (fact("Failures judged with", html! { "policy " (point.judging.status_policy) }))
                 }
@@ -192,7 +191,7 @@ impl ChartKind {
             weight_share(all, whole)
         });
         let name = escape_cut(&series.agents[agent], LONGEST_NAME);
-        let units = units(series.by);
+        let units = series.by.plural();
         let whole = match self.is_weighted {
             true => format!("the weight of the {units}"),
             false => format!("the {units}"),
@@ -264,7 +263,7 @@ fn group_charts(series: &Series, agents: &[usize]) -> Markup {
         charts.push((name, WHOLLY.lines(series, false, part)));
     }
     let scale = common_scale(charts.iter().map(|(_, lines)| lines));
-    let units = units(series.by);
+    let units = series.by.plural();
     html! {
         section {
             p.kicker { "Disallowed wholly, by group" }
@@ -323,7 +322,7 @@ fn tables(series: &Series, agents: &[usize]) -> Markup {
         @if shown > 0 {
             section {
                 p.kicker { "The numbers" }
-                h2 { (plural_title(series.by)) " that disallow each agent" }
+                h2 { (series.by.plural_title()) " that disallow each agent" }
                 @for &agent in agents.iter().take(tables) {
                     details {
                         summary { (escape_cut(&series.agents[agent], LONGEST_NAME)) }

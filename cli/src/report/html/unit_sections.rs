@@ -5,7 +5,6 @@ use super::super::fold::{
 };
 use super::super::group_measures::{GROUP_MEASURES, GroupMeasure};
 use super::super::headlines;
-use super::super::unit_names::{plural_title, units};
 use crate::figures::escape::escape_cut;
 use crate::figures::html::{
     BarRow, BarSegment, LONGEST_NAME, and_more, bar_rows, legend, number, number_of, number_within,
@@ -81,7 +80,7 @@ pub(super) fn sets(report: &Report) -> Markup {
     };
     html! {
         section {
-            p.kicker { (plural_title(report.by)) " by set of agents" }
+            p.kicker { (report.by.plural_title()) " by set of agents" }
             h2 { (unbroken(&heading)) }
             table.stacked {
                 thead { tr { th { "Set" } th.n { "Agents" } @for (_, name) in SET_COUNTS { th.n { (name) } } } }
@@ -143,18 +142,18 @@ pub(super) fn weighted(report: &Report) -> Markup {
     };
     html! {
         section {
-            p.kicker { "Weighted " (units(report.by)) " by agent" }
+            p.kicker { "Weighted " (report.by.plural()) " by agent" }
             h2 { (unbroken(&heading)) }
             (legend(&COVERAGES))
             (bar_rows(&rows, "weights"))
             (and_more(agents.len(), AGENTS, "agent"))
             p.soft {
                 "The weights name " (number("/weights/units_matched", weights.units_matched))
-                " of the " (units(report.by)) ". "
+                " of the " (report.by.plural()) ". "
                 (number_of("/weights/entries_matched", weights.entries_matched, weights.entries))
                 " of the entries name one, with "
                 (unbroken(&weight_share(weights.matched, weights.listed)))
-                " of the listed weight. All other " (units(report.by)) " weigh nothing."
+                " of the listed weight. All other " (report.by.plural()) " weigh nothing."
             }
         }
     }
@@ -213,8 +212,8 @@ pub(super) fn groups(report: &Report) -> Markup {
     };
     html! {
         section {
-            p.kicker { (plural_title(report.by)) " by " (kind) }
-            h2 { (unbroken(&headlines::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
+            p.kicker { (report.by.plural_title()) " by " (kind) }
+            h2 { (unbroken(&headlines::groups(report).unwrap_or_else(|| format!("No {}", report.by.plural())))) }
             (group_table(report, groups, &columns, &GROUP_MEASURES[0]))
             (and_more(groups.len(), GROUPS, kind))
             (and_more(report.agents.len(), COLUMNS, "agent"))
@@ -253,8 +252,8 @@ fn group_table(
         .filter(|(g, group)| *g < GROUPS || group.name == NO_GROUP);
     html! {
         table.stacked {
-            caption { (measure.caption) ", of the " (units(report.by)) " " (kind) "." }
-            thead { tr { th { (head) } th.n { (plural_title(report.by)) } @for name in &columns.names { th.n { (name) } } } }
+            caption { (measure.caption) ", of the " (report.by.plural()) " " (kind) "." }
+            thead { tr { th { (head) } th.n { (report.by.plural_title()) } @for name in &columns.names { th.n { (name) } } } }
             tbody { @for (g, group) in shown { (group_row(g, group, report, columns, measure)) } }
         }
     }
@@ -273,7 +272,7 @@ fn group_row(
     html! {
         tr {
             th.origin { bdi { (escape_cut(&group.name, LONGEST_NAME)) } }
-            td.n data-label=(plural_title(report.by)) { (number(&format!("/groups/{g}/of"), group.of)) }
+            td.n data-label=(report.by.plural_title()) { (number(&format!("/groups/{g}/of"), group.of)) }
             @for ((agent, counts), name) in cells.zip(&columns.names) {
                 td.n data-label=(name) { (number_in_sample(sample.as_ref(), &format!("/groups/{g}/agents/{agent}/{}", measure.key), counts.get(measure.key), group.units)) }
             }
