@@ -176,7 +176,8 @@ def begun(words: list[str], directory: Path) -> subprocess.Popen[bytes]:
 
     def has_output() -> bool:
         assert process.poll() is None, "the run ended before its first write"
-        return any(name.startswith(str(directory)) for name in opened_files(process.pid))
+        # Not the directory itself, which Python reads to find its modules.
+        return any(name.startswith(f"{directory}/") for name in opened_files(process.pid))
 
     wait_until(has_output)
     return process
