@@ -216,10 +216,10 @@ fn filter_bit(byte: u8) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrefixAutomaton<'a> {
     pub(super) filter: FirstByteFilter,
-    /// The [`prefix_word`] of each state.
-    pub(super) words: &'a [[u8; 8]],
-    pub(super) packed: &'a [[u8; 8]],
-    pub(super) links: &'a [[u8; 8]],
+    /// The number of states.
+    pub(super) len: usize,
+    /// The [`prefix_word`] of each state, then the packed rule of each, then the link of each.
+    pub(super) states: &'a [[u8; 8]],
     /// The pattern bytes of the rule set.
     pub(super) patterns: &'a [u8],
 }
@@ -239,27 +239,31 @@ const NO_MATCH: PrefixMatch = PrefixMatch {
 };
 
 impl<'a> PrefixAutomaton<'a> {
+    /// A word of the states; 0 if there is none.
+    #[inline(always)]
+    fn at(&self, position: usize) -> u64 {
+        let word = self.states.get(position);
+        word.map_or(0, |word| u64::from_le_bytes(*word))
+    }
+
+    #[inline(always)]
+    fn words(&self) -> &'a [[u8; 8]] {
+        self.states.get(..self.len).unwrap_or_default()
+    }
+
+    #[inline(always)]
     fn word(&self, state: usize) -> u64 {
-        self.words
-            .get(state)
-            .map_or(0, |word| u64::from_le_bytes(*word))
+        self.at(state)
     }
 
+    #[inline(always)]
     pub(super) fn packed_rule(&self, state: usize) -> PackedRule {
-        PackedRule::decode(
-            self.packed
-                .get(state)
-                .map_or(0, |word| u64::from_le_bytes(*word)),
-        )
+        PackedRule::decode(self.at(self.len + state))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn link(&self, state: usize) -> PrefixLink {
-        PrefixLink::decode(
-            self.links
-                .get(state)
-                .map_or(0, |link| u64::from_le_bytes(*link)),
-        )
+        PrefixLink::decode(self.at(2 * self.len + state))
     }
 
     /// The text of a state after the eight bytes of its word.
@@ -293,12 +297,12 @@ impl<'a> PrefixAutomaton<'a> {
     /// The number of states.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.words.len()
+        self.len
     }
 
     /// The literal rules, each with the number of its state.
     pub(super) fn literal_rules(self) -> impl Iterator<Item = (usize, PackedRule)> + use<'a> {
-        let states = (0..self.words.len()).map(move |state| (state, self.packed_rule(state)));
+        let states = (0..self.len).map(move |state| (state, self.packed_rule(state)));
         states.filter(|(_, rule)| !rule.is_prefix_only)
     }
 
@@ -333,7 +337,7 @@ impl<'a> PrefixAutomaton<'a> {
         rest: &[u8],
         backend: impl Backend,
     ) -> Result<Option<usize>> {
-        let mut high = upper_bound(self.words, word, backend);
+        let mut high = upper_bound(self.words(), word, backend);
         let Some(last) = high.checked_sub(1) else {
             return Ok(None);
         };
@@ -342,7 +346,7 @@ impl<'a> PrefixAutomaton<'a> {
         if self.word(last) != word || self.packed_rule(last).is_inline() {
             return Ok(Some(last));
         }
-        let mut low = first_equal(self.words, last);
+        let mut low = first_equal(self.words(), last);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.rest(&self.packed_rule(middle))? <= rest {

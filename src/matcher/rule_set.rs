@@ -8,8 +8,8 @@
 use super::candidate::{Candidate, PathSignature};
 use super::packed_rule::{OFFSET_BITS, PREFIX_LEN, PackedRule};
 use super::prefix_automaton::{FirstByteFilter, PrefixAutomaton};
-use super::wildcard::{BUCKET_LEN, SIGNATURE_LEN, UNANCHORED, WildcardBuckets};
-use crate::bytes::wire::{Fields, array, bytes, u32_at};
+use super::wildcard::{ROW_LEN, UNANCHORED, WildcardBuckets};
+use crate::bytes::wire::{array, bytes, u32_at};
 use crate::error::{Error, Result};
 use crate::robots::line::MAX_BODY;
 use crate::simd::Backend;
@@ -18,7 +18,7 @@ use crate::simd::Backend;
 const STATE_LEN: usize = 24;
 
 /// The bytes of a wildcard rule: its signature and its packed rule.
-const WILDCARD_LEN: usize = SIGNATURE_LEN + 8;
+const WILDCARD_LEN: usize = ROW_LEN + 8;
 
 /// The most pattern bytes of a set. 500 KiB of a robots.txt count (RFC 9309 §2.5). An escape makes
 /// three bytes of one, and an index page adds at most one more rule of its own length.
@@ -100,45 +100,70 @@ impl RuleSetHead {
         );
     }
 
-    #[inline]
+    /// Reads whole words: one of two numbers takes fewer instructions than two reads.
+    #[inline(always)]
     fn decode(head: &[u8; RuleSet::HEAD_LEN]) -> Self {
-        let mut head = Fields(head);
-        let states = head.u32();
-        let buckets = head.u32();
-        let wildcards = head.u32();
-        let last = head.u32();
+        let words: &[[u8; 8]] = head.as_chunks().0;
+        let counts = u64::from_le_bytes(words[0]);
+        let more_counts = u64::from_le_bytes(words[1]);
+        let last = (more_counts >> 32) as u32;
         let filter = FirstByteFilter {
             root_rank: last >> OFFSET_BITS,
-            firsts: head.u64(),
-            seconds: head.u64(),
+            firsts: u64::from_le_bytes(words[2]),
+            seconds: u64::from_le_bytes(words[3]),
         };
         Self {
-            states,
-            buckets,
-            wildcards,
+            states: counts as u32,
+            buckets: (counts >> 32) as u32,
+            wildcards: more_counts as u32,
             pattern_bytes: last & ((1 << OFFSET_BITS) - 1),
             filter,
         }
     }
 
     /// The length of the rule set with this head.
-    #[inline]
+    #[inline(always)]
     pub(super) fn encoded_len(&self) -> usize {
         RuleSet::HEAD_LEN
             + self.states as usize * STATE_LEN
-            + self.buckets as usize * BUCKET_LEN
+            + self.buckets as usize * ROW_LEN
             + self.wildcards as usize * WILDCARD_LEN
             + (self.pattern_bytes as usize).next_multiple_of(8)
     }
 }
 
+/// The error of the rule set at `offset`, which [`RuleSet::decode`] rejects.
+#[cold]
+#[inline(never)]
+fn damaged_set(sets: &[u8], offset: u32) -> Error {
+    let at = offset as usize * 8;
+    let head = match array(sets, at, "a rule set's head") {
+        Ok(head) => RuleSetHead::decode(&head),
+        Err(err) => return err,
+    };
+    if head.pattern_bytes as usize > MAX_PATTERN_BYTES {
+        return Error::corrupt("a rule set with over 3 MB of paths");
+    }
+    if head.encoded_len() > MAX_SET_LEN {
+        return Error::corrupt("a rule set of over 8 MB");
+    }
+    let (start, len) = (
+        at + RuleSet::HEAD_LEN,
+        head.encoded_len() - RuleSet::HEAD_LEN,
+    );
+    match bytes(sets, start, len, "a rule set's rules") {
+        Ok(_) => Error::corrupt("a rule set"),
+        Err(err) => err,
+    }
+}
+
 /// A rule set in the file.
 ///
-/// The head is decoded, and the parts after it when they are needed: the first bytes of a path
-/// often decide, and most rule sets of a list in random order are used once.
+/// Its numbers and parts are read where they are needed: the first bytes of a path often decide,
+/// and most rule sets of a list in random order are used once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleSet<'a> {
-    head: RuleSetHead,
+    head: &'a [u8; RuleSet::HEAD_LEN],
     /// The parts after the head, with the zeros that pad them.
     body: &'a [u8],
 }
@@ -152,35 +177,35 @@ impl<'a> RuleSet<'a> {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the section, or has more rules
     /// or pattern bytes than a robots.txt gives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn decode(sets: &'a [u8], offset: u32) -> Result<Self> {
-        let at = offset as usize * 8;
-        let head = RuleSetHead::decode(&array(sets, at, "a rule set's head")?);
-        if head.pattern_bytes as usize > MAX_PATTERN_BYTES {
-            return Err(Error::corrupt("a rule set with over 3 MB of paths"));
+        let stored = sets.get(offset as usize * 8..).unwrap_or_default();
+        let Some((head, rest)) = stored.split_first_chunk() else {
+            return Err(damaged_set(sets, offset));
+        };
+        let numbers = RuleSetHead::decode(head);
+        let len = numbers.encoded_len();
+        let is_sound = (numbers.pattern_bytes as usize <= MAX_PATTERN_BYTES) & (len <= MAX_SET_LEN);
+        match rest.get(..len - Self::HEAD_LEN) {
+            Some(body) if is_sound => Ok(Self { head, body }),
+            _ => Err(damaged_set(sets, offset)),
         }
-        if head.encoded_len() > MAX_SET_LEN {
-            return Err(Error::corrupt("a rule set of over 8 MB"));
-        }
-        let body = bytes(
-            sets,
-            at + Self::HEAD_LEN,
-            head.encoded_len() - Self::HEAD_LEN,
-            "a rule set's rules",
-        )?;
-        Ok(Self { head, body })
+    }
+
+    #[inline(always)]
+    fn head(&self) -> RuleSetHead {
+        RuleSetHead::decode(self.head)
     }
 
     /// The literal prefixes.
     #[inline(always)]
     pub(crate) fn prefixes(&self) -> PrefixAutomaton<'a> {
-        let states = self.head.states as usize;
-        let mut rest = self.body;
+        let head = self.head();
+        let len = head.states as usize * STATE_LEN;
         PrefixAutomaton {
-            filter: self.head.filter,
-            words: take(&mut rest, states),
-            packed: take(&mut rest, states),
-            links: take(&mut rest, states),
+            filter: head.filter,
+            len: head.states as usize,
+            states: self.body.get(..len).unwrap_or_default().as_chunks().0,
             patterns: self.patterns(),
         }
     }
@@ -188,12 +213,19 @@ impl<'a> RuleSet<'a> {
     /// The wildcard rules.
     #[inline(always)]
     pub(crate) fn wildcards(&self) -> WildcardBuckets<'a> {
-        let after_states = self.head.states as usize * STATE_LEN;
-        let mut rest = self.body.get(after_states..).unwrap_or_default();
+        let head = self.head();
+        let start = head.states as usize * STATE_LEN;
+        let rows = (head.buckets as usize + head.wildcards as usize) * ROW_LEN;
+        let packed = self.body.get(start + rows..).unwrap_or_default();
         WildcardBuckets {
-            buckets: take(&mut rest, self.head.buckets as usize),
-            signatures: take(&mut rest, self.head.wildcards as usize),
-            packed: take(&mut rest, self.head.wildcards as usize),
+            buckets: head.buckets as usize,
+            rows: self
+                .body
+                .get(start..start + rows)
+                .unwrap_or_default()
+                .as_chunks()
+                .0,
+            packed: packed.as_chunks().0,
             patterns: self.patterns(),
         }
     }
@@ -201,7 +233,7 @@ impl<'a> RuleSet<'a> {
     /// The pattern bytes, without the padding.
     #[inline(always)]
     fn patterns(&self) -> &'a [u8] {
-        let len = self.head.pattern_bytes as usize;
+        let len = self.head().pattern_bytes as usize;
         let start = self.body.len().saturating_sub(len.next_multiple_of(8));
         self.body.get(start..start + len).unwrap_or_default()
     }
@@ -209,28 +241,29 @@ impl<'a> RuleSet<'a> {
     /// The number of wildcard rules.
     #[inline(always)]
     pub(super) fn wildcards_len(&self) -> usize {
-        self.head.wildcards as usize
+        self.head().wildcards as usize
     }
 
     /// The number of states of the automaton.
     #[inline(always)]
     pub(super) fn states_len(&self) -> usize {
-        self.head.states as usize
+        self.head().states as usize
     }
 
     /// The length in the file.
     #[inline]
     pub(crate) fn encoded_len(&self) -> usize {
-        self.head.encoded_len()
+        self.head().encoded_len()
     }
 
     /// The rank of the rule that decides, if the first two bytes of a path tell it: 0 if none does.
     #[inline(always)]
     pub(super) fn highest_by_first_bytes(&self, candidate: Candidate<'_>) -> Option<u32> {
-        if self.head.wildcards > 0 {
+        let head = self.head();
+        if head.wildcards > 0 {
             None
         } else {
-            self.head.filter.dismiss(candidate.word())
+            head.filter.dismiss(candidate.word())
         }
     }
 
@@ -248,7 +281,7 @@ impl<'a> RuleSet<'a> {
         let found = self
             .prefixes()
             .find(candidate.tail(), candidate.word(), backend)?;
-        if self.head.wildcards == 0 {
+        if self.head().wildcards == 0 {
             return Ok(found.rank);
         }
         self.wildcards()
@@ -284,7 +317,7 @@ impl<'a> RuleSet<'a> {
     pub(super) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
         let mut state = 0;
         let mut budget = TextBudget::default();
-        let mut buckets = 0..self.head.buckets;
+        let mut buckets = 0..self.head().buckets;
         let by_bucket = std::iter::from_fn(move || {
             let number = buckets.next()?;
             let rules = self.bucket_rules(number, &mut state, &mut budget);
@@ -346,7 +379,7 @@ impl RuleSet<'_> {
                 .saturating_sub(1 + PREFIX_LEN);
         }
         let mut next = 0;
-        for number in 0..self.head.buckets {
+        for number in 0..self.head().buckets {
             let bucket = wildcards.bucket(number)?;
             let rules = wildcards.rules_of(number, &bucket);
             if rules.start != next || rules.end < rules.start {
@@ -358,12 +391,12 @@ impl RuleSet<'_> {
                 stored += len.saturating_sub(bucket.prefix_len as usize);
             }
         }
-        if stored == self.head.pattern_bytes as usize {
+        if stored == self.head().pattern_bytes as usize {
             Ok(())
         } else {
             Err(Error::corrupt(format!(
                 "a rule set with {} pattern bytes, whose rules have {stored}",
-                self.head.pattern_bytes
+                self.head().pattern_bytes
             )))
         }
     }
@@ -396,14 +429,6 @@ impl TextBudget {
             )),
         }
     }
-}
-
-/// Takes `count` items from the front; none if there are fewer.
-#[inline]
-fn take<'a, const LEN: usize>(rest: &mut &'a [u8], count: usize) -> &'a [[u8; LEN]] {
-    let (items, tail) = rest.split_at_checked(count * LEN).unwrap_or_default();
-    *rest = tail;
-    items.as_chunks().0
 }
 
 #[cfg(test)]
@@ -570,7 +595,7 @@ mod tests {
                 .iter()
                 .flat_map(|number| number.to_le_bytes()),
         );
-        out.resize(out.len() + wildcards.len() * SIGNATURE_LEN, 0);
+        out.resize(out.len() + wildcards.len() * ROW_LEN, 0);
         out.extend(wildcards.iter().flat_map(|rule| rule.to_le_bytes()));
         out.extend_from_slice(text);
         out.resize(out.len().next_multiple_of(8), 0);

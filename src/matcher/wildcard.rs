@@ -37,16 +37,18 @@ pub(crate) const UNANCHORED: u32 = 0;
 /// three million bytes, so there are fewer than 2,500.
 pub(super) const MAX_NESTED_PREFIXES: usize = 4096;
 
-pub(super) const BUCKET_LEN: usize = 16;
-pub(super) const SIGNATURE_LEN: usize = 16;
+/// The length of a bucket, and of a signature.
+pub(super) const ROW_LEN: usize = 16;
 
 /// The wildcard rules in the bytes of a rule set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WildcardBuckets<'a> {
-    /// The unanchored bucket, then one for each literal prefix that wildcard rules have.
-    pub(super) buckets: &'a [[u8; BUCKET_LEN]],
-    /// Both words of the signature of each rule.
-    pub(super) signatures: &'a [[u8; SIGNATURE_LEN]],
+    /// The number of buckets.
+    pub(super) buckets: usize,
+    /// The unanchored bucket, then one for each literal prefix that wildcard rules have; then both
+    /// words of the signature of each rule.
+    pub(super) rows: &'a [[u8; ROW_LEN]],
+    /// The packed rules, and what follows them.
     pub(super) packed: &'a [[u8; 8]],
     /// The pattern bytes of the rule set.
     pub(super) patterns: &'a [u8],
@@ -67,7 +69,7 @@ pub(super) struct WildcardBucket {
 
 impl WildcardBucket {
     #[inline]
-    fn decode(row: &[u8; BUCKET_LEN]) -> Self {
+    fn decode(row: &[u8; ROW_LEN]) -> Self {
         let mut row = Fields(row);
         Self {
             first: row.u32(),
@@ -109,39 +111,45 @@ const MANY: usize = 16;
 /// gathered.
 const FEW: usize = 2;
 
-impl<'a> WildcardBuckets<'a> {
-    #[inline]
+impl WildcardBuckets<'_> {
+    /// The number of rules.
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.rows.len().saturating_sub(self.buckets)
+    }
+
+    #[inline(always)]
     pub(super) fn rule(&self, number: usize) -> Option<PackedRule> {
-        self.packed
-            .get(number)
-            .map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
+        let word = self.packed.get(number).filter(|_| number < self.len());
+        word.map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
     }
 
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not there.
     #[inline(always)]
     pub(super) fn bucket(&self, number: u32) -> Result<WildcardBucket> {
-        match self.buckets.get(number as usize) {
-            Some(row) => Ok(WildcardBucket::decode(row)),
+        match self.rows.get(number as usize) {
+            Some(row) if (number as usize) < self.buckets => Ok(WildcardBucket::decode(row)),
             // Only a set without wildcard rules lacks the unanchored bucket.
-            None if number == UNANCHORED && self.packed.is_empty() => Ok(WildcardBucket {
+            _ if number == UNANCHORED && self.len() == 0 => Ok(WildcardBucket {
                 first: 0,
                 prefix_len: 0,
                 best: 0,
                 parent: UNANCHORED,
             }),
-            None => Err(Error::corrupt("a bucket of a rule set that is not there")),
+            _ => Err(Error::corrupt("a bucket of a rule set that is not there")),
         }
     }
 
     /// The numbers of the rules of a bucket. In a damaged file, they may reach past the last rule.
     #[inline(always)]
     pub(super) fn rules_of(&self, number: u32, bucket: &WildcardBucket) -> Range<usize> {
-        let next = self
-            .buckets
-            .get(number as usize + 1)
-            .map(|row| WildcardBucket::decode(row).first as usize);
-        bucket.first as usize..next.unwrap_or(self.packed.len())
+        let next = number as usize + 1;
+        let end = match self.rows.get(next) {
+            Some(row) if next < self.buckets => WildcardBucket::decode(row).first as usize,
+            _ => self.len(),
+        };
+        bucket.first as usize..end
     }
 
     /// The rank of the highest rule that matches and exceeds `floor`, else `floor`: searches the
@@ -161,7 +169,7 @@ impl<'a> WildcardBuckets<'a> {
         let mut highest = floor;
         let mut number = deepest;
         let mut unread = Unread {
-            rules: self.packed.len(),
+            rules: self.len(),
             pattern_bytes: self.patterns.len(),
         };
         for _ in 0..MAX_NESTED_PREFIXES {
@@ -210,7 +218,7 @@ impl<'a> WildcardBuckets<'a> {
             signature.characters(path, backend)
         };
         loop {
-            let signatures = self.signatures.get(next..rules.end);
+            let signatures = self.rows.get(self.buckets + next..self.buckets + rules.end);
             let signatures =
                 signatures.ok_or_else(|| Error::corrupt("a bucket of rules that are not there"))?;
             let Some(skipped) = backend.next_subset(signatures, wanted) else {
