@@ -34,6 +34,8 @@ pub(crate) struct LineScanner<'b> {
     count: usize,
     /// The lines that were found and have odd bytes, one bit each.
     odd: u128,
+    /// The same for the lines of the batch.
+    odd_in_batch: u64,
 }
 
 impl<'b> LineScanner<'b> {
@@ -45,6 +47,7 @@ impl<'b> LineScanner<'b> {
             found: 0,
             count: 0,
             odd: 0,
+            odd_in_batch: 0,
         }
     }
 
@@ -65,6 +68,7 @@ impl<'b> LineScanner<'b> {
             self.next += CHUNK;
         }
         self.count = self.found.min(BATCH);
+        self.odd_in_batch = self.odd as u64;
         self.count
     }
 
@@ -78,7 +82,7 @@ impl<'b> LineScanner<'b> {
     /// LF or CRLF. A last line without a line end may not be plain.
     #[inline(always)]
     pub(crate) fn is_odd(&self, line: usize) -> bool {
-        self.odd >> (line % FOUND) & 1 == 1
+        self.odd_in_batch >> (line % BATCH) & 1 == 1
     }
 
     /// Scans the last chunk, which is shorter than the others, and a line without a line end.
