@@ -56,11 +56,15 @@ pub fn is_invisible(c: char) -> bool {
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
     let is_text = |&b: &u8| b > b' ' || !is_white_space(b.into());
     let start = text.iter().position(is_text).unwrap_or(text.len());
-    let end = text
-        .iter()
-        .rposition(is_text)
-        .map_or(start, |last| last + 1);
-    &text[start..end]
+    trim_end(&text[start..])
+}
+
+/// Removes [white space](is_white_space) at the end.
+#[inline]
+pub(crate) fn trim_end(text: &[u8]) -> &[u8] {
+    let is_text = |&b: &u8| b > b' ' || !is_white_space(b.into());
+    let len = text.iter().rposition(is_text).map_or(0, |last| last + 1);
+    &text[..len]
 }
 
 /// The first `LEN` and the last `LEN` bytes of a text, which overlap if it is shorter than both

@@ -10,6 +10,7 @@ use super::value_syntax::ValueSyntax;
 use crate::agent::Agent;
 use crate::error::{ErrorKind, Result};
 use crate::file_format::without_mark;
+use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::rows::LineRun;
 use crate::judge::{
@@ -78,23 +79,36 @@ impl<'s> Annotator<'_, 's> {
     ) -> Result<()> {
         let AnnotateScratch { judge, write } = scratch;
         let until = Stage::Match;
-        judge_records(self.judge, block, until, judge, |lines, urls, verdicts| {
-            let count = lines.ends.len();
-            self.criterion.count(&verdicts, count as u64, stats);
-            if verdicts.unjudged() == Some(Verdict::Invalid) {
-                stats.count_blank(block.data(), lines);
-            }
-            // Each record of a WARC file has one entry in `responses`; other lists have none.
-            let (responses_of_run, rest) = responses.split_at(count.min(responses.len()));
-            responses = rest;
-            let run = JudgedRun {
-                lines,
-                urls,
-                verdicts,
-                responses: responses_of_run,
-            };
-            self.write_run(block, &run, syntax, write, out)
-        })
+        // Added values and preferences depend on the origin.
+        let joined = if self.writer.added.is_some() || self.preferences.is_some() {
+            Joined::SameOrigin
+        } else {
+            Joined::SameReason
+        };
+        judge_records(
+            self.judge,
+            block,
+            until,
+            joined,
+            judge,
+            |lines, urls, verdicts| {
+                let count = lines.ends.len();
+                self.criterion.count(&verdicts, count as u64, stats);
+                if verdicts.unjudged() == Some(Verdict::Invalid) {
+                    stats.count_blank(block.data(), lines);
+                }
+                // Each record of a WARC file has one entry in `responses`; other lists have none.
+                let (responses_of_run, rest) = responses.split_at(count.min(responses.len()));
+                responses = rest;
+                let run = JudgedRun {
+                    lines,
+                    urls,
+                    verdicts,
+                    responses: responses_of_run,
+                };
+                self.write_run(block, &run, syntax, write, out)
+            },
+        )
     }
 
     /// Writes lines with the same verdicts, which share their text as far as they can.

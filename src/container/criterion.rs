@@ -111,7 +111,7 @@ impl Criterion {
     /// The verdict of a line: the kept one if the required agents have it, else the other.
     #[inline]
     pub(crate) fn line_verdict(self, verdicts: &VerdictsRef<'_>) -> Verdict {
-        if let Some(verdict) = verdicts.unjudged() {
+        if let Some(verdict) = verdicts.common() {
             return verdict;
         }
         let is_allowed = match (self.keep, self.require) {

@@ -1,6 +1,7 @@
 //! Judges the records of a block of lines.
 
 use crate::error::Result;
+use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::rows::LineRun;
 use crate::judge::{Stage, VerdictsRef};
@@ -49,19 +50,20 @@ pub(crate) fn judge_records<'s>(
     judge: &Engine<'s>,
     block: &LineBlock,
     until: Stage,
+    joined: Joined,
     scratch: &mut Scratch<'s>,
     mut each: impl FnMut(LineRun<'_>, RecordUrls<'_>, VerdictsRef<'_>) -> Result<()>,
 ) -> Result<()> {
     let Some(extracted) = block.extracted() else {
         let text = block.data();
-        return judge.judge_lines(text, until, scratch, |lines, verdicts| {
+        return judge.judge_lines(text, until, joined, scratch, |lines, verdicts| {
             each(lines, RecordUrls::new(text, lines), verdicts)
         });
     };
     // The extracted text has one line per record, so its runs are runs of the block's records too.
     let mut start = 0;
     let mut ends = extracted.ends.as_slice();
-    judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
+    judge.judge_lines(&extracted.urls, until, joined, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
         each(
             LineRun { start, ends: own },

@@ -7,6 +7,7 @@
 use super::criterion::Criterion;
 use super::judged_records::{RecordUrls, judge_records};
 use crate::error::Result;
+use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::pipeline::FilterStats;
@@ -199,6 +200,7 @@ impl<V: Visitor> BlockWorker for VisitWorker<'_, V> {
                 engine,
                 block,
                 Stage::Match,
+                Joined::SameOrigin,
                 scratch,
                 |lines, urls, verdicts| {
                     if verdicts.unjudged() == Some(Verdict::Invalid) {
@@ -211,7 +213,8 @@ impl<V: Visitor> BlockWorker for VisitWorker<'_, V> {
                 },
             ),
             BlockUrls::Lines(text) => {
-                engine.judge_lines(text, Stage::Match, scratch, |lines, verdicts| {
+                let joined = Joined::SameOrigin;
+                engine.judge_lines(text, Stage::Match, joined, scratch, |lines, verdicts| {
                     let urls = RecordUrls::new(text, lines);
                     if job.visit(RecordRun::new(urls, verdicts), local, stats) {
                         selected.extend(urls.ranges());

@@ -1,17 +1,18 @@
-//! Judges rows, such as the lines of a block, in batches: four passes overlap their cache misses.
+//! Judges rows, such as the lines of a block, in batches: several passes overlap their cache misses.
 //!
 //! In a list in random order, nearly every row has another origin than the row before. Finding its
 //! rules is a chain of cache misses, each of which needs the result of the last: bucket of the
 //! index, entry, robots.txt, rules. Judged row by row, the processor waits for each of them. So a
-//! batch of [`BATCH`] rows goes through four passes:
+//! batch of [`BATCH`] rows goes through five passes:
 //!
 //! 1. [`split`](JudgeRows::split) divides the rows into *origin runs*: consecutive rows with the
 //!    same origin.
 //! 2. [`hash`](JudgeRows::hash) hashes the origin of each run and prefetches its bucket.
-//! 3. [`prefetch`](JudgeRows::prefetch) probes the index for all runs, then reads ahead one step
-//!    after the other. Within a step, the cache misses of all runs overlap.
-//! 4. [`judge_run`](JudgeRows::judge_run) looks up each run's origin and judges its paths. By now
-//!    their data is in the cache.
+//! 3. [`probe`](JudgeRows::probe) probes the index for each run.
+//! 4. [`locate`](JudgeRows::locate) finds the entry of each run and what the agents obey, one step
+//!    for all runs after the other. Each step prefetches what the next one reads.
+//! 5. [`judge_run`](JudgeRows::judge_run) judges the paths of each run. By now their rules are in the
+//!    cache. The few origins that the steps before could not settle are looked up one by one.
 //!
 //! Each pass writes arrays that the next one reads. In a sorted list, a run is often a whole batch,
 //! so the passes over runs cost little.
@@ -21,14 +22,20 @@
 //!
 //! Batches of more than 64 rows, coroutines and interleaved state machines (AMAC) were no faster.
 
+use super::emitter::{Emitter, Joined};
 use super::engine::{Engine, Scratch};
+use super::file_memo::Obeyed;
 use super::options::Stage;
+use super::origin_cache::SingleRuleSet;
 use super::rows::{BATCH, LineRows, LineRun, RowSource};
-use super::verdicts_ref::{VerdictBits, VerdictsRef};
+use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
+use crate::bytes::trim_end;
 use crate::error::Result;
+use crate::explain::{Reason, Verdict};
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
+use crate::snapshot::view::RulesEntry;
 use crate::url::{self, PlainOrigin};
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -46,13 +53,14 @@ impl<'s> Engine<'s> {
         &self,
         data: &[u8],
         until: Stage,
+        joined: Joined,
         scratch: &mut Scratch<'s>,
         mut each: impl FnMut(LineRun<'_>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         let each = |lines: &LineRows<'_>, rows: Range<usize>, verdicts: VerdictsRef<'_>| {
             each(lines.run(rows), verdicts)
         };
-        self.judge_rows(LineRows::new(data), until, scratch, each)
+        self.judge_rows(LineRows::new(data), until, joined, scratch, each)
     }
 
     /// Calls `each` with the numbers of neighbouring rows of a batch and their verdicts, in order.
@@ -64,6 +72,7 @@ impl<'s> Engine<'s> {
         &self,
         rows: S,
         until: Stage,
+        joined: Joined,
         scratch: &mut Scratch<'s>,
         each: impl FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
@@ -72,7 +81,7 @@ impl<'s> Engine<'s> {
             rows,
             until,
             scratch,
-            each,
+            emitter: Emitter::new(each, joined, self.agents.len()),
             data: PhantomData,
         })
     }
@@ -84,7 +93,7 @@ struct JudgeRows<'w, 's, 'd, S, F> {
     rows: S,
     until: Stage,
     scratch: &'w mut Scratch<'s>,
-    each: F,
+    emitter: Emitter<F>,
     data: PhantomData<&'d [u8]>,
 }
 
@@ -108,8 +117,8 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result
     }
 }
 
-impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result<()>>
-    JudgeRows<'_, '_, 'd, S, F>
+impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result<()>>
+    JudgeRows<'_, 's, 'd, S, F>
 {
     /// Runs the passes over a batch of `count` rows.
     #[inline(always)]
@@ -125,11 +134,12 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result
             return Ok(());
         }
         self.hash(runs);
-        self.prefetch(runs);
+        self.probe(runs);
         if self.until == Stage::Probe {
             black_box(&runs);
             return Ok(());
         }
+        self.locate(runs, backend);
         let mut emitted = 0;
         for run in 0..runs.count.min(BATCH) {
             // Runs of unknown origins need no look-up. They wait until the next run of a known
@@ -143,7 +153,8 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result
             emitted = rows.end;
             self.judge_run(runs, run, rows, backend)?;
         }
-        self.emit_unknown(emitted..count)
+        self.emit_unknown(emitted..count)?;
+        self.emitter.flush(&self.rows)
     }
 
     /// First pass: divides the rows of a batch into runs.
@@ -191,42 +202,54 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result
         url::plain_origin(self.rows.url(row), backend)
     }
 
-    /// Third pass: probes the index for each run, and reads ahead for origins that are not cached.
-    ///
-    /// Each loop reads what the loop before it has prefetched. The results after the probe are
-    /// guesses: nothing depends on them except what is prefetched next.
+    /// Third pass: probes the index for each run. No branch waits for the index.
     #[inline(always)]
-    fn prefetch(&self, runs: &mut OriginRuns) {
-        let (view, origins) = (self.engine.view, &self.scratch.origins);
-        let mut offsets = [NONE; BATCH];
-        let mut count = 0;
+    fn probe(&self, runs: &mut OriginRuns) {
+        runs.found = Runs::NONE;
         for run in 0..runs.count.min(BATCH) {
-            let hash = runs.hashes[run];
-            let probe = view.probe(hash);
+            let probe = self.engine.view.probe(runs.hashes[run]);
             runs.probes[run] = probe;
-            // The offset is always written, and counted if it is of use. So no branch waits for the
-            // index.
-            offsets[count % BATCH] = probe.offset;
-            count += usize::from((probe.offset != NONE) & !origins.may_contain(hash));
+            runs.obeyed[run] = Obeyed::OTHER;
+            runs.found.push_if(run, probe.offset != NONE);
         }
-        if self.until == Stage::Probe {
-            return;
-        }
-        // From here on, `offsets` has for each new origin: its entry, then its robots.txt, then the
-        // global rules of that.
-        let offsets = &mut offsets[..count];
-        offsets
-            .iter_mut()
-            .for_each(|offset| *offset = view.likely_file(*offset));
-        offsets
-            .iter_mut()
-            .for_each(|offset| *offset = view.likely_rules(*offset));
-        offsets.iter().for_each(|offset| {
-            black_box(view.likely_head(*offset));
-        });
     }
 
-    /// Fourth pass: judges the rows of a run.
+    /// Fourth pass: finds the entry of each run, and what all agents obey in its robots.txt.
+    #[inline(always)]
+    fn locate(&self, runs: &mut OriginRuns, backend: impl Backend) {
+        let (engine, view) = (self.engine, self.engine.view);
+        let found = runs.found;
+        for run in found.iter() {
+            view.prefetch_entry(runs.probes[run].offset);
+        }
+        let mut ruled = Runs::NONE;
+        for run in found.iter() {
+            let len = runs.lens[run] as usize;
+            let text = self.rows.text(runs.firsts[run] as usize);
+            let entry = view.rules_entry(runs.probes[run].offset, len, text, backend);
+            engine.memo.prefetch(entry.file);
+            runs.entries[run] = entry;
+            ruled.push_if(run, entry.file != NONE);
+        }
+        // Files that come for the first time: few, unless most files have one origin.
+        let mut new = Runs::NONE;
+        for run in ruled.iter() {
+            new.push_if(run, engine.memo.lacks(runs.entries[run].file));
+        }
+        for run in new.iter() {
+            view.prefetch_file(runs.entries[run].file);
+        }
+        for run in new.iter() {
+            view.prefetch_groups(runs.entries[run].file);
+        }
+        for run in ruled.iter() {
+            let obeyed = engine.obeyed(runs.entries[run].file);
+            view.prefetch_rules(obeyed.offset());
+            runs.obeyed[run] = obeyed;
+        }
+    }
+
+    /// Fifth pass: judges the rows of a run.
     #[inline(always)]
     fn judge_run(
         &mut self,
@@ -239,83 +262,104 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result
         if len == 0 {
             return self.judge_unsplit(rows);
         }
+        let (engine, obeyed, entry) = (self.engine, runs.obeyed[run], runs.entries[run]);
+        if obeyed == Obeyed::OTHER {
+            return backend.outlined(move || self.judge_other_run(runs, run, rows, backend));
+        }
+        let context = OriginContext {
+            reason: Reason::Rules,
+            row: entry.row,
+            file: entry.file,
+            via_other_scheme: false,
+        };
+        if obeyed == Obeyed::NO_RULES {
+            if self.until == Stage::Match {
+                let verdicts = engine.verdicts(VerdictBits::Same(Verdict::Allowed), &context);
+                return self.emitter.emit(&self.rows, rows, verdicts);
+            }
+            return Ok(());
+        }
+        let one = SingleRuleSet {
+            offset: obeyed.offset(),
+            set: engine.view.rule_set(obeyed.offset())?,
+            all: engine.all_agents(),
+            without_group: 0,
+        };
+        if self.until == Stage::Locate {
+            black_box(&one);
+            return Ok(());
+        }
+        self.judge_paths(rows, len, &context, &one, backend)
+    }
+
+    /// Judges the rows of a run whose agents do not all obey one rule set, or whose origin has no
+    /// rules or is not in its first bucket.
+    #[inline(always)]
+    fn judge_other_run(
+        &mut self,
+        runs: &OriginRuns,
+        run: usize,
+        rows: Range<usize>,
+        backend: impl Backend,
+    ) -> Result<()> {
+        let len = runs.lens[run] as usize;
         let key = &self.rows.text(rows.start)[..len];
+        let (hash, probe) = (runs.hashes[run], runs.probes[run]);
         let Scratch {
-            origins, other_key, ..
+            origins,
+            other_key,
+            matching,
+            ..
         } = &mut *self.scratch;
-        self.engine
-            .enter(key, runs.hashes[run], runs.probes[run], origins, other_key)?;
+        self.engine.enter(key, hash, probe, origins, other_key)?;
         if self.until == Stage::Locate {
             return Ok(());
         }
-        if let Some(verdicts) = self.scratch.origins.current().verdicts_of_all() {
-            return (self.each)(&self.rows, rows, verdicts);
+        let origin = origins.current();
+        if let Some(verdicts) = origin.verdicts_of_all() {
+            return self.emitter.emit(&self.rows, rows, verdicts);
         }
-        // Rows with the same answer of one rule set are emitted together.
-        let mut open = rows.start;
-        let mut open_word = None;
-        for row in rows.clone() {
+        for row in rows {
             let path = self.rows.path(row, len);
-            if path.is_empty() || !self.rows.is_plain(row, path, backend) {
-                self.emit_word(open..row, open_word)?;
-                self.judge_odd_row(row, len, backend)?;
-                open = row + 1;
-                open_word = None;
-                continue;
-            }
-            // A plain path is its own normal form.
-            let (origin, matching) = (self.scratch.origins.current(), &mut self.scratch.matching);
-            let verdicts = self.engine.judge_path(path, origin, matching, backend)?;
-            let word = match verdicts.answer {
-                VerdictBits::Word(word) => Some(word),
-                VerdictBits::Same(_) | VerdictBits::Words(_) => None,
+            let verdicts = if !path.is_empty() && self.rows.is_plain(row, path, backend) {
+                self.engine.judge_path(path, origin, matching, backend)?
+            } else {
+                let rest = trim_end(self.rows.url(row)).get(len..).unwrap_or_default();
+                self.engine.judge_rest(rest, origin, matching, backend)?
             };
-            if word.is_some() && word == open_word {
-                continue;
-            }
-            if let Some(word) = open_word {
-                let verdicts = origin.verdicts(VerdictBits::Word(word));
-                (self.each)(&self.rows, open..row, verdicts)?;
-            }
-            open = row;
-            open_word = word;
-            if word.is_none() {
-                (self.each)(&self.rows, row..row + 1, verdicts)?;
-            }
+            self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
         }
-        self.emit_word(open..rows.end, open_word)
+        Ok(())
     }
 
-    /// Emits rows of the current origin with the same answer of its one rule set.
+    /// Judges the rows of an origin of which all agents obey one rule set.
     #[inline(always)]
-    fn emit_word(&mut self, rows: Range<usize>, word: Option<u64>) -> Result<()> {
-        let Some(word) = word else { return Ok(()) };
-        let origin = self.scratch.origins.current();
-        (self.each)(&self.rows, rows, origin.verdicts(VerdictBits::Word(word)))
-    }
-
-    /// Judges a row of the current origin whose path is not plain or is empty. The origin has
-    /// `origin_len` bytes.
-    #[inline(never)]
-    fn judge_odd_row(
+    fn judge_paths(
         &mut self,
-        row: usize,
+        rows: Range<usize>,
         origin_len: usize,
+        context: &OriginContext,
+        one: &SingleRuleSet<'s>,
         backend: impl Backend,
     ) -> Result<()> {
-        let url = self.rows.url(row);
-        let verdicts = if matches!(url.last(), Some(..=b' ')) {
-            // Only the parser trims a trailing blank.
-            self.engine.judge(url, self.scratch)?
-        } else {
-            let Scratch {
-                origins, matching, ..
-            } = self.scratch;
-            let rest = url.get(origin_len..).unwrap_or_default();
-            self.engine
-                .judge_rest(rest, origins.current(), matching, backend)?
-        };
-        (self.each)(&self.rows, row..row + 1, verdicts)
+        let engine = self.engine;
+        for row in rows {
+            let path = self.rows.path(row, origin_len);
+            let rules = &mut self.scratch.matching.rules;
+            let is_allowed = if !path.is_empty() && self.rows.is_plain(row, path, backend) {
+                // A plain path is its own normal form.
+                engine.allows_path(path, one, rules, backend)?
+            } else {
+                let url = trim_end(self.rows.url(row));
+                let rest = url.get(origin_len..).unwrap_or_default();
+                backend.outlined(move || {
+                    engine.allows_path(&engine.normal_path(rest), one, rules, backend)
+                })?
+            };
+            let verdicts = engine.verdicts(one.answer(is_allowed), context);
+            self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
+        }
+        Ok(())
     }
 
     /// Judges rows whose origin is not plain, each like a single URL.
@@ -323,7 +367,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result
         if self.until == Stage::Match {
             for row in rows {
                 let verdicts = self.engine.judge(self.rows.url(row), self.scratch)?;
-                (self.each)(&self.rows, row..row + 1, verdicts)?;
+                self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
             }
         }
         Ok(())
@@ -335,7 +379,8 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result
         if rows.is_empty() || self.until != Stage::Match {
             return Ok(());
         }
-        (self.each)(&self.rows, rows, self.engine.verdicts_on_unknown())
+        let verdicts = self.engine.verdicts_on_unknown();
+        self.emitter.emit(&self.rows, rows, verdicts)
     }
 }
 
@@ -351,6 +396,12 @@ struct OriginRuns {
     hashes: [u64; BATCH],
     /// The result of probing the index.
     probes: [Probe; BATCH],
+    /// The runs whose origin is probably in the snapshot.
+    found: Runs,
+    /// The entry, if it is that of an origin with rules.
+    entries: [RulesEntry; BATCH],
+    /// What the agents obey; [`Obeyed::OTHER`] without an entry.
+    obeyed: [Obeyed; BATCH],
     /// The number of runs.
     count: usize,
 }
@@ -362,6 +413,9 @@ impl OriginRuns {
             lens: [0; BATCH],
             hashes: [0; BATCH],
             probes: [Probe::SKIPPED; BATCH],
+            found: Runs::NONE,
+            entries: [RulesEntry::NONE; BATCH],
+            obeyed: [Obeyed::OTHER; BATCH],
             count: 0,
         }
     }
@@ -386,6 +440,34 @@ impl OriginRuns {
     #[inline(always)]
     fn rows(&self, run: usize) -> Range<usize> {
         self.firsts[run] as usize..self.firsts[run + 1] as usize
+    }
+}
+
+/// The numbers of some runs of a batch, in order.
+#[derive(Clone, Copy, Debug)]
+struct Runs {
+    numbers: [u8; BATCH],
+    count: usize,
+}
+
+impl Runs {
+    const NONE: Self = Self {
+        numbers: [0; BATCH],
+        count: 0,
+    };
+
+    /// Adds a run if the condition holds. It is always written, and counted if it is of use, so that
+    /// no branch waits for the condition.
+    #[inline(always)]
+    fn push_if(&mut self, run: usize, condition: bool) {
+        self.numbers[self.count % BATCH] = run as u8;
+        self.count += usize::from(condition);
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        let numbers = self.numbers[..self.count.min(BATCH)].iter();
+        numbers.map(|number| usize::from(*number) % BATCH)
     }
 }
 

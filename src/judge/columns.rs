@@ -1,6 +1,7 @@
 //! Judges columns of other programs in place, in the layouts of Apache Arrow.
 
 use super::agent_rules::AgentRules;
+use super::emitter::Joined;
 use super::options::Stage;
 use super::owned::Judge;
 use super::rows::{BATCH, RowSource};
@@ -116,9 +117,16 @@ impl Judge {
             count: 0,
         };
         self.with_scratch(|engine, scratch| {
-            engine.judge_rows(rows, Stage::Match, scratch, |rows, batch, verdicts| {
-                each(rows.first + batch.start..rows.first + batch.end, verdicts)
-            })
+            let joined = Joined::SameOrigin;
+            engine.judge_rows(
+                rows,
+                Stage::Match,
+                joined,
+                scratch,
+                |rows, batch, verdicts| {
+                    each(rows.first + batch.start..rows.first + batch.end, verdicts)
+                },
+            )
         })
     }
 }

@@ -1,9 +1,10 @@
 //! One URL to verdicts for all agents: split it, look up its origin, match its path.
 
+use super::file_memo::{FileMemo, Obeyed};
 use super::options::JudgeOptions;
-use super::origin_cache::{OriginCache, OriginState};
+use super::origin_cache::{OriginCache, OriginPolicy, OriginState};
 use super::status_policy::{StatusPolicy, UnknownOrigin};
-use super::verdicts_ref::VerdictsRef;
+use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::explain::Verdict;
@@ -34,6 +35,8 @@ pub(crate) struct Engine<'s> {
     pub(super) id: u64,
     /// For each agent the tokens of its chain that any robots.txt names.
     pub(super) chains: Vec<TokenChain>,
+    /// What the agents obey in each robots.txt. Nothing else of the engine changes.
+    pub(super) memo: FileMemo,
 }
 
 /// The number of engines that were made.
@@ -89,7 +92,26 @@ impl<'s> Engine<'s> {
             backend: AnyBackend::detect(),
             id: ENGINES.fetch_add(1, Ordering::Relaxed),
             chains,
+            memo: FileMemo::new(snapshot.view().file_count()),
         })
+    }
+
+    /// What all agents obey in a robots.txt, of which an origin has rules.
+    #[inline(always)]
+    pub(super) fn obeyed(&self, file: u32) -> Obeyed {
+        self.memo.get(file, || self.look_up_obeyed(file))
+    }
+
+    #[inline(never)]
+    fn look_up_obeyed(&self, file: u32) -> Obeyed {
+        match self.policy_of_one_set(file) {
+            Ok(Some(OriginPolicy::OneSet(one))) if one.without_group == 0 => {
+                Obeyed::one_set(one.offset)
+            }
+            Ok(Some(OriginPolicy::Uniform(Verdict::Allowed))) => Obeyed::NO_RULES,
+            // Whoever judges the origin gets the error.
+            Ok(_) | Err(_) => Obeyed::OTHER,
+        }
     }
 
     pub(crate) fn snapshot(&self) -> &'s Snapshot {
@@ -140,6 +162,26 @@ impl<'s> Engine<'s> {
     #[inline(never)]
     fn replace(&self, scratch: &mut Scratch<'s>) {
         *scratch = self.scratch();
+    }
+
+    /// The bits of all agents, of which there are up to 64.
+    #[inline(always)]
+    pub(super) fn all_agents(&self) -> u64 {
+        u64::MAX >> (64 - self.agents.len().clamp(1, 64))
+    }
+
+    /// The verdicts on one or more URLs of an origin with this context.
+    #[inline(always)]
+    pub(super) fn verdicts<'a>(
+        &self,
+        answer: VerdictBits<'a>,
+        context: &'a OriginContext,
+    ) -> VerdictsRef<'a> {
+        VerdictsRef {
+            answer,
+            agents: self.agents.len(),
+            context: Some(context),
+        }
     }
 
     /// The words of a bit set of agents.

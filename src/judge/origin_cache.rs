@@ -1,4 +1,5 @@
-//! The origin cache: the state of the origins that a thread judged lately.
+//! The origin cache: the state of the origins that a thread judged lately. In batches, those that
+//! the file memo settles do not need it.
 //!
 //! A larger cache gained nothing.
 
@@ -124,12 +125,6 @@ impl<'s> OriginCache<'s> {
     #[inline]
     pub(super) fn current(&self) -> &OriginState<'s> {
         &self.states[self.current]
-    }
-
-    /// Whether the origin with this hash is probably cached.
-    #[inline]
-    pub(super) fn may_contain(&self, hash: u64) -> bool {
-        self.hashes[Self::slot(hash)] == hash
     }
 
     /// Makes the origin the current one; `false` if it is not cached.

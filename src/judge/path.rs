@@ -1,7 +1,7 @@
 //! A path of a known origin to verdicts: normalise it, and match it with the rules of the agents.
 
 use super::engine::{Engine, Matching};
-use super::origin_cache::{OriginPolicy, OriginState};
+use super::origin_cache::{OriginPolicy, OriginState, SingleRuleSet};
 use super::verdicts_ref::{VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::Verdict;
@@ -53,21 +53,33 @@ impl Engine<'_> {
         matching: &'a mut Matching,
         backend: impl Backend,
     ) -> Result<VerdictsRef<'a>> {
-        if self.profile.always_allows(path) {
-            return Ok(origin.verdicts(VerdictBits::Same(Verdict::Allowed)));
-        }
         let OriginPolicy::OneSet(one) = &origin.policy else {
             return backend.outlined(move || self.judge_by_groups(path, origin, matching, backend));
         };
+        let is_allowed = self.allows_path(path, one, &mut matching.rules, backend)?;
+        Ok(origin.verdicts(one.answer(is_allowed)))
+    }
+
+    /// Whether the one rule set of an origin lets a path in normal form be fetched.
+    #[inline(always)]
+    pub(super) fn allows_path(
+        &self,
+        path: &[u8],
+        one: &SingleRuleSet<'_>,
+        rules: &mut RuleCache,
+        backend: impl Backend,
+    ) -> Result<bool> {
+        if self.profile.always_allows(path) {
+            return Ok(true);
+        }
         let candidate = Candidate::new(path);
-        let allowed = matching.rules.allows(
+        rules.allows(
             one.offset,
             &one.set,
             candidate,
             &mut PathSignature::new(),
             backend,
-        )?;
-        Ok(origin.verdicts(one.answer(allowed)))
+        )
     }
 
     /// The verdicts on a path if the agents obey several rule sets, or none.
@@ -80,6 +92,7 @@ impl Engine<'_> {
         backend: impl Backend,
     ) -> Result<VerdictsRef<'a>> {
         let answer = match &origin.policy {
+            _ if self.profile.always_allows(path) => VerdictBits::Same(Verdict::Allowed),
             OriginPolicy::Uniform(verdict) => VerdictBits::Same(*verdict),
             OriginPolicy::AllButRobots => VerdictBits::Same(Verdict::Disallowed),
             OriginPolicy::OneSet(_) | OriginPolicy::ByGroups => {

@@ -102,6 +102,12 @@ impl VerdictsRef<'_> {
         (0..self.agents).map(|agent| self.get(agent))
     }
 
+    /// The one verdict of all agents, if it is known without a look at their bits.
+    #[inline]
+    pub(crate) fn common(&self) -> Option<Verdict> {
+        self.answer.bits().err()
+    }
+
     /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
     pub fn unjudged(&self) -> Option<Verdict> {
         match self.answer {

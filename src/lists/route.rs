@@ -10,6 +10,7 @@ use crate::container::judged_records::judge_records;
 use crate::container::outputs::LineSink;
 use crate::container::outputs::{Output, Outputs};
 use crate::error::Result;
+use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
@@ -99,30 +100,45 @@ pub(super) fn find_runs<'s>(
     match block.kind {
         BlockKind::Lines => {
             let mut run = OpenRun::default();
-            judge_records(judge, block, until, scratch, |lines, urls, verdicts| {
-                let number = lines.ends.len() as u64;
-                stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * number;
-                let verdict = criterion.line_verdict(&verdicts);
-                stats.reasons.count(verdict, verdicts.reason(), number);
-                if verdict == Verdict::Invalid {
-                    stats.count_blank(data, lines);
-                }
-                let is_written = criterion.selects(verdict, &verdicts);
-                run.add(verdict, is_written, lines.ends, &mut stats, &mut runs);
-                if let Some(adder) = adder
-                    && verdict == Verdict::Disallowed
-                    && is_written
-                {
-                    let judged = JudgedRun {
-                        lines,
-                        urls,
-                        verdicts,
-                        responses: &[],
-                    };
-                    adder.write_run(block, &judged, memory, &mut annotated)?;
-                }
-                Ok(())
-            })?;
+            // Added values depend on the origin.
+            let joined = if adder.is_some() {
+                Joined::SameOrigin
+            } else {
+                Joined::SameReason
+            };
+            judge_records(
+                judge,
+                block,
+                until,
+                joined,
+                scratch,
+                |lines, urls, verdicts| {
+                    let number = lines.ends.len() as u64;
+                    if verdicts.via_other_scheme() {
+                        stats.via_other_scheme += number;
+                    }
+                    let verdict = criterion.line_verdict(&verdicts);
+                    stats.reasons.count(verdict, verdicts.reason(), number);
+                    if verdict == Verdict::Invalid {
+                        stats.count_blank(data, lines);
+                    }
+                    let is_written = criterion.selects(verdict, &verdicts);
+                    run.add(verdict, is_written, lines.ends, &mut stats, &mut runs);
+                    if let Some(adder) = adder
+                        && verdict == Verdict::Disallowed
+                        && is_written
+                    {
+                        let judged = JudgedRun {
+                            lines,
+                            urls,
+                            verdicts,
+                            responses: &[],
+                        };
+                        adder.write_run(block, &judged, memory, &mut annotated)?;
+                    }
+                    Ok(())
+                },
+            )?;
             run.finish(&mut stats, &mut runs);
         }
         BlockKind::Header => {

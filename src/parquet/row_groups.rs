@@ -7,6 +7,7 @@ use crate::container::criterion::Criterion;
 use crate::container::judged_records::RecordUrls;
 use crate::container::settings::Settings;
 use crate::error::Result;
+use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::input::{ParquetInput, guard};
@@ -123,13 +124,20 @@ pub(super) fn judge_batch<'s>(
 ) -> Result<FilterStats> {
     let mut stats = FilterStats::of_bytes(batch.bytes);
     let mut row = 0;
-    judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
-        criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);
-        let urls = RecordUrls::new(&batch.text, lines);
-        each(row..row + lines.ends.len(), urls, &verdicts)?;
-        row += lines.ends.len();
-        Ok(())
-    })?;
+    let joined = Joined::SameOrigin;
+    judge.judge_lines(
+        &batch.text,
+        Stage::Match,
+        joined,
+        scratch,
+        |lines, verdicts| {
+            criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);
+            let urls = RecordUrls::new(&batch.text, lines);
+            each(row..row + lines.ends.len(), urls, &verdicts)?;
+            row += lines.ends.len();
+            Ok(())
+        },
+    )?;
     // The line of a long value is empty, so it was counted as invalid. Now the value itself is
     // judged, once for all its rows: a dictionary of 2 KB can give a million rows one value of 60
     // MiB.

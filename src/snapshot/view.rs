@@ -1,18 +1,17 @@
 //! The sections that judging reads: from the key of an origin to its entry, robots.txt and rules.
 //!
 //! Each of these steps is a cache miss if the snapshot is larger than the cache. So there are two
-//! ways through them. The `likely_*` functions read ahead without any check of the content: they
-//! return a guess for the next step, prefetch the other data that judging reads, and never fail.
-//! The other functions check every access. See `judge::batch`, which runs the first over a whole
-//! batch.
+//! ways through them. [`rules_entry`](View::rules_entry) and the `prefetch_*` functions are steps
+//! for a whole batch of origins: they take any number, never fail, and skip what is damaged. The
+//! other functions check every access and report damage. See `judge::batch`.
 
 use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::{MAX_SET_LEN, RuleSet, Rules};
 use crate::simd;
 use crate::snapshot::format::{
-    Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata,
-    hash_key,
+    ENTRY_HEAD, Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN,
+    OriginMetadata, hash_key,
 };
 use crate::snapshot::index::{self, BUCKET_LEN, Probe};
 
@@ -85,50 +84,84 @@ impl<'a> View<'a> {
         Ok(Some(Entry::decode(self.origins, offset)?).filter(|entry| entry.key == key))
     }
 
-    /// The robots.txt of the entry at an offset, or [`NONE`]. Any number is accepted as the offset.
-    ///
-    /// Prefetches the end of the entry's key and, if there is no robots.txt, its origin metadata.
-    #[inline]
-    pub(crate) fn likely_file(&self, offset: u32) -> u32 {
-        let Some(word) = word(self.origins, offset) else {
-            return NONE;
-        };
-        let file = word as u32;
-        let row = (word >> 32) as usize;
+    /// Prefetches the entry at an offset, with the first 32 bytes of its key. Any number is accepted.
+    #[inline(always)]
+    pub(crate) fn prefetch_entry(&self, offset: u32) {
+        prefetch::<8>(self.origins, offset as usize);
         prefetch::<8>(self.origins, offset as usize + 5);
-        if file == NONE {
-            prefetch::<ORIGIN_METADATA_LEN>(self.origin_metadata, row);
-        }
-        file
     }
 
-    /// The offset of the global rules of a robots.txt, or [`NONE`]. Any number is accepted as the
-    /// file.
+    /// The robots.txt and the row of the entry at an offset, if it is that of an origin with rules,
+    /// and has the key of `key_len` bytes with which `text` begins. Any number is accepted as the
+    /// offset. The entry with this key may be missed, near the end of the text or of the section.
     ///
-    /// Prefetches the rows of the agents that it names: the first one, and the middle one, where
-    /// the binary search begins.
+    /// Prefetches the origin metadata if there are no rules.
+    ///
+    /// The key is compared with one vector step, and no branch waits for the entry, so the cache
+    /// misses of several calls overlap.
+    #[inline(always)]
+    pub(crate) fn rules_entry(
+        &self,
+        offset: u32,
+        key_len: usize,
+        text: &[u8],
+        backend: impl simd::Backend,
+    ) -> RulesEntry {
+        let entry = self.origins.get(offset as usize * 8..).unwrap_or_default();
+        let Some((head, key)) = entry.split_first_chunk::<ENTRY_HEAD>() else {
+            return RulesEntry::NONE;
+        };
+        let (Some(start), Some(stored_start)) = (text.first_chunk(), key.first_chunk()) else {
+            return RulesEntry::NONE;
+        };
+        let [file, row, rest] = head.as_chunks().0 else {
+            return RulesEntry::NONE;
+        };
+        let [file, row, rest] = [file, row, rest].map(|number| u32::from_le_bytes(*number));
+        let compared = 1u32.unbounded_shl(key_len as u32).wrapping_sub(1);
+        let differing = !backend.equal_bytes(start, stored_start) & compared;
+        // The length of the key, and the class.
+        let is_found = (rest == key_len as u32) & (differing == 0);
+        if rest >> 16 != 0 {
+            prefetch::<ORIGIN_METADATA_LEN>(self.origin_metadata, row as usize);
+        }
+        if key_len > 32 && text.get(32..key_len) != key.get(32..key_len) {
+            return RulesEntry::NONE;
+        }
+        RulesEntry {
+            file: if is_found { file } else { NONE },
+            row,
+        }
+    }
+
+    /// Prefetches the row of a robots.txt. Any number is accepted as the file.
     #[inline]
-    pub(crate) fn likely_rules(&self, file: u32) -> u32 {
+    pub(crate) fn prefetch_file(&self, file: u32) {
+        prefetch::<FILE_LEN>(self.files, file as usize);
+    }
+
+    /// Prefetches what is read to find the rules of an agent in a robots.txt: the rows of the
+    /// agents that it names, of which the first one and the middle one, where the binary search
+    /// begins; and the head of its global rules. Any number is accepted as the file.
+    #[inline]
+    pub(crate) fn prefetch_groups(&self, file: u32) {
         let Some(row) = FileRow::get(self.files, file) else {
-            return NONE;
+            return;
         };
         if row.named_len() > 0 {
             let first = row.named.0 as usize;
             prefetch::<NAMED_LEN>(self.named, first);
             prefetch::<NAMED_LEN>(self.named, first + row.named_len() as usize / 2);
         }
-        row.global
+        prefetch::<8>(self.rule_sets, row.global as usize);
     }
 
-    /// The first word of the rules at an offset. Any number is accepted as the offset.
-    ///
-    /// Prefetches the next cache lines of the rules.
-    #[inline]
-    pub(crate) fn likely_head(&self, offset: u32) -> u64 {
-        for line in 1..=RULE_LINES_AHEAD {
+    /// Prefetches the first cache lines of the rules at an offset. Any number is accepted.
+    #[inline(always)]
+    pub(crate) fn prefetch_rules(&self, offset: u32) {
+        for line in 0..=RULE_LINES_AHEAD {
             prefetch::<8>(self.rule_sets, offset as usize + line * 8);
         }
-        word(self.rule_sets, offset).unwrap_or_default()
     }
 
     /// The row of a robots.txt.
@@ -241,6 +274,23 @@ impl<'a> View<'a> {
     }
 }
 
+/// The entry of an origin with rules, found by [`View::rules_entry`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RulesEntry {
+    /// Its robots.txt, or [`NONE`] if there is no such entry.
+    pub file: u32,
+    /// Its row in the section of origin metadata.
+    pub row: u32,
+}
+
+impl RulesEntry {
+    /// No entry.
+    pub(crate) const NONE: Self = Self {
+        file: NONE,
+        row: NONE,
+    };
+}
+
 /// The cache lines of a rule set that are prefetched after its first one. Most rule sets are
 /// shorter.
 const RULE_LINES_AHEAD: usize = 4;
@@ -251,14 +301,4 @@ fn prefetch<const LEN: usize>(section: &[u8], row: usize) {
     if let Some(row) = section.as_chunks::<LEN>().0.get(row) {
         simd::prefetch(row);
     }
-}
-
-/// The word at an offset in units of eight bytes.
-#[inline]
-fn word(section: &[u8], offset: u32) -> Option<u64> {
-    section
-        .as_chunks()
-        .0
-        .get(offset as usize)
-        .map(|word| u64::from_le_bytes(*word))
 }

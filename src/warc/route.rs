@@ -2,6 +2,7 @@
 
 use crate::container::criterion::Criterion;
 use crate::error::{Error, Result};
+use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
@@ -128,7 +129,9 @@ impl<'s> RouteJob<'_, 's> {
         results.stats = FilterStats::default();
         let verdicts = &mut results.verdicts;
         let stats = &mut results.stats;
-        engine.judge_lines(&results.urls.urls, Stage::Match, scratch, |lines, found| {
+        let urls = &results.urls.urls;
+        let joined = Joined::SameReason;
+        engine.judge_lines(urls, Stage::Match, joined, scratch, |lines, found| {
             let count = lines.ends.len();
             self.criterion.count(&found, count as u64, stats);
             let verdict = self.criterion.destination(&found);
