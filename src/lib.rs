@@ -164,6 +164,8 @@ mod named_value;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(target_pointer_width = "64")]
+mod pipe;
+#[cfg(target_pointer_width = "64")]
 mod pipeline;
 pub mod preferences;
 mod profile;

@@ -145,7 +145,7 @@ fn overwritten_snapshots_are_an_error() {
             let mut stdin = child.stdin.take().unwrap();
             // The snapshot is open once the run reads more than a pipe holds.
             stdin.write_all(input.as_bytes()).unwrap();
-            stdin.write_all(&[b'\n'; 1 << 17]).unwrap();
+            stdin.write_all(&[b'\n'; 1 << 21]).unwrap();
             if is_changed {
                 bytes = another_snapshot(dir, &bytes);
             }
@@ -262,12 +262,12 @@ fn ignored_signals_stay_ignored() {
             .stdin
             .take()
             .unwrap()
-            .write_all(&fs::read(dir.join("list.txt")).unwrap())
+            .write_all(&fs::read(dir.join("list.txt")).unwrap().repeat(3))
             .unwrap();
         let (status, stderr) = ended(child);
         assert!(status.success(), "{name}: {status}, {stderr}");
         let found = fs::read_to_string(dir.join("new")).unwrap().lines().count();
-        assert_eq!(found, 40_000, "{name}");
+        assert_eq!(found, 120_000, "{name}");
         fs::remove_file(dir.join("new")).unwrap();
     }
 }

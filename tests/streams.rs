@@ -1,6 +1,7 @@
 //! Closed or full standard output and standard error: results and exit statuses.
 
 use crate::command::{Ran, checkout, robosieve, words};
+use crate::waiting::ended;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -267,4 +268,72 @@ fn panicking_print_macros_are_unused() {
         }
     }
     assert!(files > 100, "{files} files");
+}
+
+/// A pipe that is written whole and closed, and another handle of its reading end.
+#[cfg(target_os = "linux")]
+fn filled_pipe(content: &[u8], size: usize) -> (std::io::PipeReader, std::io::PipeReader) {
+    use std::io::Write;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    rustix::pipe::fcntl_setpipe_size(&writer, size).unwrap();
+    // It fits, so nobody has to read meanwhile.
+    assert!(content.len() <= size);
+    writer.write_all(content).unwrap();
+    let other = reader.try_clone().unwrap();
+    (reader, other)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_of_inputs_get_large_buffers() {
+    use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+    const LARGE: usize = 1 << 20;
+    let (probe, _writer) = std::io::pipe().unwrap();
+    if fcntl_setpipe_size(&probe, LARGE).is_err() {
+        println!("SKIPPED: the pipes of this user are at their limit");
+        return;
+    }
+    let mut sizes = vec![1 << 16];
+    // Only a privileged user may have a larger one.
+    if fcntl_setpipe_size(&probe, 2 * LARGE).is_ok() {
+        sizes.push(2 * LARGE);
+    }
+    let temp_dir = snapshot_dir();
+    let dir = temp_dir.path();
+    let list = &fs::read(dir.join("list.txt")).unwrap()[..1000];
+    let list = &list[..=list.iter().rposition(|byte| *byte == b'\n').unwrap()];
+    let archive = fs::read(dir.join("robots.jsonl")).unwrap();
+    let log =
+        b"192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /x HTTP/1.1\" 200 1 \"-\" \"FooBot\"\n";
+    for (args, content) in [
+        ("filter -q -s s -a FooBot -o - INPUT", list),
+        ("filter -q -s s -a FooBot -o /dev/fd/1 INPUT", list),
+        ("annotate -q -s s -a FooBot -o - INPUT", list),
+        ("report -q -s s -a FooBot INPUT", list),
+        ("due -q -s s INPUT", list),
+        ("audit -q -s s -a FooBot --host e.example INPUT", log),
+        ("compile -q -o new INPUT", &archive),
+    ] {
+        let plain = dir.join("plain");
+        fs::write(&plain, content).unwrap();
+        let expected = ran(&mut command(dir, &args.replace("INPUT", "plain")));
+        assert_eq!(expected.code, Some(0), "{expected:?}");
+        for name in ["-", "/dev/stdin"] {
+            for &before in &sizes {
+                let (stdin, input) = filled_pipe(content, before);
+                let (output, stdout) = std::io::pipe().unwrap();
+                let mut child = command(dir, &args.replace("INPUT", name))
+                    .stdin(stdin)
+                    .stdout(stdout)
+                    .spawn()
+                    .unwrap();
+                let code = ended(args, &mut child).code();
+                assert_eq!(code, Some(0), "{args}");
+                let size = fcntl_getpipe_size(&input).unwrap();
+                assert_eq!(size, before.max(LARGE), "{args}, {name}");
+                let written = std::io::read_to_string(output).unwrap();
+                assert_eq!(written.as_bytes(), expected.stdout, "{args}");
+            }
+        }
+    }
 }

@@ -105,18 +105,17 @@ impl Source {
             SourceKind::Stream(reader) => Ok(reader),
             SourceKind::File | SourceKind::Unopened => {
                 let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
-                Ok(Box::new(file))
+                Ok(read_whole(file))
             }
         }
     }
 
     /// Opens the file or stream, from its first byte on.
     pub(crate) fn into_reader(mut self) -> Result<Box<dyn Read + Send>> {
-        if self.is_file() {
-            let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
-            return Ok(read_whole(file));
-        }
         let rest = self.reopen()?;
+        if self.is_file() {
+            return Ok(rest);
+        }
         Ok(Box::new(Cursor::new(self.start).chain(rest)))
     }
 }

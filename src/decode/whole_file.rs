@@ -1,6 +1,7 @@
 //! Detects regular files that become shorter while they are read. Otherwise the missing end would
 //! go unnoticed.
 
+use crate::pipe::enlarge_pipe;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -29,19 +30,23 @@ pub(crate) fn became_shorter() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, what)
 }
 
-/// A reader of an open file. A regular file must not become shorter.
+/// A reader of an open file. A regular file must not become shorter. A pipe gets a large buffer.
 pub(crate) fn read_whole(file: File) -> Box<dyn Read + Send> {
     match file.metadata() {
         Ok(meta) if meta.is_file() => Box::new(WholeFile {
             inner: file,
             left: meta.len(),
         }),
-        _ => Box::new(file),
+        _ => {
+            enlarge_pipe(&file);
+            Box::new(file)
+        }
     }
 }
 
-/// Standard input. A regular file must not become shorter.
+/// Standard input. A regular file must not become shorter. A pipe gets a large buffer.
 pub(crate) fn standard_input() -> Box<dyn Read + Send> {
+    enlarge_pipe(io::stdin());
     Box::new(WholeFile {
         inner: io::stdin(),
         left: redirected_len().unwrap_or(0),

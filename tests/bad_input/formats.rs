@@ -502,7 +502,7 @@ fn shortened(dir: &TestDir, name: &str, verb: &[&str], to: u64) -> Ran {
     // More than a pipe holds: once it is written, the run is reading and has opened all of its
     // inputs.
     input
-        .write_all(&b"https://a.example/\n".repeat(40_000))
+        .write_all(&b"https://a.example/\n".repeat(100_000))
         .unwrap();
     File::options()
         .write(true)
@@ -594,7 +594,7 @@ fn shrinking_redirected_lists_are_errors() {
         .unwrap();
     // Opening waits for the reader. Writing more than a pipe holds waits for its first block.
     let mut pipe = File::options().write(true).open(dir.path("pipe")).unwrap();
-    pipe.write_all(&b"https://a.example/\n".repeat(40_000))
+    pipe.write_all(&b"https://a.example/\n".repeat(100_000))
         .unwrap();
     File::options()
         .write(true)

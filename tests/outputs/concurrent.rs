@@ -24,7 +24,7 @@ fn waiting(dir: &TestDir, output: &str) -> Child {
     input
         .write_all(archive("first.example").as_bytes())
         .unwrap();
-    input.write_all(" ".repeat(1 << 17).as_bytes()).unwrap();
+    input.write_all(" ".repeat(1 << 21).as_bytes()).unwrap();
     child.stdin = Some(input);
     child
 }
