@@ -12,7 +12,8 @@
 //! A worker waits only before step 1, when every input is busy or too far ahead of
 //! the output. The block whose turn it is belongs to a worker that does not wait, so nobody waits
 //! for ever. The first error in the order of the blocks ends the run, and so does a panic. One lock
-//! guards all shared state; workers hold it for a moment at the ends of these steps.
+//! guards all shared state; workers hold it for a moment at the ends of these steps. Each change of
+//! the state ends with [`Pipeline::unlock`], which wakes the workers that the change lets go on.
 //!
 //! Memory is bounded in bytes, because an input chooses the size of its blocks: a list may have
 //! lines of 64 MiB. All blocks together have [`BYTES_PER_WORKER`] times the number of workers. At
@@ -24,18 +25,19 @@
 use super::reorder_buffer::{BlockPosition, BufferedItem, ReorderBuffer};
 use super::scheduler::{InputScheduler, ReadTarget, ReadTask};
 use super::source::{BlockSource, LARGE_BLOCK};
+use super::sync::{self, Condvar, Mutex, MutexGuard};
 use crate::error::{Error, Result};
 use crate::threads;
 use std::cell::Cell;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// The blocks per worker by which reading may be ahead of writing.
 const AHEAD_PER_WORKER: usize = 4;
 
 /// The bytes of blocks in flight per worker from which only the block that is written next is read.
 /// Ordinary blocks have a few times 300 KiB with their results.
-const BYTES_PER_WORKER: usize = 32 << 20;
+pub(super) const BYTES_PER_WORKER: usize = 32 << 20;
 
 /// An item for the writer, in the order of the inputs.
 pub(crate) enum OrderedItem<'b, B> {
@@ -55,38 +57,49 @@ pub(crate) fn run<S: BlockSource, T>(
     work: impl Fn(&mut S::Block, &mut T) -> Result<()> + Sync,
     write: impl FnMut(OrderedItem<'_, S::Block>) -> Result<()> + Send,
 ) -> Result<()> {
-    let threads = threads::workers();
+    run_on(threads::workers(), source, inputs, scratch, work, write)
+}
+
+/// [`run`] with so many workers.
+pub(super) fn run_on<S: BlockSource, T>(
+    workers: usize,
+    source: &S,
+    inputs: Vec<S::Input>,
+    scratch: impl Fn() -> T + Sync,
+    work: impl Fn(&mut S::Block, &mut T) -> Result<()> + Sync,
+    write: impl FnMut(OrderedItem<'_, S::Block>) -> Result<()> + Send,
+) -> Result<()> {
     let state = PipelineState {
-        scheduler: InputScheduler::new(inputs, threads, (threads * AHEAD_PER_WORKER) as u64),
+        scheduler: InputScheduler::new(inputs, workers, (workers * AHEAD_PER_WORKER) as u64),
         reorder: ReorderBuffer::new(),
         write: Some(write),
         spare: Vec::new(),
         bytes_in_flight: 0,
+        idle: 0,
+        is_waking: false,
+        growing: 0,
         error: None,
     };
     let pipeline = Pipeline {
         source,
         state: Mutex::new(state),
-        changed: Condvar::new(),
+        read_can_start: Condvar::new(),
+        block_can_grow: Condvar::new(),
         large: Mutex::new(()),
-        max_bytes: threads * BYTES_PER_WORKER,
+        max_bytes: workers * BYTES_PER_WORKER,
     };
-    rayon::scope(|pool| {
-        for _ in 0..threads {
-            pool.spawn(|_| {
-                // Other workers would wait for the block of a worker that panics.
-                let _stop = StopOnPanic(&pipeline);
-                let mut local = scratch();
-                while let Some((read, block)) = pipeline.start_read() {
-                    pipeline.process(read, block, |block, is_large| {
-                        let done = work(block, &mut local);
-                        // The buffers of the scratch grew with the block.
-                        if is_large {
-                            local = scratch();
-                        }
-                        done
-                    });
+    sync::run_workers(workers, || {
+        // Other workers would wait for the block of a worker that panics.
+        let _stop = StopOnPanic(&pipeline);
+        let mut local = scratch();
+        while let Some((read, block)) = pipeline.start_read() {
+            pipeline.process(read, block, |block, is_large| {
+                let done = work(block, &mut local);
+                // The buffers of the scratch grew with the block.
+                if is_large {
+                    local = scratch();
                 }
+                done
             });
         }
     });
@@ -103,7 +116,10 @@ type SourceRead<S> = ReadTask<<S as BlockSource>::Input, <S as BlockSource>::Rea
 struct Pipeline<'p, S: BlockSource, W> {
     source: &'p S,
     state: Mutex<PipelineState<S, W>>,
-    changed: Condvar,
+    /// Idle workers wait for it.
+    read_can_start: Condvar,
+    /// Workers with a block that grows wait for it.
+    block_can_grow: Condvar,
     /// Held while a large block is judged.
     large: Mutex<()>,
     max_bytes: usize,
@@ -123,10 +139,21 @@ struct PipelineState<S: BlockSource, W> {
     spare: Vec<S::Block>,
     /// The bytes of blocks that workers have read, or that wait in the reorder buffer.
     bytes_in_flight: usize,
+    /// The workers that wait for a read.
+    idle: usize,
+    /// Whether one of them is woken and has not looked for a read since.
+    is_waking: bool,
+    /// The workers that wait until their blocks can grow.
+    growing: usize,
     error: Option<Error>,
 }
 
 impl<S: BlockSource, W> PipelineState<S, W> {
+    /// Whether no further read starts.
+    fn has_ended(&self) -> bool {
+        self.error.is_some() || self.scheduler.is_finished()
+    }
+
     /// Counts a block with so many bytes, of which some are `counted` already.
     fn recount(&mut self, counted: &Cell<usize>, bytes: usize) {
         self.bytes_in_flight = self.bytes_in_flight + bytes - counted.replace(bytes);
@@ -142,34 +169,70 @@ impl<S: BlockSource, W> PipelineState<S, W> {
 
 impl<S: BlockSource, W> Pipeline<'_, S, W> {
     fn lock(&self) -> MutexGuard<'_, PipelineState<S, W>> {
-        // A worker that panicked has stopped the run, and nobody uses the state it left.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
+    }
+
+    /// Unlocks the state after a change, and wakes the workers that the change lets go on.
+    ///
+    /// Each wake-up is a system call, so a worker is woken only if it has something to do. Of the
+    /// idle workers it is one: that one takes a read, and then wakes the next if another read can
+    /// start. So whenever the state is unlocked, no read can start, or no worker is idle, or one of
+    /// them is waking.
+    fn unlock(&self, mut state: MutexGuard<'_, PipelineState<S, W>>) {
+        let has_ended = state.has_ended();
+        let wakes_one = !has_ended
+            && state.idle > 0
+            && !state.is_waking
+            && state.scheduler.can_start_read(
+                state.reorder.next_position(),
+                state.bytes_in_flight < self.max_bytes,
+            );
+        state.is_waking |= wakes_one;
+        let wakes_all = has_ended && state.idle > 0;
+        // Blocks that grow are rare, and each waits for another position.
+        let wakes_growing = state.growing > 0;
+        drop(state);
+        if wakes_one {
+            self.read_can_start.notify_one();
+        }
+        if wakes_all {
+            self.read_can_start.notify_all();
+        }
+        if wakes_growing {
+            self.block_can_grow.notify_all();
+        }
     }
 
     /// Waits for the next read and gives it with a block to fill; `None` after the last read, or
     /// after an error.
     fn start_read(&self) -> Option<(SourceRead<S>, S::Block)> {
         let mut state = self.lock();
-        loop {
-            if state.error.is_some() || state.scheduler.is_finished() {
-                return None;
-            }
+        while !state.has_ended() {
             let written = state.reorder.next_position();
             let has_room = state.bytes_in_flight < self.max_bytes;
             if let Some(read) = state.scheduler.start_read(written, has_room) {
-                return Some((read, state.spare.pop().unwrap_or_default()));
+                let block = state.spare.pop().unwrap_or_default();
+                // Another read may be possible, for another idle worker.
+                self.unlock(state);
+                return Some((read, block));
             }
+            state.idle += 1;
             state = self
-                .changed
+                .read_can_start
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+            // This worker looks now, whoever was to be woken.
+            state.is_waking = false;
         }
+        None
     }
 
     /// Records the error that ends the run, and wakes all workers.
     fn stop(&self, err: Error) {
-        self.lock().error.get_or_insert(err);
-        self.changed.notify_all();
+        let mut state = self.lock();
+        state.error.get_or_insert(err);
+        self.unlock(state);
     }
 
     /// Counts a block that has grown, and waits for room unless it is the next to be written.
@@ -180,11 +243,14 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
             && state.reorder.next_position() != position
             && state.error.is_none()
         {
+            state.growing += 1;
             state = self
-                .changed
+                .block_can_grow
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.growing -= 1;
         }
+        // More bytes in flight let nobody go on, so nobody is woken.
     }
 
     /// Returns the reader of a block with so many bytes, so that another worker can read on.
@@ -199,8 +265,7 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
         let mut state = self.lock();
         state.recount(counted, bytes);
         let position = state.scheduler.return_reader(input, reader, is_slow);
-        drop(state);
-        self.changed.notify_all();
+        self.unlock(state);
         position
     }
 
@@ -213,8 +278,7 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
             state.scheduler.drop_unopened();
         }
         let position = state.scheduler.end_input(input);
-        drop(state);
-        self.changed.notify_all();
+        self.unlock(state);
         position
     }
 }
@@ -239,7 +303,7 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
                 let is_large = bytes >= LARGE_BLOCK;
                 let counted_bytes = if is_large { 2 * bytes } else { bytes };
                 let position = self.return_reader(input, reader, &counted, counted_bytes);
-                let alone = is_large.then(|| threads::lock(&self.large));
+                let alone = is_large.then(|| lock(&self.large));
                 let done = self.source.load(&mut block);
                 let done = done.and_then(|()| work(&mut block, is_large));
                 drop(alone);
@@ -275,16 +339,16 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
         state.recount(counted, bytes);
         state.reorder.insert(position, item);
         while state.error.is_none() {
-            // Another worker writes. It finds this item when it looks for the next one.
+            // If another worker writes, it finds this item when it looks for the next one.
             let Some(mut write) = state.write.take() else {
-                return;
+                break;
             };
             let Some(item) = state.reorder.pop() else {
                 state.write = Some(write);
-                return;
+                break;
             };
             // Writing may take long, and the other workers need the lock meanwhile.
-            drop(state);
+            self.unlock(state);
             let (result, written) = match item {
                 BufferedItem::Block(mut held) => {
                     (write(OrderedItem::Block(&mut held.block)), Some(held))
@@ -301,9 +365,14 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
             if let Err(err) = result {
                 state.error.get_or_insert(err);
             }
-            self.changed.notify_all();
         }
+        self.unlock(state);
     }
+}
+
+/// Locks a mutex. A worker that panicked has stopped the run, and nobody uses the state it left.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads the next block of an input, and opens the input first if need be: its reader, or `None` at
@@ -331,251 +400,5 @@ impl<S: BlockSource, W> Drop for StopOnPanic<'_, '_, S, W> {
             self.0
                 .stop(io::Error::other("a worker of the pipeline panicked").into());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::{Duration, Instant};
-
-    const STEP: usize = 1 << 20;
-
-    /// Inputs of three blocks each, which grow to `block_len` bytes. Nothing is allocated.
-    struct GrowingBlocks {
-        block_len: usize,
-        /// The bytes of all blocks that are not written yet, and the most there were.
-        held: AtomicUsize,
-        most: AtomicUsize,
-    }
-
-    #[derive(Default)]
-    struct GrowingBlock {
-        input: usize,
-        number: usize,
-        len: usize,
-    }
-
-    impl BlockSource for GrowingBlocks {
-        type Input = usize;
-        type Reader = (usize, usize);
-        type Block = GrowingBlock;
-
-        fn open(&self, input: usize) -> Result<(usize, usize)> {
-            Ok((input, 0))
-        }
-
-        fn read(
-            &self,
-            (input, next): &mut (usize, usize),
-            block: &mut GrowingBlock,
-            grow: &dyn Fn(usize),
-        ) -> Result<bool> {
-            if *next == 3 {
-                return Ok(false);
-            }
-            let mut len = 0;
-            while len < self.block_len {
-                if len >= LARGE_BLOCK {
-                    grow(len + STEP);
-                }
-                len += STEP;
-                let held = self.held.fetch_add(STEP, Ordering::Relaxed) + STEP;
-                self.most.fetch_max(held, Ordering::Relaxed);
-                std::thread::yield_now();
-            }
-            *block = GrowingBlock {
-                input: *input,
-                number: *next,
-                len,
-            };
-            *next += 1;
-            Ok(true)
-        }
-
-        fn is_slow(&self, _reader: &(usize, usize)) -> bool {
-            true
-        }
-
-        fn bytes_held(&self, block: &GrowingBlock) -> usize {
-            block.len
-        }
-    }
-
-    #[test]
-    fn large_blocks_keep_the_order_within_the_memory() {
-        const INPUTS: usize = 12;
-        for threads in [1, 2, 8] {
-            for block_len in [STEP, 63 << 20] {
-                let source = GrowingBlocks {
-                    block_len,
-                    held: AtomicUsize::new(0),
-                    most: AtomicUsize::new(0),
-                };
-                let judging = AtomicUsize::new(0);
-                let mut written = Vec::new();
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                pool.unwrap().install(|| {
-                    run(
-                        &source,
-                        (0..INPUTS).collect(),
-                        || (),
-                        |block, ()| {
-                            let others = judging.fetch_add(1, Ordering::Relaxed);
-                            assert!(others == 0 || block.len < LARGE_BLOCK);
-                            std::thread::yield_now();
-                            judging.fetch_sub(1, Ordering::Relaxed);
-                            Ok(())
-                        },
-                        |item| {
-                            if let OrderedItem::Block(block) = item {
-                                written.push((block.input, block.number));
-                                source.held.fetch_sub(block.len, Ordering::Relaxed);
-                            }
-                            Ok(())
-                        },
-                    )
-                    .unwrap();
-                });
-                let expected: Vec<_> = (0..INPUTS)
-                    .flat_map(|input| (0..3).map(move |number| (input, number)))
-                    .collect();
-                assert_eq!(written, expected);
-                // Blocks count twice while they are read. The block that is written next has no
-                // bound, nor has the one that is being written, and each worker may have a block
-                // that is not large yet.
-                let bound = threads * (BYTES_PER_WORKER + LARGE_BLOCK + STEP) + 2 * block_len;
-                let most = source.most.load(Ordering::Relaxed);
-                assert!(most <= bound, "{most} bytes on {threads} threads");
-            }
-        }
-    }
-
-    /// Inputs of a small block and a large one. The first large block waits until no other one
-    /// grows, then grows too.
-    struct FirstIsLast {
-        others: usize,
-        /// The bytes of the other blocks.
-        held: AtomicUsize,
-        /// The other blocks that are read.
-        read: AtomicUsize,
-    }
-
-    impl FirstIsLast {
-        /// More than all workers have.
-        const LEN: usize = 512 << 20;
-
-        fn grow_to_the_end(&self, grow: &dyn Fn(usize), is_first: bool) {
-            if !is_first {
-                self.held.fetch_add(LARGE_BLOCK, Ordering::SeqCst);
-            }
-            for len in (LARGE_BLOCK..Self::LEN).step_by(STEP) {
-                grow(len + STEP);
-                if !is_first {
-                    self.held.fetch_add(STEP, Ordering::SeqCst);
-                }
-            }
-        }
-    }
-
-    impl BlockSource for FirstIsLast {
-        type Input = usize;
-        type Reader = (usize, usize);
-        type Block = GrowingBlock;
-
-        fn open(&self, input: usize) -> Result<(usize, usize)> {
-            Ok((input, 0))
-        }
-
-        fn read(
-            &self,
-            (input, next): &mut (usize, usize),
-            block: &mut GrowingBlock,
-            grow: &dyn Fn(usize),
-        ) -> Result<bool> {
-            let len = [STEP, Self::LEN, 0][*next];
-            *block = GrowingBlock {
-                input: *input,
-                number: *next,
-                len,
-            };
-            *next += 1;
-            if len <= STEP {
-                return Ok(len > 0);
-            }
-            let is_first = *input == 0;
-            if is_first {
-                // Growing blocks count twice.
-                let room = (self.others + 1) * (BYTES_PER_WORKER / 2 - 2 * STEP);
-                let start = Instant::now();
-                let mut last = 0;
-                let mut unchanged = 0;
-                while (last < room || unchanged < 1000) && self.read.load(Ordering::SeqCst) == 0 {
-                    let is_long = start.elapsed() > Duration::from_secs(600);
-                    assert!(
-                        !is_long,
-                        "waited 600 s for the other blocks to fill the memory"
-                    );
-                    std::thread::yield_now();
-                    let held = self.held.load(Ordering::SeqCst);
-                    unchanged = if held == last { unchanged + 1 } else { 0 };
-                    last = held;
-                }
-            }
-            self.grow_to_the_end(grow, is_first);
-            if !is_first {
-                self.read.fetch_add(1, Ordering::SeqCst);
-            }
-            Ok(true)
-        }
-
-        fn is_slow(&self, _reader: &(usize, usize)) -> bool {
-            true
-        }
-
-        fn bytes_held(&self, block: &GrowingBlock) -> usize {
-            block.len
-        }
-    }
-
-    #[test]
-    fn growing_blocks_wait_for_the_one_that_is_written_next() {
-        const THREADS: usize = 4;
-        let source = FirstIsLast {
-            others: THREADS - 1,
-            held: AtomicUsize::new(0),
-            read: AtomicUsize::new(0),
-        };
-        let mut before_first = None;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build();
-        pool.unwrap().install(|| {
-            run(
-                &source,
-                (0..THREADS).collect(),
-                || (),
-                |block, ()| {
-                    if block.input == 0 && block.len > STEP {
-                        assert_eq!(
-                            source.read.load(Ordering::SeqCst),
-                            0,
-                            "a block grew beyond the memory"
-                        );
-                    }
-                    Ok(())
-                },
-                |item| {
-                    if let OrderedItem::Block(block) = item
-                        && block.input == 0
-                    {
-                        before_first = Some(source.held.load(Ordering::SeqCst));
-                    }
-                    Ok(())
-                },
-            )
-            .unwrap();
-        });
-        let most = THREADS * (BYTES_PER_WORKER / 2 + STEP);
-        assert!(before_first.unwrap() <= most, "{before_first:?} bytes");
     }
 }

@@ -64,42 +64,60 @@ impl<I, R> InputScheduler<I, R> {
         written: BlockPosition,
         has_room: bool,
     ) -> Option<ReadTask<I, R>> {
-        // The bounds on memory. The block that is written next has none, so a full pipeline never
-        // stops the read that would empty it.
-        let max_ahead = self.max_ahead;
-        let is_allowed = |next: BlockPosition| {
-            let is_near = next.input != written.input || next.block < written.block + max_ahead;
-            next == written || has_room && is_near
-        };
-        let mut open = self.open.iter_mut().filter(|open| is_allowed(open.next));
-        if let Some((position, reader)) =
-            open.find_map(|open| Some((open.next, open.reader.take()?)))
-        {
+        let chosen = self.choose(written, has_room)?;
+        if let Some(open) = self.open.get_mut(chosen) {
             return Some(ReadTask {
-                position,
-                target: ReadTarget::Open(reader),
+                position: open.next,
+                target: ReadTarget::Open(open.reader.take()?),
             });
         }
-        // Every open input is being read or too far ahead, so open one more.
-        let next = BlockPosition {
-            input: self.next_input,
-            block: 0,
-        };
-        if !is_allowed(next) || !self.can_open() {
-            return None;
-        }
         let unopened = self.unopened.next()?;
+        let position = self.first_of_unopened();
         self.open.push_back(OpenInput {
-            next,
+            next: position,
             reader: None,
             is_slow: false,
             has_ended: false,
         });
         self.next_input += 1;
         Some(ReadTask {
-            position: next,
+            position,
             target: ReadTarget::Unopened(unopened),
         })
+    }
+
+    /// Whether [`start_read`](Self::start_read) would start a read.
+    pub(crate) fn can_start_read(&self, written: BlockPosition, has_room: bool) -> bool {
+        self.choose(written, has_room).is_some()
+    }
+
+    /// The index in `open` of the input that is read next; the length of `open` is that of the
+    /// first unopened input.
+    fn choose(&self, written: BlockPosition, has_room: bool) -> Option<usize> {
+        // The bounds on memory. The block that is written next has none, so a full pipeline never
+        // stops the read that would empty it.
+        let is_allowed = |next: BlockPosition| {
+            let is_near =
+                next.input != written.input || next.block < written.block + self.max_ahead;
+            next == written || has_room && is_near
+        };
+        let mut open = self.open.iter();
+        open.position(|open| open.reader.is_some() && is_allowed(open.next))
+            .or_else(|| {
+                // Every open input is being read or too far ahead, so open one more.
+                let opens = is_allowed(self.first_of_unopened())
+                    && self.can_open()
+                    && self.unopened.len() > 0;
+                opens.then_some(self.open.len())
+            })
+    }
+
+    /// The position of the first block of the first unopened input.
+    fn first_of_unopened(&self) -> BlockPosition {
+        BlockPosition {
+            input: self.next_input,
+            block: 0,
+        }
     }
 
     /// Whether one more input may be open.
@@ -165,9 +183,10 @@ mod tests {
         written: BlockPosition,
         has_room: bool,
     ) -> Option<u64> {
-        scheduler
-            .start_read(written, has_room)
-            .map(|read| read.position.input)
+        let can_start = scheduler.can_start_read(written, has_room);
+        let read = scheduler.start_read(written, has_room);
+        assert_eq!(read.is_some(), can_start);
+        read.map(|read| read.position.input)
     }
 
     #[test]
