@@ -217,7 +217,8 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
     /// Fourth pass: finds the entry of each run, and what all agents obey in its robots.txt.
     #[inline(always)]
     fn locate(&self, runs: &mut OriginRuns, backend: impl Backend) {
-        let (engine, view) = (self.engine, self.engine.view);
+        let engine = self.engine;
+        let view = engine.view;
         let found = runs.found;
         for run in found.iter() {
             view.prefetch_entry(runs.probes[run].offset);
@@ -262,7 +263,9 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         if len == 0 {
             return self.judge_unsplit(rows);
         }
-        let (engine, obeyed, entry) = (self.engine, runs.obeyed[run], runs.entries[run]);
+        let engine = self.engine;
+        let obeyed = runs.obeyed[run];
+        let entry = runs.entries[run];
         if obeyed == Obeyed::OTHER {
             return backend.outlined(move || self.judge_other_run(runs, run, rows, backend));
         }
@@ -304,7 +307,8 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
     ) -> Result<()> {
         let len = runs.lens[run] as usize;
         let key = &self.rows.text(rows.start)[..len];
-        let (hash, probe) = (runs.hashes[run], runs.probes[run]);
+        let hash = runs.hashes[run];
+        let probe = runs.probes[run];
         let Scratch {
             origins,
             other_key,

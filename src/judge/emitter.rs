@@ -117,8 +117,8 @@ impl<F> Emitter<F> {
         Ok(())
     }
 
-    /// Emits the rows that were kept. Called at the end of each batch, as the next one numbers its
-    /// rows anew.
+    /// Emits the rows that were kept. Called at the end of each batch, as the rows of the next
+    /// one begin at 0 again.
     ///
     /// # Errors
     /// Those of `each`.
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn rows_join_if_all_that_the_caller_reads_is_equal() {
-        let (word, all) = (VerdictBits::Word, VerdictBits::Same(Verdict::Allowed));
+        let word = VerdictBits::Word;
+        let all = VerdictBits::Same(Verdict::Allowed);
         let second = OriginContext {
             row: 2,
             file: 2,

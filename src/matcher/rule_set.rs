@@ -147,10 +147,8 @@ fn damaged_set(sets: &[u8], offset: u32) -> Error {
     if head.encoded_len() > MAX_SET_LEN {
         return Error::corrupt("a rule set of over 8 MB");
     }
-    let (start, len) = (
-        at + RuleSet::HEAD_LEN,
-        head.encoded_len() - RuleSet::HEAD_LEN,
-    );
+    let start = at + RuleSet::HEAD_LEN;
+    let len = head.encoded_len() - RuleSet::HEAD_LEN;
     match bytes(sets, start, len, "a rule set's rules") {
         Ok(_) => Error::corrupt("a rule set"),
         Err(err) => err,

@@ -60,7 +60,7 @@ pub(crate) fn run<S: BlockSource, T>(
     run_on(threads::workers(), source, inputs, scratch, work, write)
 }
 
-/// [`run`] with so many workers.
+/// [`run`] with this number of workers.
 pub(super) fn run_on<S: BlockSource, T>(
     workers: usize,
     source: &S,

@@ -3,7 +3,7 @@
 
 pub(super) use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// Runs so many workers in the current rayon pool, and waits for them.
+/// Runs this number of workers in the current rayon pool, and waits for them.
 pub(super) fn run_workers(workers: usize, work: impl Fn() + Sync) {
     let work = &work;
     rayon::scope(|pool| {
