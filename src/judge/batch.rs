@@ -29,7 +29,6 @@ use super::options::Stage;
 use super::origin_cache::SingleRuleSet;
 use super::rows::{BATCH, LineRows, LineRun, RowSource};
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
-use crate::bytes::trim_end;
 use crate::error::Result;
 use crate::explain::{Reason, Verdict};
 use crate::simd::{Backend, Kernel};
@@ -267,7 +266,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         let obeyed = runs.obeyed[run];
         let entry = runs.entries[run];
         if obeyed == Obeyed::OTHER {
-            return backend.outlined(move || self.judge_other_run(runs, run, rows, backend));
+            return self.judge_other_run(runs, run, rows, backend);
         }
         let context = OriginContext {
             reason: Reason::Rules,
@@ -284,7 +283,6 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         }
         let one = SingleRuleSet {
             offset: obeyed.offset(),
-            set: engine.view.rule_set(obeyed.offset())?,
             all: engine.all_agents(),
             without_group: 0,
         };
@@ -297,7 +295,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
 
     /// Judges the rows of a run whose agents do not all obey one rule set, or whose origin has no
     /// rules or is not in its first bucket.
-    #[inline(always)]
+    #[inline(never)]
     fn judge_other_run(
         &mut self,
         runs: &OriginRuns,
@@ -328,7 +326,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             let verdicts = if !path.is_empty() && self.rows.is_plain(row, path, backend) {
                 self.engine.judge_path(path, origin, matching, backend)?
             } else {
-                let rest = trim_end(self.rows.url(row)).get(len..).unwrap_or_default();
+                let rest = self.rows.rest(row, len);
                 self.engine.judge_rest(rest, origin, matching, backend)?
             };
             self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
@@ -343,7 +341,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         rows: Range<usize>,
         origin_len: usize,
         context: &OriginContext,
-        one: &SingleRuleSet<'s>,
+        one: &SingleRuleSet,
         backend: impl Backend,
     ) -> Result<()> {
         let engine = self.engine;
@@ -354,11 +352,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
                 // A plain path is its own normal form.
                 engine.allows_path(path, one, rules, backend)?
             } else {
-                let url = trim_end(self.rows.url(row));
-                let rest = url.get(origin_len..).unwrap_or_default();
-                backend.outlined(move || {
-                    engine.allows_path(&engine.normal_path(rest), one, rules, backend)
-                })?
+                engine.allows_odd(self.rows.rest(row, origin_len), one, rules, backend)?
             };
             let verdicts = engine.verdicts(one.answer(is_allowed), context);
             self.emitter.emit(&self.rows, row..row + 1, verdicts)?;

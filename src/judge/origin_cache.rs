@@ -7,14 +7,13 @@ use super::agent_groups::AgentGroups;
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::Verdict;
-use crate::matcher::rule_set::RuleSet;
 
 /// What holds for all URLs of an origin.
 #[derive(Debug)]
 pub(super) struct OriginState<'s> {
     /// The canonical key; empty if the state belongs to no origin.
     key: Vec<u8>,
-    pub policy: OriginPolicy<'s>,
+    pub policy: OriginPolicy,
     /// The number of the judge's agents.
     pub agents: usize,
     pub context: OriginContext,
@@ -56,30 +55,29 @@ impl<'s> OriginState<'s> {
 
 /// How an origin's URLs are judged.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum OriginPolicy<'s> {
+pub(super) enum OriginPolicy {
     /// One verdict for all URLs and agents.
     Uniform(Verdict),
     /// All URLs are disallowed but `/robots.txt`, which is always allowed (RFC 9309 §2.2.2).
     AllButRobots,
     /// By one rule set, as for nearly all origins.
-    OneSet(SingleRuleSet<'s>),
+    OneSet(SingleRuleSet),
     /// By the groups of the origin's state.
     ByGroups,
 }
 
 /// The one rule set that up to 64 agents obey, as far as they obey any.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SingleRuleSet<'s> {
+pub(super) struct SingleRuleSet {
     /// Its offset in the section `rule sets`.
     pub offset: u32,
-    pub set: RuleSet<'s>,
     /// The agents that may fetch what it allows.
     pub all: u64,
     /// The agents that may fetch everything.
     pub without_group: u64,
 }
 
-impl SingleRuleSet<'_> {
+impl SingleRuleSet {
     /// The agents that may fetch what the rule set allows, or does not allow.
     #[inline(always)]
     pub(super) fn answer(&self, is_allowed: bool) -> VerdictBits<'static> {

@@ -128,7 +128,7 @@ impl<'s> Engine<'s> {
     /// The policy if there are up to 64 agents, and all that obey any rules obey the same rule set.
     /// That is the usual case, which needs no groups. In a list in random order, most origins come
     /// once, so this is part of the cost of a URL.
-    pub(super) fn policy_of_one_set(&self, file: u32) -> Result<Option<OriginPolicy<'s>>> {
+    pub(super) fn policy_of_one_set(&self, file: u32) -> Result<Option<OriginPolicy>> {
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
         let all = match self.chains.len() {
@@ -154,9 +154,8 @@ impl<'s> Engine<'s> {
             return Ok(Some(OriginPolicy::Uniform(Verdict::Allowed)));
         }
         Ok(match self.view.rules(offset)? {
-            Rules::Set(set) => Some(OriginPolicy::OneSet(SingleRuleSet {
+            Rules::Set(_) => Some(OriginPolicy::OneSet(SingleRuleSet {
                 offset,
-                set,
                 all,
                 without_group: all & !obeying,
             })),

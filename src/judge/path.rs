@@ -28,8 +28,20 @@ impl Engine<'_> {
         if rest.first() == Some(&b'/') && backend.is_plain(rest) {
             return self.judge_path(rest, origin, matching, backend);
         }
-        backend
-            .outlined(move || self.judge_path(&self.normal_path(rest), origin, matching, backend))
+        self.judge_odd(rest, origin, matching, backend)
+    }
+
+    /// As [`judge_rest`](Self::judge_rest), of text that need not be in normal form. Not inlined:
+    /// it is rare.
+    #[inline(never)]
+    fn judge_odd<'a>(
+        &self,
+        rest: &[u8],
+        origin: &'a OriginState<'_>,
+        matching: &'a mut Matching,
+        backend: impl Backend,
+    ) -> Result<VerdictsRef<'a>> {
+        self.judge_path(&self.normal_path(rest), origin, matching, backend)
     }
 
     /// The rest of a URL after its origin as a path in normal form.
@@ -54,7 +66,7 @@ impl Engine<'_> {
         backend: impl Backend,
     ) -> Result<VerdictsRef<'a>> {
         let OriginPolicy::OneSet(one) = &origin.policy else {
-            return backend.outlined(move || self.judge_by_groups(path, origin, matching, backend));
+            return self.judge_by_groups(path, origin, matching, backend);
         };
         let is_allowed = self.allows_path(path, one, &mut matching.rules, backend)?;
         Ok(origin.verdicts(one.answer(is_allowed)))
@@ -65,25 +77,37 @@ impl Engine<'_> {
     pub(super) fn allows_path(
         &self,
         path: &[u8],
-        one: &SingleRuleSet<'_>,
+        one: &SingleRuleSet,
         rules: &mut RuleCache,
         backend: impl Backend,
     ) -> Result<bool> {
         if self.profile.always_allows(path) {
             return Ok(true);
         }
-        let candidate = Candidate::new(path);
         rules.allows(
+            self.view.rule_sets(),
             one.offset,
-            &one.set,
-            candidate,
+            Candidate::new(path),
             &mut PathSignature::new(),
             backend,
         )
     }
 
+    /// Whether the one rule set of an origin lets the rest of a URL after its origin be fetched.
+    /// Not inlined: it is for the few that need not be in normal form.
+    #[inline(never)]
+    pub(super) fn allows_odd(
+        &self,
+        rest: &[u8],
+        one: &SingleRuleSet,
+        rules: &mut RuleCache,
+        backend: impl Backend,
+    ) -> Result<bool> {
+        self.allows_path(&self.normal_path(rest), one, rules, backend)
+    }
+
     /// The verdicts on a path if the agents obey several rule sets, or none.
-    #[inline(always)]
+    #[inline(never)]
     fn judge_by_groups<'a>(
         &self,
         path: &[u8],
@@ -143,16 +167,14 @@ pub(crate) fn allows<'a>(
     backend: impl Backend,
 ) -> Result<bool> {
     match rules {
-        Rules::Set(set) => cache.allows(offset, set, candidate, signature, backend),
-        Rules::Union(offsets) => {
-            let rank = backend
-                .outlined(move || highest_of_union(view, offsets, candidate, signature, backend))?;
-            Ok(PackedRule::rank_allows(rank))
-        }
+        Rules::Set(_) => cache.allows(view.rule_sets(), offset, candidate, signature, backend),
+        Rules::Union(offsets) => highest_of_union(view, offsets, candidate, signature, backend)
+            .map(PackedRule::rank_allows),
     }
 }
 
 /// The highest rank of several rule sets that are judged together.
+#[inline(never)]
 fn highest_of_union<'a>(
     view: &View<'a>,
     offsets: &'a [[u8; 4]],

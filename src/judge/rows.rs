@@ -1,6 +1,7 @@
 //! The rows that the batch judge takes: the lines of a block.
 
 use super::line_scanner::LineScanner;
+use crate::bytes::trim_end;
 use crate::records::without_end;
 use crate::simd::Backend;
 use std::ops::Range;
@@ -23,6 +24,13 @@ pub(super) trait RowSource<'d> {
 
     /// The URL after its origin of `origin_len` bytes.
     fn path(&self, row: usize, origin_len: usize) -> &'d [u8];
+
+    /// The same without blanks at its end, of a URL that need not be in normal form.
+    #[inline(always)]
+    fn rest(&self, row: usize, origin_len: usize) -> &'d [u8] {
+        let url = trim_end(self.url(row));
+        url.get(origin_len..).unwrap_or_default()
+    }
 
     /// Whether the text of a row may be followed by bytes that could continue its origin. A line
     /// end could not.

@@ -12,7 +12,7 @@ use super::packed_rule::PackedRule;
 use super::rule_set::RuleSet;
 use crate::error::{Error, Result};
 use crate::robots::reference;
-use crate::simd::{AnyBackend, Backend};
+use crate::simd::{AnyBackend, Backend, Kernel};
 use std::mem;
 
 /// The mean distance between samples, in paths. Only samples count for promotion: in a list in random
@@ -116,86 +116,130 @@ impl RuleCache {
         slot.table.as_deref()
     }
 
-    /// Whether the rules of a set let a path be fetched. The path counts for promotion.
+    /// Whether the rules of the set at an offset of the section let a path be fetched. The path
+    /// counts for promotion.
     ///
-    /// Only the steps that decide most paths are part of the caller's loop. The searches are calls:
-    /// inlined, they would leave the loop too few registers.
+    /// Only the steps that decide most paths are part of the caller's loop. The searches are kernels
+    /// of their own: inlined, they would leave the loop too few registers. They read the rule set,
+    /// of which the steps before need the head at most.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes of the set contradict each other.
     #[inline(always)]
     pub(crate) fn allows(
         &mut self,
+        sets: &[u8],
         offset: u32,
-        set: &RuleSet<'_>,
         candidate: Candidate<'_>,
         signature: &mut PathSignature,
         backend: impl Backend,
     ) -> Result<bool> {
+        let place = RuleSetPlace { sets, offset };
         if let Some(table) = self.table(offset) {
-            return match table.highest_by_ends(candidate) {
-                Some(rank) => Ok(PackedRule::rank_allows(rank)),
-                None => backend
-                    .outlined(move || highest_by_table(table, set, candidate, backend))
-                    .map(PackedRule::rank_allows),
+            let rank = match table.highest_by_ends(candidate) {
+                Some(rank) => rank,
+                None => backend.run(SearchTable {
+                    table,
+                    place,
+                    candidate,
+                })?,
             };
+            return Ok(PackedRule::rank_allows(rank));
         }
         // Paths that the filter of first bytes dismisses cost nothing that a table could save, so
         // they do not count for promotion.
-        if let Some(rank) = set.highest_by_first_bytes(candidate) {
+        if let Some(rank) = RuleSet::highest_by_first_bytes(sets, offset, candidate) {
             return Ok(PackedRule::rank_allows(rank));
         }
-        let rank = backend.outlined(move || {
-            self.record_hit(offset, set, candidate.path)?;
-            set.highest(candidate, signature, backend)
-        });
-        rank.map(PackedRule::rank_allows)
+        let rank = backend.run(SearchSet {
+            cache: self,
+            place,
+            candidate,
+            signature,
+        })?;
+        Ok(PackedRule::rank_allows(rank))
     }
 
-    /// Counts a path that reached a rule set that is not promoted, if the path is a sample.
-    #[inline(always)]
-    fn record_hit(&mut self, offset: u32, set: &RuleSet<'_>, path: &[u8]) -> Result<()> {
-        if !self.sampling.next() || !BitTable::fits(set) {
-            return Ok(());
-        }
-        let slot = &mut self.slots[offset as usize % SLOTS];
+    /// Counts a sample that reached a rule set that is not promoted. The set is read again: one that
+    /// is handed over would have to be in memory for all paths.
+    #[cold]
+    #[inline(never)]
+    fn record_hit(&mut self, place: RuleSetPlace<'_>, path: &[u8]) -> Result<()> {
+        let slot = &mut self.slots[place.offset as usize % SLOTS];
         let promote_after = self.sampling.promote_after;
-        slot.record_hit(offset, set, path, promote_after, &mut self.free)
+        if slot.record_hit(place.offset, path, promote_after, &mut self.free) {
+            slot.promote(place, &mut self.free)?;
+        }
+        Ok(())
     }
 }
 
-/// The search by a table; the automaton finds literal rules that are not in it.
-#[inline(always)]
-fn highest_by_table(
-    table: &BitTable,
-    set: &RuleSet<'_>,
-    candidate: Candidate<'_>,
-    backend: impl Backend,
-) -> Result<u32> {
-    let floor = match table.has_literal_rules() {
-        true => 0,
-        false => {
-            set.prefixes()
-                .find(candidate.tail(), candidate.word(), backend)?
-                .rank
+/// Where a rule set is: its offset in the section, in units of 8 bytes.
+#[derive(Clone, Copy)]
+struct RuleSetPlace<'a> {
+    sets: &'a [u8],
+    offset: u32,
+}
+
+/// The search of a rule set as it is stored, which counts for its promotion.
+struct SearchSet<'w, 'a, 'p> {
+    cache: &'w mut RuleCache,
+    place: RuleSetPlace<'a>,
+    candidate: Candidate<'p>,
+    signature: &'w mut PathSignature,
+}
+
+impl Kernel for SearchSet<'_, '_, '_> {
+    type Output = Result<u32>;
+
+    #[inline(always)]
+    fn run(self, backend: impl Backend) -> Result<u32> {
+        let set = RuleSet::decode(self.place.sets, self.place.offset)?;
+        if self.cache.sampling.next() && BitTable::fits(&set) {
+            self.cache.record_hit(self.place, self.candidate.path)?;
         }
-    };
-    Ok(table.highest(candidate, floor, backend))
+        set.highest(self.candidate, self.signature, backend)
+    }
+}
+
+/// The search of a rule set that was promoted.
+struct SearchTable<'w, 'a, 'p> {
+    table: &'w BitTable,
+    place: RuleSetPlace<'a>,
+    candidate: Candidate<'p>,
+}
+
+impl Kernel for SearchTable<'_, '_, '_> {
+    type Output = Result<u32>;
+
+    /// The automaton finds literal rules that are not in the table.
+    #[inline(always)]
+    fn run(self, backend: impl Backend) -> Result<u32> {
+        let candidate = self.candidate;
+        let floor = if self.table.has_literal_rules() {
+            0
+        } else {
+            let set = RuleSet::decode(self.place.sets, self.place.offset)?;
+            let found = set
+                .prefixes()
+                .find(candidate.tail(), candidate.word(), backend)?;
+            found.rank
+        };
+        Ok(self.table.highest(candidate, floor, backend))
+    }
 }
 
 impl CachedRuleSet {
-    #[cold]
-    #[inline(never)]
+    /// Counts a sample, and says whether the rule set is to be promoted now.
     fn record_hit(
         &mut self,
         offset: u32,
-        set: &RuleSet<'_>,
         path: &[u8],
         promote_after: u32,
         free: &mut usize,
-    ) -> Result<()> {
+    ) -> bool {
         if self.offset != offset && !self.evict(offset, promote_after, free) {
-            return Ok(());
+            return false;
         }
         self.hits = self.hits.saturating_add(1);
         // Where two rule sets take turns, the count comes to the same number again and again.
@@ -203,11 +247,7 @@ impl CachedRuleSet {
             self.samples
                 .push(path[..path.len().min(SAMPLE_LEN)].to_vec());
         }
-        if self.hits == promote_after {
-            self.promote(set, free)
-        } else {
-            Ok(())
-        }
+        self.hits == promote_after
     }
 
     /// Gives the slot to another rule set, if its own was not used for long enough.
@@ -227,14 +267,14 @@ impl CachedRuleSet {
         true
     }
 
-    fn promote(&mut self, set: &RuleSet<'_>, free: &mut usize) -> Result<()> {
+    fn promote(&mut self, place: RuleSetPlace<'_>, free: &mut usize) -> Result<()> {
         let samples = mem::take(&mut self.samples);
-        let table = BitTable::new(set, &samples)?;
+        let table = BitTable::new(&RuleSet::decode(place.sets, place.offset)?, &samples)?;
         if table.size() > *free {
             return Ok(());
         }
         if cfg!(debug_assertions) {
-            compare_with_reference(&table, set, &samples)?;
+            compare_with_reference(&table, place, &samples)?;
         }
         *free -= table.size();
         self.table = Some(Box::new(table));
@@ -250,7 +290,12 @@ const COMPARED_PAIRS: usize = 20_000;
 /// # Errors
 /// [`Corrupt`](crate::ErrorKind::Corrupt) if they do, in a damaged file or by a defect of the
 /// table.
-fn compare_with_reference(table: &BitTable, set: &RuleSet<'_>, samples: &[Vec<u8>]) -> Result<()> {
+fn compare_with_reference(
+    table: &BitTable,
+    place: RuleSetPlace<'_>,
+    samples: &[Vec<u8>],
+) -> Result<()> {
+    let set = RuleSet::decode(place.sets, place.offset)?;
     let rules = set.rules().collect::<Result<Vec<_>>>()?;
     for path in samples
         .iter()
@@ -260,7 +305,12 @@ fn compare_with_reference(table: &BitTable, set: &RuleSet<'_>, samples: &[Vec<u8
             .iter()
             .filter(|(text, rule)| reference::matches_normal(text, rule.anchored, path));
         let expected = matching.map(|(_, rule)| rule.rank()).max().unwrap_or(0);
-        if highest_by_table(table, set, Candidate::new(path), AnyBackend::detect())? != expected {
+        let search = SearchTable {
+            table,
+            place,
+            candidate: Candidate::new(path),
+        };
+        if AnyBackend::detect().run(search)? != expected {
             return Err(Error::corrupt(
                 "a promoted rule set that disagrees with its rules",
             ));
@@ -282,6 +332,36 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
 
+    /// A section with many copies of a rule set. Those with numbers that differ by [`SLOTS`] share a
+    /// slot.
+    struct Copies {
+        sets: Vec<u8>,
+        stride: u32,
+    }
+
+    impl Copies {
+        fn of(set: &[u8]) -> Self {
+            Self {
+                sets: set.repeat(2 * SLOTS),
+                stride: set.len() as u32 / 8,
+            }
+        }
+
+        fn offset(&self, number: u32) -> u32 {
+            number * self.stride
+        }
+
+        /// Judges a path, and says whether the copy is promoted then.
+        fn allows(&self, cache: &mut RuleCache, number: u32, path: &[u8]) -> bool {
+            let (offset, backend) = (self.offset(number), AnyBackend::detect());
+            let (candidate, mut signature) = (Candidate::new(path), PathSignature::new());
+            cache
+                .allows(&self.sets, offset, candidate, &mut signature, backend)
+                .unwrap();
+            cache.table(offset).is_some()
+        }
+    }
+
     #[test]
     fn busy_rule_sets_are_promoted_and_idle_ones_evicted() {
         let texts = ["/*?a=", "/*?b=", "/x/*.c", "/*/d/*", "*.pdf", "/x/*/y/*/z"];
@@ -291,38 +371,27 @@ mod tests {
             kind: RuleKind::Disallow,
         });
         let bytes = encode(&rules).unwrap();
-        let set = RuleSet::decode(&bytes, 0).unwrap();
-        let hit = |cache: &mut RuleCache, offset, path: &[u8]| {
-            let backend = AnyBackend::detect();
-            cache
-                .allows(
-                    offset,
-                    &set,
-                    Candidate::new(path),
-                    &mut PathSignature::new(),
-                    backend,
-                )
-                .unwrap();
-            cache.table(offset).is_some()
-        };
+        let sets = Copies::of(&bytes);
+        let hit = |cache: &mut RuleCache, number, path: &[u8]| sets.allows(cache, number, path);
         let mut alternating = RuleCache::promoting_after(1000);
         let long = [b"/".as_slice(), &[b'x'; 5000]].concat();
         for turn in 0..5000 {
-            let offset = 7 + if turn < 30 || turn % 2 == 1 {
+            let number = 7 + if turn < 30 || turn % 2 == 1 {
                 0
             } else {
                 SLOTS as u32
             };
-            assert!(!hit(&mut alternating, offset, &long));
+            assert!(!hit(&mut alternating, number, &long));
         }
-        let kept: Vec<usize> = alternating.slots[7].samples.iter().map(Vec::len).collect();
+        let slot = &alternating.slots[sets.offset(7) as usize % SLOTS];
+        let kept: Vec<usize> = slot.samples.iter().map(Vec::len).collect();
         assert!(
             kept.len() <= SAMPLES as usize && kept.iter().all(|len| *len <= SAMPLE_LEN),
             "{} samples",
             kept.len()
         );
         let mut cache = RuleCache::promoting_after(10);
-        let mut hit = |offset| hit(&mut cache, offset, b"/x/a.html");
+        let mut hit = |number| hit(&mut cache, number, b"/x/a.html");
         assert!((0..9).all(|_| !hit(7)) && hit(7) && hit(7));
         let other = 7 + SLOTS as u32;
         assert!(
@@ -347,15 +416,9 @@ mod tests {
         let size = BitTable::new(&set, &[]).unwrap().size();
         let mut cache = RuleCache::promoting_after(10);
         cache.free = 2 * size;
-        let is_promoted = |cache: &mut RuleCache, offset, paths| {
-            for _ in 0..paths {
-                let (candidate, mut signature) = (Candidate::new(b"/x"), PathSignature::new());
-                let backend = AnyBackend::detect();
-                cache
-                    .allows(offset, &set, candidate, &mut signature, backend)
-                    .unwrap();
-            }
-            cache.table(offset).is_some()
+        let sets = Copies::of(&bytes);
+        let is_promoted = |cache: &mut RuleCache, number, paths| {
+            (0..paths).fold(false, |_, _| sets.allows(cache, number, b"/x"))
         };
         assert!(is_promoted(&mut cache, 1, 10) && is_promoted(&mut cache, 2, 10));
         assert_eq!(cache.free, 0);
@@ -410,13 +473,14 @@ mod tests {
                     let (candidate, shown) = (Candidate::new(path), path.escape_ascii());
                     let stored = set.highest(candidate, &mut PathSignature::new(), backend).unwrap();
                     prop_assert_eq!(stored, expected, "stored: {}", shown);
-                    let allowed = cache.allows(8, &set, candidate, &mut PathSignature::new(), backend).unwrap();
+                    let allowed = cache.allows(&bytes, 0, candidate, &mut PathSignature::new(), backend).unwrap();
                     prop_assert_eq!(allowed, PackedRule::rank_allows(expected), "cached: {}", shown);
-                    let Some(table) = cache.table(8) else { continue };
+                    let Some(table) = cache.table(0) else { continue };
                     if let Some(rank) = table.highest_by_ends(candidate) {
                         prop_assert_eq!(rank, expected, "by ends: {}", shown);
                     }
-                    let rank = highest_by_table(table, &set, candidate, backend).unwrap();
+                    let place = RuleSetPlace { sets: &bytes, offset: 0 };
+                    let rank = backend.run(SearchTable { table, place, candidate }).unwrap();
                     prop_assert_eq!(rank, expected, "by table: {}", shown);
                 }
             }

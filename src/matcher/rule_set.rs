@@ -155,15 +155,18 @@ fn damaged_set(sets: &[u8], offset: u32) -> Error {
     }
 }
 
-/// A rule set in the file.
-///
-/// Its numbers and parts are read where they are needed: the first bytes of a path often decide,
-/// and most rule sets of a list in random order are used once.
+/// A rule set in the file, taken apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleSet<'a> {
-    head: &'a [u8; RuleSet::HEAD_LEN],
-    /// The parts after the head, with the zeros that pad them.
-    body: &'a [u8],
+    head: RuleSetHead,
+    /// The word of each state, then the packed rule of each, then the link of each.
+    states: &'a [[u8; 8]],
+    /// The buckets, then the signature of each wildcard rule.
+    rows: &'a [[u8; ROW_LEN]],
+    /// The packed wildcard rules.
+    packed: &'a [[u8; 8]],
+    /// The pattern bytes, without the padding.
+    patterns: &'a [u8],
 }
 
 impl<'a> RuleSet<'a> {
@@ -177,87 +180,88 @@ impl<'a> RuleSet<'a> {
     /// or pattern bytes than a robots.txt gives.
     #[inline(always)]
     pub(crate) fn decode(sets: &'a [u8], offset: u32) -> Result<Self> {
-        let stored = sets.get(offset as usize * 8..).unwrap_or_default();
-        let Some((head, rest)) = stored.split_first_chunk() else {
-            return Err(damaged_set(sets, offset));
-        };
-        let numbers = RuleSetHead::decode(head);
-        let len = numbers.encoded_len();
-        let is_sound = (numbers.pattern_bytes as usize <= MAX_PATTERN_BYTES) & (len <= MAX_SET_LEN);
-        match rest.get(..len - Self::HEAD_LEN) {
-            Some(body) if is_sound => Ok(Self { head, body }),
-            _ => Err(damaged_set(sets, offset)),
-        }
+        Self::parts(sets, offset).ok_or_else(|| damaged_set(sets, offset))
     }
 
+    /// The parts of the rule set at `offset`, if the section has all of them.
     #[inline(always)]
-    fn head(&self) -> RuleSetHead {
-        RuleSetHead::decode(self.head)
+    fn parts(sets: &'a [u8], offset: u32) -> Option<Self> {
+        let stored = sets.get(offset as usize * 8..)?;
+        let (head, rest) = stored.split_first_chunk()?;
+        let head = RuleSetHead::decode(head);
+        let [states, buckets, wildcards, pattern_bytes] = [
+            head.states,
+            head.buckets,
+            head.wildcards,
+            head.pattern_bytes,
+        ]
+        .map(|number| number as usize);
+        let (states, rest) = rest.split_at_checked(states * STATE_LEN)?;
+        let (rows, rest) = rest.split_at_checked((buckets + wildcards) * ROW_LEN)?;
+        let (packed, rest) = rest.split_at_checked(wildcards * 8)?;
+        let (padded, rest) = rest.split_at_checked(pattern_bytes.next_multiple_of(8))?;
+        let patterns = padded.get(..pattern_bytes)?;
+        let len = stored.len() - rest.len();
+        let is_sound = (pattern_bytes <= MAX_PATTERN_BYTES) & (len <= MAX_SET_LEN);
+        is_sound.then_some(Self {
+            head,
+            states: states.as_chunks().0,
+            rows: rows.as_chunks().0,
+            packed: packed.as_chunks().0,
+            patterns,
+        })
     }
 
     /// The literal prefixes.
     #[inline(always)]
     pub(crate) fn prefixes(&self) -> PrefixAutomaton<'a> {
-        let head = self.head();
-        let len = head.states as usize * STATE_LEN;
         PrefixAutomaton {
-            filter: head.filter,
-            len: head.states as usize,
-            states: self.body.get(..len).unwrap_or_default().as_chunks().0,
-            patterns: self.patterns(),
+            filter: self.head.filter,
+            len: self.head.states as usize,
+            states: self.states,
+            patterns: self.patterns,
         }
     }
 
     /// The wildcard rules.
     #[inline(always)]
     pub(crate) fn wildcards(&self) -> WildcardBuckets<'a> {
-        let head = self.head();
-        let start = head.states as usize * STATE_LEN;
-        let rows = (head.buckets as usize + head.wildcards as usize) * ROW_LEN;
-        let packed = self.body.get(start + rows..).unwrap_or_default();
         WildcardBuckets {
-            buckets: head.buckets as usize,
-            rows: self
-                .body
-                .get(start..start + rows)
-                .unwrap_or_default()
-                .as_chunks()
-                .0,
-            packed: packed.as_chunks().0,
-            patterns: self.patterns(),
+            buckets: self.head.buckets as usize,
+            rows: self.rows,
+            packed: self.packed,
+            patterns: self.patterns,
         }
-    }
-
-    /// The pattern bytes, without the padding.
-    #[inline(always)]
-    fn patterns(&self) -> &'a [u8] {
-        let len = self.head().pattern_bytes as usize;
-        let start = self.body.len().saturating_sub(len.next_multiple_of(8));
-        self.body.get(start..start + len).unwrap_or_default()
     }
 
     /// The number of wildcard rules.
     #[inline(always)]
     pub(super) fn wildcards_len(&self) -> usize {
-        self.head().wildcards as usize
+        self.head.wildcards as usize
     }
 
     /// The number of states of the automaton.
     #[inline(always)]
     pub(super) fn states_len(&self) -> usize {
-        self.head().states as usize
+        self.head.states as usize
     }
 
     /// The length in the file.
     #[inline]
     pub(crate) fn encoded_len(&self) -> usize {
-        self.head().encoded_len()
+        self.head.encoded_len()
     }
 
-    /// The rank of the rule that decides, if the first two bytes of a path tell it: 0 if none does.
+    /// The rank of the rule that decides, of the rule set at `offset`, if the first two bytes of a
+    /// path tell it: 0 if none does. Reads the head alone, and nothing else of the set is checked.
     #[inline(always)]
-    pub(super) fn highest_by_first_bytes(&self, candidate: Candidate<'_>) -> Option<u32> {
-        let head = self.head();
+    pub(super) fn highest_by_first_bytes(
+        sets: &[u8],
+        offset: u32,
+        candidate: Candidate<'_>,
+    ) -> Option<u32> {
+        let stored = sets.get(offset as usize * 8..).unwrap_or_default();
+        let head = RuleSetHead::decode(stored.first_chunk()?);
         if head.wildcards > 0 {
             None
         } else {
@@ -279,7 +283,7 @@ impl<'a> RuleSet<'a> {
         let found = self
             .prefixes()
             .find(candidate.tail(), candidate.word(), backend)?;
-        if self.head().wildcards == 0 {
+        if self.head.wildcards == 0 {
             return Ok(found.rank);
         }
         self.wildcards()
@@ -315,7 +319,7 @@ impl<'a> RuleSet<'a> {
     pub(super) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
         let mut state = 0;
         let mut budget = TextBudget::default();
-        let mut buckets = 0..self.head().buckets;
+        let mut buckets = 0..self.head.buckets;
         let by_bucket = std::iter::from_fn(move || {
             let number = buckets.next()?;
             let rules = self.bucket_rules(number, &mut state, &mut budget);
@@ -377,7 +381,7 @@ impl RuleSet<'_> {
                 .saturating_sub(1 + PREFIX_LEN);
         }
         let mut next = 0;
-        for number in 0..self.head().buckets {
+        for number in 0..self.head.buckets {
             let bucket = wildcards.bucket(number)?;
             let rules = wildcards.rules_of(number, &bucket);
             if rules.start != next || rules.end < rules.start {
@@ -389,12 +393,12 @@ impl RuleSet<'_> {
                 stored += len.saturating_sub(bucket.prefix_len as usize);
             }
         }
-        if stored == self.head().pattern_bytes as usize {
+        if stored == self.head.pattern_bytes as usize {
             Ok(())
         } else {
             Err(Error::corrupt(format!(
                 "a rule set with {} pattern bytes, whose rules have {stored}",
-                self.head().pattern_bytes
+                self.head.pattern_bytes
             )))
         }
     }
@@ -815,7 +819,7 @@ mod tests {
         let set = |rules: &[(&str, RuleKind)]| {
             let bytes = encoded(rules);
             let set = RuleSet::decode(&bytes, 0).unwrap();
-            String::from_utf8(set.patterns().to_vec()).unwrap()
+            String::from_utf8(set.patterns.to_vec()).unwrap()
         };
         assert_eq!(set(&[("/12345678", Disallow)]), "");
         assert_eq!(

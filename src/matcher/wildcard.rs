@@ -234,7 +234,7 @@ impl WildcardBuckets<'_> {
             }
             let stored = rule.stored(self.patterns, prefix_len)?;
             unread.take_pattern(stored)?;
-            if matches_known_prefix(stored, rule.anchored, rest) {
+            if matches_stored(stored, rule.anchored, rest) {
                 return Ok(rule.rank());
             }
             signature.misses += 1;
@@ -292,15 +292,17 @@ pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     matches_after_star(&pattern[star + 1..], anchored, rest)
 }
 
-/// As [`matches()`], if `path` is known to begin with the pattern's first segment. True for a
-/// pattern without a star.
+/// As [`matches()`], for the pattern that a bucket has of a rule and the path after the bucket's
+/// literal prefix. Such a pattern begins with its first star, or with the `/` of every path and the
+/// star. An empty one is that of stars alone, which match.
 #[inline]
-fn matches_known_prefix(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
-    let Some(star) = memchr(b'*', pattern) else {
-        return true;
-    };
-    path.get(star..)
-        .is_some_and(|rest| matches_after_star(&pattern[star + 1..], anchored, rest))
+fn matches_stored(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
+    match (pattern, path) {
+        ([b'*', pattern @ ..], path) | ([b'/', b'*', pattern @ ..], [_, path @ ..]) => {
+            matches_after_star(pattern, anchored, path)
+        }
+        _ => pattern.is_empty(),
+    }
 }
 
 /// Whether `rest` has the segments of `pattern` in their order; a star precedes the first of them.

@@ -1,6 +1,6 @@
 //! The interface of a vector backend: the steps of the inner loops that have a vector version.
 
-use crate::simd::{BucketMatches, Characters, Fingerprints, Nibbles, PairTables};
+use crate::simd::{BucketMatches, Characters, Fingerprints, Kernel, Nibbles, PairTables};
 
 /// Calls a macro with the signatures of all steps, to declare or implement them.
 ///
@@ -47,9 +47,9 @@ macro_rules! declare {
         /// It is a type parameter, so that the compiler knows the instructions and inlines the
         /// steps: a check of the machine in each step took a twentieth of the time.
         pub(crate) trait Backend: Copy {
-            /// Calls `work` in a function of its own, compiled for the same instructions. For rare
-            /// work, which takes registers from a loop if it is inlined there.
-            fn outlined<R>(self, work: impl FnOnce() -> R) -> R;
+            /// Runs a kernel in a function of its own, compiled for the same instructions. For a
+            /// search that takes registers from the loop around it if it is inlined there.
+            fn run<K: Kernel>(self, kernel: K) -> K::Output;
 
             $(
                 $(#[$doc])*

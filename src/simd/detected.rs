@@ -72,18 +72,6 @@ impl AnyBackend {
     pub(crate) fn detect() -> Self {
         *DETECTED
     }
-
-    /// Runs a kernel, compiled for the concrete backend.
-    #[inline]
-    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(backend) => backend.run(kernel),
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(backend) => backend.run(kernel),
-            Self::Scalar(backend) => kernel.run(backend),
-        }
-    }
 }
 
 /// Implements each step by dispatch.
@@ -91,8 +79,14 @@ macro_rules! dispatch_steps {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Backend for AnyBackend {
             #[inline]
-            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
-                work()
+            fn run<K: Kernel>(self, kernel: K) -> K::Output {
+                match self {
+                    #[cfg(target_arch = "x86_64")]
+                    Self::Avx2(backend) => backend.run(kernel),
+                    #[cfg(target_arch = "aarch64")]
+                    Self::Neon(backend) => backend.run(kernel),
+                    Self::Scalar(backend) => backend.run(kernel),
+                }
             }
 
             $(

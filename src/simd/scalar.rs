@@ -6,7 +6,7 @@
 
 use crate::simd::backend::for_each_step;
 use crate::simd::{
-    Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, LineMasks,
+    Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, Kernel, LineMasks,
     Nibbles, PairTables,
 };
 
@@ -19,8 +19,8 @@ macro_rules! implement {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Backend for Scalar {
             #[inline]
-            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
-                work()
+            fn run<K: Kernel>(self, kernel: K) -> K::Output {
+                kernel.run(self)
             }
 
             $(

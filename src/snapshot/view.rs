@@ -268,6 +268,12 @@ impl<'a> View<'a> {
         })
     }
 
+    /// The section of rule sets.
+    #[inline(always)]
+    pub(crate) fn rule_sets(&self) -> &'a [u8] {
+        self.rule_sets
+    }
+
     /// The rule set at `offset`. A union is an error.
     pub(crate) fn rule_set(&self, offset: u32) -> Result<RuleSet<'a>> {
         RuleSet::decode(self.rule_sets, offset)

@@ -31,27 +31,12 @@ impl Avx2 {
             && is_x86_feature_detected!("lzcnt");
         has_all.then_some(Self(()))
     }
-
-    /// Runs a kernel, compiled for these instructions.
-    #[inline(always)]
-    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        // SAFETY: an `Avx2` exists only on machines with the features of the function.
-        #[expect(unsafe_code, reason = "calls a function with target features")]
-        unsafe {
-            run(self, kernel)
-        }
-    }
-}
-
-#[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-fn run<K: Kernel>(backend: Avx2, kernel: K) -> K::Output {
-    kernel.run(backend)
 }
 
 #[inline(never)]
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-fn outlined<R>(work: impl FnOnce() -> R) -> R {
-    work()
+fn run<K: Kernel>(backend: Avx2, kernel: K) -> K::Output {
+    kernel.run(backend)
 }
 
 /// Implements each step by the function of the same name.
@@ -59,11 +44,11 @@ macro_rules! implement {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Backend for Avx2 {
             #[inline(always)]
-            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
+            fn run<K: Kernel>(self, kernel: K) -> K::Output {
                 // SAFETY: an `Avx2` exists only on machines with the features of the function.
                 #[expect(unsafe_code, reason = "calls a function with target features")]
                 unsafe {
-                    outlined(work)
+                    run(self, kernel)
                 }
             }
 

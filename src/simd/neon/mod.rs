@@ -22,17 +22,9 @@ use text::{equal_bytes, host_bytes, is_plain, scan_delimiters, scan_lines};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neon;
 
-impl Neon {
-    /// Runs a kernel.
-    #[inline(always)]
-    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        kernel.run(self)
-    }
-}
-
 #[inline(never)]
-fn outlined<R>(work: impl FnOnce() -> R) -> R {
-    work()
+fn run<K: Kernel>(backend: Neon, kernel: K) -> K::Output {
+    kernel.run(backend)
 }
 
 /// Implements each step by the function of the same name.
@@ -40,8 +32,8 @@ macro_rules! implement {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Backend for Neon {
             #[inline(always)]
-            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
-                outlined(work)
+            fn run<K: Kernel>(self, kernel: K) -> K::Output {
+                run(self, kernel)
             }
 
             $(
