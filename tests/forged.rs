@@ -202,3 +202,36 @@ fn unknown_sections_are_ignored_unless_they_are_required() {
         );
     }
 }
+
+/// The offset of each entry in the section of origins.
+fn entries(section: &[u8]) -> Vec<usize> {
+    let next = |at: &usize| {
+        let key_len = usize::from(u16::from_le_bytes([section[at + 8], section[at + 9]]));
+        Some(at + (12 + key_len).next_multiple_of(8)).filter(|at| *at < section.len())
+    };
+    std::iter::successors(Some(0), next).collect()
+}
+
+#[test]
+fn entries_of_sites_without_a_robots_txt_are_marked_or_left_to_the_metadata() {
+    // After the class; `gone.example` alone has a 404.
+    let section = &sections(intact())[ORIGINS];
+    let marked = |at: &usize| section[at + 11] == 1;
+    let all = entries(section);
+    assert_eq!(all.len(), 14);
+    let marked: Vec<usize> = all.iter().copied().filter(marked).collect();
+    assert_eq!(marked.len(), 1);
+    assert!(section[marked[0] + 12..].starts_with(b"http://gone.example"));
+    let unmarked = forged(ORIGINS, |entries| entries[marked[0] + 11] = 0);
+    unmarked.verify().unwrap();
+    let snapshot = Snapshot::new(intact().to_vec()).unwrap();
+    assert_eq!(verdicts(&unmarked), verdicts(&snapshot));
+    for at in all.into_iter().filter(|at| !marked.contains(at)) {
+        let snapshot = forged(ORIGINS, |entries| entries[at + 11] = 1);
+        assert!(is_corrupt(&snapshot.verify().unwrap_err()), "{at}");
+        let read: Result<Vec<_>, _> = snapshot.origins().collect();
+        assert!(is_corrupt(&read.unwrap_err()), "{at}");
+    }
+    let snapshot = forged(ORIGINS, |entries| entries[marked[0] + 11] = 2);
+    is_refused(snapshot.verify(), "an origin's outcome class");
+}

@@ -229,6 +229,11 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             let entry = view.rules_entry(runs.probes[run].offset, len, text, backend);
             engine.memo.prefetch(entry.file);
             runs.entries[run] = entry;
+            runs.obeyed[run] = if entry.has_no_robots_txt {
+                Obeyed::NO_ROBOTS_TXT
+            } else {
+                Obeyed::OTHER
+            };
             ruled.push_if(run, entry.file != NONE);
         }
         // Files that come for the first time: few, unless most files have one origin.
@@ -269,12 +274,16 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             return self.judge_other_run(runs, run, rows, backend);
         }
         let context = OriginContext {
-            reason: Reason::Rules,
+            reason: if obeyed == Obeyed::NO_ROBOTS_TXT {
+                Reason::NoRobotsTxt
+            } else {
+                Reason::Rules
+            },
             row: entry.row,
             file: entry.file,
             via_other_scheme: false,
         };
-        if obeyed == Obeyed::NO_RULES {
+        if (obeyed == Obeyed::NO_RULES) | (obeyed == Obeyed::NO_ROBOTS_TXT) {
             if self.until == Stage::Match {
                 let verdicts = engine.verdicts(VerdictBits::Same(Verdict::Allowed), &context);
                 return self.emitter.emit(&self.rows, rows, verdicts);

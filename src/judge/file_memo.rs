@@ -14,6 +14,8 @@ pub(super) struct Obeyed(u32);
 impl Obeyed {
     /// It was not looked up. Zero, so that a new memo is memory that the system need not fill.
     const NOT_ASKED: Self = Self(0);
+    /// There is no robots.txt, as the site says. Never in the memo, as it is known without.
+    pub(super) const NO_ROBOTS_TXT: Self = Self(u32::MAX - 2);
     /// No agent obeys any rules.
     pub(super) const NO_RULES: Self = Self(u32::MAX - 1);
     /// Anything else, such as rules that differ between agents.
@@ -21,15 +23,14 @@ impl Obeyed {
 
     /// All agents obey the rule set at this offset of the section `rule sets`.
     pub(super) fn one_set(offset: u32) -> Self {
-        if offset < Self::NO_RULES.0 - 1 {
+        if offset < Self::NO_ROBOTS_TXT.0 - 1 {
             Self(offset + 1)
         } else {
             Self::OTHER
         }
     }
 
-    /// The offset of the one rule set, unless this is [`NO_RULES`](Self::NO_RULES) or
-    /// [`OTHER`](Self::OTHER).
+    /// The offset of the one rule set, unless this is a constant.
     #[inline(always)]
     pub(super) fn offset(self) -> u32 {
         self.0.wrapping_sub(1)
@@ -106,10 +107,10 @@ mod tests {
 
     #[test]
     fn every_offset_is_kept_or_left_to_other_ways() {
-        for offset in [0, 1, u32::MAX - 4, u32::MAX - 3] {
+        for offset in [0, 1, u32::MAX - 5, u32::MAX - 4] {
             assert_eq!(Obeyed::one_set(offset).offset(), offset);
         }
-        for offset in u32::MAX - 2..=u32::MAX {
+        for offset in u32::MAX - 3..=u32::MAX {
             assert_eq!(Obeyed::one_set(offset), Obeyed::OTHER);
         }
     }

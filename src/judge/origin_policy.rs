@@ -88,9 +88,14 @@ impl<'s> Engine<'s> {
             file: NONE,
             via_other_scheme,
         };
-        // Most origins have rules. The class in their entry saves reading their metadata.
+        // Most origins have rules or no robots.txt. Their entries save reading their metadata.
         if entry.class == OutcomeClass::Rules {
             return self.apply_rules(entry.file, state);
+        }
+        if entry.has_no_robots_txt {
+            state.context.reason = Reason::NoRobotsTxt;
+            state.policy = OriginPolicy::Uniform(Verdict::Allowed);
+            return Ok(());
         }
         let metadata = self.view.origin_metadata(entry.row)?;
         let ruling = ruling(

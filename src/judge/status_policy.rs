@@ -95,8 +95,8 @@ impl Reason {
         match outcome.class {
             _ if ruling == Ruling::LastGood => Self::LastGoodCopy,
             OutcomeClass::Rules => Self::Rules,
-            OutcomeClass::ClientError if matches!(outcome.status, 401 | 403) => Self::Forbidden,
-            OutcomeClass::ClientError => Self::NoRobotsTxt,
+            OutcomeClass::ClientError if outcome.has_no_robots_txt() => Self::NoRobotsTxt,
+            OutcomeClass::ClientError => Self::Forbidden,
             OutcomeClass::ServerError => Self::ServerError,
             OutcomeClass::Unreachable => Self::Unreachable,
             OutcomeClass::Unresolved => Self::UnresolvedRedirect,
@@ -228,8 +228,8 @@ pub(crate) fn ruling(
     let table = policy.table();
     match outcome.class {
         OutcomeClass::Rules => Ruling::Rules,
-        OutcomeClass::ClientError if matches!(outcome.status, 401 | 403) => table.forbidden,
-        OutcomeClass::ClientError => Ruling::Allow,
+        OutcomeClass::ClientError if outcome.has_no_robots_txt() => Ruling::Allow,
+        OutcomeClass::ClientError => table.forbidden,
         OutcomeClass::Unresolved if outcome.target_missing => table.missing_target,
         OutcomeClass::Unresolved => Ruling::Allow,
         OutcomeClass::ServerError if outcome.status == 429 && !table.has_429_as_failure => {

@@ -613,18 +613,37 @@ pub(crate) struct Entry<'a> {
     /// The origin's row in the section `origin metadata`.
     pub row: u32,
     pub class: OutcomeClass,
+    /// Whether the outcome is known to be [that of a site without a
+    /// robots.txt](crate::snapshot::Outcome::has_no_robots_txt), which needs no look at the
+    /// metadata.
+    pub has_no_robots_txt: bool,
 }
 
 pub(super) const ENTRY_HEAD: usize = 12;
+
+/// The class and the flag of an entry of a site without a robots.txt, as one number.
+const NO_ROBOTS_TXT: u16 = OutcomeClass::ClientError as u16 | 1 << 8;
 
 impl<'a> Entry<'a> {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.file.to_le_bytes());
         out.extend_from_slice(&self.row.to_le_bytes());
         out.extend_from_slice(&(self.key.len() as u16).to_le_bytes());
-        out.extend_from_slice(&[self.class as u8, 0]);
+        out.extend_from_slice(&[self.class as u8, u8::from(self.has_no_robots_txt)]);
         out.extend_from_slice(self.key);
         out.resize(out.len().next_multiple_of(8), 0);
+    }
+
+    /// Whether it states nothing but the truth about an outcome. Programs before this flag left it
+    /// out.
+    pub(super) fn is_of(&self, outcome: &Outcome) -> bool {
+        self.class == outcome.class && (!self.has_no_robots_txt || outcome.has_no_robots_txt())
+    }
+
+    /// Whether the class and the byte after it are those of a site without a robots.txt.
+    #[inline(always)]
+    pub(super) fn is_no_robots_txt(class_and_flag: u16) -> bool {
+        class_and_flag == NO_ROBOTS_TXT
     }
 
     /// The length of the entry at the start of some bytes; `None` if they do not have all of it.
@@ -653,20 +672,24 @@ impl<'a> Entry<'a> {
         let row = f.u32();
         let key_len = f.u16();
         let class = f.u8();
+        let flag = f.u8();
         let key = bytes(
             data,
             at + ENTRY_HEAD,
             usize::from(key_len),
             "an origin's key",
         )?;
+        let class_and_flag = u16::from_le_bytes([class, flag]);
+        let has_no_robots_txt = Self::is_no_robots_txt(class_and_flag);
         match OutcomeClass::from_u8(class) {
-            Some(class) => Ok(Self {
+            Some(class) if flag == 0 || has_no_robots_txt => Ok(Self {
                 key,
                 file,
                 row,
                 class,
+                has_no_robots_txt,
             }),
-            None => Err(Error::corrupt("an origin's outcome class")),
+            _ => Err(Error::corrupt("an origin's outcome class")),
         }
     }
 }

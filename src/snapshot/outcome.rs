@@ -120,6 +120,12 @@ impl Outcome {
         }
     }
 
+    /// Whether the site says that it has no robots.txt: 4xx except 401, 403 and 429. Every status
+    /// policy allows everything then, whatever the times.
+    pub(crate) fn has_no_robots_txt(&self) -> bool {
+        self.class == OutcomeClass::ClientError && !matches!(self.status, 401 | 403)
+    }
+
     /// How long to wait before the next fetch, in seconds, as the answer itself states it.
     pub(crate) fn wait(&self) -> Option<u32> {
         self.max_age.or(self.retry_after)

@@ -455,7 +455,7 @@ impl Snapshot {
         let key_len = usize::from(Entry::key_len(origins, metadata.entry)?);
         self.verify_range(Section::Origins, start, ENTRY_HEAD + key_len)?;
         let entry = Entry::decode(origins, metadata.entry)?;
-        if entry.row != row || entry.class != metadata.outcome.class {
+        if entry.row != row || !entry.is_of(&metadata.outcome) {
             return Err(Error::corrupt("an origin has the metadata of another"));
         }
         // Otherwise, entries of 64 KiB could begin every few bytes, so that a small file has

@@ -197,18 +197,18 @@ impl Snapshot {
     }
 
     fn verify_origin(&self, row: u32, origin: &OriginEntry<'_>) -> Result<()> {
-        let class = origin.outcome().class;
+        let outcome = origin.outcome();
         let found = self
             .view()
             .find(origin.key())?
-            .filter(|entry| entry.row == row && entry.class == class);
+            .filter(|entry| entry.row == row && entry.is_of(outcome));
         let Some(entry) = found else {
             return Err(Error::corrupt(format!(
                 "the index does not lead to {}",
                 origin.origin()
             )));
         };
-        let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
+        let has_rules = outcome.class != OutcomeClass::Rules || entry.file != NONE;
         let last_good = origin.last_good().unwrap_or(NONE);
         if has_rules && self.is_file_or_none(entry.file) && self.is_file_or_none(last_good) {
             Ok(())

@@ -91,11 +91,12 @@ impl<'a> View<'a> {
         prefetch::<8>(self.origins, offset as usize + 5);
     }
 
-    /// The robots.txt and the row of the entry at an offset, if it is that of an origin with rules,
-    /// and has the key of `key_len` bytes with which `text` begins. Any number is accepted as the
-    /// offset. The entry with this key may be missed, near the end of the text or of the section.
+    /// The robots.txt and the row of the entry at an offset, if it is that of an origin with rules
+    /// or without a robots.txt, and has the key of `key_len` bytes with which `text` begins. Any
+    /// number is accepted as the offset. The entry with this key may be missed, near the end of the
+    /// text or of the section.
     ///
-    /// Prefetches the origin metadata if there are no rules.
+    /// Prefetches the origin metadata of other origins.
     ///
     /// The key is compared with one vector step, and no branch waits for the entry, so the cache
     /// misses of several calls overlap.
@@ -120,16 +121,22 @@ impl<'a> View<'a> {
         let [file, row, rest] = [file, row, rest].map(|number| u32::from_le_bytes(*number));
         let compared = 1u32.unbounded_shl(key_len as u32).wrapping_sub(1);
         let differing = !backend.equal_bytes(start, stored_start) & compared;
-        // The length of the key, and the class.
-        let is_found = (rest == key_len as u32) & (differing == 0);
-        if rest >> 16 != 0 {
+        let has_key = (rest as u16 as usize == key_len) & (differing == 0);
+        let class_and_flag = (rest >> 16) as u16;
+        let has_no_robots_txt = Entry::is_no_robots_txt(class_and_flag);
+        if (class_and_flag != 0) & !has_no_robots_txt {
             prefetch::<ORIGIN_METADATA_LEN>(self.origin_metadata, row as usize);
         }
         if key_len > 32 && text.get(32..key_len) != key.get(32..key_len) {
             return RulesEntry::NONE;
         }
         RulesEntry {
-            file: if is_found { file } else { NONE },
+            file: if has_key & (class_and_flag == 0) {
+                file
+            } else {
+                NONE
+            },
+            has_no_robots_txt: has_key & has_no_robots_txt,
             row,
         }
     }
@@ -280,11 +287,13 @@ impl<'a> View<'a> {
     }
 }
 
-/// The entry of an origin with rules, found by [`View::rules_entry`].
+/// The entry of an origin with rules or without a robots.txt, found by [`View::rules_entry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RulesEntry {
-    /// Its robots.txt, or [`NONE`] if there is no such entry.
+    /// The robots.txt with its rules, or [`NONE`].
     pub file: u32,
+    /// The site has no robots.txt.
+    pub has_no_robots_txt: bool,
     /// Its row in the section of origin metadata.
     pub row: u32,
 }
@@ -293,6 +302,7 @@ impl RulesEntry {
     /// No entry.
     pub(crate) const NONE: Self = Self {
         file: NONE,
+        has_no_robots_txt: false,
         row: NONE,
     };
 }

@@ -91,6 +91,7 @@ impl OriginWriter {
             file: origin.file.unwrap_or(NONE),
             row,
             class: outcome.class,
+            has_no_robots_txt: outcome.has_no_robots_txt(),
         }
         .encode(&mut self.encoded);
         self.entries.append(&self.encoded)?;
@@ -578,6 +579,7 @@ mod tests {
                 file: NONE,
                 row,
                 class: OutcomeClass::ClientError,
+                has_no_robots_txt: false,
             }
             .encode(&mut encoded);
             spool.append(&encoded).unwrap();
