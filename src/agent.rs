@@ -35,8 +35,7 @@ impl NamedTokens {
     /// `#`, trimmed, with each run of white space as one blank. With it a site can name `MJ12bot`
     /// or `Kangaroo Bot`, which the RFC's alphabet excludes. A name above [`MAX_NAME`] is none.
     pub(crate) fn from_value(value: &[u8]) -> Self {
-        let global =
-            value.first() == Some(&b'*') && value.get(1).is_none_or(|&b| is_white_space(b.into()));
+        let global = Self::is_global(value);
         let end = value
             .iter()
             .position(|&b| !is_token_byte(b))
@@ -51,6 +50,25 @@ impl NamedTokens {
             token: token.filter(fits).unwrap_or_default(),
             extended: extended.filter(fits),
         }
+    }
+
+    /// Whether a value names the global group.
+    pub(crate) fn is_global(value: &[u8]) -> bool {
+        value.first() == Some(&b'*') && value.get(1).is_none_or(|&b| is_white_space(b.into()))
+    }
+
+    /// Whether one of the names in a value is `key`, which is in lower case and not empty.
+    ///
+    /// The same as parsing the value first, without its allocations.
+    pub(crate) fn are_named(value: &[u8], key: &[u8]) -> bool {
+        if !key.iter().all(|&b| is_token_byte(b)) {
+            return Self::from_value(value).extended.as_deref() == Some(key);
+        }
+        let Some((token, rest)) = value.split_at_checked(key.len()) else {
+            return false;
+        };
+        let ends = rest.first().is_none_or(|&b| !is_token_byte(b));
+        ends && token.eq_ignore_ascii_case(key) && key.len() <= MAX_NAME
     }
 }
 
@@ -371,6 +389,40 @@ mod tests {
         );
         assert!(named("*").global && named("* foo").global && !named("*foo").global);
         assert_eq!(texts(&named("*foo")), (String::new(), None));
+    }
+
+    #[test]
+    fn values_are_compared_as_they_are_parsed() {
+        let names = [
+            "*",
+            "* foo",
+            "*foo",
+            "foo",
+            "FOO",
+            "foo/2",
+            "foo-bar",
+            "foo bar",
+            "Foo \t Bar/2",
+            "foo*bar",
+            "foo#",
+            "foo2",
+            "2foo",
+            "/foo",
+            "f\u{f6}o",
+            "foobar",
+            "\u{b}foo",
+        ];
+        let long = "a".repeat(MAX_NAME + 1);
+        let names: Vec<&str> = [&names[..], &[&long, &long[1..]]].concat();
+        for value in [&names[..], &[""]].concat() {
+            let named = NamedTokens::from_value(value.as_bytes());
+            for key in &names {
+                let key = key.to_ascii_lowercase().into_bytes();
+                let expected = named.token == key || named.extended.as_ref() == Some(&key);
+                let found = NamedTokens::are_named(value.as_bytes(), &key);
+                assert_eq!(found, expected, "{value:?} {:?}", key.as_bstr());
+            }
+        }
     }
 
     #[test]

@@ -4,11 +4,12 @@
 use crate::agreement::{judges_agree, snapshot_of};
 use crate::generate::{AGENTS, ORIGIN, config, robots_txt, rule_path, url};
 use crate::snapshots::judge_for;
+use bstr::ByteSlice;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use robosieve::job::{Input, Job, Output};
-use robosieve::judge::{AgentRules, explain};
+use robosieve::judge::explain;
 use robosieve::preferences::{Preference, explain_preferences};
 use robosieve::robots::reference;
 use robosieve::{
@@ -94,14 +95,12 @@ fn white_space_around_urls_is_ignored() {
         let judge = judge_for(snapshot_of(body, profile), "a");
         let robots = RobotsRef::parse(body, profile);
         let how = AgentMatch::Extended;
-        let rules = AgentRules::new(&robots, &agent, how).unwrap();
         for around in [" ", "\t", "\x0b", "\x0c", "\r\n"] {
             for url in [format!("{ORIGIN}/x{around}"), format!("{around}{ORIGIN}/x")] {
                 let url = url.as_bytes();
                 let found = judge.judge(url).unwrap().get(0);
                 assert_eq!(found, Verdict::Disallowed, "{around:?}");
                 assert!(!robots.allows(&agent, url), "{around:?}");
-                assert!(!rules.allows(url).unwrap(), "{around:?}");
                 assert_eq!(
                     explain(&robots, &agent, how, url).verdict,
                     Verdict::Disallowed
@@ -163,6 +162,33 @@ fn crawl_delays_belong_to_the_groups_of_the_profile() {
     }
 }
 
+/// Asserts that three threads that share a parsed robots.txt get the answers of the reference.
+fn threads_agree(body: &str, urls: &[String], profile: Profile, how: AgentMatch) {
+    let robots = RobotsRef::parse(body.as_bytes(), profile);
+    let mut expected = Vec::new();
+    for name in AGENTS {
+        let agent: Agent = name.parse().unwrap();
+        for url in urls.iter().map(String::as_bytes) {
+            let slow = reference::judge(body.as_bytes(), &agent, how, profile, url);
+            expected.push((agent.clone(), url, slow.allowed));
+        }
+    }
+    let ask = || {
+        for pass in 1..=10 {
+            for (agent, url, allowed) in &expected {
+                let found = robots.allows_with(agent, how, url);
+                let shown = url.as_bstr();
+                assert_eq!(found, *allowed, "pass {pass}: {agent} {profile:?} {shown}");
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(ask);
+        }
+    });
+}
+
 proptest! {
     #![proptest_config(config(1500))]
 
@@ -177,6 +203,16 @@ proptest! {
     ) {
         let lines = rules.iter().map(|(allow, path)| format!("{}: {path}\n", if *allow { "allow" } else { "disallow" }));
         agree(format!("user-agent: *\n{}", lines.collect::<String>()).as_bytes(), &urls);
+    }
+
+    /// Threads ask one file about all agents at once, while its rules are compiled.
+    #[test]
+    fn threads_get_the_answers_of_the_reference(
+        body in robots_txt(), urls in vec(url(), 1..4), is_rfc in any::<bool>(), is_google in any::<bool>(),
+    ) {
+        let profile = if is_rfc { Profile::Rfc9309 } else { Profile::Google };
+        let how = if is_google { AgentMatch::Google } else { AgentMatch::Extended };
+        threads_agree(&body, &urls, profile, how);
     }
 
     #[test]

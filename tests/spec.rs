@@ -8,7 +8,7 @@ use crate::test_dir::TestDir;
 use base64::Engine;
 use robosieve::compile::Compiled;
 use robosieve::job::{Input, Job, Output};
-use robosieve::judge::{AgentRules, StatusPolicy, explain};
+use robosieve::judge::{Rows, StatusPolicy, explain};
 use robosieve::robots::reference;
 use robosieve::{
     AgentMatch, Compiler, Judge, JudgeOptions, NamedValue, Origin, Profile, Robots, RobotsRef,
@@ -212,11 +212,19 @@ fn explanation_passes_the_cases() {
                 let agent_match = case.agent_match();
                 let why = explain(robots.parsed(), &agent, agent_match, url.as_bytes());
                 failures.check(what, why.verdict == Verdict::Allowed, allowed);
-                let rules = AgentRules::new(robots.parsed(), &agent, agent_match).unwrap();
-                failures.check(what, rules.allows(url).unwrap(), allowed);
-                if agent_match == AgentMatch::Extended {
-                    failures.check(what, robots.allows(&agent, url), allowed);
-                }
+                failures.check(
+                    what,
+                    robots.parsed().allows_with(&agent, agent_match, url),
+                    allowed,
+                );
+                // So many rows are judged by the compiled rules.
+                let rows = [url.as_bytes(); 12];
+                let check = |_, found| failures.check(what, found, allowed);
+                let rows = Rows::Slices(&rows);
+                let judged = robots
+                    .parsed()
+                    .allows_rows(&agent, agent_match, rows, check);
+                judged.unwrap();
                 if let Some(line) = case.line {
                     failures.check(what, why.deciding.map_or(0, |rule| rule.line), line);
                 }

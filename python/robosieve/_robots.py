@@ -84,9 +84,9 @@ class Robots(_native.Robots):
     token from a User-Agent header. ``agent_match="google"`` matches no group with a name that RFC
     9309 excludes, such as ``MJ12bot``.
 
-    Cost: parsing is one pass over the body. The first answers for an agent compare each of its
-    rules, then the rules are compiled, and an answer takes less than a microsecond for any number of
-    rules. The last eight agents are remembered. For many sites, compile a :class:`Snapshot`.
+    Cost: parsing is one pass over the body. The first eight answers by a group compare each of its
+    rules. Then its rules are compiled for all agents, and an answer takes less than a microsecond
+    for any number of rules. For many sites, compile a :class:`Snapshot`.
     """
 
     __slots__ = ("__weakref__",)

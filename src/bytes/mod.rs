@@ -52,11 +52,17 @@ pub fn is_invisible(c: char) -> bool {
 /// Removes [white space](is_white_space) at both ends.
 ///
 /// `bstr`'s `trim_with` decodes characters, which took a ninth of the instructions of `compile`.
-#[inline]
+#[inline(always)]
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
+    trim_end(trim_start(text))
+}
+
+/// Removes [white space](is_white_space) at the start.
+#[inline(always)]
+pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
     let is_text = |&b: &u8| b > b' ' || !is_white_space(b.into());
     let start = text.iter().position(is_text).unwrap_or(text.len());
-    trim_end(&text[start..])
+    &text[start..]
 }
 
 /// Removes [white space](is_white_space) at the end.

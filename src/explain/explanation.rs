@@ -7,7 +7,7 @@
 use crate::agent::{Agent, AgentMatch};
 use crate::explain::verdict::Verdict;
 use crate::profile::Profile;
-use crate::robots::{AgentLine, Robots, RobotsLine, RobotsRef, Rule, RuleKind};
+use crate::robots::{AgentLine, RobotsLine, RobotsRef, Rule, RuleKind};
 use crate::url;
 use crate::url::escape::normalize_path;
 use std::borrow::Cow;
@@ -196,70 +196,6 @@ pub fn explain(robots: &RobotsRef<'_>, agent: &Agent, how: AgentMatch, url: &[u8
     }
 }
 
-impl RobotsRef<'_> {
-    /// Whether the agent may fetch `url`, a URL or a bare path with its query. Any other text counts
-    /// as the path `/`, or as that from its first `/`, `?` or `;` on. So an agent in the place of the
-    /// URL is allowed wherever `/` is: check texts of unknown origin first
-    /// ([`is_url_or_path`]).
-    ///
-    /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part.
-    /// For a URL, the answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a
-    /// [`Judge`](crate::Judge) for an origin with this robots.txt. The longest matching rule
-    /// decides, and allow wins between rules of the same length (RFC 9309 §2.2.2); without a
-    /// matching rule, the URL is allowed.
-    ///
-    /// Cost: each rule of the agent's groups is compared with the path. For many URLs of one site,
-    /// compile the rules of the agent ([`AgentRules`](crate::judge::AgentRules)); for many sites, compile a
-    /// snapshot. Never panics.
-    ///
-    /// ```
-    /// use robosieve::{Profile, RobotsRef};
-    /// let robots = RobotsRef::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
-    /// assert!(!robots.allows(&"FooBot".parse()?, "/x?page=2"));
-    /// assert!(robots.allows(&"FooBot".parse()?, b"https://e.example/x/y/z"));
-    /// # Ok::<(), robosieve::Error>(())
-    /// ```
-    pub fn allows(&self, agent: &Agent, url: impl AsRef<[u8]>) -> bool {
-        self.allows_with(agent, AgentMatch::Extended, url)
-    }
-
-    /// [`allows`](Self::allows), with a choice of how the agent is compared with user-agent lines.
-    ///
-    /// ```
-    /// use robosieve::{AgentMatch, Profile, RobotsRef};
-    /// let robots = RobotsRef::parse(b"user-agent: MJ12bot\ndisallow: /", Profile::Google);
-    /// let agent = "MJ12bot".parse()?;
-    /// assert!(!robots.allows_with(&agent, AgentMatch::Extended, "/"));
-    /// assert!(robots.allows_with(&agent, AgentMatch::Google, "/"));
-    /// # Ok::<(), robosieve::Error>(())
-    /// ```
-    pub fn allows_with(&self, agent: &Agent, how: AgentMatch, url: impl AsRef<[u8]>) -> bool {
-        let path = rule_path(url.as_ref(), self.profile());
-        let (groups, _) = self.groups_for(agent, how);
-        let rules: Vec<&Rule<'_>> = groups
-            .iter()
-            .flat_map(|&i| self.groups()[i].rules())
-            .collect();
-        deciding_rule(&rules, &path, self.profile())
-            .is_none_or(|deciding| deciding.kind == RuleKind::Allow)
-    }
-}
-
-impl Robots {
-    /// [`RobotsRef::allows`] of [`parsed`](Self::parsed): whether the agent may fetch `url`, a URL
-    /// or a bare path with its query.
-    ///
-    /// ```
-    /// use robosieve::{Profile, Robots};
-    /// let robots = Robots::parse("user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
-    /// assert!(!robots.allows(&"FooBot".parse()?, "https://e.example/x"));
-    /// # Ok::<(), robosieve::Error>(())
-    /// ```
-    pub fn allows(&self, agent: &Agent, url: impl AsRef<[u8]>) -> bool {
-        self.parsed().allows(agent, url)
-    }
-}
-
 /// The path and query of `url`, in the normal form in which rules are compared with it.
 pub(crate) fn rule_path(url: &[u8], profile: Profile) -> Cow<'_, [u8]> {
     match url::path_of(url, profile) {
@@ -292,20 +228,18 @@ fn rule_line(rule: &Rule<'_>, length: usize) -> RuleLine {
 }
 
 fn pattern(rule: &Rule<'_>) -> String {
-    let path = text(&rule.pattern().text);
+    let pattern = rule.pattern();
+    let path = text(&pattern.text);
     match path.strip_suffix('$') {
-        _ if rule.pattern().anchored => path + "$",
+        _ if pattern.anchored => path + "$",
         Some(before) => format!("{before}%24"),
         None => path,
     }
 }
 
 /// The length of a rule if it matches; 0, which never decides, for an empty path.
-fn matching_length(rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
-    let pattern = rule
-        .patterns()
-        .iter()
-        .find(|pattern| pattern.matches(path))?;
+pub(super) fn matching_length(rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
+    let pattern = rule.patterns().find(|pattern| pattern.matches(path))?;
     Some(pattern.priority())
 }
 

@@ -1,12 +1,14 @@
 //! Judges columns of other programs in place, in the layouts of Apache Arrow.
 
-use super::agent_rules::AgentRules;
 use super::emitter::Joined;
 use super::options::Stage;
 use super::owned::Judge;
 use super::rows::{BATCH, RowSource};
 use super::verdicts_ref::VerdictsRef;
+use crate::agent::{Agent, AgentMatch};
 use crate::error::{ErrorKind, Result};
+use crate::explain::answers::{allow, prepare};
+use crate::robots::{Group, RobotsRef};
 use crate::simd::Backend;
 use std::ops::Range;
 
@@ -131,18 +133,21 @@ impl Judge {
     }
 }
 
-impl AgentRules {
+impl RobotsRef<'_> {
     /// Judges a column in place: calls `each` with the number of each row and whether the agent may
     /// fetch it, in order. A row is a URL or a bare path, and its verdict that of
-    /// [`allows`](Self::allows), also for other text.
+    /// [`allows_with`](Self::allows_with), also for other text.
+    ///
+    /// Cost: the agent is compared with the user-agent lines once. For more than eight rows, the
+    /// rules are compiled at once.
     ///
     /// ```
-    /// use robosieve::judge::{AgentRules, Rows};
+    /// use robosieve::judge::Rows;
     /// use robosieve::{AgentMatch, Profile, RobotsRef};
     /// let robots = RobotsRef::parse(b"user-agent: *\ndisallow: /x", Profile::Google);
-    /// let rules = AgentRules::new(&robots, &"FooBot".parse()?, AgentMatch::Extended)?;
+    /// let rows = Rows::Slices(&[b"/x/1", b"https://e.example/y"]);
     /// let mut allowed = [false; 2];
-    /// rules.allows_rows(Rows::Slices(&[b"/x/1", b"https://e.example/y"]), |row, is_allowed| {
+    /// robots.allows_rows(&"FooBot".parse()?, AgentMatch::Extended, rows, |row, is_allowed| {
     ///     allowed[row] = is_allowed;
     /// })?;
     /// assert_eq!(allowed, [false, true]);
@@ -151,30 +156,43 @@ impl AgentRules {
     ///
     /// # Errors
     /// [`ErrorKind::BadColumn`] if offsets descend or exceed the data; no row is judged then.
-    pub fn allows_rows(&self, rows: Rows<'_>, each: impl FnMut(usize, bool)) -> Result<()> {
+    pub fn allows_rows(
+        &self,
+        agent: &Agent,
+        how: AgentMatch,
+        rows: Rows<'_>,
+        each: impl FnMut(usize, bool),
+    ) -> Result<()> {
         match rows {
             Rows::Offsets32 { data, offsets } => {
-                self.allows_column(OffsetColumn::new(data, offsets)?, each)
+                self.allows_column(agent, how, OffsetColumn::new(data, offsets)?, each);
             }
             Rows::Offsets64 { data, offsets } => {
-                self.allows_column(OffsetColumn::new(data, offsets)?, each)
+                self.allows_column(agent, how, OffsetColumn::new(data, offsets)?, each);
             }
             Rows::Views { views, buffers } => {
-                self.allows_column(ViewColumn::new(views, buffers)?, each)
+                self.allows_column(agent, how, ViewColumn::new(views, buffers)?, each);
             }
-            Rows::Slices(rows) => self.allows_column(rows, each),
+            Rows::Slices(rows) => self.allows_column(agent, how, rows, each),
         }
+        Ok(())
     }
 
     fn allows_column<'d>(
         &self,
+        agent: &Agent,
+        how: AgentMatch,
         column: impl Column<'d>,
         mut each: impl FnMut(usize, bool),
-    ) -> Result<()> {
-        for row in 0..column.len() {
-            each(row, self.allows(&column.text(row)[..column.row_len(row)])?);
+    ) {
+        let groups: Vec<&Group<'_>> = self.groups_of(agent, how).collect();
+        for group in &groups {
+            prepare(group, column.len());
         }
-        Ok(())
+        for row in 0..column.len() {
+            let url = &column.text(row)[..column.row_len(row)];
+            each(row, allow(groups.iter().copied(), url, self.profile()));
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 //! [`Judge`] is for programs; [`Job`](crate::job::Job) runs whole files.
 
 mod agent_groups;
-mod agent_rules;
 pub(crate) mod batch;
 mod columns;
 mod crawl_delays;
@@ -34,7 +33,6 @@ pub use crate::explain::{
     ExplainedRobots, Explanation, Reason, RejectedRule, Rejection, RuleLine, Verdict, explain,
     is_url_or_path,
 };
-pub use agent_rules::AgentRules;
 pub use columns::Rows;
 pub(crate) use crawl_delays::CrawlDelayScratch;
 pub use crawl_delays::CrawlDelays;

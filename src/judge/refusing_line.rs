@@ -157,14 +157,7 @@ impl DisallowRules {
                 number: rule.line(),
                 agent: Arc::clone(&name),
             };
-            let patterns = rule
-                .patterns()
-                .iter()
-                .map(|Pattern { text, anchored }| Pattern {
-                    text: Cow::Owned(text.to_vec()),
-                    anchored: *anchored,
-                });
-            let patterns: Vec<Pattern<'static>> = patterns.collect();
+            let patterns: Vec<_> = rule.patterns().map(Pattern::into_owned).collect();
             patterns
                 .into_iter()
                 .map(move |pattern| (pattern, line.clone()))

@@ -83,14 +83,14 @@ impl<'a> NamedGroups<'a> {
     }
 
     /// All rules of these groups that match any path, without duplicates.
-    pub(super) fn rules_of(&self, groups: &[usize]) -> HashSet<PlainRule<'a>> {
+    pub(super) fn rules_of(&self, groups: &[usize]) -> HashSet<PlainRule<'_>> {
         let mut rules = HashSet::new();
         for rule in groups
             .iter()
             .flat_map(|group| self.robots.groups()[*group].rules())
         {
             let kind = rule.kind();
-            let patterns = rule.patterns().iter().filter(|p| p.can_match()).cloned();
+            let patterns = rule.patterns().filter(Pattern::can_match);
             rules.extend(patterns.map(|pattern| PlainRule { pattern, kind }));
         }
         rules

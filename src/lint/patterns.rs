@@ -365,7 +365,7 @@ fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollect
                 quote(value)
             );
             let help = match std::str::from_utf8(value) {
-                Ok(_) => format!("write {}", quote(&normal_form(rule.pattern()))),
+                Ok(_) => format!("write {}", quote(&normal_form(&rule.pattern()))),
                 Err(_) => {
                     "save the file as UTF-8, and write the path with percent escapes".to_owned()
                 }

@@ -188,7 +188,7 @@ fn allowed_len(group: &Group<'_>) -> usize {
         .filter(|rule| rule.kind() == RuleKind::Allow)
         .map(Rule::pattern);
     let matching = patterns.filter(|pattern| pattern.matches(ROBOTS_TXT));
-    matching.map(len).max().unwrap_or(0)
+    matching.map(|pattern| len(&pattern)).max().unwrap_or(0)
 }
 
 /// The length of a pattern by which rules have precedence.
@@ -213,7 +213,7 @@ fn check_rule(
     if google.pattern() != rfc.pattern() {
         findings.add_fixable(line, Code::ProfilesDiffer, || {
             let value = google.value();
-            let [google, rfc] = [google, rfc].map(|rule| text(rule.pattern()));
+            let [google, rfc] = [google, rfc].map(|rule| text(&rule.pattern()));
             let at = google.iter().zip(&rfc).take_while(|(a, b)| a == b).count();
             let [google, rfc] = [google, rfc].map(|text| quote_from(&text, at));
             let edit = decoded_path(value).map(|by| LineEdit::Value {
@@ -235,7 +235,7 @@ fn check_rule(
         });
         return;
     }
-    if let Some(further) = rfc.patterns().further.first() {
+    if let Some(further) = rfc.further().first() {
         findings.add(line, Code::ProfilesDiffer, || {
             let further = quote(&text(further));
             let message = format!(
@@ -259,7 +259,7 @@ fn check_rule(
             )
         });
     }
-    let pattern = google.pattern();
+    let pattern = &google.pattern();
     let is_disallow = google.kind() == RuleKind::Disallow && is_about_robots_txt(pattern);
     if is_disallow && len(pattern) > allowed {
         findings.add(line, Code::ProfilesDiffer, || {

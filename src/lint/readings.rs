@@ -227,8 +227,8 @@ impl<'a> RuleReadings<'a> {
         // A line that the other profile does not read is not exact. Its rule is read there too, so
         // that fewer rules are found superfluous.
         let read = || Pattern::of_rule(rule.value(), kind == RuleKind::Allow, other_profile);
-        let other = other_rule.map_or_else(read, |other| other.patterns().clone());
-        let own = rule.patterns().clone();
+        let other = other_rule.map_or_else(read, |other| other.to_patterns());
+        let own = rule.to_patterns();
         let (google, rfc) = match profile {
             Profile::Google => (own, other),
             Profile::Rfc9309 => (other, own),

@@ -6,10 +6,10 @@ use crate::robots::{Rule, RuleKind};
 use std::borrow::Cow;
 
 /// Appends the rule of a pattern, unless no URL can match it.
-fn push<'r>(pattern: &'r Pattern<'_>, kind: RuleKind, set: &mut Vec<CanonicalRule<'r>>) {
+fn push<'r>(pattern: Pattern<'r>, kind: RuleKind, set: &mut Vec<CanonicalRule<'r>>) {
     if pattern.can_match() {
         set.push(CanonicalRule {
-            text: Cow::Borrowed(&pattern.text),
+            text: pattern.text,
             anchored: pattern.anchored,
             kind,
         });
@@ -20,10 +20,9 @@ fn push<'r>(pattern: &'r Pattern<'_>, kind: RuleKind, set: &mut Vec<CanonicalRul
 pub(crate) fn canonical<'r>(groups: &[&'r [Rule<'r>]]) -> Vec<CanonicalRule<'r>> {
     let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
     for rule in groups.iter().copied().flatten() {
-        let patterns = rule.patterns();
-        push(&patterns.pattern, rule.kind(), &mut set);
-        for pattern in &*patterns.further {
-            push(pattern, rule.kind(), &mut set);
+        push(rule.pattern(), rule.kind(), &mut set);
+        for pattern in rule.further() {
+            push(pattern.borrowed(), rule.kind(), &mut set);
         }
     }
     set.sort_unstable_by(|a, b| (&a.text, a.anchored, a.kind).cmp(&(&b.text, b.anchored, b.kind)));

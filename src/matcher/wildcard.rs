@@ -283,13 +283,14 @@ impl Pattern<'_> {
 /// Whether `path` matches `pattern`, whose anchor is cut off; `anchored` says whether it had one.
 #[inline]
 pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
-    let Some(star) = memchr(b'*', pattern) else {
-        return path.starts_with(pattern) && (!anchored || path.len() == pattern.len());
-    };
-    let Some(rest) = path.strip_prefix(&pattern[..star]) else {
-        return false;
-    };
-    matches_after_star(&pattern[star + 1..], anchored, rest)
+    // Most rules differ from most paths in the first bytes, and to find their stars costs more.
+    let same = |(a, b): &(&u8, &u8)| a == b && **a != b'*';
+    let common = pattern.iter().zip(path).take_while(same).count();
+    match pattern.get(common) {
+        None => !anchored || path.len() == pattern.len(),
+        Some(b'*') => matches_after_star(&pattern[common + 1..], anchored, &path[common..]),
+        Some(_) => false,
+    }
 }
 
 /// As [`matches()`], for the pattern that a bucket has of a rule and the path after the bucket's

@@ -1,7 +1,7 @@
 //! Splits a line into field and value: the known fields, the misspellings that Google's parser
 //! accepts, and lines without a colon.
 
-use crate::bytes::trim;
+use crate::bytes::{trim, trim_start};
 use crate::profile::Profile;
 use bstr::ByteSlice;
 
@@ -116,10 +116,16 @@ impl RobotsField {
 /// `text` must be trimmed. Without a colon, it must be exactly two words, separated by blanks or
 /// tabs. Profile `Rfc9309` reads the fields of rules and groups as RFC 9309 §2.2 has them only:
 /// spelled right, and with a colon. Every line that it reads, `Google` reads in the same way.
+#[inline]
 pub(crate) fn split(text: &[u8], profile: Profile) -> Option<(RobotsField, &[u8])> {
     if !FIRST_BYTES[usize::from(*text.first()?)] {
         return None;
     }
+    split_usual(text).or_else(|| split_unusual(text, profile))
+}
+
+#[inline(never)]
+fn split_unusual(text: &[u8], profile: Profile) -> Option<(RobotsField, &[u8])> {
     let colon = memchr::memchr(b':', text);
     let (key, value) = match colon {
         Some(colon) => (trim(&text[..colon]), trim(&text[colon + 1..])),
@@ -129,6 +135,27 @@ pub(crate) fn split(text: &[u8], profile: Profile) -> Option<(RobotsField, &[u8]
     let is_read = profile == Profile::Google || (colon.is_some() && field.is_spelled(key));
     // RFC 9309 §2.2.4 lets parsers be lenient with other records.
     (is_read || matches!(field, RobotsField::Other(_))).then_some((field, value))
+}
+
+/// [`split`] of a line that begins in `disallow:`, `user-agent:` or `allow:`, which both profiles read
+/// alike. Nine lines in ten are such: they need no search for the colon.
+#[inline]
+fn split_usual(text: &[u8]) -> Option<(RobotsField, &[u8])> {
+    let (head, rest) = text.split_first_chunk::<8>()?;
+    // The words in lower case. Only the two cases of a letter become that letter.
+    let head = u64::from_le_bytes(*head);
+    let letters = head | u64::from_le_bytes([b' '; 8]);
+    if letters == u64::from_le_bytes(*b"disallow") {
+        return Some((RobotsField::Disallow, trim_start(rest.strip_prefix(b":")?)));
+    }
+    if head | u64::from_le_bytes(*b"    \0   ") == u64::from_le_bytes(*b"user-age") {
+        let (end, value) = rest.split_first_chunk::<3>()?;
+        let is_whole = end.eq_ignore_ascii_case(b"nt:");
+        return is_whole.then(|| (RobotsField::UserAgent, trim_start(value)));
+    }
+    let value = text[5..].strip_prefix(b":")?;
+    let is_allow = text[..5].eq_ignore_ascii_case(b"allow");
+    is_allow.then(|| (RobotsField::Allow, trim_start(value)))
 }
 
 fn two_words(text: &[u8]) -> Option<(&[u8], &[u8])> {

@@ -42,6 +42,7 @@ impl<'a> NumberedLine<'a> {
     ///
     /// RFC 9309 has no limit for a line, so `Rfc9309` reads a long line whole, or not at all if its
     /// end is not known: a part of a rule may say more than its author.
+    #[inline]
     pub(crate) fn text(&self, profile: Profile) -> &'a [u8] {
         match (profile, self.long) {
             (Profile::Rfc9309, Some(line)) if line.is_cut => b"",
@@ -103,6 +104,7 @@ impl<'a> NumberedLines<'a> {
     }
 
     /// The next line with its comment; also blank lines, and the line that the size limit cuts.
+    #[inline]
     pub(crate) fn next_raw(&mut self) -> Option<RawLine<'a>> {
         for end in self.line_ends.by_ref() {
             let start = self.at;
@@ -141,6 +143,7 @@ impl<'a> NumberedLines<'a> {
 impl<'a> Iterator for NumberedLines<'a> {
     type Item = NumberedLine<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<NumberedLine<'a>> {
         loop {
             let RawLine {

@@ -1,6 +1,7 @@
 //! The parser of robots.txt: lines, fields, groups and rules; and the reference judge.
 
 mod body;
+pub(crate) mod compiled_rules;
 pub(crate) mod condense;
 pub(crate) mod crawl_delay;
 pub(crate) mod field;

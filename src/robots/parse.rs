@@ -2,10 +2,14 @@
 
 use crate::agent::{Agent, AgentMatch, NamedTokens};
 use crate::profile::Profile;
+use crate::robots::compiled_rules::CompiledRules;
 use crate::robots::condense::{FieldLine, field_lines};
 use crate::robots::field::{RobotsField, split};
-use crate::robots::pattern::{MAX_FURTHER, Pattern, RulePatterns};
+use crate::robots::pattern::{MAX_FURTHER, MAX_PRIORITY, Pattern, RulePatterns, index_page};
+use crate::url::escape::is_normal_rule;
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 /// A parsed robots.txt that borrows from the bytes it was parsed from. [`Robots`](super::Robots)
 /// owns them.
@@ -32,14 +36,23 @@ pub struct RobotsRef<'a> {
 pub struct Group<'a> {
     agents: Vec<AgentLine<'a>>,
     rules: Vec<Rule<'a>>,
+    compiled: CompiledRules,
 }
 
 /// One user-agent line.
 #[derive(Clone, Debug)]
 pub struct AgentLine<'a> {
-    line: u32,
     text: &'a [u8],
-    named: NamedTokens,
+    /// The end of the text.
+    value: &'a [u8],
+    line: u32,
+    /// The first byte of the value in lower case, 0 if it is empty. Most lines are not compared
+    /// further with an agent.
+    first: u8,
+    is_global: bool,
+    /// The names in the value, copied at the first use. An answer compares the value itself: many
+    /// files name hundreds of agents.
+    named: OnceLock<Box<NamedTokens>>,
 }
 
 /// The effect of a rule on the URLs that it decides.
@@ -53,12 +66,20 @@ pub enum RuleKind {
 }
 
 /// One `allow` or `disallow` line of a group.
+///
+/// Nearly all are their own normal form. Such a rule is its line and some numbers, and takes 40
+/// bytes.
 #[derive(Clone, Debug)]
 pub struct Rule<'a> {
-    line: u32,
     text: &'a [u8],
+    line: u32,
+    /// The length of the pattern's text, which ends before the end of the text, or before its `$`.
+    pattern_len: u32,
     kind: RuleKind,
-    patterns: RulePatterns<'a>,
+    /// The path ends in `$`.
+    anchored: bool,
+    /// The patterns of a rule that is not its own normal form, or has several.
+    normalized: Option<Box<RulePatterns<'a>>>,
 }
 
 /// A line that never changes a verdict: sitemap, crawl-delay, content-signal and the like.
@@ -127,19 +148,26 @@ impl<'a> RobotsRef<'a> {
 
     /// Adds a user-agent line to the current group, or to a new one if the current group has rules.
     /// Only rules end a run of user-agent lines; sitemaps, crawl-delays and unknown lines do not.
-    fn add_agent(&mut self, line: u32, text: &'a [u8], value: &[u8]) {
+    fn add_agent(&mut self, line: u32, text: &'a [u8], value: &'a [u8]) {
         if self
             .groups
             .last()
             .is_none_or(|group| !group.rules.is_empty())
         {
-            self.groups.push(Group::default());
+            self.groups.push(Group {
+                // Most groups have one such line.
+                agents: Vec::with_capacity(1),
+                ..Group::default()
+            });
         }
         if let Some(group) = self.groups.last_mut() {
             group.agents.push(AgentLine {
-                line,
                 text,
-                named: NamedTokens::from_value(value),
+                value,
+                line,
+                first: value.first().map_or(0, u8::to_ascii_lowercase),
+                is_global: NamedTokens::is_global(value),
+                named: OnceLock::new(),
             });
         }
     }
@@ -155,17 +183,8 @@ impl<'a> RobotsRef<'a> {
         further_left: &mut usize,
     ) {
         if let Some(group) = self.groups.last_mut() {
-            let mut patterns = Pattern::of_rule(value, kind == RuleKind::Allow, self.profile);
-            // What profile `Google` adds is bounded by the file, and its parser adds it always.
-            if self.profile == Profile::Rfc9309 {
-                patterns.limit_further(further_left);
-            }
-            group.rules.push(Rule {
-                line,
-                text,
-                kind,
-                patterns,
-            });
+            let rule = Rule::new(line, text, value, kind, self.profile, further_left);
+            group.rules.push(rule);
         }
     }
 
@@ -240,24 +259,50 @@ impl<'a> RobotsRef<'a> {
         agent: &'q Agent,
         how: AgentMatch,
     ) -> (Vec<usize>, Option<&'q str>) {
-        for key in agent.keys(how) {
-            let found = self.groups_with(|line| line.names(key));
-            if !found.is_empty() {
-                return (found, std::str::from_utf8(key).ok());
-            }
-        }
-        if agent.ignores_star() {
-            return (Vec::new(), None);
-        }
-        (self.groups_with(|line| line.named.global), None)
+        let selector = self.selector(agent, how);
+        let groups = (0..self.groups.len()).filter(|&i| self.groups[i].is_selected(selector));
+        let name = match selector {
+            GroupSelector::Name(name) => std::str::from_utf8(name).ok(),
+            GroupSelector::Global | GroupSelector::Nothing => None,
+        };
+        (groups.collect(), name)
     }
 
-    /// The indices of the groups with such a user-agent line.
-    fn groups_with(&self, is_wanted: impl Fn(&AgentLine<'_>) -> bool) -> Vec<usize> {
-        (0..self.groups.len())
-            .filter(|&i| self.groups[i].agents.iter().any(&is_wanted))
-            .collect()
+    /// The groups of [`groups_for`](Self::groups_for), without an allocation.
+    pub(crate) fn groups_of<'q>(
+        &'q self,
+        agent: &'q Agent,
+        how: AgentMatch,
+    ) -> impl Iterator<Item = &'q Group<'a>> {
+        let selector = self.selector(agent, how);
+        self.groups
+            .iter()
+            .filter(move |group| group.is_selected(selector))
     }
+
+    /// The user-agent lines that select the groups of an agent.
+    fn selector<'q>(&self, agent: &'q Agent, how: AgentMatch) -> GroupSelector<'q> {
+        let is_named = |name: &&[u8]| {
+            let lines = self.groups.iter().flat_map(|group| &group.agents);
+            lines.into_iter().any(|line| line.names(name))
+        };
+        match agent.keys(how).find(is_named) {
+            Some(name) => GroupSelector::Name(name),
+            None if agent.ignores_star() => GroupSelector::Nothing,
+            None => GroupSelector::Global,
+        }
+    }
+}
+
+/// The user-agent lines that select a group.
+#[derive(Clone, Copy)]
+enum GroupSelector<'q> {
+    /// Those with this name, in lower case.
+    Name(&'q [u8]),
+    /// Those with `*`.
+    Global,
+    /// None.
+    Nothing,
 }
 
 impl<'a> Group<'a> {
@@ -269,6 +314,19 @@ impl<'a> Group<'a> {
     /// The rules, in the order of the file; a group without rules allows everything.
     pub fn rules(&self) -> &[Rule<'a>] {
         &self.rules
+    }
+
+    /// The rules compiled, after some answers.
+    pub(crate) fn compiled(&self) -> &CompiledRules {
+        &self.compiled
+    }
+
+    fn is_selected(&self, selector: GroupSelector<'_>) -> bool {
+        match selector {
+            GroupSelector::Name(name) => self.agents.iter().any(|line| line.names(name)),
+            GroupSelector::Global => self.agents.iter().any(AgentLine::is_global),
+            GroupSelector::Nothing => false,
+        }
     }
 }
 
@@ -285,21 +343,57 @@ impl<'a> AgentLine<'a> {
 
     /// The names in its value.
     pub(crate) fn named(&self) -> &NamedTokens {
-        &self.named
+        self.named
+            .get_or_init(|| Box::new(NamedTokens::from_value(self.value)))
     }
 
     /// Whether the product token or the extended token is `key`, a name in lower case.
+    #[inline]
     pub(crate) fn names(&self, key: &[u8]) -> bool {
-        self.named.token == key || self.named.extended.as_deref() == Some(key)
+        key.first() == Some(&self.first) && NamedTokens::are_named(self.value, key)
     }
 
     /// Whether it names the global group, `*`.
     pub fn is_global(&self) -> bool {
-        self.named.global
+        self.is_global
     }
 }
 
 impl<'a> Rule<'a> {
+    /// The rule with the path `value`, which ends `text`. `further_left` is what is left of
+    /// [`MAX_FURTHER`].
+    fn new(
+        line: u32,
+        text: &'a [u8],
+        value: &'a [u8],
+        kind: RuleKind,
+        profile: Profile,
+        further_left: &mut usize,
+    ) -> Self {
+        debug_assert!(text.ends_with(value));
+        let is_allow = kind == RuleKind::Allow;
+        let anchored = value.ends_with(b"$");
+        let rule = |normalized| Self {
+            text,
+            line,
+            pattern_len: (value.len() - usize::from(anchored)) as u32,
+            kind,
+            anchored,
+            normalized,
+        };
+        // Only such an allow has a further pattern without an escape.
+        let has_index = is_allow && profile == Profile::Google && index_page(value).is_some();
+        if is_normal_rule(value, profile) && value.len() < MAX_PRIORITY && !has_index {
+            return rule(None);
+        }
+        let mut patterns = Pattern::of_rule(value, is_allow, profile);
+        // What profile `Google` adds is bounded by the file, and its parser adds it always.
+        if profile == Profile::Rfc9309 {
+            patterns.limit_further(further_left);
+        }
+        rule(Some(Box::new(patterns)))
+    }
+
     /// The line's number, from 1.
     pub fn line(&self) -> u32 {
         self.line
@@ -329,13 +423,44 @@ impl<'a> Rule<'a> {
     }
 
     /// Its path in normal form.
-    pub(crate) fn pattern(&self) -> &Pattern<'a> {
-        &self.patterns.pattern
+    #[inline]
+    pub(crate) fn pattern(&self) -> Pattern<'_> {
+        match &self.normalized {
+            None => self.plain_pattern(),
+            Some(patterns) => patterns.pattern.borrowed(),
+        }
+    }
+
+    /// Its path as written.
+    #[inline]
+    fn plain_pattern(&self) -> Pattern<'a> {
+        let end = self.text.len() - usize::from(self.anchored);
+        Pattern {
+            text: Cow::Borrowed(&self.text[end - self.pattern_len as usize..end]),
+            anchored: self.anchored,
+        }
+    }
+
+    /// The patterns after the first: of nearly all rules, none.
+    #[inline]
+    pub(crate) fn further(&self) -> &[Pattern<'static>] {
+        match &self.normalized {
+            None => &[],
+            Some(patterns) => &patterns.further,
+        }
     }
 
     /// All patterns of which a URL has to match one.
-    pub(crate) fn patterns(&self) -> &RulePatterns<'a> {
-        &self.patterns
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = Pattern<'_>> {
+        std::iter::once(self.pattern()).chain(self.further().iter().map(Pattern::borrowed))
+    }
+
+    /// The patterns as one value.
+    pub(crate) fn to_patterns(&self) -> RulePatterns<'a> {
+        match &self.normalized {
+            None => RulePatterns::from(self.plain_pattern()),
+            Some(patterns) => RulePatterns::clone(patterns),
+        }
     }
 }
 

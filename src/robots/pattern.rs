@@ -27,6 +27,15 @@ impl<'a> Pattern<'a> {
         Self { text, anchored }
     }
 
+    /// The same pattern, which borrows its text.
+    #[inline]
+    pub(crate) fn borrowed(&self) -> Pattern<'_> {
+        Pattern {
+            text: Cow::Borrowed(&self.text),
+            anchored: self.anchored,
+        }
+    }
+
     /// The same pattern with a text of its own.
     pub(crate) fn into_owned(self) -> Pattern<'static> {
         Pattern {
@@ -99,14 +108,17 @@ impl<'a> Pattern<'a> {
 
     /// The second pattern of `allow: …/index.html` in profile `Google`: the folder itself, `…/$`.
     pub(crate) fn index_folder(&self) -> Option<Pattern<'static>> {
-        let slash = memchr::memrchr(b'/', &self.text)?;
-        self.text[slash..]
-            .starts_with(b"/index.htm")
-            .then(|| Pattern {
-                text: Cow::Owned(self.text[..=slash].to_vec()),
-                anchored: true,
-            })
+        let slash = index_page(&self.text)?;
+        Some(Pattern {
+            text: Cow::Owned(self.text[..=slash].to_vec()),
+            anchored: true,
+        })
     }
+}
+
+/// The offset of the last `/` of a path, if `index.htm` follows it.
+pub(crate) fn index_page(path: &[u8]) -> Option<usize> {
+    memchr::memrchr(b'/', path).filter(|&slash| path[slash..].starts_with(b"/index.htm"))
 }
 
 /// The most that the further patterns of a file under `Rfc9309` may take: their bytes, and
@@ -152,6 +164,15 @@ impl std::ops::Deref for FurtherPatterns {
 
     fn deref(&self) -> &Self::Target {
         self.0.as_ref().map_or(&[], |patterns| patterns)
+    }
+}
+
+impl<'a> From<Pattern<'a>> for RulePatterns<'a> {
+    fn from(pattern: Pattern<'a>) -> Self {
+        Self {
+            pattern,
+            further: FurtherPatterns::default(),
+        }
     }
 }
 
@@ -224,9 +245,7 @@ mod tests {
         let text = format!("user-agent: *\n{}", rule.repeat(30_000));
         let robots = crate::robots::RobotsRef::parse(text.as_bytes(), Profile::Rfc9309);
         let rules = robots.groups()[0].rules();
-        let further = rules
-            .iter()
-            .filter(|rule| !rule.patterns().further.is_empty());
+        let further = rules.iter().filter(|rule| !rule.further().is_empty());
         assert_eq!(
             (rules.len(), further.count()),
             (30_000, MAX_FURTHER / (FURTHER_COST + 5))

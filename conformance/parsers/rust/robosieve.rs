@@ -1,16 +1,19 @@
 //! This project's library, with its defaults.
 
-use robosieve::judge::AgentRules;
-use robosieve::{AgentMatch, Profile, RobotsRef};
+use robosieve::{Agent, AgentMatch, Profile, Robots};
 use robosieve_conformance::{Parses, serve};
 
 fn main() {
     serve(
         Parses::PerAgent,
         |body, agent| {
-            let robots = RobotsRef::parse(body, Profile::Google);
-            AgentRules::new(&robots, &agent.parse().ok()?, AgentMatch::Extended).ok()
+            let agent: Agent = agent.parse().ok()?;
+            Some((Robots::parse(body, Profile::Google), agent))
         },
-        |rules, _, url| rules.allows(url).expect("no defect of this library"),
+        |(robots, agent), _, url| {
+            robots
+                .parsed()
+                .allows_with(agent, AgentMatch::Extended, url)
+        },
     );
 }
