@@ -187,7 +187,7 @@ fn flipped_bits_and_cuts_are_errors() {
             "bit {bit}: {err}"
         );
         // Skipping damage may lose captures, but ends without an error or a panic.
-        if bit > 3300 * 8 {
+        if bit > 3450 * 8 {
             snapshot_of(&flipped, true).unwrap();
         }
         if bit % 7 == 0 {

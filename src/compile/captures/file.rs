@@ -132,8 +132,10 @@ impl CapturesFile {
     /// # Errors
     /// As [`verify_checksums`](Self::verify_checksums).
     pub fn verify(&self) -> Result<()> {
+        let unpacker = Unpacker::new(&self.header.dictionary)
+            .map_err(|_| Error::damaged(0, "the dictionary of its texts", false).at(&self.path));
         let mut verifier = Verifier {
-            unpacker: Unpacker::new(&self.header.dictionary)?,
+            unpacker: unpacker?,
             counter: TotalsCounter::default(),
             distinct: HashSet::new(),
             last: Vec::new(),

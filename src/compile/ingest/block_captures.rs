@@ -89,7 +89,8 @@ pub(super) fn intern_texts(
     let mut unpacker = if is_current && !count_cut {
         None
     } else {
-        Some(Unpacker::new(&block.header.dictionary)?)
+        let unpacker = Unpacker::new(&block.header.dictionary);
+        Some(unpacker.map_err(|_| block.damaged("the dictionary of its texts"))?)
     };
     let mut interned = InternedTexts {
         numbers: vec![None; content.texts.len()],
