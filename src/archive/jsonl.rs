@@ -2,6 +2,7 @@
 
 use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short};
 use super::capture_time::parse_time;
+use super::entry_buffer::EntryBuffer;
 use super::http::{self, BodyHeaders, Recorder, max_age};
 use super::json_values::{Headers, Scalar, body_like_key};
 use super::read_context::{MeteredReader, ReadContext};
@@ -12,23 +13,23 @@ use base64::Engine;
 use bytes::Bytes;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::io::{BufRead, Read};
 
 /// The longest line. A body of 500 KiB with every byte escaped stays far below.
-const MAX_LINE: u64 = 64 << 20;
+const MAX_LINE: usize = 64 << 20;
 
 /// One line, not yet parsed.
 #[derive(Debug)]
 pub(crate) struct JsonlLine {
     number: u64,
     offset: u64,
-    pub(super) text: Vec<u8>,
+    pub(super) text: Bytes,
 }
 
 /// The lines of a JSONL file that are not blank, one by one.
 pub(super) struct JsonlReader<'r> {
     input: Decoder<MeteredReader<'r>>,
     context: &'r ReadContext,
+    buffer: EntryBuffer,
     /// The number of the last line, from 1.
     number: u64,
     /// The offset of the next line.
@@ -42,6 +43,7 @@ impl<'r> JsonlReader<'r> {
         Self {
             input,
             context,
+            buffer: EntryBuffer::default(),
             number: 0,
             offset: 0,
             is_partial: false,
@@ -51,12 +53,10 @@ impl<'r> JsonlReader<'r> {
     /// The next line; `None` at the end.
     pub(super) fn next_line(&mut self) -> Result<Option<JsonlLine>> {
         loop {
-            let mut text = Vec::new();
+            self.buffer.begin();
             match self
-                .input
-                .by_ref()
-                .take(MAX_LINE)
-                .read_until(b'\n', &mut text)
+                .buffer
+                .append_line(&mut self.input, MAX_LINE)
                 .map_err(Error::from_io)
             {
                 Ok(0) => return Ok(None),
@@ -65,10 +65,10 @@ impl<'r> JsonlReader<'r> {
                     let line = JsonlLine {
                         number: self.number,
                         offset: self.offset,
-                        text,
+                        text: self.buffer.take(),
                     };
                     self.offset += n as u64;
-                    if n as u64 == MAX_LINE {
+                    if n == MAX_LINE {
                         return Err(line.damaged("a line of over 64 MiB", false));
                     }
                     // After damage, the text before the next line end is the rest of a lost line.

@@ -9,6 +9,7 @@ pub(crate) mod capture;
 mod capture_time;
 pub(crate) mod captures_file;
 pub(crate) mod dir;
+mod entry_buffer;
 pub(crate) mod http;
 mod json_values;
 mod jsonl;

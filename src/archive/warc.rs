@@ -4,6 +4,7 @@ use super::capture::{
     BODY_OF_OTHER_URL, Capture, CaptureAnswer, CapturedResponse, PayloadReference, is_cut_short,
 };
 use super::capture_time::parse_warc_date;
+use super::entry_buffer::EntryBuffer;
 use super::http::{self, MAX_KEPT, headers};
 use super::payload_digest;
 use super::read_context::{MeteredReader, ReadContext};
@@ -17,6 +18,7 @@ use bstr::ByteSlice;
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 /// The bytes kept of a record's block: enough for HTTP headers and 500 KiB of body, coded or not.
 const MAX_BLOCK: u64 = 1 << 20;
@@ -30,25 +32,58 @@ pub(crate) struct WarcRecord {
     /// The offset of the gzip member with its last byte; else the offset of its end.
     end: u64,
     /// The header of the record, then its block; parsed on another thread than the reader's.
-    pub(super) bytes: Vec<u8>,
-    head_len: usize,
+    pub(super) bytes: Bytes,
+    fields: RecordFields,
+}
+
+/// The fields in the header of a record that are needed. The reader finds them in one pass, and
+/// leaves their positions to the parser.
+#[derive(Clone, Debug)]
+struct RecordFields {
+    head_len: u32,
+    /// Up to [`MAX_HEADER`], and a line.
+    positions: [Option<Range<u32>>; FIELDS.len()],
+}
+
+const FIELDS: [&str; 6] = [
+    "Content-Length",
+    "WARC-Type",
+    "WARC-Target-URI",
+    "WARC-Date",
+    "WARC-Truncated",
+    "WARC-Payload-Digest",
+];
+
+impl RecordFields {
+    fn of(head: &[u8]) -> Self {
+        let start = head.as_ptr() as usize;
+        let position = |value: &[u8]| {
+            let at = value.as_ptr() as usize - start;
+            at as u32..(at + value.len()) as u32
+        };
+        Self {
+            head_len: head.len() as u32,
+            positions: headers(head, FIELDS).map(|value| value.map(position)),
+        }
+    }
+
+    /// The values of [`FIELDS`] in the header of which these are the positions.
+    fn values<'h>(&self, head: &'h [u8]) -> [Option<&'h [u8]>; FIELDS.len()] {
+        self.positions.each_ref().map(|position| {
+            let position = position.as_ref()?;
+            Some(&head[position.start as usize..position.end as usize])
+        })
+    }
 }
 
 impl WarcRecord {
     /// The capture in the record; `None` if the record names no URL.
     pub(super) fn capture(self) -> Option<Capture> {
-        let bytes = Bytes::from(self.bytes);
         // The block shares the memory of the record; bodies are not copied.
-        let head = &bytes[..self.head_len];
-        let block = bytes.slice(self.head_len..);
-        let names = [
-            "WARC-Target-URI",
-            "WARC-Date",
-            "WARC-Truncated",
-            "WARC-Type",
-            "WARC-Payload-Digest",
-        ];
-        let [target, date, truncated, kind, payload] = headers(head, names);
+        let head_len = self.fields.head_len as usize;
+        let head = &self.bytes[..head_len];
+        let block = self.bytes.slice(head_len..);
+        let [_, kind, target, date, truncated, payload] = self.fields.values(head);
         let target = without_brackets(target.unwrap_or_default());
         if target.is_empty() {
             return None;
@@ -191,7 +226,8 @@ pub(super) struct WarcReader<'r> {
     context: &'r ReadContext,
     /// The file, if its records may be read again.
     file: Option<PlainFile>,
-    head: Vec<u8>,
+    /// The header of the current record, then its block.
+    record: EntryBuffer,
     /// The start of the current record: the offset of its gzip member, else of its first byte.
     start: u64,
     /// The start of the block of the last record, as an offset after decompression.
@@ -273,7 +309,7 @@ impl<'r> WarcReader<'r> {
             input,
             context,
             file,
-            head: Vec::new(),
+            record: EntryBuffer::default(),
             start: 0,
             block: 0,
             shares_frames: false,
@@ -344,10 +380,10 @@ impl<'r> WarcReader<'r> {
         if !self.read_head()? {
             return Ok(WarcItem::End);
         }
-        let [length, kind, target] = headers(
-            &self.head,
-            ["Content-Length", "WARC-Type", "WARC-Target-URI"],
-        );
+        let head = self.record.bytes();
+        let fields = RecordFields::of(head);
+        let [length, kind, target, ..] = fields.values(head);
+        let is_answer = is_answer(kind, target);
         let length = length
             .and_then(parse_length)
             .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
@@ -361,48 +397,42 @@ impl<'r> WarcReader<'r> {
             };
             return Err(self.damaged("the file ends inside a WARC record"));
         }
-        if !is_answer(kind, target) {
-            self.skip(length, |_| {})?;
+        if !is_answer {
+            self.skip(length)?;
             return Ok(WarcItem::Other);
         }
         // Headers and the 500 KiB of a body that count fit in this much, so the rest is skipped.
-        let head_len = self.head.len();
-        let mut bytes = Vec::with_capacity(head_len + length.min(MAX_BLOCK) as usize);
-        bytes.extend_from_slice(&self.head);
         let mut kept = length.min(MAX_BLOCK);
-        self.skip(kept, |part| bytes.extend_from_slice(part))?;
-        if kept < length && http::has_chunks(&bytes[head_len..]) {
+        self.keep(kept)?;
+        if kept < length && http::has_chunks(&self.record.bytes()[fields.head_len as usize..]) {
             let more = length.min(MAX_CHUNKED_BLOCK) - kept;
-            bytes.reserve_exact(more as usize);
-            self.skip(more, |part| bytes.extend_from_slice(part))?;
+            self.keep(more)?;
             kept += more;
         }
-        self.skip(length - kept, |_| {})?;
+        self.skip(length - kept)?;
         Ok(WarcItem::Response(WarcRecord {
             end: self.input.offset(),
-            bytes,
-            head_len,
+            bytes: self.record.take(),
+            fields,
         }))
     }
 
-    /// Reads the header block into `head`; `false` at the end of the input.
+    /// Reads the header block into `record`; `false` at the end of the input.
     fn read_head(&mut self) -> Result<bool> {
-        self.head.clear();
+        self.record.begin();
         // Whether nothing but blank lines precedes in the gzip member or zstd frame.
         let mut is_first = false;
         loop {
-            let start = self.head.len();
+            let start = self.record.bytes().len();
             if start == 0 {
                 self.input.fill_buf().map_err(Error::from_io)?;
                 is_first |= self.input.is_at_frame_start();
             }
             let n = self
-                .input
-                .by_ref()
-                .take(MAX_HEADER)
-                .read_until(b'\n', &mut self.head)
+                .record
+                .append_line(&mut self.input, MAX_HEADER as usize)
                 .map_err(Error::from_io)?;
-            let line = &self.head[start..];
+            let line = &self.record.bytes()[start..];
             let is_blank = line.iter().all(|b| b"\r\n".contains(b));
             if n == 0 {
                 return if start == 0 {
@@ -418,7 +448,7 @@ impl<'r> WarcReader<'r> {
                 let is_text = self.input.is_compressed() && !self.shares_frames && !is_first;
                 if is_blank || (self.resyncing && (is_text || !begins_record)) {
                     is_first &= is_blank;
-                    self.head.clear();
+                    self.record.begin();
                     continue;
                 }
                 self.start = self.input.offset() - if self.input.is_gzip() { 0 } else { n as u64 };
@@ -432,14 +462,23 @@ impl<'r> WarcReader<'r> {
             } else if is_blank {
                 self.resyncing = false;
                 return Ok(true);
-            } else if self.head.len() as u64 > MAX_HEADER {
+            } else if self.record.bytes().len() as u64 > MAX_HEADER {
                 return Err(self.damaged("a WARC header without end"));
             }
         }
     }
 
-    /// Skips `length` bytes, and calls `visit` with each part of them.
-    fn skip(&mut self, mut length: u64, mut visit: impl FnMut(&[u8])) -> Result<()> {
+    /// Reads this many bytes to the end of `record`.
+    fn keep(&mut self, length: u64) -> Result<()> {
+        self.pass(length, EntryBuffer::append)
+    }
+
+    fn skip(&mut self, length: u64) -> Result<()> {
+        self.pass(length, |_, _| {})
+    }
+
+    /// Reads this many bytes, and calls `visit` with `record` and each part of them.
+    fn pass(&mut self, mut length: u64, visit: fn(&mut EntryBuffer, &[u8])) -> Result<()> {
         while length > 0 {
             self.input.fill_buf().map_err(Error::from_io)?;
             let is_at_start = self.input.is_at_frame_start() && !self.shares_frames;
@@ -457,7 +496,7 @@ impl<'r> WarcReader<'r> {
             if len == 0 {
                 return Err(self.damaged("the file ends inside a WARC record"));
             }
-            visit(&part[..len]);
+            visit(&mut self.record, &part[..len]);
             self.input.consume(len);
             length -= len as u64;
         }
