@@ -24,7 +24,7 @@
 
 use super::emitter::{Emitter, Joined};
 use super::engine::{Engine, Scratch};
-use super::file_memo::Obeyed;
+use super::file_memo::{FileMemo, Obeyed};
 use super::options::Stage;
 use super::origin_cache::SingleRuleSet;
 use super::rows::{BATCH, LineRows, LineRun, RowSource};
@@ -77,6 +77,7 @@ impl<'s> Engine<'s> {
     ) -> Result<()> {
         self.backend.run(JudgeRows {
             engine: self,
+            memo: self.memo(),
             rows,
             until,
             scratch,
@@ -89,6 +90,7 @@ impl<'s> Engine<'s> {
 /// Rows, and the memory to judge them with.
 struct JudgeRows<'w, 's, 'd, S, F> {
     engine: &'w Engine<'s>,
+    memo: &'w FileMemo,
     rows: S,
     until: Stage,
     scratch: &'w mut Scratch<'s>,
@@ -227,7 +229,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             let len = runs.lens[run] as usize;
             let text = self.rows.text(runs.firsts[run] as usize);
             let entry = view.rules_entry(runs.probes[run].offset, len, text, backend);
-            engine.memo.prefetch(entry.file);
+            self.memo.prefetch(entry.file);
             runs.entries[run] = entry;
             runs.obeyed[run] = if entry.has_no_robots_txt {
                 Obeyed::NO_ROBOTS_TXT
@@ -239,7 +241,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         // Files that come for the first time: few, unless most files have one origin.
         let mut new = Runs::NONE;
         for run in ruled.iter() {
-            new.push_if(run, engine.memo.lacks(runs.entries[run].file));
+            new.push_if(run, self.memo.lacks(runs.entries[run].file));
         }
         for run in new.iter() {
             view.prefetch_file(runs.entries[run].file);
@@ -248,7 +250,8 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             view.prefetch_groups(runs.entries[run].file);
         }
         for run in ruled.iter() {
-            let obeyed = engine.obeyed(runs.entries[run].file);
+            let file = runs.entries[run].file;
+            let obeyed = self.memo.get(file, || engine.look_up_obeyed(file));
             view.prefetch_rules(obeyed.offset());
             runs.obeyed[run] = obeyed;
         }

@@ -16,6 +16,7 @@ use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
 use crate::snapshot::view::{TokenChain, View};
 use crate::url::{self, Origin};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A judge that borrows its snapshot: the agents looked up, the policy chosen.
@@ -35,8 +36,9 @@ pub(crate) struct Engine<'s> {
     pub(super) id: u64,
     /// For each agent the tokens of its chain that any robots.txt names.
     pub(super) chains: Vec<TokenChain>,
-    /// What the agents obey in each robots.txt. Nothing else of the engine changes.
-    pub(super) memo: FileMemo,
+    /// What the agents obey in each robots.txt, from the first batch on: for a single URL, its memory
+    /// would cost more than the answer. Nothing else of the engine changes.
+    memo: OnceLock<FileMemo>,
 }
 
 /// The number of engines that were made.
@@ -92,18 +94,19 @@ impl<'s> Engine<'s> {
             backend: AnyBackend::detect(),
             id: ENGINES.fetch_add(1, Ordering::Relaxed),
             chains,
-            memo: FileMemo::new(snapshot.view().file_count()),
+            memo: OnceLock::new(),
         })
     }
 
-    /// What all agents obey in a robots.txt, of which an origin has rules.
-    #[inline(always)]
-    pub(super) fn obeyed(&self, file: u32) -> Obeyed {
-        self.memo.get(file, || self.look_up_obeyed(file))
+    /// The memo of what the agents obey.
+    pub(super) fn memo(&self) -> &FileMemo {
+        self.memo
+            .get_or_init(|| FileMemo::new(self.view.file_count()))
     }
 
+    /// What all agents obey in a robots.txt, of which an origin has rules.
     #[inline(never)]
-    fn look_up_obeyed(&self, file: u32) -> Obeyed {
+    pub(super) fn look_up_obeyed(&self, file: u32) -> Obeyed {
         match self.policy_of_one_set(file) {
             Ok(Some(OriginPolicy::OneSet(one))) if one.without_group == 0 => {
                 Obeyed::one_set(one.offset)
@@ -349,5 +352,37 @@ impl<'a> Kernel for JudgePath<'_, 'a, '_, '_> {
     fn run(self, backend: impl Backend) -> Self::Output {
         self.engine
             .judge_path_of(self.origin, self.rest, self.matching, backend)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::Compiler;
+    use crate::judge::emitter::Joined;
+    use crate::judge::options::Stage;
+
+    #[test]
+    fn single_urls_need_no_memory_for_each_file() {
+        let mut compiler = Compiler::default();
+        compiler
+            .add_robots("https://e.example", b"user-agent: *\ndisallow: /a")
+            .unwrap();
+        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+        let engine =
+            Engine::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+        let mut scratch = engine.scratch();
+        engine.judge(b"https://e.example/a", &mut scratch).unwrap();
+        assert!(engine.memo.get().is_none());
+        engine
+            .judge_lines(
+                b"https://e.example/a\n",
+                Stage::Match,
+                Joined::SameOrigin,
+                &mut scratch,
+                |_, _| Ok(()),
+            )
+            .unwrap();
+        assert!(engine.memo.get().is_some());
     }
 }
