@@ -72,6 +72,8 @@ pub enum Remedy {
     NameHost,
     /// Accept the failures of a crawl as those of its sites.
     AcceptFailures,
+    /// Compile the archives again, with a history.
+    KeepHistory,
 }
 
 /// The kinds of errors. Later versions may add kinds, so match with a wildcard arm.
@@ -200,6 +202,12 @@ pub enum ErrorKind {
     /// A snapshot that an incremental compilation cannot start from.
     #[error("cannot be used as the previous snapshot: {0}")]
     BadPrevious(String),
+    /// A time asked of a snapshot that keeps the newest rules only.
+    #[error(
+        "the snapshot has no history, so it has the newest rules only; compile the archives again \
+         with a history"
+    )]
+    NoHistory,
     /// Archives without a capture of any robots.txt.
     #[error("{0}; nothing is written")]
     NoCaptures(String),
@@ -230,6 +238,7 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self.kind() {
             ErrorKind::NotASnapshot { .. } => Some(Remedy::CompileArchives),
+            ErrorKind::NoHistory => Some(Remedy::KeepHistory),
             ErrorKind::Damaged {
                 skippable: true, ..
             } => Some(Remedy::SkipDamage),

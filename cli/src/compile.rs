@@ -51,9 +51,15 @@ pub(crate) struct CompileArgs {
     pub max_failing: f64,
     /// Skip, and count, captures newer than this time (or `now`)
     ///
-    /// A date is its last second in UTC. Captures of unknown time stay.
+    /// A date or a month is its last second in UTC. Captures of unknown time stay.
     #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = POLICY)]
     pub as_of: Option<i64>,
+    /// Keep all versions of all answers, so that --as-of of other verbs can ask for any time
+    ///
+    /// The snapshot grows by some 30 bytes for each version, and by the difference between each old
+    /// text and a newer one. Judging without a time stays as fast.
+    #[arg(long, conflicts_with = "previous", help_heading = COMMON)]
+    pub history: bool,
     #[command(flatten)]
     pub archives: ArchiveArgs,
     /// WARC or JSONL archives, captures files, or directories (`-`: standard input)
@@ -95,6 +101,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
             &report,
             args.previous.is_some(),
             args.as_of.is_some(),
+            args.history,
             progress.elapsed(),
         );
     }
@@ -105,7 +112,9 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
 fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
     let profile = args.profile;
     let Some(path) = &args.previous else {
-        return Ok(Compiler::new(profile.unwrap_or_default()).as_of(args.as_of));
+        return Ok(Compiler::new(profile.unwrap_or_default())
+            .as_of(args.as_of)
+            .history(args.history));
     };
     let old = Snapshot::open(path)?;
     let profile = profile

@@ -4,7 +4,7 @@
 use crate::agent_args::SelectedAgents;
 use crate::help_text::COMMON;
 use crate::inputs::InputArgs;
-use crate::judge_args::JudgeArgs;
+use crate::judge_args::{AsOfArgs, JudgeArgs};
 use crate::judge_job::{self, Action, JobPaths, JudgeTask};
 use crate::option_guard::OptionGuard;
 use crate::out_dir::{FileProcessor, OutDirArgs, RunIdentity};
@@ -29,6 +29,8 @@ pub(crate) struct JudgeRunArgs {
     pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub time: AsOfArgs,
     #[command(flatten)]
     pub records: RecordArgs,
     #[command(flatten)]
@@ -59,8 +61,8 @@ impl JudgeRunArgs {
         let record = RunRecord::new()
             .snapshot(&self.snapshot, &snapshot)?
             .agents(&selected);
-        let options = self.judge.options();
-        let judge = Judge::new(&snapshot, agents, options)?;
+        let options = self.judge.options().as_of(self.time.as_of);
+        let judge = Judge::new(&snapshot, agents, options).map_err(|err| err.at(&self.snapshot))?;
         let task = JudgeTask {
             action,
             sets: record.sets_json(),

@@ -40,6 +40,7 @@ pub(crate) fn print_compile(
     report: &CompileReport,
     has_previous: bool,
     has_as_of: bool,
+    has_history: bool,
     elapsed: Duration,
 ) {
     let counts = &report.counts;
@@ -63,6 +64,13 @@ pub(crate) fn print_compile(
         rows(&[
             ("captures left out as newer", report.too_new),
             ("captures of unknown time", report.undated),
+        ]);
+    }
+    if has_history {
+        rows(&[
+            ("versions", report.versions),
+            ("URLs with versions", report.history_urls),
+            ("old texts", report.old_texts),
         ]);
     }
     // Captures and files without effect explain a count of origins that is too small.

@@ -44,12 +44,14 @@ pub(crate) fn parse_instant_or_now(text: &str) -> Result<i64, String> {
     or_now(text, parse_instant)
 }
 
-/// Parses a time to seconds since 1970; a date is its last second in UTC, and `now` the current
-/// time.
+/// Parses a time to seconds since 1970; a date or a month is its last second in UTC, and `now` the
+/// current time.
 pub(crate) fn parse_through_or_now(text: &str) -> Result<i64, String> {
     or_now(text, |text| {
         if is_date(text) {
-            Ok(first_second(parse_date(text)?)? + DAY - 1)
+            last_second(parse_date(text)?)
+        } else if is_month(text) {
+            last_second(parse_date(&format!("{text}-01"))?.last_of_month())
         } else {
             parse_time(text)
         }
@@ -82,6 +84,15 @@ fn is_date(text: &str) -> bool {
                 b.is_ascii_digit()
             }
         })
+}
+
+/// Whether the text has exactly the form `2026-01`.
+fn is_month(text: &str) -> bool {
+    text.len() == 7 && is_date(&format!("{text}-01"))
+}
+
+fn last_second(date: Date) -> Result<i64, String> {
+    Ok(first_second(date)? + DAY - 1)
 }
 
 fn parse_date(text: &str) -> Result<Date, String> {
@@ -135,6 +146,8 @@ mod tests {
         assert_eq!(parse_instant("1970-01-01T01:00:00+01:00"), Ok(0));
         assert_eq!(parse_through_or_now("1970-01-01"), Ok(86_399));
         assert_eq!(parse_through_or_now("1970-01-01T00:00:01Z"), Ok(1));
+        assert_eq!(parse_through_or_now("1970-02"), Ok(59 * DAY - 1));
+        assert!(parse_through_or_now("1970-13").is_err_and(|err| err.contains("no such date")));
         let now = Timestamp::now().as_second();
         for parse in [parse_instant_or_now, parse_through_or_now] {
             assert!(parse("now").is_ok_and(|time| (now..now + 60).contains(&time)));

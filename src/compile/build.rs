@@ -10,6 +10,7 @@
 //! order, and the three steps work on three chunks at the same time.
 
 use super::file_compiler::{CompiledFile, FileCompiler, InheritedOffsets};
+use super::history::{HistoryBuilder, HistoryCounts};
 use super::incremental::previous::PreviousSnapshot;
 use super::incremental::previous_urls::PreviousUrls;
 use super::ingest::text_store::{TextId, Texts};
@@ -35,6 +36,8 @@ pub(super) struct BuildInputs<'c> {
     pub texts: &'c Texts,
     pub payloads: &'c Payloads,
     pub previous: Option<&'c PreviousUrls<'c>>,
+    /// Whether the snapshot gets a history.
+    pub with_history: bool,
     pub spools: &'c SpoolOptions,
 }
 
@@ -50,6 +53,7 @@ pub(super) struct BuiltSnapshot {
     /// Origins of the previous snapshot that captures of their redirects' ends decide.
     pub by_redirects: u64,
     pub failures: NewFailures,
+    pub history: Option<HistoryCounts>,
 }
 
 /// The origins of a chunk.
@@ -80,6 +84,9 @@ pub(super) fn build(
         files: 0,
         decided: DecisionCounts::default(),
         failures: NewFailures::default(),
+        history: inputs
+            .with_history
+            .then(|| HistoryBuilder::new(inputs.spools)),
     };
     let mut files = FileWriter::new(inputs.spools);
     let mut offsets = InheritedOffsets::default();
@@ -89,6 +96,7 @@ pub(super) fn build(
         payloads: inputs.payloads,
         previous: inputs.previous,
         histories: SharedHistories::default(),
+        with_versions: inputs.with_history,
     };
     let mut resolved = source.resolve_chunk(&resolver)?;
     let mut compiled = Vec::new();
@@ -117,14 +125,29 @@ pub(super) fn build(
             source.total,
         ));
     }
+    let Numbering {
+        mut writer,
+        numbers,
+        files: file_count,
+        decided,
+        failures,
+        history,
+    } = numbering;
+    let (history, history_counts) = match history {
+        Some(history) => {
+            let (sections, counts) =
+                history.finish(&resolver, inputs, numbers, file_count, &mut writer)?;
+            (Some(sections), Some(counts))
+        }
+        None => (None, None),
+    };
     let DecisionCounts {
         by_capture,
         outdated,
         inherited,
         by_redirects,
-    } = numbering.decided;
-    let failures = numbering.failures;
-    let sections = SnapshotSections::new(inputs.profile, numbering.writer, files)?;
+    } = decided;
+    let sections = SnapshotSections::new(inputs.profile, writer, files, history)?;
     Ok(BuiltSnapshot {
         sections,
         by_capture,
@@ -132,6 +155,7 @@ pub(super) fn build(
         inherited,
         by_redirects,
         failures,
+        history: history_counts,
     })
 }
 
@@ -242,6 +266,7 @@ struct Numbering {
     files: u32,
     decided: DecisionCounts,
     failures: NewFailures,
+    history: Option<HistoryBuilder>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -282,6 +307,9 @@ impl Numbering {
                 DecidedBy::Redirects => self.decided.by_redirects += 1,
             }
             self.failures.count(origin);
+            if let Some(history) = &mut self.history {
+                history.append(&origin.versions, &mut self.writer)?;
+            }
         }
         Ok(new)
     }

@@ -9,6 +9,7 @@
 mod build;
 mod captures;
 mod file_compiler;
+mod history;
 mod incremental;
 mod ingest;
 mod new_failures;
@@ -37,6 +38,7 @@ use crate::spool::SpoolOptions;
 use crate::url::Origin;
 use build::{BuildInputs, BuiltSnapshot, build};
 use captures::write::CapturesWriter;
+use history::HistoryCounts;
 use incremental::previous::PreviousSnapshot;
 use incremental::previous_urls::PreviousUrls;
 use ingest::batch::{CaptureBatch, CaptureStore, IngestOptions};
@@ -76,6 +78,7 @@ pub struct Compiler {
     temp_dir: Option<PathBuf>,
     previous: Option<PreviousSnapshot>,
     max_failing: Option<f64>,
+    with_history: bool,
     /// Created with the first capture.
     store: OnceLock<CaptureStore>,
     tally: IngestTally,
@@ -263,6 +266,38 @@ impl Compiler {
     /// ```
     pub fn max_failing(mut self, share: f64) -> Self {
         self.max_failing = Some(share);
+        self
+    }
+
+    /// Keeps every version of every site's answers, so that a judge can ask for the rules in force at
+    /// any time ([`JudgeOptions::as_of`](crate::JudgeOptions::as_of)); off by default.
+    ///
+    /// The verdict as of a time is that of a snapshot compiled with [`as_of`](Self::as_of) that time
+    /// and judged [`at`](crate::JudgeOptions::at) it. Nothing else changes: without a time, verdicts
+    /// are those of the newest versions. Captures of URLs that redirects lead to count too.
+    ///
+    /// Cost: some 30 bytes a version in the snapshot, and the difference between an old text and a
+    /// newer one. Each old text is compressed once. Memory: some 150 bytes for each URL, other than
+    /// a robots.txt of an origin, that redirects lead to, and its versions.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+    /// let archive = br#"
+    ///     {"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": "2026-03-01T00:00:00Z"}
+    ///     {"url": "https://e.example/robots.txt", "body": "", "fetched_at": "2026-05-01T00:00:00Z"}"#;
+    /// let mut compiler = Compiler::default().history(true);
+    /// compiler.add_reader("memory", archive.as_slice())?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let in_april = 1_775_000_000;
+    /// for (time, expected) in [(None, Verdict::Allowed), (Some(in_april), Verdict::Disallowed)] {
+    ///     let options = JudgeOptions::default().as_of(time);
+    ///     let judge = Judge::new(snapshot.clone(), &["FooBot".parse()?], options)?;
+    ///     assert_eq!(judge.judge(b"https://e.example/")?.get(0), expected);
+    /// }
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn history(mut self, keep: bool) -> Self {
+        self.with_history = keep;
         self
     }
 
@@ -524,6 +559,13 @@ impl Compiler {
     /// As [`finish`](Self::finish).
     pub fn finish_with(mut self, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<Compiled> {
         self.check_as_of()?;
+        if self.with_history && self.previous.is_some() {
+            let what =
+                "a history needs all captures, and a snapshot keeps none; compile it from the \
+                        archives, or from a captures file of them"
+                    .to_owned();
+            return Err(ErrorKind::BadPrevious(what).into());
+        }
         let spools = self.spools();
         let old = self.previous.as_ref().map(|old| old.snapshot.clone());
         let mut report = std::mem::take(&mut self.tally).report;
@@ -560,6 +602,7 @@ impl Compiler {
             texts: &texts,
             payloads: &payloads,
             previous: previous.as_ref(),
+            with_history: self.with_history,
             spools: &spools,
         };
         let BuiltSnapshot {
@@ -569,6 +612,7 @@ impl Compiler {
             inherited,
             by_redirects,
             failures,
+            history,
         } = build(&inputs, progress)?;
         report.revisits_without_body = payloads.missing();
         report.too_new += table.counts.left_out;
@@ -577,6 +621,16 @@ impl Compiler {
         report.outdated = outdated;
         report.inherited = inherited;
         report.counts = sections.counts;
+        if let Some(HistoryCounts {
+            versions,
+            urls,
+            texts,
+        }) = history
+        {
+            report.versions = versions;
+            report.history_urls = urls;
+            report.old_texts = texts;
+        }
         failures.check(self.max_failing.unwrap_or(DEFAULT_MAX_FAILING))?;
         let NewFailures {
             answered_before,

@@ -80,6 +80,13 @@ pub struct CompileReport {
     pub distinct_text_bytes: u64,
     /// Counts of the snapshot's content.
     pub counts: Counts,
+    /// Versions of the answers of all URLs, if the snapshot has a history
+    /// ([`Compiler::history`](crate::Compiler::history)); else 0, as the next two.
+    pub versions: u64,
+    /// URLs with versions: the origins, and other URLs that redirects lead to.
+    pub history_urls: u64,
+    /// Distinct texts that only older versions have.
+    pub old_texts: u64,
 }
 
 impl CompileReport {
@@ -110,6 +117,9 @@ impl CompileReport {
             body_bytes: 0,
             distinct_text_bytes: 0,
             counts: Counts::default(),
+            versions: 0,
+            history_urls: 0,
+            old_texts: 0,
         }
     }
 

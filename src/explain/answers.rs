@@ -81,11 +81,20 @@ pub(crate) fn allow<'g>(
     profile: Profile,
 ) -> bool {
     let path = rule_path(url, profile);
-    if profile.always_allows(&path) {
+    allows_path(groups, &path, profile, &mut PathSignature::new())
+}
+
+/// Whether these groups together allow a path in normal form.
+pub(crate) fn allows_path<'g>(
+    groups: impl Iterator<Item = &'g Group<'g>>,
+    path: &[u8],
+    profile: Profile,
+    signature: &mut PathSignature,
+) -> bool {
+    if profile.always_allows(path) {
         return true;
     }
-    let mut signature = PathSignature::new();
-    let ranks = groups.map(|group| highest_rank(group, &path, &mut signature));
+    let ranks = groups.map(|group| highest_rank(group, path, signature));
     PackedRule::rank_allows(ranks.max().unwrap_or(0))
 }
 

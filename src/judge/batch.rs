@@ -140,7 +140,10 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             black_box(&runs);
             return Ok(());
         }
-        self.locate(runs, backend);
+        // The memo has the newest rules.
+        if self.engine.options.as_of.is_none() {
+            self.locate(runs, backend);
+        }
         let mut emitted = 0;
         for run in 0..runs.count.min(BATCH) {
             // Runs of unknown origins need no look-up. They wait until the next run of a known
@@ -325,7 +328,9 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             matching,
             ..
         } = &mut *self.scratch;
-        self.engine.enter(key, hash, probe, origins, other_key)?;
+        let time = self.engine.options.as_of;
+        self.engine
+            .enter_at(key, hash, probe, time, origins, other_key)?;
         if self.until == Stage::Locate {
             return Ok(());
         }

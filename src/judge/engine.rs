@@ -1,6 +1,7 @@
 //! One URL to verdicts for all agents: split it, look up its origin, match its path.
 
 use super::file_memo::{FileMemo, Obeyed};
+use super::old_rules::OldRulesCache;
 use super::options::JudgeOptions;
 use super::origin_cache::{OriginCache, OriginPolicy, OriginState};
 use super::status_policy::{StatusPolicy, UnknownOrigin};
@@ -39,6 +40,8 @@ pub(crate) struct Engine<'s> {
     /// What the agents obey in each robots.txt, from the first batch on: for a single URL, its memory
     /// would cost more than the answer. Nothing else of the engine changes.
     memo: OnceLock<FileMemo>,
+    /// The rules of old versions.
+    pub(super) old_rules: OldRulesCache,
 }
 
 /// The number of engines that were made.
@@ -74,6 +77,9 @@ impl<'s> Engine<'s> {
         agents: &[Agent],
         options: JudgeOptions,
     ) -> Result<Self> {
+        if options.as_of.is_some() {
+            snapshot.require_history()?;
+        }
         let profile = snapshot.profile()?;
         let policy = options
             .status_policy
@@ -95,6 +101,7 @@ impl<'s> Engine<'s> {
             id: ENGINES.fetch_add(1, Ordering::Relaxed),
             chains,
             memo: OnceLock::new(),
+            old_rules: OldRulesCache::new(),
         })
     }
 
@@ -204,10 +211,22 @@ impl<'s> Engine<'s> {
         url: &[u8],
         scratch: &'a mut Scratch<'s>,
     ) -> Result<VerdictsRef<'a>> {
+        self.judge_as_of(url, self.options.as_of, scratch)
+    }
+
+    /// The verdicts on a URL as of a time, or by the newest rules.
+    #[inline]
+    pub(super) fn judge_as_of<'a>(
+        &self,
+        url: &[u8],
+        time: Option<i64>,
+        scratch: &'a mut Scratch<'s>,
+    ) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
         self.backend.run(JudgeUrl {
             engine: self,
             url,
+            time,
             scratch,
         })
     }
@@ -216,6 +235,7 @@ impl<'s> Engine<'s> {
     fn judge_url<'a>(
         &self,
         url: &[u8],
+        time: Option<i64>,
         scratch: &'a mut Scratch<'s>,
         backend: impl Backend,
     ) -> Result<VerdictsRef<'a>> {
@@ -228,10 +248,11 @@ impl<'s> Engine<'s> {
             },
         };
         let hash = self.view.hash(origin);
-        self.enter(
+        self.enter_at(
             origin,
             hash,
             Probe::SKIPPED,
+            time,
             &mut scratch.origins,
             &mut scratch.other_key,
         )?;
@@ -256,6 +277,9 @@ impl<'s> Engine<'s> {
         let Some(parts) = url::split(url, self.profile, &mut key) else {
             return Ok(());
         };
+        if let Some(time) = self.options.as_of {
+            return self.verify_origin_as_of(parts.origin, time);
+        }
         let mut found = self.snapshot.find(parts.origin)?;
         if found.is_none()
             && self.options.any_scheme
@@ -325,6 +349,7 @@ impl<'s> Engine<'s> {
 struct JudgeUrl<'w, 'a, 's> {
     engine: &'w Engine<'s>,
     url: &'w [u8],
+    time: Option<i64>,
     scratch: &'a mut Scratch<'s>,
 }
 
@@ -333,7 +358,8 @@ impl<'a> Kernel for JudgeUrl<'_, 'a, '_> {
 
     #[inline(always)]
     fn run(self, backend: impl Backend) -> Self::Output {
-        self.engine.judge_url(self.url, self.scratch, backend)
+        self.engine
+            .judge_url(self.url, self.time, self.scratch, backend)
     }
 }
 

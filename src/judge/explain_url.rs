@@ -3,6 +3,7 @@
 //! The verdict comes from the rule sets, as always. The explanation comes from the stored text of
 //! the robots.txt. If the two contradict each other, the snapshot is damaged.
 
+use super::as_of::EntryAsOf;
 use super::engine::Engine;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::preferences::{PreferenceExplanation, explain_preferences};
 use crate::robots::RobotsRef;
 use crate::snapshot::OriginEntry;
 use crate::snapshot::format::NONE;
+use crate::snapshot::history::Validity;
 use crate::snapshot::index::Probe;
 use crate::url::{self, Origin};
 
@@ -61,12 +63,22 @@ impl<'s> Engine<'s> {
         };
         out.reason = Reason::UnknownOrigin;
         out.origin = Origin::of(url);
-        let found = self.locate(
-            parts.origin,
-            self.view.hash(parts.origin),
-            Probe::SKIPPED,
-            &mut other_key,
-        )?;
+        let hash = self.view.hash(parts.origin);
+        if let Some(time) = self.options.as_of {
+            let entries = self.entries_of(parts.origin, hash, &mut other_key)?;
+            let mut validity = Validity::ALWAYS;
+            let found = self.entry_as_of(entries, time, &mut validity)?;
+            let Some(EntryAsOf {
+                entry,
+                via_other_scheme,
+            }) = found
+            else {
+                return Ok(out);
+            };
+            out.via_other_scheme = via_other_scheme;
+            return self.explain_entry(entry, Some(time), agent, &parts, out);
+        }
+        let found = self.locate(parts.origin, hash, Probe::SKIPPED, &mut other_key)?;
         let Some((located, is_other)) = found else {
             return Ok(out);
         };
@@ -82,12 +94,20 @@ impl<'s> Engine<'s> {
             )));
         }
         out.via_other_scheme = is_other;
-        let ruling = ruling(
-            self.policy,
-            entry.outcome(),
-            entry.has_last_good(),
-            self.options.at,
-        );
+        self.explain_entry(entry, self.options.at, agent, &parts, out)
+    }
+
+    /// Completes the explanation by an entry, judged at `time`.
+    fn explain_entry(
+        &self,
+        entry: OriginEntry<'s>,
+        time: Option<i64>,
+        agent: usize,
+        parts: &url::UrlParts<'_>,
+        mut out: UrlExplanation<'s>,
+    ) -> Result<UrlExplanation<'s>> {
+        let verdict = out.verdict;
+        let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good(), time);
         out.reason = Reason::of(entry.outcome(), ruling);
         out.by_last_good = ruling == Ruling::LastGood;
         let file = entry.file();
@@ -99,7 +119,7 @@ impl<'s> Engine<'s> {
             // compiled rules.
             let text = self.snapshot.text(file)?;
             let robots = RobotsRef::parse(&text, self.profile);
-            let url = path_url(&parts);
+            let url = path_url(parts);
             let rules = explain(&robots, agent, self.options.agent_match, &url);
             if rules.verdict != verdict {
                 return Err(Error::corrupt(format!(

@@ -3,6 +3,7 @@
 //! [`Judge`] is for programs; [`Job`](crate::job::Job) runs whole files.
 
 mod agent_groups;
+mod as_of;
 pub(crate) mod batch;
 mod columns;
 mod crawl_delays;
@@ -12,6 +13,7 @@ mod explain_url;
 mod explanation_json;
 mod file_memo;
 mod line_scanner;
+mod old_rules;
 mod options;
 mod origin_cache;
 mod origin_policy;

@@ -28,6 +28,11 @@ pub struct JudgeOptions {
     /// newest capture, so that the verdict depends on the snapshot alone. Nothing else depends on
     /// it.
     pub at: Option<i64>,
+    /// The time, in seconds since 1970, by whose rules URLs are judged, of a snapshot with a history
+    /// ([`Compiler::history`](crate::Compiler::history)). The verdicts are those of a snapshot
+    /// compiled [as of](crate::Compiler::as_of) this time and judged at it, whatever
+    /// [`at`](Self::at) says. `None`: by the newest rules.
+    pub as_of: Option<i64>,
 }
 
 impl JudgeOptions {
@@ -58,6 +63,14 @@ impl JudgeOptions {
     /// Sets [`at`](Self::at).
     pub fn at(mut self, time: impl Into<Option<i64>>) -> Self {
         self.at = time.into();
+        self
+    }
+}
+
+impl JudgeOptions {
+    /// Sets [`as_of`](Self::as_of).
+    pub fn as_of(mut self, time: impl Into<Option<i64>>) -> Self {
+        self.as_of = time.into();
         self
     }
 }

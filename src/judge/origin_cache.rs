@@ -4,9 +4,12 @@
 //! A larger cache gained nothing.
 
 use super::agent_groups::AgentGroups;
+use super::old_rules::OldRules;
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::Verdict;
+use crate::snapshot::history::Validity;
+use std::sync::Arc;
 
 /// What holds for all URLs of an origin.
 #[derive(Debug)]
@@ -19,6 +22,10 @@ pub(super) struct OriginState<'s> {
     pub context: OriginContext,
     /// The groups of [`OriginPolicy::ByGroups`]; those of an earlier origin for other policies.
     pub groups: AgentGroups<'s>,
+    /// The time in which the state holds, if it is that of an instant. `None` for the newest answer.
+    pub validity: Option<Validity>,
+    /// The rules of [`OriginPolicy::OldRules`].
+    pub old_rules: Option<Arc<OldRules>>,
 }
 
 impl<'s> OriginState<'s> {
@@ -30,6 +37,8 @@ impl<'s> OriginState<'s> {
             agents,
             context: OriginContext::UNKNOWN,
             groups: AgentGroups::default(),
+            validity: None,
+            old_rules: None,
         }
     }
 
@@ -64,6 +73,8 @@ pub(super) enum OriginPolicy {
     OneSet(SingleRuleSet),
     /// By the groups of the origin's state.
     ByGroups,
+    /// By the old rules of the origin's state.
+    OldRules,
 }
 
 /// The one rule set that up to 64 agents obey, as far as they obey any.
@@ -129,7 +140,22 @@ impl<'s> OriginCache<'s> {
     #[inline]
     pub(super) fn select(&mut self, key: &[u8], hash: u64) -> bool {
         let slot = Self::slot(hash);
-        let found = self.hashes[slot] == hash && self.states[slot].key == key;
+        let state = &self.states[slot];
+        let found = self.hashes[slot] == hash && state.key == key && state.validity.is_none();
+        if found {
+            self.current = slot;
+        }
+        found
+    }
+
+    /// Makes the origin the current one, as of `time`; `false` if its state then is not cached.
+    pub(super) fn select_as_of(&mut self, key: &[u8], hash: u64, time: i64) -> bool {
+        let slot = Self::slot(hash);
+        let state = &self.states[slot];
+        let is_valid = state
+            .validity
+            .is_some_and(|validity| validity.contains(time));
+        let found = self.hashes[slot] == hash && state.key == key && is_valid;
         if found {
             self.current = slot;
         }
@@ -152,6 +178,8 @@ impl<'s> OriginCache<'s> {
         let state = &mut self.states[slot];
         // Until the end the state belongs to no origin, so that an error leaves no wrong one.
         state.key.clear();
+        state.validity = None;
+        state.old_rules = None;
         fill(state)?;
         state.key.extend_from_slice(key);
         self.hashes[slot] = hash;

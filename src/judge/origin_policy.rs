@@ -118,7 +118,7 @@ impl<'s> Engine<'s> {
     }
 
     /// Sets the policy of an origin with a robots.txt.
-    fn apply_rules(&self, file: u32, state: &mut OriginState<'s>) -> Result<()> {
+    pub(super) fn apply_rules(&self, file: u32, state: &mut OriginState<'s>) -> Result<()> {
         state.context.file = file;
         state.policy = match self.policy_of_one_set(file)? {
             Some(policy) => policy,

@@ -119,6 +119,17 @@ impl Engine<'_> {
             _ if self.profile.always_allows(path) => VerdictBits::Same(Verdict::Allowed),
             OriginPolicy::Uniform(verdict) => VerdictBits::Same(*verdict),
             OriginPolicy::AllButRobots => VerdictBits::Same(Verdict::Disallowed),
+            OriginPolicy::OldRules => {
+                let allowed = &mut matching.allowed;
+                match &origin.old_rules {
+                    Some(rules) => rules.judge(path, allowed),
+                    None => allowed.fill(0),
+                }
+                match &**allowed {
+                    [word] => VerdictBits::Word(*word),
+                    words => VerdictBits::Words(words),
+                }
+            }
             OriginPolicy::OneSet(_) | OriginPolicy::ByGroups => {
                 let Matching { rules, allowed } = matching;
                 // The signature is computed when the first rule set needs it, and then shared.

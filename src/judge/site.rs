@@ -54,7 +54,11 @@ impl Judge {
         let engine = self.engine();
         let key = origin.as_str().as_bytes();
         let mut state = OriginState::unknown(engine.verdict_on_unknown(), engine.agents().len());
-        if let Some((entry, other)) =
+        if let Some(time) = engine.options().as_of {
+            let hash = engine.view.hash(key);
+            let entries = engine.entries_of(key, hash, &mut Vec::new())?;
+            engine.resolve_as_of(entries, time, &mut state)?;
+        } else if let Some((entry, other)) =
             engine.locate(key, engine.view.hash(key), Probe::SKIPPED, &mut Vec::new())?
         {
             engine.resolve(&entry, other, &mut state)?;

@@ -241,6 +241,15 @@ pub(crate) fn ruling(
     }
 }
 
+/// The times, in seconds since 1970, at which the ruling of a policy on a failing outcome may change.
+pub(crate) fn ruling_changes(policy: StatusPolicy, outcome: &Outcome) -> impl Iterator<Item = i64> {
+    let firsts = [outcome.first_failure, outcome.first_unreachable];
+    firsts.into_iter().flatten().flat_map(move |first| {
+        let phases = policy.table().failure.iter();
+        phases.map(move |phase| first.saturating_add(phase.from))
+    })
+}
+
 impl StatusTable {
     fn ruling_on_failure(&self, outcome: &Outcome, has_last_good: bool, at: Option<i64>) -> Ruling {
         // Each policy has its own run of failures.

@@ -46,12 +46,19 @@ pub(crate) enum Section {
     Payloads = 14,
     /// The redirects before runs of failures. Absent if there are none.
     EarlierRedirects = 15,
+    /// The first version of each URL with a history. Absent, with the next five, if there is none.
+    VersionStarts = 16,
+    Versions = 17,
+    VersionFailures = 18,
+    HistoryUrls = 19,
+    HistoryTexts = 20,
+    HistoryFrames = 21,
     /// The checksums of the blocks of all other sections: the last one, whatever its number.
     Checksums = 13,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::Metadata,
         Self::Index,
         Self::Origins,
@@ -66,7 +73,23 @@ impl Section {
         Self::Strings,
         Self::Payloads,
         Self::EarlierRedirects,
+        Self::VersionStarts,
+        Self::Versions,
+        Self::VersionFailures,
+        Self::HistoryUrls,
+        Self::HistoryTexts,
+        Self::HistoryFrames,
         Self::Checksums,
+    ];
+
+    /// The sections of the history.
+    pub(crate) const HISTORY: [Self; 6] = [
+        Self::VersionStarts,
+        Self::Versions,
+        Self::VersionFailures,
+        Self::HistoryUrls,
+        Self::HistoryTexts,
+        Self::HistoryFrames,
     ];
 
     /// Its position in a [`SectionTable`].
@@ -84,7 +107,7 @@ impl Section {
 
     /// Whether a file may lack it, and a reader may ignore it.
     fn is_optional(self) -> bool {
-        matches!(self, Self::Payloads | Self::EarlierRedirects)
+        matches!(self, Self::Payloads | Self::EarlierRedirects) || Self::HISTORY.contains(&self)
     }
 
     /// The name in error messages and in the output of `inspect`.
@@ -104,6 +127,12 @@ impl Section {
             Self::Strings => "strings",
             Self::Payloads => "payloads",
             Self::EarlierRedirects => "earlier redirects",
+            Self::VersionStarts => "version starts",
+            Self::Versions => "versions",
+            Self::VersionFailures => "version failures",
+            Self::HistoryUrls => "history URLs",
+            Self::HistoryTexts => "history texts",
+            Self::HistoryFrames => "history frames",
             Self::Checksums => "checksums",
         }
     }

@@ -10,14 +10,18 @@
 //!   origin, file and agent name.
 //! * `outcome`, `freshness`: the result of fetching a robots.txt, and how long it is fresh.
 //! * `blocks`: the checksums of blocks, which look-ups verify.
+//! * `history`: the versions of the answers of all URLs, if a snapshot keeps them.
 //! * `text_reader`: condensed texts, many per thread.
 //! * `verify`: all checksums, and all references from one section to another.
-//! * `contents`, `text`, `store`, `sections`, `write`: the writing side.
+//! * `contents`, `text`, `store`, `sections`, `write`, `write_history`: the writing
+//!   side.
 
+mod as_of;
 mod blocks;
 pub(crate) mod contents;
 pub(crate) mod format;
 mod freshness;
+pub(crate) mod history;
 pub(crate) mod index;
 pub(crate) mod map;
 mod mapped_file;
@@ -28,8 +32,10 @@ mod store;
 pub(crate) mod text;
 pub(crate) mod text_reader;
 mod verify;
+mod verify_history;
 pub(crate) mod view;
 pub(crate) mod write;
+pub(crate) mod write_history;
 
 pub use format::{Counts, FORMAT_VERSION, Metadata};
 pub use freshness::Freshness;

@@ -173,6 +173,24 @@ impl<'a> OriginEntry<'a> {
         (self.metadata.last_good != NONE).then_some(self.metadata.last_good)
     }
 
+    /// The same origin with another outcome, as of an earlier time.
+    pub(super) fn with_outcome(
+        self,
+        metadata: OriginMetadata,
+        file: Option<u32>,
+        source: Option<&'a [u8]>,
+        detail: Option<&'a [u8]>,
+    ) -> Self {
+        Self {
+            key: self.key,
+            row: self.row,
+            file,
+            metadata,
+            source,
+            detail,
+        }
+    }
+
     /// The canonical key, as [`origin`](Self::origin).
     pub(crate) fn key(&self) -> &'a [u8] {
         self.key
@@ -221,7 +239,7 @@ impl Snapshot {
 
     /// Verifies the blocks with these bytes of a section.
     #[inline]
-    fn verify_range(&self, section: Section, start: usize, len: usize) -> Result<()> {
+    pub(super) fn verify_range(&self, section: Section, start: usize, len: usize) -> Result<()> {
         self.verified.verify_range(&self.data, section, start, len)
     }
 

@@ -86,6 +86,77 @@ impl Unpacker {
     }
 }
 
+/// Compresses a text as the difference to another one; one per thread.
+///
+/// The other text is the dictionary of the frame. A text that begins like a dictionary with tables
+/// (RFC 8878 §5) would be taken for one, so it [cannot be the base](is_base).
+pub(crate) struct DeltaPacker {
+    context: zstd_safe::CCtx<'static>,
+    frame: Vec<u8>,
+}
+
+/// The level of differences. A text and its next version share long runs, which the longer search
+/// of this level finds.
+const DELTA_LEVEL: i32 = 3;
+
+/// The first bytes of a dictionary with tables.
+const DICTIONARY_MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
+
+/// Whether differences to this text can be stored. Shorter ones gain nothing.
+pub(crate) fn is_base(text: &[u8]) -> bool {
+    text.len() >= 8 && !text.starts_with(&DICTIONARY_MAGIC)
+}
+
+impl DeltaPacker {
+    pub(crate) fn new() -> Self {
+        Self {
+            context: zstd_safe::CCtx::create(),
+            frame: Vec::new(),
+        }
+    }
+
+    /// Compresses the difference of a text to `base`.
+    pub(crate) fn pack(&mut self, text: &[u8], base: &[u8]) -> Result<&[u8]> {
+        self.frame.clear();
+        self.frame.reserve(zstd_safe::compress_bound(text.len()));
+        self.context
+            .compress_using_dict(&mut self.frame, text, base, DELTA_LEVEL)
+            .map_err(|code| std::io::Error::other(zstd_safe::get_error_name(code)))?;
+        Ok(&self.frame)
+    }
+}
+
+/// Decompresses differences; one per thread.
+pub(crate) struct DeltaUnpacker(zstd_safe::DCtx<'static>);
+
+impl DeltaUnpacker {
+    pub(crate) fn new() -> Self {
+        Self(zstd_safe::DCtx::create())
+    }
+
+    /// Decompresses the text whose difference to `base` is a frame.
+    ///
+    /// # Errors
+    /// As [`Unpacker::unpack`]; for a text that cannot be a base, too.
+    pub(crate) fn unpack(&mut self, frame: &[u8], base: &[u8]) -> Result<Vec<u8>> {
+        let len = text_len(frame)?;
+        if !is_one_frame(frame, len) || !is_base(base) {
+            return Err(Error::corrupt("a difference that is not one frame"));
+        }
+        let mut text = Vec::with_capacity(len as usize);
+        match self.0.decompress_using_dict(&mut text, frame, base) {
+            Ok(_) if text.len() == len as usize => Ok(text),
+            Ok(_) => Err(Error::corrupt(
+                "a difference of another length than its frame declares",
+            )),
+            Err(code) => Err(Error::corrupt(format!(
+                "a difference ({})",
+                zstd_safe::get_error_name(code)
+            ))),
+        }
+    }
+}
+
 /// The length of the text that a frame declares.
 ///
 /// # Errors

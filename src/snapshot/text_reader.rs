@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::snapshot::read::Snapshot;
-use crate::snapshot::text::Unpacker;
+use crate::snapshot::text::{DeltaUnpacker, Unpacker};
 
 /// Reads condensed texts of one snapshot; one per thread.
 ///
@@ -14,6 +14,8 @@ use crate::snapshot::text::Unpacker;
 pub(crate) struct TextReader {
     snapshot: Snapshot,
     unpacker: Option<Unpacker>,
+    /// For the old texts of a history.
+    deltas: Option<DeltaUnpacker>,
 }
 
 impl std::fmt::Debug for TextReader {
@@ -27,6 +29,7 @@ impl TextReader {
         Self {
             snapshot: snapshot.clone(),
             unpacker: None,
+            deltas: None,
         }
     }
 
@@ -40,12 +43,11 @@ impl TextReader {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other.
     pub(crate) fn read(&mut self, file: u32) -> Result<Vec<u8>> {
-        let frame = self.snapshot.frame(&self.snapshot.file(file)?)?;
         let unpacker = match &mut self.unpacker {
             Some(unpacker) => unpacker,
             none => none.insert(self.snapshot.unpacker()?),
         };
-        unpacker.unpack(frame)
+        self.snapshot.unpack_text(file, unpacker, &mut self.deltas)
     }
 }
 

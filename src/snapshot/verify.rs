@@ -61,6 +61,7 @@ impl Snapshot {
         self.verify_details()?;
         self.verify_optional_sections()?;
         let rule_sets = self.verify_rule_sets()?;
+        self.verify_history()?;
         self.verify_files(&rule_sets, of_text)
     }
 

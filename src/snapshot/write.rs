@@ -18,6 +18,7 @@ use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::sections::{SectionSlot, Sections};
 use crate::snapshot::store::RuleSetWriter;
 use crate::snapshot::text::DICTIONARY;
+use crate::snapshot::write_history::HistorySections;
 use crate::spool::{Spool, SpoolOptions, SpooledBytes};
 use crate::time_span::TimeSpan;
 use hashbrown::HashTable;
@@ -114,6 +115,11 @@ impl OriginWriter {
         }
         self.add_to_counts(outcome);
         Ok(())
+    }
+
+    /// The offset of a text in the section `strings`; [`NONE`] for no text.
+    pub(crate) fn intern(&mut self, text: Option<&[u8]>) -> Result<u32> {
+        self.strings.intern(text)
     }
 
     fn append_earlier_redirect(&mut self, row: u32, redirect: &EarlierRedirect<'_>) -> Result<()> {
@@ -293,6 +299,7 @@ pub(crate) struct SnapshotSections {
     rule_sets: SpooledBytes,
     texts: SpooledBytes,
     strings: SpooledBytes,
+    history: Option<HistorySections>,
 }
 
 impl SnapshotSections {
@@ -302,6 +309,7 @@ impl SnapshotSections {
         profile: Profile,
         origins: OriginWriter,
         mut files: FileWriter,
+        history: Option<HistorySections>,
     ) -> Result<Self> {
         // The end of the last file.
         files.append_row(NONE)?;
@@ -340,6 +348,7 @@ impl SnapshotSections {
             rule_sets: files.rule_sets.sets.finish()?,
             texts: files.texts.finish()?,
             strings: origins.strings.bytes.finish()?,
+            history,
         })
     }
 
@@ -350,7 +359,10 @@ impl SnapshotSections {
     /// I/O errors.
     pub(crate) fn write<W: Write + Seek + Send>(self, out: W) -> Result<u64> {
         let optional = [self.payloads.len(), self.earlier_redirects.len()];
-        let absent = optional.iter().filter(|len| **len == 0).count();
+        let mut absent = optional.iter().filter(|len| **len == 0).count();
+        if self.history.is_none() {
+            absent += Section::HISTORY.len();
+        }
         let mut sections = Sections::new(out, Section::ALL.len() - absent);
         // Sections are reserved in the order of the file, before two threads fill them.
         let metadata = sections.reserve(Section::Metadata, self.metadata.len() as u64);
@@ -371,6 +383,27 @@ impl SnapshotSections {
         let payloads = reserve_optional(Section::Payloads, self.payloads.len());
         let earlier_redirects =
             reserve_optional(Section::EarlierRedirects, self.earlier_redirects.len());
+        let history = self.history.map(|history| {
+            let HistorySections {
+                versions,
+                urls,
+                texts,
+                frames,
+            } = history;
+            let parts = [
+                versions.starts,
+                versions.versions,
+                versions.failures,
+                urls,
+                texts,
+                frames,
+            ];
+            let mut slots = Vec::new();
+            for (section, bytes) in Section::HISTORY.into_iter().zip(parts) {
+                slots.push((sections.reserve(section, bytes.len()), bytes));
+            }
+            slots
+        });
         // One thread builds the index and copies the origins; the rules and the texts, the longest
         // sections, are the other's.
         let (origins, rest) = rayon::join(
@@ -400,7 +433,11 @@ impl SnapshotSections {
                 copy(&sections, rule_sets, self.rule_sets)?;
                 sections.fill(tokens, |out| out.append(&self.names))?;
                 copy(&sections, texts, self.texts)?;
-                sections.fill(dictionary, |out| out.append(DICTIONARY))
+                sections.fill(dictionary, |out| out.append(DICTIONARY))?;
+                for (slot, bytes) in history.into_iter().flatten() {
+                    copy(&sections, slot, bytes)?;
+                }
+                Ok(())
             },
         );
         let seed = origins?;

@@ -170,7 +170,7 @@ fn test_snapshot<'e>(
     snapshot: &Snapshot,
     expectations: &'e Expectations,
 ) -> anyhow::Result<Vec<Tested<'e>>> {
-    let judge = Judge::new(snapshot, &expectations.agents, args.judge.options())?;
+    let judge = Judge::new(snapshot, &expectations.agents, args.options())?;
     let mut tested = Vec::new();
     for (expected, agent) in expectations.iter() {
         let explanation = judge.explain(expected.url.as_bytes(), expected.agent)?;

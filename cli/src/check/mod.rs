@@ -7,7 +7,7 @@ mod text;
 use crate::ExitCode;
 use crate::figures::escape::to_json;
 use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
-use crate::judge_args::{JudgeArgs, agent_required};
+use crate::judge_args::{AsOfArgs, JudgeArgs, agent_required};
 use crate::output::print;
 use crate::robots_file::{parse_robots, read_robots};
 use crate::url_args::{is_bare_host, url_advice};
@@ -19,7 +19,7 @@ use robosieve::judge::{Explanation, UrlExplanation, explain};
 use robosieve::output::is_standard_stream;
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
-use robosieve::{Agent, Judge, Profile, Snapshot, Verdict};
+use robosieve::{Agent, Judge, JudgeOptions, Profile, Snapshot, Verdict};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -43,6 +43,8 @@ pub(crate) struct CheckArgs {
     pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub time: AsOfArgs,
     /// With --robots: the parser to reproduce
     #[arg(
         long,
@@ -90,6 +92,11 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
+    /// The options of judging.
+    fn options(&self) -> JudgeOptions {
+        self.judge.options().as_of(self.time.as_of)
+    }
+
     /// Opens the snapshot, and checks the spelling of agents by it. A look-up of a few URLs verifies
     /// the blocks that it reads, not the whole snapshot.
     fn open_snapshot(&self, path: &Path, agents: &[Agent]) -> anyhow::Result<Snapshot> {
@@ -232,7 +239,7 @@ fn check_snapshot(
     snapshot: &Snapshot,
     agents: &[Agent],
 ) -> anyhow::Result<CheckOutput> {
-    let judge = Judge::new(snapshot, agents, args.judge.options())?;
+    let judge = Judge::new(snapshot, agents, args.options())?;
     let mut output = CheckOutput::default();
     for url in &args.urls {
         for (i, agent) in agents.iter().enumerate() {

@@ -186,9 +186,14 @@ impl<'p> UrlHistory<'p> {
     }
 
     pub(super) fn all(&self) -> EventsSince<'_, 'p> {
+        self.since(0)
+    }
+
+    /// The events from the one with this number on.
+    pub(super) fn since(&self, start: usize) -> EventsSince<'_, 'p> {
         EventsSince {
             history: self,
-            start: 0,
+            start,
             oldest: None,
         }
     }

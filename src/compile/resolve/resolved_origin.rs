@@ -1,5 +1,6 @@
 //! One origin's outcome, with the texts that it refers to.
 
+use super::versions::UrlVersion;
 use crate::compile::incremental::previous_answer::EarlierRedirect;
 use crate::compile::ingest::text_store::TextId;
 use crate::digest::Digest;
@@ -36,6 +37,8 @@ pub(crate) struct ResolvedOrigin<'p> {
     pub decided_by: DecidedBy,
     /// Whether the previous snapshot has the origin with an answer, so not with a failure.
     pub answered_before: bool,
+    /// The versions of the origin's robots.txt; empty unless the snapshot gets a history.
+    pub versions: Vec<UrlVersion>,
 }
 
 impl ResolvedOrigin<'_> {
@@ -52,6 +55,7 @@ impl ResolvedOrigin<'_> {
             detail: None,
             decided_by: DecidedBy::Previous,
             answered_before: false,
+            versions: Vec::new(),
         }
     }
 

@@ -7,6 +7,7 @@
 use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
 use super::payloads::Payloads;
 use super::resolved_origin::{DecidedBy, ResolvedOrigin};
+use super::versions::UrlVersion;
 use crate::archive::capture::BODY_OF_OTHER_URL;
 use crate::compile::incremental::previous_answer::{
     EarlierRedirect, LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
@@ -101,6 +102,8 @@ pub(crate) struct Resolver<'p> {
     pub payloads: &'p Payloads,
     pub previous: Option<&'p PreviousUrls<'p>>,
     pub histories: SharedHistories<'p>,
+    /// Whether the versions of origins are found too.
+    pub with_versions: bool,
 }
 
 /// Histories of URLs with many captures, to which any number of origins may redirect.
@@ -241,11 +244,22 @@ impl<'p> Resolver<'p> {
         } else {
             otherwise
         };
+        let versions = if self.with_versions {
+            history.versions()
+        } else {
+            Vec::new()
+        };
         Ok(ResolvedOrigin {
             key: origin,
             decided_by,
+            versions,
             ..resolved
         })
+    }
+
+    /// The versions of a URL that redirects lead to, oldest first; none without captures.
+    pub(crate) fn versions_of(&self, url: &UrlKey) -> Result<Vec<UrlVersion>> {
+        Ok(self.history_of(url)?.versions())
     }
 
     /// The history of a URL with these captures.
@@ -616,6 +630,7 @@ fn unchanged<'p>(answer: &PreviousAnswer<'p>, source: Option<Cow<'p, [u8]>>) -> 
         detail: answer.entry.strings().1.map(Cow::Borrowed),
         decided_by: DecidedBy::Previous,
         answered_before: false,
+        versions: Vec::new(),
     }
 }
 

@@ -1,0 +1,468 @@
+//! The history of a snapshot: the versions of all URLs that count, and the texts that only old
+//! versions have.
+//!
+//! While the origins are resolved, the versions of each are appended, with the numbers of texts. Then
+//! come the other URLs that redirects lead to, from these and from each other. At the end, texts that
+//! no origin has now are numbered and compressed: as differences to the newest text of their URL, and
+//! every sixteenth one whole. That is some sixth of what whole ones would take.
+
+use super::build::BuildInputs;
+use super::ingest::text_store::{TextFrame, TextId, Texts};
+use super::ingest::url_key::{ROBOTS_PATH, UrlKey};
+use super::resolve::resolver::Resolver;
+use super::resolve::versions::{AnswerBefore, UrlAnswer, UrlVersion};
+use crate::error::{Error, Result};
+use crate::snapshot::format::NONE;
+use crate::snapshot::history::{
+    BeforeFailures, BodyBits, VERSION_FAILURE_LEN, VERSION_LEN, Version, VersionAnswer,
+    VersionFailure,
+};
+use crate::snapshot::text::{DICTIONARY, DeltaPacker, Unpacker, is_base};
+use crate::snapshot::write::OriginWriter;
+use crate::snapshot::write_history::{
+    HistorySections, HistoryTextWriter, VersionWriter, WrittenVersions,
+};
+use crate::spool::{Spool, SpoolOptions};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// The differences to a text before the next text is stored whole. A crawl of each week for a year
+/// has some three such texts of a site.
+const DELTAS_PER_BASE: usize = 15;
+
+/// The versions that are renumbered at once.
+const VERSIONS_PER_CHUNK: usize = 1 << 16;
+
+/// The URLs whose versions are found at once.
+const URLS_PER_CHUNK: usize = 1 << 12;
+
+/// The counts of a history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct HistoryCounts {
+    pub versions: u64,
+    pub urls: u64,
+    pub texts: u64,
+}
+
+/// Gathers the versions of all URLs.
+pub(super) struct HistoryBuilder {
+    writer: VersionWriter,
+    /// The URLs that redirects lead to, other than the robots.txt of an origin.
+    targets: BTreeSet<UrlKey>,
+}
+
+impl HistoryBuilder {
+    pub(super) fn new(spools: &SpoolOptions) -> Self {
+        Self {
+            writer: VersionWriter::new(spools),
+            targets: BTreeSet::new(),
+        }
+    }
+
+    /// Appends the next node: a URL with these versions. The targets of its redirects become
+    /// strings of `origins`.
+    pub(super) fn append(
+        &mut self,
+        versions: &[UrlVersion],
+        origins: &mut OriginWriter,
+    ) -> Result<()> {
+        self.writer.begin_node()?;
+        for version in versions {
+            self.add_target(version);
+            let mut failure = None;
+            let answer = match &version.answer {
+                UrlAnswer::Rules { text, flags } => VersionAnswer::Rules {
+                    file: text.0,
+                    flags: BodyBits::new(flags.looks_like, flags.past_limit, flags.cut_short),
+                },
+                UrlAnswer::ClientError => VersionAnswer::ClientError,
+                UrlAnswer::Redirect(None) => VersionAnswer::Redirect { target: NONE },
+                UrlAnswer::Redirect(Some(target)) => match intern(target, origins)? {
+                    NONE => VersionAnswer::LostRedirect,
+                    target => VersionAnswer::Redirect { target },
+                },
+                UrlAnswer::Failure {
+                    class,
+                    first_failure,
+                    first_unreachable,
+                    before,
+                } => {
+                    failure = Some(VersionFailure {
+                        first_failure: *first_failure,
+                        first_unreachable: *first_unreachable,
+                        before: before_failures(before, origins)?,
+                    });
+                    VersionAnswer::Failure {
+                        class: *class,
+                        row: self.writer.next_failure(),
+                    }
+                }
+            };
+            let version = Version {
+                from: version.from,
+                last_seen: version.last_seen,
+                status: version.status,
+                answer,
+            };
+            self.writer.append(&version, failure.as_ref())?;
+        }
+        Ok(())
+    }
+
+    fn add_target(&mut self, version: &UrlVersion) {
+        if let Some(target) = version.target()
+            && target.split().1 != ROBOTS_PATH
+        {
+            self.targets.insert(target.clone());
+        }
+    }
+
+    /// Appends the URLs that redirects lead to, renumbers all texts, and compresses those that no
+    /// origin has now. `numbers` has the file of each text, or [`NONE`]; `files` is their number.
+    ///
+    /// # Errors
+    /// I/O errors of temporary data; [`TooLarge`](crate::ErrorKind::TooLarge).
+    pub(super) fn finish(
+        mut self,
+        resolver: &Resolver<'_>,
+        inputs: &BuildInputs<'_>,
+        numbers: Vec<u32>,
+        files: u32,
+        origins: &mut OriginWriter,
+    ) -> Result<(HistorySections, HistoryCounts)> {
+        let mut urls = Spool::new(inputs.spools, "history URLs");
+        for (url, versions) in self.reachable_urls(resolver)? {
+            let offset = intern(&url, origins)?;
+            urls.append(&offset.to_le_bytes())?;
+            self.append(&versions, origins)?;
+        }
+        let urls = urls.finish()?;
+        let written = self.writer.finish()?;
+        let mut renumbering = Renumbering {
+            texts: inputs.texts,
+            numbers,
+            files,
+            next: files,
+            versions: VersionWriter::new(inputs.spools),
+            text_writer: HistoryTextWriter::new(inputs.spools),
+        };
+        renumbering.run(&written)?;
+        let counts = HistoryCounts {
+            versions: written.versions.len() / VERSION_LEN as u64,
+            urls: written.starts.len() / 4 - 1,
+            texts: u64::from(renumbering.next - files),
+        };
+        let (texts, frames) = renumbering.text_writer.finish()?;
+        let sections = HistorySections {
+            versions: renumbering.versions.finish()?,
+            urls,
+            texts,
+            frames,
+        };
+        Ok((sections, counts))
+    }
+
+    /// The captured URLs that redirects lead to, sorted, with their versions. Redirects lead from
+    /// them to more.
+    fn reachable_urls(
+        &mut self,
+        resolver: &Resolver<'_>,
+    ) -> Result<Vec<(UrlKey, Vec<UrlVersion>)>> {
+        let mut found = Vec::new();
+        let mut known = BTreeSet::new();
+        let mut new = std::mem::take(&mut self.targets);
+        while !new.is_empty() {
+            let urls: Vec<UrlKey> = new.iter().cloned().collect();
+            known.append(&mut new);
+            for urls in urls.chunks(URLS_PER_CHUNK) {
+                let versions: Vec<Vec<UrlVersion>> = urls
+                    .par_iter()
+                    .map(|url| resolver.versions_of(url))
+                    .collect::<Result<_>>()?;
+                for (url, versions) in urls.iter().zip(versions) {
+                    versions.iter().for_each(|version| self.add_target(version));
+                    // A URL without captures has no node.
+                    if !versions.is_empty() && is_storable(url) {
+                        found.push((url.clone(), versions));
+                    }
+                }
+            }
+            new = std::mem::take(&mut self.targets);
+            new.retain(|url| !known.contains(url));
+        }
+        found.sort_by(|(a, _), (b, _)| a.text().cmp(b.text()));
+        Ok(found)
+    }
+}
+
+/// Whether a URL fits in the section `strings`.
+fn is_storable(url: &UrlKey) -> bool {
+    url.text().len() <= usize::from(u16::MAX)
+}
+
+/// The offset of a URL in the section `strings`; [`NONE`] if it is too long for that.
+fn intern(url: &UrlKey, origins: &mut OriginWriter) -> Result<u32> {
+    origins.intern(Some(url.text()).filter(|_| is_storable(url)))
+}
+
+fn before_failures(before: &AnswerBefore, origins: &mut OriginWriter) -> Result<BeforeFailures> {
+    Ok(match before {
+        AnswerBefore::Nothing => BeforeFailures::Nothing,
+        AnswerBefore::Text(text) => BeforeFailures::File(text.0),
+        AnswerBefore::Redirect(target) => match intern(target, origins)? {
+            NONE => BeforeFailures::Nothing,
+            target => BeforeFailures::Redirect(target),
+        },
+    })
+}
+
+/// Gives texts their final numbers, in the order of their first use.
+struct Renumbering<'c> {
+    texts: &'c Texts,
+    /// The number of each text, or [`NONE`] before its first use.
+    numbers: Vec<u32>,
+    files: u32,
+    /// The next number.
+    next: u32,
+    versions: VersionWriter,
+    text_writer: HistoryTextWriter,
+}
+
+/// A text to compress.
+struct NewText {
+    text: TextId,
+    /// The text whose difference it is stored as.
+    base: Option<Base>,
+}
+
+#[derive(Clone, Copy)]
+struct Base {
+    text: TextId,
+    number: u32,
+}
+
+/// The versions of some nodes, with the numbers of texts.
+#[derive(Default)]
+struct VersionChunk {
+    versions: Vec<Version>,
+    failures: Vec<VersionFailure>,
+    /// The end of each node.
+    ends: Vec<usize>,
+}
+
+impl Renumbering<'_> {
+    fn run(&mut self, written: &WrittenVersions) -> Result<()> {
+        let nodes = written.starts.len() / 4 - 1;
+        let mut reader = VersionChunkReader {
+            written,
+            node: 0,
+            failure: 0,
+        };
+        while reader.node < nodes {
+            let chunk = reader.next(nodes)?;
+            let new = self.number(&chunk);
+            let packed: Vec<(u32, Vec<u8>)> = new
+                .par_chunks(64)
+                .map_init(
+                    || None,
+                    |packer: &mut Option<HistoryPacker<'_>>, texts| -> Result<Vec<_>> {
+                        let packer = match packer {
+                            Some(packer) => packer,
+                            none => none.insert(HistoryPacker::new(self.texts)?),
+                        };
+                        texts.iter().map(|text| packer.pack(text)).collect()
+                    },
+                )
+                .collect::<Result<Vec<_>>>()?
+                .into_iter()
+                .flatten()
+                .collect();
+            for (base, frame) in packed {
+                self.text_writer.append(base, &frame)?;
+            }
+            self.append(&chunk)?;
+        }
+        Ok(())
+    }
+
+    /// Numbers the new texts of a chunk; returns them in the order of their numbers.
+    fn number(&mut self, chunk: &VersionChunk) -> Vec<NewText> {
+        let mut new = Vec::new();
+        let mut start = 0;
+        for &end in &chunk.ends {
+            // From the newest version on: its text is the base of those before.
+            let mut base: Option<Base> = None;
+            let mut deltas = 0;
+            for version in chunk.versions[start..end].iter().rev() {
+                let texts = [self.text_before(version, chunk), text_of(version)];
+                for text in texts.into_iter().flatten() {
+                    let number = self.numbers[text.0 as usize];
+                    if number != NONE {
+                        // A file is always whole.
+                        if base.is_none() && number < self.files {
+                            base = Some(Base { text, number });
+                        }
+                        continue;
+                    }
+                    if deltas == DELTAS_PER_BASE {
+                        base = None;
+                        deltas = 0;
+                    }
+                    new.push(NewText { text, base });
+                    self.numbers[text.0 as usize] = self.next;
+                    match base {
+                        Some(_) => deltas += 1,
+                        None => {
+                            base = Some(Base {
+                                text,
+                                number: self.next,
+                            });
+                        }
+                    }
+                    self.next += 1;
+                }
+            }
+            start = end;
+        }
+        new
+    }
+
+    /// The text before the failures of a version.
+    fn text_before(&self, version: &Version, chunk: &VersionChunk) -> Option<TextId> {
+        let VersionAnswer::Failure { row, .. } = version.answer else {
+            return None;
+        };
+        match chunk.failures.get(row as usize)?.before {
+            BeforeFailures::File(text) => Some(TextId(text)),
+            _ => None,
+        }
+    }
+
+    /// Appends the nodes of a chunk with the final numbers.
+    fn append(&mut self, chunk: &VersionChunk) -> Result<()> {
+        let mut start = 0;
+        for &end in &chunk.ends {
+            self.versions.begin_node()?;
+            for version in &chunk.versions[start..end] {
+                let mut version = *version;
+                let mut failure = None;
+                match &mut version.answer {
+                    VersionAnswer::Rules { file, .. } => *file = self.numbers[*file as usize],
+                    VersionAnswer::Failure { row, .. } => {
+                        let mut found = chunk.failures[*row as usize];
+                        if let BeforeFailures::File(file) = &mut found.before {
+                            *file = self.numbers[*file as usize];
+                        }
+                        *row = self.versions.next_failure();
+                        failure = Some(found);
+                    }
+                    _ => {}
+                }
+                self.versions.append(&version, failure.as_ref())?;
+            }
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+/// The text of a version with rules.
+fn text_of(version: &Version) -> Option<TextId> {
+    match version.answer {
+        VersionAnswer::Rules { file, .. } => Some(TextId(file)),
+        _ => None,
+    }
+}
+
+/// Reads versions chunk by chunk. Rows of failures are numbered within their chunk.
+struct VersionChunkReader<'w> {
+    written: &'w WrittenVersions,
+    node: u64,
+    failure: u64,
+}
+
+impl VersionChunkReader<'_> {
+    fn next(&mut self, nodes: u64) -> Result<VersionChunk> {
+        let mut chunk = VersionChunk::default();
+        let mut rows = Vec::new();
+        while self.node < nodes && chunk.versions.len() < VERSIONS_PER_CHUNK {
+            let mut bounds = [0; 8];
+            self.written.starts.read_at(&mut bounds, self.node * 4)?;
+            let [start, end] = [&bounds[..4], &bounds[4..]]
+                .map(|bytes| bytes.try_into().map_or(0, u32::from_le_bytes));
+            rows.resize((end - start) as usize * VERSION_LEN, 0);
+            let at = u64::from(start) * VERSION_LEN as u64;
+            self.written.versions.read_at(&mut rows, at)?;
+            for row in rows.as_chunks::<VERSION_LEN>().0 {
+                let mut version = Version::decode(row)?;
+                if let VersionAnswer::Failure { row, .. } = &mut version.answer {
+                    *row = chunk.failures.len() as u32;
+                    let mut failure = [0; VERSION_FAILURE_LEN];
+                    let at = self.failure * VERSION_FAILURE_LEN as u64;
+                    self.written.failures.read_at(&mut failure, at)?;
+                    chunk.failures.push(VersionFailure::decode(&failure)?);
+                    self.failure += 1;
+                }
+                chunk.versions.push(version);
+            }
+            chunk.ends.push(chunk.versions.len());
+            self.node += 1;
+        }
+        Ok(chunk)
+    }
+}
+
+/// Compresses old texts; one per thread.
+struct HistoryPacker<'c> {
+    texts: &'c Texts,
+    unpacker: Unpacker,
+    deltas: DeltaPacker,
+    /// The last base. Its differences follow each other.
+    base: Option<(TextId, Vec<u8>)>,
+}
+
+impl<'c> HistoryPacker<'c> {
+    fn new(texts: &'c Texts) -> Result<Self> {
+        Ok(Self {
+            texts,
+            unpacker: Unpacker::new(DICTIONARY)?,
+            deltas: DeltaPacker::new(),
+            base: None,
+        })
+    }
+
+    /// The base and the frame of a text. A difference that is not shorter is not used.
+    fn pack(&mut self, new: &NewText) -> Result<(u32, Vec<u8>)> {
+        let whole = self.frame(new.text)?;
+        let Some(base) = new.base else {
+            return Ok((NONE, whole));
+        };
+        let text = self.unpacker.unpack(&whole)?;
+        let base_text = match self.base.take() {
+            Some((id, text)) if id == base.text => text,
+            _ => {
+                let frame = self.frame(base.text)?;
+                self.unpacker.unpack(&frame)?
+            }
+        };
+        let mut packed = (NONE, whole);
+        if is_base(&base_text) {
+            let frame = self.deltas.pack(&text, &base_text)?;
+            if frame.len() < packed.1.len() {
+                packed = (base.number, frame.to_vec());
+            }
+        }
+        self.base = Some((base.text, base_text));
+        Ok(packed)
+    }
+
+    /// The whole frame of a text.
+    fn frame(&self, text: TextId) -> Result<Vec<u8>> {
+        match self.texts.frame(text)? {
+            TextFrame::Spooled(frame) => Ok(frame),
+            TextFrame::Previous(_) => Err(Error::corrupt(
+                "a history with a text of a previous snapshot",
+            )),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The policy of an origin as of an instant, by the history of the snapshot.
+//!
+//! A state holds for a span of time: that of the origin's own version, of the versions of all
+//! targets on the way, and of a phase of failing. Rows whose times are in it share the state.
+
+use super::engine::Engine;
+use super::origin_cache::{OriginCache, OriginPolicy, OriginState};
+use super::status_policy::{Ruling, ruling, ruling_changes};
+use super::verdicts_ref::OriginContext;
+use crate::error::{Error, Result};
+use crate::explain::{Reason, Verdict};
+use crate::profile::Profile;
+use crate::snapshot::OriginEntry;
+use crate::snapshot::format::{Entry, NONE};
+use crate::snapshot::history::Validity;
+use crate::snapshot::index::Probe;
+use crate::url::Origin;
+
+/// The entry that decides on an origin at a time.
+pub(super) struct EntryAsOf<'s> {
+    pub entry: OriginEntry<'s>,
+    /// Whether it is that of the other scheme.
+    pub via_other_scheme: bool,
+}
+
+impl<'s> Engine<'s> {
+    /// Makes the origin with this key and hash the current one of the cache, as of `time`.
+    pub(super) fn enter_as_of(
+        &self,
+        key: &[u8],
+        hash: u64,
+        time: i64,
+        origins: &mut OriginCache<'s>,
+        other_key: &mut Vec<u8>,
+    ) -> Result<()> {
+        if origins.select_as_of(key, hash, time) {
+            return Ok(());
+        }
+        let entries = self.entries_of(key, hash, other_key)?;
+        if entries.iter().all(Option::is_none) {
+            origins.select_unknown();
+            return Ok(());
+        }
+        origins.insert(key, hash, |state| self.resolve_as_of(entries, time, state))
+    }
+
+    /// The entry of an origin, and that of the other scheme if the options ask for it.
+    pub(super) fn entries_of(
+        &self,
+        key: &[u8],
+        hash: u64,
+        other_key: &mut Vec<u8>,
+    ) -> Result<[Option<Entry<'s>>; 2]> {
+        let own = self.view.find_hashed(key, hash)?;
+        let other = if self.options.any_scheme && Origin::other_scheme(key, other_key) {
+            self.view.find(other_key)?
+        } else {
+            None
+        };
+        Ok([own, other])
+    }
+
+    /// The first of these entries that has an answer at `time`. `validity` is narrowed to the time in
+    /// which that is so.
+    pub(super) fn entry_as_of(
+        &self,
+        entries: [Option<Entry<'s>>; 2],
+        time: i64,
+        validity: &mut Validity,
+    ) -> Result<Option<EntryAsOf<'s>>> {
+        for (entry, via_other_scheme) in entries.into_iter().zip([false, true]) {
+            let Some(entry) = entry else { continue };
+            if let Some(entry) = self.snapshot.origin_as_of(entry.row, time, validity)? {
+                return Ok(Some(EntryAsOf {
+                    entry,
+                    via_other_scheme,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sets the state of an origin as of `time` from its entry and that of the other scheme.
+    pub(super) fn resolve_as_of(
+        &self,
+        entries: [Option<Entry<'s>>; 2],
+        time: i64,
+        state: &mut OriginState<'s>,
+    ) -> Result<()> {
+        let mut validity = Validity::ALWAYS;
+        let Some(EntryAsOf {
+            entry,
+            via_other_scheme,
+        }) = self.entry_as_of(entries, time, &mut validity)?
+        else {
+            state.policy = OriginPolicy::Uniform(self.verdict_on_unknown());
+            state.context = OriginContext::UNKNOWN;
+            state.validity = Some(validity);
+            return Ok(());
+        };
+        let outcome = entry.outcome();
+        for change in ruling_changes(self.policy, outcome) {
+            if change <= time {
+                validity.from = validity.from.max(change);
+            } else {
+                validity.until = validity.until.min(change);
+            }
+        }
+        let ruling = ruling(self.policy, outcome, entry.has_last_good(), Some(time));
+        state.validity = Some(validity);
+        state.context = OriginContext {
+            reason: Reason::of(outcome, ruling),
+            row: entry.row(),
+            file: NONE,
+            via_other_scheme,
+        };
+        let file = match ruling {
+            Ruling::Allow => {
+                state.policy = OriginPolicy::Uniform(Verdict::Allowed);
+                return Ok(());
+            }
+            Ruling::Disallow => {
+                state.policy = match self.profile {
+                    Profile::Rfc9309 => OriginPolicy::AllButRobots,
+                    Profile::Google => OriginPolicy::Uniform(Verdict::Disallowed),
+                };
+                return Ok(());
+            }
+            Ruling::LastGood => entry.last_good(),
+            Ruling::Rules => entry.rules_file(),
+        };
+        let file = file.ok_or_else(|| Error::corrupt("a version with rules has no robots.txt"))?;
+        if file < self.view.file_count() {
+            return self.apply_rules(file, state);
+        }
+        state.context.file = file;
+        let how = self.options.agent_match;
+        let rules = self
+            .old_rules
+            .get(self.snapshot, file, &self.agents, how, self.profile)?;
+        state.policy = OriginPolicy::OldRules;
+        state.old_rules = Some(rules);
+        Ok(())
+    }
+
+    /// Verifies the blocks of the snapshot that judging an origin as of `time` reads. Those of the
+    /// history are verified whenever they are read.
+    pub(super) fn verify_origin_as_of(&self, key: &[u8], time: i64) -> Result<()> {
+        let mut other_key = Vec::new();
+        self.snapshot.find(key)?;
+        if self.options.any_scheme && Origin::other_scheme(key, &mut other_key) {
+            self.snapshot.find(&other_key)?;
+        }
+        let entries = self.entries_of(key, self.view.hash(key), &mut other_key)?;
+        let found = self.entry_as_of(entries, time, &mut Validity::ALWAYS.clone())?;
+        let Some(EntryAsOf { entry, .. }) = found else {
+            return Ok(());
+        };
+        for file in [entry.rules_file(), entry.last_good()]
+            .into_iter()
+            .flatten()
+        {
+            if file < self.view.file_count() {
+                self.snapshot.verify_rules_of(file, &self.chains)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an origin the current one of the cache: as of `time`, or by its newest answer.
+    #[inline]
+    pub(super) fn enter_at(
+        &self,
+        key: &[u8],
+        hash: u64,
+        probe: Probe,
+        time: Option<i64>,
+        origins: &mut OriginCache<'s>,
+        other_key: &mut Vec<u8>,
+    ) -> Result<()> {
+        match time {
+            None => self.enter(key, hash, probe, origins, other_key),
+            Some(time) => self.enter_as_of(key, hash, time, origins, other_key),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The entry of an origin as of an instant: its version at that time, with redirects followed through
+//! the histories of their targets.
+//!
+//! It is what [`compile::resolve`](crate::compile) decides from the captures up to that instant: at
+//! most five redirects, loops and missing targets, and for a failure the last good copy, which is
+//! that of an earlier redirect's target when the failures began.
+
+use crate::error::Result;
+use crate::snapshot::format::{NONE, OriginMetadata};
+use crate::snapshot::history::{BeforeFailures, Validity, Version, VersionAnswer, VersionFailure};
+use crate::snapshot::outcome::{Outcome, OutcomeClass};
+use crate::snapshot::read::{OriginEntry, Snapshot};
+
+/// The most redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
+const MAX_HOPS: usize = 5;
+
+/// The outcome of a URL at a time.
+struct OutcomeAt<'s> {
+    outcome: Outcome,
+    file: Option<u32>,
+    last_good: Option<u32>,
+    /// The URL that answered after redirects.
+    source: Option<&'s [u8]>,
+    detail: Option<&'static str>,
+}
+
+impl OutcomeAt<'_> {
+    fn new(class: OutcomeClass, status: u16, hops: usize) -> Self {
+        let mut outcome = Outcome::new(class, status);
+        outcome.hops = hops as u8;
+        Self {
+            outcome,
+            file: None,
+            last_good: None,
+            source: None,
+            detail: None,
+        }
+    }
+}
+
+/// A chain of redirects at one time.
+struct ChainAt<'s, 'v> {
+    snapshot: &'s Snapshot,
+    time: i64,
+    /// The nodes so far, the current one last.
+    visited: Vec<u32>,
+    hops: usize,
+    /// The URL of the current node, if redirects led to it.
+    source: Option<&'s [u8]>,
+    /// The time in which the answer holds; `None` if the answer does not depend on the time that is
+    /// asked about, as that of a last good copy.
+    validity: Option<&'v mut Validity>,
+}
+
+impl Snapshot {
+    /// The entry of the origin in a row as of `time`, in seconds since 1970; `None` before its first
+    /// capture. Its outcome has the time when the version was last seen. `validity` is narrowed to the
+    /// time in which this answer holds. Cost: a binary search for each hop of a redirect.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes that it reads are damaged.
+    pub(crate) fn origin_as_of(
+        &self,
+        row: u32,
+        time: i64,
+        validity: &mut Validity,
+    ) -> Result<Option<OriginEntry<'_>>> {
+        let chain = ChainAt {
+            snapshot: self,
+            time,
+            visited: vec![row],
+            hops: 0,
+            source: None,
+            validity: Some(validity),
+        };
+        let Some(found) = chain.outcome()? else {
+            return Ok(None);
+        };
+        let newest = self.origin_at(row)?;
+        Ok(Some(newest.with_outcome(
+            OriginMetadata {
+                outcome: found.outcome,
+                entry: NONE,
+                last_good: found.last_good.unwrap_or(NONE),
+                source: NONE,
+                detail: NONE,
+            },
+            found.file,
+            found.source,
+            found.detail.map(str::as_bytes),
+        )))
+    }
+}
+
+impl<'s> ChainAt<'s, '_> {
+    /// The version of a node at the time of this chain.
+    fn version_of(&mut self, node: u32) -> Result<Option<Version>> {
+        let found = self.snapshot.version_at(node, self.time)?;
+        if let Some(validity) = &mut self.validity {
+            validity.intersect(found.validity);
+        }
+        Ok(found.version)
+    }
+
+    /// The outcome of the current node, the last one that was visited; `None` before its first
+    /// version.
+    fn outcome(mut self) -> Result<Option<OutcomeAt<'s>>> {
+        loop {
+            let Some(node) = self.visited.last().copied() else {
+                return Ok(None);
+            };
+            let Some(version) = self.version_of(node)? else {
+                return Ok(None);
+            };
+            let target = match version.answer {
+                VersionAnswer::Redirect { target } => target,
+                VersionAnswer::LostRedirect => return Ok(Some(self.missing_target(&version))),
+                _ => return self.answer(node, &version).map(Some),
+            };
+            let Some(url) = self.snapshot.string(target)? else {
+                return Ok(Some(self.unresolved(&version, NO_LOCATION)));
+            };
+            let next = self.snapshot.node_of(url)?;
+            if next.is_some_and(|next| self.visited.contains(&next)) {
+                return Ok(Some(self.unresolved(&version, LOOP)));
+            }
+            if self.hops == MAX_HOPS {
+                return Ok(Some(self.unresolved(&version, TOO_MANY)));
+            }
+            let Some(next) = next else {
+                return Ok(Some(self.missing_target(&version)));
+            };
+            if self.version_of(next)?.is_none() {
+                return Ok(Some(self.missing_target(&version)));
+            }
+            self.visited.push(next);
+            self.hops += 1;
+            self.source = Some(url);
+        }
+    }
+
+    /// The outcome of a version that is not a redirect.
+    fn answer(self, node: u32, version: &Version) -> Result<OutcomeAt<'s>> {
+        let hops = self.hops;
+        let source = self.source;
+        let class = match version.answer {
+            VersionAnswer::Rules { .. } => OutcomeClass::Rules,
+            VersionAnswer::Failure { class, .. } => class,
+            _ => OutcomeClass::ClientError,
+        };
+        let mut found = OutcomeAt::new(class, version.status, hops);
+        found.source = source;
+        found.outcome.fetched = version.last_seen.min(Some(self.time));
+        match version.answer {
+            VersionAnswer::Rules { file, flags } => {
+                found.file = Some(file);
+                flags.apply(&mut found.outcome);
+            }
+            VersionAnswer::Failure { row, .. } => {
+                let failure = self.snapshot.version_failure(row)?;
+                found.outcome.first_failure = failure.first_failure;
+                found.outcome.first_unreachable = failure.first_unreachable;
+                found.last_good = self.last_good(node, &failure)?;
+            }
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    /// The last good copy of a failing node.
+    fn last_good(self, node: u32, failure: &VersionFailure) -> Result<Option<u32>> {
+        let target = match failure.before {
+            BeforeFailures::Nothing => return Ok(None),
+            BeforeFailures::File(file) => return Ok(Some(file)),
+            BeforeFailures::Redirect(target) => target,
+        };
+        // The answer of the target when the failures began, whatever happened since. A URL of the
+        // chain that redirects here now may have had an answer of its own then, so only this node
+        // counts as visited. Its redirects add to those before, so the search ends.
+        let Some(url) = self.snapshot.string(target)? else {
+            return Ok(None);
+        };
+        let next = self.snapshot.node_of(url)?.filter(|next| *next != node);
+        let Some(next) = next.filter(|_| self.hops < MAX_HOPS) else {
+            return Ok(None);
+        };
+        let earlier = ChainAt {
+            snapshot: self.snapshot,
+            time: failure.first_failure.unwrap_or(self.time),
+            visited: vec![node, next],
+            hops: self.hops + 1,
+            source: None,
+            // A failure of unknown time began before any instant that is asked about.
+            validity: self.validity.filter(|_| failure.first_failure.is_none()),
+        };
+        let found = earlier.outcome()?;
+        Ok(found.and_then(|found| found.file.or(found.last_good)))
+    }
+
+    /// The outcome of a redirect that leads nowhere.
+    fn unresolved(&self, version: &Version, detail: &'static str) -> OutcomeAt<'s> {
+        let mut found = OutcomeAt::new(OutcomeClass::Unresolved, version.status, self.hops);
+        found.outcome.fetched = version.last_seen.min(Some(self.time));
+        found.source = self.source;
+        found.detail = Some(detail);
+        found
+    }
+
+    /// The outcome of a redirect to a URL that is not in the archive at the time.
+    fn missing_target(&self, version: &Version) -> OutcomeAt<'s> {
+        let mut found = self.unresolved(version, MISSING_TARGET);
+        found.outcome.target_missing = true;
+        found
+    }
+}
+
+// Details of unresolved redirects, as a compilation writes them.
+const NO_LOCATION: &str = "redirect without a valid Location";
+const LOOP: &str = "redirect loop";
+const TOO_MANY: &str = "more than 5 redirects";
+const MISSING_TARGET: &str = "redirect to a URL that the archive lacks at that time";
